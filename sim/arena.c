@@ -1,0 +1,128 @@
+// Blocks of memory, each twice the last, handed out from the front. A large piece gets a block of its own.
+#include "sim/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/check.h"
+
+#define FIRST_BLOCK_BYTES ((size_t)64 << 10)
+#define LARGEST_BLOCK_BYTES ((size_t)64 << 20)
+#define ALIGNMENT _Alignof(max_align_t)
+
+typedef struct Block {
+    struct Block *older;
+    size_t room, used;
+    max_align_t memory[];
+} Block;
+
+struct Arena {
+    Block *newest;
+    size_t next_block_bytes, bytes_used;
+};
+
+static void *zeroed_or_end(size_t bytes) {
+    void *memory = calloc(1, bytes);
+    if (!memory) {
+        fprintf(stderr, "lockstep: out of memory: no room for %zu bytes more\n", bytes);
+        exit(1);
+    }
+    return memory;
+}
+
+static void end_for_size(void) {
+    fprintf(stderr, "lockstep: out of memory: something larger than the address space was asked for\n");
+    exit(1);
+}
+
+static Block *new_block(size_t room) {
+    Block *block = zeroed_or_end(sizeof(Block) + room);
+    block->room = room;
+    return block;
+}
+
+Arena *arena_open(void) {
+    Arena *arena = zeroed_or_end(sizeof(Arena));
+    arena->next_block_bytes = FIRST_BLOCK_BYTES;
+    return arena;
+}
+
+void arena_close(Arena *arena) {
+    if (!arena) return;
+    for (Block *block = arena->newest, *older; block; block = older) {
+        older = block->older;
+        free(block);
+    }
+    free(arena);
+}
+
+// A large piece goes behind the newest block, whose room stays in use.
+static void *alloc_alone(Arena *arena, size_t bytes) {
+    Block *block = new_block(bytes);
+    block->used = bytes;
+    if (arena->newest) {
+        block->older = arena->newest->older;
+        arena->newest->older = block;
+    } else {
+        arena->newest = block;
+    }
+    return block->memory;
+}
+
+static void add_block(Arena *arena) {
+    Block *block = new_block(arena->next_block_bytes);
+    block->older = arena->newest;
+    arena->newest = block;
+    if (arena->next_block_bytes < LARGEST_BLOCK_BYTES) arena->next_block_bytes *= 2;
+}
+
+void *arena_alloc(Arena *arena, size_t bytes) {
+    if (bytes > PTRDIFF_MAX - sizeof(Block) - ALIGNMENT) end_for_size();
+    if (bytes == 0) bytes = 1;
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    arena->bytes_used += bytes;
+
+    Block *block = arena->newest;
+    if (!block || block->room - block->used < bytes) {
+        if (bytes > arena->next_block_bytes / 4) return alloc_alone(arena, bytes);
+        add_block(arena);
+        block = arena->newest;
+    }
+    void *piece = (char *)block->memory + block->used;
+    block->used += bytes;
+    return piece;
+}
+
+void *arena_array(Arena *arena, size_t count, size_t item_bytes) {
+    if (item_bytes != 0 && count > SIZE_MAX / item_bytes) end_for_size();
+    return arena_alloc(arena, count * item_bytes);
+}
+
+char *arena_copy_text(Arena *arena, const char *text) {
+    if (!text) return NULL;
+    size_t bytes = strlen(text) + 1;
+    return memcpy(arena_alloc(arena, bytes), text, bytes);
+}
+
+char *arena_printf(Arena *arena, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = arena_vprintf(arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+char *arena_vprintf(Arena *arena, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    CHECK(length >= 0);
+    char *text = arena_alloc(arena, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+size_t arena_bytes_used(const Arena *arena) { return arena->bytes_used; }

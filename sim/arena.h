@@ -1,0 +1,26 @@
+// An arena: memory that is given out piece by piece and released all at once.
+#ifndef LOCKSTEP_SIM_ARENA_H
+#define LOCKSTEP_SIM_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+typedef struct Arena Arena;
+
+Arena *arena_open(void);        // never NULL: out of memory ends the program with a sentence, exit 1
+void arena_close(Arena *arena); // releases everything; NULL is allowed
+
+// Zeroed memory, aligned for any type. A size of 0 gives a valid pointer. Sizes that overflow end the program.
+void *arena_alloc(Arena *arena, size_t bytes);
+void *arena_array(Arena *arena, size_t count, size_t item_bytes);
+char *arena_copy_text(Arena *arena, const char *text); // NULL gives NULL
+char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(Arena *arena, const char *format, va_list arguments);
+
+// Total bytes handed out so far: a law for tests ("no growth after the first step").
+size_t arena_bytes_used(const Arena *arena);
+
+#define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))
+#define ARENA_ARRAY(arena, Type, count) ((Type *)arena_array((arena), (size_t)(count), sizeof(Type)))
+
+#endif

@@ -1,0 +1,164 @@
+// Files that are written whole or not at all, and read with a limit.
+#include "sim/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/check.h"
+#include "sim/quantity.h"
+
+// ---- Reading.
+
+static void cannot_read(const char *path, Problems *problems) {
+    problem_add(problems, (Where){path, 0}, "cannot be read: %s", strerror(errno));
+}
+
+static void too_large(const char *path, size_t limit_bytes, Problems *problems) {
+    char limit[32];
+    quantity_format((double)limit_bytes, QUANTITY_BYTES, limit, sizeof limit);
+    problem_add(problems, (Where){path, 0}, "is larger than %s, the most that is read", limit);
+}
+
+// One byte more than the file says it has, so that a file which tells the truth is read in one go.
+static size_t first_room(FILE *stream, size_t limit_bytes) {
+    struct stat about;
+    size_t told = fstat(fileno(stream), &about) == 0 && about.st_size > 0 ? (size_t)about.st_size : 4095;
+    return (told < limit_bytes ? told : limit_bytes) + 1;
+}
+
+static char *read_stream(Arena *arena, FILE *stream, const char *path, size_t limit_bytes, size_t *bytes,
+                         Problems *problems) {
+    size_t room = first_room(stream, limit_bytes), length = 0, got;
+    char *text = arena_alloc(arena, room + 1);
+    while ((got = fread(text + length, 1, room - length, stream)) > 0) {
+        length += got;
+        if (length > limit_bytes) {
+            too_large(path, limit_bytes, problems);
+            return NULL;
+        }
+        if (length < room) continue;
+        char *larger = arena_alloc(arena, 2 * room + 1);
+        memcpy(larger, text, length);
+        text = larger;
+        room *= 2;
+    }
+    if (ferror(stream)) {
+        cannot_read(path, problems);
+        return NULL;
+    }
+    *bytes = length;
+    return text;
+}
+
+char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems) {
+    FILE *stream = fopen(path, "rbe");
+    if (!stream) {
+        cannot_read(path, problems);
+        return NULL;
+    }
+    char *text = read_stream(arena, stream, path, limit_bytes, bytes, problems);
+    fclose(stream);
+    return text;
+}
+
+// ---- Writing.
+
+static void cannot_write(const char *path, Problems *problems) {
+    int why = errno;
+    if (strcmp(path, "-") == 0)
+        problem_add(problems, (Where){NULL, 0}, "standard output cannot be written: %s", strerror(why));
+    else
+        problem_add(problems, (Where){path, 0}, "cannot be written: %s", strerror(why));
+    if (why == ENOENT) problem_hint(problems, "its folder does not exist; make it first");
+    if (why == ENOSPC) problem_hint(problems, "the disk is full; free some room or write elsewhere");
+}
+
+// A name in the same folder that nobody has; two writers of one path do not meet.
+static int create_temporary(Arena *arena, OutputFile *file) {
+    for (int attempt = 0; attempt < 100; attempt++) {
+        file->temporary = arena_printf(arena, "%s.%ld-%d.tmp", file->path, (long)getpid(), attempt);
+        int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    }
+    return -1;
+}
+
+// Through links, to the file itself: a link stays a link. The new file keeps the old one's permissions.
+static int replace_file(Arena *arena, OutputFile *file, mode_t permissions) {
+    if (access(file->path, W_OK) != 0) return -1;
+    char *target = realpath(file->path, NULL);
+    if (!target) return -1;
+    file->path = arena_copy_text(arena, target);
+    free(target);
+    int descriptor = create_temporary(arena, file);
+    if (descriptor >= 0) (void)!fchmod(descriptor, permissions); // where the filesystem knows permissions
+    return descriptor;
+}
+
+// Devices and pipes are written as they are: renaming over one would remove it.
+static int open_for_writing(Arena *arena, OutputFile *file) {
+    struct stat about;
+    if (stat(file->path, &about) != 0) return create_temporary(arena, file);
+    if (S_ISREG(about.st_mode)) return replace_file(arena, file, about.st_mode & 07777);
+    return open(file->path, O_WRONLY | O_CLOEXEC);
+}
+
+bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems) {
+    *file = (OutputFile){.path = arena_copy_text(arena, path)};
+    if (strcmp(path, "-") == 0) {
+        file->stream = stdout;
+        return true;
+    }
+    int descriptor = open_for_writing(arena, file);
+    if (descriptor < 0) {
+        cannot_write(path, problems);
+        *file = (OutputFile){0};
+        return false;
+    }
+    file->stream = fdopen(descriptor, "wb");
+    CHECK(file->stream);
+    return true;
+}
+
+// Everything handed over and none of it refused, now or earlier. An earlier refusal leaves no errno.
+static bool flush_all(FILE *stream) {
+    bool refused = ferror(stream);
+    errno = 0;
+    bool flushed = fflush(stream) == 0;
+    if (errno == 0) errno = EIO;
+    return flushed && !refused;
+}
+
+bool file_commit(OutputFile *file, Problems *problems) {
+    CHECK(file->stream);
+    bool ok = flush_all(file->stream);
+    if (ok && file->temporary) ok = fsync(fileno(file->stream)) == 0;
+    int why = errno;
+    if (file->stream != stdout && fclose(file->stream) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    file->stream = NULL;
+    if (ok && file->temporary && rename(file->temporary, file->path) != 0) {
+        ok = false;
+        why = errno;
+    }
+    if (!ok) {
+        errno = why;
+        cannot_write(file->path, problems);
+        file_abandon(file);
+    }
+    file->temporary = NULL;
+    return ok;
+}
+
+void file_abandon(OutputFile *file) {
+    if (file->stream && file->stream != stdout) fclose(file->stream);
+    if (file->temporary) unlink(file->temporary);
+    file->stream = NULL;
+    file->temporary = NULL;
+}

@@ -1,0 +1,25 @@
+// Files that are written whole or not at all, and read with a limit.
+#ifndef LOCKSTEP_SIM_FILE_H
+#define LOCKSTEP_SIM_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+
+// The whole file, zero-terminated, its length in *bytes. NULL after adding a problem (strerror, or too large).
+char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems);
+
+// A file under a temporary name in the same folder; file_commit checks every write, flushes, closes and renames.
+// Until then the old file, if any, is untouched. "-" is standard output.
+typedef struct OutputFile {
+    FILE *stream;
+    const char *path, *temporary;
+} OutputFile;
+
+bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems);
+bool file_commit(OutputFile *file, Problems *problems);
+void file_abandon(OutputFile *file);
+
+#endif

@@ -1,0 +1,58 @@
+// The one door to JSON: strict reading with places in the file (cJSON does the parsing; this adds what it lacks:
+// line numbers, no duplicate keys, no trailing text, no "01", no infinities, depth limit), and a streaming writer.
+#ifndef LOCKSTEP_SIM_JSON_H
+#define LOCKSTEP_SIM_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+
+typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_LIST, JSON_OBJECT } JsonKind;
+
+typedef struct Json Json;
+struct Json {
+    JsonKind kind;
+    Where where;         // file and line of this value
+    bool boolean;
+    double number;
+    const char *text;
+    const char *key;     // when it is a member of an object
+    const Json *items;   // members or elements, `count` of them
+    int count;
+};
+
+// Reads a file, or a text under a name for messages. NULL after adding problems.
+const Json *json_read_file(Arena *arena, const char *path, Problems *problems);
+const Json *json_read_text(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems);
+
+const Json *json_get(const Json *object, const char *key); // NULL when absent; case matters
+// Typed access with a problem (place, key, what was expected) when absent or of the wrong kind.
+double json_number(const Json *object, const char *key, Problems *problems);
+const char *json_text(const Json *object, const char *key, Problems *problems); // "" after a problem
+// A problem with did-you-mean for each member whose key is not among the names.
+void json_known_keys(const Json *object, const char *const *names, int name_count, Problems *problems);
+
+// ---- Writing: straight to a stream, commas and escapes looked after, no tree in memory.
+typedef struct JsonWriter {
+    FILE *out;
+    int depth;
+    bool first[32]; // nothing written yet at this depth
+    bool after_key;
+    int indent;     // spaces per level; 0 writes one line
+} JsonWriter;
+
+JsonWriter json_writer(FILE *out, int indent);
+void json_begin_object(JsonWriter *writer);
+void json_end_object(JsonWriter *writer);
+void json_begin_list(JsonWriter *writer);
+void json_end_list(JsonWriter *writer);
+void json_key(JsonWriter *writer, const char *key);
+void json_write_text(JsonWriter *writer, const char *text); // NULL writes null; bad UTF-8 is replaced by U+FFFD
+void json_write_number(JsonWriter *writer, double number);  // shortest text that reads back equal; NaN and infinity write null
+void json_write_integer(JsonWriter *writer, int64_t number);
+void json_write_bool(JsonWriter *writer, bool value);
+
+#endif

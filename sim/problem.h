@@ -1,0 +1,42 @@
+// Problems: the user's mistakes as sentences with a place and a remedy, collected so that all are shown at once.
+#ifndef LOCKSTEP_SIM_PROBLEM_H
+#define LOCKSTEP_SIM_PROBLEM_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/arena.h"
+
+// Where something was said. file NULL: on the command line or in code. line 0: the whole file.
+typedef struct Where {
+    const char *file;
+    int line;
+} Where;
+
+typedef struct Problem {
+    Where where;
+    const char *text;
+    const char *hint; // or NULL
+} Problem;
+
+typedef struct Problems Problems;
+
+Problems *problems_create(Arena *arena);
+
+// "FILE:LINE: error: TEXT". The same text at the same place is kept once; at most 50 are kept, the rest counted.
+void problem_add(Problems *problems, Where where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// Adds a hint to the newest problem.
+void problem_hint(Problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
+void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
+
+int problem_count(const Problems *problems);
+const Problem *problem_at(const Problems *problems, int index);
+void problems_print(const Problems *problems, FILE *out);
+
+// The nearest of the names by Damerau-Levenshtein distance, ignoring case, '-', '_' and spaces;
+// NULL when none is near enough to be what was meant.
+const char *nearest_name(const char *given, const char *const *names, int name_count);
+
+#endif

@@ -1,0 +1,17 @@
+// Statistics of small samples, through GSL.
+#ifndef LOCKSTEP_SIM_STATISTICS_H
+#define LOCKSTEP_SIM_STATISTICS_H
+
+#include "sim/arena.h"
+
+typedef struct Summary {
+    int count;
+    double mean, sd, min, p5, p50, p90, p95, max;
+} Summary;
+
+// values may be in any order and are left as they are. count 0 gives a Summary of zeros.
+Summary summarise(Arena *arena, const double *values, int count);
+double quantile(Arena *arena, const double *values, int count, double q); // q in [0, 1], linear interpolation
+double spearman(Arena *arena, const double *x, const double *y, int count); // rank correlation; 0 when count < 2
+
+#endif

@@ -1,0 +1,39 @@
+// Seconds and ticks.
+#include "sim/clock.h"
+#include "tests/child.h"
+#include "tests/test.h"
+
+TEST(seconds_become_the_nearest_tick) {
+    SimTime ticks = -1;
+    EXPECT(ticks_from_seconds(1.5e-6, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT_INT(ticks, 1500000);
+    EXPECT(ticks_from_seconds(0.4e-12, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT_INT(ticks, 0);
+    EXPECT(ticks_from_seconds(0.6e-12, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT_INT(ticks, 1);
+    EXPECT(ticks_from_seconds(3600, TICKS_PER_SECOND_LIFE, &ticks));
+    EXPECT_INT(ticks, 3600000000000);
+    EXPECT_INT(step_ticks(2), 2 * TICKS_PER_SECOND_STEP);
+    EXPECT_NEAR(step_seconds(step_ticks(0.123456789)), 0.123456789, 1e-11);
+}
+
+TEST(a_step_fits_106_days_and_a_life_291_years_and_no_more) {
+    SimTime ticks = -1;
+    EXPECT(ticks_from_seconds(106 * 86400.0, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT(ticks_from_seconds(291 * 365.25 * 86400.0, TICKS_PER_SECOND_LIFE, &ticks));
+    ticks = -1;
+    EXPECT(!ticks_from_seconds(107 * 86400.0, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT(!ticks_from_seconds(293 * 365.25 * 86400.0, TICKS_PER_SECOND_LIFE, &ticks));
+    EXPECT(!ticks_from_seconds(-1e-12, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT(!ticks_from_seconds(NAN, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT(!ticks_from_seconds(INFINITY, TICKS_PER_SECOND_STEP, &ticks));
+    EXPECT_INT(ticks, -1);
+}
+
+static void negative_step(void) { step_ticks(-1); }
+static void endless_step(void) { step_ticks(1e9); }
+
+TEST(a_step_out_of_range_is_our_mistake) {
+    EXPECT(is_our_mistake(negative_step));
+    EXPECT(is_our_mistake(endless_step));
+}
