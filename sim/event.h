@@ -1,0 +1,30 @@
+// The core: a clock and the events still to come. It knows nothing of GPUs or networks.
+// Equal times fire in the order they were scheduled. An event can be cancelled or moved by its id.
+#ifndef LOCKSTEP_SIM_EVENT_H
+#define LOCKSTEP_SIM_EVENT_H
+
+#include <stdint.h>
+
+#include "sim/arena.h"
+#include "sim/clock.h"
+
+typedef struct EventQueue EventQueue;
+
+typedef struct EventId { // zero names nothing
+    uint32_t place, generation;
+} EventId;
+
+typedef struct Event {
+    SimTime time;
+    int32_t kind; // whatever the caller means by it
+    int32_t item;
+} Event;
+
+EventQueue *event_queue_create(Arena *arena, int32_t room); // grows (in the arena) when more are pending
+EventId event_schedule(EventQueue *queue, SimTime time, int32_t kind, int32_t item);
+bool event_cancel(EventQueue *queue, EventId id); // false when it has fired or been cancelled already
+bool event_next(EventQueue *queue, Event *event);  // takes out the earliest; false when empty
+SimTime event_now(const EventQueue *queue);        // time of the event last taken
+int32_t event_pending(const EventQueue *queue);
+
+#endif

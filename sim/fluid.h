@@ -1,0 +1,23 @@
+// The incremental engine of fair sharing: transfers come and go, and only those that share links with what changed
+// are solved again, once per instant. It does the arithmetic of share_links on each connected part.
+#ifndef LOCKSTEP_SIM_FLUID_H
+#define LOCKSTEP_SIM_FLUID_H
+
+#include "sim/program.h"
+
+typedef struct Fluid Fluid;
+
+// What the engine tells its owner: the time at which a transfer will end at its present rate (now or later).
+// It may be told again and again for the same transfer; the newest counts.
+typedef void FluidEndAt(void *owner, int32_t channel, SimTime end);
+
+Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void *owner);
+// A transfer starts on a channel's plan at `now`. true: fluid_share must be called before time moves on.
+bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now);
+// It has ended (its end time has come). true: fluid_share must be called before time moves on.
+bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now);
+void fluid_share(Fluid *fluid, SimTime now);
+double fluid_rate(const Fluid *fluid, int32_t channel);     // payload bytes per second; 0 when idle
+const double *fluid_link_bytes(const Fluid *fluid);         // carried so far by transfers that have ended
+
+#endif

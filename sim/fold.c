@@ -1,0 +1,273 @@
+// Colour refinement (1-dimensional Weisfeiler-Leman) over actors, channels and links, then the quotient. Actors of one
+// colour run the same program, meet equally coloured partners in every slot, over equally loaded links: by induction
+// over time they do the same at the same time, so one of them stands for all.
+#include "sim/fold.h"
+
+#include <string.h>
+
+#include "sim/check.h"
+
+static uint64_t mix(uint64_t a, uint64_t b) { // a strong 64-bit mixer of two words (finaliser of SplitMix64)
+    uint64_t x = a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2));
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint64_t bits(double value) {
+    uint64_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+typedef struct Colours {
+    uint64_t *hash;
+    int32_t *colour; // dense, in order of first appearance
+    int count, colour_count;
+} Colours;
+
+static Colours colours_create(Arena *arena, int count) {
+    return (Colours){ARENA_ARRAY(arena, uint64_t, count), ARENA_ARRAY(arena, int32_t, count), count, 0};
+}
+
+// Hashes become dense colours, numbered in order of index so that no hash decides an order.
+static void number_colours(Arena *arena, Colours *colours) {
+    int room = 16;
+    while (room < 2 * colours->count) room *= 2;
+    int32_t *table = ARENA_ARRAY(arena, int32_t, room); // index + 1 of the first with this hash
+    int count = 0;
+    for (int i = 0; i < colours->count; i++) {
+        uint32_t at = (uint32_t)(colours->hash[i] >> 17) & (uint32_t)(room - 1);
+        while (table[at] && colours->hash[table[at] - 1] != colours->hash[i]) at = (at + 1) & (uint32_t)(room - 1);
+        if (!table[at]) {
+            table[at] = i + 1;
+            colours->colour[i] = count++;
+        } else {
+            colours->colour[i] = colours->colour[table[at] - 1];
+        }
+    }
+    colours->colour_count = count;
+}
+
+static void first_colours(const System *system, Colours *actors, Colours *channels, Colours *links) {
+    for (int a = 0; a < system->actor_count; a++) {
+        const Actor *actor = &system->actors[a];
+        uint64_t hash = mix(1, (uint64_t)actor->program);
+        hash = mix(mix(hash, bits(actor->slowness)), bits(actor->multiplicity));
+        actors->hash[a] = actor->jitter > 0 ? mix(hash, (uint64_t)a + 1) : hash; // random times are each actor's own
+    }
+    for (int c = 0; c < system->channel_count; c++) {
+        uint64_t hash = mix(2, (uint64_t)system->channels[c].plan_count);
+        for (int p = 0; p < system->channels[c].plan_count; p++) {
+            const Plan *plan = &system->channels[c].plans[p];
+            hash = mix(mix(hash, (uint64_t)plan->latency), bits(plan->bytes));
+            hash = mix(mix(hash, bits(plan->rate_limit)), bits(plan->fairness));
+        }
+        channels->hash[c] = hash;
+    }
+    for (int l = 0; l < system->link_count; l++) links->hash[l] = mix(3, bits(system->links[l].bytes_per_second));
+}
+
+// One round: everything looks at the colours around it. Neighbours are summed, so their order does not count.
+static void refine(const System *system, const Colours *actors, const Colours *channels, const Colours *links,
+                   uint64_t *actor_hash, uint64_t *channel_hash, uint64_t *link_hash) {
+    for (int c = 0; c < system->channel_count; c++) channel_hash[c] = mix(12, (uint64_t)channels->colour[c]);
+    for (int l = 0; l < system->link_count; l++) link_hash[l] = mix(13, (uint64_t)links->colour[l]);
+    for (int a = 0; a < system->actor_count; a++) {
+        const Program *program = &system->programs[system->actors[a].program];
+        uint64_t hash = mix(11, (uint64_t)actors->colour[a]);
+        for (int s = 0; s < program->slot_count; s++) {
+            int32_t channel = system->actors[a].channels[s];
+            hash = mix(hash, channel < 0 ? 0 : (uint64_t)channels->colour[channel] + 1);
+            if (channel >= 0) channel_hash[channel] += mix(mix(14, (uint64_t)actors->colour[a]), (uint64_t)s);
+        }
+        actor_hash[a] = hash;
+    }
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++) {
+            const Plan *plan = &system->channels[c].plans[p];
+            uint64_t from_channel = mix(mix(15, (uint64_t)channels->colour[c]), (uint64_t)p);
+            for (int u = 0; u < plan->use_count; u++) {
+                uint64_t weight = bits(plan->uses[u].weight);
+                int32_t link = plan->uses[u].link;
+                link_hash[link] += mix(from_channel, weight);
+                channel_hash[c] += mix(mix(mix(16, (uint64_t)p), weight), (uint64_t)links->colour[link]);
+            }
+        }
+}
+
+static void refine_until_stable(Arena *arena, const System *system, Colours *actors, Colours *channels, Colours *links) {
+    first_colours(system, actors, channels, links);
+    number_colours(arena, actors);
+    number_colours(arena, channels);
+    number_colours(arena, links);
+    uint64_t *actor_hash = ARENA_ARRAY(arena, uint64_t, system->actor_count);
+    uint64_t *channel_hash = ARENA_ARRAY(arena, uint64_t, system->channel_count);
+    uint64_t *link_hash = ARENA_ARRAY(arena, uint64_t, system->link_count);
+    for (;;) {
+        int before = actors->colour_count + channels->colour_count + links->colour_count;
+        refine(system, actors, channels, links, actor_hash, channel_hash, link_hash);
+        memcpy(actors->hash, actor_hash, (size_t)system->actor_count * sizeof *actor_hash);
+        memcpy(channels->hash, channel_hash, (size_t)system->channel_count * sizeof *channel_hash);
+        memcpy(links->hash, link_hash, (size_t)system->link_count * sizeof *link_hash);
+        number_colours(arena, actors);
+        number_colours(arena, channels);
+        number_colours(arena, links);
+        if (actors->colour_count + channels->colour_count + links->colour_count == before) return;
+    }
+}
+
+// Every class by its first member.
+static int32_t *representatives(Arena *arena, const Colours *colours) {
+    int32_t *first = ARENA_ARRAY(arena, int32_t, colours->colour_count);
+    for (int i = colours->count - 1; i >= 0; i--) first[colours->colour[i]] = i;
+    return first;
+}
+
+// Links that carry the same share of the same plans are one constraint: the narrowest of them.
+static int merge_links(Arena *arena, Channel *channels, int channel_count, Link *links, int link_count) {
+    uint64_t *hash = ARENA_ARRAY(arena, uint64_t, link_count);
+    for (int c = 0; c < channel_count; c++)
+        for (int p = 0; p < channels[c].plan_count; p++)
+            for (int u = 0; u < channels[c].plans[p].use_count; u++) {
+                const LinkUse *use = &channels[c].plans[p].uses[u];
+                hash[use->link] += mix(mix((uint64_t)c + 1, (uint64_t)p), bits(use->weight));
+            }
+    Colours colours = {hash, ARENA_ARRAY(arena, int32_t, link_count), link_count, 0};
+    number_colours(arena, &colours);
+    Link *merged = ARENA_ARRAY(arena, Link, colours.colour_count);
+    for (int l = 0; l < link_count; l++) {
+        Link *into = &merged[colours.colour[l]];
+        if (!into->name || links[l].bytes_per_second < into->bytes_per_second) *into = links[l];
+    }
+    memcpy(links, merged, (size_t)colours.colour_count * sizeof *merged);
+    int32_t *seen = ARENA_ARRAY(arena, int32_t, colours.colour_count);
+    int32_t visit = 0;
+    for (int c = 0; c < channel_count; c++)
+        for (int p = 0; p < channels[c].plan_count; p++) {
+            Plan *plan = (Plan *)&channels[c].plans[p];
+            LinkUse *uses = (LinkUse *)plan->uses;
+            int kept = 0;
+            visit++;
+            for (int u = 0; u < plan->use_count; u++) {
+                int32_t link = colours.colour[uses[u].link];
+                if (seen[link] == visit) continue;
+                seen[link] = visit;
+                uses[kept++] = (LinkUse){link, uses[u].weight};
+            }
+            plan->use_count = kept;
+        }
+    return colours.colour_count;
+}
+
+// Weights of the quotient: what all channels of a class put on one link of a class, for each plan.
+static void fold_channels(Arena *arena, const System *system, const Colours *channels, const Colours *links,
+                          const int32_t *first_channel, const int32_t *first_link, Channel *folded) {
+    int class_count = channels->colour_count;
+    for (int k = 0; k < class_count; k++) {
+        const Channel *whole = &system->channels[first_channel[k]];
+        Plan *plans = ARENA_ARRAY(arena, Plan, whole->plan_count);
+        for (int p = 0; p < whole->plan_count; p++) {
+            plans[p] = whole->plans[p];
+            plans[p].uses = ARENA_ARRAY(arena, LinkUse, whole->plans[p].use_count);
+            plans[p].use_count = 0;
+        }
+        folded[k] = *whole;
+        folded[k].plans = plans;
+    }
+    int32_t *next = ARENA_ARRAY(arena, int32_t, system->channel_count); // the next channel of the same class, -1 at the end
+    int32_t *head = ARENA_ARRAY(arena, int32_t, class_count);
+    for (int k = 0; k < class_count; k++) head[k] = -1;
+    for (int c = system->channel_count - 1; c >= 0; c--) {
+        next[c] = head[channels->colour[c]];
+        head[channels->colour[c]] = c;
+    }
+    int32_t *place = ARENA_ARRAY(arena, int32_t, links->colour_count); // where a link class stands in the plan's list
+    int32_t *seen = ARENA_ARRAY(arena, int32_t, links->colour_count);
+    int32_t visit = 0;
+    for (int k = 0; k < class_count; k++)
+        for (int p = 0; p < folded[k].plan_count; p++) {
+            Plan *into = (Plan *)&folded[k].plans[p];
+            LinkUse *uses = (LinkUse *)into->uses;
+            visit++;
+            for (int32_t c = head[k]; c >= 0; c = next[c]) {
+                const Plan *plan = &system->channels[c].plans[p];
+                for (int u = 0; u < plan->use_count; u++) {
+                    int32_t link_class = links->colour[plan->uses[u].link];
+                    if (first_link[link_class] != plan->uses[u].link) continue;
+                    if (seen[link_class] != visit) {
+                        seen[link_class] = visit;
+                        CHECK(into->use_count < system->channels[first_channel[k]].plans[p].use_count);
+                        place[link_class] = into->use_count;
+                        uses[into->use_count++] = (LinkUse){link_class, 0};
+                    }
+                    uses[place[link_class]].weight += plan->uses[u].weight;
+                }
+            }
+        }
+}
+
+static void count_members(Arena *arena, const System *folded, Channel *channels) {
+    int *members = ARENA_ARRAY(arena, int, folded->channel_count);
+    for (int a = 0; a < folded->actor_count; a++)
+        for (int s = 0; s < folded->programs[folded->actors[a].program].slot_count; s++)
+            if (folded->actors[a].channels[s] >= 0) members[folded->actors[a].channels[s]]++;
+    for (int c = 0; c < folded->channel_count; c++) channels[c].member_count = members[c];
+}
+
+Folded fold_system(Arena *arena, const System *system) {
+    Colours actors = colours_create(arena, system->actor_count), channels = colours_create(arena, system->channel_count),
+            links = colours_create(arena, system->link_count);
+    refine_until_stable(arena, system, &actors, &channels, &links);
+    int32_t *first_actor = representatives(arena, &actors), *first_channel = representatives(arena, &channels),
+            *first_link = representatives(arena, &links);
+
+    Actor *folded_actors = ARENA_ARRAY(arena, Actor, actors.colour_count);
+    for (int k = 0; k < actors.colour_count; k++) {
+        const Actor *whole = &system->actors[first_actor[k]];
+        int slots = system->programs[whole->program].slot_count;
+        int32_t *slot_channels = ARENA_ARRAY(arena, int32_t, slots);
+        for (int s = 0; s < slots; s++) slot_channels[s] = whole->channels[s] < 0 ? -1 : channels.colour[whole->channels[s]];
+        folded_actors[k] = *whole;
+        folded_actors[k].channels = slot_channels;
+        folded_actors[k].multiplicity = 0;
+    }
+    for (int a = 0; a < system->actor_count; a++) folded_actors[actors.colour[a]].multiplicity += system->actors[a].multiplicity;
+
+    Channel *folded_channels = ARENA_ARRAY(arena, Channel, channels.colour_count);
+    fold_channels(arena, system, &channels, &links, first_channel, first_link, folded_channels);
+    Link *folded_links = ARENA_ARRAY(arena, Link, links.colour_count);
+    for (int k = 0; k < links.colour_count; k++) folded_links[k] = system->links[first_link[k]];
+
+    System folded = *system;
+    folded.actors = folded_actors;
+    folded.actor_count = actors.colour_count;
+    folded.channels = folded_channels;
+    folded.channel_count = channels.colour_count;
+    folded.links = folded_links;
+    count_members(arena, &folded, folded_channels);
+    folded.link_count = merge_links(arena, folded_channels, folded.channel_count, folded_links, links.colour_count);
+    return (Folded){folded, actors.colour};
+}
+
+System merge_equal_links(Arena *arena, const System *system) {
+    Channel *channels = ARENA_ARRAY(arena, Channel, system->channel_count);
+    for (int c = 0; c < system->channel_count; c++) {
+        channels[c] = system->channels[c];
+        Plan *plans = ARENA_ARRAY(arena, Plan, channels[c].plan_count);
+        for (int p = 0; p < channels[c].plan_count; p++) {
+            plans[p] = system->channels[c].plans[p];
+            LinkUse *uses = ARENA_ARRAY(arena, LinkUse, plans[p].use_count);
+            memcpy(uses, plans[p].uses, (size_t)plans[p].use_count * sizeof *uses);
+            plans[p].uses = uses;
+        }
+        channels[c].plans = plans;
+    }
+    Link *links = ARENA_ARRAY(arena, Link, system->link_count);
+    memcpy(links, system->links, (size_t)system->link_count * sizeof *links);
+    System merged = *system;
+    merged.channels = channels;
+    merged.links = links;
+    merged.link_count = merge_links(arena, channels, system->channel_count, links, system->link_count);
+    return merged;
+}

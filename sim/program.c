@@ -1,0 +1,62 @@
+#include "sim/program.h"
+
+#include <math.h>
+
+double weight_round(double weight) { return nearbyint(weight * 16777216.0) / 16777216.0; }
+
+static const char *check_plan(Arena *arena, const System *system, int channel, int number) {
+    const Plan *plan = &system->channels[channel].plans[number];
+    if (plan->latency < 0 || !(plan->bytes >= 0) || !isfinite(plan->bytes))
+        return arena_printf(arena, "channel %d plan %d: latency or bytes are out of range", channel, number);
+    if (!(plan->fairness > 0)) return arena_printf(arena, "channel %d plan %d: fairness is not above 0", channel, number);
+    for (int u = 0; u < plan->use_count; u++) {
+        if (plan->uses[u].link < 0 || plan->uses[u].link >= system->link_count)
+            return arena_printf(arena, "channel %d plan %d uses link %d, which is not there", channel, number, plan->uses[u].link);
+        if (!(plan->uses[u].weight > 0) || plan->uses[u].weight != weight_round(plan->uses[u].weight))
+            return arena_printf(arena, "channel %d plan %d: weight %d is not a rounded weight above 0", channel, number, u);
+    }
+    return NULL;
+}
+
+static const char *check_op(Arena *arena, const System *system, int actor, const Op *op) {
+    const Program *program = &system->programs[system->actors[actor].program];
+    if (op->cause >= system->cause_count) return arena_printf(arena, "actor %d: cause %d is not there", actor, op->cause);
+    if (op->label < 0 || op->label >= system->label_count) return arena_printf(arena, "actor %d: label %d is not there", actor, op->label);
+    switch (op->kind) {
+    case OP_WORK:
+        return op->time >= 0 ? NULL : arena_printf(arena, "actor %d: work of negative time", actor);
+    case OP_TRANSFER: {
+        if (op->slot >= program->slot_count) return arena_printf(arena, "actor %d: slot %d is not there", actor, op->slot);
+        int32_t channel = system->actors[actor].channels[op->slot];
+        if (channel < 0 || channel >= system->channel_count) return arena_printf(arena, "actor %d: slot %d has no channel", actor, op->slot);
+        if (op->id < 0 || op->id >= system->channels[channel].plan_count)
+            return arena_printf(arena, "actor %d: channel %d has no plan %d", actor, channel, op->id);
+        return NULL;
+    }
+    case OP_RECORD:
+    case OP_WAIT:
+        return op->id >= 0 && op->id < program->mark_count ? NULL : arena_printf(arena, "actor %d: mark %d is not there", actor, op->id);
+    default: return arena_printf(arena, "actor %d: operation kind %d is not there", actor, op->kind);
+    }
+}
+
+const char *system_check(Arena *arena, const System *system) {
+    const char *wrong = NULL;
+    if (system->cause_count < 1 || system->cause_count > CAUSE_LIMIT) return "the number of causes is out of range";
+    for (int l = 0; l < system->link_count; l++)
+        if (!(system->links[l].bytes_per_second > 0) || !isfinite(system->links[l].bytes_per_second))
+            return arena_printf(arena, "link %d (%s) has no capacity", l, system->links[l].name);
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++)
+            if ((wrong = check_plan(arena, system, c, p))) return wrong;
+    for (int a = 0; a < system->actor_count; a++) {
+        if (system->actors[a].program < 0 || system->actors[a].program >= system->program_count)
+            return arena_printf(arena, "actor %d: program %d is not there", a, system->actors[a].program);
+        const Program *program = &system->programs[system->actors[a].program];
+        if (!(system->actors[a].slowness > 0)) return arena_printf(arena, "actor %d: slowness is not above 0", a);
+        for (int s = 0; s < program->stream_count; s++)
+            for (int64_t i = 0; i < program->streams[s].count; i++)
+                if ((wrong = check_op(arena, system, a, &program->streams[s].ops[i]))) return wrong;
+    }
+    return NULL;
+}

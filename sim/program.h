@@ -1,0 +1,110 @@
+// What is simulated, said without a word of GPUs: actors run programs; a program is a few streams of operations, each
+// in order; operations are work of a known time, transfers that several actors join and that use links, and marks by
+// which one stream waits for another. A System ties them together. It is const once built.
+#ifndef LOCKSTEP_SIM_PROGRAM_H
+#define LOCKSTEP_SIM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/arena.h"
+#include "sim/clock.h"
+
+typedef enum OpKind {
+    OP_WORK,     // the stream is busy for `time`
+    OP_TRANSFER, // joins channel `slot` with its plan number `id`; goes on when the transfer is done
+    OP_RECORD,   // mark `id` is reached: everything before it on this stream is done
+    OP_WAIT      // goes on when mark `id` (of the same actor) is reached
+} OpKind;
+
+typedef struct Op {
+    uint8_t kind;   // OpKind
+    uint8_t cause;  // what time spent in, or waiting for, this operation counts as: an index of System.causes
+    uint16_t slot;  // TRANSFER: which of the actor's channels
+    int32_t id;     // TRANSFER: plan number within the channel; RECORD, WAIT: mark number
+    int32_t label;  // index of System.labels: the name on timelines and the place in messages; 0 none
+    SimTime time;   // WORK: duration
+} Op;
+
+typedef struct Stream {
+    const char *name;
+    const Op *ops;
+    int64_t count;
+} Stream;
+
+// Stream 0 is the main stream: its time is split over the causes. What other streams do while it works is hidden.
+typedef struct Program {
+    const Stream *streams;
+    int stream_count;
+    int mark_count;
+    int slot_count;
+} Program;
+
+typedef struct Label {
+    const char *name;
+    const char *file; // where the user wrote it, or NULL
+    int line;
+} Label;
+
+typedef struct LinkUse {
+    int32_t link;
+    double weight; // bytes on this link per byte of the plan's payload; see weight_round
+} LinkUse;
+
+// One way a channel is used: after every member has joined, `latency` passes, then `bytes` flow at the fair share.
+typedef struct Plan {
+    SimTime latency;
+    double bytes;      // payload; 0: latency only
+    double rate_limit; // payload bytes per second at most, whatever the links could give; 0 no limit
+    double fairness;   // how many flows it counts as when links are shared (1 for one ring or one message stream)
+    const LinkUse *uses;
+    int use_count;
+} Plan;
+
+// A set of actors that meet. Each member joins from one stream only, so one transfer is under way at a time.
+typedef struct Channel {
+    const Plan *plans;
+    int plan_count;
+    int member_count;  // joins that must arrive
+    int32_t label;
+} Channel;
+
+typedef struct Actor {
+    int32_t program;
+    const int32_t *channels; // slot -> channel; program's slot_count of them
+    double slowness;         // multiplies WORK times; 1 for most, 1.1 for a straggler
+    double jitter;           // sigma of the log of a random factor on each WORK (0 none), drawn per (seed, actor, operation)
+    double multiplicity;     // how many ranks it stands for
+} Actor;
+
+typedef struct Link {
+    const char *name;
+    double bytes_per_second;
+} Link;
+
+typedef struct System {
+    const Program *programs;
+    int program_count;
+    const Actor *actors;
+    int actor_count;
+    const Channel *channels;
+    int channel_count;
+    const Link *links;
+    int link_count;
+    const char *const *causes;
+    int cause_count;
+    const Label *labels; // label 0 is unnamed
+    int label_count;
+} System;
+
+#define CAUSE_LIMIT 24
+
+// Weights are kept as multiples of 2^-24, so that sums of them are exact in any order: this is what lets a folded and
+// an unfolded run share links to the same bit.
+double weight_round(double weight);
+
+// Counts, indices and times are in order; a sentence says what is not, NULL when all is well. For tests and for
+// systems made from user programs.
+const char *system_check(Arena *arena, const System *system);
+
+#endif

@@ -1,0 +1,104 @@
+// The record: what happened in a scenario, as values that tables, files and plots are made from. It knows no models:
+// causes, memory classes and parameters are names with numbers.
+#ifndef LOCKSTEP_SIM_RECORD_H
+#define LOCKSTEP_SIM_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/arena.h"
+
+typedef struct NamedValue {
+    const char *name;  // JSON key: "gemm", "weights"
+    const char *title; // on screen: "Matrix multiplication"
+    double value;      // seconds, bytes, … as the list says
+} NamedValue;
+
+typedef struct RecordParameter { // what the study varied, or a fixed setting worth a column
+    const char *name;  // "gpus"
+    const char *text;  // "8", "ib-ndr400"
+    double number;     // for axes; NAN when it is no number
+} RecordParameter;
+
+typedef struct Assumption {
+    const char *name, *unit, *source, *kind; // kind: measured, fitted, datasheet, assumed
+    const char *text;                        // "0.745", "flash"
+    double value;                            // NAN when it is no number
+} Assumption;
+
+// A published figure beside the simulated one.
+typedef struct Published {
+    const char *name;   // "step time", "total time"
+    const char *unit;   // "s"
+    double published, simulated;
+    const char *source;
+} Published;
+
+// One bar of a timeline. Rows are drawn from top to bottom in order of `row`.
+typedef struct TimelineBar {
+    int row;
+    double start_s, end_s;
+    const char *cause; // chooses the colour: "forward", "backward", "dp", …
+    const char *name;  // "F3"
+} TimelineBar;
+
+typedef struct Timeline {
+    const char *const *row_names;
+    int row_count;
+    const TimelineBar *bars;
+    int bar_count;
+    double idle_share; // of all rows' time: the bubble
+} Timeline;
+
+// One simulated configuration. Times in seconds, sizes in bytes, money in `currency`.
+typedef struct RecordPoint {
+    const RecordParameter *parameters;
+    int parameter_count;
+    bool ran;                 // false: memory did not fit or the layout was impossible; see why_not
+    const char *why_not;      // "needs 93.1 GiB of 80.0 GiB"
+    const char *smallest_change; // "recompute = \"full\" (61 GiB)", or NULL
+    int gpu_count, node_count;
+    double step_p5_s, step_p50_s, step_p95_s;
+    double samples_per_s, tokens_per_s; // 0: does not apply
+    double efficiency_vs_one_gpu; // throughput / (gpus x throughput of one GPU); NAN unknown
+    double efficiency_vs_ideal;   // time of pure compute / step time
+    double mfu, hfu;              // of dense peak; NAN unknown
+    double flops_per_step;        // model FLOPs of the whole step
+    double memory_peak_bytes, memory_capacity_bytes;
+    const NamedValue *memory;     // by class, of the fullest rank
+    int memory_count;
+    const NamedValue *exposed;    // by cause, seconds, mean over ranks; sums to the step time
+    int exposed_count;
+    double cost_per_hour, cost_per_month, cost_per_run, cost_per_step; // NAN unknown
+    const char *currency;
+    double days;                  // of the whole run; NAN when no length was given
+    double steps;                 // of the whole run; NAN
+    double energy_kwh, power_watts; // of the run (or NAN); average at the wall
+    int tp, pp, vpp, dp, cp, ep, zero;
+    double micro_batch, global_batch;
+    const Timeline *timeline;     // or NULL
+    uint64_t digest;
+    int64_t event_count;
+    double simulate_seconds;      // CPU time it took
+} RecordPoint;
+
+typedef struct Record {
+    const char *title;            // "ResNet-50 on DGX A100"
+    const char *scenario;         // file name
+    const char *sample_name;      // "images", "sequences", "samples"
+    const char *x_name;           // the parameter that varies along the x axis, NULL when one point
+    const RecordPoint *points;
+    int point_count;
+    const Assumption *assumptions;
+    int assumption_count;
+    const Published *published;
+    int published_count;
+    const char *const *notes;     // sentences for beside the answer
+    int note_count;
+    const char *const *plots;     // asked for: "scaling", "breakdown", "gantt"
+    int plot_count;
+    uint64_t seed;
+    uint64_t digest;              // over all points
+} Record;
+
+#endif

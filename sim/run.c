@@ -1,0 +1,291 @@
+// Actors run ahead on their own clocks through work and marks, and stop where they must meet others. Only meetings
+// are events: a transfer's start of flow, its end, and the sharing of links at the end of an instant.
+#include "sim/run.h"
+
+#include <math.h>
+
+#include "sim/check.h"
+#include "sim/digest.h"
+#include "sim/event.h"
+#include "sim/fluid.h"
+#include "sim/random.h"
+
+enum { EVENT_FLOW, EVENT_DONE, EVENT_SHARE };
+
+typedef struct StreamState {
+    int32_t actor;
+    int32_t waiting_mark; // the mark it waits for, or -1
+    int64_t next;         // operation to do next
+    SimTime clock;
+    const Stream *stream;
+} StreamState;
+
+typedef struct ChannelState {
+    int32_t joined;
+    int32_t plan;         // of the transfer under way
+    SimTime start;        // latest join so far
+    int32_t *members;     // streams that have joined
+    EventId done;
+} ChannelState;
+
+typedef struct Run {
+    const System *system;
+    const RunOptions *options;
+    EventQueue *events;
+    Fluid *fluid;
+    bool share_due;
+    StreamState *streams;
+    int32_t *first_stream; // [actor + 1] its streams in `streams`
+    SimTime **marks;       // [actor][mark]: time it was reached, or -1
+    ChannelState *channels;
+    int32_t *ready;        // streams that can go on: a stack
+    int32_t ready_count;
+    SimTime *spent;
+    Interval *intervals;
+    int64_t interval_room;
+    RunResult result;
+} Run;
+
+static void keep_interval(Run *run, const StreamState *state, const Op *op, SimTime start, SimTime end) {
+    if (!run->options->timeline) return;
+    if (run->result.interval_count == run->interval_room) {
+        run->result.intervals_dropped++;
+        return;
+    }
+    int32_t stream = (int32_t)(state - run->streams) - run->first_stream[state->actor];
+    run->intervals[run->result.interval_count++] =
+        (Interval){state->actor, (int16_t)stream, op->kind, op->cause, op->label, start, end};
+}
+
+static bool is_main(const Run *run, const StreamState *state) {
+    return &run->streams[run->first_stream[state->actor]] == state;
+}
+
+// Time passes on a stream until `end`; on the main stream it counts as the operation's cause.
+static void pass_time(Run *run, StreamState *state, const Op *op, SimTime end) {
+    if (is_main(run, state))
+        run->spent[(int64_t)state->actor * run->system->cause_count + op->cause] += end - state->clock;
+    state->clock = end;
+}
+
+static void make_ready(Run *run, StreamState *state) { run->ready[run->ready_count++] = (int32_t)(state - run->streams); }
+
+static SimTime work_time(const Run *run, const StreamState *state, const Op *op) {
+    const Actor *actor = &run->system->actors[state->actor];
+    if (actor->slowness == 1 && actor->jitter == 0) return op->time;
+    double time = (double)op->time * actor->slowness;
+    if (actor->jitter > 0) {
+        uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->next;
+        RandomStream stream = random_stream(run->options->seed, "work jitter", item);
+        // Mean 1, so that jitter alone makes no rank faster.
+        time *= random_lognormal(&stream, -0.5 * actor->jitter * actor->jitter, actor->jitter);
+    }
+    return llround(time);
+}
+
+static void reach_mark(Run *run, const StreamState *state, int32_t mark) {
+    SimTime *time = &run->marks[state->actor][mark];
+    if (*time >= 0) return; // a mark holds from its first record on
+    *time = state->clock;
+    for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++)
+        if (run->streams[s].waiting_mark == mark) {
+            run->streams[s].waiting_mark = -1;
+            make_ready(run, &run->streams[s]);
+        }
+}
+
+// The last member has joined: the plan's latency passes, then its bytes flow.
+static void begin_transfer(Run *run, int32_t channel) {
+    ChannelState *state = &run->channels[channel];
+    const Plan *plan = &run->system->channels[channel].plans[state->plan];
+    bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
+    CHECK(state->start <= SIM_TIME_NEVER - plan->latency);
+    event_schedule(run->events, state->start + plan->latency, flows ? EVENT_FLOW : EVENT_DONE, channel);
+}
+
+static void join(Run *run, StreamState *state, const Op *op) {
+    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    ChannelState *channel_state = &run->channels[channel];
+    CHECK(channel_state->joined < run->system->channels[channel].member_count);
+    CHECK(channel_state->joined == 0 || channel_state->plan == op->id);
+    channel_state->plan = op->id;
+    channel_state->members[channel_state->joined++] = (int32_t)(state - run->streams);
+    if (state->clock > channel_state->start || channel_state->joined == 1) channel_state->start = state->clock;
+    if (channel_state->joined == run->system->channels[channel].member_count) begin_transfer(run, channel);
+}
+
+// Runs one stream ahead until it must wait or ends.
+static void advance(Run *run, StreamState *state) {
+    const Stream *stream = state->stream;
+    for (; state->next < stream->count; state->next++) {
+        const Op *op = &stream->ops[state->next];
+        switch (op->kind) {
+        case OP_WORK: {
+            SimTime start = state->clock;
+            pass_time(run, state, op, start + work_time(run, state, op));
+            keep_interval(run, state, op, start, state->clock);
+            break;
+        }
+        case OP_RECORD: reach_mark(run, state, op->id); break;
+        case OP_WAIT: {
+            SimTime reached = run->marks[state->actor][op->id];
+            if (reached < 0) {
+                state->waiting_mark = op->id;
+                return;
+            }
+            if (reached > state->clock) pass_time(run, state, op, reached);
+            break;
+        }
+        default: // OP_TRANSFER; the stream goes on from on_done
+            join(run, state, op);
+            return;
+        }
+    }
+}
+
+static void advance_ready(Run *run) {
+    while (run->ready_count) advance(run, &run->streams[run->ready[--run->ready_count]]);
+}
+
+static void share_soon(Run *run, SimTime now) {
+    if (run->share_due) return;
+    run->share_due = true;
+    event_schedule(run->events, now, EVENT_SHARE, 0);
+}
+
+static void on_done(Run *run, int32_t channel, SimTime now) {
+    ChannelState *state = &run->channels[channel];
+    int32_t count = state->joined;
+    state->joined = 0;
+    for (int32_t i = 0; i < count; i++) {
+        StreamState *stream = &run->streams[state->members[i]];
+        const Op *op = &stream->stream->ops[stream->next];
+        keep_interval(run, stream, op, state->start, now);
+        pass_time(run, stream, op, now);
+        stream->next++;
+        make_ready(run, stream);
+    }
+}
+
+// The fluid engine has found when a transfer ends at its present rate.
+static void on_end_known(void *owner, int32_t channel, SimTime end) {
+    Run *run = owner;
+    event_cancel(run->events, run->channels[channel].done);
+    run->channels[channel].done = (EventId){0, 0};
+    if (end < SIM_TIME_NEVER) run->channels[channel].done = event_schedule(run->events, end, EVENT_DONE, channel);
+}
+
+static void loop(Run *run) {
+    Event event;
+    advance_ready(run);
+    while (event_next(run->events, &event)) {
+        run->result.event_count++;
+        switch (event.kind) {
+        case EVENT_FLOW: {
+            int32_t channel = event.item;
+            const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
+            if (fluid_start(run->fluid, channel, plan, event.time)) share_soon(run, event.time);
+            break;
+        }
+        case EVENT_SHARE:
+            run->share_due = false;
+            fluid_share(run->fluid, event.time);
+            break;
+        default: { // EVENT_DONE
+            int32_t channel = event.item;
+            const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
+            run->channels[channel].done = (EventId){0, 0};
+            if (plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0))
+                if (fluid_finish(run->fluid, channel, event.time)) share_soon(run, event.time);
+            on_done(run, channel, event.time);
+            advance_ready(run);
+        }
+        }
+    }
+}
+
+static void lay_out_streams(Arena *arena, Run *run) {
+    const System *system = run->system;
+    run->first_stream = ARENA_ARRAY(arena, int32_t, system->actor_count + 1);
+    run->marks = ARENA_ARRAY(arena, SimTime *, system->actor_count);
+    int32_t total = 0;
+    for (int a = 0; a < system->actor_count; a++) {
+        run->first_stream[a] = total;
+        total += system->programs[system->actors[a].program].stream_count;
+    }
+    run->first_stream[system->actor_count] = total;
+    run->streams = ARENA_ARRAY(arena, StreamState, total);
+    run->ready = ARENA_ARRAY(arena, int32_t, total + 1);
+    for (int a = 0; a < system->actor_count; a++) {
+        const Program *program = &system->programs[system->actors[a].program];
+        run->marks[a] = ARENA_ARRAY(arena, SimTime, program->mark_count);
+        for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = -1;
+        for (int s = 0; s < program->stream_count; s++) {
+            StreamState *state = &run->streams[run->first_stream[a] + s];
+            *state = (StreamState){.actor = a, .waiting_mark = -1, .stream = &program->streams[s]};
+            make_ready(run, state);
+        }
+    }
+}
+
+static void collect_ends(Arena *arena, Run *run) {
+    const System *system = run->system;
+    SimTime *ends = ARENA_ARRAY(arena, SimTime, system->actor_count);
+    int32_t stream_total = run->first_stream[system->actor_count];
+    Stuck *stuck = ARENA_ARRAY(arena, Stuck, stream_total);
+    uint64_t digest = DIGEST_START;
+    for (int a = 0; a < system->actor_count; a++) {
+        for (int32_t s = run->first_stream[a]; s < run->first_stream[a + 1]; s++) {
+            const StreamState *state = &run->streams[s];
+            run->result.op_count += state->stream->count;
+            if (state->clock > ends[a]) ends[a] = state->clock;
+            if (state->next < state->stream->count)
+                stuck[run->result.stuck_count++] = (Stuck){a, (int16_t)(s - run->first_stream[a]), state->stream->ops[state->next]};
+        }
+        if (ends[a] > run->result.end) run->result.end = ends[a];
+        digest = digest_u64(digest, (uint64_t)ends[a]);
+        for (int c = 0; c < system->cause_count; c++)
+            digest = digest_u64(digest, (uint64_t)run->spent[(int64_t)a * system->cause_count + c]);
+    }
+    run->result.actor_end = ends;
+    run->result.stuck = stuck;
+    run->result.digest = digest;
+}
+
+RunResult run_system(Arena *arena, const System *system, const RunOptions *options) {
+    Run run = {.system = system, .options = options};
+    run.events = event_queue_create(arena, system->channel_count + 16);
+    run.fluid = fluid_create(arena, system, on_end_known, &run);
+    run.channels = ARENA_ARRAY(arena, ChannelState, system->channel_count);
+    for (int c = 0; c < system->channel_count; c++)
+        run.channels[c].members = ARENA_ARRAY(arena, int32_t, system->channels[c].member_count);
+    run.spent = ARENA_ARRAY(arena, SimTime, (size_t)system->actor_count * (size_t)system->cause_count);
+    if (options->timeline) {
+        run.interval_room = options->timeline_limit > 0 ? options->timeline_limit : 1000000;
+        run.intervals = ARENA_ARRAY(arena, Interval, run.interval_room);
+    }
+    lay_out_streams(arena, &run);
+    loop(&run);
+    collect_ends(arena, &run);
+    run.result.spent = run.spent;
+    run.result.link_bytes = fluid_link_bytes(run.fluid);
+    run.result.intervals = run.intervals;
+    return run.result;
+}
+
+int run_missing_members(const System *system, const RunResult *result, int32_t channel, int32_t *actors, int room) {
+    int missing = 0;
+    for (int a = 0; a < system->actor_count; a++) {
+        const Program *program = &system->programs[system->actors[a].program];
+        bool member = false, waits = false;
+        for (int slot = 0; slot < program->slot_count; slot++) member = member || system->actors[a].channels[slot] == channel;
+        for (int i = 0; i < result->stuck_count; i++)
+            waits = waits || (result->stuck[i].actor == a && result->stuck[i].op.kind == OP_TRANSFER &&
+                              system->actors[a].channels[result->stuck[i].op.slot] == channel);
+        if (member && !waits) {
+            if (missing < room) actors[missing] = a;
+            missing++;
+        }
+    }
+    return missing;
+}

@@ -1,0 +1,49 @@
+// Running a System: actors run ahead on their own clocks until they must meet; transfers share links fairly in
+// simulated time. The result says when every stream ended and what the main streams spent their time on.
+#ifndef LOCKSTEP_SIM_RUN_H
+#define LOCKSTEP_SIM_RUN_H
+
+#include "sim/program.h"
+
+// One operation as it happened, for timelines.
+typedef struct Interval {
+    int32_t actor;
+    int16_t stream;
+    uint8_t kind;
+    uint8_t cause;
+    int32_t label;
+    SimTime start, end;
+} Interval;
+
+typedef struct RunOptions {
+    uint64_t seed;
+    bool timeline;          // keep an Interval per WORK and TRANSFER
+    int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped
+} RunOptions;
+
+// A stream that never ended, and what it waits in.
+typedef struct Stuck {
+    int32_t actor;
+    int16_t stream;
+    Op op;
+} Stuck;
+
+typedef struct RunResult {
+    SimTime end;                   // the last stream's end
+    const SimTime *actor_end;      // per actor
+    const SimTime *spent;          // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
+    const double *link_bytes;      // carried per link
+    const Stuck *stuck;            // not empty: a deadlock; times are then of no use
+    int stuck_count;
+    const Interval *intervals;
+    int64_t interval_count, intervals_dropped;
+    int64_t event_count, op_count; // how much was simulated
+    uint64_t digest;
+} RunResult;
+
+RunResult run_system(Arena *arena, const System *system, const RunOptions *options);
+
+// Who has not joined a channel that others wait in: members' actors, for the deadlock report. Returns the count.
+int run_missing_members(const System *system, const RunResult *result, int32_t channel, int32_t *actors, int room);
+
+#endif

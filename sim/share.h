@@ -1,0 +1,12 @@
+// Fair sharing of links: weighted max-min. An activity moves payload at one rate and loads each link it uses with
+// weight x rate; rates rise together (in proportion to fairness) until a link is full, and so on for the rest.
+#ifndef LOCKSTEP_SIM_SHARE_H
+#define LOCKSTEP_SIM_SHARE_H
+
+#include "sim/program.h"
+
+// The pure function: rates[i] in payload bytes per second for each plan running at the same time on these links.
+// Plans without uses and without rate_limit get INFINITY.
+void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count, double *rates);
+
+#endif

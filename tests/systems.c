@@ -1,0 +1,112 @@
+#include "tests/systems.h"
+
+#include <stdio.h>
+
+#include "sim/check.h"
+#include "sim/random.h"
+
+enum { GROUP_CHANNEL, ALL_CHANNEL, OWN_CHANNEL, SLOTS };
+
+// `replicas` groups of `width` actors. Slot 0: the group meets; slot 1: actors of equal rank in all groups meet;
+// slot 2: each alone (storage). Links: one per actor, one per group, one for all.
+typedef struct Shape {
+    int replicas, width, plans, steps;
+    RandomStream random;
+} Shape;
+
+static Op op(OpKind kind, int cause, int slot, int id, SimTime time) {
+    return (Op){.kind = (uint8_t)kind, .cause = (uint8_t)cause, .slot = (uint16_t)slot, .id = id, .time = time};
+}
+
+static Plan plan(Arena *arena, Shape *shape, SimTime latency, double bytes, const int *links, int count, double weight) {
+    LinkUse *uses = ARENA_ARRAY(arena, LinkUse, count);
+    for (int i = 0; i < count; i++) uses[i] = (LinkUse){links[i], weight_round(weight * (1 + i % 3))};
+    double limit = random_below(&shape->random, 4) == 0 ? 3e9 : 0;
+    return (Plan){.latency = latency, .bytes = bytes, .rate_limit = limit, .fairness = 1, .uses = uses, .use_count = count};
+}
+
+static Program program(Arena *arena, Shape *shape, int rank) {
+    RandomStream random = random_stream(random_bits(&shape->random), "program", (uint64_t)rank);
+    int count = shape->steps;
+    Op *main_ops = ARENA_ARRAY(arena, Op, 4 * count), *side_ops = ARENA_ARRAY(arena, Op, 3 * count);
+    int mains = 0, sides = 0;
+    for (int i = 0; i < count; i++) {
+        main_ops[mains++] = op(OP_WORK, 0, 0, 0, (SimTime)random_below(&random, 1000000000));
+        main_ops[mains++] = op(OP_TRANSFER, 1, GROUP_CHANNEL, i % shape->plans, 0);
+        main_ops[mains++] = op(OP_RECORD, 0, 0, i, 0);
+        if (i % 2) main_ops[mains++] = op(OP_WAIT, 2, 0, count + i - 1, 0);
+        side_ops[sides++] = op(OP_WAIT, 0, 0, i, 0);
+        side_ops[sides++] = op(OP_TRANSFER, 2, i % 3 ? ALL_CHANNEL : OWN_CHANNEL, i % shape->plans, 0);
+        side_ops[sides++] = op(OP_RECORD, 0, 0, count + i, 0);
+    }
+    Stream *streams = ARENA_ARRAY(arena, Stream, 2);
+    streams[0] = (Stream){"main", main_ops, mains};
+    streams[1] = (Stream){"side", side_ops, sides};
+    return (Program){streams, 2, 2 * count, SLOTS};
+}
+
+const System *random_system(Arena *arena, uint64_t seed) {
+    static const char *const causes[] = {"work", "near", "far"};
+    static const Label labels[] = {{"", NULL, 0}};
+    Shape shape = {.random = random_stream(seed, "shape", 0)};
+    shape.replicas = 1 + (int)random_below(&shape.random, 6);
+    shape.width = 1 + (int)random_below(&shape.random, 5);
+    shape.plans = 1 + (int)random_below(&shape.random, 3);
+    shape.steps = 2 + (int)random_below(&shape.random, 12);
+    int actor_count = shape.replicas * shape.width, link_count = actor_count + shape.replicas + 1;
+    int alike = (int)random_below(&shape.random, 2); // whether all ranks of a group run the same program
+
+    System *system = ARENA_NEW(arena, System);
+    Link *links = ARENA_ARRAY(arena, Link, link_count);
+    for (int l = 0; l < link_count; l++)
+        links[l] = (Link){"link", l < actor_count ? 4e9 : l < link_count - 1 ? 11e9 : 5e9 + 1e9 * (double)random_below(&shape.random, 30)};
+
+    Program *programs = ARENA_ARRAY(arena, Program, shape.width);
+    for (int r = 0; r < shape.width; r++) programs[r] = program(arena, &shape, r);
+
+    int channel_count = shape.replicas + shape.width + actor_count;
+    Channel *channels = ARENA_ARRAY(arena, Channel, channel_count);
+    double bytes[3], weights[3];
+    SimTime latencies[3];
+    for (int p = 0; p < 3; p++) {
+        bytes[p] = (double)random_below(&shape.random, 20000000);
+        weights[p] = random_uniform(&shape.random) + 0.1;
+        latencies[p] = (SimTime)random_below(&shape.random, 10000000);
+    }
+    int *ids = ARENA_ARRAY(arena, int, link_count);
+    for (int c = 0; c < channel_count; c++) {
+        Plan *plans = ARENA_ARRAY(arena, Plan, shape.plans);
+        RandomStream limits = shape.random; // equal rate limits for equal channels
+        int uses = 0, members = 1;
+        if (c < shape.replicas) { // a group: its actors' links and its own
+            for (int r = 0; r < shape.width; r++) ids[uses++] = c * shape.width + r;
+            ids[uses++] = actor_count + c;
+            members = shape.width;
+        } else if (c < shape.replicas + shape.width) { // a rank across groups: its actors' links, the groups', and the one for all
+            for (int g = 0; g < shape.replicas; g++) ids[uses++] = g * shape.width + c - shape.replicas;
+            for (int g = 0; g < shape.replicas; g++) ids[uses++] = actor_count + g;
+            ids[uses++] = link_count - 1;
+            members = shape.replicas;
+        } else {
+            ids[uses++] = link_count - 1;
+        }
+        Shape limited = shape;
+        limited.random = limits;
+        for (int p = 0; p < shape.plans; p++) plans[p] = plan(arena, &limited, latencies[p], bytes[p], ids, uses, weights[p]);
+        channels[c] = (Channel){plans, shape.plans, members, 0};
+    }
+    Actor *actors = ARENA_ARRAY(arena, Actor, actor_count);
+    for (int a = 0; a < actor_count; a++) {
+        int32_t *slots = ARENA_ARRAY(arena, int32_t, SLOTS);
+        slots[GROUP_CHANNEL] = a / shape.width;
+        slots[ALL_CHANNEL] = shape.replicas + a % shape.width;
+        slots[OWN_CHANNEL] = shape.replicas + shape.width + a;
+        actors[a] = (Actor){.program = alike ? 0 : a % shape.width, .channels = slots, .slowness = 1, .multiplicity = 1};
+    }
+    if (random_below(&shape.random, 4) == 0) actors[random_below(&shape.random, (uint64_t)actor_count)].slowness = 1.25;
+    *system = (System){programs, shape.width, actors, actor_count, channels, channel_count, links, link_count, causes, 3, labels, 1};
+    const char *wrong = system_check(arena, system);
+    if (wrong) fprintf(stderr, "random system %llu: %s\n", (unsigned long long)seed, wrong);
+    CHECK(!wrong);
+    return system;
+}

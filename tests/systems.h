@@ -1,0 +1,10 @@
+// Random systems for tests of the engine: symmetric enough that folding has something to do.
+#ifndef LOCKSTEP_TESTS_SYSTEMS_H
+#define LOCKSTEP_TESTS_SYSTEMS_H
+
+#include "sim/program.h"
+
+// Replicas of a small random job over shared and private links. Every seed gives a sound system.
+const System *random_system(Arena *arena, uint64_t seed);
+
+#endif
