@@ -1,0 +1,23 @@
+// The ways a back end could run a collective, each with its latency and what it moves. For files of this folder only.
+#ifndef LOCKSTEP_NETWORK_CANDIDATES_H
+#define LOCKSTEP_NETWORK_CANDIDATES_H
+
+#include "models/network/loads.h"
+
+#define CANDIDATE_LIMIT 8
+
+typedef struct Candidate {
+    const char *algorithm, *protocol;
+    int channels;
+    double latency;                     // seconds
+    double inside, between;             // bytes on the wire per byte of payload, for a load of 1
+    double inside_limit, between_limit; // bytes per second of the pattern that software moves at most; 0 no limit
+} Candidate;
+
+int nccl_candidates(const Group *group, CollectiveOp op, double bytes, Candidate *candidates);
+int host_candidates(const Group *group, Backend backend, CollectiveOp op, double bytes, Candidate *candidates);
+
+// Steps that double until they reach the number: 0 for 1, 3 for 5 to 8.
+int log2_up(int number);
+
+#endif

@@ -1,0 +1,146 @@
+// From a request to a plan: lay the pattern over the links, price the back end's candidates, keep the fastest.
+#include <math.h>
+#include <string.h>
+
+#include "models/network/candidates.h"
+#include "sim/check.h"
+
+static const char *const op_names[COLLECTIVE_OP_COUNT] = {"send_recv",  "broadcast", "all_reduce", "reduce",
+                                                          "all_gather", "gather",    "scatter",    "reduce_scatter",
+                                                          "all_to_all", "barrier"};
+
+const char *collective_op_name(CollectiveOp op) { return op_names[op]; }
+
+bool collective_op_from_name(const char *name, CollectiveOp *op) {
+    for (int i = 0; i < COLLECTIVE_OP_COUNT; i++) {
+        if (strcmp(name, op_names[i]) != 0) continue;
+        *op = (CollectiveOp)i;
+        return true;
+    }
+    return false;
+}
+
+static Loads request_loads(Arena *scratch, const Group *group, const CollectiveRequest *request) {
+    switch (request->op) {
+    case COLLECTIVE_SEND_RECV:
+        return pair_loads(scratch, group->network, request->ranks[0], request->ranks[1]);
+    case COLLECTIVE_ALL_TO_ALL:
+        return all_to_all_loads(scratch, group);
+    case COLLECTIVE_GATHER:
+        return rooted_loads(scratch, group, request->ranks[request->root], false);
+    case COLLECTIVE_SCATTER:
+        return rooted_loads(scratch, group, request->ranks[request->root], true);
+    default:
+        break;
+    }
+    if (request->backend == BACKEND_NCCL) return ring_loads(scratch, group);
+    bool mpi = request->backend == BACKEND_MPI;
+    return host_ring_loads(scratch, group, request->on_host, mpi,
+                           mpi ? mpi_constants.local_copies : gloo_constants.local_copies);
+}
+
+// Seconds per byte of payload when nothing else moves, and the link that decides (-1: software does).
+static double seconds_per_byte(const Network *network, const Loads *loads, const Candidate *candidate,
+                               int32_t *limiting) {
+    double slowest = 0;
+    *limiting = -1;
+    for (int i = 0; i < loads->count; i++) {
+        const Load *load = &loads->items[i];
+        double seconds = (candidate->inside * load->inside + candidate->between * load->between) /
+                         network->links[load->link].bytes_per_second;
+        if (seconds <= slowest) continue;
+        slowest = seconds;
+        *limiting = load->link;
+    }
+    return slowest;
+}
+
+static double software_limit(const Candidate *candidate, const Group *group) {
+    double limit = INFINITY;
+    if (group->most > 1 && candidate->inside_limit > 0) limit = candidate->inside_limit / candidate->inside;
+    if (group->block_count > 1 && candidate->between_limit > 0)
+        limit = fmin(limit, candidate->between_limit / candidate->between);
+    return limit;
+}
+
+static double candidate_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
+    int32_t limiting;
+    double wire = seconds_per_byte(group->network, loads, candidate, &limiting);
+    return candidate->latency + bytes * fmax(wire, 1 / software_limit(candidate, group));
+}
+
+static const Candidate *choose(const Group *group, const Loads *loads, const CollectiveRequest *request,
+                               const Candidate *candidates, int count) {
+    const Candidate *best = NULL;
+    double best_seconds = INFINITY;
+    bool named = false;
+    for (int i = 0; i < count; i++)
+        named = named || (request->algorithm && strcmp(candidates[i].algorithm, request->algorithm) == 0);
+    for (int i = 0; i < count; i++) {
+        if (named && strcmp(candidates[i].algorithm, request->algorithm) != 0) continue;
+        double seconds = candidate_seconds(group, loads, &candidates[i], request->bytes);
+        if (best && seconds >= best_seconds) continue;
+        best = &candidates[i];
+        best_seconds = seconds;
+    }
+    CHECK(best);
+    return best;
+}
+
+// Shares of a link are even per flow, and a plan that is spread over many NICs has a flow on each: it counts as many as
+// make its share of its narrowest link that of one flow. Coarsely rounded, so that sums with weights stay exact.
+static double fairness_of(double weight) {
+    double flows = weight > 0 ? nearbyint(256 / weight) / 256 : 1;
+    return flows > 1.0 / 256 ? flows : 1.0 / 256;
+}
+
+static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loads, const Candidate *candidate,
+                              double bytes) {
+    CollectivePlan result = {
+        .algorithm = candidate->algorithm, .protocol = candidate->protocol, .channels = candidate->channels};
+    Plan *plan = &result.plan;
+    LinkUse *uses = ARENA_ARRAY(arena, LinkUse, loads->count);
+    double limit = software_limit(candidate, group), narrowest = 0;
+    double wire = seconds_per_byte(group->network, loads, candidate, &result.limiting_link);
+    for (int i = 0; i < loads->count; i++) {
+        const Load *load = &loads->items[i];
+        double weight = weight_round(candidate->inside * load->inside + candidate->between * load->between);
+        if (weight <= 0) continue;
+        if (load->link == result.limiting_link) narrowest = weight;
+        uses[plan->use_count++] = (LinkUse){load->link, weight};
+    }
+    plan->uses = uses;
+    plan->bytes = bytes;
+    plan->latency = step_ticks(candidate->latency);
+    plan->rate_limit = isfinite(limit) ? limit : 0;
+    plan->fairness = fairness_of(narrowest);
+    result.alone_seconds = candidate_seconds(group, loads, candidate, bytes);
+    if (bytes * fmax(wire, 1 / limit) < candidate->latency * 0.01) result.limiting_link = -1;
+    return result;
+}
+
+static CollectivePlan nothing_to_do(void) {
+    return (CollectivePlan){.plan = {.fairness = 1}, .algorithm = "none", .protocol = "", .limiting_link = -1};
+}
+
+CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request) {
+    Candidate candidates[CANDIDATE_LIMIT];
+    CollectiveRequest asked = *request;
+    if (request->rank_count < 2) return nothing_to_do();
+    if (request->op == COLLECTIVE_BARRIER) asked.bytes = 4; // an all-reduce of one number
+
+    Arena *scratch = arena_open();
+    Group group = group_create(scratch, network, asked.ranks, asked.rank_count);
+    Loads loads = request_loads(scratch, &group, &asked);
+    int count = asked.backend == BACKEND_NCCL
+                    ? nccl_candidates(&group, asked.op, asked.bytes, candidates)
+                    : host_candidates(&group, asked.backend, asked.op, asked.bytes, candidates);
+    CollectivePlan plan =
+        plan_of(arena, &group, &loads, choose(&group, &loads, &asked, candidates, count), asked.bytes);
+    arena_close(scratch);
+    if (request->op == COLLECTIVE_BARRIER) {
+        plan.plan = (Plan){.latency = step_ticks(plan.alone_seconds), .fairness = 1};
+        plan.limiting_link = -1;
+    }
+    return plan;
+}

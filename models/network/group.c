@@ -1,0 +1,81 @@
+// The ranks of a collective as the network sees them: blocks that need no NIC among themselves, and how good the
+// worst way between neighbours is.
+#include "models/network/loads.h"
+
+#include "sim/check.h"
+
+static int by_number(const void *a, const void *b) {
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+// NCCL joins the ranks of a node whatever their order in the group.
+static const int *in_node_order(Arena *arena, const int *ranks, int count) {
+    bool sorted = true;
+    for (int i = 1; i < count; i++) sorted = sorted && ranks[i - 1] < ranks[i];
+    if (sorted) return ranks;
+    int *copy = ARENA_ARRAY(arena, int, count);
+    for (int i = 0; i < count; i++) copy[i] = ranks[i];
+    qsort(copy, (size_t)count, sizeof *copy, by_number);
+    for (int i = 1; i < count; i++) CHECK(copy[i - 1] < copy[i]);
+    return copy;
+}
+
+static Medium block_medium(const Group *group, const Block *block) {
+    int gpus[NODE_GPU_LIMIT];
+    const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[block->first]));
+    if (layout->shape->gpu_fabric == GPU_FABRIC_SWITCH || block->count < 2) return MEDIUM_NVLINK;
+    for (int i = 0; i < block->count; i++) gpus[i] = gpu_of_rank(group->network, group->ranks[block->first + i]);
+    return node_ring(layout, gpus, block->count).medium;
+}
+
+static void add_block(Group *group, const Block *block) {
+    const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[block->first]));
+    const NodeShape *shape = layout->shape;
+    Medium medium = block_medium(group, block);
+    bool linked = shape->gpu_fabric == GPU_FABRIC_SWITCH || shape->gpu_fabric == GPU_FABRIC_MESH ||
+                  shape->gpu_fabric == GPU_FABRIC_CUBE_MESH;
+    int nics = 0;
+    for (int i = 0; i < block->count && shape->nic_count; i++)
+        nics += layout->gpu_nics[gpu_of_rank(group->network, group->ranks[block->first + i])].count;
+    if (nics > shape->nic_count && shape->nvlink_domain_nodes <= 1) nics = shape->nic_count;
+
+    if (group->block_count == 0 || block->count < group->least) group->least = block->count;
+    if (block->count > group->most) group->most = block->count;
+    if (medium > group->medium) group->medium = medium;
+    if (group->block_count == 0 || shape->pcie_bytes_per_second < group->pcie_bytes_per_second)
+        group->pcie_bytes_per_second = shape->pcie_bytes_per_second;
+    if (group->block_count == 0 || nics < group->nics) group->nics = nics;
+    if (group->block_count == 0 || shape->architecture_year < group->year) group->year = shape->architecture_year;
+    group->rdma = group->rdma && shape->gpudirect_rdma;
+    group->host_bridge = group->host_bridge || (shape->gpus_per_pcie_switch == 0 && !linked);
+    group->in_switch_reduction =
+        group->in_switch_reduction && shape->gpu_fabric == GPU_FABRIC_SWITCH && shape->in_switch_reduction;
+    group->block_count++;
+}
+
+Group group_create(Arena *arena, const Network *network, const int *ranks, int rank_count) {
+    Group group = {.network = network, .rank_count = rank_count, .rdma = true, .in_switch_reduction = true};
+    Block *blocks = ARENA_ARRAY(arena, Block, rank_count);
+    CHECK(rank_count > 0);
+    group.ranks = in_node_order(arena, ranks, rank_count);
+    CHECK(group.ranks[0] >= 0 && group.ranks[rank_count - 1] < network->rank_count);
+    int first_leaf = -1;
+    bool one_leaf = true;
+    for (int i = 0; i < rank_count;) {
+        int domain = node_of_rank(network, group.ranks[i])->domain;
+        Block block = {i, 0};
+        for (; i < rank_count && node_of_rank(network, group.ranks[i])->domain == domain; i++) {
+            int leaf = fabric_leaf(network, network->node_of[group.ranks[i]], 0);
+            if (first_leaf < 0) first_leaf = leaf;
+            one_leaf = one_leaf && leaf == first_leaf;
+            block.count++;
+        }
+        blocks[group.block_count] = block;
+        add_block(&group, &block);
+    }
+    group.blocks = blocks;
+    group.network_seconds =
+        network->fabric.latency_seconds + (one_leaf ? 1 : 3) * network->fabric.switch_latency_seconds;
+    return group;
+}

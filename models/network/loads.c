@@ -1,0 +1,371 @@
+// Patterns of communication laid over the links. Ranks come in node order, so loads are summed up for one node at a
+// time, and no pattern costs more than its ranks times a node's GPUs.
+#include "models/network/loads.h"
+
+#include "sim/check.h"
+#include "sim/list.h"
+
+// ---- Sums for the node at hand, and for the leaf switches.
+typedef struct Window {
+    Loads *loads;
+    const Network *network;
+    const Node *node;
+    const Layout *layout;
+    double inside[NODE_LINK_LIMIT], between[NODE_LINK_LIMIT];
+    double *leaf; // [2 * leaf]: up and down
+    int first_leaf, end_leaf;
+} Window;
+
+static void add_load(Loads *loads, int32_t link, double inside, double between) {
+    Load load = {link, inside, between};
+    if (inside > 0 || between > 0) LIST_PUSH(loads->arena, loads, load);
+}
+
+static void close_node(Window *window) {
+    if (!window->node) return;
+    for (int i = 0; i < window->layout->link_count; i++)
+        add_load(window->loads, window->node->first_link + i, window->inside[i], window->between[i]);
+    window->node = NULL;
+}
+
+static void open_node(Window *window, const Node *node) {
+    if (window->node == node) return;
+    close_node(window);
+    window->node = node;
+    window->layout = layout_of(window->network, node);
+    for (int i = 0; i < window->layout->link_count; i++) window->inside[i] = window->between[i] = 0;
+}
+
+static void add_to_leaf(Window *window, int leaf, double up, double down) {
+    if (leaf < window->first_leaf) window->first_leaf = leaf;
+    if (leaf >= window->end_leaf) window->end_leaf = leaf + 1;
+    window->leaf[2 * leaf] += up;
+    window->leaf[2 * leaf + 1] += down;
+}
+
+static void open_window(Window *window, Loads *loads, const Network *network) {
+    window->loads = loads;
+    window->network = network;
+    window->node = NULL;
+    window->leaf = ARENA_ARRAY(loads->arena, double, 2 * network->leaf_count);
+    window->first_leaf = network->leaf_count;
+    window->end_leaf = 0;
+}
+
+static void close_window(Window *window) {
+    close_node(window);
+    for (int i = 2 * window->first_leaf; i < 2 * window->end_leaf; i++)
+        add_load(window->loads, window->network->first_leaf_link + i, 0, window->leaf[i]);
+}
+
+static void add_path(const Path *path, double *sums, double bytes) {
+    for (int i = 0; i < path->count; i++) sums[path->links[i]] += bytes;
+}
+
+// Through the GPU's own NICs to the fabric and back from it.
+static void add_network(Window *window, int gpu, double out, double in) {
+    const Layout *layout = window->layout;
+    const NicSet *set = &layout->gpu_nics[gpu];
+    for (int i = 0; i < set->count; i++) {
+        int pair = gpu * layout->shape->nic_count + set->nics[i];
+        add_path(&layout->gpu_to_nic[pair], window->between, out / set->count);
+        add_path(&layout->nic_to_gpu[pair], window->between, in / set->count);
+    }
+}
+
+static int rank_leaf(const Network *network, int rank, int nic_index) {
+    const Node *node = node_of_rank(network, rank);
+    const NicSet *set = &layout_of(network, node)->gpu_nics[gpu_of_rank(network, rank)];
+    return fabric_leaf(network, (int)(node - network->nodes), set->nics[nic_index % set->count]);
+}
+
+static int rank_nics(const Network *network, int rank) {
+    return layout_of(network, node_of_rank(network, rank))->gpu_nics[gpu_of_rank(network, rank)].count;
+}
+
+// ---- Rings.
+static void add_node_ring(Window *window, const int *gpus, int count, double share) {
+    const Layout *layout = window->layout;
+    int all = layout->shape->gpu_count;
+    if (count < 2) return;
+    NodeRing ring = node_ring(layout, gpus, count);
+    for (int i = 0; i < count; i++) {
+        int from = gpus[i], next = (i + 1) % count;
+        if (ring.form == RING_IN_ORDER) {
+            add_path(&layout->gpu_to_gpu[from * all + gpus[next]], window->inside, share);
+        } else if (ring.form == RING_CYCLE) {
+            window->inside[layout->nvlink_pair[ring.cycle[i] * all + ring.cycle[next]]] += share / 2;
+            window->inside[layout->nvlink_pair[ring.cycle[next] * all + ring.cycle[i]]] += share / 2;
+        } else {
+            double sum = linked_rate(layout, gpus, count, from);
+            for (int j = 0; j < count; j++) {
+                int link = layout->nvlink_pair[from * all + gpus[j]];
+                if (link < 0) continue;
+                double part = ring.form == RING_EVEN ? 1.0 / (count - 1) : layout->links[link].bytes_per_second / sum;
+                window->inside[link] += share * part;
+            }
+        }
+    }
+}
+
+// Rank j of one block sends to rank j of the next; where one has fewer, its ranks are used again.
+static void add_leaf_crossings(Window *window, const Group *group, const Block *from, const Block *to, bool up) {
+    int width = from->count > to->count ? from->count : to->count;
+    if (!group->network->leaf_count) return;
+    for (int j = 0; j < width; j++) {
+        int sender = group->ranks[from->first + (int)((long)j * from->count / width)];
+        int receiver = group->ranks[to->first + (int)((long)j * to->count / width)];
+        int nics = rank_nics(group->network, up ? sender : receiver);
+        for (int i = 0; i < nics; i++) {
+            int leaf_out = rank_leaf(group->network, sender, i), leaf_in = rank_leaf(group->network, receiver, i);
+            double share = 1.0 / width / nics;
+            if (leaf_out != leaf_in) add_to_leaf(window, up ? leaf_out : leaf_in, up ? share : 0, up ? 0 : share);
+        }
+    }
+}
+
+static void add_block_ring(Window *window, const Group *group, const Block *block) {
+    const Network *network = group->network;
+    bool alone = group->block_count == 1;
+    double share = alone ? 1 : (block->count - 1.0) / block->count, exit_share = alone ? 0 : 1.0 / block->count;
+    int gpus[NODE_GPU_LIMIT];
+    for (int i = block->first, end = block->first + block->count; i < end;) {
+        int node = network->node_of[group->ranks[i]], count = 0;
+        open_node(window, &network->nodes[node]);
+        for (; i < end && network->node_of[group->ranks[i]] == node; i++)
+            gpus[count++] = gpu_of_rank(network, group->ranks[i]);
+        if (window->layout->shape->gpu_fabric != GPU_FABRIC_SWITCH) add_node_ring(window, gpus, count, share);
+        for (int g = 0; g < count; g++) {
+            if (window->layout->shape->gpu_fabric == GPU_FABRIC_SWITCH && block->count > 1) {
+                window->inside[window->layout->nvlink_out[gpus[g]]] += share;
+                window->inside[window->layout->nvlink_in[gpus[g]]] += share;
+            }
+            if (!alone) add_network(window, gpus[g], exit_share, exit_share);
+        }
+    }
+}
+
+Loads ring_loads(Arena *arena, const Group *group) {
+    Loads loads = {.arena = arena};
+    Window window;
+    open_window(&window, &loads, group->network);
+    int blocks = group->block_count;
+    for (int b = 0; b < blocks; b++) {
+        add_block_ring(&window, group, &group->blocks[b]);
+        if (blocks == 1) continue;
+        add_leaf_crossings(&window, group, &group->blocks[b], &group->blocks[(b + 1) % blocks], true);
+        add_leaf_crossings(&window, group, &group->blocks[(b + blocks - 1) % blocks], &group->blocks[b], false);
+    }
+    close_window(&window);
+    return loads;
+}
+
+// ---- Rings over host memory. These know nodes, not NVLink domains.
+static int ranks_on_node(const Group *group, int first) {
+    int end = first;
+    while (end < group->rank_count &&
+           group->network->node_of[group->ranks[end]] == group->network->node_of[group->ranks[first]])
+        end++;
+    return end - first;
+}
+
+static void add_host_rank(Window *window, int gpu, bool on_host, double copied, double moved) {
+    const Layout *layout = window->layout;
+    const Path *to_host = &layout->gpu_to_host[gpu];
+    window->inside[to_host->links[to_host->count - 1]] += copied;
+    if (on_host) return;
+    add_path(to_host, window->inside, moved);
+    add_path(&layout->host_to_gpu[gpu], window->inside, moved);
+}
+
+static void add_host_exit(Window *window, const Group *group, int rank, int next_rank, double share, bool all_nics) {
+    const Network *network = group->network;
+    const NicSet *set = &window->layout->gpu_nics[gpu_of_rank(network, rank)];
+    int nics = window->layout->shape->nic_count == 0 ? 0
+               : all_nics                            ? set->count
+                                                     : 1; // none: TCP on a network not modelled
+    for (int i = 0; i < nics; i++) {
+        int nic = all_nics ? set->nics[i] : 0;
+        window->between[window->layout->nic_out[nic]] += share / nics;
+        window->between[window->layout->nic_in[nic]] += share / nics;
+        int from = fabric_leaf(network, network->node_of[rank], nic),
+            to = fabric_leaf(network, network->node_of[next_rank], nic);
+        if (from == to) continue;
+        add_to_leaf(window, from, share / nics, 0);
+        add_to_leaf(window, to, 0, share / nics);
+    }
+}
+
+Loads host_ring_loads(Arena *arena, const Group *group, bool on_host, bool all_nics, double copies) {
+    Loads loads = {.arena = arena};
+    Window window;
+    int n = group->rank_count;
+    open_window(&window, &loads, group->network);
+    for (int i = 0, count; i < n; i += count) {
+        count = ranks_on_node(group, i);
+        open_node(&window, node_of_rank(group->network, group->ranks[i]));
+        double stays = count == n ? 1 : (count - 1.0) / count, leaves = count == n ? 0 : 1.0 / count;
+        for (int g = i; g < i + count; g++) {
+            add_host_rank(&window, gpu_of_rank(group->network, group->ranks[g]), on_host, copies * stays,
+                          n / (2 * (n - 1.0)));
+            if (leaves > 0)
+                add_host_exit(&window, group, group->ranks[g], group->ranks[(g + count) % n], leaves, all_nics);
+        }
+    }
+    close_window(&window);
+    return loads;
+}
+
+// ---- Everyone to everyone.
+static void add_node_pairs(Window *window, const int *gpus, int count, double bytes) {
+    int all = window->layout->shape->gpu_count;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (i != j) add_path(&window->layout->gpu_to_gpu[gpus[i] * all + gpus[j]], window->inside, bytes);
+}
+
+// What leaves a leaf: all that its NICs send, except to ranks below the same leaf. With NVLink and rails NCCL first
+// hands a message to the GPU on the receiver's rail (PXN), so it stays on its leaf within the pod.
+static void add_leaf_exchange(Window *window, const Group *group) {
+    const Network *network = group->network;
+    bool rails = network->fabric.rail_optimised, relay = rails && group->medium == MEDIUM_NVLINK && group->rdma;
+    int n = group->rank_count, per_leaf = network->fabric.nodes_per_leaf;
+    if (!network->leaf_count) return;
+    for (int i = 0; i < n;) {
+        int pod = network->node_of[group->ranks[i]] / per_leaf, end = i;
+        double on_rail[NODE_NIC_LIMIT] = {0};
+        for (; end < n && network->node_of[group->ranks[end]] / per_leaf == pod; end++) {
+            int nics = rank_nics(network, group->ranks[end]);
+            for (int k = 0; k < nics; k++)
+                on_rail[rails ? rank_leaf(network, group->ranks[end], k) % network->rails : 0] += 1.0 / nics;
+        }
+        for (int rail = 0; rail < (rails ? network->rails : 1); rail++) {
+            double away = (n - (relay ? end - i : on_rail[rail])) / n;
+            if (on_rail[rail] > 0)
+                add_to_leaf(window, rails ? pod * network->rails + rail : pod, on_rail[rail] * away,
+                            on_rail[rail] * away);
+        }
+        i = end;
+    }
+}
+
+Loads all_to_all_loads(Arena *arena, const Group *group) {
+    Loads loads = {.arena = arena};
+    Window window;
+    const Network *network = group->network;
+    double each = 1.0 / group->rank_count;
+    int gpus[NODE_GPU_LIMIT];
+    open_window(&window, &loads, network);
+    for (int b = 0; b < group->block_count; b++) {
+        const Block *block = &group->blocks[b];
+        double local = (block->count - 1) * each, remote = (group->rank_count - block->count) * each;
+        for (int i = block->first, end = block->first + block->count; i < end;) {
+            int node = network->node_of[group->ranks[i]], count = 0;
+            open_node(&window, &network->nodes[node]);
+            bool by_switch = window.layout->shape->gpu_fabric == GPU_FABRIC_SWITCH;
+            for (; i < end && network->node_of[group->ranks[i]] == node; i++)
+                gpus[count++] = gpu_of_rank(network, group->ranks[i]);
+            if (!by_switch) add_node_pairs(&window, gpus, count, each);
+            for (int g = 0; g < count; g++) {
+                if (by_switch) window.inside[window.layout->nvlink_out[gpus[g]]] += local;
+                if (by_switch) window.inside[window.layout->nvlink_in[gpus[g]]] += local;
+                if (remote > 0) add_network(&window, gpus[g], remote, remote);
+            }
+        }
+    }
+    add_leaf_exchange(&window, group);
+    close_window(&window);
+    return loads;
+}
+
+// ---- To and from one rank.
+// The root's node gets the sums of all its messages; `peer` sends `bytes` to it.
+static void add_to_root(Window *window, const Group *group, int peer, int root, double bytes, bool outward) {
+    const Network *network = group->network;
+    const Node *peer_node = node_of_rank(network, peer), *root_node = node_of_rank(network, root);
+    int peer_gpu = gpu_of_rank(network, peer), root_gpu = gpu_of_rank(network, root);
+    double out = outward ? bytes : 0, in = outward ? 0 : bytes;
+    if (peer_node == root_node) {
+        int from = outward ? root_gpu : peer_gpu, to = outward ? peer_gpu : root_gpu;
+        open_node(window, root_node);
+        add_path(&window->layout->gpu_to_gpu[from * window->layout->shape->gpu_count + to], window->inside, bytes);
+        return;
+    }
+    open_node(window, peer_node);
+    if (peer_node->domain == root_node->domain)
+        window->inside[outward ? window->layout->nvlink_in[peer_gpu] : window->layout->nvlink_out[peer_gpu]] += bytes;
+    else
+        add_network(window, peer_gpu, in, out);
+}
+
+Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward) {
+    Loads loads = {.arena = arena};
+    Window window;
+    const Network *network = group->network;
+    const Node *root_node = node_of_rank(network, root);
+    int root_gpu = gpu_of_rank(network, root), n = group->rank_count;
+    double each = 1.0 / n, in_domain = 0, abroad = 0;
+    int root_nics = network->leaf_count ? rank_nics(network, root) : 0;
+    open_window(&window, &loads, network);
+    // Peers elsewhere first, counting what the root's node will get; that node last, in one go.
+    for (int i = 0; i < n; i++) {
+        const Node *node = node_of_rank(network, group->ranks[i]);
+        if (node == root_node) continue;
+        add_to_root(&window, group, group->ranks[i], root, each, outward);
+        if (node->domain == root_node->domain) {
+            in_domain += each;
+            continue;
+        }
+        abroad += each;
+        for (int k = 0; k < root_nics; k++) {
+            int peer_leaf = rank_leaf(network, group->ranks[i], k), root_leaf = rank_leaf(network, root, k);
+            double share = each / root_nics;
+            if (peer_leaf == root_leaf) continue;
+            add_to_leaf(&window, outward ? root_leaf : peer_leaf, share, 0);
+            add_to_leaf(&window, outward ? peer_leaf : root_leaf, 0, share);
+        }
+    }
+    open_node(&window, root_node);
+    if (in_domain > 0)
+        window.inside[outward ? window.layout->nvlink_out[root_gpu] : window.layout->nvlink_in[root_gpu]] += in_domain;
+    if (abroad > 0) add_network(&window, root_gpu, outward ? abroad : 0, outward ? 0 : abroad);
+    for (int i = 0; i < n; i++)
+        if (node_of_rank(network, group->ranks[i]) == root_node && group->ranks[i] != root)
+            add_to_root(&window, group, group->ranks[i], root, each, outward);
+    close_window(&window);
+    return loads;
+}
+
+Loads pair_loads(Arena *arena, const Network *network, int from, int to) {
+    Loads loads = {.arena = arena};
+    Window window;
+    const Node *sender = node_of_rank(network, from), *receiver = node_of_rank(network, to);
+    open_window(&window, &loads, network);
+    if (sender->domain == receiver->domain) {
+        int32_t links[NETWORK_ROUTE_LIMIT];
+        double latency;
+        int count = network_route(network, from, to, links, &latency);
+        for (int i = 0; i < count; i++) {
+            int same = 0;
+            while (same < loads.count && loads.items[same].link != links[i]) same++;
+            if (same < loads.count)
+                loads.items[same].inside += 1;
+            else
+                add_load(&loads, links[i], 1, 0);
+        }
+        return loads;
+    }
+    open_node(&window, sender);
+    add_network(&window, gpu_of_rank(network, from), 1, 0);
+    open_node(&window, receiver);
+    add_network(&window, gpu_of_rank(network, to), 0, 1);
+    int nics = network->leaf_count ? rank_nics(network, from) : 0;
+    for (int i = 0; i < nics; i++) {
+        int leaf_out = rank_leaf(network, from, i), leaf_in = rank_leaf(network, to, i);
+        if (leaf_out == leaf_in) continue;
+        add_to_leaf(&window, leaf_out, 1.0 / nics, 0);
+        add_to_leaf(&window, leaf_in, 0, 1.0 / nics);
+    }
+    close_window(&window);
+    return loads;
+}

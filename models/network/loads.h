@@ -1,0 +1,71 @@
+// What a communication pattern puts on every link it touches, per byte of a payload that is left open: `inside` grows
+// with the bytes that GPUs of one node (or NVLink domain) pass on, `between` with those that cross the fabric.
+// For files of this folder only.
+#ifndef LOCKSTEP_NETWORK_LOADS_H
+#define LOCKSTEP_NETWORK_LOADS_H
+
+#include "models/network/constants.h"
+#include "models/network/topology.h"
+
+typedef struct Load {
+    int32_t link;
+    double inside, between;
+} Load;
+
+typedef struct Loads {
+    Arena *arena;
+    Load *items;
+    int count, room;
+} Loads;
+
+// Ranks that need no NIC to reach each other: those of one node, or of one NVLink domain.
+typedef struct Block {
+    int first, count; // of Group.ranks
+} Block;
+
+typedef struct Group {
+    const Network *network;
+    const int *ranks; // in node order
+    int rank_count;
+    const Block *blocks;
+    int block_count;
+    int least, most;              // ranks of the smallest and the largest block
+    Medium medium;                // the worst by which neighbours in a block reach each other
+    double pcie_bytes_per_second; // raw, the slowest
+    bool rdma, host_bridge;       // all NICs reach GPU memory; some do so through a host bridge
+    int nics;                     // that the ranks of the poorest block use
+    int year;                     // of the oldest GPU
+    bool in_switch_reduction;
+    double network_seconds; // one way between two blocks, switches included
+} Group;
+
+Group group_create(Arena *arena, const Network *network, const int *ranks, int rank_count);
+
+// How NCCL joins GPUs of one node without NVSwitch: with as many rings as fill all their NVLinks, with all pairs loaded
+// alike, with one cycle of NVLinks run both ways, or in order over whatever path there is.
+typedef enum RingForm { RING_ALL_LINKS, RING_EVEN, RING_CYCLE, RING_IN_ORDER } RingForm;
+
+typedef struct NodeRing {
+    RingForm form;
+    int cycle[8];
+    Medium medium;
+} NodeRing;
+
+NodeRing node_ring(const Layout *layout, const int *gpus, int count); // two GPUs or more
+double linked_rate(const Layout *layout, const int *gpus, int count,
+                   int from); // of all NVLinks from one GPU to the others
+
+// One byte around a ring through all ranks: within blocks, and from each block to the next over the NICs of all its
+// ranks alike (one ring per NIC, each leaving by another rank).
+Loads ring_loads(Arena *arena, const Group *group);
+// One byte around a ring of processes that work on host memory: `copies` bytes in memory for each within a node, one
+// NIC per node unless all_nics; and for GPU tensors half a turn's bytes from and to each GPU.
+Loads host_ring_loads(Arena *arena, const Group *group, bool on_host, bool all_nics, double copies);
+// Each rank sends 1 byte in all, spread evenly over all ranks, itself included.
+Loads all_to_all_loads(Arena *arena, const Group *group);
+// Each rank but the root sends its share of 1 byte to the root (or the root to each, outward).
+Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward);
+// One byte from one rank to another.
+Loads pair_loads(Arena *arena, const Network *network, int from, int to);
+
+#endif

@@ -1,0 +1,128 @@
+// The network between and inside nodes: vertices, directed links with capacity and latency, routes, and what a
+// collective of a back end costs on them. Knows links and ranks (one GPU is one rank); no catalogue, no workload.
+#ifndef LOCKSTEP_NETWORK_NETWORK_H
+#define LOCKSTEP_NETWORK_NETWORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+#include "sim/program.h"
+
+// ---- What a node is made of, in numbers (filled from the catalogue by models/workload/cluster.c).
+typedef enum GpuFabric { GPU_FABRIC_NONE, GPU_FABRIC_PAIRS, GPU_FABRIC_MESH, GPU_FABRIC_CUBE_MESH, GPU_FABRIC_SWITCH } GpuFabric;
+
+typedef struct NodeShape {
+    const char *name;
+    int gpu_count;                         // used: one rank each
+    int gpu_slots;                         // present, of which the first gpu_count are used; 0: gpu_count
+    GpuFabric gpu_fabric;
+    double nvlink_bytes_per_second;        // per GPU and direction, all its links (SWITCH, MESH)
+    double pair_bytes_per_second;          // between two linked GPUs, one direction (PAIRS, MESH); of a single link (CUBE_MESH)
+    bool in_switch_reduction;              // NVLS
+    int nvlink_domain_nodes;               // nodes per NVLink domain (1 usual, 18 for NVL72)
+    bool peer_to_peer;                     // over PCIe; false: through host memory
+    int sockets;
+    int gpus_per_pcie_switch;              // 0: each GPU on the CPU's own lanes
+    double pcie_bytes_per_second;          // x16, one direction, raw
+    double socket_bytes_per_second;        // between sockets, one direction
+    double host_memory_bytes_per_second;
+    int nic_count;                         // 0: no scale-out network
+    bool gpudirect_rdma;
+    int architecture_year;                 // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
+    bool numa_per_switch;                  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
+    bool deep_switches;                    // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
+} NodeShape;
+
+typedef enum Transport { NET_INFINIBAND, NET_ROCE, NET_EFA, NET_SLINGSHOT, NET_TCP } Transport;
+typedef enum FabricKind { FABRIC_SINGLE_SWITCH, FABRIC_FAT_TREE } FabricKind;
+
+typedef struct FabricShape {
+    FabricKind kind;
+    Transport transport;
+    double nic_bytes_per_second;           // line rate, one direction
+    double efficiency;                     // attainable payload share
+    double latency_seconds;                // one way, NIC to NIC with software, without switches
+    double switch_latency_seconds;         // per switch crossed
+    int nodes_per_leaf;                    // FAT_TREE
+    double oversubscription;               // FAT_TREE: down capacity / up capacity, 1 = none
+    bool rail_optimised;                   // FAT_TREE: NIC i of every node of a pod on leaf i
+} FabricShape;
+
+typedef struct NetworkSpec {
+    const NodeShape *shapes;     // distinct shapes
+    const int *node_shape;       // [node_count] index into shapes
+    int node_count;
+    FabricShape fabric;          // ignored with one node
+    const double *link_speed;    // NULL, or [node_count]: factor on a node's NICs (a degraded cable), 1 usual
+} NetworkSpec;
+
+typedef struct Network Network;
+
+// Ranks number GPUs node by node. A network whose parts cannot be built (a cube mesh of 5 GPUs) adds problems at
+// `where` and gives NULL.
+Network *network_create(Arena *arena, const NetworkSpec *spec, Where where, Problems *problems);
+int network_rank_count(const Network *network);
+int network_node_of(const Network *network, int rank);
+const Link *network_links(const Network *network, int *count);
+// Ids of the links from one rank's memory to another's in order; *latency in seconds, one way. Returns the count
+// (0 for itself). The room a route may need is NETWORK_ROUTE_LIMIT. A route staged in host memory names that memory's
+// link twice (written, then read): its load counts twice.
+#define NETWORK_ROUTE_LIMIT 24
+int network_route(const Network *network, int from_rank, int to_rank, int32_t *links, double *latency);
+// The same kind of answer to and from the host memory nearest to a rank (for copies), and from outside the cluster into
+// that memory (for shared storage: down from the spine through the rank's NIC; nothing when the node has no NIC).
+int network_route_to_host(const Network *network, int rank, int32_t *links, double *latency);
+int network_route_from_host(const Network *network, int rank, int32_t *links, double *latency);
+int network_route_from_outside(const Network *network, int rank, int32_t *links, double *latency);
+// nvidia-smi topo -m cell for a pair of GPUs: "X", "NV12", "PIX", "PXB", "PHB", "NODE", "SYS".
+const char *network_path_name(const Network *network, int rank_a, int rank_b);
+
+// ---- Collectives.
+typedef enum CollectiveOp {
+    COLLECTIVE_SEND_RECV, COLLECTIVE_BROADCAST, COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE, COLLECTIVE_ALL_GATHER,
+    COLLECTIVE_GATHER, COLLECTIVE_SCATTER, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_TO_ALL, COLLECTIVE_BARRIER,
+    COLLECTIVE_OP_COUNT
+} CollectiveOp;
+
+typedef enum Backend { BACKEND_NCCL, BACKEND_GLOO, BACKEND_MPI, BACKEND_COUNT } Backend;
+
+const char *collective_op_name(CollectiveOp op);          // "all_reduce"
+bool collective_op_from_name(const char *name, CollectiveOp *op);
+const char *backend_name(Backend backend);                // "nccl"
+bool backend_from_name(const char *name, Backend *backend);
+// Whether the real back end can do it for tensors in GPU memory (true) or CPU memory; *why says the reason and remedy.
+bool backend_supports(Backend backend, CollectiveOp op, bool on_gpu, bool cuda_aware_mpi, const char **why);
+
+typedef struct CollectiveRequest {
+    CollectiveOp op;
+    Backend backend;
+    const int *ranks;    // in the group's order; SEND_RECV: two, from ranks[0] to ranks[1]
+    int rank_count;
+    int root;            // index within ranks, for rooted operations
+    // nccl-tests' size: whole array for all_gather, reduce_scatter, gather, scatter; per-rank buffer for the others.
+    double bytes;
+    const char *algorithm; // NULL: the back end's own choice; "ring", "tree", "nvls", "nvls_tree" where it applies
+    bool on_host;        // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
+} CollectiveRequest;
+
+typedef struct CollectivePlan {
+    Plan plan;                 // uses in the arena, weights rounded by weight_round
+    const char *algorithm;     // "ring", "tree", "nvls", "direct"
+    const char *protocol;      // "LL", "LL128", "Simple", "" for other back ends
+    int channels;
+    double alone_seconds;      // latency + bytes over the narrowest link: the time with no other traffic
+    int32_t limiting_link;     // -1 when latency alone decides
+} CollectivePlan;
+
+CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
+
+// ---- Pictures.
+// One node as nvidia-smi topo -m prints it, NICs and legend included.
+void network_print_matrix(const Network *network, int node, FILE *out);
+// The whole network for Graphviz: each node with its parts, leaf switches, spine.
+void network_print_dot(const Network *network, FILE *out);
+
+#endif

@@ -1,0 +1,208 @@
+// Paths through a node, worked out once per shape, and routes between any two ranks put together from them.
+#include "models/network/topology.h"
+
+#include "sim/check.h"
+
+#define PART_LIMIT 256
+
+// Latency of the hardware alone per link, seconds. NVLink through a switch about 0.6 us under software; PCIe hop 0.15
+// to 0.3 us (vendors' figures, order of magnitude); a NIC's own share is in the fabric's latency.
+static const double link_seconds[LAYOUT_LINK_KINDS] = {
+    [LINK_NVLINK] = 0.3e-6, [LINK_PCIE] = 0.25e-6, [LINK_SOCKET] = 0.2e-6, [LINK_MEMORY] = 0.1e-6, [LINK_NIC] = 0};
+
+// ---- Within a node.
+static bool passes(const Layout *layout, int part) {
+    PartKind kind = layout->parts[part].kind;
+    return kind == PART_NVSWITCH || kind == PART_PCIE_SWITCH || kind == PART_SOCKET;
+}
+
+// Breadth first, so the path has the least links; edges in order, so that equal paths are chosen alike everywhere.
+static bool find_path(const Layout *layout, int from, int to, bool nvlink, Path *path) {
+    int16_t queue[PART_LIMIT], came_by[PART_LIMIT];
+    int head = 0, tail = 0;
+    *path = (Path){.nvlink = nvlink};
+    if (from == to) return true;
+    CHECK(layout->part_count <= PART_LIMIT);
+    for (int i = 0; i < layout->part_count; i++) came_by[i] = -1;
+    queue[tail++] = (int16_t)from;
+    while (head < tail && came_by[to] < 0) {
+        int part = queue[head++];
+        if (part != from && !passes(layout, part)) continue;
+        for (int i = 0; i < layout->edge_count; i++) {
+            const Edge *edge = &layout->edges[i];
+            if (edge->from != part || edge->to == from || came_by[edge->to] >= 0) continue;
+            if ((layout->links[edge->link].kind == LINK_NVLINK) != nvlink) continue;
+            came_by[edge->to] = (int16_t)i;
+            queue[tail++] = edge->to;
+        }
+    }
+    if (came_by[to] < 0) return false;
+    for (int part = to; part != from; part = layout->edges[came_by[part]].from) path->count++;
+    CHECK(path->count <= PATH_LIMIT);
+    int place = path->count;
+    for (int part = to; part != from; part = layout->edges[came_by[part]].from)
+        path->links[--place] = layout->edges[came_by[part]].link;
+    for (int i = 0; i < path->count; i++) path->seconds += link_seconds[layout->links[path->links[i]].kind];
+    return true;
+}
+
+static void append_path(Path *path, const Path *more) {
+    CHECK(path->count + more->count <= PATH_LIMIT);
+    for (int i = 0; i < more->count; i++) path->links[path->count++] = more->links[i];
+    path->nvlink = path->nvlink && more->nvlink;
+    path->staged = path->staged || more->staged;
+    path->seconds += more->seconds;
+}
+
+// Over PCIe, straight or with a stop in the memory of the given socket.
+static Path pcie_path(const Layout *layout, int from, int to, int stop) {
+    Path path, rest;
+    if (stop < 0) {
+        bool found = find_path(layout, from, to, false, &path);
+        CHECK(found);
+        return path;
+    }
+    bool found = find_path(layout, from, layout->first_memory + stop, false, &path) &&
+                 find_path(layout, layout->first_memory + stop, to, false, &rest);
+    CHECK(found);
+    path.staged = true;
+    append_path(&path, &rest);
+    return path;
+}
+
+static int socket_of(const Layout *layout, int gpu) {
+    int parent = layout->gpu_parent[gpu];
+    if (layout->parts[parent].kind == PART_SOCKET) return layout->parts[parent].number;
+    for (int i = 0; i < layout->edge_count; i++)
+        if (layout->edges[i].from == parent && layout->parts[layout->edges[i].to].kind == PART_SOCKET)
+            return layout->parts[layout->edges[i].to].number;
+    CHECK(!"a PCIe switch hangs on a socket");
+    return 0;
+}
+
+// A GPU's own NICs: the nearest ones, shared out among the GPUs that are equally near to the same ones.
+static void choose_nics(const Layout *layout, int gpu, NicSet *set) {
+    int gpus = layout->shape->gpu_count, nics = layout->shape->nic_count;
+    int near[NODE_NIC_LIMIT], near_count = 0, sharers = 0, place = 0, least = PATH_LIMIT + 1;
+    const Path *paths = layout->gpu_to_nic;
+    for (int nic = 0; nic < nics; nic++)
+        if (paths[gpu * nics + nic].count < least) least = paths[gpu * nics + nic].count;
+    for (int nic = 0; nic < nics; nic++)
+        if (paths[gpu * nics + nic].count == least) near[near_count++] = nic;
+    for (int other = 0; other < gpus; other++) {
+        bool same = true;
+        for (int nic = 0; nic < nics; nic++) {
+            int count = paths[other * nics + nic].count;
+            same = same && (count <= least) == (paths[gpu * nics + nic].count == least);
+        }
+        if (!same) continue;
+        if (other < gpu) place++;
+        sharers++;
+    }
+    int each = near_count / sharers;
+    set->count = (int16_t)(each > 0 ? each : 1);
+    for (int i = 0; i < set->count; i++)
+        set->nics[i] = (int16_t)near[each > 0 ? place * each + i : place * near_count / sharers];
+}
+
+void layout_find_paths(Arena *arena, Layout *layout) {
+    const NodeShape *shape = layout->shape;
+    int gpus = shape->gpu_count, nics = shape->nic_count;
+    layout->gpu_to_gpu = ARENA_ARRAY(arena, Path, gpus * gpus);
+    layout->gpu_to_host = ARENA_ARRAY(arena, Path, gpus);
+    layout->host_to_gpu = ARENA_ARRAY(arena, Path, gpus);
+    layout->nic_to_host = ARENA_ARRAY(arena, Path, gpus);
+    layout->gpu_to_nic = ARENA_ARRAY(arena, Path, gpus * nics);
+    layout->nic_to_gpu = ARENA_ARRAY(arena, Path, gpus * nics);
+    layout->gpu_nics = ARENA_ARRAY(arena, NicSet, gpus);
+    for (int a = 0; a < gpus; a++) {
+        int socket = socket_of(layout, a);
+        layout->gpu_to_host[a] = pcie_path(layout, a, layout->first_memory + socket, -1);
+        layout->host_to_gpu[a] = pcie_path(layout, layout->first_memory + socket, a, -1);
+        for (int b = 0; b < gpus; b++) {
+            Path *path = &layout->gpu_to_gpu[a * gpus + b];
+            if (a == b || find_path(layout, a, b, true, path)) continue;
+            *path = pcie_path(layout, a, b,
+                              shape->peer_to_peer ? -1 : socket_of(layout, b)); // NCCL's buffers are the receiver's
+        }
+        for (int nic = 0; nic < nics; nic++) {
+            int stop = shape->gpudirect_rdma ? -1 : socket;
+            layout->gpu_to_nic[a * nics + nic] = pcie_path(layout, a, layout->first_nic + nic, stop);
+            layout->nic_to_gpu[a * nics + nic] = pcie_path(layout, layout->first_nic + nic, a, stop);
+        }
+    }
+    for (int gpu = 0; gpu < gpus && nics; gpu++) {
+        choose_nics(layout, gpu, &layout->gpu_nics[gpu]);
+        layout->nic_to_host[gpu] = pcie_path(layout, layout->first_nic + layout->gpu_nics[gpu].nics[0],
+                                             layout->first_memory + socket_of(layout, gpu), -1);
+    }
+}
+
+// ---- Between ranks.
+static int append(const Node *node, const Path *path, int32_t *links, int count, double *latency) {
+    CHECK(count + path->count <= NETWORK_ROUTE_LIMIT);
+    for (int i = 0; i < path->count; i++) links[count++] = node->first_link + path->links[i];
+    *latency += path->seconds;
+    return count;
+}
+
+static int route_between_nodes(const Network *network, int from_rank, int to_rank, int32_t *links, double *latency) {
+    const Node *from = node_of_rank(network, from_rank), *to = node_of_rank(network, to_rank);
+    const Layout *sender = layout_of(network, from), *receiver = layout_of(network, to);
+    int from_gpu = gpu_of_rank(network, from_rank), to_gpu = gpu_of_rank(network, to_rank);
+    CHECK(sender->shape->nic_count > 0 && receiver->shape->nic_count > 0);
+    int out = sender->gpu_nics[from_gpu].nics[0], in = receiver->gpu_nics[to_gpu].nics[0];
+    int leaf_out = fabric_leaf(network, (int)(from - network->nodes), out);
+    int leaf_in = fabric_leaf(network, (int)(to - network->nodes), in);
+
+    int count = append(from, &sender->gpu_to_nic[from_gpu * sender->shape->nic_count + out], links, 0, latency);
+    if (leaf_out != leaf_in) {
+        links[count++] = network->first_leaf_link + 2 * leaf_out;
+        links[count++] = network->first_leaf_link + 2 * leaf_in + 1;
+    }
+    *latency +=
+        network->fabric.latency_seconds + fabric_switches(leaf_out, leaf_in) * network->fabric.switch_latency_seconds;
+    return append(to, &receiver->nic_to_gpu[to_gpu * receiver->shape->nic_count + in], links, count, latency);
+}
+
+int network_route(const Network *network, int from_rank, int to_rank, int32_t *links, double *latency) {
+    const Node *from = node_of_rank(network, from_rank), *to = node_of_rank(network, to_rank);
+    const Layout *sender = layout_of(network, from), *receiver = layout_of(network, to);
+    int from_gpu = gpu_of_rank(network, from_rank), to_gpu = gpu_of_rank(network, to_rank);
+    *latency = 0;
+    if (from_rank == to_rank) return 0;
+    if (from == to)
+        return append(from, &sender->gpu_to_gpu[from_gpu * sender->shape->gpu_count + to_gpu], links, 0, latency);
+    if (from->domain == to->domain) {
+        links[0] = from->first_link + sender->nvlink_out[from_gpu];
+        links[1] = to->first_link + receiver->nvlink_in[to_gpu];
+        *latency = 2 * link_seconds[LINK_NVLINK];
+        return 2;
+    }
+    return route_between_nodes(network, from_rank, to_rank, links, latency);
+}
+
+int network_route_to_host(const Network *network, int rank, int32_t *links, double *latency) {
+    const Node *node = node_of_rank(network, rank);
+    *latency = 0;
+    return append(node, &layout_of(network, node)->gpu_to_host[gpu_of_rank(network, rank)], links, 0, latency);
+}
+
+int network_route_from_host(const Network *network, int rank, int32_t *links, double *latency) {
+    const Node *node = node_of_rank(network, rank);
+    *latency = 0;
+    return append(node, &layout_of(network, node)->host_to_gpu[gpu_of_rank(network, rank)], links, 0, latency);
+}
+
+int network_route_from_outside(const Network *network, int rank, int32_t *links, double *latency) {
+    const Node *node = node_of_rank(network, rank);
+    const Layout *layout = layout_of(network, node);
+    int gpu = gpu_of_rank(network, rank), count = 0;
+    *latency = 0;
+    if (layout->shape->nic_count == 0) return 0;
+    int leaf = fabric_leaf(network, (int)(node - network->nodes), layout->gpu_nics[gpu].nics[0]);
+    *latency = network->fabric.latency_seconds +
+               fabric_switches(0, network->leaf_count) * network->fabric.switch_latency_seconds;
+    if (network->leaf_count) links[count++] = network->first_leaf_link + 2 * leaf + 1;
+    return append(node, &layout->nic_to_host[gpu], links, count, latency);
+}

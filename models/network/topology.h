@@ -1,0 +1,120 @@
+// Inside the network: the parts of a node as a small graph with the paths through it worked out once per node shape,
+// and the nodes, each a place in that graph plus the number of its first link. For files of this folder only.
+#ifndef LOCKSTEP_NETWORK_TOPOLOGY_H
+#define LOCKSTEP_NETWORK_TOPOLOGY_H
+
+#include "models/network/network.h"
+
+#define NODE_GPU_LIMIT 32
+#define NODE_NIC_LIMIT 64
+#define NODE_LINK_LIMIT 2048
+#define PATH_LIMIT 10
+
+// Links in order from one part of a node to another, as numbers within the node.
+typedef struct Path {
+    int16_t count;
+    int16_t links[PATH_LIMIT]; // host memory may stand there twice: written, then read
+    bool nvlink;               // all of it is NVLink
+    bool staged;               // stops over in host memory
+    double seconds;            // latency of the hardware alone
+} Path;
+
+typedef enum PartKind { PART_GPU, PART_NVSWITCH, PART_PCIE_SWITCH, PART_SOCKET, PART_MEMORY, PART_NIC } PartKind;
+
+typedef struct Part {
+    PartKind kind;
+    int number; // among its kind
+} Part;
+
+typedef enum LayoutLinkKind {
+    LINK_NVLINK,
+    LINK_PCIE,
+    LINK_SOCKET,
+    LINK_MEMORY,
+    LINK_NIC,
+    LAYOUT_LINK_KINDS
+} LayoutLinkKind;
+
+typedef struct LayoutLink {
+    LayoutLinkKind kind;
+    const char *name;        // within the node: "gpu2.nvlink.out"
+    double bytes_per_second; // attainable
+} LayoutLink;
+
+typedef struct Edge {
+    int16_t from, to, link;
+} Edge;
+
+// The NICs nearest to a GPU that are its own when all GPUs talk at once.
+typedef struct NicSet {
+    int16_t count;
+    int16_t nics[NODE_NIC_LIMIT];
+} NicSet;
+
+// What all nodes of one shape share.
+typedef struct Layout {
+    const NodeShape *shape; // gpu_count here is the GPUs present
+    int ranks;              // GPUs used
+    Part *parts;
+    int part_count;
+    LayoutLink *links;
+    int link_count;
+    Edge *edges;
+    int edge_count;
+    int first_pcie_switch, first_socket, first_memory, first_nic; // part numbers; GPUs come first
+    int pcie_switch_count, socket_count;
+    int16_t *gpu_parent, *nic_parent; // the PCIe switch or socket each hangs on, as part numbers
+    int16_t *nvlink_out, *nvlink_in;  // [gpu] link to and from the NVSwitch; -1 without
+    int16_t *nvlink_pair;             // [from * gpus + to] link of a pair; -1 when not linked
+    int16_t *nic_out, *nic_in;        // [nic] links
+    NicSet *gpu_nics;                 // [gpu]
+    Path *gpu_to_gpu;                 // [from * gpus + to]
+    Path *gpu_to_nic, *nic_to_gpu;    // [gpu * nics + nic], the NIC's own link included
+    Path *gpu_to_host, *host_to_gpu;  // [gpu] the memory of its own socket
+    Path *nic_to_host;                // [gpu] from its own NIC to that memory
+} Layout;
+
+typedef struct Node {
+    int32_t layout;
+    int32_t first_rank;
+    int32_t first_link;
+    int32_t domain; // nodes of one NVLink domain have the same number; others a number of their own
+} Node;
+
+struct Network {
+    FabricShape fabric;
+    Layout *layouts;
+    int layout_count;
+    Node *nodes;
+    int node_count;
+    int32_t *node_of; // [rank]
+    int rank_count;
+    Link *links;
+    int link_count;
+    int leaf_count;
+    int rails;               // leaves per pod: NICs of the best equipped node when rail-optimised, else 1
+    int32_t first_leaf_link; // up and down of leaf 0, of leaf 1, …
+};
+
+// Adds the problems of a shape that cannot be built; returns whether it can.
+bool layout_check(const NodeShape *shape, Where where, Problems *problems);
+void layout_create(Arena *arena, const NodeShape *shape, Layout *layout);
+// Fills the paths of a layout whose parts, links and edges are there (routes.c).
+void layout_find_paths(Arena *arena, Layout *layout);
+
+static inline const Node *node_of_rank(const Network *network, int rank) {
+    return &network->nodes[network->node_of[rank]];
+}
+static inline const Layout *layout_of(const Network *network, const Node *node) {
+    return &network->layouts[node->layout];
+}
+static inline int gpu_of_rank(const Network *network, int rank) {
+    return rank - node_of_rank(network, rank)->first_rank;
+}
+
+// The leaf switch of a node's NIC; 0 in a single switch.
+int fabric_leaf(const Network *network, int node, int nic);
+// Switches crossed between two leaves.
+static inline int fabric_switches(int leaf_a, int leaf_b) { return leaf_a == leaf_b ? 1 : 3; }
+
+#endif
