@@ -1,36 +1,101 @@
-# lockstep: build, test, look after.   make help
+# lockstep: build, test, look after. `make help` lists the targets.
 CC ?= cc
 PREFIX ?= /usr/local
 BUILD ?= build
 CFLAGS ?= -O2 -g
 PACKAGES = gsl lua5.4 libcjson
-WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings -Werror=implicit-function-declaration
-ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -I. $(WARNINGS) $(CFLAGS) $(shell pkg-config --cflags $(PACKAGES))
-LIBS = $(shell pkg-config --libs $(PACKAGES)) -lm
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings \
+           -Werror=implicit-function-declaration
+# -ffp-contract=off: every compiler and level of optimisation gives the same digits.
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) \
+             $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 FOLDERS = sim models/hardware models/network models/workload scenarios calibrate results
 SOURCES = $(sort $(wildcard $(addsuffix /*.c,$(FOLDERS))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
-TEST_SOURCES = $(sort $(wildcard tests/*.c))
-TEST_OBJECTS = $(TEST_SOURCES:%.c=$(BUILD)/%.o)
+TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)))
+FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 all: $(BUILD)/lockstep
 
+help:
+	@echo "make demo    set the machine up, build, and answer a first question with a table and a plot"
+	@echo "make test    set the machine up, build, and run all tests"
+	@echo "make         build only (build/lockstep)          make install   to PREFIX=$(PREFIX)"
+	@echo "make asan    the tests under ASan and UBSan       make lint      format, warnings, cppcheck, include directions"
+	@echo "make bench   speed, as ratios in one run          make fuzz      every fuzzer for FUZZ_SECONDS=20"
+	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
+
+# ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
+demo:
+	@sh .ci/packages
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep
+	@$(BUILD)/lockstep run scenarios/examples/scaling_efficiency.lua --plot --plot-dir $(BUILD)
+
+test:
+	@sh .ci/packages
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep $(BUILD)/tests/run
+	@$(MAKE) --no-print-directory check
+
+# ---- Building.
 $(BUILD)/lockstep: $(BUILD)/main.o $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+$(BUILD)/bench: $(BUILD)/tests/bench/bench.o $(OBJECTS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The catalogue is part of the program (.incbin), so a change to it is a change to this file.
+$(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
+
+# ---- Checking.
 check: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run
 
+asan:
+	@$(MAKE) --no-print-directory -j2 BUILD=build-asan CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" build-asan/lockstep build-asan/tests/run
+	@$(MAKE) --no-print-directory BUILD=build-asan CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" check
+
+lint:
+	@sh .ci/lint
+
+digests:
+	@sh .ci/digests
+
+bench: $(BUILD)/bench $(BUILD)/lockstep
+	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/bench
+
+FUZZ_SECONDS ?= 20
+fuzz:
+	@mkdir -p build-fuzz
+	@for fuzzer in $(FUZZERS); do \
+	    echo "== $$fuzzer"; mkdir -p build-fuzz/$$fuzzer.found; \
+	    clang -O1 -g -fsanitize=fuzzer,address,undefined $(filter-out -O2,$(ALL_CFLAGS)) -w -o build-fuzz/$$fuzzer tests/fuzz/$$fuzzer.c $(SOURCES) $(LIBS) && \
+	    build-fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -print_final_stats=0 \
+	        build-fuzz/$$fuzzer.found tests/fuzz/corpus_$${fuzzer#fuzz_} || exit 1; \
+	done
+
+# ---- Installing.
+install: $(BUILD)/lockstep
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/lockstep/examples $(DESTDIR)$(PREFIX)/share/doc/lockstep
+	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep
+	install -m 644 scenarios/examples/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
+	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md COPYING $(DESTDIR)$(PREFIX)/share/doc/lockstep
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/lockstep
+	rm -rf $(DESTDIR)$(PREFIX)/share/lockstep $(DESTDIR)$(PREFIX)/share/doc/lockstep
+
 clean:
-	rm -rf build
+	rm -rf build build-*
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all check clean
+.PHONY: all help demo test check asan lint digests bench fuzz install uninstall clean

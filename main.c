@@ -1,0 +1,69 @@
+// lockstep: a table of commands. Each command lives in the folder whose work it is.
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/problem.h"
+
+int command_run(int argc, char **argv);
+int command_memory(int argc, char **argv);
+int command_flops(int argc, char **argv);
+int command_params(int argc, char **argv);
+int command_hw(int argc, char **argv);
+int command_model(int argc, char **argv);
+int command_topo(int argc, char **argv);
+int command_calibrate(int argc, char **argv);
+
+typedef struct Command {
+    const char *name, *help;
+    int (*run)(int argc, char **argv);
+} Command;
+
+static const Command commands[] = {
+    {"run", "simulate a scenario written in Lua", command_run},
+    {"memory", "memory per GPU of a training job, by class", command_memory},
+    {"flops", "FLOPs of a model per sample and step", command_flops},
+    {"params", "parameters of a model, by part", command_params},
+    {"hw", "the hardware catalogue: list, show, check", command_hw},
+    {"model", "the model library: list, show", command_model},
+    {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},
+    {"calibrate", "fit kernel constants to measured GEMMs", command_calibrate},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+#ifndef LOCKSTEP_VERSION
+#define LOCKSTEP_VERSION "0.1.0"
+#endif
+
+static void print_help(FILE *out) {
+    fprintf(out, "lockstep simulates GPU clusters and distributed training.\n\n"
+                 "  lockstep run scenarios/examples/scaling_efficiency.lua --plot\n"
+                 "  lockstep memory --model gpt3-175b --gpu A100 --tp 8 --pp 8 --micro-batch 1\n"
+                 "  lockstep hw show H100\n\nCommands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\nlockstep COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input.\n");
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lockstep " LOCKSTEP_VERSION "\n");
+        return 0;
+    }
+    const char *names[COMMAND_COUNT];
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        names[i] = commands[i].name;
+    }
+    const char *near = nearest_name(argv[1], names, COMMAND_COUNT);
+    fprintf(stderr, "error: no command is called \"%s\"\n", argv[1]);
+    if (near) fprintf(stderr, "  hint: did you mean \"%s\"?\n", near);
+    else fprintf(stderr, "  hint: lockstep --help lists them\n");
+    return 2;
+}

@@ -1,0 +1,179 @@
+// From catalogue parts to a network with ranks, storage and prices.
+#include "models/workload/cluster.h"
+
+#include <string.h>
+
+#include "sim/check.h"
+
+// PCIe raw payload rate of an x16 slot and direction, before protocol overhead, by generation (PCI-SIG).
+static double pcie_bytes_per_second(int generation, int lanes) {
+    static const double per_lane[] = {0, 0.25e9, 0.5e9, 0.985e9, 1.969e9, 3.938e9, 7.563e9};
+    if (generation < 1) generation = 3;
+    if (generation > 6) generation = 6;
+    return per_lane[generation] * (lanes > 0 ? lanes : 16);
+}
+
+// The year of an architecture's first data-centre part: collectives' constants go by generation, not by product.
+static int architecture_year(const Gpu *gpu) {
+    static const struct { const char *name; int year; } years[] = {{"Kepler", 2012}, {"Maxwell", 2014}, {"Pascal", 2016}, {"Volta", 2017}, {"Turing", 2018},
+                                                                   {"Ampere", 2020}, {"Ada", 2022}, {"Hopper", 2022}, {"Blackwell", 2024}};
+    for (size_t i = 0; i < sizeof years / sizeof *years; i++)
+        if (strcmp(years[i].name, gpu->architecture) == 0) return years[i].year;
+    return gpu->year;
+}
+
+static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus) {
+    NodeShape shape = {.name = type->name, .gpu_count = gpus, .gpu_slots = type->gpu_count};
+    static const GpuFabric fabrics[] = {[GPU_LINK_NONE] = GPU_FABRIC_NONE, [GPU_LINK_BRIDGE] = GPU_FABRIC_PAIRS,
+                                        [GPU_LINK_MESH] = GPU_FABRIC_MESH, [GPU_LINK_CUBE_MESH] = GPU_FABRIC_CUBE_MESH,
+                                        [GPU_LINK_SWITCH] = GPU_FABRIC_SWITCH};
+    shape.gpu_fabric = gpu->nvlink_bytes_per_second > 0 ? fabrics[type->gpu_links] : GPU_FABRIC_NONE;
+    shape.nvlink_bytes_per_second = gpu->nvlink_bytes_per_second;
+    double link = gpu->nvlink_link_bytes_per_second;
+    shape.pair_bytes_per_second = type->gpu_links == GPU_LINK_CUBE_MESH || type->mesh_links_per_pair < 1 ? link : link * type->mesh_links_per_pair;
+    if (type->gpu_links == GPU_LINK_BRIDGE) shape.pair_bytes_per_second = gpu->nvlink_bytes_per_second;
+    shape.in_switch_reduction = type->in_switch_reduction;
+    shape.nvlink_domain_nodes = type->nvlink_domain_nodes > 0 ? type->nvlink_domain_nodes : 1;
+    shape.peer_to_peer = type->peer_to_peer;
+    shape.sockets = type->sockets > 0 ? type->sockets : 1;
+    shape.gpus_per_pcie_switch = type->gpus_per_pcie_switch;
+    int generation = gpu->pcie_generation < type->pcie_generation || type->pcie_generation < 1 ? gpu->pcie_generation : type->pcie_generation;
+    shape.pcie_bytes_per_second = pcie_bytes_per_second(generation, gpu->pcie_lanes);
+    shape.socket_bytes_per_second = type->socket_bytes_per_second;
+    shape.host_memory_bytes_per_second = type->host_memory_bytes_per_second;
+    shape.nic_count = type->nic_count;
+    shape.gpudirect_rdma = type->gpudirect_rdma;
+    shape.architecture_year = architecture_year(gpu);
+    return shape;
+}
+
+static FabricShape shape_of_fabric(const ClusterSpec *spec) {
+    static const Transport transports[] = {[TRANSPORT_INFINIBAND] = NET_INFINIBAND, [TRANSPORT_ROCE] = NET_ROCE,
+                                           [TRANSPORT_EFA] = NET_EFA, [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT, [TRANSPORT_TCP] = NET_TCP};
+    const FabricLink *link = spec->link;
+    return (FabricShape){.kind = spec->fabric, .transport = transports[link->transport], .nic_bytes_per_second = link->line_bytes_per_second,
+                         .efficiency = link->efficiency, .latency_seconds = link->latency_seconds,
+                         .switch_latency_seconds = link->switch_latency_seconds, .nodes_per_leaf = spec->nodes_per_leaf > 0 ? spec->nodes_per_leaf : 32,
+                         .oversubscription = spec->oversubscription > 0 ? spec->oversubscription : 1, .rail_optimised = spec->rail_optimised};
+}
+
+// The price a user states wins; else the nodes' own, when every node in use has one and in one currency.
+static void set_price(Cluster *cluster) {
+    const ClusterSpec *spec = cluster->spec;
+    cluster->currency = spec->currency ? spec->currency : "USD";
+    if (spec->price_per_gpu_hour >= 0) {
+        cluster->price_per_gpu_hour = spec->price_per_gpu_hour;
+        cluster->price_note = "stated in the scenario";
+        return;
+    }
+    double sum = 0;
+    for (int g = 0; g < spec->group_count; g++) {
+        const NodeType *type = spec->groups[g].type;
+        if (type->price_per_hour <= 0) return;
+        sum += type->price_per_hour / type->gpu_count * spec->groups[g].gpus;
+        cluster->currency = type->price_currency ? type->price_currency : "USD";
+        cluster->price_note = type->price_date;
+    }
+    cluster->price_per_gpu_hour = sum / cluster->gpu_count;
+}
+
+typedef struct Builder {
+    Arena *arena;
+    const Catalogue *catalogue;
+    const Gpu **gpu_of;
+    const NodeType **node_of;
+    NodeShape *shapes;
+    int *node_shape;
+    int rank, node, shape_count;
+} Builder;
+
+static int add_shape(Builder *builder, NodeShape shape) {
+    builder->shapes[builder->shape_count] = shape;
+    return builder->shape_count++;
+}
+
+static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup *group) {
+    const NodeType *type = group->type;
+    const Gpu *gpu = group->gpu ? group->gpu : node_gpu(builder->catalogue, type, 0);
+    int nics = type->nic_count;
+    int full_shape = -1;
+    for (int left = group->gpus; left > 0; builder->node++) {
+        int here = left < type->gpu_count ? left : type->gpu_count;
+        if (here == type->gpu_count && full_shape < 0) full_shape = add_shape(builder, shape_of_node(type, gpu, here));
+        int shape = here == type->gpu_count ? full_shape : add_shape(builder, shape_of_node(type, gpu, here));
+        // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
+        if (spec->link && nics == 0) builder->shapes[shape].nic_count = 1;
+        builder->node_shape[builder->node] = shape;
+        builder->node_of[builder->node] = type;
+        for (int i = 0; i < here; i++)
+            builder->gpu_of[builder->rank++] = group->gpu ? gpu : node_gpu(builder->catalogue, type, i);
+        left -= here;
+    }
+}
+
+const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems) {
+    int before = problem_count(problems), gpus = 0, nodes = 0;
+    for (int g = 0; g < spec->group_count; g++) {
+        const NodeGroup *group = &spec->groups[g];
+        if (group->gpus < 1) {
+            problem_add(problems, group->where, "a cluster needs at least 1 GPU, not %d", group->gpus);
+            continue;
+        }
+        gpus += group->gpus;
+        nodes += (group->gpus + group->type->gpu_count - 1) / group->type->gpu_count;
+    }
+    if (problem_count(problems) > before) return NULL;
+    int domain = spec->groups[0].type->nvlink_domain_nodes;
+    bool one_domain = spec->group_count == 1 && domain > 1 && nodes <= domain;
+    if (nodes > 1 && !spec->link && !one_domain) {
+        problem_add(problems, spec->where, "%d GPUs of this node type are %d nodes, and no fabric joins them", gpus, nodes);
+        problem_hint(problems, "add fabric = \"ib-ndr400\" or another of `lockstep hw list fabric`");
+        return NULL;
+    }
+    Builder builder = {.arena = arena, .catalogue = catalogue};
+    builder.gpu_of = ARENA_ARRAY(arena, const Gpu *, gpus);
+    builder.node_of = ARENA_ARRAY(arena, const NodeType *, nodes);
+    builder.shapes = ARENA_ARRAY(arena, NodeShape, 2 * spec->group_count);
+    builder.node_shape = ARENA_ARRAY(arena, int, nodes);
+    for (int g = 0; g < spec->group_count; g++) add_group(&builder, spec, &spec->groups[g]);
+    CHECK(builder.rank == gpus && builder.node == nodes);
+
+    NetworkSpec network = {.shapes = builder.shapes, .node_shape = builder.node_shape, .node_count = nodes, .link_speed = spec->link_speed};
+    if (spec->link) network.fabric = shape_of_fabric(spec);
+    Cluster *cluster = ARENA_NEW(arena, Cluster);
+    *cluster = (Cluster){.spec = spec, .gpu_count = gpus, .node_count = nodes, .gpu_of = builder.gpu_of, .node_of = builder.node_of};
+    cluster->network = network_create(arena, &network, spec->where, problems);
+    if (!cluster->network) return NULL;
+    set_price(cluster);
+    return cluster;
+}
+
+const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus, Problems *problems) {
+    CHECK(cluster->spec->group_count == 1);
+    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    *spec = *cluster->spec;
+    *group = spec->groups[0];
+    group->gpus = gpus;
+    spec->groups = group;
+    return cluster_create(arena, catalogue, spec, problems);
+}
+
+// GPUs by their power curve; the rest of a node (CPUs, fans, NICs) as the part of its rating that its GPUs do not explain,
+// of which two thirds flow in use (measured nodes draw 60 to 85 % of their rating: reference cost facts, DGX H100 8.4 of 10.2 kW).
+double cluster_power(const Cluster *cluster, double busy_share) {
+    double watts = 0;
+    for (int r = 0; r < cluster->gpu_count; r++) {
+        const Gpu *gpu = cluster->gpu_of[r];
+        double idle = gpu->idle_watts > 0 ? gpu->idle_watts : 0.12 * gpu->power_watts;
+        watts += idle + (0.9 * gpu->power_watts - idle) * busy_share;
+    }
+    for (int n = 0; n < cluster->node_count; n++) {
+        const NodeType *type = cluster->node_of[n];
+        double gpu_watts = cluster->gpu_of[0]->power_watts * type->gpu_count;
+        double rest = type->max_power_watts > gpu_watts ? type->max_power_watts - gpu_watts : 0.25 * gpu_watts + 100;
+        watts += rest * 2 / 3;
+    }
+    double pue = cluster->spec->power_usage_effectiveness;
+    return watts * (pue > 0 ? pue : 1.3);
+}

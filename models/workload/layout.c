@@ -1,0 +1,127 @@
+// Working out a layout: which ranks form which groups, how many micro-batches, which blocks on which stage.
+#include <math.h>
+
+#include "models/workload/lower.h"
+
+static bool divides(double whole, double part) { return part > 0 && fmod(whole, part) == 0; }
+
+static bool resolve_groups(const TrainingSpec *training, int gpus, Resolved *r, Problems *problems) {
+    r->strategy = training->strategy;
+    r->tp = training->layout.tp > 0 ? training->layout.tp : 1;
+    r->pp = training->layout.pp > 0 ? training->layout.pp : 1;
+    r->vpp = training->layout.vpp > 0 ? training->layout.vpp : 1;
+    r->dp = training->layout.dp;
+    if (r->strategy == STRATEGY_DATA_PARALLEL && gpus == 1) r->strategy = STRATEGY_SINGLE;
+    if (r->strategy == STRATEGY_AUTO) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
+    if (r->strategy == STRATEGY_SINGLE && gpus != 1) {
+        problem_add(problems, training->where, "strategy \"single\" uses one GPU, but the cluster has %d", gpus);
+        problem_hint(problems, "say gpus = 1, or strategy = \"ddp\"");
+        return false;
+    }
+    if (r->strategy == STRATEGY_LAYERS && training->layout.pp <= 0) r->pp = r->dp > 0 ? gpus / r->dp : gpus;
+    if (r->strategy == STRATEGY_DATA_PARALLEL && r->tp * r->pp > 1) {
+        problem_add(problems, training->where, "DataParallel knows no tensor or pipeline parallelism");
+        problem_hint(problems, "use strategy = \"ddp\" with tp and pp");
+        return false;
+    }
+    int per_replica = r->tp * r->pp;
+    if (gpus % per_replica) {
+        problem_add(problems, training->where, "%d GPUs do not divide by tp %d x pp %d = %d", gpus, r->tp, r->pp, per_replica);
+        problem_hint(problems, "use %d or %d GPUs, or another tp or pp", gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica,
+                     (gpus / per_replica + 1) * per_replica);
+        return false;
+    }
+    if (r->dp <= 0) r->dp = gpus / per_replica;
+    if (r->dp * per_replica != gpus) {
+        problem_add(problems, training->where, "tp %d x pp %d x dp %d is %d, but the cluster has %d GPUs", r->tp, r->pp, r->dp, per_replica * r->dp, gpus);
+        problem_hint(problems, "leave dp out (or \"fill\") and it becomes %d", gpus / per_replica);
+        return false;
+    }
+    return true;
+}
+
+static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    double global = training->global_batch, micro = training->micro_batch, accumulation = training->grad_accumulation;
+    bool one_piece = r->strategy == STRATEGY_LAYERS;
+    if (global <= 0 && micro <= 0) {
+        problem_add(problems, training->where, "the batch is not stated");
+        problem_hint(problems, "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }");
+        return false;
+    }
+    if (global > 0 && !divides(global, r->dp)) {
+        problem_add(problems, training->where, "a global batch of %g does not divide by %d data-parallel replicas", global, r->dp);
+        problem_hint(problems, "use a multiple of %d", r->dp);
+        return false;
+    }
+    if (global > 0 && micro <= 0) {
+        double per_replica = global / r->dp;
+        micro = accumulation > 0 ? per_replica / accumulation : r->pp > 1 && !one_piece ? 1 : per_replica;
+    }
+    if (global <= 0) global = micro * r->dp * (accumulation > 0 ? accumulation : 1);
+    if (!divides(global / r->dp, micro) || micro < 1) {
+        problem_add(problems, training->where, "a batch of %g per replica (global %g over dp %d) does not divide into micro-batches of %g", global / r->dp,
+                    global, r->dp, micro);
+        problem_hint(problems, "micro must divide %g", global / r->dp);
+        return false;
+    }
+    double count = global / r->dp / micro;
+    if (accumulation > 0 && count != accumulation) {
+        problem_add(problems, training->where, "global batch %g over dp %d with micro-batches of %g is %g accumulation steps, not %g", global, r->dp, micro,
+                    count, accumulation);
+        problem_hint(problems, "leave one of the three out");
+        return false;
+    }
+    if (count > 100000) {
+        problem_add(problems, training->where, "%g micro-batches per replica are more than a step can sensibly have", count);
+        problem_hint(problems, "a larger micro-batch or more replicas");
+        return false;
+    }
+    r->micro_batch = micro;
+    r->micro_batches = (int)count;
+    r->global_batch = global;
+    if (one_piece && r->micro_batches > 1) {
+        problem_add(problems, training->where, "layer-wise model parallel passes the whole batch at once; %d micro-batches are a pipeline", r->micro_batches);
+        problem_hint(problems, "use pp = %d with schedule = \"gpipe\"", r->pp);
+        return false;
+    }
+    return true;
+}
+
+static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    r->schedule = r->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
+    if (r->vpp > 1) r->schedule = SCHEDULE_INTERLEAVED;
+    if (r->schedule == SCHEDULE_INTERLEAVED && r->vpp == 1) r->schedule = SCHEDULE_1F1B;
+    if (r->vpp > 1 && r->pp == 1) {
+        problem_add(problems, training->where, "vpp %d interleaves pipeline stages, but pp is 1", r->vpp);
+        problem_hint(problems, "leave vpp out or use pp of 2 or more");
+        return false;
+    }
+    if (r->vpp > 1 && r->micro_batches % r->pp) {
+        problem_add(problems, training->where, "the interleaved schedule needs micro-batches (%d) in multiples of pp (%d)", r->micro_batches, r->pp);
+        problem_hint(problems, "change the global batch to a multiple of %g", r->micro_batch * r->dp * r->pp);
+        return false;
+    }
+    return true;
+}
+
+bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, Resolved *resolved, Problems *problems) {
+    *resolved = (Resolved){0};
+    if (!resolve_groups(training, gpu_count, resolved, problems)) return false;
+    const Model *model = training->model;
+    if (model->kind != MODEL_TRANSFORMER && resolved->tp > 1) {
+        problem_add(problems, training->where, "tensor parallelism splits attention heads, and %s has none", model->name);
+        problem_hint(problems, "use data or pipeline parallelism");
+        return false;
+    }
+    if (model->kind == MODEL_TRANSFORMER && (model->heads % resolved->tp || model->kv_heads % resolved->tp)) {
+        problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads, model->kv_heads, resolved->tp);
+        problem_hint(problems, "tp must divide both");
+        return false;
+    }
+    if (!resolve_batch(training, resolved, problems) || !resolve_schedule(training, resolved, problems)) return false;
+    int chunks = resolved->pp * resolved->vpp;
+    int *first = ARENA_ARRAY(arena, int, chunks + 1);
+    if (!blocks_to_stages(model, chunks, first, training->where, problems)) return false;
+    resolved->first_block = first;
+    return true;
+}

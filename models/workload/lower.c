@@ -1,0 +1,351 @@
+// From a job and a cluster to a System: one actor per GPU, programs shared by those that do the same, channels with a
+// plan for every collective their members will call.
+#include "models/workload/lower.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+#include "models/workload/stage.h"
+
+typedef struct Lowering {
+    Arena *arena;
+    const Cluster *cluster;
+    const TrainingSpec *training;
+    Resolved r;
+    StageShapes *shapes;        // [pp]
+    const double *output_bytes; // [pp x vpp]
+    int label_per_kind;
+    Program *programs;
+    const Gpu **program_gpu;    // what each program was made for
+    int *program_stage;
+    int program_count;
+    Actor *actors;
+    struct { Channel *items; int count, room; } channels;
+    Link *links;
+    int link_count, network_link_count;
+    int32_t shared_storage_link; // -1 none
+    int32_t *disk_links;         // [node] -1 none
+    const StorageType *storage;  // what the data comes from, or NULL
+} Lowering;
+
+// ---- Data that a rank reads each step.
+
+static double samples_per_rank_and_step(const Lowering *l) { return l->r.micro_batch * l->r.micro_batches / l->r.tp; }
+
+static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
+    const Model *model = training->model;
+    switch (model->kind) {
+    case MODEL_CNN: return 3.0 * model->image_size * model->image_size * 4;
+    case MODEL_MLP: return model->widths[0] * 4.0;
+    default: return training->seq_len * 8; // token ids are 64-bit
+    }
+}
+
+static double decode_seconds(const Lowering *l, int node) {
+    const TrainingSpec *training = l->training;
+    if (training->samples_per_second_per_worker <= 0) return 0;
+    const NodeType *type = l->cluster->node_of[node];
+    double workers = training->loader_workers > 0 ? training->loader_workers : 1;
+    double cores = type->cpu_cores > 0 ? (double)type->cpu_cores / type->gpu_count : workers;
+    if (workers > cores && cores >= 1) workers = cores;
+    return samples_per_rank_and_step(l) / (workers * training->samples_per_second_per_worker);
+}
+
+static StageRequest stage_request(const Lowering *l, int rank, int stage) {
+    StageRequest request = {.training = l->training, .resolved = &l->r, .gpu = l->cluster->gpu_of[rank], .stage = stage, .shapes = l->shapes,
+                            .output_bytes = l->output_bytes, .label_per_kind = l->label_per_kind};
+    if (stage == 0 && l->training->sample_bytes > 0) {
+        request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
+        request.host_to_gpu_bytes = ceil(samples_per_rank_and_step(l) * bytes_on_gpu_per_sample(l->training));
+    }
+    if (stage == 0) request.decode_seconds = decode_seconds(l, network_node_of(l->cluster->network, rank));
+    return request;
+}
+
+// ---- Programs: one per stage and type of GPU.
+
+static int program_for(Lowering *l, int rank, int stage) {
+    const Gpu *gpu = l->cluster->gpu_of[rank];
+    bool first_of_data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL && rank == 0;
+    int kind = l->r.strategy == STRATEGY_DATA_PARALLEL ? (first_of_data_parallel ? -1 : -2) : stage;
+    StageRequest request = stage_request(l, rank, stage);
+    for (int i = 0; i < l->program_count; i++)
+        if (l->program_gpu[i] == gpu && l->program_stage[i] == kind) return i;
+    int number = l->program_count++;
+    l->program_gpu[number] = gpu;
+    l->program_stage[number] = kind;
+    l->programs[number] = kind < 0 ? data_parallel_program(l->arena, &request, first_of_data_parallel) : stage_program(l->arena, &request);
+    return number;
+}
+
+static int distinct_gpus(const Cluster *cluster) {
+    int count = 0;
+    for (int r = 0; r < cluster->gpu_count; r++) {
+        bool seen = false;
+        for (int k = r - 1; k >= 0 && !seen; k--) {
+            seen = cluster->gpu_of[k] == cluster->gpu_of[r];
+            if (k < r - 1 && cluster->gpu_of[k] == cluster->gpu_of[k + 1]) continue;
+        }
+        count += !seen;
+    }
+    return count;
+}
+
+static void make_programs(Lowering *l) {
+    int most = (l->r.pp + 2) * distinct_gpus(l->cluster);
+    l->programs = ARENA_ARRAY(l->arena, Program, most);
+    l->program_gpu = ARENA_ARRAY(l->arena, const Gpu *, most);
+    l->program_stage = ARENA_ARRAY(l->arena, int, most);
+    for (int p = 0; p < l->r.pp; p++)
+        for (int d = 0; d < l->r.dp; d++)
+            for (int t = 0; t < l->r.tp; t++) {
+                int rank = layout_rank(&l->r, t, d, p);
+                int32_t *channels = ARENA_ARRAY(l->arena, int32_t, SLOT_COUNT);
+                for (int s = 0; s < SLOT_COUNT; s++) channels[s] = -1;
+                l->actors[rank] = (Actor){.channels = channels, .slowness = 1, .jitter = l->training->jitter, .multiplicity = 1};
+                l->actors[rank].program = program_for(l, rank, p);
+            }
+    if (l->training->straggler > 1) l->actors[l->cluster->gpu_count - 1].slowness = l->training->straggler;
+}
+
+// ---- Channels.
+
+static void join_channel(Lowering *l, int rank, int slot, int channel) { ((int32_t *)l->actors[rank].channels)[slot] = channel; }
+
+static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
+    Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
+    for (int i = 0; i < shapes->count; i++) {
+        CollectiveRequest request = {.op = shapes->items[i].op, .backend = l->training->backend, .ranks = ranks, .rank_count = rank_count,
+                                     .bytes = shapes->items[i].bytes};
+        plans[i] = collective_plan(l->arena, l->cluster->network, &request).plan;
+    }
+    Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = members};
+    LIST_PUSH(l->arena, &l->channels, channel);
+    return l->channels.count - 1;
+}
+
+static void group_channel(Lowering *l, int slot, const ShapeList *shapes, const int *ranks, int count) {
+    if (count < 2 || shapes->count == 0) return;
+    int channel = add_channel(l, shapes, ranks, count, count);
+    for (int i = 0; i < count; i++) join_channel(l, ranks[i], slot, channel);
+}
+
+static void pass_channel(Lowering *l, int from, int to, int out_slot, int in_slot, const ShapeList *shapes) {
+    if (shapes->count == 0) return;
+    int ranks[2] = {from, to};
+    int channel = add_channel(l, shapes, ranks, 2, 2);
+    join_channel(l, from, out_slot, channel);
+    join_channel(l, to, in_slot, channel);
+}
+
+static void make_group_channels(Lowering *l) {
+    const Resolved *r = &l->r;
+    int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->dp ? r->tp : r->dp);
+    for (int p = 0; p < r->pp; p++) {
+        for (int d = 0; d < r->dp; d++) {
+            for (int t = 0; t < r->tp; t++) ranks[t] = layout_rank(r, t, d, p);
+            group_channel(l, SLOT_TP, &l->shapes[p].slot[SLOT_TP], ranks, r->tp);
+        }
+        for (int t = 0; t < r->tp; t++) {
+            for (int d = 0; d < r->dp; d++) ranks[d] = layout_rank(r, t, d, p);
+            group_channel(l, SLOT_DP, &l->shapes[p].slot[SLOT_DP], ranks, r->dp);
+        }
+    }
+}
+
+static void make_pass_channels(Lowering *l) {
+    const Resolved *r = &l->r;
+    for (int p = 0; p < r->pp; p++)
+        for (int d = 0; d < r->dp; d++)
+            for (int t = 0; t < r->tp; t++) {
+                int here = layout_rank(r, t, d, p), next = layout_rank(r, t, d, (p + 1) % r->pp), previous = layout_rank(r, t, d, (p + r->pp - 1) % r->pp);
+                pass_channel(l, here, next, SLOT_FORWARD_OUT, SLOT_FORWARD_IN, &l->shapes[p].slot[SLOT_FORWARD_OUT]);
+                pass_channel(l, here, previous, SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN, &l->shapes[p].slot[SLOT_BACKWARD_OUT]);
+                int ends[2] = {layout_rank(r, t, d, 0), layout_rank(r, t, d, r->pp - 1)};
+                if (p == 0 && r->pp > 1) group_channel(l, SLOT_EMBEDDING, &l->shapes[0].slot[SLOT_EMBEDDING], ends, 2);
+            }
+}
+
+// ---- Channels of one member: reading from storage, copying from the host.
+
+static void own_channel(Lowering *l, int rank, int slot, double latency, double bytes, const int32_t *links, int count) {
+    Plan *plan = ARENA_NEW(l->arena, Plan);
+    LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
+    int kept = 0;
+    for (int i = 0; i < count; i++) { // a route may cross host memory twice
+        int at = 0;
+        while (at < kept && uses[at].link != links[i]) at++;
+        if (at == kept) uses[kept++] = (LinkUse){links[i], 0};
+        uses[at].weight += 1;
+    }
+    *plan = (Plan){.latency = step_ticks(latency), .bytes = bytes, .fairness = 1, .uses = uses, .use_count = kept};
+    Channel channel = {.plans = plan, .plan_count = 1, .member_count = 1};
+    LIST_PUSH(l->arena, &l->channels, channel);
+    join_channel(l, rank, slot, l->channels.count - 1);
+}
+
+static void make_data_channels(Lowering *l) {
+    for (int rank = 0; rank < l->cluster->gpu_count; rank++) {
+        if (rank >= l->r.tp * l->r.dp) break; // only the first stage reads
+        StageRequest request = stage_request(l, rank, 0);
+        int32_t links[NETWORK_ROUTE_LIMIT + 1];
+        double latency = 0;
+        if (request.storage_bytes > 0) {
+            int count = 0, node = network_node_of(l->cluster->network, rank);
+            if (l->storage && l->storage->shared) {
+                count = network_route_from_outside(l->cluster->network, rank, links, &latency);
+                links[count++] = l->shared_storage_link;
+            } else if (l->disk_links[node] >= 0) {
+                links[count++] = l->disk_links[node];
+            }
+            double open = l->storage ? l->storage->latency_seconds : 0;
+            own_channel(l, rank, SLOT_STORAGE, latency + open, request.storage_bytes, links, count);
+        }
+        if (request.host_to_gpu_bytes > 0) {
+            int count = network_route_from_host(l->cluster->network, rank, links, &latency);
+            own_channel(l, rank, SLOT_HOST, latency, request.host_to_gpu_bytes, links, count);
+        }
+    }
+}
+
+// Links of the network, then the storage server, then the nodes' disks.
+static void make_links(Lowering *l) {
+    int count;
+    const Link *network = network_links(l->cluster->network, &count);
+    int nodes = l->cluster->node_count;
+    l->links = ARENA_ARRAY(l->arena, Link, count + nodes + 1);
+    if (count) memcpy(l->links, network, (size_t)count * sizeof *network);
+    l->network_link_count = l->link_count = count;
+    l->disk_links = ARENA_ARRAY(l->arena, int32_t, nodes);
+    l->shared_storage_link = -1;
+    if (l->storage && l->storage->shared) {
+        l->shared_storage_link = l->link_count;
+        l->links[l->link_count++] = (Link){"storage server", l->storage->read_bytes_per_second};
+    }
+    for (int n = 0; n < nodes; n++) {
+        double speed = l->storage && !l->storage->shared ? l->storage->read_bytes_per_second : l->cluster->node_of[n]->local_read_bytes_per_second;
+        l->disk_links[n] = -1;
+        if (speed <= 0 || (l->storage && l->storage->shared)) continue;
+        l->disk_links[n] = l->link_count;
+        l->links[l->link_count++] = (Link){arena_printf(l->arena, "node%d.disk", n), speed};
+    }
+}
+
+// ---- Names of micro-batches for timelines: forward k, backward k.
+
+static const Label *make_labels(Lowering *l, int *count) {
+    int per_kind = l->label_per_kind;
+    Label *labels = ARENA_ARRAY(l->arena, Label, 1 + 2 * per_kind);
+    labels[0].name = "";
+    for (int k = 0; k < per_kind; k++) {
+        int group = l->r.pp * l->r.vpp;
+        int micro_batch = l->r.vpp == 1 ? k : k / group * l->r.pp + k % l->r.pp;
+        labels[1 + k].name = arena_printf(l->arena, "F%d", micro_batch + 1);
+        labels[1 + per_kind + k].name = arena_printf(l->arena, "B%d", micro_batch + 1);
+    }
+    *count = 1 + 2 * per_kind;
+    return labels;
+}
+
+// ---- Checks that need the cluster.
+
+static bool check_gpus(const Lowering *l, Problems *problems) {
+    const TrainingSpec *training = l->training;
+    const Gpu *last = NULL;
+    int before = problem_count(problems);
+    for (int r = 0; r < l->cluster->gpu_count; r++) {
+        const Gpu *gpu = l->cluster->gpu_of[r];
+        if (gpu == last) continue;
+        last = gpu;
+        if (gpu_supports(gpu, training->precision)) continue;
+        problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
+        problem_hint(problems, gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or \"fp32\"" : "use precision = \"fp32\"");
+    }
+    const char *why = NULL;
+    bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
+    CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER};
+    bool used[] = {l->r.dp > 1 || l->r.tp > 1, l->r.pp > 1, training->layout.zero > 0 && l->r.dp > 1};
+    for (int i = 0; i < 3 && !data_parallel; i++)
+        if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
+            problem_add(problems, training->where, "this job needs %s between GPUs, but %s", collective_op_name(needed[i]), why);
+            problem_hint(problems, "backend = \"nccl\" supports it");
+        }
+    if (data_parallel && l->cluster->node_count > 1) {
+        problem_add(problems, training->where, "DataParallel is one process on one node, and the cluster has %d nodes", l->cluster->node_count);
+        problem_hint(problems, "use strategy = \"ddp\"");
+    }
+    return problem_count(problems) == before;
+}
+
+static Memory fullest_memory(const Lowering *l, int *fullest) {
+    Memory most = {0};
+    const Resolved *r = &l->r;
+    double worst = -INFINITY;
+    for (int p = 0; p < r->pp; p++) {
+        int after = r->pp - 1 - p;
+        double in_flight = r->schedule == SCHEDULE_GPIPE ? r->micro_batches : after + 1;
+        if (r->schedule == SCHEDULE_INTERLEAVED) in_flight = (2.0 * after + (r->vpp - 1) * r->pp + 1) / r->vpp;
+        if (in_flight > r->micro_batches) in_flight = r->micro_batches;
+        // A stage of several chunks holds the blocks of all of them.
+        Memory stage = {0};
+        for (int v = 0; v < r->vpp; v++) {
+            int chunk = v * r->pp + p;
+            Memory part = memory_estimate(l->training->model, l->training, r->first_block[chunk], r->first_block[chunk + 1] - 1, r->micro_batch, in_flight,
+                                          r->dp, l->cluster->gpu_of[layout_rank(r, 0, 0, p)]);
+            if (v == 0) {
+                stage = part;
+                continue;
+            }
+            for (int c = 0; c <= MEMORY_ACTIVATIONS; c++) stage.bytes[c] += part.bytes[c];
+            if (part.bytes[MEMORY_WORKING] > stage.bytes[MEMORY_WORKING]) stage.bytes[MEMORY_WORKING] = part.bytes[MEMORY_WORKING];
+        }
+        stage.peak = 0;
+        for (int c = 0; c < MEMORY_CLASS_COUNT; c++) stage.peak += stage.bytes[c];
+        for (int d = 0; d < r->dp; d++) { // the smallest card of the replicas decides
+            double capacity = l->cluster->gpu_of[layout_rank(r, 0, d, p)]->memory_bytes;
+            if (stage.peak - capacity <= worst) continue;
+            worst = stage.peak - capacity;
+            most = stage;
+            most.capacity = capacity;
+            *fullest = p;
+        }
+    }
+    return most;
+}
+
+const Lowered *lower_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, Problems *problems) {
+    Lowering l = {.arena = arena, .cluster = cluster, .training = training, .storage = cluster->spec->storage};
+    if (!resolve_layout(arena, training, cluster->gpu_count, &l.r, problems) || !check_gpus(&l, problems)) return NULL;
+    TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the layout as worked out
+    *resolved_training = *training;
+    resolved_training->layout.tp = l.r.tp;
+    resolved_training->layout.pp = l.r.pp;
+    resolved_training->layout.vpp = l.r.vpp;
+    resolved_training->layout.dp = l.r.dp;
+    l.training = resolved_training;
+    l.shapes = ARENA_ARRAY(arena, StageShapes, l.r.pp);
+    l.label_per_kind = l.r.micro_batches * l.r.vpp;
+    l.actors = ARENA_ARRAY(arena, Actor, cluster->gpu_count);
+    double *output_bytes = ARENA_ARRAY(arena, double, l.r.pp * l.r.vpp);
+    for (int c = 0; c < l.r.pp * l.r.vpp && l.r.pp > 1; c++)
+        output_bytes[c] = block_cost(training->model, l.r.first_block[c + 1] - 1, l.training, l.r.micro_batch, cluster->gpu_of[0]).output_bytes;
+    l.output_bytes = output_bytes;
+    make_links(&l);
+    make_programs(&l);
+    make_group_channels(&l);
+    make_pass_channels(&l);
+    make_data_channels(&l);
+
+    Lowered *lowered = ARENA_NEW(arena, Lowered);
+    System *system = ARENA_NEW(arena, System);
+    int label_count;
+    const Label *labels = make_labels(&l, &label_count);
+    *system = (System){.programs = l.programs, .program_count = l.program_count, .actors = l.actors, .actor_count = cluster->gpu_count,
+                       .channels = l.channels.items, .channel_count = l.channels.count, .links = l.links, .link_count = l.link_count,
+                       .causes = cause_names, .cause_count = CAUSE_COUNT, .labels = labels, .label_count = label_count};
+    *lowered = (Lowered){.system = system, .resolved = l.r, .first_forward_label = 1, .first_backward_label = 1 + l.label_per_kind,
+                         .label_per_kind = l.label_per_kind};
+    lowered->memory = fullest_memory(&l, &lowered->fullest_stage);
+    return lowered;
+}

@@ -1,0 +1,49 @@
+// Inside lowering: the program of one pipeline stage on one type of GPU, and what it expects of its channels.
+#ifndef LOCKSTEP_WORKLOAD_STAGE_H
+#define LOCKSTEP_WORKLOAD_STAGE_H
+
+#include "models/workload/lower.h"
+#include "sim/list.h"
+
+// The channels an actor may have. A slot that a job does not need has channel -1 and no operations.
+enum { SLOT_TP, SLOT_DP, SLOT_FORWARD_OUT, SLOT_FORWARD_IN, SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN, SLOT_EMBEDDING, SLOT_STORAGE,
+       SLOT_HOST, SLOT_COUNT };
+
+// A collective that a channel must be able to do: becomes a Plan of the same number.
+typedef struct Shape {
+    CollectiveOp op;
+    double bytes;
+} Shape;
+
+typedef struct ShapeList {
+    Shape *items;
+    int count, room;
+} ShapeList;
+
+// The number of this shape in the list, added when new.
+int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes);
+
+// Shapes by slot. TP, DP and EMBEDDING differ by stage; what passes between stages differs by sender.
+typedef struct StageShapes {
+    ShapeList slot[SLOT_COUNT];
+} StageShapes;
+
+typedef struct StageRequest {
+    const TrainingSpec *training;
+    const Resolved *resolved;
+    const Gpu *gpu;
+    int stage;
+    StageShapes *shapes;       // of all stages, [pp]: out-slots are numbered by the sender's list
+    const double *output_bytes; // [pp x vpp] passed on after each chunk, per rank
+    int label_per_kind;        // forward k of a stage has label 1 + k, backward k 1 + label_per_kind + k
+    double storage_bytes;      // read per step by this rank; 0 none
+    double host_to_gpu_bytes;  // copied per step; 0 none
+    double decode_seconds;     // of host work per step to prepare the next batch; 0 none
+} StageRequest;
+
+Program stage_program(Arena *arena, const StageRequest *request);
+
+// torch.nn.DataParallel: the program of GPU 0 and that of the others.
+Program data_parallel_program(Arena *arena, const StageRequest *request, bool first);
+
+#endif

@@ -1,0 +1,351 @@
+// One point of a study: lower the job, fold it, run it, and say what came out.
+#include <math.h>
+#include <time.h>
+
+#include "models/hardware/kernel.h"
+#include "models/workload/lower.h"
+#include "scenarios/study.h"
+#include "sim/digest.h"
+#include "sim/fold.h"
+#include "sim/list.h"
+#include "sim/quantity.h"
+#include "sim/run.h"
+#include "sim/statistics.h"
+
+// Relative uncertainty (1 sigma) of time by cause, for parts that were not measured on the user's machines: held-out
+// errors of the kernel fits and of collectives against public logs (see README, "How far to trust a number").
+static const double cause_sigma[CAUSE_COUNT] = {
+    [CAUSE_GEMM] = 0.08, [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30, [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15,
+    [CAUSE_TP] = 0.15, [CAUSE_PP] = 0.10, [CAUSE_DP] = 0.20, [CAUSE_COPY] = 0.20, [CAUSE_DATA] = 0.25, [CAUSE_HOST] = 0.20, [CAUSE_OTHER] = 0.20};
+#define RUN_TO_RUN_SIGMA 0.02 // same configuration, same cluster: 0.4 to 5 % between runs (measured training rows)
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static const char *gib(Arena *arena, double bytes) { return arena_printf(arena, "%.1f GiB", bytes / 1073741824.0); }
+
+// Waiting for the slowest rank after one's own work is done counts as what joins the ranks.
+static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->dp > 1 ? CAUSE_DP : CAUSE_OTHER; }
+
+typedef struct Outcome {
+    double step_s;
+    double spent[CAUSE_COUNT]; // seconds, mean over ranks; sums to step_s
+    uint64_t digest;           // over ranks, so that folded and unfolded runs agree
+    int64_t events;
+} Outcome;
+
+static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result, Cause tail) {
+    Outcome outcome = {.step_s = step_seconds(result->end), .events = result->event_count, .digest = DIGEST_START};
+    double sums[CAUSE_COUNT] = {0}, weight = 0;
+    for (int a = 0; a < system->actor_count; a++) {
+        double multiplicity = system->actors[a].multiplicity;
+        SimTime accounted = 0;
+        for (int c = 0; c < CAUSE_COUNT; c++) {
+            SimTime spent = result->spent[(int64_t)a * system->cause_count + c];
+            sums[c] += multiplicity * step_seconds(spent);
+            accounted += spent;
+        }
+        sums[tail] += multiplicity * step_seconds(result->end - accounted);
+        weight += multiplicity;
+    }
+    for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = sums[c] / weight;
+    for (int rank = 0; rank < ranks; rank++) {
+        int a = class_of ? class_of[rank] : rank;
+        outcome.digest = digest_u64(outcome.digest, (uint64_t)result->actor_end[a]);
+        for (int c = 0; c < CAUSE_COUNT; c++)
+            outcome.digest = digest_u64(outcome.digest, (uint64_t)result->spent[(int64_t)a * system->cause_count + c]);
+    }
+    return outcome;
+}
+
+// ---- The pipeline's timeline: one row per stage of the first replica.
+
+static Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of, const RunResult *result) {
+    struct { TimelineBar *items; int count, room; } bars = {0};
+    Timeline *timeline = ARENA_NEW(arena, Timeline);
+    const Resolved *r = &lowered->resolved;
+    const char **rows = ARENA_ARRAY(arena, const char *, r->pp);
+    double busy = 0, end = step_seconds(result->end);
+    for (int p = 0; p < r->pp; p++) {
+        int rank = layout_rank(r, 0, 0, p), actor = class_of ? class_of[rank] : rank;
+        rows[p] = r->pp > 1 ? arena_printf(arena, "stage %d", p) : "GPU 0";
+        int32_t open_label = -1;
+        for (int64_t i = 0; i < result->interval_count; i++) {
+            const Interval *interval = &result->intervals[i];
+            if (interval->actor != actor || interval->stream != 0) continue;
+            bool backward = interval->label >= lowered->first_backward_label;
+            const char *cause = interval->label ? (backward ? "backward" : "forward") : cause_names[interval->cause];
+            double start_s = step_seconds(interval->start), end_s = step_seconds(interval->end);
+            TimelineBar *last = bars.count ? &bars.items[bars.count - 1] : NULL;
+            if (last && last->row == p && interval->label == open_label && interval->label && start_s <= last->end_s * (1 + 1e-12) + 1e-12) {
+                last->end_s = end_s; // one micro-batch is many kernels: one bar
+            } else if (end_s > start_s) {
+                TimelineBar bar = {p, start_s, end_s, cause, system->labels[interval->label].name};
+                LIST_PUSH(arena, &bars, bar);
+            }
+            open_label = interval->label;
+        }
+    }
+    for (int i = 0; i < bars.count; i++) busy += bars.items[i].end_s - bars.items[i].start_s;
+    timeline->row_names = rows;
+    timeline->row_count = r->pp;
+    timeline->bars = bars.items;
+    timeline->bar_count = bars.count;
+    timeline->idle_share = end > 0 ? 1 - busy / (end * r->pp) : 0;
+    return timeline;
+}
+
+// ---- From times to what a user asks.
+
+static NamedValue *named(Arena *arena, const char *const *names, const char *const *titles, const double *values, int count) {
+    NamedValue *list = ARENA_ARRAY(arena, NamedValue, count);
+    for (int i = 0; i < count; i++) list[i] = (NamedValue){names[i], titles ? titles[i] : names[i], values[i]};
+    return list;
+}
+
+static double steps_of_run(const TrainingSpec *training, double global_batch) {
+    double epochs = training->epochs > 0 ? training->epochs : 1;
+    if (training->tokens > 0 && training->seq_len > 0) return ceil(training->tokens / (training->seq_len * global_batch));
+    if (training->samples > 0) return ceil(training->samples / global_batch) * epochs;
+    return NAN;
+}
+
+static void set_speed(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training, double global_batch) {
+    double peak = 0;
+    for (int r = 0; r < cluster->gpu_count; r++) peak += gpu_peak(cluster->gpu_of[r], training->precision);
+    point->samples_per_s = global_batch / point->step_p50_s;
+    bool tokens = training->model->kind == MODEL_TRANSFORMER;
+    point->tokens_per_s = tokens ? point->samples_per_s * training->seq_len : 0;
+    double flops = model_flops_per_sample(training->model, (int)training->seq_len) * global_batch;
+    double again = training->recompute == RECOMPUTE_FULL ? model_forward_flops_per_sample(training->model, (int)training->seq_len) * global_batch : 0;
+    point->flops_per_step = flops;
+    point->mfu = peak > 0 ? flops / (peak * point->step_p50_s) : NAN;
+    point->hfu = peak > 0 ? (flops + again) / (peak * point->step_p50_s) : NAN;
+}
+
+static void set_money_and_energy(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training, double busy_share) {
+    const double hours_per_month = 730; // 8,760 hours a year over 12
+    double per_hour = cluster->price_per_gpu_hour > 0 ? cluster->price_per_gpu_hour * cluster->gpu_count : NAN;
+    point->currency = cluster->currency;
+    point->cost_per_hour = per_hour;
+    point->cost_per_month = per_hour * hours_per_month;
+    point->cost_per_step = per_hour * point->step_p50_s / 3600;
+    point->steps = steps_of_run(training, point->global_batch);
+    point->days = point->steps * point->step_p50_s / 86400;
+    point->cost_per_run = per_hour * point->days * 24;
+    point->power_watts = cluster_power(cluster, busy_share);
+    point->energy_kwh = point->power_watts / 1000 * point->days * 24;
+}
+
+static double relative_sigma(const Outcome *outcome, double stated) {
+    if (stated > 0) return stated;
+    double variance = RUN_TO_RUN_SIGMA * RUN_TO_RUN_SIGMA;
+    for (int c = 0; c < CAUSE_COUNT; c++) {
+        double share = outcome->spent[c] / outcome->step_s * cause_sigma[c];
+        variance += share * share;
+    }
+    return sqrt(variance);
+}
+
+static void set_times(Arena *arena, RecordPoint *point, const double *steps, int count, double sigma) {
+    double middle = quantile(arena, steps, count, 0.5), low = quantile(arena, steps, count, 0.05), high = quantile(arena, steps, count, 0.95);
+    point->step_p50_s = middle;
+    point->step_p5_s = low * exp(-1.645 * sigma);
+    point->step_p95_s = high * exp(1.645 * sigma);
+}
+
+static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec *training) {
+    point->tp = r->tp;
+    point->pp = r->pp;
+    point->vpp = r->vpp;
+    point->dp = r->dp;
+    point->cp = point->ep = 1;
+    point->zero = training->layout.zero;
+    point->micro_batch = r->micro_batch;
+    point->global_batch = r->global_batch;
+}
+
+static bool fits(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster, const TrainingSpec *training) {
+    point->memory_peak_bytes = lowered->memory.peak;
+    point->memory_capacity_bytes = lowered->memory.capacity;
+    point->memory = named(arena, memory_class_names, NULL, lowered->memory.bytes, MEMORY_CLASS_COUNT);
+    point->memory_count = MEMORY_CLASS_COUNT;
+    if (lowered->memory.peak <= lowered->memory.capacity) return true;
+    const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
+    point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak), gib(arena, lowered->memory.capacity), gpu->name);
+    TrainingSpec asked = *training;
+    asked.layout.dp = 0;
+    asked.micro_batch = lowered->resolved.micro_batch;
+    asked.global_batch = lowered->resolved.global_batch;
+    point->smallest_change = smallest_change_that_fits(arena, &asked, cluster->gpu_count, gpu);
+    return false;
+}
+
+static RecordPoint blank_point(const Cluster *cluster) {
+    return (RecordPoint){.gpu_count = cluster->gpu_count, .node_count = cluster->node_count, .efficiency_vs_one_gpu = NAN, .efficiency_vs_ideal = NAN,
+                         .mfu = NAN, .hfu = NAN, .cost_per_hour = NAN, .cost_per_month = NAN, .cost_per_run = NAN, .cost_per_step = NAN,
+                         .days = NAN, .steps = NAN, .energy_kwh = NAN, .power_watts = NAN, .currency = cluster->currency};
+}
+
+RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, const StudySpec *study, Problems *problems) {
+    RecordPoint point = blank_point(cluster);
+    double started = cpu_seconds();
+    const Lowered *lowered = lower_training(arena, cluster, training, problems);
+    if (!lowered) {
+        point.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text : "the layout is not possible";
+        return point;
+    }
+    set_layout(&point, &lowered->resolved, training);
+    if (!fits(arena, &point, lowered, cluster, training)) return point;
+
+    System system;
+    const int32_t *class_of = NULL;
+    if (study->unfolded) {
+        system = merge_equal_links(arena, lowered->system);
+    } else {
+        Folded folded = fold_system(arena, lowered->system);
+        system = folded.system;
+        class_of = folded.class_of;
+    }
+    int runs = training->jitter > 0 && study->seeds > 1 ? study->seeds : 1;
+    double *steps = ARENA_ARRAY(arena, double, runs);
+    Outcome mean = {.digest = DIGEST_START};
+    for (int i = 0; i < runs; i++) {
+        Arena *scratch = arena_open();
+        RunOptions options = {.seed = study->seed + (uint64_t)i, .timeline = study->want_timeline && i == 0};
+        RunResult result = run_system(scratch, &system, &options);
+        Outcome outcome = outcome_of(&system, class_of, cluster->gpu_count, &result, tail_cause(&lowered->resolved));
+        if (options.timeline) point.timeline = timeline_of(arena, lowered, &system, class_of, &result);
+        steps[i] = outcome.step_s;
+        mean.step_s += outcome.step_s / runs;
+        mean.events += outcome.events;
+        mean.digest = digest_u64(mean.digest, outcome.digest);
+        for (int c = 0; c < CAUSE_COUNT; c++) mean.spent[c] += outcome.spent[c] / runs;
+        arena_close(scratch);
+    }
+    set_times(arena, &point, steps, runs, relative_sigma(&mean, study->noise));
+    point.ran = true;
+    point.exposed = named(arena, cause_names, cause_titles, mean.spent, CAUSE_COUNT);
+    point.exposed_count = CAUSE_COUNT;
+    double busy = 0;
+    for (int c = CAUSE_GEMM; c <= CAUSE_OPTIMIZER; c++) busy += mean.spent[c];
+    point.efficiency_vs_ideal = busy / mean.step_s;
+    set_speed(&point, cluster, training, lowered->resolved.global_batch);
+    set_money_and_energy(&point, cluster, training, busy / mean.step_s);
+    point.digest = mean.digest;
+    point.event_count = mean.events;
+    point.simulate_seconds = cpu_seconds() - started;
+    return point;
+}
+
+// ---- Programs written by hand.
+
+// "0", "0 and 3", "0-2 and 7": ranks in order as ranges.
+static const char *rank_list(Arena *arena, const int32_t *ranks, int count) {
+    const char *text = "";
+    for (int i = 0; i < count;) {
+        int end = i;
+        while (end + 1 < count && ranks[end + 1] == ranks[end] + 1) end++;
+        const char *range = end > i ? arena_printf(arena, "%d-%d", ranks[i], ranks[end]) : arena_printf(arena, "%d", ranks[i]);
+        text = i == 0 ? range : arena_printf(arena, "%s%s%s", text, end + 1 == count ? " and " : ", ", range);
+        i = end + 1;
+    }
+    return text;
+}
+
+// One problem per channel that some wait in, at the line of the waiting call; the ranks that never came are named.
+static void report_deadlock(Arena *arena, const System *system, const RunResult *result, Problems *problems) {
+    bool *reported = ARENA_ARRAY(arena, bool, system->channel_count);
+    int32_t *waiting = ARENA_ARRAY(arena, int32_t, system->actor_count), *missing = ARENA_ARRAY(arena, int32_t, system->actor_count);
+    for (int i = 0; i < result->stuck_count; i++) {
+        const Stuck *stuck = &result->stuck[i];
+        const Label *label = &system->labels[stuck->op.label];
+        Where where = {label->file, label->line};
+        if (stuck->op.kind != OP_TRANSFER) continue; // it waits for a mark behind another stuck call
+        int32_t channel = system->actors[stuck->actor].channels[stuck->op.slot];
+        if (reported[channel]) continue;
+        reported[channel] = true;
+        int waiting_count = 0;
+        for (int k = i; k < result->stuck_count; k++)
+            if (result->stuck[k].op.kind == OP_TRANSFER && system->actors[result->stuck[k].actor].channels[result->stuck[k].op.slot] == channel)
+                waiting[waiting_count++] = result->stuck[k].actor;
+        int missing_count = run_missing_members(system, result, channel, missing, system->actor_count);
+        problem_add(problems, where, "deadlock: rank%s %s wait%s in %s for rank%s %s, which never call%s it", waiting_count > 1 ? "s" : "",
+                    rank_list(arena, waiting, waiting_count), waiting_count > 1 ? "" : "s", label->name, missing_count > 1 ? "s" : "",
+                    rank_list(arena, missing, missing_count), missing_count > 1 ? "" : "s");
+        problem_hint(problems, "every rank of the group must make the same calls in the same order");
+    }
+    if (problem_count(problems) == 0) {
+        const Label *label = &system->labels[result->stuck[0].op.label];
+        problem_add(problems, (Where){label->file, label->line}, "deadlock: rank %d waits for a mark that is never recorded", result->stuck[0].actor);
+        problem_hint(problems, "call record before wait, on a stream that gets there");
+    }
+}
+
+static Timeline *program_timeline(Arena *arena, const System *system, const RunResult *result) {
+    struct { TimelineBar *items; int count, room; } bars = {0};
+    Timeline *timeline = ARENA_NEW(arena, Timeline);
+    int rows = system->actor_count < 16 ? system->actor_count : 16;
+    const char **names = ARENA_ARRAY(arena, const char *, rows);
+    double busy = 0, end = step_seconds(result->end);
+    for (int a = 0; a < rows; a++) names[a] = arena_printf(arena, "rank %d", a);
+    for (int64_t i = 0; i < result->interval_count; i++) {
+        const Interval *interval = &result->intervals[i];
+        if (interval->actor >= rows || interval->stream != 0 || interval->end <= interval->start) continue;
+        TimelineBar bar = {interval->actor, step_seconds(interval->start), step_seconds(interval->end), system->causes[interval->cause],
+                           system->labels[interval->label].name};
+        LIST_PUSH(arena, &bars, bar);
+        if (interval->kind == OP_WORK) busy += bar.end_s - bar.start_s;
+    }
+    *timeline = (Timeline){names, rows, bars.items, bars.count, end > 0 ? 1 - busy / (end * rows) : 0};
+    return timeline;
+}
+
+RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps, const StudySpec *study, Problems *problems) {
+    RecordPoint point = blank_point(cluster);
+    point.dp = point.tp = point.pp = point.vpp = point.cp = point.ep = 1;
+    double started = cpu_seconds();
+    Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+    RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
+    RunResult result = run_system(arena, &folded.system, &options);
+    if (result.stuck_count) {
+        RunResult whole = run_system(arena, system, &options);
+        report_deadlock(arena, system, &whole, problems);
+        point.why_not = "deadlock";
+        return point;
+    }
+    double ranks = 0, *spent = ARENA_ARRAY(arena, double, system->cause_count + 1);
+    const char **names = ARENA_ARRAY(arena, const char *, system->cause_count + 1);
+    point.digest = DIGEST_START;
+    for (int rank = 0; rank < system->actor_count; rank++) {
+        int a = folded.class_of ? folded.class_of[rank] : rank;
+        SimTime accounted = 0;
+        for (int c = 0; c < system->cause_count; c++) {
+            SimTime time = result.spent[(int64_t)a * system->cause_count + c];
+            spent[c] += step_seconds(time) / steps;
+            accounted += time;
+            point.digest = digest_u64(point.digest, (uint64_t)time);
+        }
+        spent[system->cause_count] += step_seconds(result.end - accounted) / steps;
+        point.digest = digest_u64(point.digest, (uint64_t)result.actor_end[a]);
+        ranks++;
+    }
+    for (int c = 0; c <= system->cause_count; c++) {
+        spent[c] /= ranks;
+        names[c] = c < system->cause_count ? system->causes[c] : "idle";
+    }
+    point.ran = true;
+    point.step_p50_s = step_seconds(result.end) / steps;
+    point.step_p5_s = point.step_p50_s * exp(-1.645 * 0.1);
+    point.step_p95_s = point.step_p50_s * exp(1.645 * 0.1);
+    point.exposed = named(arena, names, NULL, spent, system->cause_count + 1);
+    point.exposed_count = system->cause_count + 1;
+    point.cost_per_hour = cluster->price_per_gpu_hour > 0 ? cluster->price_per_gpu_hour * cluster->gpu_count : NAN;
+    if (study->want_timeline) point.timeline = program_timeline(arena, system, &result);
+    point.event_count = result.event_count;
+    point.simulate_seconds = cpu_seconds() - started;
+    return point;
+}

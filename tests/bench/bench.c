@@ -1,0 +1,187 @@
+// make bench: speed as JSON lines, ratios against a twin in the same run wherever a machine is noisy.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "models/workload/cluster.h"
+#include "models/workload/training.h"
+#include "scenarios/study.h"
+#include "sim/event.h"
+#include "sim/random.h"
+#include "sim/statistics.h"
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ---- The bare twin: a 4-ary heap of entries of the same size, no names, no cancelling.
+typedef struct BareEntry {
+    SimTime time;
+    uint64_t order;
+    int32_t item, unused;
+} BareEntry;
+
+typedef struct BareHeap {
+    BareEntry *heap;
+    int32_t count;
+    uint64_t scheduled;
+} BareHeap;
+
+static inline bool bare_before(const BareEntry *a, const BareEntry *b) { return a->time < b->time || (a->time == b->time && a->order < b->order); }
+
+static __attribute__((noinline)) void bare_push(BareHeap *h, SimTime time, int32_t item) {
+    BareEntry entry = {time, h->scheduled++, item, 0};
+    int32_t at = h->count++;
+    while (at > 0) {
+        int32_t parent = (at - 1) >> 2;
+        if (!bare_before(&entry, &h->heap[parent])) break;
+        h->heap[at] = h->heap[parent];
+        at = parent;
+    }
+    h->heap[at] = entry;
+}
+
+static __attribute__((noinline)) BareEntry bare_pop(BareHeap *h) {
+    BareEntry top = h->heap[0], entry = h->heap[--h->count];
+    int32_t at = 0;
+    for (;;) {
+        int32_t first = 4 * at + 1;
+        if (first >= h->count) break;
+        int32_t end = first + 4 < h->count ? first + 4 : h->count, least = first;
+        for (int32_t child = first + 1; child < end; child++)
+            if (bare_before(&h->heap[child], &h->heap[least])) least = child;
+        if (!bare_before(&h->heap[least], &entry)) break;
+        h->heap[at] = h->heap[least];
+        at = least;
+    }
+    h->heap[at] = entry;
+    return top;
+}
+
+// Hold model (Jones 1986): take the earliest, schedule another at an exponential distance, so many stay pending.
+static SimTime *increments(int count) {
+    SimTime *list = malloc((size_t)count * sizeof *list);
+    RandomStream random = random_stream(1, "hold", 0);
+    for (int i = 0; i < count; i++) list[i] = 1 + (SimTime)random_exponential(&random, 1e6);
+    return list;
+}
+
+static double hold_ours(int pending, int turns, const SimTime *steps, int step_mask) {
+    Arena *arena = arena_open();
+    EventQueue *queue = event_queue_create(arena, pending + 1);
+    Event event = {0};
+    for (int i = 0; i < pending; i++) event_schedule(queue, steps[i & step_mask], 0, i);
+    double start = now_s();
+    for (int i = 0; i < turns; i++) {
+        event_next(queue, &event);
+        event_schedule(queue, event.time + steps[i & step_mask], 0, event.item);
+    }
+    double time = now_s() - start;
+    arena_close(arena);
+    return time / turns;
+}
+
+static double hold_bare(int pending, int turns, const SimTime *steps, int step_mask) {
+    BareHeap heap = {malloc(((size_t)pending + 1) * sizeof(BareEntry)), 0, 0};
+    for (int i = 0; i < pending; i++) bare_push(&heap, steps[i & step_mask], i);
+    double start = now_s();
+    for (int i = 0; i < turns; i++) {
+        BareEntry event = bare_pop(&heap);
+        bare_push(&heap, event.time + steps[i & step_mask], event.item);
+    }
+    double time = now_s() - start;
+    free(heap.heap);
+    return time / turns;
+}
+
+static void bench_events(void) {
+    enum { STEPS = 1 << 16, ROUNDS = 7 };
+    SimTime *steps = increments(STEPS);
+    const int pendings[] = {1000, 100000, 1000000};
+    for (int p = 0; p < 3; p++) {
+        Arena *arena = arena_open();
+        double ours[ROUNDS], bare[ROUNDS], ratio[ROUNDS];
+        int turns = 2000000;
+        for (int r = 0; r < ROUNDS; r++) {
+            ours[r] = hold_ours(pendings[p], turns, steps, STEPS - 1);
+            bare[r] = hold_bare(pendings[p], turns, steps, STEPS - 1);
+            ratio[r] = ours[r] / bare[r];
+        }
+        printf("{\"bench\":\"event_queue_hold\",\"pending\":%d,\"ns\":%.1f,\"bare_heap_ns\":%.1f,\"ratio\":%.2f,\"target_ratio\":1.3}\n", pendings[p],
+               1e9 * quantile(arena, ours, ROUNDS, 0.5), 1e9 * quantile(arena, bare, ROUNDS, 0.5), quantile(arena, ratio, ROUNDS, 0.5));
+        arena_close(arena);
+    }
+    free(steps);
+}
+
+// ---- GPT-3 175B on 1,024 A100: tp 8, pp 16, dp 8, 192 micro-batches.
+static void bench_gpt3(bool unfolded) {
+    enum { ROUNDS = 5 };
+    double times[ROUNDS];
+    RecordPoint point = {0};
+    Arena *result_arena = arena_open();
+    for (int r = 0; r < ROUNDS; r++) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        const Catalogue *catalogue = catalogue_builtin(arena);
+        double start = now_s();
+        NodeGroup group = {.type = catalogue_node(catalogue, "dgx-a100"), .gpus = 1024};
+        ClusterSpec spec = {.groups = &group, .group_count = 1, .link = catalogue_link(catalogue, "ib-hdr200"), .fabric = FABRIC_FAT_TREE,
+                            .rail_optimised = true, .oversubscription = 1, .price_per_gpu_hour = -1};
+        const Cluster *cluster = cluster_create(arena, catalogue, &spec, problems);
+        TrainingSpec training = {.model = find_model(arena, "gpt3-175b", (Where){0}, problems), .layout = {.tp = 8, .pp = 16, .vpp = 1},
+                                 .schedule = SCHEDULE_1F1B, .seq_len = 2048, .global_batch = 1536, .micro_batch = 1, .precision = FP16,
+                                 .mixed_precision = true, .recompute = RECOMPUTE_FULL, .framework = FRAMEWORK_MEGATRON, .optimizer = OPTIMIZER_ADAM,
+                                 .bucket_bytes = 25 << 20};
+        StudySpec study = {.catalogue = catalogue, .cluster = &spec, .training = training, .unfolded = unfolded};
+        if (cluster) point = simulate_training(arena, cluster, &training, &study, problems);
+        problems_print(problems, stderr);
+        times[r] = now_s() - start;
+        if (point.why_not) fprintf(stderr, "%s\n", arena_copy_text(result_arena, point.why_not));
+        arena_close(arena);
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("{\"bench\":\"gpt3_175b_1024_a100_%s\",\"cpu_s\":%.3f,\"target_s\":%g,\"step_time_s\":%.3f,\"mfu\":%.3f,\"events\":%lld,\"max_rss_mib\":%ld,\"digest\":\"%016llx\"}\n",
+           unfolded ? "unfolded" : "folded", quantile(result_arena, times, ROUNDS, 0.5), unfolded ? 2.0 : 0.05, point.step_p50_s, point.mfu,
+           (long long)point.event_count, usage.ru_maxrss / 1024, (unsigned long long)point.digest);
+    arena_close(result_arena);
+}
+
+// ---- The whole scaling curve of case 2 as a user runs it, in a process of its own.
+static void bench_case_2(void) {
+    const char *program = getenv("LOCKSTEP") ? getenv("LOCKSTEP") : "build/lockstep";
+    enum { ROUNDS = 5 };
+    double times[ROUNDS];
+    Arena *arena = arena_open();
+    char line[512];
+    snprintf(line, sizeof line, "%s run scenarios/examples/scaling_efficiency.lua --json > /dev/null", program);
+    for (int r = 0; r < ROUNDS; r++) {
+        struct rusage before, after;
+        getrusage(RUSAGE_CHILDREN, &before);
+        if (system(line) != 0) {
+            fprintf(stderr, "could not run: %s\n", line);
+            arena_close(arena);
+            return;
+        }
+        getrusage(RUSAGE_CHILDREN, &after);
+        times[r] = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) + 1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
+                   (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) + 1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+    }
+    printf("{\"bench\":\"case_2_scaling_curve\",\"cpu_s\":%.3f,\"target_s\":0.2}\n", quantile(arena, times, ROUNDS, 0.5));
+    arena_close(arena);
+}
+
+int main(int argc, char **argv) {
+    const char *only = argc > 1 ? argv[1] : "";
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!*only || strstr("events", only)) bench_events();
+    if (!*only || strstr("case2", only)) bench_case_2();
+    if (!*only || strstr("folded", only)) bench_gpt3(false);
+    if (!*only || strstr("unfolded", only)) bench_gpt3(true);
+    return 0;
+}
