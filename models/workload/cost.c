@@ -1,0 +1,248 @@
+// What a block costs: its kernels on one GPU, added up by cause, with the collectives where they fall.
+#include "models/workload/cost.h"
+
+#include "models/workload/cost_internal.h"
+#include "models/workload/model_internal.h"
+#include "sim/check.h"
+
+// One row per kind of software. Passes are counted from what the kernels read and write; where a framework is not
+// fused each operation reads and writes by itself. From fits over 695 published CNN and encoder steps: traffic (1.1 to
+// 1.25 eager, 0.93 tuned, 1.33 graph), the CNN passes, and the scores of eager and tuned. From fits over 291 Megatron
+// steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Counted by hand from what each
+// framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25 us per eager operation.
+// clang-format off
+static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
+    [FRAMEWORK_EAGER] = {
+        .traffic = 1.15, .issue_seconds = 7e-6, .channels_last = false,
+        .hidden_bytes = 4, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
+        .layer_kernels = {36, 60},
+        .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .conv_kernels = {3, 4},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 4, .gradient_bytes = 4,
+    },
+    [FRAMEWORK_MEGATRON] = {
+        .traffic = 1, .issue_seconds = 5e-6, .channels_last = false,
+        .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
+        .layer_kernels = {26, 40},
+        .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .conv_kernels = {3, 4},
+        .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
+    },
+    [FRAMEWORK_TUNED] = {
+        .traffic = 0.93, .issue_seconds = 2.5e-6, .channels_last = true,
+        .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
+        .layer_kernels = {20, 32},
+        .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .conv_kernels = {2, 3},
+        .weight_cast_bytes = {0, 0}, .wire_bytes = 2, .gradient_bytes = 2,
+    },
+    [FRAMEWORK_GRAPH] = {
+        .traffic = 1.33, .issue_seconds = 2.5e-6, .channels_last = true,
+        .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
+        .layer_kernels = {22, 36},
+        .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .conv_kernels = {2, 3},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2,
+    },
+};
+// clang-format on
+
+// The queue of kernels is full or empty, with little in between: the fourth power is a nearly hard maximum.
+#define ISSUE_SHARPNESS 4.0
+
+// Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
+// and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
+#define ADAM_BYTES 40.0
+#define SGD_BYTES 24.0
+#define MIXED_BYTES 6.0
+#define PARAMETERS_PER_OPTIMIZER_KERNEL 2e7 // multi-tensor kernels take about 320 blocks of 65,536 at once
+#define OPTIMIZER_KERNELS 10.0              // norms, scale checks, clearing
+
+const FrameworkTraits *framework_traits(Framework framework) {
+    CHECK((int)framework >= 0 && framework < FRAMEWORK_COUNT);
+    return &traits[framework];
+}
+
+static Precision at_least_16_bits(const Gpu *gpu, Precision precision) {
+    if (precision_bytes(precision) >= 2) return precision;
+    return gpu_supports(gpu, BF16) ? BF16 : FP16;
+}
+
+Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
+    int element_bytes = precision_bytes(training->precision);
+    return (Work){
+        .model = model,
+        .training = training,
+        .gpu = gpu,
+        .traits = framework_traits(training->framework),
+        .precision = training->precision,
+        .safe_precision = gpu ? at_least_16_bits(gpu, training->precision) : training->precision,
+        .element_bytes = element_bytes < 2 ? 2 : element_bytes,
+        .samples = micro_batch,
+        .tokens = model->kind == MODEL_TRANSFORMER ? micro_batch * training->seq_len : micro_batch,
+        .tp = training->layout.tp > 1 ? training->layout.tp : 1,
+        .sequence_parallel = training->layout.sequence_parallel && training->layout.tp > 1,
+    };
+}
+
+// ---- A pass as it grows.
+
+Stretch *pass_now(Pass *pass) {
+    if (pass->count == 0) pass->count = 1;
+    return &pass->stretches[pass->count - 1];
+}
+
+static void open_stretch(Pass *pass, bool recomputed) {
+    CHECK(pass->count < PASS_STRETCHES);
+    pass->stretches[pass->count++] = (Stretch){.recomputed = recomputed};
+}
+
+void pass_recompute(Pass *pass, bool recomputed) {
+    if (pass->count == 0 || pass_now(pass)->recomputed != recomputed) open_stretch(pass, recomputed);
+}
+
+void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes) {
+    if (work->tp == 1 || bytes == 0) return;
+    Stretch *stretch = pass_now(pass);
+    stretch->collective = op;
+    stretch->bytes = bytes;
+    open_stretch(pass, stretch->recomputed);
+}
+
+static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)llround(size); }
+
+void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
+               double k) {
+    Gemm gemm = {precision, at_least_one(batch), at_least_one(m), at_least_one(n), at_least_one(k)};
+    pass_now(pass)->seconds[cause] += gemm_seconds(work->gpu, &gemm);
+}
+
+void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {
+    pass_now(pass)->seconds[cause] += memory_seconds(work->gpu, bytes * work->traits->traffic);
+}
+
+void pass_kernels(Pass *pass, double kernels) { pass_now(pass)->kernels += kernels; }
+
+// ---- Launches, and the list.
+
+static double stretch_seconds(const Stretch *stretch) {
+    double seconds = 0;
+    for (int cause = 0; cause < CAUSE_COUNT; cause++) seconds += stretch->seconds[cause];
+    return seconds;
+}
+
+// The CPU issues kernels ahead of the GPU: whichever is slower over the whole block sets the time, and what exceeds the
+// kernels' own work is launch time, each kernel an equal part of it.
+static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
+    double busy = 0, kernels = 0;
+    for (int i = 0; i < pass->count; i++) {
+        busy += stretch_seconds(&pass->stretches[i]);
+        kernels += pass->stretches[i].kernels;
+    }
+    if (kernels == 0) return 0;
+    double gpu = busy + kernels * work->gpu->launch_seconds, cpu = kernels * work->traits->issue_seconds;
+    double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
+    return (total - busy) / kernels;
+}
+
+static void list_add(CostList *list, CostItem item) {
+    if (item.seconds == 0 && item.bytes == 0) return;
+    CostItem *last = list->count ? &list->items[list->count - 1] : NULL;
+    if (last && last->cause == item.cause && last->bytes == 0 && item.bytes == 0) {
+        last->seconds += item.seconds;
+        return;
+    }
+    CHECK(list->count < COST_ITEMS);
+    list->items[list->count++] = item;
+}
+
+static void list_add_stretch(CostList *list, const Stretch *stretch, double launch_seconds) {
+    if (stretch->recomputed) {
+        list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE, .seconds = stretch_seconds(stretch) + launch_seconds});
+    } else {
+        for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+            double seconds = stretch->seconds[cause] + (cause == CAUSE_LAUNCH ? launch_seconds : 0);
+            list_add(list, (CostItem){.cause = (Cause)cause, .seconds = seconds});
+        }
+    }
+    list_add(list, (CostItem){.cause = CAUSE_TP, .collective = stretch->collective, .bytes = stretch->bytes});
+}
+
+CostList pass_finish(const Work *work, const Pass *pass) {
+    double per_kernel = launch_seconds_per_kernel(work, pass);
+    CostList list = {.count = 0};
+    for (int i = 0; i < pass->count; i++)
+        list_add_stretch(&list, &pass->stretches[i], per_kernel * pass->stretches[i].kernels);
+    return list;
+}
+
+static int count_kernels(const Pass *pass) {
+    double kernels = 0;
+    for (int i = 0; i < pass->count; i++) kernels += pass->stretches[i].kernels;
+    return (int)llround(kernels);
+}
+
+static double transformer_matmul_flops(const Work *work, int block) {
+    const Model *model = work->model;
+    double h = model->hidden, ffn = model->ffn / work->tp;
+    double q = query_width_per_gpu(model, work->tp), kv = key_width_per_gpu(model, work->tp);
+    if (block == 0) return 0;
+    if (block == model->block_count - 1)
+        return 2 * work->tokens * model->head_share *
+               ((double)model->vocab / work->tp * h + (model->causal ? 0 : h * h));
+    double weights = h * (q + 2 * kv) + q * h + h * ffn * (model->gated_mlp ? 3 : 2);
+    return work->tokens * (2 * weights + 4 * work->training->seq_len * q);
+}
+
+double block_matmul_flops(const Work *work, int block) {
+    const Model *model = work->model;
+    double flops = 0;
+    switch (model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_matmul_flops(work, block);
+    case MODEL_CNN:
+        for (int i = 0; i < model->conv_count; i++)
+            if (model->conv[i].block == block) flops += 2 * conv_macs(&model->conv[i]) * work->samples;
+        return flops;
+    case MODEL_MLP:
+        return 2.0 * model->widths[block] * model->widths[block + 1] * work->samples;
+    }
+    return 0;
+}
+
+BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
+    CHECK(block >= 0 && block < model->block_count && micro_batch > 0);
+    Work work = work_of(model, training, micro_batch, gpu);
+    Pass forward = {.count = 0}, backward = {.count = 0};
+    switch (model->kind) {
+    case MODEL_TRANSFORMER:
+        transformer_cost(&work, block, &forward, &backward);
+        break;
+    case MODEL_CNN:
+        cnn_cost(&work, block, &forward, &backward);
+        break;
+    case MODEL_MLP:
+        mlp_cost(&work, block, &forward, &backward);
+        break;
+    }
+    return (BlockCost){
+        .forward = pass_finish(&work, &forward),
+        .backward = pass_finish(&work, &backward),
+        .parameters = block_parameters_per_gpu(model, block, training),
+        .activation_bytes = block_activation_bytes(&work, block),
+        .working_bytes = block_working_bytes(&work, block),
+        .output_bytes = block_output_bytes(&work, block),
+        .matmul_flops = block_matmul_flops(&work, block),
+        .kernels_forward = count_kernels(&forward),
+        .kernels_backward = count_kernels(&backward),
+    };
+}
+
+double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
+    double bytes = training->optimizer == OPTIMIZER_ADAM ? ADAM_BYTES : SGD_BYTES;
+    if (training->mixed_precision) bytes += MIXED_BYTES;
+    double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);
+    double issue = fmax(gpu->launch_seconds, framework_traits(training->framework)->issue_seconds);
+    return memory_seconds(gpu, bytes * parameters) + kernels * issue;
+}
+
+double gradient_bytes(const TrainingSpec *training) {
+    if (training->fp32_grad_reduce || precision_bytes(training->precision) >= 4) return 4;
+    return training->mixed_precision ? framework_traits(training->framework)->wire_bytes : 2;
+}

@@ -1,0 +1,81 @@
+// What the files that cost a block share: how a framework runs kernels, and a pass as it is being added up.
+#ifndef LOCKSTEP_WORKLOAD_COST_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_COST_INTERNAL_H
+
+#include "models/hardware/kernel.h"
+#include "models/workload/cost.h"
+
+// How kernels are run. A pass reads or writes a whole tensor once; "forward, backward".
+typedef struct FrameworkTraits {
+    double traffic;           // bytes moved by element-wise kernels, as a multiple of what the passes say
+    double issue_seconds;     // CPU time to issue one kernel
+    bool channels_last;       // convolutions need no change of layout
+    double hidden_bytes;      // of an element of those passes in mixed precision: autocast keeps them in fp32
+    double hidden[2];         // transformer layer: norms, residuals, dropout, biases; passes over h
+    double gelu[2], gated[2]; // passes over the FFN's width
+    double scores[2];         // plain attention: scale, mask, softmax, dropout; passes over s x s
+    int layer_kernels[2];     // of a transformer layer with plain attention
+    double batch_norm[2], relu[2], residual_add[2]; // CNN
+    int conv_kernels[2];                            // of a convolution with its batch norm and ReLU
+    double weight_cast_bytes[2]; // per parameter and micro-batch in mixed precision: casts, gradient accumulation
+    double wire_bytes;           // of one gradient of mixed precision
+    double gradient_bytes;       // of one gradient of mixed precision in memory
+} FrameworkTraits;
+
+const FrameworkTraits *framework_traits(Framework framework);
+enum { FORWARD, BACKWARD };
+
+// Compute between two collectives, then the collective that ends it (bytes 0: none).
+typedef struct Stretch {
+    double seconds[CAUSE_COUNT];
+    double kernels;
+    bool recomputed; // all its time counts as recomputation
+    CollectiveOp collective;
+    double bytes;
+} Stretch;
+
+#define PASS_STRETCHES 12
+typedef struct Pass {
+    Stretch stretches[PASS_STRETCHES];
+    int count;
+} Pass;
+
+// One block on one GPU: what all its kernels have in common.
+typedef struct Work {
+    const Model *model;
+    const TrainingSpec *training;
+    const Gpu *gpu;
+    const FrameworkTraits *traits;
+    Precision precision;      // of matrix multiplications
+    Precision safe_precision; // of those kept in 16 bits or more (attention, logits)
+    double element_bytes;     // of an activation
+    double samples, tokens;   // per micro-batch
+    double tp;
+    bool sequence_parallel;
+} Work;
+
+Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
+
+Stretch *pass_now(Pass *pass);                                                     // the stretch being filled
+void pass_recompute(Pass *pass, bool recomputed);                                  // from here on
+void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes); // nothing without tensor parallelism
+void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
+               double k);
+void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels
+void pass_kernels(Pass *pass, double kernels);
+CostList pass_finish(const Work *work, const Pass *pass); // launches added, merged by cause
+
+void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
+void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);
+void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);
+
+// Heads and widths on one GPU; keys that are fewer than the GPUs are held by several.
+double query_width_per_gpu(const Model *model, double tp);
+double key_width_per_gpu(const Model *model, double tp);
+double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training);
+double block_activation_bytes(const Work *work, int block); // kept per micro-batch until backward
+double block_working_bytes(const Work *work, int block);
+double block_output_bytes(const Work *work, int block);
+double block_matmul_flops(const Work *work, int block); // forward, on this GPU
+
+#endif

@@ -1,0 +1,250 @@
+// Transformer blocks: the kernels of Megatron's layer with its tensor-parallel shards (Shoeybi et al. 2019), sequence
+// parallelism and recomputation (Korthikanti et al. 2022).
+#include "models/workload/cost_internal.h"
+#include "models/workload/model_internal.h"
+
+// Flash attention against a GEMM of the same FLOPs (FlashAttention-2 on A100 and 3 on H100 reach 0.51 to 0.56 of the
+// peak where GEMMs reach 0.75), and its backward against its forward: 2.5 times the FLOPs at a lower rate.
+#define FLASH_SHARE_OF_GEMM 0.70
+#define FLASH_BACKWARD_FLOPS 2.5
+#define FLASH_BACKWARD_SHARE 0.85
+#define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
+
+#define LOGIT_BYTES_FORWARD 8.0 // 32-bit loss over 16-bit logits: write, read, maximum, sum
+#define LOGIT_BYTES_BACKWARD 10.0
+#define FP8_CAST_BYTES 0.76 // per byte of a GEMM's inputs (fit on FP8 runs of 2024 and 2025)
+
+typedef struct Shard {
+    double tokens, query, key, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
+} Shard;
+
+static Shard shard_of(const Work *work) {
+    const Model *model = work->model;
+    double query = query_width_per_gpu(model, work->tp), key = key_width_per_gpu(model, work->tp);
+    double ffn = model->ffn / work->tp;
+    return (Shard){
+        .tokens = work->tokens,
+        .query = query,
+        .key = key,
+        .qkv = query + 2 * key,
+        .ffn = ffn,
+        .fc1 = model->gated_mlp ? 2 * ffn : ffn,
+        .hidden = model->hidden,
+        .heads = model->heads / work->tp,
+        .share = work->sequence_parallel ? 1 / work->tp : 1,
+    };
+}
+
+static void add_casts(const Work *work, Pass *pass, double elements) {
+    if (work->precision == work->safe_precision) return;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, FP8_CAST_BYTES * work->element_bytes * elements);
+}
+
+static void linear_forward(const Work *work, Pass *pass, double tokens, double out, double in) {
+    pass_gemm(work, pass, CAUSE_GEMM, work->precision, 1, tokens, out, in);
+    add_casts(work, pass, tokens * in + in * out);
+}
+
+// Gradient of the input, then of the weight.
+static void linear_backward(const Work *work, Pass *pass, double tokens, double out, double in) {
+    pass_gemm(work, pass, CAUSE_GEMM, work->precision, 1, tokens, in, out);
+    pass_gemm(work, pass, CAUSE_GEMM, work->precision, 1, out, in, tokens);
+    add_casts(work, pass, 2 * (tokens * out + in * out));
+}
+
+// ---- Attention core: from queries, keys and values to the weighted values.
+
+static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double seq_len = work->training->seq_len;
+    double square = work->model->causal ? 0.5 : 1;
+    double flops = 4 * shard->tokens * seq_len * shard->query * square;
+    double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->query);
+    double share = FLASH_SHARE_OF_GEMM;
+    if (direction == BACKWARD) {
+        flops *= FLASH_BACKWARD_FLOPS;
+        bytes *= 2;
+        share *= FLASH_BACKWARD_SHARE;
+    }
+    pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, work->safe_precision, flops / share, bytes);
+}
+
+// Tensor cores want rows of 8 elements; other head sizes fall back to vector units.
+static Precision score_precision(const Work *work) {
+    bool aligned = work->model->head_dim % 8 == 0;
+    return aligned || work->gpu->vector_flops[FP32] == 0 ? work->safe_precision : FP32;
+}
+
+static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double seq_len = work->training->seq_len, head_dim = work->model->head_dim;
+    double batch = work->samples * shard->heads;
+    Precision precision = score_precision(work);
+    for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
+        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, seq_len, seq_len, head_dim);
+        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, seq_len, head_dim, seq_len);
+    }
+    double scores = batch * seq_len * seq_len;
+    pass_bytes(work, pass, CAUSE_ATTENTION, work->traits->scores[direction] * work->element_bytes * scores);
+}
+
+static void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    if (work->training->attention == ATTENTION_FLASH)
+        flash_attention(work, pass, shard, direction);
+    else
+        plain_attention(work, pass, shard, direction);
+}
+
+// ---- A layer.
+
+static double layer_kernels(const Work *work, int direction) {
+    bool flash = work->training->attention == ATTENTION_FLASH;
+    return work->traits->layer_kernels[direction] - (flash ? FLASH_KERNELS_SAVED : 0);
+}
+
+// Norms, residuals and dropout: half of the layer's with attention, half with the MLP.
+static void hidden_passes(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double elements = shard->tokens * shard->hidden * shard->share;
+    double bytes = work->training->mixed_precision ? work->traits->hidden_bytes : work->element_bytes;
+    pass_bytes(work, pass, CAUSE_MEMORY, work->traits->hidden[direction] / 2 * bytes * elements);
+}
+
+static void mlp_passes(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    const double *passes = work->model->gated_mlp ? work->traits->gated : work->traits->gelu;
+    pass_bytes(work, pass, CAUSE_MEMORY, passes[direction] * work->element_bytes * shard->tokens * shard->ffn);
+}
+
+static void qkv_passes(const Work *work, Pass *pass, const Shard *shard) { // split and merge of heads
+    pass_bytes(work, pass, CAUSE_MEMORY, 2 * work->element_bytes * shard->tokens * shard->qkv);
+}
+
+// The weights' casts, and gradients added to those of earlier micro-batches.
+static void weight_passes(const Work *work, Pass *pass, double parameters, int direction) {
+    if (!work->training->mixed_precision) return;
+    double bytes = work->traits->weight_cast_bytes[direction] * parameters;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
+}
+
+static double hidden_bytes(const Work *work) { return work->tokens * work->model->hidden * work->element_bytes; }
+
+// Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
+static void enter_region(const Work *work, Pass *pass) {
+    if (work->sequence_parallel) pass_collective(work, pass, COLLECTIVE_ALL_GATHER, hidden_bytes(work));
+}
+
+static void leave_region(const Work *work, Pass *pass) {
+    CollectiveOp op = work->sequence_parallel ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
+    pass_collective(work, pass, op, hidden_bytes(work));
+}
+
+static void layer_forward(const Work *work, Pass *pass, const Shard *shard) {
+    double half_kernels = layer_kernels(work, FORWARD) / 2;
+
+    enter_region(work, pass);
+    hidden_passes(work, pass, shard, FORWARD);
+    linear_forward(work, pass, shard->tokens, shard->qkv, shard->hidden);
+    qkv_passes(work, pass, shard);
+    attention_core(work, pass, shard, FORWARD);
+    linear_forward(work, pass, shard->tokens, shard->hidden, shard->query);
+    pass_kernels(pass, half_kernels);
+    leave_region(work, pass);
+
+    enter_region(work, pass);
+    hidden_passes(work, pass, shard, FORWARD);
+    linear_forward(work, pass, shard->tokens, shard->fc1, shard->hidden);
+    mlp_passes(work, pass, shard, FORWARD);
+    linear_forward(work, pass, shard->tokens, shard->hidden, shard->ffn);
+    pass_kernels(pass, half_kernels);
+    leave_region(work, pass);
+}
+
+static void layer_backward(const Work *work, Pass *pass, const Shard *shard) {
+    double half_kernels = layer_kernels(work, BACKWARD) / 2;
+
+    enter_region(work, pass);
+    linear_backward(work, pass, shard->tokens, shard->hidden, shard->ffn);
+    mlp_passes(work, pass, shard, BACKWARD);
+    linear_backward(work, pass, shard->tokens, shard->fc1, shard->hidden);
+    hidden_passes(work, pass, shard, BACKWARD);
+    pass_kernels(pass, half_kernels);
+    leave_region(work, pass);
+
+    enter_region(work, pass);
+    linear_backward(work, pass, shard->tokens, shard->hidden, shard->query);
+    if (work->training->recompute == RECOMPUTE_SELECTIVE) {
+        pass_recompute(pass, true);
+        attention_core(work, pass, shard, FORWARD);
+        pass_kernels(pass, work->training->attention == ATTENTION_FLASH ? 1 : FLASH_KERNELS_SAVED);
+        pass_recompute(pass, false);
+    }
+    attention_core(work, pass, shard, BACKWARD);
+    qkv_passes(work, pass, shard);
+    linear_backward(work, pass, shard->tokens, shard->qkv, shard->hidden);
+    hidden_passes(work, pass, shard, BACKWARD);
+    pass_kernels(pass, half_kernels);
+    leave_region(work, pass);
+}
+
+static void layer_cost(const Work *work, int block, Pass *forward, Pass *backward) {
+    Shard shard = shard_of(work);
+    double parameters = block_parameters_per_gpu(work->model, block, work->training);
+
+    weight_passes(work, forward, parameters, FORWARD);
+    layer_forward(work, forward, &shard);
+    if (work->training->recompute == RECOMPUTE_FULL) {
+        pass_recompute(backward, true);
+        layer_forward(work, backward, &shard);
+        pass_recompute(backward, false);
+    }
+    layer_backward(work, backward, &shard);
+    weight_passes(work, backward, parameters, BACKWARD);
+}
+
+// ---- Embedding and head.
+
+static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
+    Shard shard = shard_of(work);
+    const Model *model = work->model;
+    double elements = shard.tokens * shard.hidden;
+
+    pass_bytes(work, forward, CAUSE_MEMORY, 5 * work->element_bytes * elements); // look up, add positions, dropout
+    pass_kernels(forward, 6);
+    leave_region(work, forward);
+
+    // Rows are scattered into a gradient as large as the table, which is cleared and added.
+    enter_region(work, backward);
+    pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
+    pass_bytes(work, backward, CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
+    pass_kernels(backward, 8);
+}
+
+static void head_cost(const Work *work, Pass *forward, Pass *backward) {
+    Shard shard = shard_of(work);
+    const Model *model = work->model;
+    double tokens = shard.tokens * model->head_share, vocab = model->vocab / work->tp, h = shard.hidden;
+    double norm_bytes = work->element_bytes * shard.tokens * h * shard.share;
+
+    pass_bytes(work, forward, CAUSE_MEMORY, 2 * norm_bytes);
+    enter_region(work, forward);
+    if (!model->causal) linear_forward(work, forward, tokens, h, h);
+    pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
+    pass_bytes(work, forward, CAUSE_MEMORY, LOGIT_BYTES_FORWARD * tokens * vocab);
+    pass_kernels(forward, 12);
+    // Each position's maximum, sum and own logit, in 32 bits.
+    pass_collective(work, forward, COLLECTIVE_ALL_REDUCE, 12 * tokens);
+
+    pass_bytes(work, backward, CAUSE_MEMORY, LOGIT_BYTES_BACKWARD * tokens * vocab);
+    pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
+    pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
+    if (!model->causal) linear_backward(work, backward, tokens, h, h);
+    pass_kernels(backward, 16);
+    leave_region(work, backward);
+    pass_bytes(work, backward, CAUSE_MEMORY, 4 * norm_bytes);
+}
+
+void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward) {
+    if (block == 0)
+        embedding_cost(work, forward, backward);
+    else if (block == work->model->block_count - 1)
+        head_cost(work, forward, backward);
+    else
+        layer_cost(work, block, forward, backward);
+}

@@ -1,0 +1,271 @@
+// Options of a training job. Long spellings of Megatron-LM's are aliases.
+#include "models/workload/job_options.h"
+
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+#include "models/workload/cost.h"
+
+#define MIB 1048576.0
+
+static const Where command_line = {NULL, 0};
+
+// clang-format off
+const OptionSpec model_options[] = {
+    {"model", OPTION_TEXT, "NAME", .help = "model (lockstep model list)", .letter = 'm'},
+    {"seq", OPTION_COUNT, "N", .help = "tokens per sequence", .alias = "seq-length"},
+    {"image-size", OPTION_COUNT, "N", .help = "pixels along an image's side"},
+    {"classes", OPTION_COUNT, "N", .help = "classes of an image classifier"},
+};
+const int model_option_count = sizeof model_options / sizeof *model_options;
+
+const OptionSpec job_options[] = {
+    {"tp", OPTION_COUNT, "N", .help = "tensor parallelism", .alias = "tensor-model-parallel-size"},
+    {"pp", OPTION_COUNT, "N", .help = "pipeline stages", .alias = "pipeline-model-parallel-size"},
+    {"vpp", OPTION_COUNT, "N", .help = "virtual stages per pipeline rank", .alias = "virtual-pipeline-model-parallel-size"},
+    {"dp", OPTION_COUNT, "N", .help = "replicas; 0 fills the GPUs", .alias = "data-parallel-size"},
+    {"zero", OPTION_COUNT, "N", .help = "1 shards optimizer state, 2 gradients too, 3 weights too"},
+    {"use-distributed-optimizer", OPTION_FLAG, NULL, .help = "the same as --zero 1"},
+    {"sequence-parallel", OPTION_FLAG, NULL, .help = "slice activations between tensor-parallel regions"},
+    {"micro-batch", OPTION_COUNT, "N", .help = "samples per forward of a replica", .alias = "micro-batch-size"},
+    {"global-batch", OPTION_COUNT, "N", .help = "samples per optimizer step", .alias = "global-batch-size"},
+    {"grad-accumulation", OPTION_COUNT, "N", .help = "forwards per optimizer step", .alias = "gradient-accumulation-steps"},
+    {"precision", OPTION_TEXT, "NAME", .help = "fp32, tf32, fp16, bf16, fp8; 16 bits and less keep fp32 master weights"},
+    {"fp16", OPTION_FLAG, NULL, .help = "the same as --precision fp16"},
+    {"bf16", OPTION_FLAG, NULL, .help = "the same as --precision bf16"},
+    {"recompute", OPTION_CHOICE, NULL, .help = "forward again in backward", .alias = "recompute-granularity",
+     .choices = recompute_names, .choice_count = RECOMPUTE_COUNT},
+    {"recompute-activations", OPTION_FLAG, NULL, .help = "the same as --recompute selective"},
+    {"attention", OPTION_CHOICE, NULL, .help = "attention kernels", .choices = attention_names, .choice_count = ATTENTION_COUNT},
+    {"use-flash-attn", OPTION_FLAG, NULL, .help = "the same as --attention flash"},
+    {"schedule", OPTION_CHOICE, NULL, .help = "pipeline schedule", .choices = schedule_names, .choice_count = SCHEDULE_COUNT},
+    {"strategy", OPTION_CHOICE, NULL, .help = "how GPUs share the work", .choices = strategy_names, .choice_count = STRATEGY_COUNT},
+    {"framework", OPTION_CHOICE, NULL, .help = "how kernels are run", .choices = framework_names, .choice_count = FRAMEWORK_COUNT},
+    {"optimizer", OPTION_CHOICE, NULL, .help = "what updates the weights", .choices = optimizer_names, .choice_count = OPTIMIZER_COUNT},
+};
+// clang-format on
+const int job_option_count = sizeof job_options / sizeof *job_options;
+
+// A count that must also fit the fields of a model or layout.
+static int small_count(const Options *options, const char *name, int fallback, Problems *problems) {
+    int64_t count = option_count(options, name, fallback);
+    if (count <= 100000000) return (int)count;
+    problem_add(problems, command_line, "--%s %lld is more than can be worked with", name, (long long)count);
+    problem_hint(problems, "at most 100 million");
+    return fallback;
+}
+
+const Model *model_from_options(Arena *arena, const Options *options, Problems *problems) {
+    const char *name = option_text(options, "model", NULL);
+    if (!name) {
+        int count = 0;
+        const char *const *names = model_names(&count);
+        problem_add(problems, command_line, "which model? --model is missing");
+        problem_hint(problems, "for example --model %s; lockstep model list shows all %d", names[0], count);
+        return NULL;
+    }
+    const Model *model = find_model(arena, name, command_line, problems);
+    if (!model) return NULL;
+
+    bool resized = option_given(options, "image-size") || option_given(options, "classes");
+    if (!resized) return model;
+    if (model->kind != MODEL_CNN) {
+        problem_add(problems, command_line, "%s takes no images: --image-size and --classes are of no use",
+                    model->name);
+        problem_hint(problems, "leave them out");
+        return NULL;
+    }
+    int image_size = small_count(options, "image-size", model->image_size, problems);
+    int classes = small_count(options, "classes", model->classes, problems);
+    if (image_size < 8 || image_size > 8192 || classes < 1 || classes > 10000000) {
+        problem_add(problems, command_line, "images of %d pixels a side in %d classes cannot be worked with",
+                    image_size, classes);
+        problem_hint(problems, "8 to 8192 pixels, 1 to 10 million classes");
+        return NULL;
+    }
+    return model_resized(arena, model, image_size, classes);
+}
+
+TrainingSpec training_defaults(const Model *model, const Gpu *gpu) {
+    bool transformer = model->kind == MODEL_TRANSFORMER;
+    Precision precision = !gpu || gpu_supports(gpu, BF16) ? BF16 : gpu_supports(gpu, FP16) ? FP16 : FP32;
+    return (TrainingSpec){
+        .model = model,
+        .layout = {.tp = 1, .pp = 1, .vpp = 1},
+        .schedule = SCHEDULE_1F1B,
+        .seq_len = transformer ? model->max_positions : 1,
+        .precision = precision,
+        .mixed_precision = precision != FP32,
+        .attention = !gpu || gpu->year >= 2020 ? ATTENTION_FLASH : ATTENTION_PLAIN,
+        .framework = transformer ? FRAMEWORK_MEGATRON : FRAMEWORK_EAGER,
+        .optimizer = transformer ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
+        .bucket_bytes = 25 * MIB,
+        .overlap_grad_reduce = true,
+    };
+}
+
+// ---- From options.
+
+static void read_precision(const Options *options, TrainingSpec *training, Problems *problems) {
+    static const char *const names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "amp"};
+    const char *name = option_text(options, "precision", NULL);
+    bool fp16 = option_flag(options, "fp16"), bf16 = option_flag(options, "bf16");
+    if (fp16 + bf16 + (name != NULL) > 1) {
+        problem_add(problems, command_line, "the precision is said more than once");
+        problem_hint(problems, "keep one of --precision, --fp16, --bf16");
+    }
+    if (fp16) training->precision = FP16;
+    if (bf16) training->precision = BF16;
+    if (name && !precision_from_name(name, &training->precision)) {
+        problem_add(problems, command_line, "no precision is called \"%s\"", name);
+        problem_hint_names(problems, name, names, (int)(sizeof names / sizeof *names));
+    }
+    training->mixed_precision = precision_bytes(training->precision) <= 2;
+}
+
+static void read_layout(const Options *options, Layout *layout, Problems *problems) {
+    layout->tp = small_count(options, "tp", 1, problems);
+    layout->pp = small_count(options, "pp", 1, problems);
+    layout->vpp = small_count(options, "vpp", 1, problems);
+    layout->dp = small_count(options, "dp", 0, problems);
+    layout->zero = small_count(options, "zero", option_flag(options, "use-distributed-optimizer"), problems);
+    layout->sequence_parallel = option_flag(options, "sequence-parallel");
+}
+
+static void read_recompute(const Options *options, TrainingSpec *training, Problems *problems) {
+    bool activations = option_flag(options, "recompute-activations");
+    int fallback = activations ? RECOMPUTE_SELECTIVE : RECOMPUTE_NONE;
+    training->recompute = (Recompute)option_choice(options, "recompute", fallback);
+    if (activations && training->recompute != RECOMPUTE_SELECTIVE) {
+        problem_add(problems, command_line, "--recompute-activations means selective, but --recompute says %s",
+                    recompute_name(training->recompute));
+        problem_hint(problems, "keep one of them");
+    }
+}
+
+static void read_seq(const Options *options, TrainingSpec *training, Problems *problems) {
+    if (!option_given(options, "seq")) return;
+    if (training->model->kind != MODEL_TRANSFORMER) {
+        problem_add(problems, command_line, "%s takes no sequences: --seq is of no use", training->model->name);
+        problem_hint(problems, "leave it out");
+        return;
+    }
+    training->seq_len = small_count(options, "seq", (int)training->seq_len, problems);
+}
+
+TrainingSpec training_from_options(const Options *options, const Model *model, const Gpu *gpu, Problems *problems) {
+    TrainingSpec training = training_defaults(model, gpu);
+    read_seq(options, &training, problems);
+    read_precision(options, &training, problems);
+    read_layout(options, &training.layout, problems);
+    read_recompute(options, &training, problems);
+    training.micro_batch = small_count(options, "micro-batch", 0, problems);
+    training.global_batch = small_count(options, "global-batch", 0, problems);
+    training.grad_accumulation = small_count(options, "grad-accumulation", 0, problems);
+    training.attention = option_flag(options, "use-flash-attn") ? ATTENTION_FLASH : training.attention;
+    training.attention = (Attention)option_choice(options, "attention", (int)training.attention);
+    training.schedule = training.layout.vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    training.schedule = (Schedule)option_choice(options, "schedule", (int)training.schedule);
+    training.strategy = (Strategy)option_choice(options, "strategy", (int)training.strategy);
+    bool spread = training.strategy == STRATEGY_LAYERS && !option_given(options, "pp");
+    if (spread) training.layout.pp = 0; // over all GPUs
+    training.framework = (Framework)option_choice(options, "framework", (int)training.framework);
+    training.optimizer = (Optimizer)option_choice(options, "optimizer", (int)training.optimizer);
+    return training;
+}
+
+// ---- What cannot go together.
+
+static void check_ranges(const TrainingSpec *training, Problems *problems) {
+    const Layout *layout = &training->layout;
+    int fewest_stages = training->strategy == STRATEGY_LAYERS ? 0 : 1;
+    if (layout->tp < 1 || layout->pp < fewest_stages || layout->vpp < 1) {
+        problem_add(problems, training->where, "tp, pp and vpp must be at least 1");
+        problem_hint(problems, "1 means: not used");
+    }
+    if (layout->zero < 0 || layout->zero > 3) {
+        problem_add(problems, training->where, "there is no ZeRO stage %d", layout->zero);
+        problem_hint(problems, "0 to 3");
+    }
+    if (training->model->kind == MODEL_TRANSFORMER && !(training->seq_len >= 1)) {
+        problem_add(problems, training->where, "a sequence needs at least one token");
+        problem_hint(problems, "for example seq = 2048");
+    }
+}
+
+static void check_transformer(const TrainingSpec *training, Problems *problems) {
+    const Model *model = training->model;
+    int tp = training->layout.tp;
+    if (model->heads % tp != 0) {
+        problem_add(problems, training->where, "%d heads do not divide by tp %d", model->heads, tp);
+        problem_hint(problems, "choose a tp that divides the heads");
+    } else if (model->ffn % tp != 0) {
+        problem_add(problems, training->where, "the FFN's width %d does not divide by tp %d", model->ffn, tp);
+        problem_hint(problems, "choose a tp that divides it");
+    }
+    if (model->learned_positions && training->seq_len > model->max_positions) {
+        problem_add(problems, training->where, "%s has positions for %d tokens, not %.0f", model->name,
+                    model->max_positions, training->seq_len);
+        problem_hint(problems, "seq at most %d", model->max_positions);
+    }
+}
+
+static void check_other(const TrainingSpec *training, Problems *problems) {
+    if (training->layout.tp > 1 || training->layout.sequence_parallel) {
+        problem_add(problems, training->where, "tensor and sequence parallelism are for transformers; %s is none",
+                    training->model->name);
+        problem_hint(problems, "use data parallelism (dp) or stages (pp)");
+    }
+    if (training->recompute != RECOMPUTE_NONE) {
+        problem_add(problems, training->where, "recomputation is for transformers; %s is none", training->model->name);
+        problem_hint(problems, "use a smaller micro-batch");
+    }
+}
+
+static void check_pipeline(const TrainingSpec *training, Problems *problems) {
+    const Layout *layout = &training->layout;
+    const Model *model = training->model;
+    int layers = model->kind == MODEL_MLP ? model->block_count : model->block_count - 2;
+    if (layout->vpp > 1 && layout->pp <= 1) {
+        problem_add(problems, training->where, "vpp %d interleaves a pipeline, but pp is 1", layout->vpp);
+        problem_hint(problems, "set pp, or leave out vpp");
+    }
+    if ((double)layout->pp * layout->vpp > layers) {
+        problem_add(problems, training->where, "%s has %d layers, too few for pp %d x vpp %d", model->name, layers,
+                    layout->pp, layout->vpp);
+        problem_hint(problems, "pp x vpp must be at most %d", layers);
+    }
+}
+
+static void check_gpus(const TrainingSpec *training, int gpus, Problems *problems) {
+    const Layout *layout = &training->layout;
+    double replica = (double)layout->tp * layout->pp, all = replica * (layout->dp > 0 ? layout->dp : 1);
+    if (gpus == 0 || layout->pp == 0) return;
+    if (layout->dp > 0 && all != gpus) {
+        problem_add(problems, training->where, "tp %d x pp %d x dp %d is %.0f GPUs, not %d", layout->tp, layout->pp,
+                    layout->dp, all, gpus);
+        problem_hint(problems, "leave out dp to fill the GPUs");
+    } else if (layout->dp == 0 && fmod(gpus, replica) != 0) {
+        problem_add(problems, training->where, "%d GPUs do not divide into replicas of tp %d x pp %d", gpus, layout->tp,
+                    layout->pp);
+        problem_hint(problems, "take a multiple of %.0f GPUs", replica);
+    }
+}
+
+void training_check(const TrainingSpec *training, int gpus, const Gpu *gpu, Problems *problems) {
+    int problems_before = problem_count(problems);
+    check_ranges(training, problems);
+    if (problem_count(problems) > problems_before) return;
+
+    if (training->model->kind == MODEL_TRANSFORMER)
+        check_transformer(training, problems);
+    else
+        check_other(training, problems);
+    check_pipeline(training, problems);
+    check_gpus(training, gpus, problems);
+    if (gpu && !gpu_supports(gpu, training->precision)) {
+        problem_add(problems, training->where, "%s cannot compute in %s", gpu->name,
+                    precision_name(training->precision));
+        problem_hint(problems, gpu_supports(gpu, FP16) ? "use fp16 or fp32" : "use fp32");
+    }
+}

@@ -1,0 +1,252 @@
+// What a rank keeps in GPU memory: parameters and what trains them, activations until backward needs them (Korthikanti
+// et al. 2022, equations 1 to 6), buffers, and what the runtime holds back.
+#include <string.h>
+
+#include "models/workload/cost_internal.h"
+#include "models/workload/model_internal.h"
+#include "sim/check.h"
+
+#define GIB 1073741824.0
+#define RESERVE_BYTES GIB               // CUDA context and library handles (about half) and allocator slack (the rest)
+#define COMMUNICATOR_BYTES (0.25 * GIB) // NCCL's channel buffers of one group of GPUs
+#define CONV_WORKSPACE_BYTES (0.25 * GIB)
+#define MASTER_BYTES 4.0     // fp32 copy of a 16-bit weight
+#define ADAM_STATE_BYTES 8.0 // two fp32 moments
+#define SGD_STATE_BYTES 4.0  // fp32 momentum
+#define MASK_BYTES 1.0       // per element of a dropout mask
+
+// ---- Parameters on one GPU.
+
+double query_width_per_gpu(const Model *model, double tp) { return query_width(model) / tp; }
+
+double key_width_per_gpu(const Model *model, double tp) { return fmax(key_width(model) / tp, model->head_dim); }
+
+// Matrices and the biases of their output columns are split; norms and biases added after a sum are on every GPU.
+static double layer_parameters_per_gpu(const Model *model, double tp) {
+    double h = model->hidden, q = query_width_per_gpu(model, tp), kv = key_width_per_gpu(model, tp),
+           ffn = model->ffn / tp;
+    double fc1 = model->gated_mlp ? 2 * ffn : ffn;
+    double split = h * (q + 2 * kv) + q * h + h * fc1 + ffn * h + (model->biases ? q + 2 * kv + fc1 : 0);
+    double whole = (model->biases ? 2 * h : 0) + (model->rms_norm ? 2 * h : 4 * h);
+    return split + whole;
+}
+
+static double head_parameters_per_gpu(const Model *model, const TrainingSpec *training, double tp) {
+    double table = (double)model->vocab * model->hidden;
+    bool own_copy = model->tied_embedding && training->layout.pp > 1; // the last stage keeps the tied table too
+    double held = transformer_block_parameters(model, model->block_count - 1) + (own_copy ? table : 0);
+    double split = !model->tied_embedding || own_copy ? table : 0;
+    return held - split + split / tp;
+}
+
+double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training) {
+    double tp = training->layout.tp > 1 ? training->layout.tp : 1;
+    if (model->kind != MODEL_TRANSFORMER) return block_parameters(model, block);
+    if (block == model->block_count - 1) return head_parameters_per_gpu(model, training, tp);
+    if (block > 0) return layer_parameters_per_gpu(model, tp);
+    double table = (double)model->vocab * model->hidden;
+    return block_parameters(model, 0) - table + table / tp;
+}
+
+// ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
+// s b h (10 + 24/t + 5 a s / h t), 34/t with sequence parallelism, without the last term when attention is recomputed.
+
+static double attention_score_bytes(const Work *work) {
+    double seq_len = work->training->seq_len;
+    double scores = work->samples * work->model->heads / work->tp * seq_len * seq_len;
+    return scores * (2 * work->element_bytes + MASK_BYTES); // softmax, its dropped-out copy, the mask
+}
+
+static bool keeps_scores(const Work *work) {
+    return work->training->attention == ATTENTION_PLAIN && work->training->recompute == RECOMPUTE_NONE;
+}
+
+static double masks(const Work *work) { return work->model->rms_norm ? 0 : MASK_BYTES; } // Llama trains without dropout
+
+static double layer_kept_bytes(const Work *work) {
+    const Model *model = work->model;
+    double e = work->element_bytes, h = model->hidden, ffn = model->ffn / work->tp;
+    double q = query_width_per_gpu(model, work->tp), kv = key_width_per_gpu(model, work->tp);
+    double sliced = work->sequence_parallel ? work->tp : 1;
+
+    // Inputs of both norms and of both column-parallel products, two dropout masks.
+    double hidden = (4 * e + 2 * masks(work)) * h / sliced;
+    double attention = e * (q + 2 * kv + q); // queries, keys, values, and their weighted sum
+    double mlp = e * (model->gated_mlp ? 3 : 2) * ffn;
+    double bytes = work->tokens * (hidden + attention + mlp);
+    return keeps_scores(work) ? bytes + attention_score_bytes(work) : bytes;
+}
+
+static double layer_input_bytes(const Work *work) {
+    double sliced = work->sequence_parallel ? work->tp : 1;
+    return work->tokens * work->model->hidden * work->element_bytes / sliced;
+}
+
+static double head_kept_bytes(const Work *work) {
+    double logits = work->tokens * work->model->head_share * work->model->vocab / work->tp;
+    return 2 * layer_input_bytes(work) + 4 * logits; // 32-bit for the loss
+}
+
+static double transformer_kept_bytes(const Work *work, int block) {
+    double sliced = work->sequence_parallel ? work->tp : 1;
+    if (block == 0) return work->tokens * work->model->hidden * masks(work) / sliced;
+    if (block == work->model->block_count - 1) return head_kept_bytes(work);
+    return work->training->recompute == RECOMPUTE_FULL ? layer_input_bytes(work) : layer_kept_bytes(work);
+}
+
+static double image_bytes(const Work *work, double channels, double size) {
+    return work->samples * channels * size * size * work->element_bytes;
+}
+
+// A convolution keeps its output for the batch norm, and what comes out of norm, ReLU or pooling for the next one.
+static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool first) {
+    double out = image_bytes(work, layer->out_channels, layer->out_size);
+    double kept = first ? image_bytes(work, layer->in_channels, layer->in_size) : 0;
+    kept += out * (layer->batch_norm ? 2 : 1);
+    if (layer->max_pool_after)
+        kept += out / 4 + out / work->element_bytes; // the pooled image, and which pixel won (8 of 32 bytes)
+    return kept;
+}
+
+static double cnn_kept_bytes(const Work *work, int block) {
+    double kept = 0;
+    for (int i = 0; i < work->model->conv_count; i++)
+        if (work->model->conv[i].block == block) kept += conv_kept_bytes(work, &work->model->conv[i], i == 0);
+    return kept;
+}
+
+double block_activation_bytes(const Work *work, int block) {
+    switch (work->model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_kept_bytes(work, block);
+    case MODEL_CNN:
+        return cnn_kept_bytes(work, block);
+    case MODEL_MLP:
+        return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
+    }
+    return 0;
+}
+
+// ---- What a block needs only while it runs.
+
+static double transformer_working_bytes(const Work *work, int block) {
+    const Model *model = work->model;
+    double e = work->element_bytes, ffn = model->ffn / work->tp;
+    if (block == 0) return 2 * layer_input_bytes(work);
+    if (block == model->block_count - 1) // the logits' gradient beside them
+        return 4 * work->tokens * model->head_share * model->vocab / work->tp;
+
+    double gradients = work->tokens * e * (2 * model->hidden + (model->gated_mlp ? 3 : 2) * ffn);
+    if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
+    if (work->training->recompute == RECOMPUTE_FULL) {
+        gradients += layer_kept_bytes(work);
+        if (work->training->attention == ATTENTION_PLAIN) gradients += attention_score_bytes(work);
+    }
+    if (work->training->recompute == RECOMPUTE_SELECTIVE && work->training->attention == ATTENTION_PLAIN)
+        gradients += attention_score_bytes(work);
+    return gradients;
+}
+
+static double cnn_working_bytes(const Work *work, int block) {
+    double largest = 0;
+    for (int i = 0; i < work->model->conv_count; i++) {
+        const ConvLayer *layer = &work->model->conv[i];
+        if (layer->block != block) continue;
+        double in = image_bytes(work, layer->in_channels, layer->in_size);
+        double out = image_bytes(work, layer->out_channels, layer->out_size);
+        largest = fmax(largest, in + 2 * out);
+    }
+    return largest + CONV_WORKSPACE_BYTES;
+}
+
+double block_working_bytes(const Work *work, int block) {
+    switch (work->model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_working_bytes(work, block);
+    case MODEL_CNN:
+        return cnn_working_bytes(work, block);
+    case MODEL_MLP:
+        return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
+    }
+    return 0;
+}
+
+static double cnn_output_bytes(const Work *work, int block) {
+    double bytes = 0;
+    for (int i = 0; i < work->model->conv_count; i++) {
+        const ConvLayer *layer = &work->model->conv[i];
+        if (layer->block != block) continue;
+        double size = layer->max_pool_after ? (layer->out_size - 1) / 2 + 1 : layer->out_size;
+        bytes = image_bytes(work, layer->out_channels, size); // of the last layer of the block
+    }
+    return bytes;
+}
+
+double block_output_bytes(const Work *work, int block) {
+    const Model *model = work->model;
+    switch (model->kind) {
+    case MODEL_TRANSFORMER:
+        return block == model->block_count - 1 ? 0 : work->tokens * model->hidden * work->element_bytes;
+    case MODEL_CNN:
+        return cnn_output_bytes(work, block);
+    case MODEL_MLP:
+        return work->samples * model->widths[block + 1] * work->element_bytes;
+    }
+    return 0;
+}
+
+// ---- A rank.
+
+typedef struct ParameterBytes {
+    double weight, gradient, optimizer;
+} ParameterBytes;
+
+// Bytes per parameter. Mixed precision keeps a 16-bit weight and an fp32 master; together with an fp32 gradient and
+// Adam that is Megatron's 18.
+static ParameterBytes parameter_bytes(const TrainingSpec *training) {
+    double state = training->optimizer == OPTIMIZER_ADAM ? ADAM_STATE_BYTES : SGD_STATE_BYTES;
+    int element = precision_bytes(training->precision);
+    if (element >= 4) return (ParameterBytes){element, element, state / 4 * element};
+    if (!training->mixed_precision) return (ParameterBytes){2, 2, state / 2}; // everything in 16 bits
+    return (ParameterBytes){2, framework_traits(training->framework)->gradient_bytes, MASTER_BYTES + state};
+}
+
+static double sharded(double bytes, int zero, int stage, int dp) {
+    return zero >= stage && dp > 1 ? bytes / dp : bytes;
+}
+
+static double buffer_bytes(const TrainingSpec *training, double parameters, int dp) {
+    const Layout *layout = &training->layout;
+    int groups = (dp > 1) + (layout->tp > 1) + (layout->pp > 1);
+    double buffers = groups * COMMUNICATOR_BYTES;
+    // DDP reduces copies of the gradients, bucket by bucket, and keeps the buckets; Megatron's buckets are the
+    // gradients.
+    bool copies = dp > 1 && layout->zero == 0 && training->framework != FRAMEWORK_MEGATRON;
+    if (copies) buffers += parameters * gradient_bytes(training);
+    return buffers;
+}
+
+Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
+                       double micro_batch, double in_flight, int dp, const Gpu *gpu) {
+    CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
+    Work work = work_of(model, training, micro_batch, NULL);
+    double parameters = 0, activations = 0, working = 0;
+    for (int block = first_block; block <= last_block; block++) {
+        parameters += block_parameters_per_gpu(model, block, training);
+        activations += block_activation_bytes(&work, block);
+        working = fmax(working, block_working_bytes(&work, block));
+    }
+
+    ParameterBytes each = parameter_bytes(training);
+    int zero = training->layout.zero;
+    Memory memory = {.capacity = gpu->memory_bytes};
+    memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters, zero, 3, dp);
+    memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, zero, 2, dp);
+    memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, zero, 1, dp);
+    memory.bytes[MEMORY_ACTIVATIONS] = activations * in_flight;
+    memory.bytes[MEMORY_WORKING] = working;
+    memory.bytes[MEMORY_BUFFERS] = buffer_bytes(training, parameters, dp);
+    memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
+    for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
+    return memory;
+}

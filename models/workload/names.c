@@ -1,0 +1,35 @@
+// Names as flags, Lua and JSON spell them; the index is the enum value.
+#include "models/workload/cost.h"
+#include "sim/check.h"
+
+const char *const strategy_names[STRATEGY_COUNT] = {"auto", "single", "data-parallel", "ddp", "layers"};
+const char *const schedule_names[SCHEDULE_COUNT] = {"gpipe", "1f1b", "interleaved"};
+const char *const recompute_names[RECOMPUTE_COUNT] = {"none", "selective", "full"};
+const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash"};
+const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tuned", "graph"};
+const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam"};
+
+const char *const cause_names[CAUSE_COUNT] = {
+    "gemm", "attention", "memory-bound", "launch", "recompute", "optimizer", "tp",
+    "pp",   "dp",        "copy",         "data",   "host",      "other",
+};
+const char *const cause_titles[CAUSE_COUNT] = {
+    "Matrix multiplication", "Attention",         "Memory-bound kernels", "Kernel launches", "Recomputation",
+    "Optimizer",             "Tensor parallel",   "Pipeline",             "Data parallel",   "Copies",
+    "Data loading",          "Host",              "Other",
+};
+const char *const memory_class_names[MEMORY_CLASS_COUNT] = {
+    "weights", "gradients", "optimizer", "activations", "working", "buffers", "reserve",
+};
+
+static const char *name_at(const char *const *names, int count, int index) {
+    CHECK(index >= 0 && index < count);
+    return names[index];
+}
+
+const char *strategy_name(Strategy strategy) { return name_at(strategy_names, STRATEGY_COUNT, (int)strategy); }
+const char *schedule_name(Schedule schedule) { return name_at(schedule_names, SCHEDULE_COUNT, (int)schedule); }
+const char *recompute_name(Recompute recompute) { return name_at(recompute_names, RECOMPUTE_COUNT, (int)recompute); }
+const char *attention_name(Attention attention) { return name_at(attention_names, ATTENTION_COUNT, (int)attention); }
+const char *framework_name(Framework framework) { return name_at(framework_names, FRAMEWORK_COUNT, (int)framework); }
+const char *optimizer_name(Optimizer optimizer) { return name_at(optimizer_names, OPTIMIZER_COUNT, (int)optimizer); }

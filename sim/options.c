@@ -1,0 +1,312 @@
+// Options are few, so rows are found by walking the table.
+#include "sim/options.h"
+
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/list.h"
+
+typedef struct {
+    const char **items;
+    int count, room;
+} TextList;
+
+typedef struct OptionValue {
+    bool given;
+    const char *text;
+    double number;
+    int choice;
+    TextList texts;
+} OptionValue;
+
+struct Options {
+    const OptionSpec *specs;
+    int spec_count;
+    OptionValue *values; // one per row
+    TextList positional;
+    bool help;
+};
+
+// What is being read: where we are in argv.
+typedef struct Reader {
+    Arena *arena;
+    Options *options;
+    int argc, next;
+    char **argv;
+    Problems *problems;
+} Reader;
+
+static const Where command_line = {NULL, 0};
+
+static int find_row(const Options *options, const char *name, size_t length) {
+    for (int i = 0; i < options->spec_count; i++) {
+        const OptionSpec *spec = &options->specs[i];
+        if (strlen(spec->name) == length && memcmp(spec->name, name, length) == 0) return i;
+        if (spec->alias && strlen(spec->alias) == length && memcmp(spec->alias, name, length) == 0) return i;
+    }
+    return -1;
+}
+
+static int find_letter(const Options *options, char letter) {
+    for (int i = 0; i < options->spec_count; i++)
+        if (options->specs[i].letter && options->specs[i].letter == letter) return i;
+    return -1;
+}
+
+static void complain_unknown(const Reader *reader, const char *given, const char *name) {
+    const Options *options = reader->options;
+    const char **known = ARENA_ARRAY(reader->arena, const char *, 2 * options->spec_count + 1);
+    int known_count = 0;
+    for (int i = 0; i < options->spec_count; i++) {
+        const OptionSpec *spec = &options->specs[i];
+        known[known_count++] = arena_printf(reader->arena, "--%s", spec->name);
+        if (spec->alias) known[known_count++] = arena_printf(reader->arena, "--%s", spec->alias);
+    }
+    problem_add(reader->problems, command_line, "no option is called \"%s\"", given);
+    const char *near = nearest_name(arena_printf(reader->arena, "--%s", name), known, known_count);
+    if (near)
+        problem_hint(reader->problems, "did you mean \"%s\"?", near);
+    else
+        problem_hint(reader->problems, "--help lists them all");
+}
+
+// ---- Values.
+
+static void read_number(const Reader *reader, const OptionSpec *spec, OptionValue *value, const char *text) {
+    QuantityKind kind = spec->kind == OPTION_COUNT ? QUANTITY_COUNT : spec->quantity;
+    const char *why = NULL;
+    double number = 0;
+    if (!quantity_parse(text, kind, &number, &why)) {
+        problem_add(reader->problems, command_line, "--%s: \"%s\" is not %s", spec->name, text,
+                    quantity_describe(kind));
+        problem_hint(reader->problems, "%s", why);
+        return;
+    }
+    if (spec->kind == OPTION_COUNT && !(number >= 0 && number <= 9e15)) {
+        problem_add(reader->problems, command_line, "--%s: %s is not a count that can be worked with", spec->name,
+                    text);
+        problem_hint(reader->problems, "0 to 9e15");
+        return;
+    }
+    value->number = number;
+    value->given = true;
+}
+
+static void read_choice(const Reader *reader, const OptionSpec *spec, OptionValue *value, const char *text) {
+    for (int i = 0; i < spec->choice_count; i++) {
+        if (strcmp(spec->choices[i], text) != 0) continue;
+        value->choice = i;
+        value->given = true;
+        return;
+    }
+    problem_add(reader->problems, command_line, "--%s cannot be \"%s\"", spec->name, text);
+    problem_hint_names(reader->problems, text, spec->choices, spec->choice_count);
+}
+
+static void read_value(const Reader *reader, int row, const char *text) {
+    const OptionSpec *spec = &reader->options->specs[row];
+    OptionValue *value = &reader->options->values[row];
+
+    if (value->given && spec->kind != OPTION_TEXTS && spec->kind != OPTION_FLAG) {
+        problem_add(reader->problems, command_line, "--%s is given twice", spec->name);
+        problem_hint(reader->problems, "keep one of them");
+        return;
+    }
+    switch (spec->kind) {
+    case OPTION_FLAG:
+        value->given = true;
+        break;
+    case OPTION_TEXT:
+        value->text = text;
+        value->given = true;
+        break;
+    case OPTION_TEXTS:
+        LIST_PUSH(reader->arena, &value->texts, text);
+        value->given = true;
+        break;
+    case OPTION_COUNT:
+    case OPTION_QUANTITY:
+        read_number(reader, spec, value, text);
+        break;
+    case OPTION_CHOICE:
+        read_choice(reader, spec, value, text);
+        break;
+    }
+}
+
+// The argument after an option is its value unless it looks like the next option.
+static const char *take_next(Reader *reader) {
+    if (reader->next == reader->argc || strncmp(reader->argv[reader->next], "--", 2) == 0) return NULL;
+    return reader->argv[reader->next++];
+}
+
+static void read_option(Reader *reader, int row, const char *attached) {
+    const OptionSpec *spec = &reader->options->specs[row];
+    if (spec->kind == OPTION_FLAG) {
+        if (attached) {
+            problem_add(reader->problems, command_line, "--%s takes no value", spec->name);
+            problem_hint(reader->problems, "write --%s alone", spec->name);
+        } else {
+            read_value(reader, row, NULL);
+        }
+        return;
+    }
+    const char *text = attached ? attached : take_next(reader);
+    if (!text) {
+        const char *metavar = spec->metavar ? spec->metavar : "VALUE";
+        problem_add(reader->problems, command_line, "--%s needs a value", spec->name);
+        problem_hint(reader->problems, "write --%s %s", spec->name, metavar);
+        return;
+    }
+    read_value(reader, row, text);
+}
+
+static void read_long(Reader *reader, const char *argument) {
+    const char *name = argument + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    int row = find_row(reader->options, name, length);
+    if (row >= 0)
+        read_option(reader, row, equals ? equals + 1 : NULL);
+    else if (strcmp(name, "help") == 0)
+        reader->options->help = true;
+    else {
+        const char *bare = arena_printf(reader->arena, "%.*s", (int)length, name);
+        complain_unknown(reader, arena_printf(reader->arena, "--%s", bare), bare);
+    }
+}
+
+// -o FILE, -oFILE; letters are not bundled.
+static void read_short(Reader *reader, const char *argument) {
+    int row = find_letter(reader->options, argument[1]);
+    if (row >= 0)
+        read_option(reader, row, argument[2] ? argument + 2 : NULL);
+    else if (strcmp(argument, "-h") == 0)
+        reader->options->help = true;
+    else
+        complain_unknown(reader, argument, argument + 1);
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
+                       Problems *problems) {
+    Options *options = ARENA_NEW(arena, Options);
+    options->specs = specs;
+    options->spec_count = spec_count;
+    options->values = ARENA_ARRAY(arena, OptionValue, spec_count);
+    Reader reader = {arena, options, argc, 1, argv, problems};
+
+    bool ended = false;
+    while (reader.next < argc) {
+        const char *argument = argv[reader.next++];
+        if (ended || argument[0] != '-' || (argument[1] != '-' && !is_letter(argument[1])))
+            LIST_PUSH(arena, &options->positional, argument); // "-" and "-3" too
+        else if (strcmp(argument, "--") == 0)
+            ended = true;
+        else if (argument[1] == '-')
+            read_long(&reader, argument);
+        else
+            read_short(&reader, argument);
+    }
+    return options;
+}
+
+// ---- Asking.
+
+static const OptionValue *value_of(const Options *options, const char *name, OptionKind kind) {
+    int row = find_row(options, name, strlen(name));
+    CHECK(row >= 0 && options->specs[row].kind == kind);
+    return &options->values[row];
+}
+
+bool option_help(const Options *options) { return options->help; }
+
+bool option_given(const Options *options, const char *name) {
+    int row = find_row(options, name, strlen(name));
+    CHECK(row >= 0);
+    return options->values[row].given;
+}
+
+bool option_flag(const Options *options, const char *name) { return value_of(options, name, OPTION_FLAG)->given; }
+
+const char *option_text(const Options *options, const char *name, const char *fallback) {
+    const OptionValue *value = value_of(options, name, OPTION_TEXT);
+    return value->given ? value->text : fallback;
+}
+
+const char *const *option_texts(const Options *options, const char *name, int *count) {
+    const OptionValue *value = value_of(options, name, OPTION_TEXTS);
+    *count = value->texts.count;
+    return value->texts.items;
+}
+
+int64_t option_count(const Options *options, const char *name, int64_t fallback) {
+    const OptionValue *value = value_of(options, name, OPTION_COUNT);
+    return value->given ? (int64_t)value->number : fallback;
+}
+
+double option_quantity(const Options *options, const char *name, double fallback) {
+    const OptionValue *value = value_of(options, name, OPTION_QUANTITY);
+    return value->given ? value->number : fallback;
+}
+
+int option_choice(const Options *options, const char *name, int fallback) {
+    const OptionValue *value = value_of(options, name, OPTION_CHOICE);
+    return value->given ? value->choice : fallback;
+}
+
+int option_positional_count(const Options *options) { return options->positional.count; }
+
+const char *option_positional(const Options *options, int index) {
+    CHECK(index >= 0 && index < options->positional.count);
+    return options->positional.items[index];
+}
+
+void options_refuse_positional(const Options *options, int allowed, Problems *problems) {
+    for (int i = allowed; i < options->positional.count; i++) {
+        problem_add(problems, command_line, "nothing is known to do with \"%s\"", options->positional.items[i]);
+        problem_hint(problems, "options begin with --; --help lists them");
+    }
+}
+
+const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
+                               int second_count, int *count) {
+    OptionSpec *joined = ARENA_ARRAY(arena, OptionSpec, first_count + second_count);
+    memcpy(joined, first, (size_t)first_count * sizeof *first);
+    memcpy(joined + first_count, second, (size_t)second_count * sizeof *second);
+    *count = first_count + second_count;
+    return joined;
+}
+
+// ---- Help.
+
+#define HELP_COLUMN 28
+
+static int print_names(const OptionSpec *spec, FILE *out) {
+    int width = fprintf(out, "  ");
+    if (spec->letter) width += fprintf(out, "-%c, ", spec->letter);
+    width += fprintf(out, "--%s", spec->name);
+    if (spec->metavar) {
+        width += fprintf(out, " %s", spec->metavar);
+    } else if (spec->kind == OPTION_CHOICE) {
+        for (int i = 0; i < spec->choice_count; i++) width += fprintf(out, "%c%s", i ? '|' : ' ', spec->choices[i]);
+    }
+    return width;
+}
+
+static void print_row(const OptionSpec *spec, FILE *out) {
+    int width = print_names(spec, out);
+    if (width >= HELP_COLUMN) {
+        fprintf(out, "\n");
+        width = 0;
+    }
+    fprintf(out, "%*s%s", HELP_COLUMN - width, "", spec->help);
+    if (spec->alias) fprintf(out, " (also --%s)", spec->alias);
+    fprintf(out, "\n");
+}
+
+void options_print_help(const OptionSpec *specs, int spec_count, const char *usage, const char *about, FILE *out) {
+    fprintf(out, "usage: %s\n\n%s\n\n", usage, about);
+    for (int i = 0; i < spec_count; i++) print_row(&specs[i], out);
+    fprintf(out, "  %-*s%s\n", HELP_COLUMN - 2, "-h, --help", "this text");
+}

@@ -1,0 +1,66 @@
+// Command-line options from one table: reading them, their --help, and errors that say what was meant.
+// Names are whole words with two dashes ("--name value" or "--name=value"); a row may have a longer alias and a letter.
+#ifndef LOCKSTEP_SIM_OPTIONS_H
+#define LOCKSTEP_SIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+#include "sim/quantity.h"
+
+typedef enum OptionKind {
+    OPTION_FLAG, // takes no value
+    OPTION_TEXT,
+    OPTION_TEXTS,    // may be given again and again; every value is kept
+    OPTION_COUNT,    // a whole number, 0 or more: "8", "2T"
+    OPTION_QUANTITY, // a number with a unit, of the row's QuantityKind
+    OPTION_CHOICE    // one of the row's names
+} OptionKind;
+
+// A row: {"micro-batch", OPTION_COUNT, "N", .help = "samples per forward", .alias = "micro-batch-size"}
+typedef struct OptionSpec {
+    const char *name; // "micro-batch"
+    OptionKind kind;
+    const char *metavar;        // "N", "NAME"; a choice may leave it out. NULL for a flag
+    const char *help;           // one line
+    const char *alias;          // "micro-batch-size", or NULL
+    char letter;                // 'o' for -o, or 0
+    QuantityKind quantity;      // QUANTITY only
+    const char *const *choices; // CHOICE only: index = value
+    int choice_count;
+} OptionSpec;
+
+typedef struct Options Options;
+
+// Reads argv[1] … argv[argc - 1]. Every unknown option, missing or unreadable value, and repetition becomes a problem;
+// what could be read is in the answer all the same. "--" ends the options. --help and -h need no row.
+Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
+                       Problems *problems);
+
+bool option_help(const Options *options); // --help was asked for: print it and exit 0
+bool option_given(const Options *options, const char *name);
+// The value, or the fallback when the option was not given (or not readable). A name that has no row of that kind is
+// our mistake.
+bool option_flag(const Options *options, const char *name);
+const char *option_text(const Options *options, const char *name, const char *fallback);
+const char *const *option_texts(const Options *options, const char *name, int *count);
+int64_t option_count(const Options *options, const char *name, int64_t fallback);
+double option_quantity(const Options *options, const char *name, double fallback);
+int option_choice(const Options *options, const char *name, int fallback);
+
+int option_positional_count(const Options *options); // arguments that belong to no option
+const char *option_positional(const Options *options, int index);
+// A problem for each positional argument from `allowed` on ("file.lua" where none is expected).
+void options_refuse_positional(const Options *options, int allowed, Problems *problems);
+
+// Two tables in a row: what a command adds to the options that many commands share.
+const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
+                               int second_count, int *count);
+
+// "usage: …", what the command does, then one line per row.
+void options_print_help(const OptionSpec *specs, int spec_count, const char *usage, const char *about, FILE *out);
+
+#endif

@@ -1,0 +1,320 @@
+// Block costs: laws that must hold whatever the constants, and the orders of collectives.
+#include "models/hardware/kernel.h"
+#include "models/workload/cost.h"
+#include "tests/test.h"
+
+static const Where nowhere = {NULL, 0};
+
+typedef struct Bench {
+    Arena *arena;
+    const Catalogue *catalogue;
+    Problems *problems;
+} Bench;
+
+static Bench bench_open(void) {
+    Bench bench = {.arena = arena_open()};
+    bench.catalogue = catalogue_builtin(bench.arena);
+    bench.problems = problems_create(bench.arena);
+    return bench;
+}
+
+static const Gpu *gpu(const Bench *bench, const char *name) { return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems); }
+static const Model *model(const Bench *bench, const char *name) { return find_model(bench->arena, name, nowhere, bench->problems); }
+
+static TrainingSpec megatron(const Model *m) {
+    return (TrainingSpec){
+        .model = m, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .seq_len = 1024, .precision = FP16, .mixed_precision = true,
+        .framework = FRAMEWORK_MEGATRON, .optimizer = OPTIMIZER_ADAM,
+    };
+}
+
+static double list_seconds(const CostList *list) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++) seconds += list->items[i].seconds;
+    return seconds;
+}
+
+static double seconds_of(const CostList *list, Cause cause) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].cause == cause) seconds += list->items[i].seconds;
+    return seconds;
+}
+
+static double block_seconds(const BlockCost *cost) { return list_seconds(&cost->forward) + list_seconds(&cost->backward); }
+
+// "all_gather reduce_scatter …"
+static const char *collectives(Arena *arena, const CostList *list) {
+    const char *text = "";
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].bytes > 0)
+            text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", collective_op_name(list->items[i].collective));
+    return text;
+}
+
+static double step_seconds_of(const Model *m, const TrainingSpec *training, double micro_batch, const Gpu *g) {
+    double seconds = 0;
+    for (int block = 0; block < m->block_count; block++) {
+        BlockCost cost = block_cost(m, block, training, micro_batch, g);
+        seconds += block_seconds(&cost);
+    }
+    return seconds;
+}
+
+TEST(tensor_parallel_shards_multiply_what_the_whole_multiplies) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "megatron-22b");
+    const Gpu *g = gpu(&bench, "A100");
+    for (int block = 0; block < m->block_count; block += 24) {
+        TrainingSpec training = megatron(m);
+        double whole = block_cost(m, block, &training, 2, g).matmul_flops;
+        for (training.layout.tp = 2; training.layout.tp <= 64; training.layout.tp *= 2)
+            EXPECT_NEAR(training.layout.tp * block_cost(m, block, &training, 2, g).matmul_flops, whole, 1e-12);
+    }
+    arena_close(bench.arena);
+}
+
+TEST(blocks_multiply_what_the_model_multiplies) {
+    Bench bench = bench_open();
+    static const char *const names[] = {"gpt2-355m", "bert-large", "llama-3-8b", "resnet-50", "mlp-mnist"};
+    for (int i = 0; i < 5; i++) {
+        const Model *m = model(&bench, names[i]);
+        TrainingSpec training = megatron(m);
+        double flops = 0;
+        for (int block = 0; block < m->block_count; block++) flops += block_cost(m, block, &training, 4, gpu(&bench, "A100")).matmul_flops;
+        EXPECT_NEAR(flops, 4 * model_forward_flops_per_sample(m, 1024), 1e-12);
+    }
+    arena_close(bench.arena);
+}
+
+TEST(tensor_parallel_parameters_are_shards_and_copies) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "gpt3-175b");
+    TrainingSpec training = megatron(m);
+    double h = m->hidden;
+    EXPECT_NEAR(block_cost(m, 1, &training, 1, gpu(&bench, "A100")).parameters, block_parameters(m, 1), 1e-12);
+    training.layout.tp = 8;
+    // 12 h^2 and 7 h of biases are split; 2 h of biases and 4 h of norms are not.
+    EXPECT_NEAR(block_cost(m, 1, &training, 1, gpu(&bench, "A100")).parameters, (12 * h * h + 7 * h) / 8 + 6 * h, 1e-12);
+    // The last stage of a pipeline holds the tied table too.
+    double head = block_cost(m, m->block_count - 1, &training, 1, gpu(&bench, "A100")).parameters;
+    training.layout.pp = 2;
+    EXPECT_NEAR(block_cost(m, m->block_count - 1, &training, 1, gpu(&bench, "A100")).parameters, head + m->vocab * h / 8, 1e-12);
+    arena_close(bench.arena);
+}
+
+TEST(collectives_are_megatrons_in_number_kind_and_size) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "gpt3-6.7b");
+    const Gpu *g = gpu(&bench, "A100");
+    TrainingSpec training = megatron(m);
+    EXPECT_TEXT(collectives(bench.arena, &(CostList){.count = 0}), "");
+    BlockCost alone = block_cost(m, 1, &training, 2, g);
+    EXPECT_TEXT(collectives(bench.arena, &alone.forward), "");
+
+    training.layout.tp = 4;
+    BlockCost cost = block_cost(m, 1, &training, 2, g);
+    EXPECT_TEXT(collectives(bench.arena, &cost.forward), "all_reduce all_reduce");
+    EXPECT_TEXT(collectives(bench.arena, &cost.backward), "all_reduce all_reduce");
+    for (int i = 0; i < cost.forward.count; i++)
+        if (cost.forward.items[i].bytes > 0) EXPECT_NEAR(cost.forward.items[i].bytes, 2.0 * 1024 * 2 * 4096, 0);
+
+    training.recompute = RECOMPUTE_FULL;
+    cost = block_cost(m, 1, &training, 2, g);
+    EXPECT_TEXT(collectives(bench.arena, &cost.backward), "all_reduce all_reduce all_reduce all_reduce");
+
+    training.recompute = RECOMPUTE_NONE;
+    training.layout.sequence_parallel = true;
+    cost = block_cost(m, 1, &training, 2, g);
+    EXPECT_TEXT(collectives(bench.arena, &cost.forward), "all_gather reduce_scatter all_gather reduce_scatter");
+    EXPECT_TEXT(collectives(bench.arena, &cost.backward), "all_gather reduce_scatter all_gather reduce_scatter");
+    arena_close(bench.arena);
+}
+
+TEST(full_recomputation_adds_one_forward_and_selective_less) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "gpt3-6.7b");
+    const Gpu *g = gpu(&bench, "A100");
+    TrainingSpec training = megatron(m);
+    BlockCost none = block_cost(m, 1, &training, 4, g);
+    training.recompute = RECOMPUTE_SELECTIVE;
+    BlockCost selective = block_cost(m, 1, &training, 4, g);
+    training.recompute = RECOMPUTE_FULL;
+    BlockCost full = block_cost(m, 1, &training, 4, g);
+
+    EXPECT_NEAR(block_seconds(&full) - block_seconds(&none), list_seconds(&none.forward), 0.02);
+    EXPECT_NEAR(seconds_of(&full.backward, CAUSE_RECOMPUTE), list_seconds(&none.forward), 0.02);
+    EXPECT_NEAR(seconds_of(&selective.backward, CAUSE_RECOMPUTE), seconds_of(&none.forward, CAUSE_ATTENTION), 0.05);
+    EXPECT(full.activation_bytes < selective.activation_bytes && selective.activation_bytes < none.activation_bytes);
+    arena_close(bench.arena);
+}
+
+TEST(backward_takes_about_twice_forward) {
+    Bench bench = bench_open();
+    static const char *const names[] = {"gpt3-6.7b", "llama-3-8b", "bert-large", "resnet-50"};
+    for (int i = 0; i < 4; i++) {
+        const Model *m = model(&bench, names[i]);
+        TrainingSpec training = megatron(m);
+        training.seq_len = 512;
+        int middle = m->block_count / 2;
+        BlockCost cost = block_cost(m, middle, &training, 32, gpu(&bench, "A100"));
+        double ratio = list_seconds(&cost.backward) / list_seconds(&cost.forward);
+        if (ratio < 1.5 || ratio > 2.6) test_fail(__FILE__, __LINE__, "%s: backward is %.2f of forward", names[i], ratio);
+    }
+    arena_close(bench.arena);
+}
+
+// Larger batches never pay more per sample, but for what the L2 no longer holds (a few percent).
+TEST(twice_the_micro_batch_takes_longer_but_not_twice_as_long) {
+    Bench bench = bench_open();
+    static const char *const names[] = {"gpt2-124m", "gpt3-2.7b", "bert-base", "resnet-50", "resnet-18", "mlp-mnist"};
+    static const char *const gpus[] = {"V100", "A100", "H100", "RTX4090"};
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 4; j++) {
+            const Model *m = model(&bench, names[i]);
+            TrainingSpec training = megatron(m);
+            training.seq_len = 512;
+            for (double batch = 1; batch <= 64; batch *= 2) {
+                double once = step_seconds_of(m, &training, batch, gpu(&bench, gpus[j]));
+                double twice = step_seconds_of(m, &training, 2 * batch, gpu(&bench, gpus[j]));
+                if (!(twice >= 0.999 * once && twice <= 2.12 * once))
+                    test_fail(__FILE__, __LINE__, "%s on %s: batch %g takes %g s, twice that %g s", names[i], gpus[j], batch, once, twice);
+            }
+        }
+    }
+    arena_close(bench.arena);
+}
+
+TEST(small_eager_kernels_wait_for_the_cpu) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "gpt2-124m");
+    const Gpu *g = gpu(&bench, "H100");
+    TrainingSpec training = megatron(m);
+    training.seq_len = 64;
+    training.framework = FRAMEWORK_EAGER;
+    BlockCost eager = block_cost(m, 1, &training, 1, g);
+    EXPECT(block_seconds(&eager) >= 7e-6 * (eager.kernels_forward + eager.kernels_backward)); // issue rate of eager PyTorch
+    EXPECT(seconds_of(&eager.forward, CAUSE_LAUNCH) > 0.8 * list_seconds(&eager.forward));
+    training.framework = FRAMEWORK_TUNED;
+    BlockCost tuned = block_cost(m, 1, &training, 1, g);
+    EXPECT(block_seconds(&tuned) < 0.7 * block_seconds(&eager));
+    arena_close(bench.arena);
+}
+
+TEST(heads_that_are_no_multiple_of_eight_lose_the_tensor_cores) {
+    Bench bench = bench_open();
+    TransformerShape shape = {.layers = 2, .hidden = 4096, .heads = 32, .causal = true};
+    TransformerShape odd = {.layers = 2, .hidden = 4100, .heads = 41, .causal = true}; // 100 wide
+    const Model *aligned = model_transformer(bench.arena, &shape, nowhere, bench.problems);
+    const Model *misaligned = model_transformer(bench.arena, &odd, nowhere, bench.problems);
+    TrainingSpec a = megatron(aligned), b = megatron(misaligned);
+    BlockCost fast = block_cost(aligned, 1, &a, 4, gpu(&bench, "A100")), slow = block_cost(misaligned, 1, &b, 4, gpu(&bench, "A100"));
+    EXPECT(seconds_of(&slow.forward, CAUSE_ATTENTION) > 1.8 * seconds_of(&fast.forward, CAUSE_ATTENTION));
+    arena_close(bench.arena);
+}
+
+TEST(flash_attention_neither_reads_nor_keeps_the_scores) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "gpt3-2.7b");
+    TrainingSpec training = megatron(m);
+    training.seq_len = 2048;
+    BlockCost plain = block_cost(m, 1, &training, 2, gpu(&bench, "A100"));
+    training.attention = ATTENTION_FLASH;
+    BlockCost flash = block_cost(m, 1, &training, 2, gpu(&bench, "A100"));
+    EXPECT(block_seconds(&flash) < block_seconds(&plain));
+    EXPECT_NEAR(plain.activation_bytes - flash.activation_bytes, 5.0 * 32 * 2048 * 2048 * 2, 1e-12);
+    arena_close(bench.arena);
+}
+
+// Every model, GPU, precision, layout, recomputation: finite, positive, and within the room of a list.
+TEST(all_small_cases_cost_something_finite) {
+    Bench bench = bench_open();
+    static const char *const gpus[] = {"K80", "P100", "V100", "A100", "H100", "B200", "MI250"};
+    static const Precision precisions[] = {FP32, TF32, FP16, BF16, FP8};
+    int model_count = 0, cases = 0;
+    const char *const *names = model_names(&model_count);
+    for (int i = 0; i < model_count; i++) {
+        const Model *m = model(&bench, names[i]);
+        for (int variant = 0; variant < 7 * 5 * FRAMEWORK_COUNT; variant++) {
+            const Gpu *g = gpu(&bench, gpus[variant % 7]);
+            TrainingSpec training = megatron(m);
+            training.precision = precisions[variant / 7 % 5];
+            if (!g || !gpu_supports(g, training.precision)) continue;
+            training.framework = (Framework)(variant / 35);
+            for (int bits = 0; bits < 24; bits++) {
+                bool splits = m->kind == MODEL_TRANSFORMER && m->heads % 4 == 0 && bits & 1;
+                training.layout.tp = splits ? 4 : 1;
+                training.layout.sequence_parallel = bits & 2;
+                training.attention = bits & 4 ? ATTENTION_FLASH : ATTENTION_PLAIN;
+                training.recompute = (Recompute)(bits / 8);
+                for (int block = 0; block < m->block_count; block += m->block_count > 2 ? (m->block_count - 1) / 2 : 1) {
+                    BlockCost cost = block_cost(m, block, &training, 1, g);
+                    double seconds = block_seconds(&cost);
+                    cases++;
+                    if (!(seconds > 0 && seconds < 1e4 && cost.activation_bytes >= 0 && cost.working_bytes >= 0 && cost.parameters > 0))
+                        test_fail(__FILE__, __LINE__, "%s block %d on %s: %g s", names[i], block, g->name, seconds);
+                }
+            }
+        }
+    }
+    EXPECT_INT(problem_count(bench.problems), 0);
+    EXPECT(cases > 100000);
+    arena_close(bench.arena);
+}
+
+// ---- Against measurements. Tolerances are what the model is good for, not what these rows would allow.
+
+// Compute from the cost, all-reduces at the 235 GB/s bus bandwidth that eight A100 on NVSwitch reach.
+static double step_of_one_node(const Bench *bench, const char *name, const TrainingSpec *training, double micro_batch) {
+    const Model *m = model(bench, name);
+    const Gpu *g = gpu(bench, "A100");
+    double seconds = 0, parameters = 0, n = training->layout.tp;
+    for (int block = 0; block < m->block_count; block++) {
+        BlockCost cost = block_cost(m, block, training, micro_batch, g);
+        const CostList *lists[] = {&cost.forward, &cost.backward};
+        for (int i = 0; i < 2; i++) {
+            for (int j = 0; j < lists[i]->count; j++) {
+                const CostItem *item = &lists[i]->items[j];
+                double passes = item->collective == COLLECTIVE_ALL_REDUCE ? 2 : 1;
+                seconds += item->seconds + (item->bytes > 0 ? passes * (n - 1) / n * item->bytes / 235e9 + 25e-6 : 0);
+            }
+        }
+        parameters += cost.parameters;
+    }
+    return seconds + optimizer_seconds(training, parameters, g);
+}
+
+TEST(gpt_22b_on_eight_a100_takes_what_korthikanti_measured) {
+    Bench bench = bench_open();
+    TrainingSpec training = megatron(model(&bench, "megatron-22b"));
+    training.seq_len = 2048;
+    training.layout.tp = 8;
+    training.recompute = RECOMPUTE_FULL;
+    EXPECT_NEAR(step_of_one_node(&bench, "megatron-22b", &training, 4), 1.42, 0.12);
+    training.recompute = RECOMPUTE_SELECTIVE;
+    training.layout.sequence_parallel = true;
+    EXPECT_NEAR(step_of_one_node(&bench, "megatron-22b", &training, 4), 1.10, 0.12);
+    arena_close(bench.arena);
+}
+
+TEST(resnet_50_runs_at_published_speeds) {
+    static const struct { const char *gpu; Precision precision; Framework framework; double batch, images_per_second; } measured[] = {
+        {"V100-SXM2-16GB", FP32, FRAMEWORK_TUNED, 128, 395}, {"V100-SXM2-16GB", FP16, FRAMEWORK_TUNED, 256, 1430},
+        {"V100-SXM2-16GB", FP16, FRAMEWORK_GRAPH, 224, 1199}, {"V100-SXM2-16GB", FP16, FRAMEWORK_EAGER, 256, 803},
+        {"A100-SXM4-80GB", FP16, FRAMEWORK_TUNED, 408, 3500}, {"H100-SXM5-80GB", FP16, FRAMEWORK_TUNED, 408, 7000},
+        {"A100-PCIE-40GB", FP16, FRAMEWORK_EAGER, 720, 1396},
+    };
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "resnet-50");
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        const Gpu *g = gpu(&bench, measured[i].gpu);
+        TrainingSpec training = megatron(m);
+        training.precision = measured[i].precision;
+        training.mixed_precision = measured[i].precision == FP16;
+        training.framework = measured[i].framework;
+        training.optimizer = OPTIMIZER_SGD;
+        double seconds = step_seconds_of(m, &training, measured[i].batch, g) + optimizer_seconds(&training, model_parameters(m), g);
+        EXPECT_NEAR(measured[i].batch / seconds, measured[i].images_per_second, 0.2);
+    }
+    arena_close(bench.arena);
+}

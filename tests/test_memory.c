@@ -1,0 +1,241 @@
+// Memory: Korthikanti's formulas and figures, sharding, stages, and what to change when a job does not fit.
+#include "models/workload/cost.h"
+#include "models/workload/job_options.h"
+#include "tests/test.h"
+
+#define GIB 1073741824.0
+static const Where nowhere = {NULL, 0};
+
+typedef struct Bench {
+    Arena *arena;
+    const Catalogue *catalogue;
+    Problems *problems;
+} Bench;
+
+static Bench bench_open(void) {
+    Bench bench = {.arena = arena_open()};
+    bench.catalogue = catalogue_builtin(bench.arena);
+    bench.problems = problems_create(bench.arena);
+    return bench;
+}
+
+static const Gpu *gpu(const Bench *bench, const char *name) { return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems); }
+static const Model *model(const Bench *bench, const char *name) { return find_model(bench->arena, name, nowhere, bench->problems); }
+
+static TrainingSpec megatron(const Model *m) {
+    return (TrainingSpec){
+        .model = m, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .schedule = SCHEDULE_1F1B, .seq_len = 2048, .precision = FP16,
+        .mixed_precision = true, .framework = FRAMEWORK_MEGATRON, .optimizer = OPTIMIZER_ADAM,
+    };
+}
+
+static double kept_by_layer(const TrainingSpec *training, double micro_batch, const Gpu *g) {
+    return block_cost(training->model, 1, training, micro_batch, g).activation_bytes;
+}
+
+// Korthikanti et al. 2022, equations 1 to 4 and table 2.
+TEST(a_layers_activations_follow_korthikantis_equations) {
+    Bench bench = bench_open();
+    const Gpu *g = gpu(&bench, "A100");
+    static const char *const names[] = {"megatron-22b", "megatron-175b", "megatron-530b", "megatron-1t"};
+    for (int i = 0; i < 4; i++) {
+        const Model *m = model(&bench, names[i]);
+        double s = 2048, b = 2, h = m->hidden, a = m->heads, t = 8, sbh = s * b * h, scores = 5 * a * s / h;
+        TrainingSpec training = megatron(m);
+        EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * (34 + scores), 1e-12);
+        training.layout.tp = 8;
+        EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * (10 + 24 / t + scores / t), 1e-12);
+        training.layout.sequence_parallel = true;
+        EXPECT_NEAR(kept_by_layer(&training, b, g), sbh / t * (34 + scores), 1e-12);
+        training.recompute = RECOMPUTE_SELECTIVE;
+        EXPECT_NEAR(kept_by_layer(&training, b, g), sbh / t * 34, 1e-12);
+        training.layout.sequence_parallel = false;
+        training.recompute = RECOMPUTE_FULL;
+        EXPECT_NEAR(kept_by_layer(&training, b, g), 2 * sbh, 1e-12);
+    }
+    arena_close(bench.arena);
+}
+
+// Figure 1 of the paper: GiB per GPU of activations without recomputation and with selective + sequence parallelism,
+// and of parameters with optimizer state.
+TEST(korthikantis_figure_1_is_met) {
+    static const struct { const char *name; int pp, vpp; double batch, none, selective, state; } jobs[] = {
+        {"megatron-22b", 1, 1, 4, 59.25, 9.5625, 45.5625}, {"megatron-175b", 8, 3, 1, 66.84375, 12.3515625, 45.5625},
+    };
+    Bench bench = bench_open();
+    const Gpu *g = gpu(&bench, "A100");
+    for (int i = 0; i < 2; i++) {
+        TrainingSpec training = megatron(model(&bench, jobs[i].name));
+        training.layout = (Layout){.tp = 8, .pp = jobs[i].pp, .vpp = jobs[i].vpp};
+        training.schedule = jobs[i].vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+        training.micro_batch = jobs[i].batch;
+        training.grad_accumulation = 64;
+        Memory none = memory_of_job(&training, 8 * jobs[i].pp, g, NULL);
+        EXPECT_NEAR(none.bytes[MEMORY_ACTIVATIONS] / GIB, jobs[i].none, 0.04); // the figure has layers only
+        double state = none.bytes[MEMORY_WEIGHTS] + none.bytes[MEMORY_GRADIENTS] + none.bytes[MEMORY_OPTIMIZER];
+        EXPECT_NEAR(state / GIB, jobs[i].state, 0.04);
+        training.recompute = RECOMPUTE_SELECTIVE;
+        training.layout.sequence_parallel = true;
+        Memory selective = memory_of_job(&training, 8 * jobs[i].pp, g, NULL);
+        EXPECT_NEAR(selective.bytes[MEMORY_ACTIVATIONS] / GIB, jobs[i].selective, 0.04);
+    }
+    arena_close(bench.arena);
+}
+
+TEST(mixed_precision_adam_keeps_18_bytes_a_parameter_and_sgd_in_fp32_keeps_12) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "gpt2-124m");
+    const Gpu *g = gpu(&bench, "A100");
+    double parameters = model_parameters(m);
+    TrainingSpec training = megatron(m);
+    Memory mixed = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 1, g);
+    EXPECT_NEAR(mixed.bytes[MEMORY_WEIGHTS] + mixed.bytes[MEMORY_GRADIENTS] + mixed.bytes[MEMORY_OPTIMIZER], 18 * parameters, 1e-12);
+    training.precision = FP32;
+    training.mixed_precision = false;
+    training.optimizer = OPTIMIZER_SGD;
+    Memory full = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 1, g);
+    EXPECT_NEAR(full.bytes[MEMORY_WEIGHTS] + full.bytes[MEMORY_GRADIENTS] + full.bytes[MEMORY_OPTIMIZER], 12 * parameters, 1e-12);
+    EXPECT_NEAR(gradient_bytes(&training), 4, 0);
+    arena_close(bench.arena);
+}
+
+TEST(zero_shards_one_class_after_the_other) {
+    Bench bench = bench_open();
+    const Model *m = model(&bench, "gpt3-1.3b");
+    const Gpu *g = gpu(&bench, "A100");
+    static const MemoryClass shards[] = {MEMORY_OPTIMIZER, MEMORY_GRADIENTS, MEMORY_WEIGHTS};
+    TrainingSpec training = megatron(m);
+    Memory before = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 16, g);
+    for (int stage = 1; stage <= 3; stage++) {
+        training.layout.zero = stage;
+        Memory after = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 16, g);
+        for (int i = 0; i < MEMORY_CLASS_COUNT; i++) {
+            double share = i == (int)shards[stage - 1] ? 1.0 / 16 : 1;
+            EXPECT_NEAR(after.bytes[i], before.bytes[i] * share, 1e-12);
+        }
+        before = after;
+    }
+    arena_close(bench.arena);
+}
+
+TEST(the_peak_is_the_sum_of_the_classes) {
+    Bench bench = bench_open();
+    int count = 0;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count; i++) {
+        TrainingSpec training = megatron(model(&bench, names[i]));
+        training.seq_len = 512;
+        training.micro_batch = 3;
+        Memory memory = memory_of_job(&training, 1, gpu(&bench, "H100"), NULL);
+        double sum = 0;
+        for (int j = 0; j < MEMORY_CLASS_COUNT; j++) {
+            EXPECT(memory.bytes[j] >= 0);
+            sum += memory.bytes[j];
+        }
+        EXPECT_NEAR(memory.peak, sum, 1e-12);
+        EXPECT_NEAR(memory.capacity, gpu(&bench, "H100")->memory_bytes, 0);
+    }
+    arena_close(bench.arena);
+}
+
+// PyTorch trains ResNet-50 in fp32 at about 90 MB an image.
+TEST(resnet_50_keeps_about_90_megabytes_an_image) {
+    Bench bench = bench_open();
+    TrainingSpec training = megatron(model(&bench, "resnet-50"));
+    training.precision = FP32;
+    training.mixed_precision = false;
+    training.framework = FRAMEWORK_EAGER;
+    training.micro_batch = 64;
+    Memory memory = memory_of_job(&training, 1, gpu(&bench, "V100"), NULL);
+    EXPECT_NEAR(memory.bytes[MEMORY_ACTIVATIONS] / 64, 90e6, 0.05);
+    arena_close(bench.arena);
+}
+
+TEST(stages_share_the_layers_and_lose_none) {
+    Bench bench = bench_open();
+    static const char *const names[] = {"gpt2-355m", "resnet-50", "mlp-mnist"};
+    for (int i = 0; i < 3; i++) {
+        const Model *m = model(&bench, names[i]);
+        int layers = m->kind == MODEL_MLP ? m->block_count : m->block_count - 2, first[128];
+        for (int chunks = 1; chunks <= layers; chunks++) {
+            EXPECT(blocks_to_stages(m, chunks, first, nowhere, bench.problems));
+            EXPECT_INT(first[0], 0);
+            EXPECT_INT(first[chunks], m->block_count);
+            for (int c = 0; c < chunks; c++) {
+                int ends = m->kind == MODEL_MLP ? 0 : (c == 0) + (c == chunks - 1);
+                int held = first[c + 1] - first[c] - ends;
+                EXPECT(held == layers / chunks || held == layers / chunks + 1);
+            }
+        }
+        EXPECT_INT(problem_count(bench.problems), 0);
+    }
+    EXPECT(!blocks_to_stages(model(&bench, "gpt2-124m"), 13, (int[14]){0}, (Where){"job.lua", 2}, bench.problems));
+    EXPECT_TEXT(problem_at(bench.problems, 0)->text, "gpt2-124m has 12 layers, too few for 13 pipeline chunks");
+    arena_close(bench.arena);
+}
+
+TEST(gpipe_keeps_every_micro_batch_and_1f1b_no_more_than_stages) {
+    Bench bench = bench_open();
+    TrainingSpec training = megatron(model(&bench, "gpt3-6.7b"));
+    training.layout.pp = 4;
+    training.micro_batch = 1;
+    training.grad_accumulation = 16;
+    double one_f_one_b = memory_of_job(&training, 4, gpu(&bench, "A100"), NULL).bytes[MEMORY_ACTIVATIONS];
+    training.schedule = SCHEDULE_GPIPE;
+    double gpipe = memory_of_job(&training, 4, gpu(&bench, "A100"), NULL).bytes[MEMORY_ACTIVATIONS];
+    EXPECT(gpipe > 3.9 * one_f_one_b); // 16 against 4, and the last stage's logits 16 times against once
+    arena_close(bench.arena);
+}
+
+TEST(the_smallest_change_is_one_that_fits) {
+    Bench bench = bench_open();
+    const Gpu *g = gpu(&bench, "A100");
+    TrainingSpec training = megatron(model(&bench, "gpt3-1.3b"));
+    training.micro_batch = 32;
+    EXPECT(memory_of_job(&training, 8, g, NULL).peak > g->memory_bytes);
+    EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "micro_batch = ");
+
+    training = megatron(model(&bench, "gpt3-6.7b"));
+    training.micro_batch = 1;
+    const char *change = smallest_change_that_fits(bench.arena, &training, 8, g);
+    EXPECT_CONTAINS(change, "zero = 1 (");
+    EXPECT_CONTAINS(change, "GiB)");
+
+    training = megatron(model(&bench, "megatron-22b"));
+    training.micro_batch = 1;
+    EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "tp = 8");
+    EXPECT(!smallest_change_that_fits(bench.arena, &training, 1, g));
+    EXPECT(!smallest_change_that_fits(bench.arena, &(TrainingSpec){
+        .model = model(&bench, "megatron-1t"), .layout = {.tp = 1, .pp = 1, .vpp = 1}, .seq_len = 2048, .precision = FP16,
+        .mixed_precision = true, .micro_batch = 1}, 8, g));
+    arena_close(bench.arena);
+}
+
+TEST(jobs_that_cannot_be_are_refused_with_a_remedy) {
+    Bench bench = bench_open();
+    TrainingSpec training = megatron(model(&bench, "gpt2-124m"));
+    training.layout = (Layout){.tp = 5, .pp = 13, .vpp = 1};
+    training.precision = BF16;
+    training_check(&training, 64, gpu(&bench, "V100"), bench.problems);
+    EXPECT_INT(problem_count(bench.problems), 5); // heads, positions, layers, GPUs, precision
+    for (int i = 0; i < problem_count(bench.problems); i++) EXPECT(problem_at(bench.problems, i)->hint != NULL);
+    arena_close(bench.arena);
+}
+
+TEST(the_memory_command_answers_and_says_no_with_exit_code_3) {
+    char text[20000];
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt3-175b --gpu A100 --tp 8 --pp 8 --micro-batch 1 --seq 2048", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "It fits.");
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model llama-2-7b --gpu A100 --gpus 8 --micro-batch 1", text, sizeof text), 3);
+    EXPECT_CONTAINS(text, "Smallest change that does: zero = 1");
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2 --gpu H10O", text, sizeof text), 4);
+    EXPECT_CONTAINS(text, "did you mean \"H100\"?");
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2 --gpu A100 --tensor-model-paralel-size 8", text, sizeof text), 2);
+    EXPECT_CONTAINS(text, "did you mean \"--tensor-model-parallel-size\"?");
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2-355m --gpu A100 --tensor-model-parallel-size 8 --micro-batch-size 4 "
+                          "--global-batch-size 64 --seq-length 1024 --recompute-activations --use-distributed-optimizer --bf16 --json",
+                          text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "\"tp\": 8");
+    EXPECT_CONTAINS(text, "\"recompute\": \"selective\"");
+    EXPECT_CONTAINS(text, "\"format_version\": 1");
+}

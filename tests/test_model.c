@@ -1,0 +1,207 @@
+// Models: parameters and FLOPs against closed forms and published counts.
+#include "models/workload/model.h"
+#include "tests/test.h"
+
+static const Where nowhere = {NULL, 0};
+
+static const Model *named(Arena *arena, const char *name) {
+    Problems *problems = problems_create(arena);
+    const Model *model = find_model(arena, name, nowhere, problems);
+    if (problem_count(problems)) test_fail(__FILE__, __LINE__, "%s: %s", name, problem_at(problems, 0)->text);
+    return model;
+}
+
+// The newest sentence and its hint about a shape that cannot be.
+static const char *shape_refusal(Arena *arena, TransformerShape shape) {
+    Problems *problems = problems_create(arena);
+    const Model *model = model_transformer(arena, &shape, nowhere, problems);
+    EXPECT(!model && problem_count(problems) > 0);
+    if (problem_count(problems) == 0) return "(taken)";
+    const Problem *problem = problem_at(problems, problem_count(problems) - 1);
+    return arena_printf(arena, "%s; %s", problem->text, problem->hint ? problem->hint : "(no hint)");
+}
+
+// Counts as the reference implementations print them.
+TEST(parameters_of_known_models_are_exact) {
+    static const struct { const char *name; double parameters; } known[] = {
+        {"gpt2-124m", 124439808},   {"gpt2-355m", 354823168},    {"gpt2-774m", 774030080},     {"gpt2-1.5b", 1557611200},
+        {"bert-large", 335174458},  {"bert-base", 109514298},    {"llama-2-7b", 6738415616},   {"llama-2-13b", 13015864320},
+        {"llama-2-70b", 68976648192}, {"llama-3-8b", 8030261248}, {"llama-3-70b", 70553706496}, {"resnet-18", 11689512},
+        {"resnet-34", 21797672},    {"resnet-50", 25557032},     {"resnet-101", 44549160},     {"resnet-152", 60192808},
+    };
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        EXPECT_NEAR(model_parameters(named(arena, known[i].name)), known[i].parameters, 0);
+    arena_close(arena);
+}
+
+// P = 12 L h^2 (1 + 13/12h + (V + s)/12Lh) and the final norm (Narayanan et al. 2021, equation 2).
+TEST(megatron_parameters_follow_the_closed_form) {
+    Arena *arena = arena_open();
+    int count = 0;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count; i++) {
+        const Model *m = named(arena, names[i]);
+        if (strcmp(m->family, "gpt") != 0) continue;
+        double l = m->layers, h = m->hidden, v = m->vocab, s = m->max_positions;
+        double closed = 12 * l * h * h * (1 + 13 / (12 * h) + (v + s) / (12 * l * h)) + 2 * h;
+        EXPECT_NEAR(model_parameters(m), closed, 1e-12);
+    }
+    arena_close(arena);
+}
+
+TEST(megatron_models_have_the_size_in_their_name) {
+    static const struct { const char *name; double billions; } sizes[] = {
+        {"megatron-1.7b", 1.7}, {"megatron-3.6b", 3.6}, {"megatron-7.5b", 7.5}, {"megatron-18.4b", 18.4}, {"megatron-22b", 22},
+        {"megatron-39.1b", 39.1}, {"megatron-76.1b", 76.1}, {"megatron-145.6b", 145.6}, {"megatron-310.1b", 310.1},
+        {"megatron-530b", 529.6}, {"megatron-1t", 1008}, {"gpt3-175b", 175}, {"gpt3-13b", 13}, {"gpt3-1.3b", 1.3},
+    };
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        EXPECT_NEAR(model_parameters(named(arena, sizes[i].name)), 1e9 * sizes[i].billions, 0.03);
+    arena_close(arena);
+}
+
+// F = 72 B s l h^2 (1 + s/6h + V/12lh) without recomputation (Narayanan et al. 2021, appendix).
+TEST(training_flops_follow_megatrons_formula) {
+    Arena *arena = arena_open();
+    int count = 0;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count; i++) {
+        const Model *m = named(arena, names[i]);
+        if (strcmp(m->family, "gpt") != 0) continue;
+        for (int s = 128; s <= 8192; s *= 4) {
+            double l = m->layers, h = m->hidden, v = m->vocab;
+            double formula = 72.0 * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+            EXPECT_NEAR(model_flops_per_sample(m, s), formula, 1e-12);
+            EXPECT_NEAR(model_forward_flops_per_sample(m, s), formula / 3, 1e-12);
+        }
+    }
+    arena_close(arena);
+}
+
+TEST(resnet_multiply_adds_are_the_published_ones) {
+    static const struct { const char *name; double gmac; } known[] = {
+        {"resnet-18", 1.81}, {"resnet-34", 3.66}, {"resnet-50", 4.09}, {"resnet-101", 7.8}, {"resnet-152", 11.51},
+    };
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        EXPECT_NEAR(model_forward_flops_per_sample(named(arena, known[i].name), 1), 2e9 * known[i].gmac, 0.005);
+    arena_close(arena);
+}
+
+TEST(resnet_layers_chain_and_images_may_have_any_size) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    for (int size = 8; size <= 300; size += 7) {
+        const Model *model = model_resnet(arena, 50, size, 10, nowhere, problems);
+        EXPECT_INT(model->conv_count, 54);
+        EXPECT_INT(model->block_count, 18);
+        for (int i = 0; i < model->conv_count; i++) {
+            const ConvLayer *layer = &model->conv[i];
+            EXPECT(layer->out_size >= 1 && layer->out_size <= layer->in_size);
+            EXPECT(layer->block >= 0 && layer->block < model->block_count);
+        }
+        const Model *again = model_resized(arena, named(arena, "resnet-50"), size, 10);
+        EXPECT_NEAR(model_flops_per_sample(again, 1), model_flops_per_sample(model, 1), 0);
+        EXPECT_NEAR(model_parameters(model), 25557032 - 990 * 2049, 0); // fewer classes, nothing else
+    }
+    EXPECT_INT(problem_count(problems), 0);
+    arena_close(arena);
+}
+
+TEST(an_mlp_has_a_weight_and_a_bias_for_each_width) {
+    Arena *arena = arena_open();
+    static const int widths[] = {3, 5, 2};
+    const Model *model = model_mlp(arena, "tiny", widths, 3, nowhere, problems_create(arena));
+    EXPECT_NEAR(model_parameters(model), 3 * 5 + 5 + 5 * 2 + 2, 0);
+    EXPECT_NEAR(model_forward_flops_per_sample(model, 1), 2 * (3 * 5 + 5 * 2), 0);
+    EXPECT_INT(model->block_count, 2);
+    arena_close(arena);
+}
+
+TEST(every_model_is_found_by_its_name_and_its_blocks_add_up) {
+    Arena *arena = arena_open();
+    int count = 0;
+    const char *const *names = model_names(&count);
+    EXPECT(count > 30);
+    for (int i = 0; i < count; i++) {
+        const Model *model = named(arena, names[i]);
+        EXPECT_TEXT(model->name, names[i]);
+        EXPECT(model->source && strlen(model->source) > 0);
+        double sum = 0;
+        for (int block = 0; block < model->block_count; block++) {
+            sum += block_parameters(model, block);
+            EXPECT(strlen(block_name(arena, model, block)) > 0);
+        }
+        EXPECT_NEAR(model_parameters(model), sum, 0);
+    }
+    arena_close(arena);
+}
+
+TEST(case_dashes_and_aliases_do_not_matter_in_names) {
+    Arena *arena = arena_open();
+    EXPECT_TEXT(named(arena, "ResNet50")->name, "resnet-50");
+    EXPECT_TEXT(named(arena, "GPT-2")->name, "gpt2-124m");
+    EXPECT_TEXT(named(arena, "bert_large")->name, "bert-large");
+    EXPECT_TEXT(named(arena, "llama3 8b")->name, "llama-3-8b");
+    EXPECT_TEXT(named(arena, "Megatron-1008B")->name, "megatron-1t");
+    arena_close(arena);
+}
+
+TEST(a_name_that_is_nearly_right_is_suggested) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    EXPECT(!find_model(arena, "resent-50", (Where){"job.lua", 3}, problems));
+    EXPECT_TEXT(problem_at(problems, 0)->text, "no model is called \"resent-50\"");
+    EXPECT_CONTAINS(problem_at(problems, 0)->hint, "did you mean \"resnet-50\"?");
+    EXPECT_INT(problem_at(problems, 0)->where.line, 3);
+    EXPECT(!find_model(arena, "transmogrifier", nowhere, problems));
+    EXPECT_CONTAINS(problem_at(problems, 1)->hint, "known: gpt2-124m");
+    arena_close(arena);
+}
+
+TEST(a_users_transformer_takes_the_usual_values_for_what_it_leaves_out) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    TransformerShape shape = {.layers = 12, .hidden = 768, .heads = 12, .vocab = 50257, .max_positions = 1024, .causal = true};
+    const Model *model = model_transformer(arena, &shape, nowhere, problems);
+    EXPECT_NEAR(model_parameters(model), 124439808, 0);
+    TransformerShape llama = {.layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 8, .ffn = 14336, .vocab = 128256,
+                              .gated_mlp = true, .untied_embedding = true, .causal = true, .rms_norm = true};
+    EXPECT_NEAR(model_parameters(model_transformer(arena, &llama, nowhere, problems)), 8030261248, 0);
+    EXPECT_INT(problem_count(problems), 0);
+    arena_close(arena);
+}
+
+TEST(shapes_that_cannot_be_are_refused_with_a_remedy) {
+    Arena *arena = arena_open();
+    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 2, .hidden = 100, .heads = 3}), "100 does not divide by 3 heads");
+    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 2, .hidden = 96, .heads = 12, .kv_heads = 5}), "5 kv_heads");
+    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.hidden = 96, .heads = 12}), "layers must be at least 1");
+    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 1, .hidden = 96, .heads = 12, .vocab = -1}), "vocab cannot be -1");
+    Problems *problems = problems_create(arena);
+    EXPECT(!model_resnet(arena, 51, 224, 1000, nowhere, problems));
+    EXPECT(!model_resnet(arena, 50, 2, 0, nowhere, problems));
+    EXPECT_INT(problem_count(problems), 3);
+    arena_close(arena);
+}
+
+TEST(model_commands_print_counts_and_refuse_what_they_do_not_know) {
+    char text[20000];
+    EXPECT_INT(test_shell("$LOCKSTEP params --model resnet-50", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "25557032");
+    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 --json", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "\"format_version\": 1");
+    EXPECT_INT(test_shell("$LOCKSTEP model show bert-large --json", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "\"parameters\": 335174458");
+    EXPECT_INT(test_shell("$LOCKSTEP model list", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "resnet-152");
+    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt9", text, sizeof text), 4);
+    EXPECT_CONTAINS(text, "no model is called \"gpt9\"");
+    EXPECT_INT(test_shell("$LOCKSTEP flops --modle gpt2", text, sizeof text), 2);
+    EXPECT_CONTAINS(text, "did you mean \"--model\"?");
+    EXPECT_INT(test_shell("$LOCKSTEP params", text, sizeof text), 2);
+    EXPECT_INT(test_shell("$LOCKSTEP model show", text, sizeof text), 2);
+    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 >/dev/full", text, sizeof text), 1);
+}
