@@ -278,38 +278,19 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
     return problem_count(problems) == before;
 }
 
+// The rank that is nearest to its card's limit, or furthest over it; each type of card is looked at as if it held any stage.
 static Memory fullest_memory(const Lowering *l, int *fullest) {
     Memory most = {0};
-    const Resolved *r = &l->r;
-    double worst = -INFINITY;
-    for (int p = 0; p < r->pp; p++) {
-        int after = r->pp - 1 - p;
-        double in_flight = r->schedule == SCHEDULE_GPIPE ? r->micro_batches : after + 1;
-        if (r->schedule == SCHEDULE_INTERLEAVED) in_flight = (2.0 * after + (r->vpp - 1) * r->pp + 1) / r->vpp;
-        if (in_flight > r->micro_batches) in_flight = r->micro_batches;
-        // A stage of several chunks holds the blocks of all of them.
-        Memory stage = {0};
-        for (int v = 0; v < r->vpp; v++) {
-            int chunk = v * r->pp + p;
-            Memory part = memory_estimate(l->training->model, l->training, r->first_block[chunk], r->first_block[chunk + 1] - 1, r->micro_batch, in_flight,
-                                          r->dp, l->cluster->gpu_of[layout_rank(r, 0, 0, p)]);
-            if (v == 0) {
-                stage = part;
-                continue;
-            }
-            for (int c = 0; c <= MEMORY_ACTIVATIONS; c++) stage.bytes[c] += part.bytes[c];
-            if (part.bytes[MEMORY_WORKING] > stage.bytes[MEMORY_WORKING]) stage.bytes[MEMORY_WORKING] = part.bytes[MEMORY_WORKING];
-        }
-        stage.peak = 0;
-        for (int c = 0; c < MEMORY_CLASS_COUNT; c++) stage.peak += stage.bytes[c];
-        for (int d = 0; d < r->dp; d++) { // the smallest card of the replicas decides
-            double capacity = l->cluster->gpu_of[layout_rank(r, 0, d, p)]->memory_bytes;
-            if (stage.peak - capacity <= worst) continue;
-            worst = stage.peak - capacity;
-            most = stage;
-            most.capacity = capacity;
-            *fullest = p;
-        }
+    const Gpu *last = NULL;
+    for (int rank = 0; rank < l->cluster->gpu_count; rank++) {
+        const Gpu *gpu = l->cluster->gpu_of[rank];
+        if (gpu == last) continue;
+        last = gpu;
+        int stage;
+        Memory memory = memory_of_job(l->training, l->cluster->gpu_count, gpu, &stage);
+        if (most.capacity > 0 && memory.peak - memory.capacity <= most.peak - most.capacity) continue;
+        most = memory;
+        *fullest = stage;
     }
     return most;
 }
@@ -323,6 +304,10 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     resolved_training->layout.pp = l.r.pp;
     resolved_training->layout.vpp = l.r.vpp;
     resolved_training->layout.dp = l.r.dp;
+    resolved_training->micro_batch = l.r.micro_batch;
+    resolved_training->global_batch = l.r.global_batch;
+    resolved_training->grad_accumulation = l.r.micro_batches;
+    resolved_training->schedule = l.r.schedule;
     l.training = resolved_training;
     l.shapes = ARENA_ARRAY(arena, StageShapes, l.r.pp);
     l.label_per_kind = l.r.micro_batches * l.r.vpp;

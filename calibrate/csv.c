@@ -1,0 +1,147 @@
+// CSV in one pass: cells are cut out of a copy of the text.
+#include "calibrate/csv.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/file.h"
+#include "sim/list.h"
+
+#define LARGEST_FILE_BYTES ((size_t)64 << 20)
+
+typedef struct Cells {
+    const char **items;
+    int count, room;
+} Cells;
+
+typedef struct Lines {
+    int *items;
+    int count, room;
+} Lines;
+
+typedef struct Scan {
+    char *at;
+    int line;
+    bool row_ended; // by the last cell
+} Scan;
+
+// A quoted cell is unquoted where it stands: it only gets shorter. NULL when its last quote is missing.
+static char *scan_quoted(Scan *scan) {
+    char *start = ++scan->at, *end = start;
+    for (; *scan->at; scan->at++) {
+        if (*scan->at == '"' && scan->at[1] != '"') break;
+        if (*scan->at == '"') scan->at++;
+        scan->line += *scan->at == '\n';
+        *end++ = *scan->at;
+    }
+    if (*scan->at != '"') return NULL;
+    scan->at++;
+    *end = '\0';
+    return start;
+}
+
+static char *scan_cell(Scan *scan) {
+    char *start = scan->at;
+    if (*start == '"') {
+        start = scan_quoted(scan);
+        if (!start) return NULL;
+    } else {
+        scan->at += strcspn(scan->at, ",\r\n");
+    }
+    char after = *scan->at, *end = scan->at;
+    if (after && !strchr(",\r\n", after)) return NULL;
+    if (after == '\r' && scan->at[1] == '\n') scan->at++;
+    scan->row_ended = after != ',';
+    scan->line += after == '\r' || after == '\n';
+    if (after) scan->at++;
+    *end = '\0';
+    return start;
+}
+
+// Adds the cells of the next row; returns how many, or -1 when a quote does not end where the cell does.
+static int scan_row(Arena *arena, Scan *scan, Cells *cells) {
+    int count = 0;
+    do {
+        const char *cell = scan_cell(scan);
+        if (!cell) return -1;
+        LIST_PUSH(arena, cells, cell);
+        count++;
+    } while (!scan->row_ended);
+    return count;
+}
+
+const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Problems *problems) {
+    Csv *csv = ARENA_NEW(arena, Csv);
+    Scan scan = {.at = arena_copy_text(arena, text), .line = 1};
+    Cells header = {0}, cells = {0};
+    Lines lines = {0};
+    bool is_sound = true;
+    csv->file = name;
+    csv->column_count = scan_row(arena, &scan, &header);
+    csv->columns = header.items;
+    if (csv->column_count < 1 || (csv->column_count == 1 && !header.items[0][0])) {
+        problem_add(problems, (Where){name, 1}, "the first line names no columns");
+        return NULL;
+    }
+    while (*scan.at) {
+        int line = scan.line, before = cells.count;
+        int count = scan_row(arena, &scan, &cells);
+        if (count == 1 && !cells.items[before][0]) { // an empty line
+            cells.count = before;
+            continue;
+        }
+        if (count < 0) {
+            problem_add(problems, (Where){name, line}, "a quoted cell does not end with its quote");
+            return NULL;
+        }
+        if (count != csv->column_count) {
+            problem_add(problems, (Where){name, line}, "%d cells, but the header names %d columns", count,
+                        csv->column_count);
+            cells.count = before;
+            is_sound = false;
+            continue;
+        }
+        LIST_PUSH(arena, &lines, line);
+    }
+    csv->row_count = lines.count;
+    csv->cells = cells.items;
+    csv->lines = lines.items;
+    return is_sound ? csv : NULL;
+}
+
+const Csv *csv_read_file(Arena *arena, const char *path, Problems *problems) {
+    size_t bytes;
+    const char *text = file_read(arena, path, LARGEST_FILE_BYTES, &bytes, problems);
+    if (!text) return NULL;
+    if (strlen(text) != bytes) {
+        problem_add(problems, (Where){path, 0}, "this is no text: it holds zero bytes");
+        return NULL;
+    }
+    return csv_read_text(arena, path, text, problems);
+}
+
+int csv_column(const Csv *csv, const char *word, Problems *problems) {
+    for (int i = 0; i < csv->column_count; i++)
+        if (strcmp(csv->columns[i], word) == 0) return i;
+    problem_add(problems, (Where){csv->file, 1}, "no column is called \"%s\"", word);
+    problem_hint_names(problems, word, csv->columns, csv->column_count);
+    return -1;
+}
+
+const char *csv_cell(const Csv *csv, int row, int column) {
+    return csv->cells[(size_t)row * (size_t)csv->column_count + (size_t)column];
+}
+
+Where csv_where(const Csv *csv, int row) { return (Where){csv->file, csv->lines[row]}; }
+
+double csv_positive(const Csv *csv, int row, int column, Problems *problems) {
+    const char *cell = csv_cell(csv, row, column);
+    char *end;
+    double value = strtod(cell, &end);
+    if (end != cell && *end == '\0' && isfinite(value) && value > 0) return value;
+    problem_add(problems, csv_where(csv, row), "%s is \"%s\", expected a number above zero", csv->columns[column],
+                cell);
+    return 0;
+}

@@ -1,0 +1,55 @@
+// Fitting the constants of a GPU's GEMM time (models/hardware/kernel.h) to measured GEMMs.
+#ifndef LOCKSTEP_CALIBRATE_FIT_GEMM_H
+#define LOCKSTEP_CALIBRATE_FIT_GEMM_H
+
+#include "models/hardware/kernel.h"
+
+typedef struct GemmPoint {
+    Gemm gemm;
+    double seconds;
+} GemmPoint;
+
+// All points of one GPU and precision: they share an efficiency, a memory efficiency and a launch time.
+typedef struct GemmGroup {
+    const Gpu *gpu;
+    Precision precision;
+    GemmPoint *points;
+    int count, room;
+} GemmGroup;
+
+typedef struct GemmData {
+    GemmGroup *groups;
+    int group_count;
+    int used, best_shapes, unknown_gpus, too_few; // rows, and why the others were left out
+    const char *unknown_names;                    // "MI325X, MI355X"
+} GemmData;
+
+// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms. NULL after adding problems.
+const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
+
+typedef struct Estimate {
+    double value, sigma; // sigma is relative
+} Estimate;
+
+typedef struct GroupFit {
+    const Gpu *gpu;
+    Precision precision;
+    int count, held_out;
+    Estimate compute_efficiency, memory_efficiency, launch_seconds;
+    double median_error, p90_error,
+        bias; // |predicted / measured - 1| on shapes the fit had not seen; bias: median of the signed
+} GroupFit;
+
+typedef struct GemmFit {
+    Estimate ramp, wave_weight, sharpness; // shared by all GPUs with tensor cores; the others are fitted with these
+    GroupFit *groups;
+    int group_count;
+} GemmFit;
+
+// Errors come from a fit to half of the shapes, values from all; the halves are drawn from a stream named by the seed.
+GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed);
+
+// A launch this long is the measuring program's, not the GPU's: it is fitted, but no constant of the GPU.
+#define HARNESS_LAUNCH_SECONDS 10e-6
+
+#endif

@@ -1,0 +1,124 @@
+// The catalogue: JSON files of parts. Ours are part of the program; users may bring more in the same form.
+#include <string.h>
+
+#include "models/hardware/read_part.h"
+#include "sim/check.h"
+
+// The files lie in the program's read-only data, zero-terminated. Paths are as make sees them, from the root.
+#define EMBED(name_, path_)                                                                                            \
+    __asm__(".pushsection .rodata\n" #name_ ":\n.incbin \"" path_ "\"\n" #name_ "_end:\n.byte 0\n.popsection\n");      \
+    extern const char name_[] __asm__(#name_), name_##_end[] __asm__(#name_ "_end")
+
+EMBED(lockstep_gpus_json, "models/hardware/catalogue/gpus.json");
+EMBED(lockstep_nodes_json, "models/hardware/catalogue/nodes.json");
+EMBED(lockstep_links_json, "models/hardware/catalogue/links.json");
+EMBED(lockstep_storages_json, "models/hardware/catalogue/storages.json");
+
+static const struct {
+    const char *path, *text, *end;
+} builtin_files[] = {
+    {"models/hardware/catalogue/gpus.json", lockstep_gpus_json, lockstep_gpus_json_end},
+    {"models/hardware/catalogue/nodes.json", lockstep_nodes_json, lockstep_nodes_json_end},
+    {"models/hardware/catalogue/links.json", lockstep_links_json, lockstep_links_json_end},
+    {"models/hardware/catalogue/storages.json", lockstep_storages_json, lockstep_storages_json_end},
+};
+
+#define FORMAT_NAME "lockstep-hardware"
+#define FORMAT_VERSION 1
+
+static void check_format(const Builder *builder, const Json *file) {
+    const char *format = json_text(file, "format", builder->problems);
+    double version = json_number(file, "format_version", builder->problems);
+    if (strcmp(format, FORMAT_NAME) != 0) {
+        problem_add(builder->problems, file->where, "this is not a file of hardware parts");
+        problem_hint(builder->problems, "it starts with \"format\": \"%s\", \"format_version\": %d", FORMAT_NAME,
+                     FORMAT_VERSION);
+    } else if (version != FORMAT_VERSION) {
+        problem_add(builder->problems, file->where, "format_version is %g; this program reads %d", version,
+                    FORMAT_VERSION);
+    }
+}
+
+static void check_twice_in_file(const Builder *builder, PartKind kind, const Json *list) {
+    for (int i = 0; i < list->count; i++) {
+        const Json *name = list->items[i].kind == JSON_OBJECT ? json_get(&list->items[i], "name") : NULL;
+        for (int j = 0; name && name->kind == JSON_TEXT && j < i; j++) {
+            const Json *other = list->items[j].kind == JSON_OBJECT ? json_get(&list->items[j], "name") : NULL;
+            if (!other || other->kind != JSON_TEXT || !same_part_name(name->text, other->text)) continue;
+            problem_add(builder->problems, name->where, "two %s are called \"%s\"", part_tables[kind].section,
+                        name->text);
+        }
+    }
+}
+
+static void read_file(Builder *builder, const Json *file) {
+    static const char *const keys[] = {"format", "format_version", "sources", "gpu_defaults",
+                                       "gpus",   "nodes",          "fabrics", "storages"};
+    if (file->kind != JSON_OBJECT) {
+        problem_add(builder->problems, file->where, "expected an object with parts: { \"gpus\": [ … ] }");
+        return;
+    }
+    check_format(builder, file);
+    json_known_keys(file, keys, sizeof keys / sizeof *keys, builder->problems);
+    builder->sources = json_get(file, "sources");
+    const Json *defaults = json_get(file, "gpu_defaults");
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        const Json *list = json_get(file, part_tables[kind].section);
+        if (!list) continue;
+        if (list->kind != JSON_LIST) {
+            problem_add(builder->problems, list->where, "\"%s\" is a list of parts", part_tables[kind].section);
+            continue;
+        }
+        check_twice_in_file(builder, (PartKind)kind, list);
+        for (int i = 0; i < list->count; i++)
+            read_part(builder, (PartKind)kind, &list->items[i], kind == PART_GPU ? defaults : NULL);
+    }
+}
+
+// Room for the parts of a catalogue and all that a file could add to it.
+static Builder begin(Arena *arena, const Catalogue *base, const Json *file, Problems *problems) {
+    Builder builder = {.arena = arena, .problems = problems};
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        const Json *list = file->kind == JSON_OBJECT ? json_get(file, part_tables[kind].section) : NULL;
+        const void *parts = base ? catalogue_parts(base, (PartKind)kind, &builder.count[kind]) : NULL;
+        size_t bytes = part_tables[kind].bytes;
+        int added = list && list->kind == JSON_LIST ? list->count : 0;
+        builder.parts[kind] = arena_array(arena, (size_t)builder.count[kind] + (size_t)added, bytes);
+        if (builder.count[kind]) memcpy(builder.parts[kind], parts, (size_t)builder.count[kind] * bytes);
+    }
+    return builder;
+}
+
+static const Catalogue *with_json(Arena *arena, const Catalogue *base, const Json *file, Problems *problems) {
+    Builder builder = begin(arena, base, file, problems);
+    read_file(&builder, file);
+    if (problem_count(problems) > 0) return NULL;
+    Catalogue *catalogue = ARENA_NEW(arena, Catalogue);
+    *catalogue = builder_catalogue(&builder);
+    return catalogue;
+}
+
+const Catalogue *catalogue_builtin(Arena *arena) {
+    Problems *problems = problems_create(arena);
+    const Catalogue *catalogue = NULL;
+    for (size_t i = 0; i < sizeof builtin_files / sizeof *builtin_files; i++) {
+        size_t bytes = (size_t)(builtin_files[i].end - builtin_files[i].text);
+        const Json *file = json_read_text(arena, builtin_files[i].path, builtin_files[i].text, bytes, problems);
+        catalogue = file ? with_json(arena, catalogue, file, problems) : NULL;
+        if (!catalogue) problems_print(problems, stderr);
+        CHECK(catalogue);
+    }
+    return catalogue;
+}
+
+const Catalogue *catalogue_with_file(Arena *arena, const Catalogue *base, const char *path, Problems *problems) {
+    Problems *own = problems_create(arena); // problems that were there before are not this file's
+    const Json *file = json_read_file(arena, path, own);
+    const Catalogue *catalogue = file ? with_json(arena, base, file, own) : NULL;
+    for (int i = 0; i < problem_count(own); i++) {
+        const Problem *problem = problem_at(own, i);
+        problem_add(problems, problem->where, "%s", problem->text);
+        if (problem->hint) problem_hint(problems, "%s", problem->hint);
+    }
+    return catalogue;
+}

@@ -1,0 +1,379 @@
+// lockstep hw list | show | check: what the program knows of hardware, and where it knows it from.
+#include <stdio.h>
+#include <string.h>
+
+#include "models/hardware/command_hw.h"
+#include "models/hardware/kernel.h"
+#include "models/hardware/parts.h"
+#include "sim/json.h"
+#include "sim/options.h"
+
+#define EXIT_USAGE 2
+#define EXIT_INPUT 4
+
+static const OptionSpec specs[] = {
+    {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of a table"},
+    {.name = "profile",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE.json",
+     .help = "add the parts of this file, or put them in place of the built-in ones"},
+};
+#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
+
+static const char usage[] = "lockstep hw list [gpu|node|fabric|storage]  |  hw show NAME  |  hw check FILE.json";
+static const char about[] = "The catalogue of GPUs, nodes, networks and storage. Every number says how it is known "
+                            "(measured, fitted, datasheet, assumed)\n"
+                            "and from where. \"check\" reads a file of your own parts and says what is wrong with it.";
+
+// What the sub-commands share.
+typedef struct Hw {
+    Arena *arena;
+    Problems *problems;
+    const Options *options;
+    const Catalogue *catalogue;
+} Hw;
+
+// ---- list: one line per part, with the few numbers by which people choose.
+
+static const char *amount(char out[40], double value, QuantityKind kind) {
+    return value > 0 ? quantity_format(value, kind, out, 40) : "-";
+}
+
+static void list_gpu(const void *part) {
+    const Gpu *gpu = part;
+    char memory[40], bandwidth[40], peak[40], link[40], power[40];
+    Precision precision = gpu->peak_flops[BF16] > 0 ? BF16 : gpu->peak_flops[FP16] > 0 ? FP16 : FP32;
+    printf("%-26s %4d  %-10s %4d  %-9s %-10s %-13s %-5s %-10s %s\n", gpu->name, gpu->year, gpu->architecture,
+           gpu->sm_count, amount(memory, gpu->memory_bytes, QUANTITY_BYTES),
+           amount(bandwidth, gpu->memory_bytes_per_second, QUANTITY_BANDWIDTH),
+           amount(peak, gpu_peak(gpu, precision), QUANTITY_FLOPS_RATE), precision_name(precision),
+           amount(link, gpu->nvlink_bytes_per_second, QUANTITY_BANDWIDTH),
+           amount(power, gpu->power_watts, QUANTITY_POWER));
+}
+
+static void list_node(const void *part) {
+    static const char *const link_names[] = {"PCIe", "bridges", "mesh", "cube mesh", "switch"};
+    const NodeType *node = part;
+    char nic[40], price[40] = "-";
+    if (node->price_per_hour > 0)
+        snprintf(price, sizeof price, "%.2f %s/h", node->price_per_hour, node->price_currency);
+    else if (node->price_usd > 0)
+        snprintf(price, sizeof price, "%.0f USD", node->price_usd);
+    printf("%-26s %2d x %-18s %-10s %2d x %-10s %s\n", node->name, node->gpu_count, node->gpu_names[0],
+           link_names[node->gpu_links], node->nic_count, amount(nic, node->nic_bytes_per_second, QUANTITY_BANDWIDTH),
+           price);
+}
+
+static void list_fabric(const void *part) {
+    static const char *const transport_names[] = {"InfiniBand", "RoCE", "EFA", "Slingshot", "TCP"};
+    const FabricLink *link = part;
+    char rate[40], latency[40];
+    printf("%-26s %-10s %-10s %3.0f %%       %-8s %s\n", link->name, transport_names[link->transport],
+           amount(rate, link->line_bytes_per_second, QUANTITY_BANDWIDTH), 100 * link->efficiency,
+           amount(latency, link->latency_seconds, QUANTITY_TIME), link->title);
+}
+
+static void list_storage(const void *part) {
+    const StorageType *storage = part;
+    char read[40], write[40], latency[40];
+    printf("%-26s %-9s %-10s %-10s %-8s %s\n", storage->name, storage->shared ? "shared" : "per node",
+           amount(read, storage->read_bytes_per_second, QUANTITY_BANDWIDTH),
+           amount(write, storage->write_bytes_per_second, QUANTITY_BANDWIDTH),
+           amount(latency, storage->latency_seconds, QUANTITY_TIME), storage->title);
+}
+
+static const struct {
+    const char *header;
+    void (*print)(const void *part);
+} lists[PART_KIND_COUNT] = {
+    [PART_GPU] =
+        {"GPU                        year  arch        SMs  memory    bandwidth  dense peak    type  NVLink     power",
+         list_gpu},
+    [PART_NODE] = {"node                       GPUs                    links      NICs            price", list_node},
+    [PART_FABRIC] = {"fabric                     transport  line rate  attainable  latency  what", list_fabric},
+    [PART_STORAGE] = {"storage                    where     read       write      latency  what", list_storage},
+};
+
+static void list_kind(const Hw *hw, PartKind kind) {
+    int count;
+    const void *parts = catalogue_parts(hw->catalogue, kind, &count);
+    printf("%s\n", lists[kind].header);
+    for (int i = 0; i < count; i++) lists[kind].print(part_at(kind, parts, i));
+}
+
+// ---- show: every fact of a part.
+
+// The text as written, with the unit where the text has none.
+static const char *fact_text(const Hw *hw, const Fact *fact) {
+    bool is_bare = fact->text[strspn(fact->text, "0123456789.+-eE")] == '\0';
+    const char *text = is_bare && fact->unit[0] ? arena_printf(hw->arena, "%s %s", fact->text, fact->unit) : fact->text;
+    return fact->sigma > 0 ? arena_printf(hw->arena, "%s ± %.1f %%", text, 100 * fact->sigma) : text;
+}
+
+// printf pads bytes; "±" is two of them and one column wide.
+static int padded(const char *text, int width) { return width + (strstr(text, "±") != NULL); }
+
+static const char *join(const Hw *hw, const char *const *texts, int count) {
+    const char *joined = "";
+    for (int i = 0; i < count; i++) joined = arena_printf(hw->arena, "%s%s%s", joined, i ? ", " : "", texts[i]);
+    return joined;
+}
+
+// Fields without a source of their own: what the part is, rather than how much.
+static const char *plain_text(const Hw *hw, const Field *field, const char *part) {
+    const char *place = part + field->offset;
+    switch (field->type) {
+    case FIELD_TEXT:
+        return *(const char *const *)place;
+    case FIELD_NAMES:
+        return join(hw, *(const char *const *const *)place, *(const int *)(part + field->count_offset));
+    case FIELD_BOOL:
+        return *(const bool *)place ? "yes" : "no";
+    case FIELD_YEAR:
+        return arena_printf(hw->arena, "%d", *(const int *)place);
+    case FIELD_CHOICE:
+        return field->choices[*(const int *)place];
+    default:
+        return NULL;
+    }
+}
+
+// Sources as numbered notes below the table: most facts of a part share a few.
+static int note_number(const char **notes, int *count, const char *source) {
+    for (int i = 0; i < *count; i++)
+        if (strcmp(notes[i], source) == 0) return i + 1;
+    notes[(*count)++] = source;
+    return *count;
+}
+
+static void show_text(const Hw *hw, PartKind kind, const void *part) {
+    int alias_count, fact_count, note_count = 0;
+    const char *const *aliases = part_aliases(kind, part, &alias_count);
+    const Fact *facts = part_facts(kind, part, &fact_count);
+    const char **notes = ARENA_ARRAY(hw->arena, const char *, fact_count);
+    printf("%s %s\n", part_tables[kind].said, part_name(part));
+    if (alias_count) printf("  %-26s %s\n", "also called", join(hw, aliases, alias_count));
+    for (int i = 0; i < part_tables[kind].field_count; i++) {
+        const Field *field = &part_tables[kind].fields[i];
+        const char *plain = plain_text(hw, field, part);
+        const Fact *fact = plain ? NULL : fact_find(facts, fact_count, field->key);
+        if (plain && plain[0]) printf("  %-26s %s\n", field->key, plain);
+        if (!fact) continue;
+        const char *text = fact_text(hw, fact);
+        printf("  %-26s %-*s %-9s  [%d]\n", fact->name, padded(text, 22), text, fact_kind_name(fact->kind),
+               note_number(notes, &note_count, fact->source));
+    }
+    for (int i = 0; i < note_count; i++) printf("  [%d] %s\n", i + 1, notes[i]);
+}
+
+static void show_facts_json(JsonWriter *json, const Fact *facts, int count) {
+    json_key(json, "facts");
+    json_begin_list(json);
+    for (int i = 0; i < count; i++) {
+        json_begin_object(json);
+        json_key(json, "name");
+        json_write_text(json, facts[i].name);
+        json_key(json, "value");
+        json_write_number(json, facts[i].value);
+        json_key(json, "unit");
+        json_write_text(json, facts[i].unit);
+        json_key(json, "text");
+        json_write_text(json, facts[i].text);
+        json_key(json, "kind");
+        json_write_text(json, fact_kind_name(facts[i].kind));
+        json_key(json, "source");
+        json_write_text(json, facts[i].source);
+        if (facts[i].sigma > 0) {
+            json_key(json, "relative_sigma");
+            json_write_number(json, facts[i].sigma);
+        }
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void show_json(const Hw *hw, JsonWriter *json, PartKind kind, const void *part) {
+    int alias_count, fact_count;
+    const char *const *aliases = part_aliases(kind, part, &alias_count);
+    const Fact *facts = part_facts(kind, part, &fact_count);
+    json_begin_object(json);
+    json_key(json, "part");
+    json_write_text(json, part_tables[kind].word);
+    json_key(json, "name");
+    json_write_text(json, part_name(part));
+    json_key(json, "aliases");
+    json_begin_list(json);
+    for (int i = 0; i < alias_count; i++) json_write_text(json, aliases[i]);
+    json_end_list(json);
+    for (int i = 0; i < part_tables[kind].field_count; i++) {
+        const char *plain = plain_text(hw, &part_tables[kind].fields[i], part);
+        if (!plain) continue;
+        json_key(json, part_tables[kind].fields[i].key);
+        json_write_text(json, plain);
+    }
+    show_facts_json(json, facts, fact_count);
+    json_end_object(json);
+}
+
+// Everything that goes by the name: a GPU and the cloud instance named after it may both.
+typedef struct Found {
+    const void *parts[PART_KIND_COUNT];
+    int count;
+} Found;
+
+static Found find_everywhere(const Hw *hw, const char *name) {
+    Found found = {0};
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        int count;
+        const void *parts = catalogue_parts(hw->catalogue, (PartKind)kind, &count);
+        found.parts[kind] = part_find((PartKind)kind, parts, count, name);
+        if (kind == PART_GPU && !found.parts[kind] && strchr(name, ':'))
+            found.parts[kind] = find_gpu(hw->arena, hw->catalogue, name, (Where){0}, hw->problems);
+        found.count += found.parts[kind] != NULL;
+    }
+    return found;
+}
+
+static void refuse_name(const Hw *hw, const char *name) {
+    const char *nearest[PART_KIND_COUNT];
+    int near_count = 0;
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        int count, all = 0;
+        const void *parts = catalogue_parts(hw->catalogue, (PartKind)kind, &count);
+        const char **names = ARENA_ARRAY(hw->arena, const char *, 16 * count + 1);
+        for (int i = 0; i < count; i++) {
+            int alias_count;
+            const char *const *aliases = part_aliases((PartKind)kind, part_at((PartKind)kind, parts, i), &alias_count);
+            names[all++] = part_name(part_at((PartKind)kind, parts, i));
+            for (int j = 0; j < alias_count && j < 15; j++) names[all++] = aliases[j];
+        }
+        const char *near = nearest_name(name, names, all);
+        if (near) nearest[near_count++] = near;
+    }
+    problem_add(hw->problems, (Where){0}, "no GPU, node, fabric or storage is called \"%s\"", name);
+    const char *near = nearest_name(name, nearest, near_count);
+    if (near)
+        problem_hint(hw->problems, "did you mean \"%s\"?", near);
+    else
+        problem_hint(hw->problems, "see: lockstep hw list");
+}
+
+static int show(const Hw *hw, const char *name) {
+    Found found = find_everywhere(hw, name);
+    if (found.count == 0) {
+        if (problem_count(hw->problems) == 0) refuse_name(hw, name);
+        return EXIT_INPUT;
+    }
+    JsonWriter json = json_writer(stdout, 2);
+    bool as_json = option_flag(hw->options, "json");
+    if (as_json) {
+        json_begin_object(&json);
+        json_key(&json, "format_version");
+        json_write_integer(&json, 1);
+        json_key(&json, "parts");
+        json_begin_list(&json);
+    }
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        if (!found.parts[kind]) continue;
+        if (as_json)
+            show_json(hw, &json, (PartKind)kind, found.parts[kind]);
+        else
+            show_text(hw, (PartKind)kind, found.parts[kind]);
+    }
+    if (as_json) {
+        json_end_list(&json);
+        json_end_object(&json);
+        printf("\n");
+    }
+    return 0;
+}
+
+static void list_json(const Hw *hw, int first, int last) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    json_key(&json, "format_version");
+    json_write_integer(&json, 1);
+    json_key(&json, "parts");
+    json_begin_list(&json);
+    for (int kind = first; kind <= last; kind++) {
+        int count;
+        const void *parts = catalogue_parts(hw->catalogue, (PartKind)kind, &count);
+        for (int i = 0; i < count; i++) show_json(hw, &json, (PartKind)kind, part_at((PartKind)kind, parts, i));
+    }
+    json_end_list(&json);
+    json_end_object(&json);
+    printf("\n");
+}
+
+static int list(const Hw *hw, const char *word) {
+    const char *words[PART_KIND_COUNT];
+    int first = 0, last = PART_KIND_COUNT - 1;
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        words[kind] = part_tables[kind].word;
+        if (word && (strcmp(word, words[kind]) == 0 || strcmp(word, part_tables[kind].section) == 0))
+            first = last = kind;
+    }
+    if (word && first != last) {
+        problem_add(hw->problems, (Where){0}, "there is no list of \"%s\"", word);
+        problem_hint_names(hw->problems, word, words, PART_KIND_COUNT);
+        return EXIT_USAGE;
+    }
+    if (option_flag(hw->options, "json")) {
+        list_json(hw, first, last);
+        return 0;
+    }
+    for (int kind = first; kind <= last; kind++) {
+        if (kind > first) printf("\n");
+        list_kind(hw, (PartKind)kind);
+    }
+    return 0;
+}
+
+static int check(const Hw *hw, const char *path) {
+    const Catalogue *catalogue = catalogue_with_file(hw->arena, hw->catalogue, path, hw->problems);
+    if (!catalogue) return EXIT_INPUT;
+    printf("%s: sound; with it the catalogue has %d GPUs, %d nodes, %d fabrics, %d storages\n", path,
+           catalogue->gpu_count, catalogue->node_count, catalogue->link_count, catalogue->storage_count);
+    return 0;
+}
+
+// ---- The command.
+
+static int usage_problem(const Hw *hw, const char *text) {
+    problem_add(hw->problems, (Where){0}, "%s", text);
+    problem_hint(hw->problems, "usage: %s", usage);
+    return EXIT_USAGE;
+}
+
+static int run(Hw *hw, int argc, char **argv) {
+    hw->options = options_parse(hw->arena, specs, SPEC_COUNT, argc, argv, hw->problems);
+    if (option_help(hw->options)) {
+        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
+        return 0;
+    }
+    if (problem_count(hw->problems) > 0) return EXIT_USAGE;
+    int count = option_positional_count(hw->options);
+    const char *what = count > 0 ? option_positional(hw->options, 0) : "list";
+    const char *name = count > 1 ? option_positional(hw->options, 1) : NULL;
+    bool is_list = strcmp(what, "list") == 0, is_show = strcmp(what, "show") == 0,
+         is_check = strcmp(what, "check") == 0;
+    if (!is_list && !is_show && !is_check)
+        return usage_problem(hw, arena_printf(hw->arena, "hw has no command \"%s\"", what));
+    if (count > 2) return usage_problem(hw, "too many names");
+    if (!is_list && !name) return usage_problem(hw, is_show ? "hw show needs a name" : "hw check needs a file");
+
+    hw->catalogue = catalogue_builtin(hw->arena);
+    const char *profile = option_text(hw->options, "profile", NULL);
+    if (profile) hw->catalogue = catalogue_with_file(hw->arena, hw->catalogue, profile, hw->problems);
+    if (!hw->catalogue) return EXIT_INPUT;
+    return is_list ? list(hw, name) : is_show ? show(hw, name) : check(hw, name);
+}
+
+int command_hw(int argc, char **argv) {
+    Hw hw = {.arena = arena_open()};
+    hw.problems = problems_create(hw.arena);
+    int code = run(&hw, argc, argv);
+    problems_print(hw.problems, stderr);
+    arena_close(hw.arena);
+    return code;
+}

@@ -1,0 +1,189 @@
+// Hardware as the catalogue tells it: GPUs, nodes, links of a fabric, storage. Every number carries its unit, source
+// and kind; a number nobody knows is absent, never zero.
+#ifndef LOCKSTEP_HARDWARE_HARDWARE_H
+#define LOCKSTEP_HARDWARE_HARDWARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+
+typedef enum Precision { FP64, FP32, TF32, FP16, BF16, FP8, FP4, INT8, PRECISION_COUNT } Precision;
+
+const char *precision_name(Precision precision);
+bool precision_from_name(const char *name, Precision *precision); // case ignored; "amp", "mixed" are fp16
+int precision_bytes(Precision precision);                         // of one stored element; tf32 is 4, fp4 is 1
+
+// How a number is known. The order is from best to worst.
+typedef enum FactKind { FACT_MEASURED, FACT_FITTED, FACT_DATASHEET, FACT_ASSUMED, FACT_KIND_COUNT } FactKind;
+const char *fact_kind_name(FactKind kind);
+
+typedef struct Fact {
+    const char *name;   // the key in the catalogue's files, "memory_bandwidth", "peak_fp16": parts.c lists them
+    const char *text;   // as the catalogue writes it: "2039 GB/s"
+    double value;       // in SI units
+    const char *unit;   // "B/s"
+    const char *source; // "NVIDIA A100 datasheet"
+    FactKind kind;
+    double sigma; // relative standard uncertainty; 0 when not stated
+    Where where;
+} Fact;
+
+typedef enum GpuLinkKind {
+    GPU_LINK_NONE,
+    GPU_LINK_BRIDGE,
+    GPU_LINK_MESH,
+    GPU_LINK_CUBE_MESH,
+    GPU_LINK_SWITCH
+} GpuLinkKind;
+
+typedef struct Gpu {
+    const char *name; // "A100-SXM4-80GB"
+    const char *vendor, *architecture, *form;
+    const char *const *aliases; // "A100", "a100-80gb"
+    int alias_count;
+    int year;
+    int sm_count;
+    double boost_hz, tensor_hz;     // tensor_hz: the clock at which the tensor peak is quoted
+    double memory_bytes;            // capacity
+    double memory_bytes_per_second; // datasheet
+    double l2_bytes;
+    double peak_flops[PRECISION_COUNT];   // dense FLOP/s with FP32 accumulation, of the fastest units; 0: no such units
+    double vector_flops[PRECISION_COUNT]; // without tensor cores (fp32, fp64, fp16); 0 unknown
+    const char *nvlink;                   // "NVLink3", "" when none
+    double nvlink_bytes_per_second;       // per GPU, one direction, all links; 0 none
+    double nvlink_link_bytes_per_second;  // of one link, one direction; 0 none
+    int pcie_generation, pcie_lanes;
+    double power_watts; // TDP
+    double idle_watts;
+    int mig_slices_max;      // 0: no MIG
+    double launch_price_usd; // 0 unknown
+    // What calibration fits (see kernel.h); for a GPU nobody measured these come from its architecture.
+    double gemm_efficiency[PRECISION_COUNT]; // e_c, of peak_flops
+    double memory_efficiency;                // e_b, of memory_bytes_per_second, in streaming kernels
+    double sustained;                        // share of the peak that the power cap leaves in long runs (1 uncapped);
+                                             // gemm_seconds and roofline_seconds count it in
+    double launch_seconds;                   // kernel floor t0 in a stream
+    double roofline_sharpness;               // q of the smooth maximum
+    double gemm_ramp;                        // K0: elements of K that a tile's start and end cost
+    double wave_weight;                      // how far a last, partly filled wave costs a whole one (0 to 1)
+    const Fact *facts;
+    int fact_count;
+} Gpu;
+
+typedef struct NodeType {
+    const char *name;  // "dgx-a100-80gb"
+    const char *title; // "NVIDIA DGX A100 640GB"
+    const char *const *aliases;
+    int alias_count;
+    const char *const *gpu_names; // one name when all are equal, else gpu_count of them
+    int gpu_name_count;
+    int gpu_count;
+    GpuLinkKind gpu_links;
+    int mesh_links_per_pair;  // NVLinks between each pair (MESH), or inside a bridged pair (BRIDGE)
+    int bridge_group;         // GPUs per bridge (2), BRIDGE only
+    int nvlink_domain_nodes;  // nodes that share one NVLink domain (NVL72: 18 trays); 1 elsewhere
+    bool in_switch_reduction; // NVLS
+    bool peer_to_peer;        // GPUs may read each other over PCIe; false: copies stage in host memory
+    int sockets;
+    int gpus_per_pcie_switch;       // 0: GPUs hang on the CPU directly
+    int pcie_generation;            // of the host side; the slower of this and the GPU's counts
+    double socket_bytes_per_second; // between two sockets, one direction
+    double host_memory_bytes;
+    double host_memory_bytes_per_second;
+    int cpu_cores;               // physical, all sockets; 0 unknown
+    int nic_count;               // for compute traffic
+    double nic_bytes_per_second; // of one NIC, one direction
+    bool gpudirect_rdma;
+    double storage_nic_bytes_per_second; // separate storage network; 0: shares the compute NICs
+    double local_read_bytes_per_second;  // local disks, all together; 0 none
+    double max_power_watts;
+    double idle_power_watts;
+    double price_usd;      // to buy; 0 unknown
+    double price_per_hour; // to rent the whole node; 0: not rented out
+    const char *price_currency, *price_date, *price_basis;
+    const Fact *facts;
+    int fact_count;
+} NodeType;
+
+typedef enum LinkTransport {
+    TRANSPORT_INFINIBAND,
+    TRANSPORT_ROCE,
+    TRANSPORT_EFA,
+    TRANSPORT_SLINGSHOT,
+    TRANSPORT_TCP
+} LinkTransport;
+
+// One port of a scale-out network with its protocol: what `fabric = "ib-ndr400"` names.
+typedef struct FabricLink {
+    const char *name; // "ib-ndr400", "eth-1g", "roce-400", "efa-100"
+    const char *title;
+    const char *const *aliases;
+    int alias_count;
+    LinkTransport transport;
+    double line_bytes_per_second;  // one direction
+    double efficiency;             // payload share of the line rate attainable
+    double latency_seconds;        // one way between two NICs, software included, excluding switches
+    double switch_latency_seconds; // each switch crossed
+    double switch_price_usd, nic_price_usd, cable_price_usd; // 0 unknown
+    int switch_ports;
+    const Fact *facts;
+    int fact_count;
+} FabricLink;
+
+typedef struct StorageType {
+    const char *name; // "nfs-1gbe", "local-nvme", "lustre"
+    const char *title;
+    const char *const *aliases;
+    int alias_count;
+    bool shared;                  // one server for all nodes, else in each node
+    double read_bytes_per_second; // all clients together
+    double write_bytes_per_second;
+    double latency_seconds; // per open/request
+    const Fact *facts;
+    int fact_count;
+} StorageType;
+
+// The four kinds of parts, as `lockstep hw list KIND` spells them: "gpu", "node", "fabric", "storage".
+typedef struct Catalogue {
+    const Gpu *gpus;
+    int gpu_count;
+    const NodeType *nodes;
+    int node_count;
+    const FabricLink *links;
+    int link_count;
+    const StorageType *storages;
+    int storage_count;
+} Catalogue;
+
+// The catalogue that is built into the program. Our own files are sound (tests say so): a mistake there is a CHECK.
+const Catalogue *catalogue_builtin(Arena *arena);
+// The built-in catalogue with the parts of a user's JSON file (same format) added or put in place of the built-in ones.
+// A part may say "like": "NAME" and change only what differs; a fitted profile is such a file. NULL after adding
+// problems.
+const Catalogue *catalogue_with_file(Arena *arena, const Catalogue *base, const char *path, Problems *problems);
+
+// By name or alias; case, '-', '_', spaces and a vendor's word in front ("NVIDIA", "Tesla") are ignored, and names win
+// over aliases. NULL without a problem when absent.
+const Gpu *catalogue_gpu(const Catalogue *catalogue, const char *name);
+const NodeType *catalogue_node(const Catalogue *catalogue, const char *name);
+const FabricLink *catalogue_link(const Catalogue *catalogue, const char *name);
+const StorageType *catalogue_storage(const Catalogue *catalogue, const char *name);
+// The same, adding "no GPU is called "H10O"" with did-you-mean when absent (then NULL).
+const Gpu *find_gpu(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
+const NodeType *find_node(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
+const FabricLink *find_link(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
+                            Problems *problems);
+const StorageType *find_storage(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
+                                Problems *problems);
+
+// A MIG slice as a GPU of its own: "A100-SXM4-80GB:1g.10gb". Its share of SMs, memory, bandwidth, L2 and power comes
+// from the profile name; NULL after a problem when the GPU has no MIG or no such profile. find_gpu understands the
+// form.
+const Gpu *gpu_mig_slice(Arena *arena, const Gpu *whole, const char *profile, Where where, Problems *problems);
+
+const Gpu *node_gpu(const Catalogue *catalogue, const NodeType *node, int index); // index < node->gpu_count
+const Fact *fact_find(const Fact *facts, int fact_count, const char *name);       // NULL when absent
+
+#endif

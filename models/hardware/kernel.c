@@ -1,0 +1,124 @@
+// Kernel time: a GEMM is cut into tiles that run in waves over the SMs, with memory traffic beside it; other kernels
+// move bytes. What the constants of a GPU are, the catalogue says.
+#include "models/hardware/kernel.h"
+
+#include <math.h>
+
+#include "sim/check.h"
+
+#define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
+    64.0                     // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
+#define K_STEP 32.0          // elements of K per step of a tile's main loop
+#define SPLIT_K_LEAST 256.0  // elements of K that a split keeps at least
+#define SPLIT_K_SECONDS 1e-6 // the second kernel, which adds the parts
+#define L2_SPEED_UP 2.0      // L2 bandwidth is 2 to 3 times that of DRAM (te42kyfo/gpu-benches, gpu-l2-cache)
+#define L2_SHARE_KEPT 0.5    // of the L2: the rest is evicted between kernels
+#define BUSY_POWER_SHARE                                                                                               \
+    0.9 // of TDP: sustained training draws 350 W of 400 (A100), 650 of 700 (H100), 900 of 1000 (B200)
+
+static const struct { double m, n; } tiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
+static const double splits[] = {1, 2, 3, 4, 6, 8};
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+double gemm_flops(const Gemm *gemm) {
+    return 2.0 * (double)gemm->batch * (double)gemm->m * (double)gemm->n * (double)gemm->k;
+}
+
+double gemm_bytes(const Gemm *gemm) {
+    double m = (double)gemm->m, n = (double)gemm->n, k = (double)gemm->k;
+    return precision_bytes(gemm->precision) * (double)gemm->batch * (m * k + k * n + m * n);
+}
+
+double gpu_peak(const Gpu *gpu, Precision precision) { return gpu->peak_flops[precision]; }
+
+bool gpu_supports(const Gpu *gpu, Precision precision) { return gpu->peak_flops[precision] > 0; }
+
+static double larger(double a, double b) { return a > b ? a : b; }
+static double smaller(double a, double b) { return a < b ? a : b; }
+
+// (a^q + b^q)^(1/q): never below the larger, and equal parts cost 2^(1/q) of one.
+static double smooth_maximum(double a, double b, double sharpness) {
+    double large = larger(a, b), small = smaller(a, b);
+    if (small <= 0 || small < 1e-4 * large) return large;
+    return large * pow(1 + pow(small / large, sharpness), 1 / sharpness);
+}
+
+static double flops_attained(const Gpu *gpu, Precision precision) {
+    CHECK(gpu_supports(gpu, precision));
+    return gpu->gemm_efficiency[precision] * gpu->sustained * gpu->peak_flops[precision];
+}
+
+static double bytes_attained(const Gpu *gpu) { return gpu->memory_efficiency * gpu->memory_bytes_per_second; }
+
+// What a GEMM's shape and GPU give to every tile and split.
+typedef struct TileCosts {
+    double m, n, k, batch, sms;
+    double seconds_per_product; // of a tile's FLOP, per element of m, n and K, on one SM
+    double seconds_per_operand; // of feeding an SM, per element
+    double ramp, wave_weight;
+} TileCosts;
+
+static double waves(const TileCosts *costs, double tile_count) {
+    double share = tile_count / costs->sms;
+    double fluid = larger(1, share), whole = larger(1, ceil(share));
+    return (1 - costs->wave_weight) * fluid + costs->wave_weight * whole;
+}
+
+static double compute_seconds(const TileCosts *costs, double split) {
+    double best = INFINITY;
+    double depth = K_STEP * ceil(costs->k / split / K_STEP) + costs->ramp;
+    for (int i = 0; i < COUNT_OF(tiles); i++) {
+        double tile_m = tiles[i].m, tile_n = tiles[i].n;
+        double tile_count = ceil(costs->m / tile_m) * ceil(costs->n / tile_n) * costs->batch * split;
+        double arithmetic = tile_m * tile_n * costs->seconds_per_product;
+        double feed = (tile_m + tile_n) * costs->seconds_per_operand;
+        best = smaller(best, waves(costs, tile_count) * depth * larger(arithmetic, feed));
+    }
+    return best;
+}
+
+// The parts of a split GEMM are written and read again in FP32, mostly within the L2.
+static double split_seconds(const Gpu *gpu, const Gemm *gemm, double split) {
+    if (split == 1) return 0;
+    double bytes = split * (double)gemm->batch * (double)gemm->m * (double)gemm->n * 8 / 3;
+    return SPLIT_K_SECONDS + bytes / bytes_attained(gpu);
+}
+
+double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
+    CHECK(gemm->batch >= 0 && gemm->m >= 0 && gemm->n >= 0 && gemm->k >= 0);
+    if (gemm->batch == 0 || gemm->m == 0 || gemm->n == 0 || gemm->k == 0) return 0;
+    TileCosts costs = {
+        .m = (double)gemm->m,
+        .n = (double)gemm->n,
+        .k = (double)gemm->k,
+        .batch = (double)gemm->batch,
+        .sms = gpu->sm_count,
+        .seconds_per_product = 2 * gpu->sm_count / flops_attained(gpu, gemm->precision),
+        .seconds_per_operand = precision_bytes(gemm->precision) / (L2_BYTES_PER_CLOCK_AND_SM * gpu->tensor_hz),
+        .ramp = gpu->gemm_ramp,
+        .wave_weight = gpu->wave_weight,
+    };
+    double memory = gemm_bytes(gemm) / bytes_attained(gpu);
+    double best = INFINITY;
+    for (int i = 0; i < COUNT_OF(splits); i++) {
+        if (splits[i] > 1 && costs.k / splits[i] < SPLIT_K_LEAST) break;
+        double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
+        if (larger(compute, memory) + extra >= best) continue;
+        best = smaller(best, smooth_maximum(compute, memory, gpu->roofline_sharpness) + extra);
+    }
+    return best;
+}
+
+double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes) {
+    double compute = flops > 0 ? flops / flops_attained(gpu, precision) : 0;
+    return smooth_maximum(compute, bytes / bytes_attained(gpu), gpu->roofline_sharpness);
+}
+
+double memory_seconds(const Gpu *gpu, double bytes) {
+    double in_cache = smaller(bytes, L2_SHARE_KEPT * gpu->l2_bytes);
+    return (in_cache / L2_SPEED_UP + (bytes - in_cache)) / bytes_attained(gpu);
+}
+
+double gpu_power(const Gpu *gpu, double busy_share) {
+    return gpu->idle_watts + busy_share * (BUSY_POWER_SHARE * gpu->power_watts - gpu->idle_watts);
+}

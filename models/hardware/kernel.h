@@ -1,0 +1,32 @@
+// How long a GPU takes for a kernel: a GEMM by tiles and waves over a roofline, or so many bytes moved.
+#ifndef LOCKSTEP_HARDWARE_KERNEL_H
+#define LOCKSTEP_HARDWARE_KERNEL_H
+
+#include "models/hardware/hardware.h"
+
+typedef struct Gemm {
+    Precision precision;
+    int64_t batch, m, n, k; // batch independent products of (m x k) by (k x n)
+} Gemm;
+
+// FLOP = 2 batch m n k; bytes = element size x batch (m k + k n + m n).
+double gemm_flops(const Gemm *gemm);
+double gemm_bytes(const Gemm *gemm);
+
+// Seconds of one GEMM kernel without its launch floor (gpu->launch_seconds): smooth maximum of the compute time of
+// the best tile and split-K, and of the memory time. Precisions without tensor cores run on vector units; a precision
+// that the GPU lacks (BF16 on V100) is refused earlier, here it is a CHECK.
+double gemm_seconds(const Gpu *gpu, const Gemm *gemm);
+// The simple roofline form, same constants: the twin for tests and for convolutions.
+double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes);
+// A kernel that only moves bytes: bytes / (memory_efficiency x bandwidth), L2 when the working set fits it.
+double memory_seconds(const Gpu *gpu, double bytes);
+// Peak FLOP/s that MFU is counted against: dense datasheet peak.
+double gpu_peak(const Gpu *gpu, Precision precision);
+bool gpu_supports(const Gpu *gpu, Precision precision);
+
+// Average power in watts of a GPU that is busy for a share of the time (0 to 1): linear between idle and TDP x 0.9
+// (sustained training draw of 85 to 93 % of TDP is measured on A100 and H100: reference in the .c).
+double gpu_power(const Gpu *gpu, double busy_share);
+
+#endif

@@ -1,0 +1,243 @@
+// What the parts of the catalogue are made of: one row per field.
+#include "models/hardware/parts.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static const char *const gpu_link_names[] = {"none", "bridge", "mesh", "cube_mesh", "switch"};
+static const char *const transport_names[] = {"infiniband", "roce", "efa", "slingshot", "tcp"};
+
+// clang-format off
+// Rows, so that a table reads like a data sheet. S is the struct that a table describes.
+#define TEXT(key_, member_, required_) {.key = key_, .type = FIELD_TEXT, .offset = offsetof(S, member_), .required = required_}
+#define BOOL(key_, member_) {.key = key_, .type = FIELD_BOOL, .offset = offsetof(S, member_), .required = true}
+#define CHOICE(key_, member_, names_) \
+    {.key = key_, .type = FIELD_CHOICE, .offset = offsetof(S, member_), .required = true, .choices = names_, .choice_count = COUNT_OF(names_)}
+#define INT(key_, member_, required_, least_, most_) \
+    {.key = key_, .type = FIELD_INT, .offset = offsetof(S, member_), .required = required_, .quantity = QUANTITY_COUNT, \
+     .unit = "", .least = least_, .most = most_}
+#define NUMBER(key_, member_, required_, quantity_, unit_, least_, most_) \
+    {.key = key_, .type = FIELD_NUMBER, .offset = offsetof(S, member_), .required = required_, .quantity = quantity_, \
+     .unit = unit_, .least = least_, .most = most_}
+#define BYTES(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_BYTES, "B", 1e3, 1e18)
+#define BANDWIDTH(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_BANDWIDTH, "B/s", 1e5, 1e15)
+#define TIME(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_TIME, "s", 1e-9, 10)
+#define POWER(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_POWER, "W", 0.1, 1e6)
+#define MONEY(key_, member_, unit_) NUMBER(key_, member_, false, QUANTITY_NUMBER, unit_, 1e-3, 1e9)
+#define SHARE(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_NUMBER, "", 1e-3, 1)
+#define FLOPS(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_FLOPS_RATE, "FLOP/s", 1e8, 1e18)
+
+#define S Gpu
+#define PEAK(name_, precision_) FLOPS("peak_" name_, peak_flops[precision_], false)
+#define EFFICIENCY(name_, precision_) SHARE("gemm_efficiency_" name_, gemm_efficiency[precision_], false)
+static const Field gpu_fields[] = {
+    TEXT("vendor", vendor, true),
+    TEXT("architecture", architecture, true),
+    TEXT("form", form, false),
+    {.key = "year", .type = FIELD_YEAR, .offset = offsetof(S, year), .required = true, .least = 1990, .most = 2100},
+    INT("sms", sm_count, true, 1, 1e5),
+    NUMBER("boost_clock", boost_hz, false, QUANTITY_FREQUENCY, "Hz", 1e8, 1e10),
+    NUMBER("tensor_clock", tensor_hz, false, QUANTITY_FREQUENCY, "Hz", 1e8, 1e10),
+    BYTES("memory", memory_bytes, true),
+    BANDWIDTH("memory_bandwidth", memory_bytes_per_second, true),
+    BYTES("l2_cache", l2_bytes, true),
+    PEAK("fp64", FP64), PEAK("fp32", FP32), PEAK("tf32", TF32), PEAK("fp16", FP16),
+    PEAK("bf16", BF16), PEAK("fp8", FP8), PEAK("fp4", FP4), PEAK("int8", INT8),
+    FLOPS("vector_fp64", vector_flops[FP64], false),
+    FLOPS("vector_fp32", vector_flops[FP32], true),
+    FLOPS("vector_fp16", vector_flops[FP16], false),
+    TEXT("nvlink", nvlink, false),
+    BANDWIDTH("nvlink_bandwidth", nvlink_bytes_per_second, false),
+    BANDWIDTH("nvlink_link_bandwidth", nvlink_link_bytes_per_second, false),
+    INT("pcie_generation", pcie_generation, true, 1, 8),
+    INT("pcie_lanes", pcie_lanes, true, 1, 32),
+    POWER("power", power_watts, true),
+    POWER("idle_power", idle_watts, false),
+    INT("mig_slices", mig_slices_max, false, 0, 16),
+    MONEY("launch_price_usd", launch_price_usd, "USD"),
+    EFFICIENCY("fp64", FP64), EFFICIENCY("fp32", FP32), EFFICIENCY("tf32", TF32), EFFICIENCY("fp16", FP16),
+    EFFICIENCY("bf16", BF16), EFFICIENCY("fp8", FP8), EFFICIENCY("fp4", FP4), EFFICIENCY("int8", INT8),
+    SHARE("memory_efficiency", memory_efficiency, true),
+    SHARE("sustained", sustained, true),
+    NUMBER("launch_time", launch_seconds, true, QUANTITY_TIME, "s", 1e-8, 1e-2),
+    NUMBER("roofline_sharpness", roofline_sharpness, true, QUANTITY_NUMBER, "", 1, 20),
+    NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),
+    NUMBER("wave_weight", wave_weight, true, QUANTITY_NUMBER, "", 0, 1),
+};
+#undef S
+
+#define S NodeType
+static const Field node_fields[] = {
+    TEXT("title", title, true),
+    {.key = "gpu", .type = FIELD_NAMES, .offset = offsetof(S, gpu_names), .count_offset = offsetof(S, gpu_name_count), .required = true},
+    INT("gpus", gpu_count, true, 1, 1024),
+    CHOICE("gpu_links", gpu_links, gpu_link_names),
+    INT("mesh_links_per_pair", mesh_links_per_pair, false, 1, 64),
+    INT("bridge_group", bridge_group, false, 2, 8),
+    INT("nvlink_domain_nodes", nvlink_domain_nodes, false, 1, 1024),
+    BOOL("in_switch_reduction", in_switch_reduction),
+    BOOL("peer_to_peer", peer_to_peer),
+    INT("sockets", sockets, true, 1, 64),
+    INT("gpus_per_pcie_switch", gpus_per_pcie_switch, true, 0, 64),
+    INT("pcie_generation", pcie_generation, true, 1, 8),
+    BANDWIDTH("socket_bandwidth", socket_bytes_per_second, false),
+    BYTES("host_memory", host_memory_bytes, true),
+    BANDWIDTH("host_memory_bandwidth", host_memory_bytes_per_second, true),
+    INT("cpu_cores", cpu_cores, false, 1, 1e5),
+    INT("nics", nic_count, true, 0, 256),
+    BANDWIDTH("nic_bandwidth", nic_bytes_per_second, false),
+    BOOL("gpudirect_rdma", gpudirect_rdma),
+    BANDWIDTH("storage_nic_bandwidth", storage_nic_bytes_per_second, false),
+    BANDWIDTH("local_read_bandwidth", local_read_bytes_per_second, false),
+    POWER("max_power", max_power_watts, false),
+    POWER("idle_power", idle_power_watts, false),
+    MONEY("price_usd", price_usd, "USD"),
+    MONEY("price_per_hour", price_per_hour, "per hour"),
+    TEXT("price_currency", price_currency, false),
+    TEXT("price_date", price_date, false),
+    TEXT("price_basis", price_basis, false),
+};
+#undef S
+
+#define S FabricLink
+static const Field fabric_fields[] = {
+    TEXT("title", title, true),
+    CHOICE("transport", transport, transport_names),
+    BANDWIDTH("line_rate", line_bytes_per_second, true),
+    SHARE("efficiency", efficiency, true),
+    TIME("latency", latency_seconds, true),
+    TIME("switch_latency", switch_latency_seconds, true),
+    INT("switch_ports", switch_ports, false, 1, 1e5),
+    MONEY("switch_price_usd", switch_price_usd, "USD"),
+    MONEY("nic_price_usd", nic_price_usd, "USD"),
+    MONEY("cable_price_usd", cable_price_usd, "USD"),
+};
+#undef S
+
+#define S StorageType
+static const Field storage_fields[] = {
+    TEXT("title", title, true),
+    BOOL("shared", shared),
+    BANDWIDTH("read_bandwidth", read_bytes_per_second, true),
+    BANDWIDTH("write_bandwidth", write_bytes_per_second, true),
+    TIME("latency", latency_seconds, true),
+};
+#undef S
+
+// clang-format on
+
+#define TABLE(word_, section_, said_, Type_, fields_)                                                                  \
+    {                                                                                                                  \
+        word_, section_, said_, sizeof(Type_), offsetof(Type_, aliases), offsetof(Type_, alias_count),                 \
+            offsetof(Type_, facts), offsetof(Type_, fact_count), fields_, COUNT_OF(fields_)                            \
+    }
+const PartTable part_tables[PART_KIND_COUNT] = {
+    [PART_GPU] = TABLE("gpu", "gpus", "GPU", Gpu, gpu_fields),
+    [PART_NODE] = TABLE("node", "nodes", "node", NodeType, node_fields),
+    [PART_FABRIC] = TABLE("fabric", "fabrics", "fabric", FabricLink, fabric_fields),
+    [PART_STORAGE] = TABLE("storage", "storages", "storage", StorageType, storage_fields),
+};
+
+const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *count) {
+    switch (kind) {
+    case PART_GPU:
+        *count = catalogue->gpu_count;
+        return catalogue->gpus;
+    case PART_NODE:
+        *count = catalogue->node_count;
+        return catalogue->nodes;
+    case PART_FABRIC:
+        *count = catalogue->link_count;
+        return catalogue->links;
+    default:
+        *count = catalogue->storage_count;
+        return catalogue->storages;
+    }
+}
+
+const char *part_name(const void *part) { return *(const char *const *)part; }
+
+const char *const *part_aliases(PartKind kind, const void *part, int *count) {
+    *count = *(const int *)((const char *)part + part_tables[kind].alias_count);
+    return *(const char *const *const *)((const char *)part + part_tables[kind].aliases);
+}
+
+const Fact *part_facts(PartKind kind, const void *part, int *count) {
+    *count = *(const int *)((const char *)part + part_tables[kind].fact_count);
+    return *(const Fact *const *)((const char *)part + part_tables[kind].facts);
+}
+
+const void *part_at(PartKind kind, const void *parts, int index) {
+    return (const char *)parts + (size_t)index * part_tables[kind].bytes;
+}
+
+// ---- What spans several fields.
+
+// What was derived for a part that this one is like must be derived again; what was stated stays.
+static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
+    char key[64];
+    snprintf(key, sizeof key, "%s%s", start, end);
+    return fact_find(gpu->facts, gpu->fact_count, key) != NULL;
+}
+
+void gpu_finish(Gpu *gpu, Where where, Problems *problems) {
+    if (!gpu->nvlink) gpu->nvlink = "";
+    if (!gpu->form) gpu->form = "";
+    if (!gpu_states(gpu, "tensor_clock", "")) gpu->tensor_hz = gpu->boost_hz;
+    if (!gpu_states(gpu, "boost_clock", "")) gpu->boost_hz = gpu->tensor_hz;
+    if (gpu->boost_hz == 0)
+        problem_add(problems, where, "GPU \"%s\" has neither boost_clock nor tensor_clock", gpu->name);
+    if (gpu->nvlink_bytes_per_second > 0 && gpu->nvlink_link_bytes_per_second == 0)
+        problem_add(problems, where, "GPU \"%s\" has nvlink_bandwidth but no nvlink_link_bandwidth", gpu->name);
+    for (int i = 0; i < PRECISION_COUNT; i++) {
+        const char *precision = precision_name((Precision)i);
+        if (!gpu_states(gpu, "peak_", precision)) gpu->peak_flops[i] = gpu->vector_flops[i];
+        if (gpu->peak_flops[i] == 0 || gpu->gemm_efficiency[i] > 0) continue;
+        problem_add(problems, where, "GPU \"%s\" has a %s rate but no gemm_efficiency_%s", gpu->name, precision,
+                    precision);
+        problem_hint(
+            problems,
+            "start from a GPU of its kind with \"like\": \"H100\", or state it: 0.75 is usual for tensor cores");
+    }
+}
+
+static void check_gpu_links(const Catalogue *catalogue, const NodeType *node, Where where, Problems *problems) {
+    bool in_pairs = node->gpu_links == GPU_LINK_MESH || node->gpu_links == GPU_LINK_BRIDGE;
+    if (in_pairs && node->mesh_links_per_pair == 0)
+        problem_add(problems, where, "node \"%s\" links its GPUs in pairs but lacks mesh_links_per_pair", node->name);
+    if (node->gpu_links == GPU_LINK_BRIDGE && node->bridge_group == 0)
+        problem_add(problems, where, "node \"%s\" has bridges but lacks bridge_group", node->name);
+    if (node->gpu_links == GPU_LINK_CUBE_MESH && node->gpu_count != 8)
+        problem_add(problems, where, "node \"%s\": a cube mesh joins 8 GPUs, not %d", node->name, node->gpu_count);
+    for (int i = 0; i < node->gpu_name_count && node->gpu_links != GPU_LINK_NONE; i++) {
+        const Gpu *gpu = catalogue_gpu(catalogue, node->gpu_names[i]);
+        if (!gpu || gpu->nvlink_bytes_per_second > 0) continue;
+        problem_add(problems, where, "node \"%s\" links its GPUs, but %s has no NVLink", node->name, gpu->name);
+        problem_hint(problems, "write \"gpu_links\": \"none\"");
+    }
+}
+
+void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where where, Problems *problems) {
+    if (node->nvlink_domain_nodes == 0) node->nvlink_domain_nodes = 1;
+    for (int i = 0; i < node->gpu_name_count; i++) find_gpu(arena, catalogue, node->gpu_names[i], where, problems);
+    if (node->gpu_name_count != 1 && node->gpu_name_count != node->gpu_count) {
+        problem_add(problems, where, "node \"%s\" names %d GPUs but has %d", node->name, node->gpu_name_count,
+                    node->gpu_count);
+        problem_hint(problems, "give one name for all, or one for each");
+    }
+    check_gpu_links(catalogue, node, where, problems);
+    if (node->nic_count > 0 && node->nic_bytes_per_second == 0)
+        problem_add(problems, where, "node \"%s\" has NICs but no nic_bandwidth", node->name);
+    if (node->sockets > 1 && node->socket_bytes_per_second == 0)
+        problem_add(problems, where, "node \"%s\" has %d sockets but no socket_bandwidth", node->name, node->sockets);
+    if ((node->price_usd > 0 || node->price_per_hour > 0) && (!node->price_date || !node->price_basis)) {
+        problem_add(problems, where, "node \"%s\" has a price without price_date and price_basis", node->name);
+        problem_hint(problems,
+                     "prices halve and double within a year: say when and what kind, as in \"2026-04\", \"on demand\"");
+    }
+    if (node->price_per_hour > 0 && !node->price_currency)
+        problem_add(problems, where, "node \"%s\" has price_per_hour without price_currency", node->name);
+}

@@ -1,0 +1,62 @@
+// The four kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
+// limits, and where they live in the structs of hardware.h. The loader and `lockstep hw` both read these tables.
+#ifndef LOCKSTEP_HARDWARE_PARTS_H
+#define LOCKSTEP_HARDWARE_PARTS_H
+
+#include "models/hardware/hardware.h"
+#include "sim/json.h"
+#include "sim/quantity.h"
+
+typedef enum FieldType {
+    FIELD_TEXT,
+    FIELD_NAMES, // one text or a list of them; the count lies at `count_offset`
+    FIELD_BOOL,
+    FIELD_YEAR,   // a bare whole number
+    FIELD_CHOICE, // an enum, by its name
+    FIELD_INT,    // the rest are facts: a value with its kind and source
+    FIELD_NUMBER
+} FieldType;
+
+typedef struct Field {
+    const char *key;
+    FieldType type;
+    size_t offset;
+    bool required;
+    QuantityKind quantity;      // INT: QUANTITY_COUNT
+    const char *unit;           // of the value in SI, as Fact.unit
+    double least, most;         // in SI; what lies outside is a slip of the pen
+    const char *const *choices; // CHOICE
+    int choice_count;
+    size_t count_offset; // NAMES
+} Field;
+
+typedef enum PartKind { PART_GPU, PART_NODE, PART_FABRIC, PART_STORAGE, PART_KIND_COUNT } PartKind;
+
+typedef struct PartTable {
+    const char *word;                               // "gpu": as `lockstep hw list` spells it
+    const char *section;                            // "gpus": its list in a file
+    const char *said;                               // "GPU": in sentences
+    size_t bytes;                                   // of the struct
+    size_t aliases, alias_count, facts, fact_count; // where the struct keeps them; the name comes first in each
+    const Field *fields;
+    int field_count;
+} PartTable;
+
+extern const PartTable part_tables[PART_KIND_COUNT];
+
+// The parts of one kind of a catalogue.
+const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *count);
+const char *part_name(const void *part);
+const char *const *part_aliases(PartKind kind, const void *part, int *count);
+const Fact *part_facts(PartKind kind, const void *part, int *count);
+const void *part_find(PartKind kind, const void *parts, int count, const char *name);
+const void *part_at(PartKind kind, const void *parts, int index);
+// Adds the hint "did you mean …?" from names and aliases, or where the list is.
+void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const char *given, Problems *problems);
+bool same_part_name(const char *a, const char *b);
+
+// What spans several fields of a part that was read whole: filled in or refused. `where` is the part's place.
+void gpu_finish(Gpu *gpu, Where where, Problems *problems);
+void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where where, Problems *problems);
+
+#endif

@@ -1,0 +1,390 @@
+// One part: strictly, each number with its kind and source, and every mistake with its place and a remedy.
+//   "memory_bandwidth": ["2039 GB/s", "datasheet", "S1"]   value, how it is known, where from; perhaps relative sigma
+//   "sms": 108                                             as the part's "from": [kind, source] says
+// A source may be keys of the file's "sources" joined by '+', or a text of its own.
+#include "models/hardware/read_part.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/check.h"
+
+// One part while it is read: which it is, and where its numbers come from unless they say so themselves.
+typedef struct Reading {
+    Builder *builder;
+    PartKind kind;
+    const char *name;
+    char *part;
+    bool has_from;
+    FactKind from_kind;
+    const char *from_source;
+    Fact *facts;
+    int fact_count;
+} Reading;
+
+// ---- Kinds and sources.
+
+static const char *source_of_key(const Builder *builder, const char *key) {
+    const Json *text = builder->sources ? json_get(builder->sources, key) : NULL;
+    return text && text->kind == JSON_TEXT ? text->text : NULL;
+}
+
+// "S1+S3" as the texts of both when both are keys, else the text itself.
+static const char *expand_source(const Builder *builder, const char *text) {
+    const char *expanded = NULL, *at = text;
+    for (;;) {
+        size_t length = strcspn(at, "+");
+        const char *source = source_of_key(builder, arena_printf(builder->arena, "%.*s", (int)length, at));
+        if (!source) return text;
+        expanded = expanded ? arena_printf(builder->arena, "%s; %s", expanded, source) : source;
+        if (at[length] == '\0') return expanded;
+        at += length + 1;
+    }
+}
+
+static bool read_kind(const Builder *builder, const Json *value, FactKind *kind) {
+    const char *names[FACT_KIND_COUNT];
+    for (int i = 0; i < FACT_KIND_COUNT; i++) {
+        names[i] = fact_kind_name((FactKind)i);
+        if (value->kind != JSON_TEXT || strcmp(value->text, names[i]) != 0) continue;
+        *kind = (FactKind)i;
+        return true;
+    }
+    const char *given = value->kind == JSON_TEXT ? value->text : "";
+    problem_add(builder->problems, value->where, "\"%s\" is no way of knowing a number", given);
+    problem_hint_names(builder->problems, given, names, FACT_KIND_COUNT);
+    return false;
+}
+
+static bool read_source(const Builder *builder, const Json *value, const char **source) {
+    if (value->kind == JSON_TEXT && value->text[0]) {
+        *source = expand_source(builder, value->text);
+        return true;
+    }
+    problem_add(builder->problems, value->where, "a source is a text that says where the number comes from");
+    return false;
+}
+
+static void read_from(Reading *reading, const Json *object) {
+    const Json *from = json_get(object, "from");
+    if (!from) return;
+    if (from->kind != JSON_LIST || from->count != 2) {
+        problem_add(reading->builder->problems, from->where,
+                    "\"from\" is a list of two: how numbers are known, and the source");
+        problem_hint(reading->builder->problems, "such as [\"datasheet\", \"vendor's data sheet of May 2026\"]");
+        return;
+    }
+    reading->has_from = read_kind(reading->builder, &from->items[0], &reading->from_kind) &&
+                        read_source(reading->builder, &from->items[1], &reading->from_source);
+}
+
+// ---- Facts.
+
+static const Json *refuse(const Reading *reading, const Field *field, const Json *at, const char *why) {
+    problem_add(reading->builder->problems, at->where, "%s of %s \"%s\": %s", field->key,
+                part_tables[reading->kind].said, reading->name, why);
+    return NULL;
+}
+
+// How such a value is written, for hints.
+static const char *example(const Field *field) {
+    static const char *const examples[QUANTITY_KIND_COUNT] = {
+        [QUANTITY_NUMBER] = "0.75",      [QUANTITY_COUNT] = "108",
+        [QUANTITY_BYTES] = "\"80 GiB\"", [QUANTITY_BANDWIDTH] = "\"2039 GB/s\"",
+        [QUANTITY_TIME] = "\"4 us\"",    [QUANTITY_FLOPS_RATE] = "\"312 TFLOP/s\"",
+        [QUANTITY_POWER] = "\"400 W\"",  [QUANTITY_FREQUENCY] = "\"1410 MHz\""};
+    return examples[field->quantity];
+}
+
+static bool has_unit(QuantityKind quantity) { return quantity != QUANTITY_NUMBER && quantity != QUANTITY_COUNT; }
+
+static bool parse_value(const Reading *reading, const Field *field, const Json *value, double *number) {
+    Problems *problems = reading->builder->problems;
+    const char *why = NULL;
+    bool is_bare = value->kind == JSON_NUMBER ||
+                   (value->kind == JSON_TEXT && value->text[strspn(value->text, "0123456789.+-eE ")] == '\0');
+    if (value->kind != JSON_NUMBER && value->kind != JSON_TEXT) {
+        refuse(reading, field, value, "a value is a number or a text");
+    } else if (has_unit(field->quantity) && is_bare) {
+        refuse(reading, field, value, "the unit is missing");
+    } else if (value->kind == JSON_NUMBER) {
+        *number = value->number;
+        if (field->type != FIELD_INT || *number == floor(*number)) return true;
+        refuse(reading, field, value, "this is a whole number of things");
+    } else if (quantity_parse(value->text, field->quantity, number, &why)) {
+        return true;
+    } else {
+        refuse(reading, field, value, why);
+    }
+    problem_hint(problems, "write it as %s", example(field));
+    return false;
+}
+
+static bool in_limits(const Reading *reading, const Field *field, const Json *value, double number) {
+    if (number >= field->least && number <= field->most) return true;
+    char least[40], most[40];
+    refuse(reading, field, value,
+           number < 0    ? "this cannot be negative"
+           : number == 0 ? "this cannot be zero"
+                         : "this cannot be meant");
+    problem_hint(reading->builder->problems, "between %s and %s; leave out what is not known",
+                 quantity_format(field->least, field->quantity, least, sizeof least),
+                 quantity_format(field->most, field->quantity, most, sizeof most));
+    return false;
+}
+
+static const char *written(Arena *arena, const Json *value) {
+    return value->kind == JSON_TEXT ? value->text : arena_printf(arena, "%.10g", value->number);
+}
+
+static void forget_fact(Reading *reading, const char *name) {
+    for (int i = 0; i < reading->fact_count; i++) {
+        if (strcmp(reading->facts[i].name, name) != 0) continue;
+        memmove(&reading->facts[i], &reading->facts[i + 1], (size_t)(reading->fact_count - i - 1) * sizeof(Fact));
+        reading->fact_count--;
+        return;
+    }
+}
+
+static void store_fact(Reading *reading, const Field *field, const Json *value, Fact fact) {
+    fact.name = field->key;
+    fact.text = written(reading->builder->arena, value);
+    fact.unit = field->unit;
+    fact.where = value->where;
+    forget_fact(reading, field->key);
+    reading->facts[reading->fact_count++] = fact;
+    char *place = reading->part + field->offset;
+    if (field->type == FIELD_INT) {
+        int whole = (int)fact.value; // the field's limits fit
+        memcpy(place, &whole, sizeof whole);
+    } else {
+        memcpy(place, &fact.value, sizeof fact.value);
+    }
+}
+
+static void read_fact(Reading *reading, const Field *field, const Json *member) {
+    Problems *problems = reading->builder->problems;
+    Fact fact = {.kind = reading->from_kind, .source = reading->from_source};
+    const Json *value = member;
+    if (member->kind == JSON_LIST) {
+        if (member->count != 3 && member->count != 4) {
+            refuse(reading, field, member, "expected value, kind, source and perhaps the relative uncertainty");
+            problem_hint(problems, "such as [%s, \"datasheet\", \"where it is from\"]", example(field));
+            return;
+        }
+        value = &member->items[0];
+        if (!read_kind(reading->builder, &member->items[1], &fact.kind)) return;
+        if (!read_source(reading->builder, &member->items[2], &fact.source)) return;
+        if (member->count == 4) {
+            const Json *sigma = &member->items[3];
+            if (sigma->kind != JSON_NUMBER || !(sigma->number >= 0 && sigma->number <= 10)) {
+                refuse(reading, field, sigma, "the uncertainty is a share of the value, such as 0.05");
+                return;
+            }
+            fact.sigma = sigma->number;
+        }
+    } else if (!reading->has_from) {
+        refuse(reading, field, member, "nothing says how this is known and where from");
+        problem_hint(problems,
+                     "write [%s, \"datasheet\", \"source\"], or give the part \"from\": [\"datasheet\", \"source\"]",
+                     example(field));
+        return;
+    }
+    if (parse_value(reading, field, value, &fact.value) && in_limits(reading, field, value, fact.value))
+        store_fact(reading, field, value, fact);
+}
+
+// ---- Other fields.
+
+static const char *const *read_texts(Builder *builder, const Json *value, int *count) {
+    if (value->kind == JSON_TEXT) {
+        const char **one = ARENA_ARRAY(builder->arena, const char *, 1);
+        one[0] = value->text;
+        *count = 1;
+        return one;
+    }
+    bool all_texts = value->kind == JSON_LIST;
+    for (int i = 0; i < value->count && all_texts; i++)
+        all_texts = value->items[i].kind == JSON_TEXT && value->items[i].text[0];
+    if (!all_texts) {
+        problem_add(builder->problems, value->where, "\"%s\" is a name or a list of names", value->key);
+        *count = 0;
+        return NULL;
+    }
+    const char **texts = ARENA_ARRAY(builder->arena, const char *, value->count);
+    for (int i = 0; i < value->count; i++) texts[i] = value->items[i].text;
+    *count = value->count;
+    return texts;
+}
+
+static void read_choice(Reading *reading, const Field *field, const Json *member) {
+    for (int i = 0; i < field->choice_count; i++) {
+        if (member->kind != JSON_TEXT || strcmp(member->text, field->choices[i]) != 0) continue;
+        *(int *)(reading->part + field->offset) = i;
+        return;
+    }
+    refuse(reading, field, member, "expected one of a few names");
+    problem_hint_names(reading->builder->problems, member->kind == JSON_TEXT ? member->text : "", field->choices,
+                       field->choice_count);
+}
+
+static void forget_field(Reading *reading, const Field *field) {
+    size_t bytes = field->type == FIELD_NUMBER ? sizeof(double)
+                   : field->type == FIELD_TEXT ? sizeof(char *)
+                                               : sizeof(int);
+    memset(reading->part + field->offset, 0, bytes);
+    forget_fact(reading, field->key);
+}
+
+static void read_field(Reading *reading, const Field *field, const Json *member) {
+    char *place = reading->part + field->offset;
+    if (member->kind == JSON_NULL && !field->required) {
+        forget_field(reading, field);
+    } else if (field->type == FIELD_TEXT) {
+        if (member->kind == JSON_TEXT)
+            *(const char **)place = member->text;
+        else
+            refuse(reading, field, member, "expected a text");
+    } else if (field->type == FIELD_NAMES) {
+        *(const char *const **)place =
+            read_texts(reading->builder, member, (int *)(reading->part + field->count_offset));
+    } else if (field->type == FIELD_BOOL) {
+        if (member->kind == JSON_BOOL)
+            *(bool *)place = member->boolean;
+        else
+            refuse(reading, field, member, "expected true or false");
+    } else if (field->type == FIELD_YEAR) {
+        if (member->kind == JSON_NUMBER && member->number == floor(member->number) &&
+            in_limits(reading, field, member, member->number))
+            *(int *)place = (int)member->number;
+        else if (member->kind != JSON_NUMBER || member->number != floor(member->number))
+            refuse(reading, field, member, "expected a year such as 2024");
+    } else if (field->type == FIELD_CHOICE) {
+        read_choice(reading, field, member);
+    } else {
+        read_fact(reading, field, member);
+    }
+}
+
+// ---- Parts.
+
+static void check_keys(const Builder *builder, PartKind kind, const Json *object) {
+    const PartTable *table = &part_tables[kind];
+    const char *keys[80] = {"name", "aliases", "like", "from"};
+    int count = 4;
+    CHECK(table->field_count + count <= 80);
+    for (int i = 0; i < table->field_count; i++) keys[count++] = table->fields[i].key;
+    json_known_keys(object, keys, count, builder->problems);
+}
+
+static void read_fields(Reading *reading, const Json *object) {
+    const PartTable *table = &part_tables[reading->kind];
+    for (int i = 0; i < table->field_count; i++) {
+        const Json *member = json_get(object, table->fields[i].key);
+        if (member) read_field(reading, &table->fields[i], member);
+    }
+}
+
+static void check_required(const Reading *reading, const Json *object, const Json *defaults) {
+    const PartTable *table = &part_tables[reading->kind];
+    for (int i = 0; i < table->field_count; i++) {
+        const char *key = table->fields[i].key;
+        if (!table->fields[i].required || json_get(object, key) || (defaults && json_get(defaults, key))) continue;
+        problem_add(reading->builder->problems, object->where, "%s \"%s\" lacks \"%s\"", table->said, reading->name,
+                    key);
+        problem_hint(reading->builder->problems, "state it, or start from a known part with \"like\": \"NAME\"");
+    }
+}
+
+// A part like another starts as its copy; what the file says then replaces. Returns false when there is no such part.
+static bool start_like(Reading *reading, const Json *like) {
+    Builder *builder = reading->builder;
+    const PartTable *table = &part_tables[reading->kind];
+    if (like->kind != JSON_TEXT) {
+        problem_add(builder->problems, like->where, "\"like\" is the name of a known %s", table->said);
+        return false;
+    }
+    const void *parts = builder->parts[reading->kind];
+    const void *model = part_find(reading->kind, parts, builder->count[reading->kind], like->text);
+    if (!model) {
+        problem_add(builder->problems, like->where, "no %s above or built in is called \"%s\"", table->said,
+                    like->text);
+        hint_parts(builder->arena, reading->kind, parts, builder->count[reading->kind], like->text, builder->problems);
+        return false;
+    }
+    memcpy(reading->part, model, table->bytes);
+    const Fact *facts = part_facts(reading->kind, model, &reading->fact_count);
+    if (reading->fact_count) memcpy(reading->facts, facts, (size_t)reading->fact_count * sizeof(Fact));
+    // The same part again keeps what people call it; another is not called so.
+    if (!same_part_name(reading->name, part_name(model))) {
+        *(const char *const **)(reading->part + table->aliases) = NULL;
+        *(int *)(reading->part + table->alias_count) = 0;
+    }
+    return true;
+}
+
+Catalogue builder_catalogue(const Builder *builder) {
+    return (Catalogue){.gpus = (const Gpu *)builder->parts[PART_GPU],
+                       .gpu_count = builder->count[PART_GPU],
+                       .nodes = (const NodeType *)builder->parts[PART_NODE],
+                       .node_count = builder->count[PART_NODE],
+                       .links = (const FabricLink *)builder->parts[PART_FABRIC],
+                       .link_count = builder->count[PART_FABRIC],
+                       .storages = (const StorageType *)builder->parts[PART_STORAGE],
+                       .storage_count = builder->count[PART_STORAGE]};
+}
+
+static void finish_part(Reading *reading, const Json *object) {
+    Catalogue catalogue = builder_catalogue(reading->builder);
+    Problems *problems = reading->builder->problems;
+    if (reading->kind == PART_GPU) gpu_finish((Gpu *)reading->part, object->where, problems);
+    if (reading->kind == PART_NODE)
+        node_finish(reading->builder->arena, &catalogue, (NodeType *)reading->part, object->where, problems);
+}
+
+static void add_part(Builder *builder, PartKind kind, const char *part) {
+    size_t bytes = part_tables[kind].bytes;
+    for (int i = 0; i < builder->count[kind]; i++) {
+        char *place = builder->parts[kind] + (size_t)i * bytes;
+        if (!same_part_name(part_name(place), part_name(part))) continue;
+        memcpy(place, part, bytes);
+        return;
+    }
+    memcpy(builder->parts[kind] + (size_t)builder->count[kind]++ * bytes, part, bytes);
+}
+
+void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults) {
+    const PartTable *table = &part_tables[kind];
+    if (object->kind != JSON_OBJECT) {
+        problem_add(builder->problems, object->where, "expected a %s: { \"name\": … }", table->said);
+        return;
+    }
+    Reading reading = {.builder = builder,
+                       .kind = kind,
+                       .part = arena_alloc(builder->arena, table->bytes),
+                       .facts = ARENA_ARRAY(builder->arena, Fact, table->field_count)};
+    int problems_before = problem_count(builder->problems);
+    reading.name = json_text(object, "name", builder->problems);
+    if (problem_count(builder->problems) > problems_before) return;
+    if (!reading.name[0] || strchr(reading.name, ':')) {
+        problem_add(builder->problems, object->where, "\"%s\" is no name for a %s", reading.name, table->said);
+        problem_hint(builder->problems, "names are not empty and have no ':' (it marks a MIG slice)");
+        return;
+    }
+    check_keys(builder, kind, object);
+    const Json *like = json_get(object, "like");
+    if (like && !start_like(&reading, like)) return;
+    *(const char **)reading.part = reading.name;
+    if (!like && defaults) read_fields(&reading, defaults);
+    read_from(&reading, object);
+    const Json *aliases = json_get(object, "aliases");
+    if (aliases)
+        *(const char *const **)(reading.part + table->aliases) =
+            read_texts(builder, aliases, (int *)(reading.part + table->alias_count));
+    if (!like) check_required(&reading, object, defaults);
+    read_fields(&reading, object);
+    *(const Fact **)(reading.part + table->facts) = reading.facts;
+    *(int *)(reading.part + table->fact_count) = reading.fact_count;
+    if (problem_count(builder->problems) == problems_before) finish_part(&reading, object);
+    add_part(builder, kind, reading.part);
+}

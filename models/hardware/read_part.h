@@ -1,0 +1,20 @@
+// Reading one part of a JSON file into a catalogue that is being put together.
+#ifndef LOCKSTEP_HARDWARE_READ_PART_H
+#define LOCKSTEP_HARDWARE_READ_PART_H
+
+#include "models/hardware/parts.h"
+
+// While a catalogue is put together. Lists have room for all that the file could add.
+typedef struct Builder {
+    Arena *arena;
+    Problems *problems;
+    char *parts[PART_KIND_COUNT];
+    int count[PART_KIND_COUNT];
+    const Json *sources; // of the file being read; may be NULL
+} Builder;
+
+Catalogue builder_catalogue(const Builder *builder); // as it stands now
+// `defaults` (or NULL) holds fields for what the part does not say itself.
+void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults);
+
+#endif

@@ -1,0 +1,13 @@
+// Runs a command of the program as a function and keeps what it printed.
+#ifndef LOCKSTEP_TESTS_COMMAND_H
+#define LOCKSTEP_TESTS_COMMAND_H
+
+typedef struct Ended {
+    int code;
+    char out[65536], err[8192]; // cut at their ends
+} Ended;
+
+// `line` is split at spaces: "hw show H100". The answer is good until the next run.
+const Ended *run_command(int (*command)(int argc, char **argv), const char *line);
+
+#endif

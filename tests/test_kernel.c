@@ -1,0 +1,153 @@
+// Laws of kernel time: nothing beats the peak or the bandwidth, more work is not faster, and tiles show in waves.
+#include "models/hardware/kernel.h"
+#include "sim/random.h"
+#include "tests/test.h"
+
+static double seconds(const Gpu *gpu, Precision precision, int64_t batch, int64_t m, int64_t n, int64_t k) {
+    Gemm gemm = {precision, batch, m, n, k};
+    return gemm_seconds(gpu, &gemm);
+}
+
+TEST(gemm_flops_and_bytes_follow_their_formulas) {
+    Gemm gemm = {BF16, 3, 100, 200, 300};
+    EXPECT_NEAR(gemm_flops(&gemm), 2.0 * 3 * 100 * 200 * 300, 1e-15);
+    EXPECT_NEAR(gemm_bytes(&gemm), 2.0 * 3 * (100 * 300 + 300 * 200 + 100 * 200), 1e-15);
+    gemm.precision = FP32;
+    EXPECT_NEAR(gemm_bytes(&gemm), 4.0 * 3 * (100 * 300 + 300 * 200 + 100 * 200), 1e-15);
+}
+
+TEST(no_gemm_beats_the_peak_or_the_bandwidth) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    RandomStream stream = random_stream(1, "test gemm shapes", 0);
+    for (int i = 0; i < 20000; i++) {
+        const Gpu *gpu = &catalogue->gpus[random_below(&stream, (uint64_t)catalogue->gpu_count)];
+        Gemm gemm = {(Precision)random_below(&stream, PRECISION_COUNT), 1 + (int64_t)random_below(&stream, 8),
+                     (int64_t)exp(random_uniform(&stream) * 10), (int64_t)exp(random_uniform(&stream) * 10),
+                     (int64_t)exp(random_uniform(&stream) * 10)};
+        if (!gpu_supports(gpu, gemm.precision)) continue;
+        double time = gemm_seconds(gpu, &gemm);
+        bool is_lawful = isfinite(time) && time >= gemm_flops(&gemm) / gpu_peak(gpu, gemm.precision) &&
+                         time >= gemm_bytes(&gemm) / gpu->memory_bytes_per_second;
+        if (!is_lawful)
+            test_fail(__FILE__, __LINE__, "%s %s %lld x %lld x %lld x %lld takes %g s", gpu->name,
+                      precision_name(gemm.precision), (long long)gemm.batch, (long long)gemm.m, (long long)gemm.n,
+                      (long long)gemm.k, time);
+    }
+    arena_close(arena);
+}
+
+TEST(more_rows_columns_or_batches_are_never_faster) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    RandomStream stream = random_stream(2, "test gemm shapes", 0);
+    for (int i = 0; i < 20000; i++) {
+        const Gpu *gpu = &catalogue->gpus[random_below(&stream, (uint64_t)catalogue->gpu_count)];
+        int64_t b = 1 + (int64_t)random_below(&stream, 8), m = 1 + (int64_t)random_below(&stream, 9000);
+        int64_t n = 1 + (int64_t)random_below(&stream, 9000), k = 1 + (int64_t)random_below(&stream, 9000);
+        double time = seconds(gpu, FP32, b, m, n, k) * (1 - 1e-12);
+        EXPECT(seconds(gpu, FP32, 2 * b, m, n, k) >= time);
+        EXPECT(seconds(gpu, FP32, b, m + 1, n, k) >= time);
+        EXPECT(seconds(gpu, FP32, b, m, n + 1, k) >= time);
+        EXPECT(seconds(gpu, FP32, b, m, n, 2 * k) >= time);
+    }
+    arena_close(arena);
+}
+
+// With whole waves only, 108 tiles of 256 x 128 fill an A100 and one more starts a wave; smaller tiles soften it to an
+// eighth. K is too short to split and memory made fast, so that tiles are all there is.
+TEST(one_tile_too_many_costs_a_wave) {
+    Arena *arena = arena_open();
+    Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "A100");
+    gpu.memory_bytes_per_second = 1e18;
+    gpu.wave_weight = 1;
+    double full = seconds(&gpu, FP16, 108, 256, 128, 256), more = seconds(&gpu, FP16, 109, 256, 128, 256);
+    EXPECT(more / full > 1.12);
+    gpu.wave_weight = 0; // fluid waves: time grows with the work
+    full = seconds(&gpu, FP16, 108, 256, 128, 256), more = seconds(&gpu, FP16, 109, 256, 128, 256);
+    EXPECT_NEAR(more / full, 109.0 / 108, 1e-3);
+    arena_close(arena);
+}
+
+// At the edge, time is FLOP / (e_c x peak) and bytes / (e_b x bandwidth).
+TEST(large_gemms_reach_the_fitted_efficiency_and_thin_ones_the_bandwidth) {
+    Arena *arena = arena_open();
+    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "H100");
+    Gemm large = {BF16, 1, 65536, 65536, 65536}, thin = {BF16, 1, 1, 57344, 8192};
+    double compute = gemm_flops(&large) / (gpu->gemm_efficiency[BF16] * gpu->sustained * gpu->peak_flops[BF16]);
+    EXPECT_NEAR(gemm_seconds(gpu, &large), compute, 0.01);
+    EXPECT_NEAR(gemm_seconds(gpu, &thin), gemm_bytes(&thin) / (gpu->memory_efficiency * gpu->memory_bytes_per_second),
+                0.04); // the smooth corner
+    EXPECT_NEAR(roofline_seconds(gpu, BF16, gemm_flops(&large), gemm_bytes(&large)), compute, 0.001);
+    arena_close(arena);
+}
+
+TEST(the_tile_model_and_the_roofline_agree_on_gemms_of_training) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    static const char *const names[] = {"A100", "H100", "V100", "A40", "B200"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const Gpu *gpu = catalogue_gpu(catalogue, names[i]);
+        for (int64_t m = 4096; m <= 32768; m *= 2) {
+            Gemm gemm = {FP16, 1, m, 12288, 4096};
+            EXPECT_NEAR(gemm_seconds(gpu, &gemm), roofline_seconds(gpu, FP16, gemm_flops(&gemm), gemm_bytes(&gemm)),
+                        0.15);
+        }
+    }
+    arena_close(arena);
+}
+
+TEST(known_gemms_take_about_as_long_as_measured) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Gpu *h100 = catalogue_gpu(catalogue, "H100"); // Vidur, N = 57344, K = 8192
+    EXPECT_NEAR(h100->launch_seconds + seconds(h100, FP16, 1, 1, 57344, 8192), 0.31e-3, 0.08);
+    EXPECT_NEAR(h100->launch_seconds + seconds(h100, FP16, 1, 4096, 57344, 8192), 5.67e-3, 0.10);
+    EXPECT_NEAR(h100->launch_seconds + seconds(h100, FP16, 1, 512, 57344, 8192), 0.65e-3, 0.15);
+    arena_close(arena);
+}
+
+TEST(memory_kernels_run_at_the_attained_bandwidth_and_faster_in_the_cache) {
+    Arena *arena = arena_open();
+    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "A100");
+    double rate = gpu->memory_efficiency * gpu->memory_bytes_per_second;
+    EXPECT_NEAR(memory_seconds(gpu, 10e9), 10e9 / rate, 0.002);
+    EXPECT_NEAR(memory_seconds(gpu, 1e6), 1e6 / rate / 2, 1e-9);
+    EXPECT(memory_seconds(gpu, 0) == 0);
+    double before = 0;
+    for (double bytes = 1e3; bytes < 1e10; bytes *= 1.1) {
+        EXPECT(memory_seconds(gpu, bytes) > before);
+        before = memory_seconds(gpu, bytes);
+    }
+    arena_close(arena);
+}
+
+TEST(precisions_that_a_gpu_lacks_are_not_supported) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Gpu *v100 = catalogue_gpu(catalogue, "V100"), *a100 = catalogue_gpu(catalogue, "A100"),
+              *p100 = catalogue_gpu(catalogue, "P100");
+    EXPECT(!gpu_supports(v100, BF16) && !gpu_supports(v100, TF32) && gpu_supports(v100, FP16));
+    EXPECT(gpu_supports(a100, BF16) && !gpu_supports(a100, FP8));
+    EXPECT_NEAR(gpu_peak(a100, BF16), 312e12, 1e-12);
+    EXPECT_NEAR(gpu_peak(a100, FP32), 19.5e12, 1e-12);
+    EXPECT_NEAR(gpu_peak(p100, FP16), 21.2e12, 1e-12); // vector units
+    arena_close(arena);
+}
+
+TEST(power_goes_from_idle_to_nine_tenths_of_tdp) {
+    Arena *arena = arena_open();
+    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "H100");
+    EXPECT_NEAR(gpu_power(gpu, 0), gpu->idle_watts, 1e-12);
+    EXPECT_NEAR(gpu_power(gpu, 1), 630, 1e-9);
+    EXPECT_NEAR(gpu_power(gpu, 0.5), (630 + gpu->idle_watts) / 2, 1e-9);
+    arena_close(arena);
+}
+
+TEST(an_empty_gemm_takes_no_time) {
+    Arena *arena = arena_open();
+    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "H100");
+    EXPECT(seconds(gpu, BF16, 1, 0, 10, 10) == 0);
+    EXPECT(seconds(gpu, BF16, 0, 10, 10, 10) == 0);
+    arena_close(arena);
+}
