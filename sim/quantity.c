@@ -230,9 +230,7 @@ static const char *parse(const char *text, QuantityKind kind, double *value) {
     double factor = unit_factor(unit, unit_length, kind, &why);
     if (why) return why;
 
-    char *strtod_stop;
-    double result = strtod(number, &strtod_stop) * factor;
-    if (strtod_stop != number_stop) return expected[kind]; // strtod also reads "0x10"
+    double result = strtod(number, NULL) * factor; // strtod reads "0x10" too, but no unit starts with x
     if (!isfinite(result)) return kind == QUANTITY_COUNT ? count_too_big : too_big;
     if (kind == QUANTITY_COUNT && (why = settle_count(&result))) return why;
     *value = result;

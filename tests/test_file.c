@@ -1,6 +1,8 @@
 // Files: whole or not at all, and every refusal of the world is a sentence.
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +163,27 @@ TEST(a_write_refused_long_before_commit_is_still_a_problem) {
         EXPECT(!file_commit(&file, folder.problems));
         EXPECT_CONTAINS(newest_problem(&folder), "cannot be written: ");
     }
+    folder_close(&folder);
+}
+
+// The refused write fits again by the time of the commit: only the stream remembers that something is lost.
+TEST(a_write_refused_once_is_a_problem_even_when_later_ones_succeed) {
+    Folder folder = folder_open();
+    const char *path = inside(&folder, "a");
+    OutputFile file;
+    EXPECT(file_create(folder.arena, path, &file, folder.problems));
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 4096;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    for (int i = 0; i < 10000; i++) fputs("more than 4096 bytes", file.stream);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    EXPECT(!file_commit(&file, folder.problems));
+    EXPECT_CONTAINS(newest_problem(&folder), "cannot be written: ");
+    EXPECT_INT(file_count(&folder), 0);
     folder_close(&folder);
 }
 

@@ -1,0 +1,83 @@
+// A chart before it is drawn: what a record has to show, in the units of its axes. gnuplot and the terminal draw the
+// same charts. Bars in rows are enough for breakdowns, memory and pipelines; scaling has lines.
+#ifndef LOCKSTEP_RESULTS_CHART_H
+#define LOCKSTEP_RESULTS_CHART_H
+
+#include <stdint.h>
+
+#include "results/results.h"
+
+typedef struct ChartBar {
+    int row;
+    double from, to;
+    int legend;
+    const char *label; // drawn inside where there is room; or NULL
+} ChartBar;
+
+typedef struct ChartLegend {
+    const char *name;
+    uint32_t color;
+} ChartLegend;
+
+typedef struct BarChart {
+    const char *title, *x_title, *y_title; // y_title may be ""
+    const char *const *rows;               // from top to bottom
+    const char *const *ends;               // a text behind the last bar of each row; or NULL
+    int row_count;
+    const ChartBar *bars;
+    int bar_count;
+    const ChartLegend *legend;
+    int legend_count;
+    double x_max;
+    double line; // a limit across all rows; NAN none
+    const char *line_title;
+    bool is_dense; // rows touch, bars are many: a timeline
+} BarChart;
+
+typedef struct ScalingPoint {
+    double x, rate, rate_low, rate_high; // low and high NAN when there is no range
+    double efficiency;                   // percent; NAN unknown
+} ScalingPoint;
+
+typedef struct ScalingSeries {
+    const char *name;     // "" when it is the only one
+    ScalingPoint *points; // by rising x
+    int count;
+} ScalingSeries;
+
+typedef struct ScalingChart {
+    const char *title, *x_title, *y_title, *efficiency_title;
+    ScalingSeries *series;
+    int series_count;
+    double ideal_per_x; // rate of perfect scaling per unit of x; NAN when x counts something else
+    bool has_efficiency, has_range;
+} ScalingChart;
+
+// False after a problem: the record has nothing of the kind.
+bool breakdown_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
+bool memory_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
+bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
+bool scaling_chart(Arena *arena, const Record *record, ScalingChart *chart, Problems *problems);
+
+// gnuplot's commands after the choice of terminal. Text is single-quoted and cleaned: nothing in it is a command.
+// A canvas is measured in SVG pixels; letters are about `letter` of them wide.
+typedef struct Canvas {
+    int width, height;
+    double letter;
+} Canvas;
+
+void write_plot_frame(Arena *arena, FILE *script, const char *title, const Canvas *canvas); // what all plots share
+Canvas bar_canvas(const BarChart *chart);
+void write_bar_script(Arena *arena, FILE *script, const BarChart *chart, const Canvas *canvas);
+Canvas scaling_canvas(void);
+void write_scaling_script(Arena *arena, FILE *script, const ScalingChart *chart);
+// For gnuplot's terminal of letters: one panel.
+void write_scaling_script_for_terminal(Arena *arena, FILE *script, const ScalingChart *chart);
+const char *quoted_for_gnuplot(Arena *arena, const char *text, bool is_tick);
+uint32_t series_color(int index);
+
+// With our own letters and blocks.
+void print_bar_chart(Arena *arena, FILE *out, const BarChart *chart, const Style *style);
+void print_scaling_chart(Arena *arena, FILE *out, const ScalingChart *chart, const Style *style);
+
+#endif

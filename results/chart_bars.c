@@ -1,0 +1,270 @@
+// From a record to charts of bars in rows: breakdown of the step, memory, timeline.
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "results/chart.h"
+#include "results/text.h"
+#include "results/view.h"
+#include "sim/list.h"
+
+// A chart while it is put together.
+typedef struct Builder {
+    Arena *arena;
+    struct {
+        ChartBar *items;
+        int count, room;
+    } bars;
+    struct {
+        ChartLegend *items;
+        int count, room;
+    } legend;
+    struct {
+        const char **items;
+        int count, room;
+    } rows, ends;
+    double x_max;
+} Builder;
+
+static int legend_place(Builder *builder, const char *name, uint32_t color) {
+    for (int i = 0; i < builder->legend.count; i++)
+        if (strcmp(builder->legend.items[i].name, name) == 0) return i;
+    ChartLegend entry = {name, color};
+    LIST_PUSH(builder->arena, &builder->legend, entry);
+    return builder->legend.count - 1;
+}
+
+static void add_row(Builder *builder, const char *name, const char *end) {
+    LIST_PUSH(builder->arena, &builder->rows, name);
+    LIST_PUSH(builder->arena, &builder->ends, end);
+}
+
+// In the newest row.
+static void add_bar(Builder *builder, double from, double to, int legend, const char *label) {
+    ChartBar bar = {builder->rows.count - 1, from, to, legend, label};
+    LIST_PUSH(builder->arena, &builder->bars, bar);
+    if (to > builder->x_max) builder->x_max = to;
+}
+
+static BarChart built(const Builder *builder) {
+    return (BarChart){
+        .y_title = "",
+        .rows = builder->rows.items,
+        .ends = builder->ends.items,
+        .row_count = builder->rows.count,
+        .bars = builder->bars.items,
+        .bar_count = builder->bars.count,
+        .legend = builder->legend.items,
+        .legend_count = builder->legend.count,
+        .x_max = builder->x_max,
+        .line = NAN,
+    };
+}
+
+static const char *titled(Arena *arena, const Record *record, const char *what) {
+    return record->title && *record->title ? arena_printf(arena, "%s: %s", record->title, what) : what;
+}
+
+// ---- Parts of a whole: the same for time and for memory.
+
+typedef struct Whole {
+    const char *row;
+    const NamedValue *parts;
+    int part_count;
+} Whole;
+
+typedef struct WholeList {
+    Whole *items;
+    int count, room;
+} WholeList;
+
+typedef struct PartStyle {
+    Look (*look)(const char *name, int index);
+    const char *(*amount)(Arena *arena, double value);
+    TextUnit unit;
+} PartStyle;
+
+static const char *part_title(const NamedValue *part) { return part->title ? part->title : part->name; }
+
+// One whole falls apart over rows, each beginning where the last ended.
+static void add_waterfall(Builder *builder, const Whole *whole, const PartStyle *style) {
+    double sum = sum_of_values(whole->parts, whole->part_count), at = 0;
+    for (int i = 0; i < whole->part_count; i++) {
+        const NamedValue *part = &whole->parts[i];
+        if (!(part->value > 0) || part->value < 0.0005 * sum) continue;
+        add_row(builder, part_title(part),
+                arena_printf(builder->arena, "%s  %s", style->amount(builder->arena, part->value),
+                             text_percent(builder->arena, part->value / sum)));
+        int legend = legend_place(builder, part->name, style->look(part->name, i).color);
+        add_bar(builder, at / style->unit.scale, (at + part->value) / style->unit.scale, legend, NULL);
+        at += part->value;
+    }
+}
+
+static void add_stack(Builder *builder, const Whole *whole, const PartStyle *style) {
+    double sum = sum_of_values(whole->parts, whole->part_count), at = 0;
+    add_row(builder, whole->row, style->amount(builder->arena, sum));
+    for (int i = 0; i < whole->part_count; i++) {
+        const NamedValue *part = &whole->parts[i];
+        if (!(part->value > 0)) continue;
+        int legend = legend_place(builder, part_title(part), style->look(part->name, i).color);
+        add_bar(builder, at / style->unit.scale, (at + part->value) / style->unit.scale, legend,
+                arena_printf(builder->arena, "%.0f %%", 100 * part->value / sum));
+        at += part->value;
+    }
+}
+
+static double largest_part(const WholeList *wholes, const char *name) {
+    double largest = 0;
+    for (int i = 0; i < wholes->count; i++)
+        for (int k = 0; k < wholes->items[i].part_count; k++)
+            if (strcmp(wholes->items[i].parts[k].name, name) == 0)
+                largest = fmax(largest, wholes->items[i].parts[k].value);
+    return largest;
+}
+
+static double largest_whole(const WholeList *wholes) {
+    double largest = 0;
+    for (int i = 0; i < wholes->count; i++)
+        largest = fmax(largest, sum_of_values(wholes->items[i].parts, wholes->items[i].part_count));
+    return largest;
+}
+
+// Every part that is in some whole, in the order of the lists and not of the first stack that has it.
+static void add_legend(Builder *builder, const WholeList *wholes, const PartStyle *style) {
+    for (int i = 0; i < wholes->count; i++)
+        for (int k = 0; k < wholes->items[i].part_count; k++) {
+            const NamedValue *part = &wholes->items[i].parts[k];
+            if (largest_part(wholes, part->name) > 0)
+                legend_place(builder, part_title(part), style->look(part->name, k).color);
+        }
+}
+
+static BarChart chart_of_wholes(Arena *arena, const Record *record, const WholeList *wholes, const PartStyle *style) {
+    Builder builder = {.arena = arena};
+    bool is_single = wholes->count == 1;
+    if (!is_single) add_legend(&builder, wholes, style);
+    for (int i = 0; i < wholes->count; i++) {
+        if (is_single)
+            add_waterfall(&builder, &wholes->items[i], style);
+        else
+            add_stack(&builder, &wholes->items[i], style);
+    }
+    BarChart chart = built(&builder);
+    if (is_single) chart.legend_count = 0; // the rows say it
+    if (!is_single) chart.y_title = point_label_title(arena, record, NULL);
+    return chart;
+}
+
+static void add_whole(Arena *arena, WholeList *wholes, const Record *record, int index, const NamedValue *parts,
+                      int part_count) {
+    if (!(sum_of_values(parts, part_count) > 0)) return;
+    const char *label = point_label(arena, record, &record->points[index], NULL);
+    Whole whole = {*label ? label : arena_printf(arena, "%d", index + 1), parts, part_count};
+    LIST_PUSH(arena, wholes, whole);
+}
+
+bool breakdown_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems) {
+    WholeList wholes = {0};
+    for (int i = 0; i < record->point_count; i++)
+        if (record->points[i].ran)
+            add_whole(arena, &wholes, record, i, record->points[i].exposed, record->points[i].exposed_count);
+    if (wholes.count == 0) {
+        problem_add(problems, (Where){record->scenario, 0}, "there is no step to break down: no point ran");
+        return false;
+    }
+    PartStyle style = {look_of_cause, text_time, text_time_unit(largest_whole(&wholes))};
+    *chart = chart_of_wholes(arena, record, &wholes, &style);
+    chart->title = titled(arena, record, "where the step goes");
+    chart->x_title = arena_printf(arena, "exposed time in a step, mean over ranks (%s)", style.unit.name);
+    return true;
+}
+
+// The capacity is drawn when it is the same for all.
+static double common_capacity(const Record *record) {
+    double capacity = record->points[0].memory_capacity_bytes;
+    for (int i = 1; i < record->point_count; i++)
+        if (record->points[i].memory_capacity_bytes != capacity) return NAN;
+    return capacity > 0 ? capacity : NAN;
+}
+
+bool memory_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems) {
+    WholeList wholes = {0};
+    for (int i = 0; i < record->point_count; i++)
+        add_whole(arena, &wholes, record, i, record->points[i].memory, record->points[i].memory_count);
+    if (wholes.count == 0) {
+        problem_add(problems, (Where){record->scenario, 0}, "there is no memory to draw: no point has an estimate");
+        return false;
+    }
+    double capacity = common_capacity(record);
+    PartStyle style = {look_of_memory, text_bytes,
+                       text_byte_unit(fmax(largest_whole(&wholes), isfinite(capacity) ? capacity : 0))};
+    *chart = chart_of_wholes(arena, record, &wholes, &style);
+    chart->title = titled(arena, record, "memory of the fullest GPU");
+    chart->x_title = arena_printf(arena, "memory per GPU (%s)", style.unit.name);
+    chart->line = capacity / style.unit.scale;
+    if (isfinite(capacity)) {
+        chart->line_title = arena_printf(arena, "capacity %s", text_bytes(arena, capacity));
+        chart->x_max = fmax(chart->x_max, chart->line);
+    }
+    return true;
+}
+
+// ---- Timeline.
+
+static const RecordPoint *point_with_timeline(const Record *record) {
+    for (int i = 0; i < record->point_count; i++)
+        if (record->points[i].ran && record->points[i].timeline && record->points[i].timeline->bar_count > 0)
+            return &record->points[i];
+    return NULL;
+}
+
+// "F3" is micro-batch 3, whose number is enough beside the colour.
+static const char *bar_label(const char *name) {
+    if (!name) return NULL;
+    bool is_numbered = isalpha((unsigned char)name[0]) && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
+    return is_numbered ? name + 1 : name;
+}
+
+static double timeline_end(const Timeline *timeline) {
+    double end = 0;
+    for (int i = 0; i < timeline->bar_count; i++)
+        if (isfinite(timeline->bars[i].end_s)) end = fmax(end, timeline->bars[i].end_s);
+    return end;
+}
+
+static void add_timeline(Builder *builder, const Timeline *timeline, double scale) {
+    for (int i = 0; i < timeline->row_count; i++)
+        add_row(builder, timeline->row_names[i] ? timeline->row_names[i] : "", "");
+    for (int i = 0; i < timeline->bar_count; i++) {
+        const TimelineBar *bar = &timeline->bars[i];
+        if (!(bar->end_s > bar->start_s) || bar->row < 0 || bar->row >= timeline->row_count) continue;
+        const char *cause = bar->cause ? bar->cause : "other";
+        int legend = legend_place(builder, cause, look_of_cause(cause, builder->legend.count).color);
+        ChartBar chart_bar = {bar->row, bar->start_s / scale, bar->end_s / scale, legend, bar_label(bar->name)};
+        LIST_PUSH(builder->arena, &builder->bars, chart_bar);
+        builder->x_max = fmax(builder->x_max, chart_bar.to);
+    }
+}
+
+bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems) {
+    const RecordPoint *point = point_with_timeline(record);
+    if (!point) {
+        problem_add(problems, (Where){record->scenario, 0}, "there is no timeline to draw");
+        problem_hint(problems, "a timeline is kept when the study asks for the plot: plot = { \"gantt\" }");
+        return false;
+    }
+    TextUnit unit = text_time_unit(timeline_end(point->timeline));
+    Builder builder = {.arena = arena};
+    add_timeline(&builder, point->timeline, unit.scale);
+    *chart = built(&builder);
+    chart->ends = NULL;
+    chart->is_dense = true;
+    chart->x_title = arena_printf(arena, "time in the step (%s)", unit.name);
+    const char *label = point_label(arena, record, point, NULL), *what = "timeline";
+    if (*label) what = arena_printf(arena, "timeline of %s = %s", point_label_title(arena, record, NULL), label);
+    if (isfinite(point->timeline->idle_share))
+        what = arena_printf(arena, "%s, idle %s", what, text_percent(arena, point->timeline->idle_share));
+    chart->title = titled(arena, record, what);
+    return true;
+}

@@ -1,0 +1,218 @@
+// The record as JSON, format_version 1. A study of one point has its keys at the top as well as in "points".
+// Nothing here depends on the machine that simulates: the same input gives the same bytes.
+#include "sim/json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "results/results.h"
+#include "results/view.h"
+
+static void text_member(JsonWriter *json, const char *key, const char *text) {
+    json_key(json, key);
+    json_write_text(json, text);
+}
+
+static void number_member(JsonWriter *json, const char *key, double number) {
+    json_key(json, key);
+    json_write_number(json, number);
+}
+
+static void integer_member(JsonWriter *json, const char *key, int64_t number) {
+    json_key(json, key);
+    json_write_integer(json, number);
+}
+
+static void digest_member(JsonWriter *json, uint64_t digest) {
+    char text[17];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)digest);
+    text_member(json, "digest", text);
+}
+
+// As text where readers that keep numbers in doubles would lose bits of it.
+static void seed_member(JsonWriter *json, uint64_t seed) {
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    if (seed <= UINT64_C(1) << 53)
+        integer_member(json, "seed", (int64_t)seed);
+    else
+        text_member(json, "seed", text);
+}
+
+// A key stands once in an object: of names that repeat the first is written.
+static bool is_repeated(const NamedValue *values, int index) {
+    for (int i = 0; i < index; i++)
+        if (strcmp(values[i].name, values[index].name) == 0) return true;
+    return false;
+}
+
+static void named_values_member(JsonWriter *json, const char *key, const NamedValue *values, int count) {
+    json_key(json, key);
+    json_begin_object(json);
+    for (int i = 0; i < count; i++)
+        if (!is_repeated(values, i)) number_member(json, values[i].name, values[i].value);
+    json_end_object(json);
+}
+
+static void parameters_member(JsonWriter *json, const RecordPoint *point) {
+    json_key(json, "parameters");
+    json_begin_object(json);
+    for (int i = 0; i < point->parameter_count; i++) {
+        const RecordParameter *parameter = &point->parameters[i];
+        if (point_parameter(point, parameter->name) != parameter) continue;
+        if (isfinite(parameter->number))
+            number_member(json, parameter->name, parameter->number);
+        else
+            text_member(json, parameter->name, parameter->text);
+    }
+    json_end_object(json);
+}
+
+static void step_time_member(JsonWriter *json, const RecordPoint *point) {
+    json_key(json, "step_time_s");
+    json_begin_object(json);
+    number_member(json, "p5", if_ran(point, point->step_p5_s));
+    number_member(json, "p50", if_ran(point, point->step_p50_s));
+    number_member(json, "p95", if_ran(point, point->step_p95_s));
+    json_end_object(json);
+}
+
+static void memory_member(JsonWriter *json, const RecordPoint *point) {
+    json_key(json, "memory_bytes");
+    json_begin_object(json);
+    number_member(json, "peak", point->memory_peak_bytes);
+    number_member(json, "capacity", point->memory_capacity_bytes);
+    named_values_member(json, "by_class", point->memory, point->memory_count);
+    json_end_object(json);
+}
+
+// "amount" is the whole run's where its length is known.
+static void cost_member(JsonWriter *json, const RecordPoint *point) {
+    json_key(json, "cost");
+    json_begin_object(json);
+    number_member(json, "amount", if_ran(point, point->cost_per_run));
+    text_member(json, "currency", point->currency);
+    number_member(json, "per_hour", point->cost_per_hour);
+    number_member(json, "per_month", point->cost_per_month);
+    number_member(json, "per_run", if_ran(point, point->cost_per_run));
+    number_member(json, "per_step", if_ran(point, point->cost_per_step));
+    json_end_object(json);
+}
+
+static void layout_member(JsonWriter *json, const RecordPoint *point) {
+    json_key(json, "layout");
+    json_begin_object(json);
+    integer_member(json, "tp", point->tp);
+    integer_member(json, "pp", point->pp);
+    integer_member(json, "vpp", point->vpp);
+    integer_member(json, "dp", point->dp);
+    integer_member(json, "cp", point->cp);
+    integer_member(json, "ep", point->ep);
+    integer_member(json, "zero", point->zero);
+    number_member(json, "micro_batch", point->micro_batch);
+    number_member(json, "global_batch", point->global_batch);
+    json_end_object(json);
+}
+
+// Everything of a point but its digest.
+static void point_members(JsonWriter *json, const RecordPoint *point) {
+    parameters_member(json, point);
+    json_key(json, "ran");
+    json_write_bool(json, point->ran);
+    if (!point->ran) {
+        text_member(json, "why_not", point->why_not);
+        text_member(json, "smallest_change", point->smallest_change);
+    }
+    integer_member(json, "gpus", point->gpu_count);
+    integer_member(json, "nodes", point->node_count);
+    step_time_member(json, point);
+    if (if_ran(point, point->samples_per_s) > 0) number_member(json, "samples_per_s", point->samples_per_s);
+    if (if_ran(point, point->tokens_per_s) > 0) number_member(json, "tokens_per_s", point->tokens_per_s);
+    number_member(json, "mfu", if_ran(point, point->mfu));
+    number_member(json, "hfu", if_ran(point, point->hfu));
+    number_member(json, "scaling_efficiency", if_ran(point, point->efficiency_vs_one_gpu));
+    number_member(json, "efficiency_vs_ideal", if_ran(point, point->efficiency_vs_ideal));
+    number_member(json, "flops_per_step", if_ran(point, point->flops_per_step));
+    memory_member(json, point);
+    named_values_member(json, "exposed_s", point->exposed, point->ran ? point->exposed_count : 0);
+    cost_member(json, point);
+    number_member(json, "days", if_ran(point, point->days));
+    number_member(json, "steps", point->steps);
+    number_member(json, "energy_kwh", if_ran(point, point->energy_kwh));
+    number_member(json, "power_watts", if_ran(point, point->power_watts));
+    layout_member(json, point);
+    integer_member(json, "event_count", point->event_count);
+}
+
+static void points_member(JsonWriter *json, const Record *record) {
+    json_key(json, "points");
+    json_begin_list(json);
+    for (int i = 0; i < record->point_count; i++) {
+        json_begin_object(json);
+        point_members(json, &record->points[i]);
+        digest_member(json, record->points[i].digest);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void published_member(JsonWriter *json, const Record *record) {
+    json_key(json, "published");
+    json_begin_list(json);
+    for (int i = 0; i < record->published_count; i++) {
+        const Published *figure = &record->published[i];
+        json_begin_object(json);
+        text_member(json, "name", figure->name);
+        text_member(json, "unit", figure->unit);
+        number_member(json, "published", figure->published);
+        number_member(json, "simulated", figure->simulated);
+        number_member(json, "error", figure->simulated / figure->published - 1);
+        text_member(json, "source", figure->source);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+// The value is a number where it is one, else its text.
+static void assumptions_member(JsonWriter *json, const Record *record) {
+    json_key(json, "assumptions");
+    json_begin_list(json);
+    for (int i = 0; i < record->assumption_count; i++) {
+        const Assumption *assumption = &record->assumptions[i];
+        json_begin_object(json);
+        text_member(json, "name", assumption->name);
+        if (isfinite(assumption->value))
+            number_member(json, "value", assumption->value);
+        else
+            text_member(json, "value", assumption->text);
+        text_member(json, "unit", assumption->unit);
+        text_member(json, "source", assumption->source);
+        text_member(json, "kind", assumption->kind);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void notes_member(JsonWriter *json, const Record *record) {
+    json_key(json, "notes");
+    json_begin_list(json);
+    for (int i = 0; i < record->note_count; i++) json_write_text(json, record->notes[i]);
+    json_end_list(json);
+}
+
+void results_write_json(FILE *out, const Record *record) {
+    JsonWriter json = json_writer(out, 2);
+    json_begin_object(&json);
+    integer_member(&json, "format_version", 1);
+    text_member(&json, "title", record->title);
+    text_member(&json, "scenario", record->scenario);
+    seed_member(&json, record->seed);
+    digest_member(&json, record->digest);
+    if (record->point_count == 1) point_members(&json, &record->points[0]);
+    points_member(&json, record);
+    published_member(&json, record);
+    notes_member(&json, record);
+    assumptions_member(&json, record);
+    json_end_object(&json);
+    fputc('\n', out);
+}

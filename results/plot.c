@@ -1,0 +1,264 @@
+// Plots through gnuplot. It reads a script and writes an image, both through unnamed files: no path and no user text
+// reaches a shell or a gnuplot command. The image is copied to its place once gnuplot has said that all went well.
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "results/chart.h"
+#include "results/terminal.h"
+#include "results/text.h"
+#include "results/view.h"
+#include "sim/file.h"
+
+extern char **environ;
+
+#define PNG_SCALE 1.6 // sharp on dense screens and in print
+#define MISSING_REMEDY "install it with: apt-get install gnuplot-nox"
+
+// ---- Running gnuplot.
+
+typedef enum Outcome { GNUPLOT_DREW, GNUPLOT_MISSING, GNUPLOT_FAILED } Outcome;
+
+static int spawn_gnuplot(FILE *script, FILE *image, FILE *complaints, pid_t *child) {
+    char name[] = "gnuplot", without_start_files[] = "-d";
+    char *const arguments[] = {name, without_start_files, NULL};
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(image), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
+    error = posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static bool ended_well(pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return false;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// Reads from the start what another process wrote.
+static void reread(FILE *stream) {
+    clearerr(stream);
+    rewind(stream);
+}
+
+// gnuplot repeats the command before it says what is wrong: its last line is the reason.
+static void add_gnuplot_problem(Arena *arena, FILE *complaints, Problems *problems) {
+    char line[1024];
+    const char *reason = "it gave no reason";
+    reread(complaints);
+    while (fgets(line, sizeof line, complaints)) {
+        const char *start = line + strspn(line, " \n");
+        if (*start) reason = text_clean(arena, start, true);
+    }
+    problem_add(problems, (Where){NULL, 0}, "gnuplot could not draw the plot: %s", reason);
+}
+
+static Outcome run_gnuplot(Arena *arena, FILE *script, FILE *image, FILE *complaints, Problems *problems) {
+    pid_t child;
+    rewind(script);
+    int error = spawn_gnuplot(script, image, complaints, &child);
+    if (error == ENOENT || error == EACCES || error == ENOTDIR) return GNUPLOT_MISSING;
+    if (error) {
+        problem_add(problems, (Where){NULL, 0}, "gnuplot could not be started: %s", strerror(error));
+        return GNUPLOT_FAILED;
+    }
+    if (!ended_well(child)) {
+        add_gnuplot_problem(arena, complaints, problems);
+        return GNUPLOT_FAILED;
+    }
+    reread(image);
+    return GNUPLOT_DREW;
+}
+
+// ---- Charts by kind.
+
+typedef struct Chart {
+    bool is_scaling;
+    BarChart bars;
+    ScalingChart scaling;
+} Chart;
+
+const char *const plot_kinds[] = {"scaling", "breakdown", "gantt", "memory"};
+const int plot_kind_count = (int)(sizeof plot_kinds / sizeof *plot_kinds);
+
+typedef bool BarChartOf(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
+static BarChartOf *const bar_charts[] = {NULL, breakdown_chart, gantt_chart,
+                                         memory_chart}; // by kind; scaling has lines
+
+static bool make_chart(Arena *arena, const Record *record, const char *kind, Chart *chart, Problems *problems) {
+    for (int i = 0; i < plot_kind_count; i++) {
+        if (!same_name(kind, plot_kinds[i])) continue;
+        chart->is_scaling = !bar_charts[i];
+        if (chart->is_scaling) return scaling_chart(arena, record, &chart->scaling, problems);
+        return bar_charts[i](arena, record, &chart->bars, problems);
+    }
+    problem_add(problems, (Where){record->scenario, 0}, "there is no plot called \"%s\"", kind);
+    problem_hint_names(problems, kind, plot_kinds, plot_kind_count);
+    return false;
+}
+
+// ---- To a file.
+
+typedef enum Format { FORMAT_NONE, FORMAT_PNG, FORMAT_SVG } Format;
+
+static Format format_of(const char *path) {
+    size_t length = strlen(path);
+    if (length > 4 && same_name(path + length - 4, ".png")) return FORMAT_PNG;
+    if (length > 4 && same_name(path + length - 4, ".svg")) return FORMAT_SVG;
+    return FORMAT_NONE;
+}
+
+static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Format format) {
+    Canvas canvas = chart->is_scaling ? scaling_canvas() : bar_canvas(&chart->bars);
+    if (format == FORMAT_SVG)
+        fprintf(script,
+                "set terminal svg noenhanced size %d,%d font 'Helvetica,14' background '#ffffff'\nTitleFont = ',18'\n",
+                canvas.width, canvas.height);
+    else
+        fprintf(script,
+                "set terminal pngcairo noenhanced size %d,%d font 'sans,10.5' fontscale %g linewidth %g background "
+                "'#ffffff'\nTitleFont = ',13.5'\n",
+                (int)(canvas.width * PNG_SCALE), (int)(canvas.height * PNG_SCALE), PNG_SCALE, PNG_SCALE);
+    if (chart->is_scaling)
+        write_scaling_script(arena, script, &chart->scaling);
+    else
+        write_bar_script(arena, script, &chart->bars, &canvas);
+}
+
+static bool looks_like(Format format, const char *start, size_t bytes) {
+    if (format == FORMAT_PNG) return bytes >= 8 && memcmp(start, "\x89PNG\r\n\x1a\n", 8) == 0;
+    return bytes >= 5 && memcmp(start, "<?xml", 5) == 0;
+}
+
+// Write errors stay with the stream; committing finds them.
+static bool copy_image(FILE *image, Format format, FILE *out, Problems *problems) {
+    char piece[1 << 14];
+    bool is_first = true;
+    for (size_t bytes; (bytes = fread(piece, 1, sizeof piece, image)) > 0; is_first = false) {
+        if (is_first && !looks_like(format, piece, bytes)) break;
+        fwrite(piece, 1, bytes, out);
+    }
+    if (is_first || ferror(image)) {
+        problem_add(problems, (Where){NULL, 0}, "gnuplot ended well but drew no image");
+        return false;
+    }
+    return true;
+}
+
+static bool save_image(Arena *arena, FILE *image, Format format, const char *path, Problems *problems) {
+    OutputFile file;
+    if (!file_create(arena, path, &file, problems)) return false;
+    if (copy_image(image, format, file.stream, problems)) return file_commit(&file, problems);
+    file_abandon(&file);
+    return false;
+}
+
+// The unnamed files of one drawing; the system removes them.
+typedef struct Desk {
+    FILE *script, *image, *complaints;
+} Desk;
+
+static bool desk_open(Desk *desk, Problems *problems) {
+    *desk = (Desk){tmpfile(), tmpfile(), tmpfile()};
+    if (desk->script && desk->image && desk->complaints) return true;
+    problem_add(problems, (Where){NULL, 0}, "no temporary file for the plot can be made: %s", strerror(errno));
+    return false;
+}
+
+static void desk_close(Desk *desk) {
+    if (desk->script) fclose(desk->script);
+    if (desk->image) fclose(desk->image);
+    if (desk->complaints) fclose(desk->complaints);
+}
+
+static bool draw_to_file(Arena *arena, const Chart *chart, Format format, Desk *desk, const char *path,
+                         Problems *problems) {
+    write_file_script(arena, desk->script, chart, format);
+    if (fflush(desk->script) != 0) {
+        problem_add(problems, (Where){NULL, 0}, "the plot's temporary file cannot be written: %s", strerror(errno));
+        return false;
+    }
+    Outcome outcome = run_gnuplot(arena, desk->script, desk->image, desk->complaints, problems);
+    if (outcome == GNUPLOT_MISSING) {
+        problem_add(problems, (Where){NULL, 0}, "%s cannot be drawn: the program gnuplot is not installed", path);
+        problem_hint(problems, MISSING_REMEDY);
+    }
+    return outcome == GNUPLOT_DREW && save_image(arena, desk->image, format, path, problems);
+}
+
+bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems) {
+    Chart chart = {0};
+    Format format = format_of(path);
+    if (format == FORMAT_NONE) {
+        problem_add(problems, (Where){path, 0}, "a plot is written as .png or .svg, by the ending of its name");
+        return false;
+    }
+    if (!make_chart(arena, record, kind, &chart, problems)) return false;
+    Desk desk;
+    bool is_done = desk_open(&desk, problems) && draw_to_file(arena, &chart, format, &desk, path, problems);
+    desk_close(&desk);
+    return is_done;
+}
+
+// ---- To the terminal. Bars are rectangles, which blocks draw better than gnuplot's letters; curves are gnuplot's.
+
+static void write_terminal_script(Arena *arena, FILE *script, const ScalingChart *chart, const Style *style) {
+    int width = terminal_width_of(style);
+    if (width > 120) width = 120;
+    fprintf(script, "set terminal dumb noenhanced size %d,24 aspect 2,1 %s\n", width,
+            style->color ? "ansi256" : "mono");
+    write_scaling_script_for_terminal(arena, script, chart);
+}
+
+static bool is_blank(const char *line) {
+    while (*line == ' ' || *line == '\033') line += *line == ' ' ? 1 : strcspn(line, "m") + (strchr(line, 'm') != NULL);
+    return !*line;
+}
+
+// Without the empty lines that gnuplot puts around.
+static void copy_text(Arena *arena, FILE *image, FILE *out, const Style *style) {
+    char line[8192];
+    while (fgets(line, sizeof line, image)) {
+        size_t length = strcspn(line, "\n\f");
+        while (length > 0 && line[length - 1] == ' ') length--;
+        line[length] = '\0';
+        if (is_blank(line)) continue;
+        fprintf(out, "%s\n", style->color ? line : text_clean(arena, line, style->unicode));
+    }
+    terminal_reset(out, style);
+}
+
+static bool draw_in_terminal(Arena *arena, const ScalingChart *chart, Desk *desk, FILE *out, const Style *style,
+                             Problems *problems) {
+    write_terminal_script(arena, desk->script, chart, style);
+    Outcome outcome = fflush(desk->script) == 0
+                          ? run_gnuplot(arena, desk->script, desk->image, desk->complaints, problems)
+                          : GNUPLOT_MISSING;
+    if (outcome == GNUPLOT_DREW) copy_text(arena, desk->image, out, style);
+    if (outcome == GNUPLOT_MISSING) {
+        print_scaling_chart(arena, out, chart, style);
+        fprintf(out, "(gnuplot draws this as curves; " MISSING_REMEDY ")\n");
+    }
+    return outcome != GNUPLOT_FAILED;
+}
+
+bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style,
+                      Problems *problems) {
+    Chart chart = {0};
+    if (!make_chart(arena, record, kind, &chart, problems)) return false;
+    if (!chart.is_scaling) {
+        print_bar_chart(arena, out, &chart.bars, style);
+        return true;
+    }
+    Desk desk;
+    bool is_done = desk_open(&desk, problems) && draw_in_terminal(arena, &chart.scaling, &desk, out, style, problems);
+    desk_close(&desk);
+    return is_done;
+}

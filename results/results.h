@@ -1,0 +1,44 @@
+// From a record to what people read: text tables, CSV, JSON, plots.
+#ifndef LOCKSTEP_RESULTS_RESULTS_H
+#define LOCKSTEP_RESULTS_RESULTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/problem.h"
+#include "sim/record.h"
+
+typedef struct Style {
+    bool color;   // ANSI colours
+    bool plain;   // stable tab-separated tables without decoration
+    bool unicode; // ticks and dots; false under LANG=C
+    int width;    // of the terminal; 0: 100
+} Style;
+
+// Colour by --color=auto|always|never (NULL: auto), NO_COLOR, TERM and whether `out` is a terminal.
+Style style_for(FILE *out, const char *color_mode, bool plain);
+
+// The screen: title, table of points (columns with units), memory of the fullest rank, breakdown of the step, published against
+// simulated, notes, assumptions (all when verbose, else those that matter most and how many more), digest.
+void results_print(FILE *out, const Record *record, const Style *style, bool verbose);
+void results_write_csv(FILE *out, const Record *record);  // one row a point; quoted as RFC 4180 says, lines end in LF
+void results_write_json(FILE *out, const Record *record); // keys of the interface, format_version 1
+
+// ---- A text table: columns are measured, numbers right-aligned.
+typedef struct Table Table;
+Table *table_create(Arena *arena);
+void table_column(Table *table, const char *title, bool right_aligned);
+void table_cell(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_end_row(Table *table);
+void table_keys(Table *table, int count); // leading columns repeated where a wide table goes on below
+void table_print(const Table *table, FILE *out, const Style *style);
+
+// ---- Plots through gnuplot (a program; a clear problem with the remedy when it is not there).
+// kind: "scaling", "breakdown", "gantt", "memory". format by the path's ending: .png or .svg.
+bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems);
+// The same as text in the terminal; falls back to block characters of our own when gnuplot is missing.
+bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style, Problems *problems);
+extern const char *const plot_kinds[];
+extern const int plot_kind_count;
+
+#endif

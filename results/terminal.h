@@ -1,0 +1,19 @@
+// Colours and blocks on a terminal.
+#ifndef LOCKSTEP_RESULTS_TERMINAL_H
+#define LOCKSTEP_RESULTS_TERMINAL_H
+
+#include <stdint.h>
+
+#include "results/results.h"
+
+// Nothing is written unless the style has colour.
+void terminal_color(FILE *out, const Style *style, uint32_t color);                       // of letters
+void terminal_colors(FILE *out, const Style *style, uint32_t color, uint32_t background); // of letters and behind them
+void terminal_bold(FILE *out, const Style *style);
+void terminal_reset(FILE *out, const Style *style);
+int terminal_width_of(const Style *style);
+
+// A bar of so many columns; in Unicode it ends in eighths.
+void terminal_bar(FILE *out, const Style *style, double columns, uint32_t color);
+
+#endif

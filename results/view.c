@@ -1,0 +1,186 @@
+// What in a record is worth showing.
+#include "results/view.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/list.h"
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+// ---- Points and their parameters.
+
+const RecordParameter *point_parameter(const RecordPoint *point, const char *name) {
+    for (int i = 0; i < point->parameter_count; i++)
+        if (strcmp(point->parameters[i].name, name) == 0) return &point->parameters[i];
+    return NULL;
+}
+
+static const char *parameter_text(const RecordPoint *point, const char *name) {
+    const RecordParameter *parameter = point_parameter(point, name);
+    return parameter && parameter->text ? parameter->text : "";
+}
+
+static bool varies(const Record *record, const char *name) {
+    const char *first = parameter_text(&record->points[0], name);
+    for (int i = 1; i < record->point_count; i++)
+        if (strcmp(first, parameter_text(&record->points[i], name)) != 0) return true;
+    return false;
+}
+
+typedef struct Names {
+    const char **items;
+    int count, room;
+} Names;
+
+static void add_name(Arena *arena, Names *names, const char *name) {
+    for (int i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0) return;
+    LIST_PUSH(arena, names, name);
+}
+
+const char **varied_parameters(Arena *arena, const Record *record, int *count) {
+    Names names = {0};
+    for (int i = 0; i < record->point_count; i++)
+        for (int k = 0; k < record->points[i].parameter_count; k++)
+            add_name(arena, &names, record->points[i].parameters[k].name);
+    *count = 0;
+    for (int i = 0; i < names.count; i++)
+        if (varies(record, names.items[i])) names.items[(*count)++] = names.items[i];
+    return names.items;
+}
+
+bool is_gpu_axis(const char *parameter) { return parameter && strcmp(parameter, "gpus") == 0; }
+
+static const char *join(Arena *arena, const char *before, const char *next) {
+    return *before ? arena_printf(arena, "%s · %s", before, next) : next;
+}
+
+const char *point_label(Arena *arena, const Record *record, const RecordPoint *point, const char *without) {
+    int count;
+    const char **names = varied_parameters(arena, record, &count), *label = "";
+    for (int i = 0; i < count; i++)
+        if (!without || strcmp(names[i], without) != 0) label = join(arena, label, parameter_text(point, names[i]));
+    return label;
+}
+
+const char *point_label_title(Arena *arena, const Record *record, const char *without) {
+    int count;
+    const char **names = varied_parameters(arena, record, &count), *title = "";
+    for (int i = 0; i < count; i++)
+        if (!without || strcmp(names[i], without) != 0)
+            title = join(arena, title, is_gpu_axis(names[i]) ? "GPUs" : names[i]);
+    return title;
+}
+
+double if_ran(const RecordPoint *point, double value) { return point->ran && isfinite(value) ? value : NAN; }
+
+// ---- Speed.
+
+static bool counts_tokens(const Record *record) {
+    for (int i = 0; i < record->point_count; i++)
+        if (if_ran(&record->points[i], record->points[i].tokens_per_s) > 0) return true;
+    return false;
+}
+
+double point_rate(const Record *record, const RecordPoint *point) {
+    double rate = if_ran(point, counts_tokens(record) ? point->tokens_per_s : point->samples_per_s);
+    return rate > 0 ? rate : NAN;
+}
+
+const char *rate_unit(Arena *arena, const Record *record) {
+    if (counts_tokens(record)) return "tokens/s";
+    return arena_printf(arena, "%s/s", record->sample_name ? record->sample_name : "samples");
+}
+
+double sum_of_values(const NamedValue *values, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        if (isfinite(values[i].value)) sum += values[i].value;
+    return sum;
+}
+
+// ---- Looks. Work is blue and purple, what distribution costs is warm, waiting for the outside green. The hues hold
+// apart for the colour-blind (after Okabe and Ito, 2008); neighbours differ in lightness as well.
+
+typedef struct NamedLook {
+    const char *name;
+    Look look;
+} NamedLook;
+
+static const NamedLook cause_looks[] = {
+    {"gemm", {"GEMM", 0x2f5c9e, true}},
+    {"compute", {"compute", 0x2f5c9e, true}},
+    {"attention", {"attention", 0x5f96d6, true}},
+    {"conv", {"conv", 0x3f78bd, true}},
+    {"convolution", {"conv", 0x3f78bd, true}},
+    {"memory-bound", {"memory", 0xa9cdee, true}},
+    {"memory", {"memory", 0xa9cdee, true}},
+    {"launch", {"launch", 0x6f7b8a, false}},
+    {"recompute", {"recompute", 0x7357a8, true}},
+    {"optimizer", {"optimizer", 0xb9a3da, true}},
+    {"tp", {"TP", 0xe69f00, false}},
+    {"pp", {"PP", 0xf3dc5a, false}},
+    {"bubble", {"bubble", 0xf3dc5a, false}},
+    {"dp", {"DP", 0xd5482a, false}},
+    {"communication", {"comm", 0xd5482a, false}},
+    {"ep", {"EP", 0xcc79a7, false}},
+    {"cp", {"CP", 0x8c2d55, false}},
+    {"copy", {"copy", 0x8c6d46, false}},
+    {"data", {"data", 0x009e73, false}},
+    {"host", {"host", 0x8ad1b2, false}},
+    {"checkpoint", {"checkpoint", 0x2a6f63, false}},
+    {"failure", {"failure", 0x3b1d1a, false}},
+    {"other", {"other", 0xc3c8ce, false}},
+    {"forward", {"F", 0x5f96d6, true}},
+    {"backward", {"B", 0x2f5c9e, true}},
+    {"weight-gradient", {"W", 0xa9cdee, true}},
+    {"idle", {"idle", 0xeceff2, false}},
+};
+
+static const NamedLook memory_looks[] = {
+    {"weights", {"weights", 0x2f5c9e, true}},     {"gradients", {"gradients", 0x5f96d6, true}},
+    {"optimizer", {"optimizer", 0xa9cdee, true}}, {"activations", {"activations", 0xe69f00, true}},
+    {"working", {"working", 0xf3dc5a, true}},     {"buffers", {"buffers", 0xcc79a7, false}},
+    {"reserve", {"reserve", 0xc3c8ce, false}},
+};
+
+static const uint32_t other_colors[] = {0x2f5c9e, 0xe69f00, 0x009e73, 0xcc79a7, 0xd5482a, 0x5f96d6, 0x7357a8, 0x8c6d46};
+
+static int folded_letter(const char **text) {
+    while (**text == '-' || **text == '_' || **text == ' ') (*text)++;
+    return **text ? tolower((unsigned char)*(*text)++) : 0;
+}
+
+bool same_name(const char *a, const char *b) {
+    if (!a || !b) return a == b;
+    for (;;) {
+        int left = folded_letter(&a), right = folded_letter(&b);
+        if (left != right) return false;
+        if (left == 0) return true;
+    }
+}
+
+static Look find_look(const NamedLook *looks, int count, const char *name, int index) {
+    for (int i = 0; i < count; i++)
+        if (same_name(looks[i].name, name)) return looks[i].look;
+    return (Look){NULL, other_colors[index % COUNT_OF(other_colors)], false};
+}
+
+Look look_of_cause(const char *name, int index) { return find_look(cause_looks, COUNT_OF(cause_looks), name, index); }
+
+Look look_of_memory(const char *name, int index) {
+    return find_look(memory_looks, COUNT_OF(memory_looks), name, index);
+}
+
+const char *brief_cause(const char *name) {
+    Look look = look_of_cause(name, 0);
+    return look.brief ? look.brief : name;
+}
+
+// Relative luminance of sRGB, to first order.
+bool color_is_dark(uint32_t color) {
+    double red = color >> 16 & 0xff, green = color >> 8 & 0xff, blue = color & 0xff;
+    return 0.299 * red + 0.587 * green + 0.114 * blue < 140;
+}

@@ -1,0 +1,41 @@
+// What in a record is worth showing: which parameters vary, what a point is called, in what its speed is counted,
+// and which colour and short name a cause has.
+#ifndef LOCKSTEP_RESULTS_VIEW_H
+#define LOCKSTEP_RESULTS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/record.h"
+
+// Names of the parameters whose text differs between points, in their order in the record.
+const char **varied_parameters(Arena *arena, const Record *record, int *count);
+const RecordParameter *point_parameter(const RecordPoint *point, const char *name); // NULL when it has none so called
+// "8", or "8 · ib-ndr400" where two parameters vary; `without` (or NULL) is left out.
+const char *point_label(Arena *arena, const Record *record, const RecordPoint *point, const char *without);
+const char *point_label_title(Arena *arena, const Record *record, const char *without); // "GPUs · fabric"
+
+// Throughput in what the users of this model count: tokens where points have them, else samples by their name.
+double point_rate(const Record *record, const RecordPoint *point); // NAN when there is none
+const char *rate_unit(Arena *arena, const Record *record);         // "images/s"
+double sum_of_values(const NamedValue *values, int count);         // of those that are known
+bool same_name(const char *a, const char *b);                      // ignoring case, '-', '_' and spaces
+
+// NAN for what a point that did not run cannot know.
+double if_ran(const RecordPoint *point, double value);
+
+// How a cause or a class of memory looks.
+typedef struct Look {
+    const char *brief; // "DP"; NULL: no short name of its own
+    uint32_t color;    // 0xRRGGBB
+    bool is_work;      // progress with the job, not a price paid for distributing it
+} Look;
+
+Look look_of_cause(const char *name, int index); // index chooses the colour of a cause that has none
+Look look_of_memory(const char *name, int index);
+const char *brief_cause(const char *name); // "DP" for "dp"; the name when it has no short one
+bool color_is_dark(uint32_t color);        // text on it is white
+
+bool is_gpu_axis(const char *parameter); // whether it counts GPUs: "gpus"
+
+#endif
