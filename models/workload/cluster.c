@@ -22,7 +22,7 @@ static int architecture_year(const Gpu *gpu) {
     return gpu->year;
 }
 
-static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus) {
+static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, double pcie) {
     NodeShape shape = {.name = type->name, .gpu_count = gpus, .gpu_slots = type->gpu_count};
     static const GpuFabric fabrics[] = {[GPU_LINK_NONE] = GPU_FABRIC_NONE, [GPU_LINK_BRIDGE] = GPU_FABRIC_PAIRS,
                                         [GPU_LINK_MESH] = GPU_FABRIC_MESH, [GPU_LINK_CUBE_MESH] = GPU_FABRIC_CUBE_MESH,
@@ -38,7 +38,7 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus) {
     shape.sockets = type->sockets > 0 ? type->sockets : 1;
     shape.gpus_per_pcie_switch = type->gpus_per_pcie_switch;
     int generation = gpu->pcie_generation < type->pcie_generation || type->pcie_generation < 1 ? gpu->pcie_generation : type->pcie_generation;
-    shape.pcie_bytes_per_second = pcie_bytes_per_second(generation, gpu->pcie_lanes);
+    shape.pcie_bytes_per_second = pcie > 0 ? pcie : pcie_bytes_per_second(generation, gpu->pcie_lanes);
     shape.socket_bytes_per_second = type->socket_bytes_per_second;
     shape.host_memory_bytes_per_second = type->host_memory_bytes_per_second;
     shape.nic_count = type->nic_count;
@@ -99,8 +99,8 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
     int full_shape = -1;
     for (int left = group->gpus; left > 0; builder->node++) {
         int here = left < type->gpu_count ? left : type->gpu_count;
-        if (here == type->gpu_count && full_shape < 0) full_shape = add_shape(builder, shape_of_node(type, gpu, here));
-        int shape = here == type->gpu_count ? full_shape : add_shape(builder, shape_of_node(type, gpu, here));
+        if (here == type->gpu_count && full_shape < 0) full_shape = add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
+        int shape = here == type->gpu_count ? full_shape : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
         // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
         if (spec->link && nics == 0) builder->shapes[shape].nic_count = 1;
         builder->node_shape[builder->node] = shape;

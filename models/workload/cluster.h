@@ -10,6 +10,7 @@ typedef struct NodeGroup {
     const NodeType *type;
     int gpus;             // GPUs of this type of node in all; the last node may be partly used
     const Gpu *gpu;       // instead of the node's own, or NULL
+    double pcie_bytes_per_second; // of a GPU's slot, one direction; 0: x16 of the node's and GPU's generation
 } NodeGroup;
 
 typedef struct ClusterSpec {

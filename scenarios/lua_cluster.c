@@ -1,0 +1,167 @@
+// sim.hw, the fabrics, and sim.cluster.
+#include <string.h>
+
+#include "scenarios/lua_script.h"
+
+// ---- sim.hw "NAME": a part of any kind.
+
+typedef struct NameList {
+    const char **items;
+    int count, room;
+} NameList;
+
+static NameList part_names(Arena *arena, const Catalogue *parts) {
+    NameList names = {0};
+    for (int i = 0; i < parts->node_count; i++) LIST_PUSH(arena, &names, parts->nodes[i].name);
+    for (int i = 0; i < parts->gpu_count; i++) LIST_PUSH(arena, &names, parts->gpus[i].name);
+    for (int i = 0; i < parts->link_count; i++) LIST_PUSH(arena, &names, parts->links[i].name);
+    for (int i = 0; i < parts->storage_count; i++) LIST_PUSH(arena, &names, parts->storages[i].name);
+    return names;
+}
+
+static HardwarePart find_part(const Script *script, const char *name, Where where) {
+    const Catalogue *parts = script->catalogue;
+    const NodeType *node = catalogue_node(parts, name);
+    if (node) return (HardwarePart){PART_NODE, node->name, node};
+    const Gpu *gpu = catalogue_gpu(parts, name);
+    if (!gpu && strchr(name, ':')) gpu = find_gpu(script->arena, parts, name, where, script->problems); // a MIG slice
+    if (gpu) return (HardwarePart){PART_GPU, gpu->name, gpu};
+    const FabricLink *link = catalogue_link(parts, name);
+    if (link) return (HardwarePart){PART_LINK, link->name, link};
+    const StorageType *storage = catalogue_storage(parts, name);
+    if (storage) return (HardwarePart){PART_STORAGE, storage->name, storage};
+    return (HardwarePart){0};
+}
+
+static int sim_hw(lua_State *L) {
+    const Script *script = script_of(L);
+    Where where = lua_host_where(L, 1);
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return lua_host_fail(L, "for example: sim.hw \"dgx-a100\"", "sim.hw takes the name of a part, not a %s", luaL_typename(L, 1));
+    const char *name = lua_tostring(L, 1);
+    int before = problem_count(script->problems);
+    HardwarePart *part = ARENA_NEW(script->arena, HardwarePart);
+    *part = find_part(script, name, where);
+    if (!part->part && problem_count(script->problems) == before) {
+        NameList names = part_names(script->arena, script->catalogue);
+        problem_add(script->problems, where, "no hardware is called \"%.60s\"", name);
+        if (nearest_name(name, names.items, names.count))
+            problem_hint_names(script->problems, name, names.items, names.count);
+        else
+            problem_hint(script->problems, "see: lockstep hw list");
+    }
+    lua_host_check_memory(L);
+    handle_push(L, HANDLE_PART, part->part ? part : NULL, where);
+    return 1;
+}
+
+// ---- Fabrics.
+
+static int make_fabric(lua_State *L, ObjectId id, FabricKind kind, bool rail_optimised) {
+    Object object = read_call(L, 1, id);
+    FabricChoice *fabric = NULL;
+    if (object.sound) {
+        fabric = ARENA_NEW(script_of(L)->arena, FabricChoice);
+        *fabric = (FabricChoice){kind, handle_value(&object, "link"), 1, 0, rail_optimised};
+    }
+    if (fabric && kind == FABRIC_FAT_TREE) {
+        fabric->oversubscription = object_number(&object, "oversubscription", 1);
+        fabric->nodes_per_leaf = object_int(&object, "nodes_per_leaf", 0);
+    }
+    handle_push(L, HANDLE_FABRIC, fabric, object.where);
+    return 1;
+}
+
+static int sim_single_switch(lua_State *L) { return make_fabric(L, OBJECT_SINGLE_SWITCH, FABRIC_SINGLE_SWITCH, false); }
+static int sim_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_FAT_TREE, FABRIC_FAT_TREE, false); }
+static int sim_rail_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_RAIL_FAT_TREE, FABRIC_FAT_TREE, true); }
+
+// ---- sim.cluster.
+
+static void set_fabric(ClusterSpec *spec, const Object *object) {
+    const Value *fabric = object_value(object, "fabric");
+    spec->fabric = FABRIC_SINGLE_SWITCH;
+    spec->oversubscription = 1;
+    if (!fabric->given) return;
+    if (fabric->handle_kind != HANDLE_FABRIC) {
+        spec->link = fabric->handle;
+        return;
+    }
+    const FabricChoice *choice = fabric->handle;
+    spec->link = choice->link;
+    spec->fabric = choice->kind;
+    spec->oversubscription = choice->oversubscription;
+    spec->nodes_per_leaf = choice->nodes_per_leaf;
+    spec->rail_optimised = choice->rail_optimised;
+}
+
+static NodeGroup node_group(const Object *object, Where where) {
+    NodeGroup group = {.where = where, .type = handle_value(object, "node"), .gpu = handle_value(object, "gpu")};
+    group.gpus = object_int(object, "gpus", group.type->gpu_count);
+    group.pcie_bytes_per_second = object_number(object, "pcie", 0);
+    return group;
+}
+
+static bool set_groups(lua_State *L, ClusterSpec *spec, const Object *object) {
+    const Script *script = script_of(L);
+    const Value *nodes = object_value(object, "nodes");
+    bool mixed = nodes->count > 0, single = object_has(object, "node");
+    if (mixed == single) {
+        problem_add(script->problems, object->where, mixed ? "sim.cluster takes either node or nodes, not both"
+                                                           : "sim.cluster needs node, the type of its nodes");
+        problem_hint(script->problems, mixed ? "put all nodes into the list" : "for example: node = \"dgx-a100\", gpus = 64");
+        return false;
+    }
+    if (mixed && (object_has(object, "gpus") || object_has(object, "gpu"))) {
+        const char *field = object_has(object, "gpus") ? "gpus" : "gpu";
+        problem_add(script->problems, object_value(object, field)->where, "each entry of nodes has its own %s", field);
+        problem_hint(script->problems, "nodes = { { node = \"…\", %s = … }, … }", field);
+        return false;
+    }
+    int count = mixed ? nodes->count : 1;
+    NodeGroup *groups = ARENA_ARRAY(script->arena, NodeGroup, count);
+    for (int i = 0; i < count; i++)
+        groups[i] = mixed ? node_group(nodes->items[i].table, nodes->items[i].where)
+                          : node_group(object, single && object_has(object, "gpus") ? object_value(object, "gpus")->where : object->where);
+    spec->groups = groups;
+    spec->group_count = count;
+    return true;
+}
+
+// One factor per node that the cluster can ever have when its size is varied; nodes the script does not name are sound.
+static void set_link_speed(Arena *arena, ClusterSpec *spec, const Object *object) {
+    const Value *speed = object_value(object, "link_speed");
+    if (!speed->count) return;
+    const Field *gpus = field_find(OBJECT_CLUSTER, "gpus");
+    double *factors = ARENA_ARRAY(arena, double, gpus->most * spec->group_count);
+    for (int i = 0; i < (int)gpus->most * spec->group_count; i++) factors[i] = i < speed->count ? speed->items[i].number : 1;
+    spec->link_speed = factors;
+}
+
+static int sim_cluster(lua_State *L) {
+    Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_CLUSTER);
+    ClusterSpec *spec = ARENA_NEW(script->arena, ClusterSpec);
+    *spec = (ClusterSpec){.where = object.where, .price_per_gpu_hour = -1};
+    bool sound = object.sound && set_groups(L, spec, &object);
+    if (sound) {
+        set_fabric(spec, &object);
+        set_link_speed(script->arena, spec, &object);
+        spec->storage = handle_value(&object, "storage");
+        spec->power_usage_effectiveness = object_number(&object, "pue", 0);
+        const Object *price = object_table(&object, "price");
+        if (price) {
+            spec->price_per_gpu_hour = object_number(price, "gpu_hour", -1);
+            spec->currency = object_text(price, "currency");
+        }
+    }
+    handle_push(L, HANDLE_CLUSTER, sound ? spec : NULL, object.where);
+    return 1;
+}
+
+const luaL_Reg cluster_functions[] = {{"hw", sim_hw},
+                                      {"single_switch", sim_single_switch},
+                                      {"fat_tree", sim_fat_tree},
+                                      {"rail_fat_tree", sim_rail_fat_tree},
+                                      {"cluster", sim_cluster},
+                                      {NULL, NULL}};

@@ -1,0 +1,77 @@
+// The Lua that scenarios are written in: a state of its own that counts memory, steps and seconds, knows no files and
+// no clock, and turns every failure into a problem with file and line. It knows nothing of clusters.
+#ifndef LOCKSTEP_SCENARIOS_LUA_HOST_H
+#define LOCKSTEP_SCENARIOS_LUA_HOST_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+#include "sim/random.h"
+
+typedef struct LuaLimits { // 0: the default
+    size_t memory_bytes;   // of Lua's own memory, and again of what a script makes the program keep: 256 MiB
+    int64_t steps;         // virtual machine instructions, counted by the thousand: 1e9
+    double cpu_seconds;    // 60; then the process ends with exit status 4 (see lua_host_call)
+} LuaLimits;
+
+typedef struct LuaSource { // a text that was loaded, kept to find the lines of fields
+    const char *name;      // as messages say it
+    const char *text;
+    struct LuaSource *next;
+} LuaSource;
+
+typedef struct LuaHost {
+    lua_State *state;
+    Arena *arena;
+    Problems *problems;
+    LuaLimits limits;
+    const char *file;         // the script
+    uint64_t seed;
+    RandomStream random;      // of math.random
+    size_t memory_used;
+    size_t arena_before;      // bytes the arena had when the host was opened
+    int64_t steps;
+    const char *stopped;      // why the script was stopped; errors that follow are of no interest
+    Where stopped_at;
+    LuaSource *sources;
+    void *owner;              // of lua_sim.c
+} LuaHost;
+
+// NULL after a problem (the memory limit is too small for an empty script). Close also after problems.
+LuaHost *lua_host_open(Arena *arena, Problems *problems, const LuaLimits *limits, const char *file, uint64_t seed);
+void lua_host_close(LuaHost *host);
+LuaHost *lua_host(lua_State *L);
+
+// Runs body(L) with `argument` as light userdata at index 1, under the limits. False after a problem. One that spends
+// its CPU seconds where no hook can stop it (string.find) ends the process: the message is printed, exit status 4.
+bool lua_host_call(LuaHost *host, lua_CFunction body, void *argument);
+// Loads a text as a function onto the stack, or raises. For body functions and require.
+void lua_host_load(lua_State *L, const char *name, const char *text, size_t bytes);
+
+// File and line of the Lua code that called: level 1 is the caller of the running C function.
+Where lua_host_where(lua_State *L, int level);
+// The text of a loaded file; NULL when none has this name.
+const char *lua_host_source(const LuaHost *host, const char *name);
+// Raises "FILE:LINE: TEXT" (of the caller) with a hint or NULL; a script may catch it.
+int lua_host_fail(lua_State *L, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Raises when the arena has grown beyond the memory limit since the host was opened.
+void lua_host_check_memory(lua_State *L);
+
+// The safe library as the global environment: base, string, table, math, utf8, coroutine, less what can reach outside
+// or differ from run to run. Called by lua_host_open.
+void lua_library_open(lua_State *L);
+// Puts a read-only view of the table on top of the stack in its place; reading a name it lacks raises, with the
+// nearest name, when `strict` (what the table is called) is given.
+void lua_library_protect(lua_State *L, const char *called, bool strict);
+// pairs and next in an order that is always the same, and a stable sort: lua_order.c.
+int lua_sorted_pairs(lua_State *L);
+int lua_sorted_next(lua_State *L);
+int lua_stable_sort(lua_State *L);
+// require: modules beside the script, and those set as fields of the registry's table of built-in ones.
+int lua_require(lua_State *L);
+#define LUA_BUILTIN_MODULES "lockstep.modules"
+
+#endif

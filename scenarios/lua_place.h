@@ -1,0 +1,20 @@
+// Where in a script a field was written. Lua tells the line of a call only; this finds the lines inside its table by
+// walking over the source, so that a message points at the field itself. What it cannot find keeps the call's line.
+#ifndef LOCKSTEP_SCENARIOS_LUA_PLACE_H
+#define LOCKSTEP_SCENARIOS_LUA_PLACE_H
+
+typedef struct Place {
+    const char *at; // in the source; NULL: not found, `line` is the nearest that is known
+    int line;
+} Place;
+
+// Just inside the brace of `word { …` or `word({ …`, the first one that begins at the line or soon after it.
+Place place_of_call(const char *source, int line, const char *word);
+// The value of `key = …` in the table that the place is inside of.
+Place place_of_key(Place table, const char *key);
+// The index-th value (from 0) without a key.
+Place place_of_item(Place table, int index);
+// From a value that is a table constructor to just inside its brace.
+Place place_inside(Place value);
+
+#endif

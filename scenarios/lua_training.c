@@ -1,0 +1,178 @@
+// sim.model, sim.training, and job:expect.
+#include <math.h>
+#include <string.h>
+
+#include "scenarios/lua_script.h"
+#include "sim/check.h"
+
+// ---- Models.
+
+static int push_model(lua_State *L, const Model *model, Where where) {
+    handle_push(L, HANDLE_MODEL, model, where);
+    return 1;
+}
+
+static int model_get(lua_State *L) {
+    const Script *script = script_of(L);
+    Where where = lua_host_where(L, 1);
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return lua_host_fail(L, "for example: sim.model.get \"gpt3-175b\"", "sim.model.get takes the name of a model, not a %s", luaL_typename(L, 1));
+    lua_host_check_memory(L);
+    return push_model(L, find_model(script->arena, lua_tostring(L, 1), where, script->problems), where);
+}
+
+static int model_make_transformer(lua_State *L) {
+    const Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_TRANSFORMER);
+    if (!object.sound) return push_model(L, NULL, object.where);
+    TransformerShape shape = {
+        .name = object_text(&object, "name"),
+        .layers = object_int(&object, "layers", 0),
+        .hidden = object_int(&object, "hidden", 0),
+        .heads = object_int(&object, "heads", 0),
+        .kv_heads = object_int(&object, "kv_heads", 0),
+        .head_dim = object_int(&object, "head_dim", 0),
+        .ffn = object_int(&object, "ffn", 0),
+        .vocab = object_int(&object, "vocab", 0),
+        .max_positions = object_int(&object, "max_positions", 0),
+        .gated_mlp = object_flag(&object, "gated_mlp", false),
+        .untied_embedding = object_flag(&object, "untied_embedding", false),
+        .causal = object_flag(&object, "causal", true),
+        .rms_norm = object_flag(&object, "rms_norm", false),
+    };
+    return push_model(L, model_transformer(script->arena, &shape, object.where, script->problems), object.where);
+}
+
+static int model_make_resnet(lua_State *L) {
+    const Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_RESNET);
+    if (!object.sound) return push_model(L, NULL, object.where);
+    int depth = object_int(&object, "depth", 50), image_size = object_int(&object, "image_size", 224);
+    int classes = object_int(&object, "classes", 1000);
+    return push_model(L, model_resnet(script->arena, depth, image_size, classes, object.where, script->problems), object.where);
+}
+
+static int model_make_mlp(lua_State *L) {
+    const Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_MLP);
+    if (!object.sound) return push_model(L, NULL, object.where);
+    const Value *list = object_value(&object, "widths");
+    int *widths = ARENA_ARRAY(script->arena, int, list->count);
+    for (int i = 0; i < list->count; i++) widths[i] = (int)list->items[i].number;
+    const char *name = object_text(&object, "name");
+    return push_model(L, model_mlp(script->arena, name, widths, list->count, object.where, script->problems), object.where);
+}
+
+const luaL_Reg model_functions[] = {{"get", model_get},
+                                    {"gpt", model_make_transformer},
+                                    {"transformer", model_make_transformer},
+                                    {"resnet", model_make_resnet},
+                                    {"mlp", model_make_mlp},
+                                    {NULL, NULL}};
+
+// ---- Training.
+
+static void set_model(TrainingSpec *spec, const Object *object) {
+    spec->model = handle_value(object, "model");
+    bool is_transformer = spec->model->kind == MODEL_TRANSFORMER;
+    spec->seq_len = object_number(object, "seq_len", is_transformer ? spec->model->max_positions : 1);
+    spec->optimizer = is_transformer ? OPTIMIZER_ADAM : OPTIMIZER_SGD;
+    if (object_has(object, "optimizer")) spec->optimizer = (Optimizer)object_value(object, "optimizer")->choice;
+}
+
+static void set_precision(Job *job, const Object *object) {
+    const char *name = object_text(object, "precision");
+    job->precision_stated = name != NULL;
+    job->mixed_stated = object_has(object, "mixed_precision");
+    job->spec.precision = BF16;
+    if (name) CHECK(precision_from_name(name, &job->spec.precision));
+    job->spec.mixed_precision = object_flag(object, "mixed_precision", precision_bytes(job->spec.precision) < 4);
+}
+
+static void set_layout(TrainingSpec *spec, const Object *object) {
+    spec->strategy = (Strategy)object_value(object, "strategy")->choice;
+    spec->schedule = (Schedule)object_value(object, "schedule")->choice;
+    spec->layout.zero = object_int(object, "zero", 0);
+    const Object *parallel = object_table(object, "parallel");
+    if (!parallel) return;
+    spec->layout.tp = object_int(parallel, "tp", 1);
+    spec->layout.pp = object_int(parallel, "pp", 0);
+    spec->layout.vpp = object_int(parallel, "vpp", 1);
+    spec->layout.dp = object_int(parallel, "dp", 0); // "fill" is no number
+    spec->layout.sequence_parallel = object_flag(parallel, "sequence_parallel", false);
+    if (object_value(parallel, "zero")->written) spec->layout.zero = object_int(parallel, "zero", 0);
+}
+
+static void set_batch(TrainingSpec *spec, const Object *object) {
+    const Object *batch = object_table(object, "batch");
+    if (!batch) return;
+    spec->global_batch = object_number(batch, "global", 0);
+    spec->micro_batch = object_number(batch, "micro", 0);
+    spec->grad_accumulation = object_number(batch, "accumulation", 0);
+}
+
+static void set_data(TrainingSpec *spec, const Object *object) {
+    const Object *data = object_table(object, "data");
+    if (!data) return;
+    const StorageType *storage = handle_value(data, "storage");
+    spec->storage = storage ? storage->name : NULL;
+    spec->sample_bytes = object_number(data, "sample_bytes", 0);
+    spec->loader_workers = object_number(data, "workers", 4);
+    spec->samples_per_second_per_worker = object_number(data, "samples_per_second_per_worker", 0);
+}
+
+static void set_software(TrainingSpec *spec, const Object *object) {
+    spec->recompute = (Recompute)object_value(object, "recompute")->choice;
+    spec->attention = (Attention)object_value(object, "attention")->choice;
+    spec->framework = (Framework)object_value(object, "framework")->choice;
+    CHECK(backend_from_name(object_text(object, "backend"), &spec->backend));
+    spec->bucket_bytes = object_number(object, "bucket", 0);
+    const Object *overlap = object_table(object, "overlap");
+    spec->overlap_grad_reduce = overlap ? object_flag(overlap, "grad_reduce", true) : true;
+    spec->fp32_grad_reduce = object_flag(object, "fp32_grad_reduce", false);
+    spec->cpu_seconds_per_step = object_number(object, "cpu_per_step", 0);
+    spec->jitter = object_number(object, "jitter", 0);
+    spec->straggler = object_number(object, "straggler", 0);
+}
+
+static int sim_training(lua_State *L) {
+    Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_TRAINING);
+    Job *job = NULL;
+    if (object.sound) {
+        job = ARENA_NEW(script->arena, Job);
+        job->spec.where = object.where;
+        set_model(&job->spec, &object);
+        set_precision(job, &object);
+        set_layout(&job->spec, &object);
+        set_batch(&job->spec, &object);
+        set_data(&job->spec, &object);
+        set_software(&job->spec, &object);
+        job->spec.samples = object_number(&object, "samples", 0);
+        job->spec.tokens = object_number(&object, "tokens", 0);
+        job->spec.epochs = object_value(&object, "epochs")->written ? object_number(&object, "epochs", 0) : 0;
+    }
+    handle_push(L, HANDLE_TRAINING, job, object.where);
+    return 1;
+}
+
+// ---- job:expect.
+
+int job_expect(lua_State *L) {
+    Script *script = script_of(L);
+    const Handle *handle = handle_at(L, 1);
+    if (!handle || handle->kind != HANDLE_TRAINING)
+        return lua_host_fail(L, "write job:expect { … }, with a colon", "expect belongs to a sim.training");
+    Object object = read_call(L, 2, OBJECT_EXPECT);
+    Job *job = (Job *)handle->value;
+    const ObjectType *type = &object_types[OBJECT_EXPECT];
+    for (int i = 0; i < type->field_count && job && object.sound; i++) {
+        const Value *value = &object.values[i];
+        Expectation expectation = {type->fields[i].name, value->where, value->flag, value->number};
+        if (value->given) LIST_PUSH(script->arena, &job->expect, expectation);
+    }
+    lua_settop(L, 1);
+    return 1;
+}
+
+const luaL_Reg training_functions[] = {{"training", sim_training}, {NULL, NULL}};

@@ -1,0 +1,36 @@
+// Every file of the fuzzers' corpora, through the same code, in every build. The laws are CHECKs in the fuzzers.
+#include <dirent.h>
+
+#include "sim/file.h"
+#include "tests/test.h"
+
+#define LLVMFuzzerTestOneInput fuzz_json
+#include "tests/fuzz/fuzz_json.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_quantity
+#include "tests/fuzz/fuzz_quantity.c"
+#undef LLVMFuzzerTestOneInput
+
+static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+// Runs the fuzzer's code on every file of a folder; returns how many there were.
+static int replay(const char *folder, int (*run)(const uint8_t *, size_t)) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_visible, alphasort);
+    for (int i = 0; i < count; i++) {
+        size_t bytes = 0;
+        const char *path = arena_printf(arena, "%s/%s", folder, entries[i]->d_name);
+        const char *data = file_read(arena, path, 1 << 20, &bytes, problems);
+        if (data) run((const uint8_t *)data, bytes);
+        free(entries[i]);
+    }
+    free(entries);
+    EXPECT_INT(problem_count(problems), 0);
+    arena_close(arena);
+    return count;
+}
+
+TEST(the_json_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_json", fuzz_json) >= 8); }
+TEST(the_quantity_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_quantity", fuzz_quantity) >= 8); }
