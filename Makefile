@@ -32,7 +32,9 @@ help:
 demo:
 	@sh .ci/packages
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep
-	@$(BUILD)/lockstep run scenarios/examples/scaling_efficiency.lua --plot --plot-dir $(BUILD)
+	@$(BUILD)/lockstep run scenarios/examples/scaling_efficiency.lua --plot
+	@$(BUILD)/lockstep run scenarios/examples/scaling_efficiency.lua -q --plot=scaling,breakdown --plot-dir $(BUILD)
+	@echo; echo "The plots as pictures: $(BUILD)/scaling_efficiency-scaling.png and -breakdown.png"
 
 test:
 	@sh .ci/packages

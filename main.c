@@ -40,7 +40,8 @@ static void print_help(FILE *out) {
                  "  lockstep memory --model gpt3-175b --gpu A100 --tp 8 --pp 8 --micro-batch 1\n"
                  "  lockstep hw show H100\n\nCommands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\nlockstep COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input.\n");
+    fprintf(out, "\nlockstep COMMAND --help says more. Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 "
+                 "bad input.\n");
 }
 
 int main(int argc, char **argv) {
@@ -63,7 +64,9 @@ int main(int argc, char **argv) {
     }
     const char *near = nearest_name(argv[1], names, COMMAND_COUNT);
     fprintf(stderr, "error: no command is called \"%s\"\n", argv[1]);
-    if (near) fprintf(stderr, "  hint: did you mean \"%s\"?\n", near);
-    else fprintf(stderr, "  hint: lockstep --help lists them\n");
+    if (near)
+        fprintf(stderr, "  hint: did you mean \"%s\"?\n", near);
+    else
+        fprintf(stderr, "  hint: lockstep --help lists them\n");
     return 2;
 }

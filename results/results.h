@@ -18,8 +18,8 @@ typedef struct Style {
 // Colour by --color=auto|always|never (NULL: auto), NO_COLOR, TERM and whether `out` is a terminal.
 Style style_for(FILE *out, const char *color_mode, bool plain);
 
-// The screen: title, table of points (columns with units), memory of the fullest rank, breakdown of the step, published against
-// simulated, notes, assumptions (all when verbose, else those that matter most and how many more), digest.
+// The screen: title, table of points (columns with units), memory of the fullest rank, breakdown of the step, published
+// against simulated, notes, assumptions (all when verbose, else those that matter most and how many more), digest.
 void results_print(FILE *out, const Record *record, const Style *style, bool verbose);
 void results_write_csv(FILE *out, const Record *record);  // one row a point; quoted as RFC 4180 says, lines end in LF
 void results_write_json(FILE *out, const Record *record); // keys of the interface, format_version 1
@@ -37,7 +37,8 @@ void table_print(const Table *table, FILE *out, const Style *style);
 // kind: "scaling", "breakdown", "gantt", "memory". format by the path's ending: .png or .svg.
 bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems);
 // The same as text in the terminal; falls back to block characters of our own when gnuplot is missing.
-bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style, Problems *problems);
+bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style,
+                      Problems *problems);
 extern const char *const plot_kinds[];
 extern const int plot_kind_count;
 

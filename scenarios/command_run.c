@@ -18,6 +18,8 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 static const char *const color_modes[] = {"auto", "always", "never"};
 
+static const char *const plot_formats[] = {"png", "svg"};
+
 static const OptionSpec own_options[] = {
     {.name = "set", .kind = OPTION_TEXTS, .metavar = "PATH=VALUE", .help = "put a value in place of the script's (paths below); may be repeated"},
     {.name = "json", .kind = OPTION_FLAG, .help = "results as JSON"},
@@ -26,7 +28,8 @@ static const OptionSpec own_options[] = {
     {.name = "output", .kind = OPTION_TEXT, .metavar = "FILE", .letter = 'o',
      .help = "write results to FILE, whole or not at all; .json and .csv choose the form"},
     {.name = "plot", .kind = OPTION_TEXT, .metavar = "KINDS", .help = "plot: scaling, breakdown, gantt, memory, with commas; alone: what the script asks for"},
-    {.name = "plot-dir", .kind = OPTION_TEXT, .metavar = "DIR", .help = "plots as PNG files in DIR instead of on the screen"},
+    {.name = "plot-dir", .kind = OPTION_TEXT, .metavar = "DIR", .help = "plots as files in DIR instead of on the screen"},
+    {.name = "plot-format", .kind = OPTION_CHOICE, .choices = plot_formats, .choice_count = 2, .help = "of these files (default png)"},
     {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "of all random draws (default 1)"},
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {.name = "quiet", .kind = OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
@@ -185,11 +188,13 @@ static const char *plot_path(Run *run, const Record *record, const char *kind, i
     const char *dot = strrchr(name, '.');
     int length = dot ? (int)(dot - name) : (int)strlen(name);
     const char *suffix = run->records.count > 1 ? arena_printf(run->arena, "-%d", number + 1) : "";
-    return arena_printf(run->arena, "%s/%.*s%s-%s.png", option_text(run->options, "plot-dir", "."), length, name, suffix, kind);
+    const char *format = plot_formats[option_choice(run->options, "plot-format", 0)];
+    return arena_printf(run->arena, "%s/%.*s%s-%s.%s", option_text(run->options, "plot-dir", "."), length, name, suffix, kind, format);
 }
 
 static bool plot_record(Run *run, const KindList *wanted, int number) {
     const Record *record = run->records.items[number];
+    if (record->point_count == 0) return true; // a report has nothing to draw
     int count = wanted->count ? wanted->count : record->plot_count;
     const char *const *kinds = wanted->count ? wanted->items : record->plots;
     bool to_files = option_given(run->options, "plot-dir"), ok = true;

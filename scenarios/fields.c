@@ -214,9 +214,10 @@ static const Field study_fields[] = {
 #define VARIABLES(many)                                                                                                \
     {"gpus", COUNT(1, MOST_GPUS), .list = (many), .example = "8", .help = "GPUs in the cluster"},                      \
     {"node", PART(PART_NODE), .list = (many), .example = "\"dgx-a100\"", .help = "type of node"},                      \
+    {"gpu", PART(PART_GPU), .list = (many), .example = "\"A100\"", .help = "GPU put in place of the node's own"},      \
     {"fabric", PART(PART_LINK), .list = (many), .example = "\"ib-ndr400\"", .help = "link between nodes"},             \
     {"storage", PART(PART_STORAGE), .list = (many), .example = "\"nfs-1gbe\"", .help = "where samples lie"},           \
-    {"model", VALUE(HANDLE_MODEL), .named = true, .list = (many), .example = "\"gpt2-124m\"", .help = "model, by name"},  \
+    {"oversubscription", NUMBER(1, 1000), .list = (many), .example = "2", .help = "of the fat tree"},                  \
     {"global_batch", COUNT(1, 1e8), .list = (many), .example = "256", .help = "batch.global"},                         \
     {"micro_batch", COUNT(1, 1e8), .list = (many), .example = "4", .help = "batch.micro"},                             \
     {"accumulation", COUNT(1, 1e8), .list = (many), .example = "8", .help = "batch.accumulation"},                     \
@@ -227,10 +228,9 @@ static const Field study_fields[] = {
     {"zero", COUNT(0, 1), .list = (many), .example = "1", .help = "zero"},                                             \
     {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .list = (many), .example = "\"gpipe\"", .help = "schedule"},  \
     {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .list = (many), .example = "\"ddp\"", .help = "strategy"},    \
-    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .list = (many), .example = "\"fp16\"", .help = "precision"},  \
-    {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .list = (many), .example = "\"full\"", .help = "recompute"},  \
-    {"attention", CHOICE(attention_names, ATTENTION_COUNT), .list = (many), .example = "\"plain\"", .help = "attention"},  \
-    {"framework", CHOICE(framework_names, FRAMEWORK_COUNT), .list = (many), .example = "\"tuned\"", .help = "framework"},  \
+    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .list = (many), .example = "\"fp16\"", .help = "precision"}, \
+    {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .list = (many), .example = "\"full\"", .help = "recompute"}, \
+    {"backend", CHOICE(backends, COUNT_OF(backends)), .list = (many), .example = "\"gloo\"", .help = "backend"},       \
     {"seq_len", COUNT(1, 1e8), .list = (many), .example = "1024", .help = "seq_len"},                                  \
     {"bucket", BYTES(ABOVE_ZERO), .list = (many), .example = "\"25 MiB\"", .help = "bucket"}
 

@@ -8,8 +8,7 @@
 #include "scenarios/lua_host.h"
 
 static const char *const base_functions[] = {
-    "assert", "error", "getmetatable", "ipairs", "pcall",    "rawequal", "rawget",
-    "rawlen", "select", "tonumber",    "type",   "xpcall",   "_VERSION",
+    "assert", "error", "getmetatable", "ipairs", "pcall", "rawequal", "rawget", "rawlen", "select", "tonumber", "type", "_VERSION",
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -189,6 +188,27 @@ static int base_load(lua_State *L) { // upvalue: Lua's own
     return lua_gettop(L);
 }
 
+// Lua calls the handler of a hook's error with hooks off: a handler that never ends would never be stopped.
+static int guarded_handler(lua_State *L) { // upvalue: the script's handler
+    lua_settop(L, 1);
+    if (lua_host(L)->stopped) return 1;
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+static int base_xpcall(lua_State *L) { // upvalue: Lua's own
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, guarded_handler, 1);
+    lua_replace(L, 2);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
 static int string_format(lua_State *L) { // upvalue: Lua's own
     const char *format = luaL_checkstring(L, 1);
     for (const char *at = strchr(format, '%'); at; at = strchr(at + 1, '%')) {
@@ -289,6 +309,9 @@ static void add_base(lua_State *L, int builtins) {
     lua_getfield(L, -1, "load");
     lua_pushcclosure(L, base_load, 1);
     lua_setfield(L, builtins, "load");
+    lua_getfield(L, -1, "xpcall");
+    lua_pushcclosure(L, base_xpcall, 1);
+    lua_setfield(L, builtins, "xpcall");
     lua_pop(L, 1);
     static const luaL_Reg ours[] = {
         {"tostring", base_tostring}, {"print", base_print},        {"setmetatable", base_setmetatable},

@@ -160,15 +160,7 @@ static Declared declare(lua_State *L, const char *name, Place table, Where call)
     Script *script = script_of(L);
     Reader reader = script_reader(L);
     Declared option = {.name = arena_copy_text(script->arena, name), .flag = flag_of(script->arena, name)};
-    Place place = place_of_key(table, name);
-    option.object = (Object){.id = OBJECT_OPTION, .where = {call.file, place.at ? place.line : call.line}, .place = place_inside(place)};
-    if (!lua_istable(L, -1)) {
-        option.object.values = ARENA_ARRAY(script->arena, Value, FIELDS_MOST);
-        problem_add(script->problems, option.object.where, "option \"%.60s\" must be a table of fields, not a %s", name, luaL_typename(L, -1));
-        problem_hint(script->problems, "for example: %s = { default = 8, help = \"…\" }", name);
-    } else {
-        read_fields(&reader, lua_absindex(L, -1), NULL, &option.object);
-    }
+    read_object_at(&reader, -1, OBJECT_OPTION, place_of_key(table, name), call, &option.object);
     option.fallback = object_value(&option.object, "default");
     return option;
 }

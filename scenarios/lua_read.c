@@ -264,19 +264,28 @@ void read_fields(Reader *reader, int index, Value *values, Object *object) {
     for (int i = 0; i < type->field_count; i++) read_field(reader, index, &type->fields[i], object);
 }
 
+static bool refuse_no_table(Reader *reader, int index, Object *object, const char *word) {
+    if (lua_isnoneornil(reader->L, index) || lua_istable(reader->L, index)) return false;
+    if (!object->values) object->values = ARENA_ARRAY(reader->arena, Value, FIELDS_MOST);
+    memset(object->values, 0, sizeof(Value) * (size_t)object_types[object->id].field_count);
+    problem_add(reader->problems, object->where, "%s takes a table of fields, not a %s", object_called(object->id), luaL_typename(reader->L, index));
+    problem_hint(reader->problems, "for example: %s { %s = %s }", word, object_types[object->id].fields[0].name,
+                 object_types[object->id].fields[0].example);
+    return true;
+}
+
 void read_object(Reader *reader, int index, ObjectId id, const char *word, Where call, Value *values, Object *object) {
     lua_host_check_memory(reader->L);
-    *object = (Object){.id = id, .where = call, .place = {NULL, call.line}};
+    *object = (Object){.id = id, .where = call, .place = {NULL, call.line}, .values = values};
     if (!reader->brief && call.file)
         object->place = place_of_call(lua_host_source(lua_host(reader->L), call.file), call.line, word);
-    if (!lua_isnoneornil(reader->L, index) && !lua_istable(reader->L, index)) {
-        object->values = values ? values : ARENA_ARRAY(reader->arena, Value, FIELDS_MOST);
-        memset(object->values, 0, sizeof(Value) * (size_t)object_types[id].field_count);
-        problem_add(reader->problems, call, "%s takes a table of fields, not a %s", object_called(id),
-                    luaL_typename(reader->L, index));
-        problem_hint(reader->problems, "for example: %s { %s = %s }", word, object_types[id].fields[0].name,
-                     object_types[id].fields[0].example);
-        return;
-    }
+    if (refuse_no_table(reader, index, object, word)) return;
     read_fields(reader, lua_isnoneornil(reader->L, index) ? 0 : lua_absindex(reader->L, index), values, object);
+}
+
+void read_object_at(Reader *reader, int index, ObjectId id, Place place, Where call, Object *object) {
+    lua_host_check_memory(reader->L);
+    *object = (Object){.id = id, .where = {call.file, place.at ? place.line : call.line}, .place = place_inside(place)};
+    if (refuse_no_table(reader, index, object, object_types[id].word)) return;
+    read_fields(reader, lua_absindex(reader->L, index), NULL, object);
 }

@@ -70,6 +70,8 @@ typedef struct Reader {
 // Reads the table at the index (absent counts as empty). Problems are added; object->sound says whether there were any.
 // `values` is room for FIELDS_MOST, or NULL to take it from the arena. `word` stands before the table in the source.
 void read_object(Reader *reader, int index, ObjectId id, const char *word, Where call, Value *values, Object *object);
+// The same for a table that stands at a known place, as the value of a key the user chose.
+void read_object_at(Reader *reader, int index, ObjectId id, Place place, Where call, Object *object);
 
 const Value *object_value(const Object *object, const char *field);
 bool object_has(const Object *object, const char *field); // given, by whatever way

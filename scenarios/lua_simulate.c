@@ -27,8 +27,9 @@ static void set_values(lua_State *L, const char *key, const NamedValue *values, 
 }
 
 static void push_point(lua_State *L, const RecordPoint *point) {
-    static const char *const metrics[] = {"samples_per_s", "tokens_per_s", "efficiency", "mfu", "hfu", "memory", "cost_per_hour",
-                                          "cost_per_month", "cost_per_run", "days", "total_time", "energy"};
+    static const char *const metrics[] = {"samples_per_s", "tokens_per_s", "efficiency",    "mfu",
+                                          "hfu",           "memory",       "cost_per_hour", "cost_per_month",
+                                          "cost_per_run",  "days",         "total_time",    "energy"};
     lua_createtable(L, 0, 20);
     lua_pushboolean(L, point->ran);
     lua_setfield(L, -2, "ran");
@@ -40,7 +41,8 @@ static void push_point(lua_State *L, const RecordPoint *point) {
     lua_setfield(L, -2, "gpus");
     if (!point->ran) return;
     set_number(L, "step_time", point->step_p50_s);
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) set_number(L, metrics[i], study_metric(point, metrics[i]));
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        set_number(L, metrics[i], study_metric(point, metrics[i]));
     set_values(L, "exposed", point->exposed, point->exposed_count);
     set_values(L, "memory_by_class", point->memory, point->memory_count);
 }
@@ -51,8 +53,10 @@ static RecordPoint *keep_points(Arena *arena, const RecordPoint *points, int cou
     for (int i = 0; i < count; i++) {
         kept[i] = points[i];
         kept[i].why_not = arena_copy_text(arena, points[i].why_not);
-        NamedValue *exposed = ARENA_ARRAY(arena, NamedValue, points[i].exposed_count), *memory = ARENA_ARRAY(arena, NamedValue, points[i].memory_count);
-        if (points[i].exposed_count) memcpy(exposed, points[i].exposed, (size_t)points[i].exposed_count * sizeof *exposed);
+        NamedValue *exposed = ARENA_ARRAY(arena, NamedValue, points[i].exposed_count),
+                   *memory = ARENA_ARRAY(arena, NamedValue, points[i].memory_count);
+        if (points[i].exposed_count)
+            memcpy(exposed, points[i].exposed, (size_t)points[i].exposed_count * sizeof *exposed);
         if (points[i].memory_count) memcpy(memory, points[i].memory, (size_t)points[i].memory_count * sizeof *memory);
         for (int c = 0; c < points[i].exposed_count; c++) exposed[c].name = arena_copy_text(arena, exposed[c].name);
         for (int c = 0; c < points[i].memory_count; c++) memory[c].name = arena_copy_text(arena, memory[c].name);
@@ -76,7 +80,9 @@ static RecordPoint *simulate_study(Script *script, const StudySpec *study, int *
 static RecordPoint *simulate_by_hand(Script *script, const ProgramSpec *program, int *count) {
     Arena *scratch = arena_open();
     const System *system = program_system(scratch, program, script->problems);
-    StudySpec study = {.catalogue = program->catalogue, .cluster = program->cluster_spec, .seed = script->request->seed,
+    StudySpec study = {.catalogue = program->catalogue,
+                       .cluster = program->cluster_spec,
+                       .seed = script->request->seed,
                        .unfolded = script->request->unfolded};
     RecordPoint point = {0}, *points = NULL;
     int before = problem_count(script->problems);
@@ -139,7 +145,9 @@ typedef struct Fit {
 } Fit;
 
 // Searched on the whole line: value = min (max / min)^s with s = 1 / (1 + e^-z).
-static double unknown_value(const Unknown *unknown, double z) { return unknown->min * pow(unknown->max / unknown->min, 1 / (1 + exp(-z))); }
+static double unknown_value(const Unknown *unknown, double z) {
+    return unknown->min * pow(unknown->max / unknown->min, 1 / (1 + exp(-z)));
+}
 static double unknown_start(const Unknown *unknown) {
     double share = log(unknown->start / unknown->min) / log(unknown->max / unknown->min);
     if (share < 0.01) share = 0.01;
@@ -149,7 +157,8 @@ static double unknown_start(const Unknown *unknown) {
 
 static void push_unknowns(lua_State *L, const Fit *fit, const double *z) {
     lua_createtable(L, 0, fit->unknown_count);
-    for (int i = 0; i < fit->unknown_count; i++) set_number(L, fit->unknowns[i].name, unknown_value(&fit->unknowns[i], z[i]));
+    for (int i = 0; i < fit->unknown_count; i++)
+        set_number(L, fit->unknowns[i].name, unknown_value(&fit->unknowns[i], z[i]));
 }
 
 // Stack: 1 the argument, 2 rows, 3 predict. log of predicted over measured, or NAN once predict has raised.
@@ -177,6 +186,9 @@ static void read_unknowns(lua_State *L, Fit *fit) {
     Reader reader = script_reader(L);
     static const char hint[] = "for example: unknowns = { seconds_per_step = { start = 0.1, min = 0.001, max = 10 } }";
     if (lua_getfield(L, 1, "unknowns") != LUA_TTABLE) lua_host_fail(L, hint, "sim.fit needs the unknowns");
+    Where call = lua_host_where(L, 1);
+    Place table = place_inside(
+        place_of_key(place_of_call(lua_host_source(lua_host(L), call.file), call.line, "fit"), "unknowns"));
     lua_pushcfunction(L, lua_sorted_next);
     for (lua_pushnil(L);;) {
         lua_pushvalue(L, -2); // next
@@ -188,9 +200,10 @@ static void read_unknowns(lua_State *L, Fit *fit) {
             lua_host_fail(L, hint, "unknowns are up to %d tables by name", MOST_UNKNOWNS);
         Object object;
         const char *name = arena_copy_text(reader.arena, lua_tostring(L, -2));
-        read_object(&reader, lua_gettop(L), OBJECT_UNKNOWN, name, lua_host_where(L, 1), NULL, &object);
+        read_object_at(&reader, lua_gettop(L), OBJECT_UNKNOWN, place_of_key(table, name), call, &object);
         if (!object.sound) failed(L);
-        Unknown unknown = {name, object_number(&object, "start", 1), object_number(&object, "min", 0), object_number(&object, "max", 0)};
+        Unknown unknown = {name, object_number(&object, "start", 1), object_number(&object, "min", 0),
+                           object_number(&object, "max", 0)};
         if (!(unknown.min < unknown.max) || unknown.start < unknown.min || unknown.start > unknown.max)
             lua_host_fail(L, hint, "%s must start between its min and max", name);
         fit->unknowns[fit->unknown_count++] = unknown;
@@ -207,7 +220,8 @@ static void read_rows(lua_State *L, Fit *fit) {
     Arena *arena = script_of(L)->arena;
     if (lua_getfield(L, 1, "rows") != LUA_TTABLE) lua_host_fail(L, hint, "sim.fit needs rows, a list of tables");
     lua_getfield(L, 1, "predict");
-    if (!lua_isfunction(L, 3)) lua_host_fail(L, "predict = function(unknown, row) return … end", "sim.fit needs a function predict");
+    if (!lua_isfunction(L, 3))
+        lua_host_fail(L, "predict = function(unknown, row) return … end", "sim.fit needs a function predict");
     lua_getfield(L, 1, "measured");
     const char *measured = lua_type(L, 4) == LUA_TSTRING ? lua_tostring(L, 4) : NULL;
     if (!measured) lua_host_fail(L, hint, "sim.fit needs the name of the measured column");
@@ -228,7 +242,8 @@ static void read_rows(lua_State *L, Fit *fit) {
         }
         lua_getfield(L, -1, measured);
         double value = lua_isnumber(L, -1) ? lua_tonumber(L, -1) : NAN;
-        if (use && !(value > 0 && isfinite(value))) lua_host_fail(L, hint, "row %d has no %s above 0", (int)i, measured);
+        if (use && !(value > 0 && isfinite(value)))
+            lua_host_fail(L, hint, "row %d has no %s above 0", (int)i, measured);
         if (use) {
             fit->rows[fit->row_count] = (int)i;
             fit->measured[fit->row_count++] = value;
@@ -237,7 +252,8 @@ static void read_rows(lua_State *L, Fit *fit) {
     }
     lua_settop(L, 3);
     if (fit->row_count < fit->unknown_count)
-        lua_host_fail(L, "measure more, or fix an unknown", "%d rows cannot tell %d unknowns", fit->row_count, fit->unknown_count);
+        lua_host_fail(L, "measure more, or fix an unknown", "%d rows cannot tell %d unknowns", fit->row_count,
+                      fit->unknown_count);
 }
 
 static void check_fit_fields(lua_State *L) {
@@ -249,7 +265,9 @@ static void check_fit_fields(lua_State *L) {
         for (int i = 0; i < 5; i++) known = known || strcmp(names[i], key) == 0;
         if (known) continue;
         const char *near = nearest_name(key, names, 5);
-        lua_host_fail(L, near ? lua_pushfstring(L, "did you mean \"%s\"?", near) : "known: unknowns, rows, measured, use, predict",
+        lua_host_fail(L,
+                      near ? lua_pushfstring(L, "did you mean \"%s\"?", near)
+                           : "known: unknowns, rows, measured, use, predict",
                       "sim.fit has no field \"%.60s\"", key);
     }
 }
@@ -265,8 +283,12 @@ static int sim_fit(lua_State *L) {
     read_rows(L, fit);
     double z[MOST_UNKNOWNS], sigma[MOST_UNKNOWNS];
     for (int i = 0; i < fit->unknown_count; i++) z[i] = unknown_start(&fit->unknowns[i]);
-    LeastSquares problem = {.parameter_count = fit->unknown_count, .residual_count = fit->row_count, .residuals = fit_residuals, .data = fit,
-                            .difference_step = 0.02, .most_iterations = 50};
+    LeastSquares problem = {.parameter_count = fit->unknown_count,
+                            .residual_count = fit->row_count,
+                            .residuals = fit_residuals,
+                            .data = fit,
+                            .difference_step = 0.02,
+                            .most_iterations = 50};
     double rms = least_squares_solve(script->arena, &problem, z, sigma);
     if (fit->broken) return lua_error(L); // the message of predict
     lua_host_check_memory(L);
@@ -274,7 +296,8 @@ static int sim_fit(lua_State *L) {
     lua_createtable(L, 0, fit->unknown_count);
     for (int i = 0; i < fit->unknown_count; i++) {
         double share = 1 / (1 + exp(-z[i]));
-        set_number(L, fit->unknowns[i].name, sigma[i] * share * (1 - share) * log(fit->unknowns[i].max / fit->unknowns[i].min));
+        set_number(L, fit->unknowns[i].name,
+                   sigma[i] * share * (1 - share) * log(fit->unknowns[i].max / fit->unknowns[i].min));
     }
     lua_setfield(L, -2, "sigma");
     set_number(L, "rms", rms);
@@ -294,12 +317,17 @@ static Record *report_of(lua_State *L, const Object *object) {
     for (int i = 0; i < rows->count; i++) {
         const Object *row = rows->items[i].table;
         const char *unit = object_text(row, "unit");
-        published[i] = (Published){object_text(row, "name"), unit ? unit : "", object_number(row, "published", NAN), object_number(row, "simulated", NAN),
-                                   object_text(row, "source")};
+        published[i] = (Published){object_text(row, "name"), unit ? unit : "", object_number(row, "published", NAN),
+                                   object_number(row, "simulated", NAN), object_text(row, "source")};
         digest = digest_bytes(digest, &published[i].simulated, sizeof published[i].simulated);
     }
-    *record = (Record){.title = object_text(object, "title"), .scenario = script->request->file, .sample_name = "samples", .published = published,
-                       .published_count = rows->count, .seed = script->request->seed, .digest = digest};
+    *record = (Record){.title = object_text(object, "title"),
+                       .scenario = script->request->file,
+                       .sample_name = "samples",
+                       .published = published,
+                       .published_count = rows->count,
+                       .seed = script->request->seed,
+                       .digest = digest};
     record->notes = read_texts(L, object, "notes", &record->note_count);
     return record;
 }
@@ -310,4 +338,5 @@ static int sim_report(lua_State *L) {
     return 1;
 }
 
-const luaL_Reg simulate_functions[] = {{"simulate", sim_simulate}, {"fit", sim_fit}, {"report", sim_report}, {NULL, NULL}};
+const luaL_Reg simulate_functions[] = {
+    {"simulate", sim_simulate}, {"fit", sim_fit}, {"report", sim_report}, {NULL, NULL}};

@@ -4,6 +4,7 @@
 
 #include "models/hardware/kernel.h"
 #include "models/workload/lower.h"
+#include "scenarios/program.h"
 #include "scenarios/study.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
@@ -15,8 +16,10 @@
 // Relative uncertainty (1 sigma) of time by cause, for parts that were not measured on the user's machines: held-out
 // errors of the kernel fits and of collectives against public logs (see README, "How far to trust a number").
 static const double cause_sigma[CAUSE_COUNT] = {
-    [CAUSE_GEMM] = 0.08, [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30, [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15,
-    [CAUSE_TP] = 0.15, [CAUSE_PP] = 0.10, [CAUSE_DP] = 0.20, [CAUSE_COPY] = 0.20, [CAUSE_DATA] = 0.25, [CAUSE_HOST] = 0.20, [CAUSE_OTHER] = 0.20};
+    [CAUSE_GEMM] = 0.08,      [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30,
+    [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15, [CAUSE_TP] = 0.15,     [CAUSE_PP] = 0.10,
+    [CAUSE_DP] = 0.20,        [CAUSE_COPY] = 0.20,      [CAUSE_DATA] = 0.25,   [CAUSE_HOST] = 0.20,
+    [CAUSE_OTHER] = 0.20};
 #define RUN_TO_RUN_SIGMA 0.02 // same configuration, same cluster: 0.4 to 5 % between runs (measured training rows)
 
 static double cpu_seconds(void) {
@@ -37,7 +40,8 @@ typedef struct Outcome {
     int64_t events;
 } Outcome;
 
-static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result, Cause tail) {
+static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result,
+                          Cause tail) {
     Outcome outcome = {.step_s = step_seconds(result->end), .events = result->event_count, .digest = DIGEST_START};
     double sums[CAUSE_COUNT] = {0}, weight = 0;
     for (int a = 0; a < system->actor_count; a++) {
@@ -63,8 +67,12 @@ static Outcome outcome_of(const System *system, const int32_t *class_of, int ran
 
 // ---- The pipeline's timeline: one row per stage of the first replica.
 
-static Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of, const RunResult *result) {
-    struct { TimelineBar *items; int count, room; } bars = {0};
+static Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
+                             const RunResult *result) {
+    struct {
+        TimelineBar *items;
+        int count, room;
+    } bars = {0};
     Timeline *timeline = ARENA_NEW(arena, Timeline);
     const Resolved *r = &lowered->resolved;
     const char **rows = ARENA_ARRAY(arena, const char *, r->pp);
@@ -80,7 +88,8 @@ static Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System 
             const char *cause = interval->label ? (backward ? "backward" : "forward") : cause_names[interval->cause];
             double start_s = step_seconds(interval->start), end_s = step_seconds(interval->end);
             TimelineBar *last = bars.count ? &bars.items[bars.count - 1] : NULL;
-            if (last && last->row == p && interval->label == open_label && interval->label && start_s <= last->end_s * (1 + 1e-12) + 1e-12) {
+            if (last && last->row == p && interval->label == open_label && interval->label &&
+                start_s <= last->end_s * (1 + 1e-12) + 1e-12) {
                 last->end_s = end_s; // one micro-batch is many kernels: one bar
             } else if (end_s > start_s) {
                 TimelineBar bar = {p, start_s, end_s, cause, system->labels[interval->label].name};
@@ -100,7 +109,8 @@ static Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System 
 
 // ---- From times to what a user asks.
 
-static NamedValue *named(Arena *arena, const char *const *names, const char *const *titles, const double *values, int count) {
+static NamedValue *named(Arena *arena, const char *const *names, const char *const *titles, const double *values,
+                         int count) {
     NamedValue *list = ARENA_ARRAY(arena, NamedValue, count);
     for (int i = 0; i < count; i++) list[i] = (NamedValue){names[i], titles ? titles[i] : names[i], values[i]};
     return list;
@@ -108,7 +118,8 @@ static NamedValue *named(Arena *arena, const char *const *names, const char *con
 
 static double steps_of_run(const TrainingSpec *training, double global_batch) {
     double epochs = training->epochs > 0 ? training->epochs : 1;
-    if (training->tokens > 0 && training->seq_len > 0) return ceil(training->tokens / (training->seq_len * global_batch));
+    if (training->tokens > 0 && training->seq_len > 0)
+        return ceil(training->tokens / (training->seq_len * global_batch));
     if (training->samples > 0) return ceil(training->samples / global_batch) * epochs;
     return NAN;
 }
@@ -120,13 +131,16 @@ static void set_speed(RecordPoint *point, const Cluster *cluster, const Training
     bool tokens = training->model->kind == MODEL_TRANSFORMER;
     point->tokens_per_s = tokens ? point->samples_per_s * training->seq_len : 0;
     double flops = model_flops_per_sample(training->model, (int)training->seq_len) * global_batch;
-    double again = training->recompute == RECOMPUTE_FULL ? model_forward_flops_per_sample(training->model, (int)training->seq_len) * global_batch : 0;
+    double again = training->recompute == RECOMPUTE_FULL
+                       ? model_forward_flops_per_sample(training->model, (int)training->seq_len) * global_batch
+                       : 0;
     point->flops_per_step = flops;
     point->mfu = peak > 0 ? flops / (peak * point->step_p50_s) : NAN;
     point->hfu = peak > 0 ? (flops + again) / (peak * point->step_p50_s) : NAN;
 }
 
-static void set_money_and_energy(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training, double busy_share) {
+static void set_money_and_energy(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training,
+                                 double busy_share) {
     const double hours_per_month = 730; // 8,760 hours a year over 12
     double per_hour = cluster->price_per_gpu_hour > 0 ? cluster->price_per_gpu_hour * cluster->gpu_count : NAN;
     point->currency = cluster->currency;
@@ -151,7 +165,8 @@ static double relative_sigma(const Outcome *outcome, double stated) {
 }
 
 static void set_times(Arena *arena, RecordPoint *point, const double *steps, int count, double sigma) {
-    double middle = quantile(arena, steps, count, 0.5), low = quantile(arena, steps, count, 0.05), high = quantile(arena, steps, count, 0.95);
+    double middle = quantile(arena, steps, count, 0.5), low = quantile(arena, steps, count, 0.05),
+           high = quantile(arena, steps, count, 0.95);
     point->step_p50_s = middle;
     point->step_p5_s = low * exp(-1.645 * sigma);
     point->step_p95_s = high * exp(1.645 * sigma);
@@ -168,14 +183,16 @@ static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec
     point->global_batch = r->global_batch;
 }
 
-static bool fits(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster, const TrainingSpec *training) {
+static bool fits(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster,
+                 const TrainingSpec *training) {
     point->memory_peak_bytes = lowered->memory.peak;
     point->memory_capacity_bytes = lowered->memory.capacity;
     point->memory = named(arena, memory_class_names, NULL, lowered->memory.bytes, MEMORY_CLASS_COUNT);
     point->memory_count = MEMORY_CLASS_COUNT;
     if (lowered->memory.peak <= lowered->memory.capacity) return true;
     const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
-    point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak), gib(arena, lowered->memory.capacity), gpu->name);
+    point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
+                                  gib(arena, lowered->memory.capacity), gpu->name);
     TrainingSpec asked = *training;
     asked.layout.dp = 0;
     asked.micro_batch = lowered->resolved.micro_batch;
@@ -185,17 +202,31 @@ static bool fits(Arena *arena, RecordPoint *point, const Lowered *lowered, const
 }
 
 static RecordPoint blank_point(const Cluster *cluster) {
-    return (RecordPoint){.gpu_count = cluster->gpu_count, .node_count = cluster->node_count, .efficiency_vs_one_gpu = NAN, .efficiency_vs_ideal = NAN,
-                         .mfu = NAN, .hfu = NAN, .cost_per_hour = NAN, .cost_per_month = NAN, .cost_per_run = NAN, .cost_per_step = NAN,
-                         .days = NAN, .steps = NAN, .energy_kwh = NAN, .power_watts = NAN, .currency = cluster->currency};
+    return (RecordPoint){.gpu_count = cluster->gpu_count,
+                         .node_count = cluster->node_count,
+                         .efficiency_vs_one_gpu = NAN,
+                         .efficiency_vs_ideal = NAN,
+                         .mfu = NAN,
+                         .hfu = NAN,
+                         .cost_per_hour = NAN,
+                         .cost_per_month = NAN,
+                         .cost_per_run = NAN,
+                         .cost_per_step = NAN,
+                         .days = NAN,
+                         .steps = NAN,
+                         .energy_kwh = NAN,
+                         .power_watts = NAN,
+                         .currency = cluster->currency};
 }
 
-RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, const StudySpec *study, Problems *problems) {
+RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
+                              const StudySpec *study, Problems *problems) {
     RecordPoint point = blank_point(cluster);
     double started = cpu_seconds();
     const Lowered *lowered = lower_training(arena, cluster, training, problems);
     if (!lowered) {
-        point.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text : "the layout is not possible";
+        point.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text
+                                                : "the layout is not possible";
         return point;
     }
     set_layout(&point, &lowered->resolved, training);
@@ -243,50 +274,11 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
 
 // ---- Programs written by hand.
 
-// "0", "0 and 3", "0-2 and 7": ranks in order as ranges.
-static const char *rank_list(Arena *arena, const int32_t *ranks, int count) {
-    const char *text = "";
-    for (int i = 0; i < count;) {
-        int end = i;
-        while (end + 1 < count && ranks[end + 1] == ranks[end] + 1) end++;
-        const char *range = end > i ? arena_printf(arena, "%d-%d", ranks[i], ranks[end]) : arena_printf(arena, "%d", ranks[i]);
-        text = i == 0 ? range : arena_printf(arena, "%s%s%s", text, end + 1 == count ? " and " : ", ", range);
-        i = end + 1;
-    }
-    return text;
-}
-
-// One problem per channel that some wait in, at the line of the waiting call; the ranks that never came are named.
-static void report_deadlock(Arena *arena, const System *system, const RunResult *result, Problems *problems) {
-    bool *reported = ARENA_ARRAY(arena, bool, system->channel_count);
-    int32_t *waiting = ARENA_ARRAY(arena, int32_t, system->actor_count), *missing = ARENA_ARRAY(arena, int32_t, system->actor_count);
-    for (int i = 0; i < result->stuck_count; i++) {
-        const Stuck *stuck = &result->stuck[i];
-        const Label *label = &system->labels[stuck->op.label];
-        Where where = {label->file, label->line};
-        if (stuck->op.kind != OP_TRANSFER) continue; // it waits for a mark behind another stuck call
-        int32_t channel = system->actors[stuck->actor].channels[stuck->op.slot];
-        if (reported[channel]) continue;
-        reported[channel] = true;
-        int waiting_count = 0;
-        for (int k = i; k < result->stuck_count; k++)
-            if (result->stuck[k].op.kind == OP_TRANSFER && system->actors[result->stuck[k].actor].channels[result->stuck[k].op.slot] == channel)
-                waiting[waiting_count++] = result->stuck[k].actor;
-        int missing_count = run_missing_members(system, result, channel, missing, system->actor_count);
-        problem_add(problems, where, "deadlock: rank%s %s wait%s in %s for rank%s %s, which never call%s it", waiting_count > 1 ? "s" : "",
-                    rank_list(arena, waiting, waiting_count), waiting_count > 1 ? "" : "s", label->name, missing_count > 1 ? "s" : "",
-                    rank_list(arena, missing, missing_count), missing_count > 1 ? "" : "s");
-        problem_hint(problems, "every rank of the group must make the same calls in the same order");
-    }
-    if (problem_count(problems) == 0) {
-        const Label *label = &system->labels[result->stuck[0].op.label];
-        problem_add(problems, (Where){label->file, label->line}, "deadlock: rank %d waits for a mark that is never recorded", result->stuck[0].actor);
-        problem_hint(problems, "call record before wait, on a stream that gets there");
-    }
-}
-
 static Timeline *program_timeline(Arena *arena, const System *system, const RunResult *result) {
-    struct { TimelineBar *items; int count, room; } bars = {0};
+    struct {
+        TimelineBar *items;
+        int count, room;
+    } bars = {0};
     Timeline *timeline = ARENA_NEW(arena, Timeline);
     int rows = system->actor_count < 16 ? system->actor_count : 16;
     const char **names = ARENA_ARRAY(arena, const char *, rows);
@@ -295,8 +287,8 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     for (int64_t i = 0; i < result->interval_count; i++) {
         const Interval *interval = &result->intervals[i];
         if (interval->actor >= rows || interval->stream != 0 || interval->end <= interval->start) continue;
-        TimelineBar bar = {interval->actor, step_seconds(interval->start), step_seconds(interval->end), system->causes[interval->cause],
-                           system->labels[interval->label].name};
+        TimelineBar bar = {interval->actor, step_seconds(interval->start), step_seconds(interval->end),
+                           system->causes[interval->cause], system->labels[interval->label].name};
         LIST_PUSH(arena, &bars, bar);
         if (interval->kind == OP_WORK) busy += bar.end_s - bar.start_s;
     }
@@ -304,16 +296,18 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     return timeline;
 }
 
-RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps, const StudySpec *study, Problems *problems) {
+RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
+                             const StudySpec *study, Problems *problems) {
     RecordPoint point = blank_point(cluster);
     point.dp = point.tp = point.pp = point.vpp = point.cp = point.ep = 1;
     double started = cpu_seconds();
-    Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+    Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL}
+                                                            : fold_system(arena, system);
     RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
     RunResult result = run_system(arena, &folded.system, &options);
     if (result.stuck_count) {
         RunResult whole = run_system(arena, system, &options);
-        report_deadlock(arena, system, &whole, problems);
+        report_stuck(arena, system, &whole, study->where, problems);
         point.why_not = "deadlock";
         return point;
     }

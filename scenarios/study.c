@@ -50,7 +50,8 @@ static bool set_gpus(Study *study, PointSpec *point, const Variation *vary, int 
     double number;
     if (!whole_number(study, vary, value, &number)) return false;
     if (point->cluster.group_count != 1) {
-        problem_add(study->problems, vary->where, "gpus cannot vary over a cluster of %d node types", point->cluster.group_count);
+        problem_add(study->problems, vary->where, "gpus cannot vary over a cluster of %d node types",
+                    point->cluster.group_count);
         problem_hint(study->problems, "vary something else, or use one node type");
         return false;
     }
@@ -59,18 +60,21 @@ static bool set_gpus(Study *study, PointSpec *point, const Variation *vary, int 
 }
 
 static bool set_fabric(Study *study, PointSpec *point, const Variation *vary, int value) {
-    point->cluster.link = find_link(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    point->cluster.link =
+        find_link(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
     return point->cluster.link != NULL;
 }
 
 static bool set_node(Study *study, PointSpec *point, const Variation *vary, int value) {
-    point->groups[0].type = find_node(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    point->groups[0].type =
+        find_node(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
     point->groups[0].gpu = NULL;
     return point->groups[0].type != NULL;
 }
 
 static bool set_gpu(Study *study, PointSpec *point, const Variation *vary, int value) {
-    point->groups[0].gpu = find_gpu(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    point->groups[0].gpu =
+        find_gpu(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
     return point->groups[0].gpu != NULL;
 }
 
@@ -91,7 +95,8 @@ static bool set_backend(Study *study, PointSpec *point, const Variation *vary, i
 }
 
 static bool set_storage(Study *study, PointSpec *point, const Variation *vary, int value) {
-    point->cluster.storage = find_storage(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    point->cluster.storage =
+        find_storage(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
     return point->cluster.storage != NULL;
 }
 
@@ -105,12 +110,12 @@ static bool set_precision(Study *study, PointSpec *point, const Variation *vary,
     return false;
 }
 
-#define NUMBER_SETTER(name, field, Type)                                                        \
-    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {        \
-        double number;                                                                          \
-        if (!whole_number(study, vary, value, &number)) return false;                           \
-        point->training.field = (Type)number;                                                   \
-        return true;                                                                            \
+#define NUMBER_SETTER(name, field, Type)                                                                               \
+    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {                               \
+        double number;                                                                                                 \
+        if (!whole_number(study, vary, value, &number)) return false;                                                  \
+        point->training.field = (Type)number;                                                                          \
+        return true;                                                                                                   \
     }
 NUMBER_SETTER(set_tp, layout.tp, int)
 NUMBER_SETTER(set_pp, layout.pp, int)
@@ -121,12 +126,12 @@ NUMBER_SETTER(set_micro_batch, micro_batch, double)
 NUMBER_SETTER(set_accumulation, grad_accumulation, double)
 NUMBER_SETTER(set_seq_len, seq_len, double)
 
-#define NAME_SETTER(name, field, Type, names, count)                                            \
-    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {        \
-        int found;                                                                              \
-        if (!one_of(study, vary, value, names, count, &found)) return false;                    \
-        point->training.field = (Type)found;                                                    \
-        return true;                                                                            \
+#define NAME_SETTER(name, field, Type, names, count)                                                                   \
+    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {                               \
+        int found;                                                                                                     \
+        if (!one_of(study, vary, value, names, count, &found)) return false;                                           \
+        point->training.field = (Type)found;                                                                           \
+        return true;                                                                                                   \
     }
 NAME_SETTER(set_strategy, strategy, Strategy, strategy_names, STRATEGY_COUNT)
 NAME_SETTER(set_schedule, schedule, Schedule, schedule_names, SCHEDULE_COUNT)
@@ -159,11 +164,27 @@ typedef struct VaryRow {
 } VaryRow;
 
 static const VaryRow vary_rows[] = {
-    {"gpus", set_gpus}, {"node", set_node}, {"gpu", set_gpu}, {"fabric", set_fabric}, {"storage", set_storage},
-    {"oversubscription", set_oversubscription}, {"global_batch", set_global_batch}, {"micro_batch", set_micro_batch},
-    {"accumulation", set_accumulation}, {"tp", set_tp}, {"pp", set_pp}, {"vpp", set_vpp}, {"dp", set_dp}, {"zero", set_zero},
-    {"schedule", set_schedule}, {"strategy", set_strategy}, {"precision", set_precision}, {"recompute", set_recompute},
-    {"backend", set_backend}, {"seq_len", set_seq_len}, {"bucket", set_bucket},
+    {"gpus", set_gpus},
+    {"node", set_node},
+    {"gpu", set_gpu},
+    {"fabric", set_fabric},
+    {"storage", set_storage},
+    {"oversubscription", set_oversubscription},
+    {"global_batch", set_global_batch},
+    {"micro_batch", set_micro_batch},
+    {"accumulation", set_accumulation},
+    {"tp", set_tp},
+    {"pp", set_pp},
+    {"vpp", set_vpp},
+    {"dp", set_dp},
+    {"zero", set_zero},
+    {"schedule", set_schedule},
+    {"strategy", set_strategy},
+    {"precision", set_precision},
+    {"recompute", set_recompute},
+    {"backend", set_backend},
+    {"seq_len", set_seq_len},
+    {"bucket", set_bucket},
 };
 enum { VARY_ROWS = sizeof vary_rows / sizeof *vary_rows };
 
@@ -205,11 +226,7 @@ static double one_gpu_samples_per_s(Study *study, const PointSpec *point) {
     alone.training.layout = (Layout){.tp = 1, .pp = 1, .vpp = 1, .dp = 1};
     alone.training.strategy = STRATEGY_SINGLE;
     alone.training.straggler = 0;
-    double gpus = 0;
-    for (int g = 0; g < point->cluster.group_count; g++) gpus += point->groups[g].gpus;
-    if (alone.training.micro_batch <= 0) alone.training.micro_batch = point->training.global_batch / gpus;
     alone.training.global_batch = 0;
-    if (alone.training.micro_batch != floor(alone.training.micro_batch)) return 0;
     Problems *ignored = problems_create(study->arena);
     const Cluster *cluster = build_cluster(study, &alone, ignored);
     if (!cluster) return 0;
@@ -217,41 +234,46 @@ static double one_gpu_samples_per_s(Study *study, const PointSpec *point) {
     return one.ran ? one.samples_per_s : 0;
 }
 
-typedef struct Baseline { // remembered between points that differ in GPUs only
-    TrainingSpec training;
-    const NodeType *type;
-    const Gpu *gpu;
+typedef struct Baseline { // of the last point, for the next one that differs from it in nothing but GPUs
+    const int *values;    // what was varied; NULL: nothing remembered
     double samples_per_s;
-    bool known;
 } Baseline;
 
-static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *point, Baseline *baseline) {
+static bool same_but_gpus(const Study *study, const VaryRow *const *rows, const int *a, const int *b) {
+    for (int v = 0; v < study->spec->vary_count; v++)
+        if (rows[v]->set != set_gpus && a[v] != b[v]) return false;
+    return true;
+}
+
+static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *point, const VaryRow *const *rows,
+                           const int *values, Baseline *baseline) {
     const Layout *layout = &point->training.layout;
     if (!result->ran || layout->tp > 1 || layout->pp > 1 || point->training.strategy == STRATEGY_LAYERS) return;
-    TrainingSpec key = point->training;
-    if (key.micro_batch <= 0) key.micro_batch = result->micro_batch;
-    key.global_batch = 0;
-    bool same = baseline->known && memcmp(&key, &baseline->training, sizeof key) == 0 && baseline->type == point->groups[0].type &&
-                baseline->gpu == point->groups[0].gpu;
-    if (!same) {
+    // A stated global batch gives each size another batch per GPU, and so another single GPU to compare with.
+    bool fixed_per_gpu = point->training.micro_batch > 0;
+    if (!fixed_per_gpu || !baseline->values || !same_but_gpus(study, rows, values, baseline->values)) {
         PointSpec alone = *point;
-        alone.training = key;
-        *baseline = (Baseline){key, point->groups[0].type, point->groups[0].gpu, 0, true};
-        baseline->samples_per_s = one_gpu_samples_per_s(study, &alone);
+        if (!fixed_per_gpu) alone.training.micro_batch = result->micro_batch;
+        int *kept = ARENA_ARRAY(study->arena, int, study->spec->vary_count + 1);
+        memcpy(kept, values, (size_t)study->spec->vary_count * sizeof *values);
+        *baseline = (Baseline){kept, one_gpu_samples_per_s(study, &alone)};
     }
-    if (baseline->samples_per_s > 0) result->efficiency_vs_one_gpu = result->samples_per_s / (result->gpu_count * baseline->samples_per_s);
+    if (baseline->samples_per_s > 0)
+        result->efficiency_vs_one_gpu = result->samples_per_s / (result->gpu_count * baseline->samples_per_s);
 }
 
 static void record_parameters(Study *study, RecordPoint *result, const int *values) {
     const StudySpec *spec = study->spec;
     RecordParameter *list = ARENA_ARRAY(study->arena, RecordParameter, spec->vary_count);
     for (int v = 0; v < spec->vary_count; v++)
-        list[v] = (RecordParameter){spec->vary[v].name, spec->vary[v].texts[values[v]], spec->vary[v].numbers[values[v]]};
+        list[v] =
+            (RecordParameter){spec->vary[v].name, spec->vary[v].texts[values[v]], spec->vary[v].numbers[values[v]]};
     result->parameters = list;
     result->parameter_count = spec->vary_count;
 }
 
-static RecordPoint simulate_point(Study *study, const int *values, const VaryRow *const *rows, int point_count, Baseline *baseline) {
+static RecordPoint simulate_point(Study *study, const int *values, const VaryRow *const *rows, int point_count,
+                                  Baseline *baseline) {
     PointSpec point = point_spec(study);
     RecordPoint result = {0};
     // A point of many that is not possible is a row that says why; a lone one is the user's mistake.
@@ -263,9 +285,10 @@ static RecordPoint simulate_point(Study *study, const int *values, const VaryRow
     *training = point.training;
     if (cluster) {
         result = simulate_training(study->arena, cluster, training, study->spec, own);
-        set_efficiency(study, &result, &point, baseline);
+        set_efficiency(study, &result, &point, rows, values, baseline);
     } else {
-        result.why_not = problem_count(own) ? problem_at(own, problem_count(own) - 1)->text : "the cluster is not possible";
+        result.why_not =
+            problem_count(own) ? problem_at(own, problem_count(own) - 1)->text : "the cluster is not possible";
         for (int g = 0; g < point.cluster.group_count; g++) result.gpu_count += point.groups[g].gpus;
     }
     record_parameters(study, &result, values);
@@ -284,11 +307,16 @@ static void assume_text(Study *study, AssumptionList *list, const char *name, co
     LIST_PUSH(study->arena, list, assumption);
 }
 
-static void assume_fact(Study *study, AssumptionList *list, const char *part, const Fact *facts, int count, const char *name) {
+static void assume_fact(Study *study, AssumptionList *list, const char *part, const Fact *facts, int count,
+                        const char *name) {
     const Fact *fact = fact_find(facts, count, name);
     if (!fact) return;
-    Assumption assumption = {.name = arena_printf(study->arena, "%s %s", part, name), .unit = fact->unit, .source = fact->source,
-                             .kind = fact_kind_name(fact->kind), .text = fact->text, .value = fact->value};
+    Assumption assumption = {.name = arena_printf(study->arena, "%s %s", part, name),
+                             .unit = fact->unit,
+                             .source = fact->source,
+                             .kind = fact_kind_name(fact->kind),
+                             .text = fact->text,
+                             .value = fact->value};
     LIST_PUSH(study->arena, list, assumption);
 }
 
@@ -299,15 +327,19 @@ static void list_assumptions(Study *study, Record *record) {
     const char *said = "stated or default of the scenario";
     assume_text(study, &list, "precision", precision_name(training->precision), said);
     assume_text(study, &list, "framework", framework_name(training->framework), said);
-    if (training->model->kind == MODEL_TRANSFORMER) assume_text(study, &list, "attention", attention_name(training->attention), said);
-    if (training->model->kind == MODEL_TRANSFORMER) assume_text(study, &list, "recompute", recompute_name(training->recompute), said);
+    if (training->model->kind == MODEL_TRANSFORMER)
+        assume_text(study, &list, "attention", attention_name(training->attention), said);
+    if (training->model->kind == MODEL_TRANSFORMER)
+        assume_text(study, &list, "recompute", recompute_name(training->recompute), said);
     assume_text(study, &list, "optimizer", optimizer_name(training->optimizer), said);
-    assume_text(study, &list, "gradient reduce", training->overlap_grad_reduce ? "overlaps backward" : "after backward", said);
+    assume_text(study, &list, "gradient reduce", training->overlap_grad_reduce ? "overlaps backward" : "after backward",
+                said);
     assume_text(study, &list, "back end", backend_name(training->backend), said);
     for (int g = 0; g < spec->cluster->group_count; g++) {
         const NodeGroup *group = &spec->cluster->groups[g];
         const Gpu *gpu = group->gpu ? group->gpu : node_gpu(spec->catalogue, group->type, 0);
-        assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, arena_printf(study->arena, "gemm_efficiency_%s", precision_name(training->precision)));
+        assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count,
+                    arena_printf(study->arena, "gemm_efficiency_%s", precision_name(training->precision)));
         assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, "memory_efficiency");
         assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, "launch_time");
         assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, "sustained");
@@ -324,31 +356,55 @@ static void list_assumptions(Study *study, Record *record) {
 // ---- Published figures.
 
 double study_metric(const RecordPoint *point, const char *metric) {
-    static const struct { const char *name; size_t offset; double factor; } metrics[] = {
-        {"step_time", offsetof(RecordPoint, step_p50_s), 1}, {"samples_per_s", offsetof(RecordPoint, samples_per_s), 1},
-        {"tokens_per_s", offsetof(RecordPoint, tokens_per_s), 1}, {"efficiency", offsetof(RecordPoint, efficiency_vs_one_gpu), 1},
-        {"mfu", offsetof(RecordPoint, mfu), 1}, {"hfu", offsetof(RecordPoint, hfu), 1}, {"memory", offsetof(RecordPoint, memory_peak_bytes), 1},
-        {"cost_per_hour", offsetof(RecordPoint, cost_per_hour), 1}, {"cost_per_month", offsetof(RecordPoint, cost_per_month), 1},
-        {"cost_per_run", offsetof(RecordPoint, cost_per_run), 1}, {"days", offsetof(RecordPoint, days), 1},
-        {"total_time", offsetof(RecordPoint, days), 86400}, {"cost", offsetof(RecordPoint, cost_per_run), 1}, {"energy", offsetof(RecordPoint, energy_kwh), 1}};
+    static const struct {
+        const char *name;
+        size_t offset;
+        double factor;
+    } metrics[] = {{"step_time", offsetof(RecordPoint, step_p50_s), 1},
+                   {"samples_per_s", offsetof(RecordPoint, samples_per_s), 1},
+                   {"tokens_per_s", offsetof(RecordPoint, tokens_per_s), 1},
+                   {"efficiency", offsetof(RecordPoint, efficiency_vs_one_gpu), 1},
+                   {"mfu", offsetof(RecordPoint, mfu), 1},
+                   {"hfu", offsetof(RecordPoint, hfu), 1},
+                   {"memory", offsetof(RecordPoint, memory_peak_bytes), 1},
+                   {"cost_per_hour", offsetof(RecordPoint, cost_per_hour), 1},
+                   {"cost_per_month", offsetof(RecordPoint, cost_per_month), 1},
+                   {"cost_per_run", offsetof(RecordPoint, cost_per_run), 1},
+                   {"days", offsetof(RecordPoint, days), 1},
+                   {"total_time", offsetof(RecordPoint, days), 86400},
+                   {"cost", offsetof(RecordPoint, cost_per_run), 1},
+                   {"energy", offsetof(RecordPoint, energy_kwh), 1}};
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        if (strcmp(metrics[i].name, metric) == 0) return *(const double *)((const char *)point + metrics[i].offset) * metrics[i].factor;
+        if (strcmp(metrics[i].name, metric) == 0)
+            return *(const double *)((const void *)((const char *)point + metrics[i].offset)) * metrics[i].factor;
     return NAN;
 }
 
-static const char *const metric_names[] = {"step_time", "samples_per_s", "tokens_per_s", "efficiency", "mfu", "hfu", "memory", "cost_per_hour",
-                                           "cost_per_month", "cost_per_run", "days", "total_time", "cost", "energy"};
+static const char *const metric_names[] = {
+    "step_time",     "samples_per_s",  "tokens_per_s", "efficiency", "mfu",        "hfu",  "memory",
+    "cost_per_hour", "cost_per_month", "cost_per_run", "days",       "total_time", "cost", "energy"};
 enum { METRIC_NAMES = sizeof metric_names / sizeof *metric_names };
 
 static bool matches(const RecordPoint *point, const PublishedFigure *figure) {
     for (int m = 0; m < figure->match_count; m++) {
         bool found = false;
         for (int p = 0; p < point->parameter_count && !found; p++)
-            found = strcmp(point->parameters[p].name, figure->match_names[m]) == 0 && strcmp(point->parameters[p].text, figure->match_texts[m]) == 0;
-        if (!found && strcmp(figure->match_names[m], "gpus") == 0) found = point->gpu_count == atoi(figure->match_texts[m]);
+            found = strcmp(point->parameters[p].name, figure->match_names[m]) == 0 &&
+                    strcmp(point->parameters[p].text, figure->match_texts[m]) == 0;
+        if (!found && strcmp(figure->match_names[m], "gpus") == 0)
+            found = point->gpu_count == atoi(figure->match_texts[m]);
         if (!found) return false;
     }
     return true;
+}
+
+// "throughput at gpus 8": which point of the study a figure belongs to.
+static const char *figure_name(Arena *arena, const PublishedFigure *figure) {
+    const char *name = figure->name;
+    for (int m = 0; m < figure->match_count; m++)
+        name = arena_printf(arena, "%s%s %s %s", name, m == 0 ? " at" : ",", figure->match_names[m],
+                            figure->match_texts[m]);
+    return name;
 }
 
 static void compare_published(Study *study, Record *record) {
@@ -368,11 +424,13 @@ static void compare_published(Study *study, Record *record) {
         for (int p = 0; p < record->point_count && !point; p++)
             if (matches(&record->points[p], figure)) point = &record->points[p];
         if (!point) {
-            problem_add(study->problems, figure->where, "the published figure \"%s\" belongs to no point of the study", figure->name);
+            problem_add(study->problems, figure->where, "the published figure \"%s\" belongs to no point of the study",
+                        figure->name);
             problem_hint(study->problems, "its parameters must name values that are varied");
             continue;
         }
-        list[count++] = (Published){figure->name, figure->unit, figure->value, study_metric(point, figure->metric), figure->source};
+        list[count++] = (Published){figure_name(study->arena, figure), figure->unit, figure->value,
+                                    study_metric(point, figure->metric), figure->source};
     }
     record->published = list;
     record->published_count = count;
@@ -384,7 +442,8 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     const VaryRow **rows = ARENA_ARRAY(arena, const VaryRow *, spec->vary_count);
     for (int v = 0; v < spec->vary_count; v++) {
         rows[v] = find_row(&study, &spec->vary[v]);
-        if (spec->vary[v].count < 1) problem_add(problems, spec->vary[v].where, "%s has no values to vary over", spec->vary[v].name);
+        if (spec->vary[v].count < 1)
+            problem_add(problems, spec->vary[v].where, "%s has no values to vary over", spec->vary[v].name);
         if (spec->vary[v].count > 0 && point_count > 1000000 / spec->vary[v].count) {
             problem_add(problems, spec->vary[v].where, "the study has more than a million points");
             problem_hint(problems, "vary fewer things at once");
@@ -409,8 +468,16 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     }
     if (problem_count(problems) > before) return NULL;
     ModelKind kind = spec->training.model->kind;
-    *record = (Record){.title = spec->title, .scenario = spec->scenario, .points = points, .point_count = point_count, .notes = spec->notes,
-                       .note_count = spec->note_count, .plots = spec->plots, .plot_count = spec->plot_count, .seed = spec->seed, .digest = digest};
+    *record = (Record){.title = spec->title,
+                       .scenario = spec->scenario,
+                       .points = points,
+                       .point_count = point_count,
+                       .notes = spec->notes,
+                       .note_count = spec->note_count,
+                       .plots = spec->plots,
+                       .plot_count = spec->plot_count,
+                       .seed = spec->seed,
+                       .digest = digest};
     record->sample_name = kind == MODEL_CNN ? "images" : kind == MODEL_TRANSFORMER ? "sequences" : "samples";
     record->x_name = spec->vary_count ? spec->vary[spec->vary_count - 1].name : NULL;
     list_assumptions(&study, record);
@@ -428,8 +495,9 @@ bool study_expectations_hold(const StudySpec *study, const Record *record, FILE 
             bool holds = point->ran && (expect->less ? value < expect->bound : value > expect->bound);
             if (holds) continue;
             all = false;
-            fprintf(out, "%s:%d: expected %s %s %g, got %g with %d GPUs\n", expect->where.file ? expect->where.file : "scenario", expect->where.line,
-                    expect->name, expect->less ? "<" : ">", expect->bound, value, point->gpu_count);
+            fprintf(out, "%s:%d: expected %s %s %g, got %g with %d GPUs\n",
+                    expect->where.file ? expect->where.file : "scenario", expect->where.line, expect->name,
+                    expect->less ? "<" : ">", expect->bound, value, point->gpu_count);
         }
     }
     return all;

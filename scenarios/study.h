@@ -18,7 +18,7 @@ typedef struct Variation { // one varied parameter and its values
 typedef struct Expectation { // job:expect { memory = "< 76 GiB", mfu = "> 0.35" }
     const char *name;
     Where where;
-    bool less;               // "<" else ">"
+    bool less; // "<" else ">"
     double bound;
 } Expectation;
 
@@ -29,22 +29,23 @@ typedef struct PublishedFigure { // a figure to print beside the simulated one
     const char *const *match_names; // the point it belongs to: parameter = value
     const char *const *match_texts;
     int match_count;
-    const char *metric;      // RecordPoint metric: "step_time", "samples_per_s", "efficiency", "total_time", "cost_per_hour", …
+    const char
+        *metric; // RecordPoint metric: "step_time", "samples_per_s", "efficiency", "total_time", "cost_per_hour", …
 } PublishedFigure;
 
 typedef struct StudySpec {
     Where where;
     const char *title, *scenario;
     const Catalogue *catalogue;
-    const ClusterSpec *cluster;  // groups' gpus may be varied
+    const ClusterSpec *cluster; // groups' gpus may be varied
     TrainingSpec training;
-    const Variation *vary;       // the product of all is simulated, the first outermost
+    const Variation *vary; // the product of all is simulated, the first outermost
     int vary_count;
-    int seeds;                   // repetitions with other random draws (only where there is jitter); 0: 1
+    int seeds; // repetitions with other random draws (only where there is jitter); 0: 1
     uint64_t seed;
-    bool unfolded;               // simulate every rank
+    bool unfolded; // simulate every rank
     bool want_timeline;
-    double noise;                // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
+    double noise; // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
     const char *const *plots;
     int plot_count;
     const char *const *notes;
@@ -65,10 +66,10 @@ bool study_expectations_hold(const StudySpec *study, const Record *record, FILE 
 double study_metric(const RecordPoint *point, const char *name);
 
 // Simulates one step on one cluster: the piece that study_run calls for each point.
-RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, const StudySpec *study,
-                              Problems *problems);
+RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
+                              const StudySpec *study, Problems *problems);
 // A hand-written System as a record point (sim.program).
-RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps, const StudySpec *study,
-                             Problems *problems);
+RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
+                             const StudySpec *study, Problems *problems);
 
 #endif

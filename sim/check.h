@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                                        \
-    do {                                                                                        \
-        if (!(condition)) {                                                                     \
-            fprintf(stderr, "%s:%d: lockstep broke its own rule: %s\n", __FILE__, __LINE__,     \
-                    #condition);                                                                \
-            abort();                                                                            \
-        }                                                                                       \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: lockstep broke its own rule: %s\n", __FILE__, __LINE__, #condition);               \
+            abort();                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 #endif

@@ -16,12 +16,12 @@ typedef struct Entry {
 // generation[place]: odd while an event stands in the place, even while it is free or its event was cancelled.
 struct EventQueue {
     Arena *arena;
-    Entry *heap;          // heap[0 … count-1], children of i at 4i+1 … 4i+4
+    Entry *heap; // heap[0 … count-1], children of i at 4i+1 … 4i+4
     int32_t count, room;
-    int32_t cancelled;    // entries in the heap that no longer count
+    int32_t cancelled; // entries in the heap that no longer count
     uint64_t scheduled;
     SimTime now;
-    uint32_t *generation; // [room]
+    uint32_t *generation;  // [room]
     uint32_t *free_places; // a stack
     int32_t free_count, places_used;
 };
@@ -100,8 +100,10 @@ static void pop(EventQueue *queue) {
 static void sweep_cancelled(EventQueue *queue) {
     int32_t kept = 0;
     for (int32_t i = 0; i < queue->count; i++) {
-        if (queue->generation[queue->heap[i].place] & 1) queue->heap[kept++] = queue->heap[i];
-        else free_place(queue, queue->heap[i].place);
+        if (queue->generation[queue->heap[i].place] & 1)
+            queue->heap[kept++] = queue->heap[i];
+        else
+            free_place(queue, queue->heap[i].place);
     }
     queue->count = kept;
     queue->cancelled = 0;

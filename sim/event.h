@@ -23,8 +23,8 @@ typedef struct Event {
 EventQueue *event_queue_create(Arena *arena, int32_t room); // grows (in the arena) when more are pending
 EventId event_schedule(EventQueue *queue, SimTime time, int32_t kind, int32_t item);
 bool event_cancel(EventQueue *queue, EventId id); // false when it has fired or been cancelled already
-bool event_next(EventQueue *queue, Event *event);  // takes out the earliest; false when empty
-SimTime event_now(const EventQueue *queue);        // time of the event last taken
+bool event_next(EventQueue *queue, Event *event); // takes out the earliest; false when empty
+SimTime event_now(const EventQueue *queue);       // time of the event last taken
 int32_t event_pending(const EventQueue *queue);
 
 #endif

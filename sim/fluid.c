@@ -8,15 +8,15 @@ typedef struct Activity {
     const Plan *plan; // NULL: idle
     double bytes_left;
     double rate;
-    SimTime settled;  // bytes_left is true for this time
+    SimTime settled;   // bytes_left is true for this time
     int32_t *position; // [use] where it stands in the link's list of users
 } Activity;
 
 typedef struct LinkState {
-    int32_t *users; // channels active on it
+    int32_t *users;    // channels active on it
     int32_t *user_use; // which of the channel's uses names this link
     int32_t user_count;
-    int32_t mark;   // visit number of the last solve that saw it
+    int32_t mark; // visit number of the last solve that saw it
     // during a solve:
     double left, active, frozen;
     bool full;
@@ -31,11 +31,11 @@ struct Fluid {
     double *link_bytes;
     int32_t *channel_mark;
     int32_t visit;
-    int32_t *dirty;       // links whose users changed since the last solve
+    int32_t *dirty; // links whose users changed since the last solve
     int32_t dirty_count;
     bool *is_dirty;
     int32_t *part_links, *part_channels; // the connected part being solved
-    double *new_rate;     // [channel]
+    double *new_rate;                    // [channel]
 };
 
 static int most_uses(const Channel *channel) {
@@ -112,7 +112,8 @@ static void mark_dirty(Fluid *fluid, int32_t link) {
 static double rate_alone(const Fluid *fluid, const Plan *plan) {
     double level = INFINITY;
     for (int u = 0; u < plan->use_count; u++) {
-        double share = fluid->system->links[plan->uses[u].link].bytes_per_second / (plan->uses[u].weight * plan->fairness);
+        double share =
+            fluid->system->links[plan->uses[u].link].bytes_per_second / (plan->uses[u].weight * plan->fairness);
         if (plan->uses[u].weight > 0 && share < level) level = share;
     }
     if (plan->rate_limit > 0 && plan->rate_limit / plan->fairness < level) level = plan->rate_limit / plan->fairness;
@@ -223,7 +224,8 @@ static void solve_part(Fluid *fluid, int link_count, int channel_count) {
         }
         for (int i = 0; i < rising_count; i++) {
             const Plan *plan = fluid->activities[rising[i]].plan;
-            if (plan->rate_limit > 0 && plan->rate_limit / plan->fairness < level) level = plan->rate_limit / plan->fairness;
+            if (plan->rate_limit > 0 && plan->rate_limit / plan->fairness < level)
+                level = plan->rate_limit / plan->fairness;
         }
         CHECK(isfinite(level));
         if (level < 0) level = 0;

@@ -17,7 +17,7 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now);
 // It has ended (its end time has come). true: fluid_share must be called before time moves on.
 bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now);
 void fluid_share(Fluid *fluid, SimTime now);
-double fluid_rate(const Fluid *fluid, int32_t channel);     // payload bytes per second; 0 when idle
-const double *fluid_link_bytes(const Fluid *fluid);         // carried so far by transfers that have ended
+double fluid_rate(const Fluid *fluid, int32_t channel); // payload bytes per second; 0 when idle
+const double *fluid_link_bytes(const Fluid *fluid);     // carried so far by transfers that have ended
 
 #endif

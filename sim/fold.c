@@ -96,7 +96,8 @@ static void refine(const System *system, const Colours *actors, const Colours *c
         }
 }
 
-static void refine_until_stable(Arena *arena, const System *system, Colours *actors, Colours *channels, Colours *links) {
+static void refine_until_stable(Arena *arena, const System *system, Colours *actors, Colours *channels,
+                                Colours *links) {
     first_colours(system, actors, channels, links);
     number_colours(arena, actors);
     number_colours(arena, channels);
@@ -175,7 +176,8 @@ static void fold_channels(Arena *arena, const System *system, const Colours *cha
         folded[k] = *whole;
         folded[k].plans = plans;
     }
-    int32_t *next = ARENA_ARRAY(arena, int32_t, system->channel_count); // the next channel of the same class, -1 at the end
+    int32_t *next =
+        ARENA_ARRAY(arena, int32_t, system->channel_count); // the next channel of the same class, -1 at the end
     int32_t *head = ARENA_ARRAY(arena, int32_t, class_count);
     for (int k = 0; k < class_count; k++) head[k] = -1;
     for (int c = system->channel_count - 1; c >= 0; c--) {
@@ -216,8 +218,8 @@ static void count_members(Arena *arena, const System *folded, Channel *channels)
 }
 
 Folded fold_system(Arena *arena, const System *system) {
-    Colours actors = colours_create(arena, system->actor_count), channels = colours_create(arena, system->channel_count),
-            links = colours_create(arena, system->link_count);
+    Colours actors = colours_create(arena, system->actor_count),
+            channels = colours_create(arena, system->channel_count), links = colours_create(arena, system->link_count);
     refine_until_stable(arena, system, &actors, &channels, &links);
     int32_t *first_actor = representatives(arena, &actors), *first_channel = representatives(arena, &channels),
             *first_link = representatives(arena, &links);
@@ -227,12 +229,14 @@ Folded fold_system(Arena *arena, const System *system) {
         const Actor *whole = &system->actors[first_actor[k]];
         int slots = system->programs[whole->program].slot_count;
         int32_t *slot_channels = ARENA_ARRAY(arena, int32_t, slots);
-        for (int s = 0; s < slots; s++) slot_channels[s] = whole->channels[s] < 0 ? -1 : channels.colour[whole->channels[s]];
+        for (int s = 0; s < slots; s++)
+            slot_channels[s] = whole->channels[s] < 0 ? -1 : channels.colour[whole->channels[s]];
         folded_actors[k] = *whole;
         folded_actors[k].channels = slot_channels;
         folded_actors[k].multiplicity = 0;
     }
-    for (int a = 0; a < system->actor_count; a++) folded_actors[actors.colour[a]].multiplicity += system->actors[a].multiplicity;
+    for (int a = 0; a < system->actor_count; a++)
+        folded_actors[actors.colour[a]].multiplicity += system->actors[a].multiplicity;
 
     Channel *folded_channels = ARENA_ARRAY(arena, Channel, channels.colour_count);
     fold_channels(arena, system, &channels, &links, first_channel, first_link, folded_channels);

@@ -6,8 +6,8 @@
 #include "sim/program.h"
 
 typedef struct Folded {
-    System system;               // the quotient: one actor per class, links merged where they carry the same
-    const int32_t *class_of;     // actor of the whole -> actor of the quotient
+    System system;           // the quotient: one actor per class, links merged where they carry the same
+    const int32_t *class_of; // actor of the whole -> actor of the quotient
 } Folded;
 
 Folded fold_system(Arena *arena, const System *system);

@@ -15,12 +15,12 @@ typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_LIST,
 typedef struct Json Json;
 struct Json {
     JsonKind kind;
-    Where where;         // file and line of this value
+    Where where; // file and line of this value
     bool boolean;
     double number;
     const char *text;
-    const char *key;     // when it is a member of an object
-    const Json *items;   // members or elements, `count` of them
+    const char *key;   // when it is a member of an object
+    const Json *items; // members or elements, `count` of them
     int count;
 };
 
@@ -41,7 +41,7 @@ typedef struct JsonWriter {
     int depth;
     bool first[32]; // nothing written yet at this depth
     bool after_key;
-    int indent;     // spaces per level; 0 writes one line
+    int indent; // spaces per level; 0 writes one line
 } JsonWriter;
 
 JsonWriter json_writer(FILE *out, int indent);
@@ -51,7 +51,8 @@ void json_begin_list(JsonWriter *writer);
 void json_end_list(JsonWriter *writer);
 void json_key(JsonWriter *writer, const char *key);
 void json_write_text(JsonWriter *writer, const char *text); // NULL writes null; bad UTF-8 is replaced by U+FFFD
-void json_write_number(JsonWriter *writer, double number);  // shortest text that reads back equal; NaN and infinity write null
+void json_write_number(JsonWriter *writer,
+                       double number); // shortest text that reads back equal; NaN and infinity write null
 void json_write_integer(JsonWriter *writer, int64_t number);
 void json_write_bool(JsonWriter *writer, bool value);
 

@@ -22,13 +22,15 @@ static int residuals(const gsl_vector *x, void *data, gsl_vector *out) {
     return GSL_SUCCESS;
 }
 
-static void standard_errors(gsl_multifit_nlinear_workspace *work, const LeastSquares *problem, double squares, double *sigma) {
+static void standard_errors(gsl_multifit_nlinear_workspace *work, const LeastSquares *problem, double squares,
+                            double *sigma) {
     size_t count = (size_t)problem->parameter_count;
     gsl_matrix *covariance = gsl_matrix_alloc(count, count);
     CHECK(covariance);
     int freedom = problem->residual_count - problem->parameter_count;
     gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(work), 0, covariance);
-    for (size_t p = 0; p < count; p++) sigma[p] = sqrt(gsl_matrix_get(covariance, p, p) * squares / (freedom > 0 ? freedom : 1));
+    for (size_t p = 0; p < count; p++)
+        sigma[p] = sqrt(gsl_matrix_get(covariance, p, p) * squares / (freedom > 0 ? freedom : 1));
     gsl_matrix_free(covariance);
 }
 
@@ -40,14 +42,16 @@ double least_squares_solve(Arena *arena, const LeastSquares *problem, double *x,
     options.h_df = problem->difference_step > 0 ? problem->difference_step : 1e-6;
     Search search = {problem, ARENA_ARRAY(arena, double, parameters), ARENA_ARRAY(arena, double, count)};
     gsl_multifit_nlinear_fdf function = {.f = residuals, .n = count, .p = parameters, .params = &search};
-    gsl_multifit_nlinear_workspace *work = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, count, parameters);
+    gsl_multifit_nlinear_workspace *work =
+        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, count, parameters);
     CHECK(work);
     double *start = ARENA_ARRAY(arena, double, parameters);
     memcpy(start, x, parameters * sizeof *x);
     gsl_vector_view view = gsl_vector_view_array(start, parameters);
     gsl_multifit_nlinear_init(&view.vector, &function, work);
     int info;
-    gsl_multifit_nlinear_driver(problem->most_iterations > 0 ? (size_t)problem->most_iterations : 100, 1e-8, 1e-8, 0, NULL, NULL, &info, work);
+    gsl_multifit_nlinear_driver(problem->most_iterations > 0 ? (size_t)problem->most_iterations : 100, 1e-8, 1e-8, 0,
+                                NULL, NULL, &info, work);
     memcpy(x, gsl_multifit_nlinear_position(work)->data, parameters * sizeof *x);
     double norm = gsl_blas_dnrm2(gsl_multifit_nlinear_residual(work));
     if (sigma) standard_errors(work, problem, norm * norm, sigma);

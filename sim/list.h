@@ -7,17 +7,16 @@
 #include "sim/arena.h"
 
 // Usage: typedef struct { Op *items; int count, room; } OpList;   LIST_PUSH(arena, &list, op);
-#define LIST_PUSH(arena, list, value)                                                              \
-    do {                                                                                           \
-        if ((list)->count == (list)->room) {                                                       \
-            int list_room_ = (list)->room ? 2 * (list)->room : 8;                                  \
-            void *list_items_ = arena_array((arena), (size_t)list_room_, sizeof *(list)->items);   \
-            if ((list)->count)                                                                     \
-                memcpy(list_items_, (list)->items, (size_t)(list)->count * sizeof *(list)->items); \
-            (list)->items = list_items_;                                                           \
-            (list)->room = list_room_;                                                             \
-        }                                                                                          \
-        (list)->items[(list)->count++] = (value);                                                  \
+#define LIST_PUSH(arena, list, value)                                                                                  \
+    do {                                                                                                               \
+        if ((list)->count == (list)->room) {                                                                           \
+            int list_room_ = (list)->room ? 2 * (list)->room : 8;                                                      \
+            void *list_items_ = arena_array((arena), (size_t)list_room_, sizeof *(list)->items);                       \
+            if ((list)->count) memcpy(list_items_, (list)->items, (size_t)(list)->count * sizeof *(list)->items);      \
+            (list)->items = list_items_;                                                                               \
+            (list)->room = list_room_;                                                                                 \
+        }                                                                                                              \
+        (list)->items[(list)->count++] = (value);                                                                      \
     } while (0)
 
 #endif

@@ -24,8 +24,7 @@ typedef struct Problems Problems;
 Problems *problems_create(Arena *arena);
 
 // "FILE:LINE: error: TEXT". The same text at the same place is kept once; at most 50 are kept, the rest counted.
-void problem_add(Problems *problems, Where where, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void problem_add(Problems *problems, Where where, const char *format, ...) __attribute__((format(printf, 3, 4)));
 // Adds a hint to the newest problem.
 void problem_hint(Problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".

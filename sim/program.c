@@ -8,35 +8,45 @@ static const char *check_plan(Arena *arena, const System *system, int channel, i
     const Plan *plan = &system->channels[channel].plans[number];
     if (plan->latency < 0 || !(plan->bytes >= 0) || !isfinite(plan->bytes))
         return arena_printf(arena, "channel %d plan %d: latency or bytes are out of range", channel, number);
-    if (!(plan->fairness > 0)) return arena_printf(arena, "channel %d plan %d: fairness is not above 0", channel, number);
+    if (!(plan->fairness > 0))
+        return arena_printf(arena, "channel %d plan %d: fairness is not above 0", channel, number);
     for (int u = 0; u < plan->use_count; u++) {
         if (plan->uses[u].link < 0 || plan->uses[u].link >= system->link_count)
-            return arena_printf(arena, "channel %d plan %d uses link %d, which is not there", channel, number, plan->uses[u].link);
+            return arena_printf(arena, "channel %d plan %d uses link %d, which is not there", channel, number,
+                                plan->uses[u].link);
         if (!(plan->uses[u].weight > 0) || plan->uses[u].weight != weight_round(plan->uses[u].weight))
-            return arena_printf(arena, "channel %d plan %d: weight %d is not a rounded weight above 0", channel, number, u);
+            return arena_printf(arena, "channel %d plan %d: weight %d is not a rounded weight above 0", channel, number,
+                                u);
     }
     return NULL;
 }
 
 static const char *check_op(Arena *arena, const System *system, int actor, const Op *op) {
     const Program *program = &system->programs[system->actors[actor].program];
-    if (op->cause >= system->cause_count) return arena_printf(arena, "actor %d: cause %d is not there", actor, op->cause);
-    if (op->label < 0 || op->label >= system->label_count) return arena_printf(arena, "actor %d: label %d is not there", actor, op->label);
+    if (op->cause >= system->cause_count)
+        return arena_printf(arena, "actor %d: cause %d is not there", actor, op->cause);
+    if (op->label < 0 || op->label >= system->label_count)
+        return arena_printf(arena, "actor %d: label %d is not there", actor, op->label);
     switch (op->kind) {
     case OP_WORK:
         return op->time >= 0 ? NULL : arena_printf(arena, "actor %d: work of negative time", actor);
     case OP_TRANSFER: {
-        if (op->slot >= program->slot_count) return arena_printf(arena, "actor %d: slot %d is not there", actor, op->slot);
+        if (op->slot >= program->slot_count)
+            return arena_printf(arena, "actor %d: slot %d is not there", actor, op->slot);
         int32_t channel = system->actors[actor].channels[op->slot];
-        if (channel < 0 || channel >= system->channel_count) return arena_printf(arena, "actor %d: slot %d has no channel", actor, op->slot);
+        if (channel < 0 || channel >= system->channel_count)
+            return arena_printf(arena, "actor %d: slot %d has no channel", actor, op->slot);
         if (op->id < 0 || op->id >= system->channels[channel].plan_count)
             return arena_printf(arena, "actor %d: channel %d has no plan %d", actor, channel, op->id);
         return NULL;
     }
     case OP_RECORD:
     case OP_WAIT:
-        return op->id >= 0 && op->id < program->mark_count ? NULL : arena_printf(arena, "actor %d: mark %d is not there", actor, op->id);
-    default: return arena_printf(arena, "actor %d: operation kind %d is not there", actor, op->kind);
+        return op->id >= 0 && op->id < program->mark_count
+                   ? NULL
+                   : arena_printf(arena, "actor %d: mark %d is not there", actor, op->id);
+    default:
+        return arena_printf(arena, "actor %d: operation kind %d is not there", actor, op->kind);
     }
 }
 

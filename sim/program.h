@@ -18,12 +18,12 @@ typedef enum OpKind {
 } OpKind;
 
 typedef struct Op {
-    uint8_t kind;   // OpKind
-    uint8_t cause;  // what time spent in, or waiting for, this operation counts as: an index of System.causes
-    uint16_t slot;  // TRANSFER: which of the actor's channels
-    int32_t id;     // TRANSFER: plan number within the channel; RECORD, WAIT: mark number
-    int32_t label;  // index of System.labels: the name on timelines and the place in messages; 0 none
-    SimTime time;   // WORK: duration
+    uint8_t kind;  // OpKind
+    uint8_t cause; // what time spent in, or waiting for, this operation counts as: an index of System.causes
+    uint16_t slot; // TRANSFER: which of the actor's channels
+    int32_t id;    // TRANSFER: plan number within the channel; RECORD, WAIT: mark number
+    int32_t label; // index of System.labels: the name on timelines and the place in messages; 0 none
+    SimTime time;  // WORK: duration
 } Op;
 
 typedef struct Stream {
@@ -65,7 +65,7 @@ typedef struct Plan {
 typedef struct Channel {
     const Plan *plans;
     int plan_count;
-    int member_count;  // joins that must arrive
+    int member_count; // joins that must arrive
     int32_t label;
 } Channel;
 
@@ -73,8 +73,8 @@ typedef struct Actor {
     int32_t program;
     const int32_t *channels; // slot -> channel; program's slot_count of them
     double slowness;         // multiplies WORK times; 1 for most, 1.1 for a straggler
-    double jitter;           // sigma of the log of a random factor on each WORK (0 none), drawn per (seed, actor, operation)
-    double multiplicity;     // how many ranks it stands for
+    double jitter; // sigma of the log of a random factor on each WORK (0 none), drawn per (seed, actor, operation)
+    double multiplicity; // how many ranks it stands for
 } Actor;
 
 typedef struct Link {

@@ -7,12 +7,12 @@
 #include <stddef.h>
 
 typedef enum QuantityKind {
-    QUANTITY_NUMBER,     // plain number: "0.35", "1e9", "40 %" (0.4)
-    QUANTITY_COUNT,      // a whole number of things: "2T", "1.5M", "300B" (B = billion here), "512"
-    QUANTITY_BYTES,      // in bytes: "80 GiB", "25 MB", "4096 B"; a plain number is bytes
-    QUANTITY_BANDWIDTH,  // in bytes per second: "400 Gb/s", "400Gbps", "25 GB/s", "10 Gbit/s"; a plain number is bytes/s
-    QUANTITY_TIME,       // in seconds: "25 us", "30 min", "6 h", "54 d", "2 weeks"; a plain number is seconds
-    QUANTITY_FLOPS,      // in FLOP: "2e12", "312 TFLOP"; a plain number is FLOP
+    QUANTITY_NUMBER,    // plain number: "0.35", "1e9", "40 %" (0.4)
+    QUANTITY_COUNT,     // a whole number of things: "2T", "1.5M", "300B" (B = billion here), "512"
+    QUANTITY_BYTES,     // in bytes: "80 GiB", "25 MB", "4096 B"; a plain number is bytes
+    QUANTITY_BANDWIDTH, // in bytes per second: "400 Gb/s", "400Gbps", "25 GB/s", "10 Gbit/s"; a plain number is bytes/s
+    QUANTITY_TIME,      // in seconds: "25 us", "30 min", "6 h", "54 d", "2 weeks"; a plain number is seconds
+    QUANTITY_FLOPS,     // in FLOP: "2e12", "312 TFLOP"; a plain number is FLOP
     QUANTITY_FLOPS_RATE, // in FLOP per second: "312 TFLOP/s", "19.5 TFLOPS"
     QUANTITY_POWER,      // in watts: "700 W", "6.5 kW"
     QUANTITY_ENERGY,     // in joules: "3 kWh", "12 MJ"

@@ -11,10 +11,10 @@ typedef struct RandomStream { // a plain value: copy it, keep it in an array; no
 
 RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item);
 
-uint64_t random_bits(RandomStream *stream);                          // 64 even bits
-double random_uniform(RandomStream *stream);                         // [0, 1), 53 bits
-uint64_t random_below(RandomStream *stream, uint64_t bound);         // even over [0, bound); bound > 0
-double random_normal(RandomStream *stream);                          // mean 0, sigma 1 (GSL ziggurat)
+uint64_t random_bits(RandomStream *stream);                  // 64 even bits
+double random_uniform(RandomStream *stream);                 // [0, 1), 53 bits
+uint64_t random_below(RandomStream *stream, uint64_t bound); // even over [0, bound); bound > 0
+double random_normal(RandomStream *stream);                  // mean 0, sigma 1 (GSL ziggurat)
 double random_lognormal(RandomStream *stream, double zeta, double sigma);
 double random_exponential(RandomStream *stream, double mean);
 double random_weibull(RandomStream *stream, double scale, double shape);

@@ -15,9 +15,9 @@ typedef struct NamedValue {
 } NamedValue;
 
 typedef struct RecordParameter { // what the study varied, or a fixed setting worth a column
-    const char *name;  // "gpus"
-    const char *text;  // "8", "ib-ndr400"
-    double number;     // for axes; NAN when it is no number
+    const char *name;            // "gpus"
+    const char *text;            // "8", "ib-ndr400"
+    double number;               // for axes; NAN when it is no number
 } RecordParameter;
 
 typedef struct Assumption {
@@ -28,8 +28,8 @@ typedef struct Assumption {
 
 // A published figure beside the simulated one.
 typedef struct Published {
-    const char *name;   // "step time", "total time"
-    const char *unit;   // "s"
+    const char *name; // "step time", "total time"
+    const char *unit; // "s"
     double published, simulated;
     const char *source;
 } Published;
@@ -54,51 +54,51 @@ typedef struct Timeline {
 typedef struct RecordPoint {
     const RecordParameter *parameters;
     int parameter_count;
-    bool ran;                 // false: memory did not fit or the layout was impossible; see why_not
-    const char *why_not;      // "needs 93.1 GiB of 80.0 GiB"
+    bool ran;                    // false: memory did not fit or the layout was impossible; see why_not
+    const char *why_not;         // "needs 93.1 GiB of 80.0 GiB"
     const char *smallest_change; // "recompute = \"full\" (61 GiB)", or NULL
     int gpu_count, node_count;
     double step_p5_s, step_p50_s, step_p95_s;
     double samples_per_s, tokens_per_s; // 0: does not apply
-    double efficiency_vs_one_gpu; // throughput / (gpus x throughput of one GPU); NAN unknown
-    double efficiency_vs_ideal;   // time of pure compute / step time
-    double mfu, hfu;              // of dense peak; NAN unknown
-    double flops_per_step;        // model FLOPs of the whole step
+    double efficiency_vs_one_gpu;       // throughput / (gpus x throughput of one GPU); NAN unknown
+    double efficiency_vs_ideal;         // time of pure compute / step time
+    double mfu, hfu;                    // of dense peak; NAN unknown
+    double flops_per_step;              // model FLOPs of the whole step
     double memory_peak_bytes, memory_capacity_bytes;
-    const NamedValue *memory;     // by class, of the fullest rank
+    const NamedValue *memory; // by class, of the fullest rank
     int memory_count;
-    const NamedValue *exposed;    // by cause, seconds, mean over ranks; sums to the step time
+    const NamedValue *exposed; // by cause, seconds, mean over ranks; sums to the step time
     int exposed_count;
     double cost_per_hour, cost_per_month, cost_per_run, cost_per_step; // NAN unknown
     const char *currency;
-    double days;                  // of the whole run; NAN when no length was given
-    double steps;                 // of the whole run; NAN
+    double days;                    // of the whole run; NAN when no length was given
+    double steps;                   // of the whole run; NAN
     double energy_kwh, power_watts; // of the run (or NAN); average at the wall
     int tp, pp, vpp, dp, cp, ep, zero;
     double micro_batch, global_batch;
-    const Timeline *timeline;     // or NULL
+    const Timeline *timeline; // or NULL
     uint64_t digest;
     int64_t event_count;
-    double simulate_seconds;      // CPU time it took
+    double simulate_seconds; // CPU time it took
 } RecordPoint;
 
 typedef struct Record {
-    const char *title;            // "ResNet-50 on DGX A100"
-    const char *scenario;         // file name
-    const char *sample_name;      // "images", "sequences", "samples"
-    const char *x_name;           // the parameter that varies along the x axis, NULL when one point
+    const char *title;       // "ResNet-50 on DGX A100"
+    const char *scenario;    // file name
+    const char *sample_name; // "images", "sequences", "samples"
+    const char *x_name;      // the parameter that varies along the x axis, NULL when one point
     const RecordPoint *points;
     int point_count;
     const Assumption *assumptions;
     int assumption_count;
     const Published *published;
     int published_count;
-    const char *const *notes;     // sentences for beside the answer
+    const char *const *notes; // sentences for beside the answer
     int note_count;
-    const char *const *plots;     // asked for: "scaling", "breakdown", "gantt"
+    const char *const *plots; // asked for: "scaling", "breakdown", "gantt"
     int plot_count;
     uint64_t seed;
-    uint64_t digest;              // over all points
+    uint64_t digest; // over all points
 } Record;
 
 #endif

@@ -22,9 +22,9 @@ typedef struct StreamState {
 
 typedef struct ChannelState {
     int32_t joined;
-    int32_t plan;         // of the transfer under way
-    SimTime start;        // latest join so far
-    int32_t *members;     // streams that have joined
+    int32_t plan;     // of the transfer under way
+    SimTime start;    // latest join so far
+    int32_t *members; // streams that have joined
     EventId done;
 } ChannelState;
 
@@ -38,7 +38,7 @@ typedef struct Run {
     int32_t *first_stream; // [actor + 1] its streams in `streams`
     SimTime **marks;       // [actor][mark]: time it was reached, or -1
     ChannelState *channels;
-    int32_t *ready;        // streams that can go on: a stack
+    int32_t *ready; // streams that can go on: a stack
     int32_t ready_count;
     SimTime *spent;
     Interval *intervals;
@@ -68,7 +68,9 @@ static void pass_time(Run *run, StreamState *state, const Op *op, SimTime end) {
     state->clock = end;
 }
 
-static void make_ready(Run *run, StreamState *state) { run->ready[run->ready_count++] = (int32_t)(state - run->streams); }
+static void make_ready(Run *run, StreamState *state) {
+    run->ready[run->ready_count++] = (int32_t)(state - run->streams);
+}
 
 static SimTime work_time(const Run *run, const StreamState *state, const Op *op) {
     const Actor *actor = &run->system->actors[state->actor];
@@ -126,7 +128,9 @@ static void advance(Run *run, StreamState *state) {
             keep_interval(run, state, op, start, state->clock);
             break;
         }
-        case OP_RECORD: reach_mark(run, state, op->id); break;
+        case OP_RECORD:
+            reach_mark(run, state, op->id);
+            break;
         case OP_WAIT: {
             SimTime reached = run->marks[state->actor][op->id];
             if (reached < 0) {
@@ -240,7 +244,8 @@ static void collect_ends(Arena *arena, Run *run) {
             run->result.op_count += state->stream->count;
             if (state->clock > ends[a]) ends[a] = state->clock;
             if (state->next < state->stream->count)
-                stuck[run->result.stuck_count++] = (Stuck){a, (int16_t)(s - run->first_stream[a]), state->stream->ops[state->next]};
+                stuck[run->result.stuck_count++] =
+                    (Stuck){a, (int16_t)(s - run->first_stream[a]), state->stream->ops[state->next]};
         }
         if (ends[a] > run->result.end) run->result.end = ends[a];
         digest = digest_u64(digest, (uint64_t)ends[a]);
@@ -278,7 +283,8 @@ int run_missing_members(const System *system, const RunResult *result, int32_t c
     for (int a = 0; a < system->actor_count; a++) {
         const Program *program = &system->programs[system->actors[a].program];
         bool member = false, waits = false;
-        for (int slot = 0; slot < program->slot_count; slot++) member = member || system->actors[a].channels[slot] == channel;
+        for (int slot = 0; slot < program->slot_count; slot++)
+            member = member || system->actors[a].channels[slot] == channel;
         for (int i = 0; i < result->stuck_count; i++)
             waits = waits || (result->stuck[i].actor == a && result->stuck[i].op.kind == OP_TRANSFER &&
                               system->actors[a].channels[result->stuck[i].op.slot] == channel);

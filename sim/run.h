@@ -29,11 +29,11 @@ typedef struct Stuck {
 } Stuck;
 
 typedef struct RunResult {
-    SimTime end;                   // the last stream's end
-    const SimTime *actor_end;      // per actor
-    const SimTime *spent;          // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
-    const double *link_bytes;      // carried per link
-    const Stuck *stuck;            // not empty: a deadlock; times are then of no use
+    SimTime end;              // the last stream's end
+    const SimTime *actor_end; // per actor
+    const SimTime *spent;     // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
+    const double *link_bytes; // carried per link
+    const Stuck *stuck;       // not empty: a deadlock; times are then of no use
     int stuck_count;
     const Interval *intervals;
     int64_t interval_count, intervals_dropped;

@@ -6,7 +6,8 @@
 
 #include "sim/check.h"
 
-void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count, double *rates) {
+void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count,
+                 double *rates) {
     double *left = ARENA_ARRAY(arena, double, link_count);   // capacity not yet given to frozen plans
     double *active = ARENA_ARRAY(arena, double, link_count); // sum of weight x fairness of plans still rising
     double *frozen = ARENA_ARRAY(arena, double, link_count); // the same sum of plans frozen in this round

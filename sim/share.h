@@ -7,6 +7,7 @@
 
 // The pure function: rates[i] in payload bytes per second for each plan running at the same time on these links.
 // Plans without uses and without rate_limit get INFINITY.
-void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count, double *rates);
+void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count,
+                 double *rates);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct Summary {
 
 // values may be in any order and are left as they are. count 0 gives a Summary of zeros.
 Summary summarise(Arena *arena, const double *values, int count);
-double quantile(Arena *arena, const double *values, int count, double q); // q in [0, 1], linear interpolation
+double quantile(Arena *arena, const double *values, int count, double q);   // q in [0, 1], linear interpolation
 double spearman(Arena *arena, const double *x, const double *y, int count); // rank correlation; 0 when count < 2
 
 #endif

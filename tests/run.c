@@ -37,7 +37,8 @@ int test_shell(const char *command, char *output, size_t output_bytes) {
     if (!pipe) return -1;
     size_t length = 0, got;
     char spill[4096];
-    while (length + 1 < output_bytes && (got = fread(output + length, 1, output_bytes - 1 - length, pipe)) > 0) length += got;
+    while (length + 1 < output_bytes && (got = fread(output + length, 1, output_bytes - 1 - length, pipe)) > 0)
+        length += got;
     output[length] = '\0';
     while (fread(spill, 1, sizeof spill, pipe) > 0) {}
     int status = pclose(pipe);

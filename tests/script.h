@@ -20,8 +20,8 @@ void unload(Loaded *loaded);
 const char *first_problem(const Loaded *loaded);
 bool any_problem_contains(const Loaded *loaded, const char *part);
 
-// lockstep run SCRIPT ARGUMENTS, in a folder of its own; "{DIR}" in the arguments stands for that folder. Gives the exit
-// status; whether the folder holds anything else but the script afterwards lands in *wrote.
+// lockstep run SCRIPT ARGUMENTS, in a folder of its own; "{DIR}" in the arguments stands for that folder. Gives the
+// exit status; whether the folder holds anything else but the script afterwards lands in *wrote.
 int run_script_text(const char *text, const char *arguments, char *output, size_t output_bytes, bool *wrote);
 
 const Catalogue *test_catalogue(void);

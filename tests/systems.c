@@ -18,11 +18,13 @@ static Op op(OpKind kind, int cause, int slot, int id, SimTime time) {
     return (Op){.kind = (uint8_t)kind, .cause = (uint8_t)cause, .slot = (uint16_t)slot, .id = id, .time = time};
 }
 
-static Plan plan(Arena *arena, Shape *shape, SimTime latency, double bytes, const int *links, int count, double weight) {
+static Plan plan(Arena *arena, Shape *shape, SimTime latency, double bytes, const int *links, int count,
+                 double weight) {
     LinkUse *uses = ARENA_ARRAY(arena, LinkUse, count);
     for (int i = 0; i < count; i++) uses[i] = (LinkUse){links[i], weight_round(weight * (1 + i % 3))};
     double limit = random_below(&shape->random, 4) == 0 ? 3e9 : 0;
-    return (Plan){.latency = latency, .bytes = bytes, .rate_limit = limit, .fairness = 1, .uses = uses, .use_count = count};
+    return (Plan){
+        .latency = latency, .bytes = bytes, .rate_limit = limit, .fairness = 1, .uses = uses, .use_count = count};
 }
 
 static Program program(Arena *arena, Shape *shape, int rank) {
@@ -59,7 +61,9 @@ const System *random_system(Arena *arena, uint64_t seed) {
     System *system = ARENA_NEW(arena, System);
     Link *links = ARENA_ARRAY(arena, Link, link_count);
     for (int l = 0; l < link_count; l++)
-        links[l] = (Link){"link", l < actor_count ? 4e9 : l < link_count - 1 ? 11e9 : 5e9 + 1e9 * (double)random_below(&shape.random, 30)};
+        links[l] = (Link){"link", l < actor_count      ? 4e9
+                                  : l < link_count - 1 ? 11e9
+                                                       : 5e9 + 1e9 * (double)random_below(&shape.random, 30)};
 
     Program *programs = ARENA_ARRAY(arena, Program, shape.width);
     for (int r = 0; r < shape.width; r++) programs[r] = program(arena, &shape, r);
@@ -82,7 +86,8 @@ const System *random_system(Arena *arena, uint64_t seed) {
             for (int r = 0; r < shape.width; r++) ids[uses++] = c * shape.width + r;
             ids[uses++] = actor_count + c;
             members = shape.width;
-        } else if (c < shape.replicas + shape.width) { // a rank across groups: its actors' links, the groups', and the one for all
+        } else if (c < shape.replicas +
+                           shape.width) { // a rank across groups: its actors' links, the groups', and the one for all
             for (int g = 0; g < shape.replicas; g++) ids[uses++] = g * shape.width + c - shape.replicas;
             for (int g = 0; g < shape.replicas; g++) ids[uses++] = actor_count + g;
             ids[uses++] = link_count - 1;
@@ -92,7 +97,8 @@ const System *random_system(Arena *arena, uint64_t seed) {
         }
         Shape limited = shape;
         limited.random = limits;
-        for (int p = 0; p < shape.plans; p++) plans[p] = plan(arena, &limited, latencies[p], bytes[p], ids, uses, weights[p]);
+        for (int p = 0; p < shape.plans; p++)
+            plans[p] = plan(arena, &limited, latencies[p], bytes[p], ids, uses, weights[p]);
         channels[c] = (Channel){plans, shape.plans, members, 0};
     }
     Actor *actors = ARENA_ARRAY(arena, Actor, actor_count);
@@ -101,10 +107,12 @@ const System *random_system(Arena *arena, uint64_t seed) {
         slots[GROUP_CHANNEL] = a / shape.width;
         slots[ALL_CHANNEL] = shape.replicas + a % shape.width;
         slots[OWN_CHANNEL] = shape.replicas + shape.width + a;
-        actors[a] = (Actor){.program = alike ? 0 : a % shape.width, .channels = slots, .slowness = 1, .multiplicity = 1};
+        actors[a] =
+            (Actor){.program = alike ? 0 : a % shape.width, .channels = slots, .slowness = 1, .multiplicity = 1};
     }
     if (random_below(&shape.random, 4) == 0) actors[random_below(&shape.random, (uint64_t)actor_count)].slowness = 1.25;
-    *system = (System){programs, shape.width, actors, actor_count, channels, channel_count, links, link_count, causes, 3, labels, 1};
+    *system = (System){programs, shape.width, actors, actor_count, channels, channel_count,
+                       links,    link_count,  causes, 3,           labels,   1};
     const char *wrong = system_check(arena, system);
     if (wrong) fprintf(stderr, "random system %llu: %s\n", (unsigned long long)seed, wrong);
     CHECK(!wrong);

@@ -20,47 +20,49 @@ typedef struct Test {
 void test_register(Test *test);
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-#define TEST(name_)                                                           \
-    static void name_(void);                                                  \
-    __attribute__((constructor)) static void register_##name_(void) {         \
-        static Test test = {__FILE__, #name_, name_, NULL};                   \
-        test_register(&test);                                                 \
-    }                                                                         \
+#define TEST(name_)                                                                                                    \
+    static void name_(void);                                                                                           \
+    __attribute__((constructor)) static void register_##name_(void) {                                                  \
+        static Test test = {__FILE__, #name_, name_, NULL};                                                            \
+        test_register(&test);                                                                                          \
+    }                                                                                                                  \
     static void name_(void)
 
-#define EXPECT(condition)                                                     \
-    do {                                                                      \
-        if (!(condition)) test_fail(__FILE__, __LINE__, "%s", #condition);    \
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) test_fail(__FILE__, __LINE__, "%s", #condition);                                             \
     } while (0)
 
-#define EXPECT_INT(actual, expected)                                                                         \
-    do {                                                                                                     \
-        long long actual_ = (long long)(actual), expected_ = (long long)(expected);                          \
-        if (actual_ != expected_)                                                                            \
-            test_fail(__FILE__, __LINE__, "%s is %lld, expected %lld", #actual, actual_, expected_);         \
+#define EXPECT_INT(actual, expected)                                                                                   \
+    do {                                                                                                               \
+        long long actual_ = (long long)(actual), expected_ = (long long)(expected);                                    \
+        if (actual_ != expected_)                                                                                      \
+            test_fail(__FILE__, __LINE__, "%s is %lld, expected %lld", #actual, actual_, expected_);                   \
     } while (0)
 
 // Within a relative tolerance (of the expected value; absolute when that is 0).
-#define EXPECT_NEAR(actual, expected, tolerance)                                                             \
-    do {                                                                                                     \
-        double actual_ = (actual), expected_ = (expected);                                                   \
-        double scale_ = expected_ != 0 ? fabs(expected_) : 1;                                                \
-        if (!(fabs(actual_ - expected_) <= (tolerance) * scale_))                                            \
-            test_fail(__FILE__, __LINE__, "%s is %.17g, expected %.17g", #actual, actual_, expected_);       \
+#define EXPECT_NEAR(actual, expected, tolerance)                                                                       \
+    do {                                                                                                               \
+        double actual_ = (actual), expected_ = (expected);                                                             \
+        double scale_ = expected_ != 0 ? fabs(expected_) : 1;                                                          \
+        if (!(fabs(actual_ - expected_) <= (tolerance)*scale_))                                                        \
+            test_fail(__FILE__, __LINE__, "%s is %.17g, expected %.17g", #actual, actual_, expected_);                 \
     } while (0)
 
-#define EXPECT_TEXT(actual, expected)                                                                        \
-    do {                                                                                                     \
-        const char *actual_ = (actual), *expected_ = (expected);                                             \
-        if (!actual_ || strcmp(actual_, expected_) != 0)                                                     \
-            test_fail(__FILE__, __LINE__, "%s is \"%s\", expected \"%s\"", #actual, actual_ ? actual_ : "(null)", expected_); \
+#define EXPECT_TEXT(actual, expected)                                                                                  \
+    do {                                                                                                               \
+        const char *actual_ = (actual), *expected_ = (expected);                                                       \
+        if (!actual_ || strcmp(actual_, expected_) != 0)                                                               \
+            test_fail(__FILE__, __LINE__, "%s is \"%s\", expected \"%s\"", #actual, actual_ ? actual_ : "(null)",      \
+                      expected_);                                                                                      \
     } while (0)
 
-#define EXPECT_CONTAINS(actual, part)                                                                        \
-    do {                                                                                                     \
-        const char *actual_ = (actual), *part_ = (part);                                                     \
-        if (!actual_ || !strstr(actual_, part_))                                                             \
-            test_fail(__FILE__, __LINE__, "%s is \"%s\", which lacks \"%s\"", #actual, actual_ ? actual_ : "(null)", part_);  \
+#define EXPECT_CONTAINS(actual, part)                                                                                  \
+    do {                                                                                                               \
+        const char *actual_ = (actual), *part_ = (part);                                                               \
+        if (!actual_ || !strstr(actual_, part_))                                                                       \
+            test_fail(__FILE__, __LINE__, "%s is \"%s\", which lacks \"%s\"", #actual, actual_ ? actual_ : "(null)",   \
+                      part_);                                                                                          \
     } while (0)
 
 // Runs a command line through the shell and returns its exit status; output (stdout and stderr together) lands in

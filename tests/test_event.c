@@ -30,7 +30,8 @@ TEST(a_cancelled_event_never_fires_and_cannot_be_cancelled_twice) {
     EXPECT_INT(event.item, 2);
     EXPECT(!event_cancel(queue, second)); // it has fired
     EventId third = event_schedule(queue, 3, 0, 3);
-    EXPECT(!event_cancel(queue, first) && !event_cancel(queue, second)); // old names do not reach a new event in the same place
+    EXPECT(!event_cancel(queue, first) &&
+           !event_cancel(queue, second)); // old names do not reach a new event in the same place
     EXPECT(event_cancel(queue, third));
     arena_close(arena);
 }
@@ -66,11 +67,14 @@ TEST(the_queue_agrees_with_a_plain_list_over_random_schedules_and_cancels) {
             } else if (count) {
                 int least = 0;
                 for (int i = 1; i < count; i++)
-                    if (list[i].time < list[least].time || (list[i].time == list[least].time && list[i].order < list[least].order)) least = i;
+                    if (list[i].time < list[least].time ||
+                        (list[i].time == list[least].time && list[i].order < list[least].order))
+                        least = i;
                 Event event = {0};
                 EXPECT(event_next(queue, &event));
                 if (event.item != list[least].item || event.time != list[least].time)
-                    test_fail(__FILE__, __LINE__, "seed %llu turn %d: item %d, expected %d", (unsigned long long)seed, turn, event.item, list[least].item);
+                    test_fail(__FILE__, __LINE__, "seed %llu turn %d: item %d, expected %d", (unsigned long long)seed,
+                              turn, event.item, list[least].item);
                 now = list[least].time;
                 list[least] = list[--count];
             }

@@ -20,12 +20,25 @@ static void case_open(Case *c, const char *node, int gpus, const char *model) {
     c->problems = problems_create(c->arena);
     c->catalogue = catalogue_builtin(c->arena);
     c->group = (NodeGroup){.type = catalogue_node(c->catalogue, node), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group, .group_count = 1, .link = catalogue_link(c->catalogue, "ib-hdr200"), .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true, .oversubscription = 1, .price_per_gpu_hour = -1};
+    c->spec = (ClusterSpec){.groups = &c->group,
+                            .group_count = 1,
+                            .link = catalogue_link(c->catalogue, "ib-hdr200"),
+                            .fabric = FABRIC_FAT_TREE,
+                            .rail_optimised = true,
+                            .oversubscription = 1,
+                            .price_per_gpu_hour = -1};
     c->cluster = cluster_create(c->arena, c->catalogue, &c->spec, c->problems);
-    c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems), .layout = {1, 1, 1, 0, 0, false},
-                                 .schedule = SCHEDULE_1F1B, .seq_len = 512, .micro_batch = 1, .precision = FP16, .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON, .optimizer = OPTIMIZER_ADAM, .bucket_bytes = 25 << 20, .overlap_grad_reduce = true};
+    c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems),
+                                 .layout = {1, 1, 1, 0, 0, false},
+                                 .schedule = SCHEDULE_1F1B,
+                                 .seq_len = 512,
+                                 .micro_batch = 1,
+                                 .precision = FP16,
+                                 .mixed_precision = true,
+                                 .framework = FRAMEWORK_MEGATRON,
+                                 .optimizer = OPTIMIZER_ADAM,
+                                 .bucket_bytes = 25 << 20,
+                                 .overlap_grad_reduce = true};
 }
 
 static RecordPoint simulate(Case *c, bool unfolded) {
@@ -69,7 +82,8 @@ TEST(the_pipeline_bubble_is_the_textbook_one) {
             EXPECT(point.ran);
             double work = point.step_p50_s - exposed(&point, "pp") - exposed(&point, "optimizer");
             double idle = 1 - work / (point.step_p50_s - exposed(&point, "optimizer"));
-            EXPECT(fabs(idle - 3.0 / (m + 3)) < 0.05); // the first block computes no gradient of its input, and messages take some time
+            EXPECT(fabs(idle - 3.0 / (m + 3)) <
+                   0.05); // the first block computes no gradient of its input, and messages take some time
             arena_close(c.arena);
         }
 }
@@ -101,14 +115,16 @@ TEST(every_layout_of_up_to_16_gpus_runs_and_folds_exactly) {
                         if (gpus % (tp * pp) || 12 % tp || 12 % (pp * vpp) || (vpp > 1 && pp == 1)) continue;
                         Case c;
                         case_open(&c, "dgx-a100", gpus, "gpt2-124m");
-                        c.training.layout = (Layout){.tp = tp, .pp = pp, .vpp = vpp, .zero = zero, .sequence_parallel = zero == 1};
+                        c.training.layout =
+                            (Layout){.tp = tp, .pp = pp, .vpp = vpp, .zero = zero, .sequence_parallel = zero == 1};
                         c.training.global_batch = 2.0 * pp * (gpus / (tp * pp));
                         RecordPoint folded = simulate(&c, false), whole = simulate(&c, true);
                         if (!folded.ran) problems_print(c.problems, stdout);
                         EXPECT(folded.ran && whole.ran);
                         if (folded.digest != whole.digest)
-                            test_fail(__FILE__, __LINE__, "gpus %d tp %d pp %d vpp %d zero %d: folded %.17g, unfolded %.17g", gpus, tp, pp, vpp, zero,
-                                      folded.step_p50_s, whole.step_p50_s);
+                            test_fail(__FILE__, __LINE__,
+                                      "gpus %d tp %d pp %d vpp %d zero %d: folded %.17g, unfolded %.17g", gpus, tp, pp,
+                                      vpp, zero, folded.step_p50_s, whole.step_p50_s);
                         EXPECT(folded.mfu > 0 && folded.mfu < 1);
                         ran++;
                         arena_close(c.arena);
@@ -143,7 +159,14 @@ TEST(a_straggler_slows_synchronous_training_by_its_own_slowness) {
 
 // Measured by others (Korthikanti et al. 2022, table 5; Megatron-LM README 2021), on which nothing here is fitted.
 TEST(published_megatron_runs_are_predicted_within_15_percent_without_a_fit) {
-    static const struct { const char *model; int gpus, tp, pp, vpp; double micro, global; Recompute recompute; bool sp; double seconds; } rows[] = {
+    static const struct {
+        const char *model;
+        int gpus, tp, pp, vpp;
+        double micro, global;
+        Recompute recompute;
+        bool sp;
+        double seconds;
+    } rows[] = {
         {"megatron-22b", 8, 8, 1, 1, 4, 4, RECOMPUTE_FULL, false, 1.42},
         {"megatron-22b", 8, 8, 1, 1, 4, 4, RECOMPUTE_SELECTIVE, true, 1.10},
         {"gpt3-175b", 64, 8, 8, 3, 1, 64, RECOMPUTE_FULL, false, 18.13},
@@ -153,7 +176,8 @@ TEST(published_megatron_runs_are_predicted_within_15_percent_without_a_fit) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Case c;
         case_open(&c, "dgx-a100", rows[i].gpus, rows[i].model);
-        c.training.layout = (Layout){.tp = rows[i].tp, .pp = rows[i].pp, .vpp = rows[i].vpp, .sequence_parallel = rows[i].sp};
+        c.training.layout =
+            (Layout){.tp = rows[i].tp, .pp = rows[i].pp, .vpp = rows[i].vpp, .sequence_parallel = rows[i].sp};
         c.training.seq_len = 2048;
         c.training.micro_batch = rows[i].micro;
         c.training.global_batch = rows[i].global;
@@ -285,7 +309,8 @@ TEST(slow_storage_becomes_the_step_and_fast_storage_hides) {
         RecordPoint point = simulate(&c, false);
         EXPECT(point.ran);
         step[i] = point.step_p50_s;
-        if (i == 0) EXPECT(point.step_p50_s > 64 * 16 * 114660 / 0.125e9); // the server's wire is the least time there is
+        if (i == 0)
+            EXPECT(point.step_p50_s > 64 * 16 * 114660 / 0.125e9); // the server's wire is the least time there is
         arena_close(c.arena);
     }
     EXPECT(step[1] < step[0] / 5);

@@ -29,6 +29,8 @@ TEST(endless_loops_stop_also_inside_pcall_and_coroutines) {
         "while true do pcall(coroutine.wrap(function() while true do pcall(function() while true do end end) end end)) end",
         "local co = coroutine.wrap(function() while true do coroutine.yield() end end) while true do co() end",
         "while true do xpcall(function() while true do end end, function() while true do end end) end",
+        "xpcall(error, function() while true do end end)",
+        "xpcall(error, function() error() end) while true do end",
         "local t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) while true do pcall(function() return t[1] end) end",
         "local x <close> = setmetatable({}, {__close = function() while true do end end}) while true do end",
         "for _ in pairs(setmetatable({}, {__pairs = function() while true do end end})) do end",
@@ -59,13 +61,11 @@ TEST(memory_is_limited_and_the_message_names_the_limit) {
         "local s = 'x' while true do s = s .. s end",
         "local s = ('x'):rep(1 << 30)",
         "local t = {} for i = 1, 1e9 do t[i] = i end",
-        "local function f(...) return f(1, ...) end f()",
         "local t = {} for i = 1, 1e7 do t[i] = coroutine.create(function() end) end",
         "table.concat(setmetatable({}, {__len = function() return 1 << 40 end}))",
         "string.format('%99999s', 'x')",
         "(('x'):rep(10000000)):gsub('x', ('y'):rep(1000))",
         "local sim = require 'lockstep' while true do sim.cluster { node = 'dgx-a100' } end",
-        "local sim = require 'lockstep' while true do sim.hw 'A100' end",
         "local sim = require 'lockstep' while true do sim.group { 1, 2, 3 } end",
         "local sim = require 'lockstep' while true do sim.model.get 'gpt2-124m' end",
         "local sim = require 'lockstep' sim.program { on = sim.cluster { node = 'dgx-a100' }, rank = function(r) while true do r:compute { seconds = 1 } end end }",
@@ -91,14 +91,19 @@ TEST(a_memory_limit_too_small_for_an_empty_script_is_an_error_like_any_other) {
     }
 }
 
-TEST(a_text_pattern_that_blows_up_ends_with_4_and_writes_nothing) {
-    char output[1024] = "";
-    bool wrote;
-    int status = run_script_text("string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30))", "--cpu-limit 0.2 -o {DIR}/out.json", output, sizeof output, &wrote);
-    EXPECT_INT(status, 4);
-    EXPECT(!wrote);
-    EXPECT_CONTAINS(output, "s.lua: error: the script takes more than its 0.2 s of processor time");
-    EXPECT_CONTAINS(output, "\n  hint: ");
+TEST(what_no_hook_can_interrupt_ends_with_4_and_writes_nothing) {
+    static const char *const blow_ups[] = {
+        "string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30))",
+        "local function f(...) return f(1, ...) end f()", // copies all its arguments in each step
+    };
+    for (size_t i = 0; i < sizeof blow_ups / sizeof *blow_ups; i++) {
+        char output[1024] = "";
+        bool wrote;
+        EXPECT_INT(run_script_text(blow_ups[i], "--cpu-limit 0.2 -o {DIR}/out.json", output, sizeof output, &wrote), 4);
+        EXPECT(!wrote);
+        EXPECT_CONTAINS(output, "s.lua: error: the script takes more than its 0.2 s of processor time");
+        EXPECT_CONTAINS(output, "\n  hint: ");
+    }
 }
 
 TEST(binary_scripts_are_refused) {

@@ -4,10 +4,14 @@
 
 static const OptionSpec own[] = {{.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "seed"}};
 
-static Loaded load_with(const char *script, int argc, char **argv) {
+// Arguments are split at spaces.
+static Loaded load_with(const char *script, const char *arguments) {
+    char text[256], *argv[16];
+    int argc = 0;
+    snprintf(text, sizeof text, "run s.lua %s", arguments);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
     return load_script(script, &(ScenarioRequest){.argc = argc, .argv = argv, .own = own, .own_count = 1});
 }
-#define ARGUMENTS(...) (int)(sizeof((char *[]){"run", "s.lua", __VA_ARGS__}) / sizeof(char *)), (char *[]){"run", "s.lua", __VA_ARGS__}
 
 static const char declares[] =
     "local sim = require 'lockstep'\n"
@@ -15,20 +19,20 @@ static const char declares[] =
     "  batch_size = { default = 32, values = { 16, 32, 64 } }, rate = { default = 0.5, max = 1 }, fast = { default = false }, slow = { default = true } }\n"
     "error(table.concat({ opt.gpus, math.type(opt.gpus), opt.node, opt.batch_size, opt.rate, tostring(opt.fast), tostring(opt.slow) }, ' '), 0)\n";
 
-static void expect_values(int argc, char **argv, const char *expected) {
-    Loaded loaded = load_with(declares, argc, argv);
+static void expect_values(const char *arguments, const char *expected) {
+    Loaded loaded = load_with(declares, arguments);
     EXPECT_CONTAINS(first_problem(&loaded), expected);
     unload(&loaded);
 }
 
 TEST(options_have_their_defaults_or_what_the_command_line_says) {
-    expect_values(ARGUMENTS("--seed", "3"), "8 integer dgx-a100 32 0.5 false true");
-    expect_values(ARGUMENTS("--gpus", "64", "--node=x", "--batch-size", "16"), "64 integer x 16 0.5 false true");
-    expect_values(ARGUMENTS("--fast", "--slow=false", "--rate", "0.25", "--gpus=0.5k"), "500 integer dgx-a100 32 0.25 true false");
+    expect_values("--seed 3", "8 integer dgx-a100 32 0.5 false true");
+    expect_values("--gpus 64 --node=x --batch-size 16", "64 integer x 16 0.5 false true");
+    expect_values("--fast --slow=false --rate 0.25 --gpus=0.5k", "500 integer dgx-a100 32 0.25 true false");
 }
 
-static void expect_usage(const char *script, int argc, char **argv, const char *expected) {
-    Loaded loaded = load_with(script, argc, argv);
+static void expect_usage(const char *script, const char *arguments, const char *expected) {
+    Loaded loaded = load_with(script, arguments);
     EXPECT(!loaded.scenario);
     EXPECT_CONTAINS(first_problem(&loaded), expected);
     unload(&loaded);
@@ -40,21 +44,21 @@ static const char simulates[] =
     "return sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, run = sim.training { model = 'gpt2-124m', batch = { micro = 4 } } }\n";
 
 TEST(mistakes_on_the_command_line_are_the_users_of_the_script) {
-    expect_usage(simulates, ARGUMENTS("--gpsu", "4"), "no option is called \"--gpsu\" | did you mean \"--gpus\"?");
-    expect_usage(simulates, ARGUMENTS("--gpus", "many"), "--gpus cannot be \"many\"");
-    expect_usage(simulates, ARGUMENTS("--gpus", "1.5"), "--gpus cannot be \"1.5\"");
-    expect_usage(simulates, ARGUMENTS("--gpus", "1000"), "--gpus cannot be 1000; 1 to 512");
-    expect_usage(simulates, ARGUMENTS("--gpus", "-1"), "--gpus cannot be -1");
-    expect_usage(simulates, ARGUMENTS("--size", "17"), "--size cannot be \"17\" | known: 16, 32, 64");
-    expect_usage(simulates, ARGUMENTS("--gpus"), "--gpus needs a value");
-    expect_usage(simulates, ARGUMENTS("more.lua"), "nothing is known to do with \"more.lua\"");
+    expect_usage(simulates, "--gpsu 4", "no option is called \"--gpsu\" | did you mean \"--gpus\"?");
+    expect_usage(simulates, "--gpus many", "--gpus cannot be \"many\"");
+    expect_usage(simulates, "--gpus 1.5", "--gpus cannot be \"1.5\"");
+    expect_usage(simulates, "--gpus 1000", "--gpus cannot be 1000; 1 to 512");
+    expect_usage(simulates, "--gpus -1", "--gpus cannot be -1");
+    expect_usage(simulates, "--size 17", "--size cannot be \"17\" | did you mean \"16\"?");
+    expect_usage(simulates, "--gpus", "--gpus needs a value");
+    expect_usage(simulates, "more.lua", "nothing is known to do with \"more.lua\"");
 }
 
 TEST(mistakes_in_the_declaration_are_the_scripts) {
     static const struct {
         const char *declaration, *problem;
     } cases[] = {
-        {"{ gpus = 8 }", "2: option \"gpus\" must be a table of fields, not a number"},
+        {"{ gpus = 8 }", "2: option takes a table of fields, not a number"},
         {"{\n gpus = {\n help = 'x' } }", "3: option needs default"},
         {"{ gpus = { default = 8,\n min = 9 } }", "2: the default of --gpus, 8, is not in its own range"},
         {"{ seed = { default = 8 } }", "2: --seed is an option already"},
@@ -66,7 +70,7 @@ TEST(mistakes_in_the_declaration_are_the_scripts) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char script[256];
         snprintf(script, sizeof script, "local sim = require 'lockstep'\nsim.options(%s)", cases[i].declaration);
-        Loaded loaded = load_with(script, ARGUMENTS("--seed", "1"));
+        Loaded loaded = load_with(script, "--seed 1");
         EXPECT_CONTAINS(first_problem(&loaded), cases[i].problem);
         unload(&loaded);
     }

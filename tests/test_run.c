@@ -10,7 +10,9 @@ static const char *const causes[] = {"work", "transfer", "other"};
 static const Label labels[] = {{"", NULL, 0}};
 
 static Op work(SimTime time) { return (Op){.kind = OP_WORK, .time = time}; }
-static Op transfer(int slot, int plan) { return (Op){.kind = OP_TRANSFER, .cause = 1, .slot = (uint16_t)slot, .id = plan}; }
+static Op transfer(int slot, int plan) {
+    return (Op){.kind = OP_TRANSFER, .cause = 1, .slot = (uint16_t)slot, .id = plan};
+}
 
 TEST(a_transfer_takes_latency_plus_bytes_over_bandwidth_after_the_last_member_joins) {
     Arena *arena = arena_open();
@@ -80,7 +82,8 @@ TEST(time_by_cause_sums_to_each_actors_end_of_main_stream) {
             SimTime sum = 0, main_end = 0;
             for (int c = 0; c < system->cause_count; c++) sum += result.spent[a * system->cause_count + c];
             for (int64_t i = 0; i < result.interval_count; i++)
-                if (result.intervals[i].actor == a && result.intervals[i].stream == 0 && result.intervals[i].end > main_end)
+                if (result.intervals[i].actor == a && result.intervals[i].stream == 0 &&
+                    result.intervals[i].end > main_end)
                     main_end = result.intervals[i].end;
             EXPECT(sum <= result.actor_end[a] && sum >= main_end);
         }
@@ -123,7 +126,8 @@ TEST(folded_and_unfolded_runs_agree_to_the_tick) {
         const System *system = random_system(arena, seed);
         Folded folded = fold_system(arena, system);
         EXPECT(!system_check(arena, &folded.system));
-        RunResult whole = run_system(arena, system, &(RunOptions){0}), part = run_system(arena, &folded.system, &(RunOptions){0});
+        RunResult whole = run_system(arena, system, &(RunOptions){0}),
+                  part = run_system(arena, &folded.system, &(RunOptions){0});
         int differing = 0;
         for (int a = 0; a < system->actor_count; a++) {
             int k = folded.class_of[a];
@@ -144,7 +148,8 @@ TEST(merging_equal_links_changes_no_time) {
         const System *system = random_system(arena, seed);
         System merged = merge_equal_links(arena, system);
         EXPECT(merged.link_count <= system->link_count);
-        EXPECT_INT(run_system(arena, &merged, &(RunOptions){0}).digest, run_system(arena, system, &(RunOptions){0}).digest);
+        EXPECT_INT(run_system(arena, &merged, &(RunOptions){0}).digest,
+                   run_system(arena, system, &(RunOptions){0}).digest);
         arena_close(arena);
     }
 }

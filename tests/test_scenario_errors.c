@@ -29,6 +29,9 @@ static const char *const frames[OBJECT_COUNT] = {
     [OBJECT_VARY] = STUDY_WITH("vary = {\n%s}"),
     [OBJECT_PUBLISHED] = STUDY_WITH("published = { {\n%s} }"),
     [OBJECT_OPTION] = "sim.options { it = {\n%s} }",
+    [OBJECT_UNKNOWN] = "sim.fit { measured = \"s\", rows = { { s = 1 } }, predict = function(u) return u.it end, unknowns = { it = {\n%s} } }",
+    [OBJECT_REPORT] = "sim.report {\n%s}",
+    [OBJECT_REPORT_ROW] = "sim.report { rows = { {\n%s} } }",
     [OBJECT_PROGRAM] = "sim.program {\n%s}",
     [OBJECT_COMPUTE] = RANK_WITH("compute {\n%s}"),
     [OBJECT_GEMM] = RANK_WITH("compute { gemm = {\n%s} }"),
@@ -52,7 +55,7 @@ static const char *script_with(Arena *arena, ObjectId id, const char *name, cons
         ++*line;
     }
     fields = arena_printf(arena, "%s%s = %s,\n", fields, name, value);
-    const char *mark = strstr(frames[id], "%s");
+    const char *mark = strstr(frames[id] ? frames[id] : "%s", "%s");
     return arena_printf(arena, "{ %.*s%s%s }", (int)(mark - frames[id]), frames[id], fields, mark + 2);
 }
 
@@ -78,7 +81,7 @@ static void wrong_quantities(Arena *arena, const Field *field, ValueList *wrong)
     if (field->quantity == QUANTITY_BYTES) add(wrong, "\"25 M\"");
     if (field->least == 0 && field->most == 0) return;
     add(wrong, arena_printf(arena, "%.17g", field->most * 10));
-    add(wrong, field->least == ABOVE_ZERO ? "0" : arena_printf(arena, "%.17g", field->least - 1));
+    add(wrong, field->least == ABOVE_ZERO ? "0" : arena_printf(arena, "%.17g", field->least - 1 - fabs(field->least)));
     if (field->least >= 0) add(wrong, "-7");
     if (field->least >= 0) add(wrong, "\"-7\"");
 }

@@ -4,12 +4,15 @@
 #include "tests/test.h"
 
 TEST(parking_lot_shares_are_the_textbook_ones) {
-    // One long flow over three links, one short flow on each: links 10, 10, 6 give 3 to all on the last, 7 to the others.
+    // One long flow over three links, one short flow on each: links 10, 10, 6 give 3 to all on the last, 7 to the
+    // others.
     Arena *arena = arena_open();
     Link links[] = {{"a", 10}, {"b", 10}, {"c", 6}};
     LinkUse long_uses[] = {{0, 1}, {1, 1}, {2, 1}}, a[] = {{0, 1}}, b[] = {{1, 1}}, c[] = {{2, 1}};
-    Plan plans[] = {{.fairness = 1, .uses = long_uses, .use_count = 3}, {.fairness = 1, .uses = a, .use_count = 1},
-                    {.fairness = 1, .uses = b, .use_count = 1}, {.fairness = 1, .uses = c, .use_count = 1}};
+    Plan plans[] = {{.fairness = 1, .uses = long_uses, .use_count = 3},
+                    {.fairness = 1, .uses = a, .use_count = 1},
+                    {.fairness = 1, .uses = b, .use_count = 1},
+                    {.fairness = 1, .uses = c, .use_count = 1}};
     const Plan *list[] = {&plans[0], &plans[1], &plans[2], &plans[3]};
     double rates[4];
     share_links(arena, links, 3, list, 4, rates);
@@ -24,7 +27,8 @@ TEST(fairness_and_limits_divide_a_link) {
     Arena *arena = arena_open();
     Link links[] = {{"a", 12}};
     LinkUse one[] = {{0, 1}}, two[] = {{0, 2}};
-    Plan plans[] = {{.fairness = 2, .uses = one, .use_count = 1}, {.fairness = 1, .uses = two, .use_count = 1},
+    Plan plans[] = {{.fairness = 2, .uses = one, .use_count = 1},
+                    {.fairness = 1, .uses = two, .use_count = 1},
                     {.fairness = 1, .rate_limit = 0.5, .uses = one, .use_count = 1}};
     const Plan *list[] = {&plans[0], &plans[1], &plans[2]};
     double rates[3];
@@ -57,7 +61,8 @@ TEST(shares_fill_some_link_of_every_plan_and_overfill_none) {
         double *rates = ARENA_ARRAY(arena, double, plan_count), *load = ARENA_ARRAY(arena, double, link_count);
         share_links(arena, links, link_count, plans, plan_count, rates);
         for (int i = 0; i < plan_count; i++)
-            for (int u = 0; u < plans[i]->use_count; u++) load[plans[i]->uses[u].link] += rates[i] * plans[i]->uses[u].weight;
+            for (int u = 0; u < plans[i]->use_count; u++)
+                load[plans[i]->uses[u].link] += rates[i] * plans[i]->uses[u].weight;
         for (int l = 0; l < link_count; l++) EXPECT(load[l] <= links[l].bytes_per_second * (1 + 1e-9));
         for (int i = 0; i < plan_count; i++) {
             // Max-min: on some full link of the plan nobody has a higher rate in proportion to fairness.
@@ -68,7 +73,9 @@ TEST(shares_fill_some_link_of_every_plan_and_overfill_none) {
                 held = true;
                 for (int k = 0; k < plan_count && held; k++)
                     for (int w = 0; w < plans[k]->use_count && held; w++)
-                        if (plans[k]->uses[w].link == l && rates[k] / plans[k]->fairness > rates[i] / plans[i]->fairness * (1 + 1e-9)) held = false;
+                        if (plans[k]->uses[w].link == l &&
+                            rates[k] / plans[k]->fairness > rates[i] / plans[i]->fairness * (1 + 1e-9))
+                            held = false;
             }
             EXPECT(held);
         }
@@ -93,11 +100,15 @@ TEST(the_incremental_engine_equals_the_pure_function_to_the_bit) {
             for (int l = 0; l < link_count; l++)
                 if (random_below(&random, 6) == 0 || (l == link_count - 1 && plan->use_count == 0))
                     uses[plan->use_count++] = (LinkUse){l, weight_round(0.25 + random_uniform(&random))};
-            *plan = (Plan){.bytes = 1e9, .fairness = 1, .uses = uses, .use_count = plan->use_count,
+            *plan = (Plan){.bytes = 1e9,
+                           .fairness = 1,
+                           .uses = uses,
+                           .use_count = plan->use_count,
                            .rate_limit = random_below(&random, 3) ? 0 : 4e8};
             channels[c] = (Channel){plan, 1, 1, 0};
         }
-        System system = {.channels = channels, .channel_count = channel_count, .links = links, .link_count = link_count};
+        System system = {
+            .channels = channels, .channel_count = channel_count, .links = links, .link_count = link_count};
         Fluid *fluid = fluid_create(arena, &system, ignore_end, NULL);
         bool *running = ARENA_ARRAY(arena, bool, channel_count);
         const Plan **plans = ARENA_ARRAY(arena, const Plan *, channel_count);
@@ -120,7 +131,8 @@ TEST(the_incremental_engine_equals_the_pure_function_to_the_bit) {
             share_links(arena, links, link_count, plans, count, rates);
             for (int i = 0; i < count; i++)
                 if (fluid_rate(fluid, which[i]) != rates[i])
-                    test_fail(__FILE__, __LINE__, "seed %llu: rate %.17g, expected %.17g", (unsigned long long)seed, fluid_rate(fluid, which[i]), rates[i]);
+                    test_fail(__FILE__, __LINE__, "seed %llu: rate %.17g, expected %.17g", (unsigned long long)seed,
+                              fluid_rate(fluid, which[i]), rates[i]);
         }
         arena_close(arena);
     }

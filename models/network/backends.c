@@ -23,27 +23,26 @@ typedef struct Row {
     const char *no_nccl_cpu, *no_gloo_cpu, *no_gloo_gpu, *no_mpi_cpu, *no_mpi_gpu;
 } Row;
 
-#define REASONS(op)                                                                              \
-    "nccl cannot " op " CPU tensors; move them to the GPU, or use gloo",                         \
-    "gloo cannot " op " CPU tensors; use nccl with GPU tensors",                                 \
-    "gloo cannot " op " GPU tensors; use nccl",                                                  \
-    "mpi cannot " op "; use nccl with GPU tensors",                                              \
-    "mpi can " op " GPU tensors only if it was built CUDA-aware; use nccl, or a CUDA-aware MPI"
+#define REASONS(op)                                                                                                    \
+    "nccl cannot " op " CPU tensors; move them to the GPU, or use gloo",                                               \
+        "gloo cannot " op " CPU tensors; use nccl with GPU tensors", "gloo cannot " op " GPU tensors; use nccl",       \
+        "mpi cannot " op "; use nccl with GPU tensors",                                                                \
+        "mpi can " op " GPU tensors only if it was built CUDA-aware; use nccl, or a CUDA-aware MPI"
 
 //                                              nccl    gloo            mpi
 //                                              GPU     CPU     GPU     CPU     GPU
 static const Row rows[COLLECTIVE_OP_COUNT] = {
-    [COLLECTIVE_SEND_RECV] =      {ALWAYS, ALWAYS, NEVER,  ALWAYS, IF_CUDA_AWARE, REASONS("send or receive")},
-    [COLLECTIVE_BROADCAST] =      {ALWAYS, ALWAYS, ALWAYS, ALWAYS, IF_CUDA_AWARE, REASONS("broadcast")},
-    [COLLECTIVE_ALL_REDUCE] =     {ALWAYS, ALWAYS, ALWAYS, ALWAYS, IF_CUDA_AWARE, REASONS("all_reduce")},
-    [COLLECTIVE_REDUCE] =         {ALWAYS, ALWAYS, NEVER,  ALWAYS, IF_CUDA_AWARE, REASONS("reduce")},
-    [COLLECTIVE_ALL_GATHER] =     {ALWAYS, ALWAYS, NEVER,  ALWAYS, IF_CUDA_AWARE, REASONS("all_gather")},
-    [COLLECTIVE_GATHER] =         {ALWAYS, ALWAYS, NEVER,  ALWAYS, IF_CUDA_AWARE, REASONS("gather")},
+    [COLLECTIVE_SEND_RECV] = {ALWAYS, ALWAYS, NEVER, ALWAYS, IF_CUDA_AWARE, REASONS("send or receive")},
+    [COLLECTIVE_BROADCAST] = {ALWAYS, ALWAYS, ALWAYS, ALWAYS, IF_CUDA_AWARE, REASONS("broadcast")},
+    [COLLECTIVE_ALL_REDUCE] = {ALWAYS, ALWAYS, ALWAYS, ALWAYS, IF_CUDA_AWARE, REASONS("all_reduce")},
+    [COLLECTIVE_REDUCE] = {ALWAYS, ALWAYS, NEVER, ALWAYS, IF_CUDA_AWARE, REASONS("reduce")},
+    [COLLECTIVE_ALL_GATHER] = {ALWAYS, ALWAYS, NEVER, ALWAYS, IF_CUDA_AWARE, REASONS("all_gather")},
+    [COLLECTIVE_GATHER] = {ALWAYS, ALWAYS, NEVER, ALWAYS, IF_CUDA_AWARE, REASONS("gather")},
     // The published table has no scatter for nccl; NCCL has it since it can send and receive (2.7).
-    [COLLECTIVE_SCATTER] =        {ALWAYS, ALWAYS, NEVER,  ALWAYS, IF_CUDA_AWARE, REASONS("scatter")},
-    [COLLECTIVE_REDUCE_SCATTER] = {ALWAYS, NEVER,  NEVER,  NEVER,  NEVER,         REASONS("reduce_scatter")},
-    [COLLECTIVE_ALL_TO_ALL] =     {ALWAYS, NEVER,  NEVER,  ALWAYS, IF_CUDA_AWARE, REASONS("all_to_all")},
-    [COLLECTIVE_BARRIER] =        {ALWAYS, ALWAYS, NEVER,  ALWAYS, IF_CUDA_AWARE, REASONS("barrier on")},
+    [COLLECTIVE_SCATTER] = {ALWAYS, ALWAYS, NEVER, ALWAYS, IF_CUDA_AWARE, REASONS("scatter")},
+    [COLLECTIVE_REDUCE_SCATTER] = {ALWAYS, NEVER, NEVER, NEVER, NEVER, REASONS("reduce_scatter")},
+    [COLLECTIVE_ALL_TO_ALL] = {ALWAYS, NEVER, NEVER, ALWAYS, IF_CUDA_AWARE, REASONS("all_to_all")},
+    [COLLECTIVE_BARRIER] = {ALWAYS, ALWAYS, NEVER, ALWAYS, IF_CUDA_AWARE, REASONS("barrier on")},
 };
 
 static bool answer(Support support, bool cuda_aware, const char *reason, const char **why) {

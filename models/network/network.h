@@ -12,28 +12,34 @@
 #include "sim/program.h"
 
 // ---- What a node is made of, in numbers (filled from the catalogue by models/workload/cluster.c).
-typedef enum GpuFabric { GPU_FABRIC_NONE, GPU_FABRIC_PAIRS, GPU_FABRIC_MESH, GPU_FABRIC_CUBE_MESH, GPU_FABRIC_SWITCH } GpuFabric;
+typedef enum GpuFabric {
+    GPU_FABRIC_NONE,
+    GPU_FABRIC_PAIRS,
+    GPU_FABRIC_MESH,
+    GPU_FABRIC_CUBE_MESH,
+    GPU_FABRIC_SWITCH
+} GpuFabric;
 
 typedef struct NodeShape {
     const char *name;
-    int gpu_count;                         // used: one rank each
-    int gpu_slots;                         // present, of which the first gpu_count are used; 0: gpu_count
+    int gpu_count; // used: one rank each
+    int gpu_slots; // present, of which the first gpu_count are used; 0: gpu_count
     GpuFabric gpu_fabric;
-    double nvlink_bytes_per_second;        // per GPU and direction, all its links (SWITCH, MESH)
-    double pair_bytes_per_second;          // between two linked GPUs, one direction (PAIRS, MESH); of a single link (CUBE_MESH)
-    bool in_switch_reduction;              // NVLS
-    int nvlink_domain_nodes;               // nodes per NVLink domain (1 usual, 18 for NVL72)
-    bool peer_to_peer;                     // over PCIe; false: through host memory
+    double nvlink_bytes_per_second; // per GPU and direction, all its links (SWITCH, MESH)
+    double pair_bytes_per_second; // between two linked GPUs, one direction (PAIRS, MESH); of a single link (CUBE_MESH)
+    bool in_switch_reduction;     // NVLS
+    int nvlink_domain_nodes;      // nodes per NVLink domain (1 usual, 18 for NVL72)
+    bool peer_to_peer;            // over PCIe; false: through host memory
     int sockets;
-    int gpus_per_pcie_switch;              // 0: each GPU on the CPU's own lanes
-    double pcie_bytes_per_second;          // x16, one direction, raw
-    double socket_bytes_per_second;        // between sockets, one direction
+    int gpus_per_pcie_switch;       // 0: each GPU on the CPU's own lanes
+    double pcie_bytes_per_second;   // x16, one direction, raw
+    double socket_bytes_per_second; // between sockets, one direction
     double host_memory_bytes_per_second;
-    int nic_count;                         // 0: no scale-out network
+    int nic_count; // 0: no scale-out network
     bool gpudirect_rdma;
-    int architecture_year;                 // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
-    bool numa_per_switch;                  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
-    bool deep_switches;                    // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
+    int architecture_year; // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
+    bool numa_per_switch;  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
+    bool deep_switches;    // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
 } NodeShape;
 
 typedef enum Transport { NET_INFINIBAND, NET_ROCE, NET_EFA, NET_SLINGSHOT, NET_TCP } Transport;
@@ -42,21 +48,21 @@ typedef enum FabricKind { FABRIC_SINGLE_SWITCH, FABRIC_FAT_TREE } FabricKind;
 typedef struct FabricShape {
     FabricKind kind;
     Transport transport;
-    double nic_bytes_per_second;           // line rate, one direction
-    double efficiency;                     // attainable payload share
-    double latency_seconds;                // one way, NIC to NIC with software, without switches
-    double switch_latency_seconds;         // per switch crossed
-    int nodes_per_leaf;                    // FAT_TREE
-    double oversubscription;               // FAT_TREE: down capacity / up capacity, 1 = none
-    bool rail_optimised;                   // FAT_TREE: NIC i of every node of a pod on leaf i
+    double nic_bytes_per_second;   // line rate, one direction
+    double efficiency;             // attainable payload share
+    double latency_seconds;        // one way, NIC to NIC with software, without switches
+    double switch_latency_seconds; // per switch crossed
+    int nodes_per_leaf;            // FAT_TREE
+    double oversubscription;       // FAT_TREE: down capacity / up capacity, 1 = none
+    bool rail_optimised;           // FAT_TREE: NIC i of every node of a pod on leaf i
 } FabricShape;
 
 typedef struct NetworkSpec {
-    const NodeShape *shapes;     // distinct shapes
-    const int *node_shape;       // [node_count] index into shapes
+    const NodeShape *shapes; // distinct shapes
+    const int *node_shape;   // [node_count] index into shapes
     int node_count;
-    FabricShape fabric;          // ignored with one node
-    const double *link_speed;    // NULL, or [node_count]: factor on a node's NICs (a degraded cable), 1 usual
+    FabricShape fabric;       // ignored with one node
+    const double *link_speed; // NULL, or [node_count]: factor on a node's NICs (a degraded cable), 1 usual
 } NetworkSpec;
 
 typedef struct Network Network;
@@ -82,16 +88,24 @@ const char *network_path_name(const Network *network, int rank_a, int rank_b);
 
 // ---- Collectives.
 typedef enum CollectiveOp {
-    COLLECTIVE_SEND_RECV, COLLECTIVE_BROADCAST, COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE, COLLECTIVE_ALL_GATHER,
-    COLLECTIVE_GATHER, COLLECTIVE_SCATTER, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_TO_ALL, COLLECTIVE_BARRIER,
+    COLLECTIVE_SEND_RECV,
+    COLLECTIVE_BROADCAST,
+    COLLECTIVE_ALL_REDUCE,
+    COLLECTIVE_REDUCE,
+    COLLECTIVE_ALL_GATHER,
+    COLLECTIVE_GATHER,
+    COLLECTIVE_SCATTER,
+    COLLECTIVE_REDUCE_SCATTER,
+    COLLECTIVE_ALL_TO_ALL,
+    COLLECTIVE_BARRIER,
     COLLECTIVE_OP_COUNT
 } CollectiveOp;
 
 typedef enum Backend { BACKEND_NCCL, BACKEND_GLOO, BACKEND_MPI, BACKEND_COUNT } Backend;
 
-const char *collective_op_name(CollectiveOp op);          // "all_reduce"
+const char *collective_op_name(CollectiveOp op); // "all_reduce"
 bool collective_op_from_name(const char *name, CollectiveOp *op);
-const char *backend_name(Backend backend);                // "nccl"
+const char *backend_name(Backend backend); // "nccl"
 bool backend_from_name(const char *name, Backend *backend);
 // Whether the real back end can do it for tensors in GPU memory (true) or CPU memory; *why says the reason and remedy.
 bool backend_supports(Backend backend, CollectiveOp op, bool on_gpu, bool cuda_aware_mpi, const char **why);
@@ -99,22 +113,22 @@ bool backend_supports(Backend backend, CollectiveOp op, bool on_gpu, bool cuda_a
 typedef struct CollectiveRequest {
     CollectiveOp op;
     Backend backend;
-    const int *ranks;    // in the group's order; SEND_RECV: two, from ranks[0] to ranks[1]
+    const int *ranks; // in the group's order; SEND_RECV: two, from ranks[0] to ranks[1]
     int rank_count;
-    int root;            // index within ranks, for rooted operations
+    int root; // index within ranks, for rooted operations
     // nccl-tests' size: whole array for all_gather, reduce_scatter, gather, scatter; per-rank buffer for the others.
     double bytes;
     const char *algorithm; // NULL: the back end's own choice; "ring", "tree", "nvls", "nvls_tree" where it applies
-    bool on_host;        // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
+    bool on_host;          // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
 } CollectiveRequest;
 
 typedef struct CollectivePlan {
-    Plan plan;                 // uses in the arena, weights rounded by weight_round
-    const char *algorithm;     // "ring", "tree", "nvls", "direct"
-    const char *protocol;      // "LL", "LL128", "Simple", "" for other back ends
+    Plan plan;             // uses in the arena, weights rounded by weight_round
+    const char *algorithm; // "ring", "tree", "nvls", "direct"
+    const char *protocol;  // "LL", "LL128", "Simple", "" for other back ends
     int channels;
-    double alone_seconds;      // latency + bytes over the narrowest link: the time with no other traffic
-    int32_t limiting_link;     // -1 when latency alone decides
+    double alone_seconds;  // latency + bytes over the narrowest link: the time with no other traffic
+    int32_t limiting_link; // -1 when latency alone decides
 } CollectivePlan;
 
 CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request);

@@ -15,8 +15,11 @@ static double pcie_bytes_per_second(int generation, int lanes) {
 
 // The year of an architecture's first data-centre part: collectives' constants go by generation, not by product.
 static int architecture_year(const Gpu *gpu) {
-    static const struct { const char *name; int year; } years[] = {{"Kepler", 2012}, {"Maxwell", 2014}, {"Pascal", 2016}, {"Volta", 2017}, {"Turing", 2018},
-                                                                   {"Ampere", 2020}, {"Ada", 2022}, {"Hopper", 2022}, {"Blackwell", 2024}};
+    static const struct {
+        const char *name;
+        int year;
+    } years[] = {{"Kepler", 2012}, {"Maxwell", 2014}, {"Pascal", 2016}, {"Volta", 2017},    {"Turing", 2018},
+                 {"Ampere", 2020}, {"Ada", 2022},     {"Hopper", 2022}, {"Blackwell", 2024}};
     for (size_t i = 0; i < sizeof years / sizeof *years; i++)
         if (strcmp(years[i].name, gpu->architecture) == 0) return years[i].year;
     return gpu->year;
@@ -24,20 +27,25 @@ static int architecture_year(const Gpu *gpu) {
 
 static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, double pcie) {
     NodeShape shape = {.name = type->name, .gpu_count = gpus, .gpu_slots = type->gpu_count};
-    static const GpuFabric fabrics[] = {[GPU_LINK_NONE] = GPU_FABRIC_NONE, [GPU_LINK_BRIDGE] = GPU_FABRIC_PAIRS,
-                                        [GPU_LINK_MESH] = GPU_FABRIC_MESH, [GPU_LINK_CUBE_MESH] = GPU_FABRIC_CUBE_MESH,
+    static const GpuFabric fabrics[] = {[GPU_LINK_NONE] = GPU_FABRIC_NONE,
+                                        [GPU_LINK_BRIDGE] = GPU_FABRIC_PAIRS,
+                                        [GPU_LINK_MESH] = GPU_FABRIC_MESH,
+                                        [GPU_LINK_CUBE_MESH] = GPU_FABRIC_CUBE_MESH,
                                         [GPU_LINK_SWITCH] = GPU_FABRIC_SWITCH};
     shape.gpu_fabric = gpu->nvlink_bytes_per_second > 0 ? fabrics[type->gpu_links] : GPU_FABRIC_NONE;
     shape.nvlink_bytes_per_second = gpu->nvlink_bytes_per_second;
     double link = gpu->nvlink_link_bytes_per_second;
-    shape.pair_bytes_per_second = type->gpu_links == GPU_LINK_CUBE_MESH || type->mesh_links_per_pair < 1 ? link : link * type->mesh_links_per_pair;
+    shape.pair_bytes_per_second = type->gpu_links == GPU_LINK_CUBE_MESH || type->mesh_links_per_pair < 1
+                                      ? link
+                                      : link * type->mesh_links_per_pair;
     if (type->gpu_links == GPU_LINK_BRIDGE) shape.pair_bytes_per_second = gpu->nvlink_bytes_per_second;
     shape.in_switch_reduction = type->in_switch_reduction;
     shape.nvlink_domain_nodes = type->nvlink_domain_nodes > 0 ? type->nvlink_domain_nodes : 1;
     shape.peer_to_peer = type->peer_to_peer;
     shape.sockets = type->sockets > 0 ? type->sockets : 1;
     shape.gpus_per_pcie_switch = type->gpus_per_pcie_switch;
-    int generation = gpu->pcie_generation < type->pcie_generation || type->pcie_generation < 1 ? gpu->pcie_generation : type->pcie_generation;
+    int generation = gpu->pcie_generation < type->pcie_generation || type->pcie_generation < 1 ? gpu->pcie_generation
+                                                                                               : type->pcie_generation;
     shape.pcie_bytes_per_second = pcie > 0 ? pcie : pcie_bytes_per_second(generation, gpu->pcie_lanes);
     shape.socket_bytes_per_second = type->socket_bytes_per_second;
     shape.host_memory_bytes_per_second = type->host_memory_bytes_per_second;
@@ -48,13 +56,21 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
 }
 
 static FabricShape shape_of_fabric(const ClusterSpec *spec) {
-    static const Transport transports[] = {[TRANSPORT_INFINIBAND] = NET_INFINIBAND, [TRANSPORT_ROCE] = NET_ROCE,
-                                           [TRANSPORT_EFA] = NET_EFA, [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT, [TRANSPORT_TCP] = NET_TCP};
+    static const Transport transports[] = {[TRANSPORT_INFINIBAND] = NET_INFINIBAND,
+                                           [TRANSPORT_ROCE] = NET_ROCE,
+                                           [TRANSPORT_EFA] = NET_EFA,
+                                           [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT,
+                                           [TRANSPORT_TCP] = NET_TCP};
     const FabricLink *link = spec->link;
-    return (FabricShape){.kind = spec->fabric, .transport = transports[link->transport], .nic_bytes_per_second = link->line_bytes_per_second,
-                         .efficiency = link->efficiency, .latency_seconds = link->latency_seconds,
-                         .switch_latency_seconds = link->switch_latency_seconds, .nodes_per_leaf = spec->nodes_per_leaf > 0 ? spec->nodes_per_leaf : 32,
-                         .oversubscription = spec->oversubscription > 0 ? spec->oversubscription : 1, .rail_optimised = spec->rail_optimised};
+    return (FabricShape){.kind = spec->fabric,
+                         .transport = transports[link->transport],
+                         .nic_bytes_per_second = link->line_bytes_per_second,
+                         .efficiency = link->efficiency,
+                         .latency_seconds = link->latency_seconds,
+                         .switch_latency_seconds = link->switch_latency_seconds,
+                         .nodes_per_leaf = spec->nodes_per_leaf > 0 ? spec->nodes_per_leaf : 32,
+                         .oversubscription = spec->oversubscription > 0 ? spec->oversubscription : 1,
+                         .rail_optimised = spec->rail_optimised};
 }
 
 // The price a user states wins; else the nodes' own, when every node in use has one and in one currency.
@@ -99,8 +115,11 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
     int full_shape = -1;
     for (int left = group->gpus; left > 0; builder->node++) {
         int here = left < type->gpu_count ? left : type->gpu_count;
-        if (here == type->gpu_count && full_shape < 0) full_shape = add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
-        int shape = here == type->gpu_count ? full_shape : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
+        if (here == type->gpu_count && full_shape < 0)
+            full_shape = add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
+        int shape = here == type->gpu_count
+                        ? full_shape
+                        : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
         // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
         if (spec->link && nics == 0) builder->shapes[shape].nic_count = 1;
         builder->node_shape[builder->node] = shape;
@@ -126,7 +145,8 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
     int domain = spec->groups[0].type->nvlink_domain_nodes;
     bool one_domain = spec->group_count == 1 && domain > 1 && nodes <= domain;
     if (nodes > 1 && !spec->link && !one_domain) {
-        problem_add(problems, spec->where, "%d GPUs of this node type are %d nodes, and no fabric joins them", gpus, nodes);
+        problem_add(problems, spec->where, "%d GPUs of this node type are %d nodes, and no fabric joins them", gpus,
+                    nodes);
         problem_hint(problems, "add fabric = \"ib-ndr400\" or another of `lockstep hw list fabric`");
         return NULL;
     }
@@ -138,17 +158,22 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
     for (int g = 0; g < spec->group_count; g++) add_group(&builder, spec, &spec->groups[g]);
     CHECK(builder.rank == gpus && builder.node == nodes);
 
-    NetworkSpec network = {.shapes = builder.shapes, .node_shape = builder.node_shape, .node_count = nodes, .link_speed = spec->link_speed};
+    NetworkSpec network = {.shapes = builder.shapes,
+                           .node_shape = builder.node_shape,
+                           .node_count = nodes,
+                           .link_speed = spec->link_speed};
     if (spec->link) network.fabric = shape_of_fabric(spec);
     Cluster *cluster = ARENA_NEW(arena, Cluster);
-    *cluster = (Cluster){.spec = spec, .gpu_count = gpus, .node_count = nodes, .gpu_of = builder.gpu_of, .node_of = builder.node_of};
+    *cluster = (Cluster){
+        .spec = spec, .gpu_count = gpus, .node_count = nodes, .gpu_of = builder.gpu_of, .node_of = builder.node_of};
     cluster->network = network_create(arena, &network, spec->where, problems);
     if (!cluster->network) return NULL;
     set_price(cluster);
     return cluster;
 }
 
-const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus, Problems *problems) {
+const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
+                               Problems *problems) {
     CHECK(cluster->spec->group_count == 1);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
@@ -159,8 +184,9 @@ const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const C
     return cluster_create(arena, catalogue, spec, problems);
 }
 
-// GPUs by their power curve; the rest of a node (CPUs, fans, NICs) as the part of its rating that its GPUs do not explain,
-// of which two thirds flow in use (measured nodes draw 60 to 85 % of their rating: reference cost facts, DGX H100 8.4 of 10.2 kW).
+// GPUs by their power curve; the rest of a node (CPUs, fans, NICs) as the part of its rating that its GPUs do not
+// explain, of which two thirds flow in use (measured nodes draw 60 to 85 % of their rating: reference cost facts, DGX
+// H100 8.4 of 10.2 kW).
 double cluster_power(const Cluster *cluster, double busy_share) {
     double watts = 0;
     for (int r = 0; r < cluster->gpu_count; r++) {

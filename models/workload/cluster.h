@@ -8,8 +8,8 @@
 typedef struct NodeGroup {
     Where where;
     const NodeType *type;
-    int gpus;             // GPUs of this type of node in all; the last node may be partly used
-    const Gpu *gpu;       // instead of the node's own, or NULL
+    int gpus;                     // GPUs of this type of node in all; the last node may be partly used
+    const Gpu *gpu;               // instead of the node's own, or NULL
     double pcie_bytes_per_second; // of a GPU's slot, one direction; 0: x16 of the node's and GPU's generation
 } NodeGroup;
 
@@ -17,16 +17,16 @@ typedef struct ClusterSpec {
     Where where;
     const NodeGroup *groups;
     int group_count;
-    const FabricLink *link;         // NULL: one node only
+    const FabricLink *link; // NULL: one node only
     FabricKind fabric;
-    int nodes_per_leaf;             // 0: 32
-    double oversubscription;        // 1 none
+    int nodes_per_leaf;      // 0: 32
+    double oversubscription; // 1 none
     bool rail_optimised;
-    const StorageType *storage;     // shared storage, or NULL
-    double price_per_gpu_hour;      // -1: from the catalogue's nodes when they have one
+    const StorageType *storage; // shared storage, or NULL
+    double price_per_gpu_hour;  // -1: from the catalogue's nodes when they have one
     const char *currency;
     double power_usage_effectiveness; // 0: 1.3
-    const double *link_speed;       // NULL or per node factor (degraded links)
+    const double *link_speed;         // NULL or per node factor (degraded links)
 } ClusterSpec;
 
 typedef struct Cluster {
@@ -35,14 +35,15 @@ typedef struct Cluster {
     const Gpu *const *gpu_of;       // per rank
     const NodeType *const *node_of; // per rank's node: [node_count]
     const Network *network;
-    double price_per_gpu_hour;      // 0 unknown
+    double price_per_gpu_hour; // 0 unknown
     const char *currency, *price_note;
 } Cluster;
 
 // NULL after problems.
 const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems);
 // The same cluster with another number of GPUs (single group), for scaling studies.
-const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus, Problems *problems);
+const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
+                               Problems *problems);
 // Average draw in watts of the whole cluster at the wall (PUE included) with GPUs busy for this share of the time.
 double cluster_power(const Cluster *cluster, double busy_share);
 

@@ -9,7 +9,8 @@ static const OptionSpec specs[] = {
     {"node", OPTION_TEXT, "NAME", .help = "type of node (see: lockstep hw list node)"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all; when left out: one whole node"},
     {"fabric", OPTION_TEXT, "NAME", .help = "link between nodes (see: lockstep hw list fabric)"},
-    {"dot", OPTION_FLAG, .help = "the whole network for Graphviz: lockstep topo --node dgx-a100 --dot | dot -Tsvg > node.svg"},
+    {"dot", OPTION_FLAG,
+     .help = "the whole network for Graphviz: lockstep topo --node dgx-a100 --dot | dot -Tsvg > node.svg"},
     {"json", OPTION_FLAG, .help = "the matrix, and every link with its capacity, as JSON"},
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
@@ -66,7 +67,8 @@ int command_topo(int argc, char **argv) {
     const Catalogue *catalogue = catalogue_builtin(arena);
     NodeGroup group = {.type = find_node(arena, catalogue, option_text(options, "node", ""), (Where){0}, problems)};
     ClusterSpec spec = {.groups = &group, .group_count = 1, .price_per_gpu_hour = -1};
-    if (option_given(options, "fabric")) spec.link = find_link(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, problems);
+    if (option_given(options, "fabric"))
+        spec.link = find_link(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, problems);
     const Cluster *cluster = NULL;
     if (problem_count(problems) == 0) {
         int64_t gpus = option_count(options, "gpus", group.type->gpu_count);
@@ -78,9 +80,12 @@ int command_topo(int argc, char **argv) {
         end = command_fails(problems, EXIT_BAD_INPUT);
         goto out;
     }
-    if (option_flag(options, "json")) write_json(cluster);
-    else if (option_flag(options, "dot")) network_print_dot(cluster->network, stdout);
-    else network_print_matrix(cluster->network, 0, stdout);
+    if (option_flag(options, "json"))
+        write_json(cluster);
+    else if (option_flag(options, "dot"))
+        network_print_dot(cluster->network, stdout);
+    else
+        network_print_matrix(cluster->network, 0, stdout);
     end = command_ends(EXIT_DONE);
 out:
     arena_close(arena);

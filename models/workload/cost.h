@@ -7,16 +7,28 @@
 
 // What a stretch of time counts as. The order is that of tables and plots.
 typedef enum Cause {
-    CAUSE_GEMM, CAUSE_ATTENTION, CAUSE_MEMORY, CAUSE_LAUNCH, CAUSE_RECOMPUTE, CAUSE_OPTIMIZER,
-    CAUSE_TP, CAUSE_PP, CAUSE_DP, CAUSE_COPY, CAUSE_DATA, CAUSE_HOST, CAUSE_OTHER, CAUSE_COUNT
+    CAUSE_GEMM,
+    CAUSE_ATTENTION,
+    CAUSE_MEMORY,
+    CAUSE_LAUNCH,
+    CAUSE_RECOMPUTE,
+    CAUSE_OPTIMIZER,
+    CAUSE_TP,
+    CAUSE_PP,
+    CAUSE_DP,
+    CAUSE_COPY,
+    CAUSE_DATA,
+    CAUSE_HOST,
+    CAUSE_OTHER,
+    CAUSE_COUNT
 } Cause;
 extern const char *const cause_names[CAUSE_COUNT];  // "gemm", "attention", "memory-bound", … as JSON keys spell them
 extern const char *const cause_titles[CAUSE_COUNT]; // "Matrix multiplication", … for tables and plots
 
 typedef struct CostItem {
     Cause cause;
-    double seconds;           // of work; 0 for a collective
-    CollectiveOp collective;  // meaningful when bytes > 0: a tensor-parallel collective the stream waits for
+    double seconds;          // of work; 0 for a collective
+    CollectiveOp collective; // meaningful when bytes > 0: a tensor-parallel collective the stream waits for
     double bytes;
 } CostItem;
 
@@ -27,12 +39,12 @@ typedef struct CostList {
 } CostList;
 
 typedef struct BlockCost {
-    CostList forward, backward;   // backward holds the recomputation too (cause RECOMPUTE, with its collectives)
-    double parameters;            // held by this GPU (after tensor parallelism)
-    double activation_bytes;      // kept per micro-batch in flight until backward
-    double working_bytes;         // needed only while this block runs (largest transient)
-    double output_bytes;          // passed on to the next block: what a pipeline stage sends
-    double matmul_flops;          // forward, on this GPU
+    CostList forward, backward; // backward holds the recomputation too (cause RECOMPUTE, with its collectives)
+    double parameters;          // held by this GPU (after tensor parallelism)
+    double activation_bytes;    // kept per micro-batch in flight until backward
+    double working_bytes;       // needed only while this block runs (largest transient)
+    double output_bytes;        // passed on to the next block: what a pipeline stage sends
+    double matmul_flops;        // forward, on this GPU
     int kernels_forward, kernels_backward;
 } BlockCost;
 
@@ -41,11 +53,17 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 
 // One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
-double gradient_bytes(const TrainingSpec *training);  // per parameter on the wire
+double gradient_bytes(const TrainingSpec *training); // per parameter on the wire
 
 // ---- Memory of one rank by class, bytes.
 typedef enum MemoryClass {
-    MEMORY_WEIGHTS, MEMORY_GRADIENTS, MEMORY_OPTIMIZER, MEMORY_ACTIVATIONS, MEMORY_WORKING, MEMORY_BUFFERS, MEMORY_RESERVE,
+    MEMORY_WEIGHTS,
+    MEMORY_GRADIENTS,
+    MEMORY_OPTIMIZER,
+    MEMORY_ACTIVATIONS,
+    MEMORY_WORKING,
+    MEMORY_BUFFERS,
+    MEMORY_RESERVE,
     MEMORY_CLASS_COUNT
 } MemoryClass;
 extern const char *const memory_class_names[MEMORY_CLASS_COUNT]; // "weights", "gradients", …
@@ -63,12 +81,13 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
 // divide the GPUs, and the model must have a layer for each chunk (checked earlier). *stage (or NULL): which one it is.
 Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *stage);
 // Batches as the job says them or as they follow: samples per forward of one replica, and forwards per step.
-int replicas_of_job(const TrainingSpec *training, int gpus);                 // dp
+int replicas_of_job(const TrainingSpec *training, int gpus); // dp
 double micro_batch_of_job(const TrainingSpec *training, int dp);
 double micro_batches_of_job(const TrainingSpec *training, int dp);
 
 // Blocks to pipeline stages: chunk c of pp x vpp gets blocks first[c] … first[c+1]-1; layers are spread evenly,
-// embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than chunks.
+// embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than
+// chunks.
 bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems);
 
 // The smallest change to the job that makes it fit on this GPU, as a sentence ("recompute = \"selective\" (61 GiB)"),

@@ -26,14 +26,17 @@ static bool resolve_groups(const TrainingSpec *training, int gpus, Resolved *r, 
     }
     int per_replica = r->tp * r->pp;
     if (gpus % per_replica) {
-        problem_add(problems, training->where, "%d GPUs do not divide by tp %d x pp %d = %d", gpus, r->tp, r->pp, per_replica);
-        problem_hint(problems, "use %d or %d GPUs, or another tp or pp", gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica,
+        problem_add(problems, training->where, "%d GPUs do not divide by tp %d x pp %d = %d", gpus, r->tp, r->pp,
+                    per_replica);
+        problem_hint(problems, "use %d or %d GPUs, or another tp or pp",
+                     gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica,
                      (gpus / per_replica + 1) * per_replica);
         return false;
     }
     if (r->dp <= 0) r->dp = gpus / per_replica;
     if (r->dp * per_replica != gpus) {
-        problem_add(problems, training->where, "tp %d x pp %d x dp %d is %d, but the cluster has %d GPUs", r->tp, r->pp, r->dp, per_replica * r->dp, gpus);
+        problem_add(problems, training->where, "tp %d x pp %d x dp %d is %d, but the cluster has %d GPUs", r->tp, r->pp,
+                    r->dp, per_replica * r->dp, gpus);
         problem_hint(problems, "leave dp out (or \"fill\") and it becomes %d", gpus / per_replica);
         return false;
     }
@@ -49,7 +52,8 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
         return false;
     }
     if (global > 0 && !divides(global, r->dp)) {
-        problem_add(problems, training->where, "a global batch of %g does not divide by %d data-parallel replicas", global, r->dp);
+        problem_add(problems, training->where, "a global batch of %g does not divide by %d data-parallel replicas",
+                    global, r->dp);
         problem_hint(problems, "use a multiple of %d", r->dp);
         return false;
     }
@@ -59,20 +63,23 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
     }
     if (global <= 0) global = micro * r->dp * (accumulation > 0 ? accumulation : 1);
     if (!divides(global / r->dp, micro) || micro < 1) {
-        problem_add(problems, training->where, "a batch of %g per replica (global %g over dp %d) does not divide into micro-batches of %g", global / r->dp,
-                    global, r->dp, micro);
+        problem_add(problems, training->where,
+                    "a batch of %g per replica (global %g over dp %d) does not divide into micro-batches of %g",
+                    global / r->dp, global, r->dp, micro);
         problem_hint(problems, "micro must divide %g", global / r->dp);
         return false;
     }
     double count = global / r->dp / micro;
     if (accumulation > 0 && count != accumulation) {
-        problem_add(problems, training->where, "global batch %g over dp %d with micro-batches of %g is %g accumulation steps, not %g", global, r->dp, micro,
-                    count, accumulation);
+        problem_add(problems, training->where,
+                    "global batch %g over dp %d with micro-batches of %g is %g accumulation steps, not %g", global,
+                    r->dp, micro, count, accumulation);
         problem_hint(problems, "leave one of the three out");
         return false;
     }
     if (count > 100000) {
-        problem_add(problems, training->where, "%g micro-batches per replica are more than a step can sensibly have", count);
+        problem_add(problems, training->where, "%g micro-batches per replica are more than a step can sensibly have",
+                    count);
         problem_hint(problems, "a larger micro-batch or more replicas");
         return false;
     }
@@ -80,7 +87,9 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
     r->micro_batches = (int)count;
     r->global_batch = global;
     if (one_piece && r->micro_batches > 1) {
-        problem_add(problems, training->where, "layer-wise model parallel passes the whole batch at once; %d micro-batches are a pipeline", r->micro_batches);
+        problem_add(problems, training->where,
+                    "layer-wise model parallel passes the whole batch at once; %d micro-batches are a pipeline",
+                    r->micro_batches);
         problem_hint(problems, "use pp = %d with schedule = \"gpipe\"", r->pp);
         return false;
     }
@@ -97,7 +106,9 @@ static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems
         return false;
     }
     if (r->vpp > 1 && r->micro_batches % r->pp) {
-        problem_add(problems, training->where, "the interleaved schedule needs micro-batches (%d) in multiples of pp (%d)", r->micro_batches, r->pp);
+        problem_add(problems, training->where,
+                    "the interleaved schedule needs micro-batches (%d) in multiples of pp (%d)", r->micro_batches,
+                    r->pp);
         problem_hint(problems, "change the global batch to a multiple of %g", r->micro_batch * r->dp * r->pp);
         return false;
     }
@@ -109,12 +120,14 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     if (!resolve_groups(training, gpu_count, resolved, problems)) return false;
     const Model *model = training->model;
     if (model->kind != MODEL_TRANSFORMER && resolved->tp > 1) {
-        problem_add(problems, training->where, "tensor parallelism splits attention heads, and %s has none", model->name);
+        problem_add(problems, training->where, "tensor parallelism splits attention heads, and %s has none",
+                    model->name);
         problem_hint(problems, "use data or pipeline parallelism");
         return false;
     }
     if (model->kind == MODEL_TRANSFORMER && (model->heads % resolved->tp || model->kv_heads % resolved->tp)) {
-        problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads, model->kv_heads, resolved->tp);
+        problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads,
+                    model->kv_heads, resolved->tp);
         problem_hint(problems, "tp must divide both");
         return false;
     }

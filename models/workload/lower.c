@@ -17,11 +17,14 @@ typedef struct Lowering {
     const double *output_bytes; // [pp x vpp]
     int label_per_kind;
     Program *programs;
-    const Gpu **program_gpu;    // what each program was made for
+    const Gpu **program_gpu; // what each program was made for
     int *program_stage;
     int program_count;
     Actor *actors;
-    struct { Channel *items; int count, room; } channels;
+    struct {
+        Channel *items;
+        int count, room;
+    } channels;
     Link *links;
     int link_count, network_link_count;
     int32_t shared_storage_link; // -1 none
@@ -36,9 +39,12 @@ static double samples_per_rank_and_step(const Lowering *l) { return l->r.micro_b
 static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
     const Model *model = training->model;
     switch (model->kind) {
-    case MODEL_CNN: return 3.0 * model->image_size * model->image_size * 4;
-    case MODEL_MLP: return model->widths[0] * 4.0;
-    default: return training->seq_len * 8; // token ids are 64-bit
+    case MODEL_CNN:
+        return 3.0 * model->image_size * model->image_size * 4;
+    case MODEL_MLP:
+        return model->widths[0] * 4.0;
+    default:
+        return training->seq_len * 8; // token ids are 64-bit
     }
 }
 
@@ -53,8 +59,13 @@ static double decode_seconds(const Lowering *l, int node) {
 }
 
 static StageRequest stage_request(const Lowering *l, int rank, int stage) {
-    StageRequest request = {.training = l->training, .resolved = &l->r, .gpu = l->cluster->gpu_of[rank], .stage = stage, .shapes = l->shapes,
-                            .output_bytes = l->output_bytes, .label_per_kind = l->label_per_kind};
+    StageRequest request = {.training = l->training,
+                            .resolved = &l->r,
+                            .gpu = l->cluster->gpu_of[rank],
+                            .stage = stage,
+                            .shapes = l->shapes,
+                            .output_bytes = l->output_bytes,
+                            .label_per_kind = l->label_per_kind};
     if (stage == 0 && l->training->sample_bytes > 0) {
         request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
         request.host_to_gpu_bytes = ceil(samples_per_rank_and_step(l) * bytes_on_gpu_per_sample(l->training));
@@ -75,7 +86,8 @@ static int program_for(Lowering *l, int rank, int stage) {
     int number = l->program_count++;
     l->program_gpu[number] = gpu;
     l->program_stage[number] = kind;
-    l->programs[number] = kind < 0 ? data_parallel_program(l->arena, &request, first_of_data_parallel) : stage_program(l->arena, &request);
+    l->programs[number] = kind < 0 ? data_parallel_program(l->arena, &request, first_of_data_parallel)
+                                   : stage_program(l->arena, &request);
     return number;
 }
 
@@ -103,7 +115,8 @@ static void make_programs(Lowering *l) {
                 int rank = layout_rank(&l->r, t, d, p);
                 int32_t *channels = ARENA_ARRAY(l->arena, int32_t, SLOT_COUNT);
                 for (int s = 0; s < SLOT_COUNT; s++) channels[s] = -1;
-                l->actors[rank] = (Actor){.channels = channels, .slowness = 1, .jitter = l->training->jitter, .multiplicity = 1};
+                l->actors[rank] =
+                    (Actor){.channels = channels, .slowness = 1, .jitter = l->training->jitter, .multiplicity = 1};
                 l->actors[rank].program = program_for(l, rank, p);
             }
     if (l->training->straggler > 1) l->actors[l->cluster->gpu_count - 1].slowness = l->training->straggler;
@@ -111,12 +124,17 @@ static void make_programs(Lowering *l) {
 
 // ---- Channels.
 
-static void join_channel(Lowering *l, int rank, int slot, int channel) { ((int32_t *)l->actors[rank].channels)[slot] = channel; }
+static void join_channel(Lowering *l, int rank, int slot, int channel) {
+    ((int32_t *)l->actors[rank].channels)[slot] = channel;
+}
 
 static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
     for (int i = 0; i < shapes->count; i++) {
-        CollectiveRequest request = {.op = shapes->items[i].op, .backend = l->training->backend, .ranks = ranks, .rank_count = rank_count,
+        CollectiveRequest request = {.op = shapes->items[i].op,
+                                     .backend = l->training->backend,
+                                     .ranks = ranks,
+                                     .rank_count = rank_count,
                                      .bytes = shapes->items[i].bytes};
         plans[i] = collective_plan(l->arena, l->cluster->network, &request).plan;
     }
@@ -159,9 +177,11 @@ static void make_pass_channels(Lowering *l) {
     for (int p = 0; p < r->pp; p++)
         for (int d = 0; d < r->dp; d++)
             for (int t = 0; t < r->tp; t++) {
-                int here = layout_rank(r, t, d, p), next = layout_rank(r, t, d, (p + 1) % r->pp), previous = layout_rank(r, t, d, (p + r->pp - 1) % r->pp);
+                int here = layout_rank(r, t, d, p), next = layout_rank(r, t, d, (p + 1) % r->pp),
+                    previous = layout_rank(r, t, d, (p + r->pp - 1) % r->pp);
                 pass_channel(l, here, next, SLOT_FORWARD_OUT, SLOT_FORWARD_IN, &l->shapes[p].slot[SLOT_FORWARD_OUT]);
-                pass_channel(l, here, previous, SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN, &l->shapes[p].slot[SLOT_BACKWARD_OUT]);
+                pass_channel(l, here, previous, SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN,
+                             &l->shapes[p].slot[SLOT_BACKWARD_OUT]);
                 int ends[2] = {layout_rank(r, t, d, 0), layout_rank(r, t, d, r->pp - 1)};
                 if (p == 0 && r->pp > 1) group_channel(l, SLOT_EMBEDDING, &l->shapes[0].slot[SLOT_EMBEDDING], ends, 2);
             }
@@ -169,7 +189,8 @@ static void make_pass_channels(Lowering *l) {
 
 // ---- Channels of one member: reading from storage, copying from the host.
 
-static void own_channel(Lowering *l, int rank, int slot, double latency, double bytes, const int32_t *links, int count) {
+static void own_channel(Lowering *l, int rank, int slot, double latency, double bytes, const int32_t *links,
+                        int count) {
     Plan *plan = ARENA_NEW(l->arena, Plan);
     LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
     int kept = 0;
@@ -224,7 +245,8 @@ static void make_links(Lowering *l) {
         l->links[l->link_count++] = (Link){"storage server", l->storage->read_bytes_per_second};
     }
     for (int n = 0; n < nodes; n++) {
-        double speed = l->storage && !l->storage->shared ? l->storage->read_bytes_per_second : l->cluster->node_of[n]->local_read_bytes_per_second;
+        double speed = l->storage && !l->storage->shared ? l->storage->read_bytes_per_second
+                                                         : l->cluster->node_of[n]->local_read_bytes_per_second;
         l->disk_links[n] = -1;
         if (speed <= 0 || (l->storage && l->storage->shared)) continue;
         l->disk_links[n] = l->link_count;
@@ -260,7 +282,8 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
         last = gpu;
         if (gpu_supports(gpu, training->precision)) continue;
         problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
-        problem_hint(problems, gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or \"fp32\"" : "use precision = \"fp32\"");
+        problem_hint(problems,
+                     gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or \"fp32\"" : "use precision = \"fp32\"");
     }
     const char *why = NULL;
     bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
@@ -268,17 +291,20 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
     bool used[] = {l->r.dp > 1 || l->r.tp > 1, l->r.pp > 1, training->layout.zero > 0 && l->r.dp > 1};
     for (int i = 0; i < 3 && !data_parallel; i++)
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
-            problem_add(problems, training->where, "this job needs %s between GPUs, but %s", collective_op_name(needed[i]), why);
+            problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
+                        collective_op_name(needed[i]), why);
             problem_hint(problems, "backend = \"nccl\" supports it");
         }
     if (data_parallel && l->cluster->node_count > 1) {
-        problem_add(problems, training->where, "DataParallel is one process on one node, and the cluster has %d nodes", l->cluster->node_count);
+        problem_add(problems, training->where, "DataParallel is one process on one node, and the cluster has %d nodes",
+                    l->cluster->node_count);
         problem_hint(problems, "use strategy = \"ddp\"");
     }
     return problem_count(problems) == before;
 }
 
-// The rank that is nearest to its card's limit, or furthest over it; each type of card is looked at as if it held any stage.
+// The rank that is nearest to its card's limit, or furthest over it; each type of card is looked at as if it held any
+// stage.
 static Memory fullest_memory(const Lowering *l, int *fullest) {
     Memory most = {0};
     const Gpu *last = NULL;
@@ -312,9 +338,11 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     l.shapes = ARENA_ARRAY(arena, StageShapes, l.r.pp);
     l.label_per_kind = l.r.micro_batches * l.r.vpp;
     l.actors = ARENA_ARRAY(arena, Actor, cluster->gpu_count);
-    double *output_bytes = ARENA_ARRAY(arena, double, l.r.pp * l.r.vpp);
+    double *output_bytes = ARENA_ARRAY(arena, double, l.r.pp *l.r.vpp);
     for (int c = 0; c < l.r.pp * l.r.vpp && l.r.pp > 1; c++)
-        output_bytes[c] = block_cost(training->model, l.r.first_block[c + 1] - 1, l.training, l.r.micro_batch, cluster->gpu_of[0]).output_bytes;
+        output_bytes[c] =
+            block_cost(training->model, l.r.first_block[c + 1] - 1, l.training, l.r.micro_batch, cluster->gpu_of[0])
+                .output_bytes;
     l.output_bytes = output_bytes;
     make_links(&l);
     make_programs(&l);
@@ -326,10 +354,22 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     System *system = ARENA_NEW(arena, System);
     int label_count;
     const Label *labels = make_labels(&l, &label_count);
-    *system = (System){.programs = l.programs, .program_count = l.program_count, .actors = l.actors, .actor_count = cluster->gpu_count,
-                       .channels = l.channels.items, .channel_count = l.channels.count, .links = l.links, .link_count = l.link_count,
-                       .causes = cause_names, .cause_count = CAUSE_COUNT, .labels = labels, .label_count = label_count};
-    *lowered = (Lowered){.system = system, .resolved = l.r, .first_forward_label = 1, .first_backward_label = 1 + l.label_per_kind,
+    *system = (System){.programs = l.programs,
+                       .program_count = l.program_count,
+                       .actors = l.actors,
+                       .actor_count = cluster->gpu_count,
+                       .channels = l.channels.items,
+                       .channel_count = l.channels.count,
+                       .links = l.links,
+                       .link_count = l.link_count,
+                       .causes = cause_names,
+                       .cause_count = CAUSE_COUNT,
+                       .labels = labels,
+                       .label_count = label_count};
+    *lowered = (Lowered){.system = system,
+                         .resolved = l.r,
+                         .first_forward_label = 1,
+                         .first_backward_label = 1 + l.label_per_kind,
                          .label_per_kind = l.label_per_kind};
     lowered->memory = fullest_memory(&l, &lowered->fullest_stage);
     return lowered;

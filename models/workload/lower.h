@@ -12,8 +12,8 @@ typedef struct Resolved {
     Strategy strategy;
     Schedule schedule;
     int tp, pp, vpp, dp;
-    double micro_batch;    // samples of one forward on one replica
-    int micro_batches;     // per replica and step
+    double micro_batch; // samples of one forward on one replica
+    int micro_batches;  // per replica and step
     double global_batch;
     const int *first_block; // [pp x vpp + 1]: chunk c of virtual stage order holds first_block[c] … first_block[c+1]-1
 } Resolved;
@@ -25,10 +25,10 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
 static inline int layout_rank(const Resolved *r, int t, int d, int p) { return t + r->tp * (d + r->dp * p); }
 
 typedef struct Lowered {
-    const System *system;  // actor = rank
+    const System *system; // actor = rank
     Resolved resolved;
     int first_forward_label, first_backward_label, label_per_kind; // label ids: forward k, backward k
-    Memory memory;         // of the fullest rank
+    Memory memory;                                                 // of the fullest rank
     int fullest_stage;
 } Lowered;
 

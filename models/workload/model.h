@@ -14,16 +14,16 @@ typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP } ModelKind;
 typedef struct ConvLayer {
     const char *name;
     int in_channels, out_channels, kernel, stride, groups;
-    int in_size, out_size;         // square height = width
+    int in_size, out_size; // square height = width
     bool batch_norm, relu, residual_add;
-    bool max_pool_after;           // 3x3 stride 2, on this layer's output
-    bool linear;                   // the classifier: in_channels x out_channels after global average pooling
-    int block;                     // which block (below) it belongs to
+    bool max_pool_after; // 3x3 stride 2, on this layer's output
+    bool linear;         // the classifier: in_channels x out_channels after global average pooling
+    int block;           // which block (below) it belongs to
 } ConvLayer;
 
 typedef struct Model {
     const char *name, *family;
-    const char *source;            // where its shape is published
+    const char *source; // where its shape is published
     ModelKind kind;
     // Blocks are what a pipeline or layer-wise split may not cut: transformer: embedding, each layer, head;
     // CNN: stem, each residual block, classifier; MLP: each linear layer.
@@ -31,7 +31,7 @@ typedef struct Model {
     // Transformer
     int layers, hidden, heads, kv_heads, head_dim, ffn, vocab, max_positions;
     bool gated_mlp, tied_embedding, learned_positions, biases, causal, rms_norm;
-    double head_share;             // share of positions that get logits: 1, or an encoder's masked 20 of 128
+    double head_share; // share of positions that get logits: 1, or an encoder's masked 20 of 128
     // CNN
     int image_size, classes;
     const ConvLayer *conv;
@@ -47,7 +47,8 @@ const char *const *model_names(int *count);
 // NULL after "no model is called …" with did-you-mean. Image size and sequence length are set by the training.
 const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems);
 
-typedef struct TransformerShape { // what a user writes for a model of his own; 0 = default (ffn 4 x hidden, kv_heads = heads, …)
+typedef struct TransformerShape { // what a user writes for a model of his own; 0 = default (ffn 4 x hidden, kv_heads =
+                                  // heads, …)
     const char *name;
     int layers, hidden, heads, kv_heads, head_dim, ffn, vocab, max_positions;
     bool gated_mlp, untied_embedding, causal, rms_norm;
@@ -55,12 +56,13 @@ typedef struct TransformerShape { // what a user writes for a model of his own; 
 // Adds problems when sizes are missing, negative, or do not divide.
 const Model *model_transformer(Arena *arena, const TransformerShape *shape, Where where, Problems *problems);
 const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, Where where, Problems *problems);
-const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where, Problems *problems);
+const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where,
+                       Problems *problems);
 // The same CNN for another image size or class count.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
 
-double model_parameters(const Model *model);                   // all
-double model_embedding_parameters(const Model *model);         // token and position tables (tied head counted once)
+double model_parameters(const Model *model);           // all
+double model_embedding_parameters(const Model *model); // token and position tables (tied head counted once)
 double block_parameters(const Model *model, int block);
 const char *block_name(Arena *arena, const Model *model, int block);
 

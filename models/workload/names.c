@@ -14,9 +14,19 @@ const char *const cause_names[CAUSE_COUNT] = {
     "pp",   "dp",        "copy",         "data",   "host",      "other",
 };
 const char *const cause_titles[CAUSE_COUNT] = {
-    "Matrix multiplication", "Attention",         "Memory-bound kernels", "Kernel launches", "Recomputation",
-    "Optimizer",             "Tensor parallel",   "Pipeline",             "Data parallel",   "Copies",
-    "Data loading",          "Host",              "Other",
+    "Matrix multiplication",
+    "Attention",
+    "Memory-bound kernels",
+    "Kernel launches",
+    "Recomputation",
+    "Optimizer",
+    "Tensor parallel",
+    "Pipeline",
+    "Data parallel",
+    "Copies",
+    "Data loading",
+    "Host",
+    "Other",
 };
 const char *const memory_class_names[MEMORY_CLASS_COUNT] = {
     "weights", "gradients", "optimizer", "activations", "working", "buffers", "reserve",

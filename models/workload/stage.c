@@ -12,13 +12,30 @@ typedef struct OpList {
     int count, room;
 } OpList;
 
-enum { STREAM_MAIN, STREAM_GRADIENTS, STREAM_FORWARD_OUT, STREAM_FORWARD_IN, STREAM_BACKWARD_OUT, STREAM_BACKWARD_IN, STREAM_LOAD,
-       STREAM_DECODE, STREAM_COUNT };
-static const char *const stream_names[STREAM_COUNT] = {"compute", "gradients", "activations out", "activations in",
-                                                       "gradients out", "gradients in", "load", "decode"};
+enum {
+    STREAM_MAIN,
+    STREAM_GRADIENTS,
+    STREAM_FORWARD_OUT,
+    STREAM_FORWARD_IN,
+    STREAM_BACKWARD_OUT,
+    STREAM_BACKWARD_IN,
+    STREAM_LOAD,
+    STREAM_DECODE,
+    STREAM_COUNT
+};
+static const char *const stream_names[STREAM_COUNT] = {
+    "compute", "gradients", "activations out", "activations in", "gradients out", "gradients in", "load", "decode"};
 
 // Marks: one family per purpose, numbered by forward or backward k, or by bucket.
-enum { MARK_FORWARD_IN, MARK_FORWARD_DONE, MARK_FORWARD_SENT, MARK_BACKWARD_IN, MARK_BACKWARD_DONE, MARK_BACKWARD_SENT, MARK_PASSES };
+enum {
+    MARK_FORWARD_IN,
+    MARK_FORWARD_DONE,
+    MARK_FORWARD_SENT,
+    MARK_BACKWARD_IN,
+    MARK_BACKWARD_DONE,
+    MARK_BACKWARD_SENT,
+    MARK_PASSES
+};
 
 typedef struct Builder {
     Arena *arena;
@@ -28,13 +45,15 @@ typedef struct Builder {
     int passes;                 // forwards of this stage in a step: micro-batches x vpp
     int first_bucket_mark, bucket_count;
     double bucket_parameters;
-    double parameters;          // of the whole stage on this GPU
+    double parameters; // of the whole stage on this GPU
     int mark_count;
 } Builder;
 
 static void put(Builder *builder, int stream, Op op) { LIST_PUSH(builder->arena, &builder->streams[stream], op); }
 
-static Op work_op(Cause cause, double seconds) { return (Op){.kind = OP_WORK, .cause = (uint8_t)cause, .time = step_ticks(seconds)}; }
+static Op work_op(Cause cause, double seconds) {
+    return (Op){.kind = OP_WORK, .cause = (uint8_t)cause, .time = step_ticks(seconds)};
+}
 
 static Op transfer_op(Cause cause, int slot, int plan) {
     return (Op){.kind = OP_TRANSFER, .cause = (uint8_t)cause, .slot = (uint16_t)slot, .id = plan};
@@ -52,7 +71,9 @@ int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes) {
     return list->count - 1;
 }
 
-static ShapeList *shapes_of(const Builder *builder, int slot) { return &builder->request->shapes[builder->request->stage].slot[slot]; }
+static ShapeList *shapes_of(const Builder *builder, int slot) {
+    return &builder->request->shapes[builder->request->stage].slot[slot];
+}
 
 static int mark(const Builder *builder, int purpose, int k) { return purpose * builder->passes + k; }
 
@@ -66,8 +87,10 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
             LIST_PUSH(builder->arena, list, transfer_op(item->cause, SLOT_TP, plan));
         } else if (item->seconds > 0) {
             Op *last = list->count ? &list->items[list->count - 1] : NULL;
-            if (last && last->kind == OP_WORK && last->cause == item->cause) last->time += step_ticks(item->seconds);
-            else LIST_PUSH(builder->arena, list, work_op(item->cause, item->seconds));
+            if (last && last->kind == OP_WORK && last->cause == item->cause)
+                last->time += step_ticks(item->seconds);
+            else
+                LIST_PUSH(builder->arena, list, work_op(item->cause, item->seconds));
         }
     }
 }
@@ -77,10 +100,13 @@ static BlockCost cost_of(const StageRequest *request, int block) {
 }
 
 static bool same_block(const Model *model, int a, int b) { // transformer layers are all alike
-    return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 && b < model->block_count - 1;
+    return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 &&
+           b < model->block_count - 1;
 }
 
-static int chunk_of(const Builder *builder, int virtual_stage) { return virtual_stage * builder->request->resolved->pp + builder->request->stage; }
+static int chunk_of(const Builder *builder, int virtual_stage) {
+    return virtual_stage * builder->request->resolved->pp + builder->request->stage;
+}
 
 static void cost_chunks(Builder *builder) {
     const Resolved *r = builder->request->resolved;
@@ -91,7 +117,8 @@ static void cost_chunks(Builder *builder) {
         int first = r->first_block[chunk_of(builder, v)], end = r->first_block[chunk_of(builder, v) + 1];
         BlockCost *costs = ARENA_ARRAY(builder->arena, BlockCost, end - first);
         for (int b = first; b < end; b++) {
-            costs[b - first] = b > first && same_block(model, b, b - 1) ? costs[b - first - 1] : cost_of(builder->request, b);
+            costs[b - first] =
+                b > first && same_block(model, b, b - 1) ? costs[b - first - 1] : cost_of(builder->request, b);
             add_items(builder, &builder->forward[v], &costs[b - first].forward);
             builder->parameters += costs[b - first].parameters;
         }
@@ -112,7 +139,8 @@ static void close_bucket(Builder *builder) {
     CollectiveOp op = training->layout.zero >= 1 ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
     put(builder, STREAM_MAIN, record_op(ready));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, ready));
-    put(builder, STREAM_GRADIENTS, transfer_op(CAUSE_DP, SLOT_DP, shape_number(builder->arena, shapes_of(builder, SLOT_DP), op, bytes)));
+    put(builder, STREAM_GRADIENTS,
+        transfer_op(CAUSE_DP, SLOT_DP, shape_number(builder->arena, shapes_of(builder, SLOT_DP), op, bytes)));
     put(builder, STREAM_GRADIENTS, record_op(done));
     builder->bucket_parameters = 0;
 }
@@ -129,7 +157,8 @@ static void last_backward(Builder *builder, int v) {
         add_items(builder, &list, &cost.backward);
         for (int i = 0; i < list.count; i++) put(builder, STREAM_MAIN, list.items[i]);
         builder->bucket_parameters += cost.parameters;
-        if (request->training->overlap_grad_reduce && builder->bucket_parameters * gradient_bytes(request->training) >= request->training->bucket_bytes)
+        if (request->training->overlap_grad_reduce &&
+            builder->bucket_parameters * gradient_bytes(request->training) >= request->training->bucket_bytes)
             close_bucket(builder);
     }
     if (request->training->overlap_grad_reduce) close_bucket(builder);
@@ -139,24 +168,30 @@ static void last_backward(Builder *builder, int v) {
 
 static int virtual_stage_of_forward(const Resolved *r, int k) { return k % (r->pp * r->vpp) / r->pp; }
 static int virtual_stage_of_backward(const Resolved *r, int k) { return r->vpp - 1 - virtual_stage_of_forward(r, k); }
-static int micro_batch_of(const Resolved *r, int k) { return r->vpp == 1 ? k : k / (r->pp * r->vpp) * r->pp + k % r->pp; }
+static int micro_batch_of(const Resolved *r, int k) {
+    return r->vpp == 1 ? k : k / (r->pp * r->vpp) * r->pp + k % r->pp;
+}
 
 // Megatron without overlap of point-to-point traffic waits for its sends; the interleaved schedule overlaps them.
 static bool waits_for_sends(const Resolved *r) { return r->schedule != SCHEDULE_INTERLEAVED; }
 
+// Most of a program is made here, micro-batch by micro-batch: room once, then a plain copy.
 static void put_labelled(Builder *builder, const OpList *list, int32_t label) {
     OpList *into = &builder->streams[STREAM_MAIN];
-    while (into->room < into->count + list->count) { // make room once, then copy
-        int room = into->room ? 2 * into->room : 64;
+    int needed = into->count + list->count, room = into->room ? into->room : 64;
+    while (room < needed) room *= 2;
+    if (!into->items || room > into->room) {
         Op *items = ARENA_ARRAY(builder->arena, Op, room);
         if (into->count) memcpy(items, into->items, (size_t)into->count * sizeof *items);
         into->items = items;
         into->room = room;
     }
+    Op *end = into->items + into->count;
     for (int i = 0; i < list->count; i++) {
-        into->items[into->count] = list->items[i];
-        into->items[into->count++].label = label;
+        end[i] = list->items[i];
+        end[i].label = label;
     }
+    into->count = needed;
 }
 
 static bool receives_forward(const Builder *builder, int v) { return builder->request->stage > 0 || v > 0; }
@@ -166,7 +201,8 @@ static bool sends_forward(const Builder *builder, int v) {
 }
 
 static int pass_shape(Builder *builder, int sender_stage, int slot, int chunk) {
-    return shape_number(builder->arena, &builder->request->shapes[sender_stage].slot[slot], COLLECTIVE_SEND_RECV, builder->request->output_bytes[chunk]);
+    return shape_number(builder->arena, &builder->request->shapes[sender_stage].slot[slot], COLLECTIVE_SEND_RECV,
+                        builder->request->output_bytes[chunk]);
 }
 
 static int previous_stage(const Builder *builder) {
@@ -179,7 +215,9 @@ static void forward_pass(Builder *builder, int k) {
     const Resolved *r = builder->request->resolved;
     int v = virtual_stage_of_forward(r, k), chunk = chunk_of(builder, v);
     if (receives_forward(builder, v)) {
-        put(builder, STREAM_FORWARD_IN, transfer_op(CAUSE_PP, SLOT_FORWARD_IN, pass_shape(builder, previous_stage(builder), SLOT_FORWARD_OUT, chunk - 1)));
+        put(builder, STREAM_FORWARD_IN,
+            transfer_op(CAUSE_PP, SLOT_FORWARD_IN,
+                        pass_shape(builder, previous_stage(builder), SLOT_FORWARD_OUT, chunk - 1)));
         put(builder, STREAM_FORWARD_IN, record_op(mark(builder, MARK_FORWARD_IN, k)));
         put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_IN, k)));
     }
@@ -187,7 +225,9 @@ static void forward_pass(Builder *builder, int k) {
     if (sends_forward(builder, v)) {
         put(builder, STREAM_MAIN, record_op(mark(builder, MARK_FORWARD_DONE, k)));
         put(builder, STREAM_FORWARD_OUT, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_DONE, k)));
-        put(builder, STREAM_FORWARD_OUT, transfer_op(CAUSE_PP, SLOT_FORWARD_OUT, pass_shape(builder, builder->request->stage, SLOT_FORWARD_OUT, chunk)));
+        put(builder, STREAM_FORWARD_OUT,
+            transfer_op(CAUSE_PP, SLOT_FORWARD_OUT,
+                        pass_shape(builder, builder->request->stage, SLOT_FORWARD_OUT, chunk)));
         put(builder, STREAM_FORWARD_OUT, record_op(mark(builder, MARK_FORWARD_SENT, k)));
         if (waits_for_sends(r)) put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_SENT, k)));
     }
@@ -197,7 +237,9 @@ static void backward_pass(Builder *builder, int k) {
     const Resolved *r = builder->request->resolved;
     int v = virtual_stage_of_backward(r, k), chunk = chunk_of(builder, v);
     if (sends_forward(builder, v)) { // then its gradient comes back
-        put(builder, STREAM_BACKWARD_IN, transfer_op(CAUSE_PP, SLOT_BACKWARD_IN, pass_shape(builder, next_stage(builder), SLOT_BACKWARD_OUT, chunk)));
+        put(builder, STREAM_BACKWARD_IN,
+            transfer_op(CAUSE_PP, SLOT_BACKWARD_IN,
+                        pass_shape(builder, next_stage(builder), SLOT_BACKWARD_OUT, chunk)));
         put(builder, STREAM_BACKWARD_IN, record_op(mark(builder, MARK_BACKWARD_IN, k)));
         put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_IN, k)));
     }
@@ -205,14 +247,17 @@ static void backward_pass(Builder *builder, int k) {
     int from = builder->streams[STREAM_MAIN].count;
     if (micro_batch_of(r, k) == r->micro_batches - 1 && reduces_gradients(builder)) {
         last_backward(builder, v);
-        for (int i = from; i < builder->streams[STREAM_MAIN].count; i++) builder->streams[STREAM_MAIN].items[i].label = label;
+        for (int i = from; i < builder->streams[STREAM_MAIN].count; i++)
+            builder->streams[STREAM_MAIN].items[i].label = label;
     } else {
         put_labelled(builder, &builder->backward[v], label);
     }
     if (receives_forward(builder, v)) {
         put(builder, STREAM_MAIN, record_op(mark(builder, MARK_BACKWARD_DONE, k)));
         put(builder, STREAM_BACKWARD_OUT, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_DONE, k)));
-        put(builder, STREAM_BACKWARD_OUT, transfer_op(CAUSE_PP, SLOT_BACKWARD_OUT, pass_shape(builder, builder->request->stage, SLOT_BACKWARD_OUT, chunk - 1)));
+        put(builder, STREAM_BACKWARD_OUT,
+            transfer_op(CAUSE_PP, SLOT_BACKWARD_OUT,
+                        pass_shape(builder, builder->request->stage, SLOT_BACKWARD_OUT, chunk - 1)));
         put(builder, STREAM_BACKWARD_OUT, record_op(mark(builder, MARK_BACKWARD_SENT, k)));
         if (waits_for_sends(r)) put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_SENT, k)));
     }
@@ -223,9 +268,14 @@ static int warm_up_passes(const Builder *builder) {
     const Resolved *r = builder->request->resolved;
     int after = r->pp - 1 - builder->request->stage, warm_up = 0;
     switch (r->schedule) {
-    case SCHEDULE_GPIPE: warm_up = builder->passes; break;
-    case SCHEDULE_INTERLEAVED: warm_up = r->micro_batches == r->pp ? builder->passes : 2 * after + (r->vpp - 1) * r->pp; break;
-    default: warm_up = after;
+    case SCHEDULE_GPIPE:
+        warm_up = builder->passes;
+        break;
+    case SCHEDULE_INTERLEAVED:
+        warm_up = r->micro_batches == r->pp ? builder->passes : 2 * after + (r->vpp - 1) * r->pp;
+        break;
+    default:
+        warm_up = after;
     }
     return warm_up < builder->passes ? warm_up : builder->passes;
 }
@@ -253,17 +303,24 @@ static void finish_step(Builder *builder) {
             builder->bucket_parameters = builder->parameters;
             close_bucket(builder);
         }
-        for (int i = 0; i < builder->bucket_count; i++) put(builder, STREAM_MAIN, wait_op(CAUSE_DP, builder->first_bucket_mark + 2 * i + 1));
+        for (int i = 0; i < builder->bucket_count; i++)
+            put(builder, STREAM_MAIN, wait_op(CAUSE_DP, builder->first_bucket_mark + 2 * i + 1));
     }
     if (r->pp > 1 && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding) {
         double bytes = ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
-        put(builder, STREAM_MAIN, transfer_op(CAUSE_PP, SLOT_EMBEDDING, shape_number(builder->arena, shapes_of(builder, SLOT_EMBEDDING), COLLECTIVE_ALL_REDUCE, bytes)));
+        put(builder, STREAM_MAIN,
+            transfer_op(
+                CAUSE_PP, SLOT_EMBEDDING,
+                shape_number(builder->arena, shapes_of(builder, SLOT_EMBEDDING), COLLECTIVE_ALL_REDUCE, bytes)));
     }
     bool sharded = training->layout.zero >= 1 && r->dp > 1;
-    put(builder, STREAM_MAIN, work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder->parameters / (sharded ? r->dp : 1), request->gpu)));
+    put(builder, STREAM_MAIN,
+        work_op(CAUSE_OPTIMIZER,
+                optimizer_seconds(training, builder->parameters / (sharded ? r->dp : 1), request->gpu)));
     if (sharded) {
         double weight_bytes = training->mixed_precision ? 2 : 4;
-        int plan = shape_number(builder->arena, shapes_of(builder, SLOT_DP), COLLECTIVE_ALL_GATHER, ceil(builder->parameters) * weight_bytes);
+        int plan = shape_number(builder->arena, shapes_of(builder, SLOT_DP), COLLECTIVE_ALL_GATHER,
+                                ceil(builder->parameters) * weight_bytes);
         put(builder, STREAM_MAIN, transfer_op(CAUSE_DP, SLOT_DP, plan));
     }
 }
@@ -303,7 +360,8 @@ static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request};
     builder.passes = request->resolved->micro_batches * request->resolved->vpp;
     builder.first_bucket_mark = builder.mark_count = MARK_PASSES * builder.passes;
-    if (request->training->cpu_seconds_per_step > 0) put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
+    if (request->training->cpu_seconds_per_step > 0)
+        put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
     cost_chunks(&builder);
     return builder;
 }
@@ -325,19 +383,28 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
     const Resolved *r = request->resolved;
     ShapeList *shapes = shapes_of(&builder, SLOT_DP);
     double element = precision_bytes(training->precision), samples = r->micro_batch * r->dp;
-    double input = training->model->kind == MODEL_CNN ? 3.0 * training->model->image_size * training->model->image_size * 4 : training->seq_len * 8;
+    double input = training->model->kind == MODEL_CNN
+                       ? 3.0 * training->model->image_size * training->model->image_size * 4
+                       : training->seq_len * 8;
     if (training->model->kind == MODEL_MLP) input = training->model->widths[0] * 4.0;
     double weights = builder.parameters * (training->mixed_precision ? 4 : element);
     double outputs = training->model->kind == MODEL_TRANSFORMER ? training->seq_len * training->model->vocab * element
-                     : training->model->kind == MODEL_CNN      ? training->model->classes * 4.0
-                                                               : training->model->widths[training->model->width_count - 1] * 4.0;
-    put(&builder, STREAM_MAIN, transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
-    put(&builder, STREAM_MAIN, transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_BROADCAST, ceil(weights))));
+                     : training->model->kind == MODEL_CNN
+                         ? training->model->classes * 4.0
+                         : training->model->widths[training->model->width_count - 1] * 4.0;
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_BROADCAST, ceil(weights))));
     put_labelled(&builder, &builder.forward[0], 1);
-    put(&builder, STREAM_MAIN, transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_GATHER, ceil(outputs * samples))));
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_GATHER, ceil(outputs * samples))));
     put_labelled(&builder, &builder.backward[0], 1 + request->label_per_kind);
-    put(&builder, STREAM_MAIN, transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_REDUCE, ceil(weights))));
-    if (first) put(&builder, STREAM_MAIN, work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder.parameters, request->gpu)));
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_REDUCE, ceil(weights))));
+    if (first)
+        put(&builder, STREAM_MAIN,
+            work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder.parameters, request->gpu)));
     load_next_batch(&builder);
     for (int i = 0; i < builder.streams[STREAM_MAIN].count; i++) {
         Op *op = &builder.streams[STREAM_MAIN].items[i];

@@ -6,8 +6,18 @@
 #include "sim/list.h"
 
 // The channels an actor may have. A slot that a job does not need has channel -1 and no operations.
-enum { SLOT_TP, SLOT_DP, SLOT_FORWARD_OUT, SLOT_FORWARD_IN, SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN, SLOT_EMBEDDING, SLOT_STORAGE,
-       SLOT_HOST, SLOT_COUNT };
+enum {
+    SLOT_TP,
+    SLOT_DP,
+    SLOT_FORWARD_OUT,
+    SLOT_FORWARD_IN,
+    SLOT_BACKWARD_OUT,
+    SLOT_BACKWARD_IN,
+    SLOT_EMBEDDING,
+    SLOT_STORAGE,
+    SLOT_HOST,
+    SLOT_COUNT
+};
 
 // A collective that a channel must be able to do: becomes a Plan of the same number.
 typedef struct Shape {
@@ -33,12 +43,12 @@ typedef struct StageRequest {
     const Resolved *resolved;
     const Gpu *gpu;
     int stage;
-    StageShapes *shapes;       // of all stages, [pp]: out-slots are numbered by the sender's list
+    StageShapes *shapes;        // of all stages, [pp]: out-slots are numbered by the sender's list
     const double *output_bytes; // [pp x vpp] passed on after each chunk, per rank
-    int label_per_kind;        // forward k of a stage has label 1 + k, backward k 1 + label_per_kind + k
-    double storage_bytes;      // read per step by this rank; 0 none
-    double host_to_gpu_bytes;  // copied per step; 0 none
-    double decode_seconds;     // of host work per step to prepare the next batch; 0 none
+    int label_per_kind;         // forward k of a stage has label 1 + k, backward k 1 + label_per_kind + k
+    double storage_bytes;       // read per step by this rank; 0 none
+    double host_to_gpu_bytes;   // copied per step; 0 none
+    double decode_seconds;      // of host work per step to prepare the next batch; 0 none
 } StageRequest;
 
 Program stage_program(Arena *arena, const StageRequest *request);

@@ -7,11 +7,11 @@
 #include "models/workload/model.h"
 
 typedef enum Strategy {
-    STRATEGY_AUTO,           // ddp when more than one replica, hybrid when tp or pp is given
-    STRATEGY_SINGLE,         // one GPU
-    STRATEGY_DATA_PARALLEL,  // torch.nn.DataParallel: one process, scatter, broadcast every step, gather to GPU 0
-    STRATEGY_DDP,            // DistributedDataParallel and every hybrid of dp with tp, pp, zero
-    STRATEGY_LAYERS,         // layer-wise model parallel: blocks spread over GPUs, one at a time, no micro-batches
+    STRATEGY_AUTO,          // ddp when more than one replica, hybrid when tp or pp is given
+    STRATEGY_SINGLE,        // one GPU
+    STRATEGY_DATA_PARALLEL, // torch.nn.DataParallel: one process, scatter, broadcast every step, gather to GPU 0
+    STRATEGY_DDP,           // DistributedDataParallel and every hybrid of dp with tp, pp, zero
+    STRATEGY_LAYERS,        // layer-wise model parallel: blocks spread over GPUs, one at a time, no micro-batches
     STRATEGY_COUNT
 } Strategy;
 
@@ -19,7 +19,13 @@ typedef enum Schedule { SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCH
 typedef enum Recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_COUNT } Recompute;
 typedef enum Attention { ATTENTION_PLAIN, ATTENTION_FLASH, ATTENTION_COUNT } Attention;
 // How kernels are run: tuned (fused, NHWC, MLPerf-like), Megatron fused, eager PyTorch, graph (XLA, torch.compile).
-typedef enum Framework { FRAMEWORK_EAGER, FRAMEWORK_MEGATRON, FRAMEWORK_TUNED, FRAMEWORK_GRAPH, FRAMEWORK_COUNT } Framework;
+typedef enum Framework {
+    FRAMEWORK_EAGER,
+    FRAMEWORK_MEGATRON,
+    FRAMEWORK_TUNED,
+    FRAMEWORK_GRAPH,
+    FRAMEWORK_COUNT
+} Framework;
 typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_COUNT } Optimizer;
 
 const char *strategy_name(Strategy strategy);
@@ -30,8 +36,10 @@ const char *framework_name(Framework framework);
 const char *optimizer_name(Optimizer optimizer);
 // Name tables for lookups and did-you-mean: index = enum value.
 extern const char *const strategy_names[STRATEGY_COUNT], *const schedule_names[SCHEDULE_COUNT],
-    *const recompute_names[RECOMPUTE_COUNT], *const attention_names[ATTENTION_COUNT],
-    *const framework_names[FRAMEWORK_COUNT], *const optimizer_names[OPTIMIZER_COUNT];
+                                                             *const recompute_names[RECOMPUTE_COUNT],
+                                                                 *const attention_names[ATTENTION_COUNT],
+                                                                     *const framework_names[FRAMEWORK_COUNT],
+                                                                         *const optimizer_names[OPTIMIZER_COUNT];
 
 typedef struct Layout {
     int tp, pp, vpp, dp; // vpp: virtual stages per pipeline rank (interleaved); dp 0: fill
@@ -45,31 +53,31 @@ typedef struct TrainingSpec {
     Strategy strategy;
     Layout layout;
     Schedule schedule;
-    double seq_len;              // transformer: tokens per sample
-    double global_batch;         // samples per optimizer step; 0: micro_batch x dp x grad_accumulation
-    double micro_batch;          // samples per forward on one replica; 0: worked out from the global batch
-    double grad_accumulation;    // 0: worked out
-    double samples;              // in all, or 0 (for run length: days, cost)
-    double tokens;               // in all, or 0
-    double epochs;               // times `samples`; 0: 1
-    Precision precision;         // of matrix multiplications; weights: mixed precision keeps an fp32 master copy
-    bool mixed_precision;        // fp16/bf16 compute with fp32 master weights (AMP, Megatron)
+    double seq_len;           // transformer: tokens per sample
+    double global_batch;      // samples per optimizer step; 0: micro_batch x dp x grad_accumulation
+    double micro_batch;       // samples per forward on one replica; 0: worked out from the global batch
+    double grad_accumulation; // 0: worked out
+    double samples;           // in all, or 0 (for run length: days, cost)
+    double tokens;            // in all, or 0
+    double epochs;            // times `samples`; 0: 1
+    Precision precision;      // of matrix multiplications; weights: mixed precision keeps an fp32 master copy
+    bool mixed_precision;     // fp16/bf16 compute with fp32 master weights (AMP, Megatron)
     Recompute recompute;
     Attention attention;
     Framework framework;
     Optimizer optimizer;
     Backend backend;
-    double bucket_bytes;         // DDP buckets; 25 MiB as PyTorch does
+    double bucket_bytes; // DDP buckets; 25 MiB as PyTorch does
     bool overlap_grad_reduce;
     bool fp32_grad_reduce;       // gradients travel as fp32 whatever the precision
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
     // Data loading
-    double sample_bytes;         // read per sample; 0: from memory (no loading simulated)
-    const char *storage;         // catalogue name, or NULL: local disks of the node
-    double loader_workers;       // processes per GPU
+    double sample_bytes;                  // read per sample; 0: from memory (no loading simulated)
+    const char *storage;                  // catalogue name, or NULL: local disks of the node
+    double loader_workers;                // processes per GPU
     double samples_per_second_per_worker; // decode and augment on one core; 0: not limited
-    double jitter;               // sigma of log of each kernel's time
-    double straggler;            // one rank this much slower (1.2); 0 or 1 none
+    double jitter;                        // sigma of log of each kernel's time
+    double straggler;                     // one rank this much slower (1.2); 0 or 1 none
 } TrainingSpec;
 
 #endif

@@ -31,7 +31,9 @@ typedef struct BareHeap {
     uint64_t scheduled;
 } BareHeap;
 
-static inline bool bare_before(const BareEntry *a, const BareEntry *b) { return a->time < b->time || (a->time == b->time && a->order < b->order); }
+static inline bool bare_before(const BareEntry *a, const BareEntry *b) {
+    return a->time < b->time || (a->time == b->time && a->order < b->order);
+}
 
 static __attribute__((noinline)) void bare_push(BareHeap *h, SimTime time, int32_t item) {
     BareEntry entry = {time, h->scheduled++, item, 0};
@@ -111,8 +113,10 @@ static void bench_events(void) {
             bare[r] = hold_bare(pendings[p], turns, steps, STEPS - 1);
             ratio[r] = ours[r] / bare[r];
         }
-        printf("{\"bench\":\"event_queue_hold\",\"pending\":%d,\"ns\":%.1f,\"bare_heap_ns\":%.1f,\"ratio\":%.2f,\"target_ratio\":1.3}\n", pendings[p],
-               1e9 * quantile(arena, ours, ROUNDS, 0.5), 1e9 * quantile(arena, bare, ROUNDS, 0.5), quantile(arena, ratio, ROUNDS, 0.5));
+        printf("{\"bench\":\"event_queue_hold\",\"pending\":%d,\"ns\":%.1f,\"bare_heap_ns\":%.1f,\"ratio\":%.2f,"
+               "\"target_ratio\":1.3}\n",
+               pendings[p], 1e9 * quantile(arena, ours, ROUNDS, 0.5), 1e9 * quantile(arena, bare, ROUNDS, 0.5),
+               quantile(arena, ratio, ROUNDS, 0.5));
         arena_close(arena);
     }
     free(steps);
@@ -130,12 +134,25 @@ static void bench_gpt3(bool unfolded) {
         const Catalogue *catalogue = catalogue_builtin(arena);
         double start = now_s();
         NodeGroup group = {.type = catalogue_node(catalogue, "dgx-a100"), .gpus = 1024};
-        ClusterSpec spec = {.groups = &group, .group_count = 1, .link = catalogue_link(catalogue, "ib-hdr200"), .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true, .oversubscription = 1, .price_per_gpu_hour = -1};
+        ClusterSpec spec = {.groups = &group,
+                            .group_count = 1,
+                            .link = catalogue_link(catalogue, "ib-hdr200"),
+                            .fabric = FABRIC_FAT_TREE,
+                            .rail_optimised = true,
+                            .oversubscription = 1,
+                            .price_per_gpu_hour = -1};
         const Cluster *cluster = cluster_create(arena, catalogue, &spec, problems);
-        TrainingSpec training = {.model = find_model(arena, "gpt3-175b", (Where){0}, problems), .layout = {.tp = 8, .pp = 16, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B, .seq_len = 2048, .global_batch = 1536, .micro_batch = 1, .precision = FP16,
-                                 .mixed_precision = true, .recompute = RECOMPUTE_FULL, .framework = FRAMEWORK_MEGATRON, .optimizer = OPTIMIZER_ADAM,
+        TrainingSpec training = {.model = find_model(arena, "gpt3-175b", (Where){0}, problems),
+                                 .layout = {.tp = 8, .pp = 16, .vpp = 1},
+                                 .schedule = SCHEDULE_1F1B,
+                                 .seq_len = 2048,
+                                 .global_batch = 1536,
+                                 .micro_batch = 1,
+                                 .precision = FP16,
+                                 .mixed_precision = true,
+                                 .recompute = RECOMPUTE_FULL,
+                                 .framework = FRAMEWORK_MEGATRON,
+                                 .optimizer = OPTIMIZER_ADAM,
                                  .bucket_bytes = 25 << 20};
         StudySpec study = {.catalogue = catalogue, .cluster = &spec, .training = training, .unfolded = unfolded};
         if (cluster) point = simulate_training(arena, cluster, &training, &study, problems);
@@ -146,9 +163,11 @@ static void bench_gpt3(bool unfolded) {
     }
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("{\"bench\":\"gpt3_175b_1024_a100_%s\",\"cpu_s\":%.3f,\"target_s\":%g,\"step_time_s\":%.3f,\"mfu\":%.3f,\"events\":%lld,\"max_rss_mib\":%ld,\"digest\":\"%016llx\"}\n",
-           unfolded ? "unfolded" : "folded", quantile(result_arena, times, ROUNDS, 0.5), unfolded ? 2.0 : 0.05, point.step_p50_s, point.mfu,
-           (long long)point.event_count, usage.ru_maxrss / 1024, (unsigned long long)point.digest);
+    printf("{\"bench\":\"gpt3_175b_1024_a100_%s\",\"cpu_s\":%.3f,\"target_s\":%g,\"step_time_s\":%.3f,\"mfu\":%.3f,"
+           "\"events\":%lld,\"max_rss_mib\":%ld,\"digest\":\"%016llx\"}\n",
+           unfolded ? "unfolded" : "folded", quantile(result_arena, times, ROUNDS, 0.5), unfolded ? 2.0 : 0.05,
+           point.step_p50_s, point.mfu, (long long)point.event_count, usage.ru_maxrss / 1024,
+           (unsigned long long)point.digest);
     arena_close(result_arena);
 }
 
@@ -169,10 +188,13 @@ static void bench_case_2(void) {
             return;
         }
         getrusage(RUSAGE_CHILDREN, &after);
-        times[r] = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) + 1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
-                   (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) + 1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+        times[r] = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+                   1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
+                   (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+                   1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
     }
-    printf("{\"bench\":\"case_2_scaling_curve\",\"cpu_s\":%.3f,\"target_s\":0.2}\n", quantile(arena, times, ROUNDS, 0.5));
+    printf("{\"bench\":\"case_2_scaling_curve\",\"cpu_s\":%.3f,\"target_s\":0.2}\n",
+           quantile(arena, times, ROUNDS, 0.5));
     arena_close(arena);
 }
 

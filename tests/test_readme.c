@@ -1,0 +1,57 @@
+// What README.md shows must work: its command lines, and its scenario.
+#include "tests/test.h"
+
+static char *readme(void) {
+    FILE *file = fopen("README.md", "r");
+    static char text[65536];
+    size_t bytes = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) fclose(file);
+    text[bytes] = '\0';
+    return text;
+}
+
+TEST(every_command_line_of_the_readme_runs) {
+    static char output[1 << 16];
+    char *text = readme();
+    int count = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char command[1024];
+        if (strncmp(line, "build/lockstep ", 15) != 0) continue;
+        snprintf(command, sizeof command, "$LOCKSTEP %.*s", (int)strcspn(line + 15, "#"), line + 15);
+        int status = test_shell(command, output, sizeof output);
+        if (status != 0) test_fail(__FILE__, __LINE__, "%s: exit %d: %.500s", line, status, output);
+        EXPECT(strlen(output) > 100);
+        count++;
+    }
+    EXPECT(count >= 6);
+}
+
+TEST(the_scenario_of_the_readme_runs_and_its_expectations_hold) {
+    static char output[1 << 16];
+    char *text = readme(), *begin = strstr(text, "```lua\n"), *end = begin ? strstr(begin + 7, "```") : NULL;
+    EXPECT(begin && end);
+    if (!begin || !end) return;
+    FILE *file = fopen("build/readme_scenario.lua", "w");
+    EXPECT(file != NULL);
+    if (!file) return;
+    fwrite(begin + 7, 1, (size_t)(end - begin - 7), file);
+    fclose(file);
+    int status = test_shell("$LOCKSTEP run build/readme_scenario.lua", output, sizeof output);
+    if (status != 0) test_fail(__FILE__, __LINE__, "exit %d: %.1500s", status, output);
+    remove("build/readme_scenario.lua");
+}
+
+TEST(every_example_runs_twice_with_the_same_output) {
+    static const char *const names[] = {"student_cluster", "scaling_efficiency", "cluster_guides", "multi_gpu_course",
+                                        "megatron_22b_175b"};
+    static char first[1 << 18], second[1 << 18];
+    for (int i = 0; i < 5; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "$LOCKSTEP run scenarios/examples/%s.lua --json", names[i]);
+        EXPECT_INT(test_shell(command, first, sizeof first), 0);
+        EXPECT_INT(test_shell(command, second, sizeof second), 0);
+        EXPECT_TEXT(second, first);
+        EXPECT_CONTAINS(first, "\"published\"");
+        EXPECT_CONTAINS(first, "\"digest\"");
+    }
+}
