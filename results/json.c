@@ -101,6 +101,10 @@ static void cost_member(JsonWriter *json, const RecordPoint *point) {
 
 static void layout_member(JsonWriter *json, const RecordPoint *point) {
     json_key(json, "layout");
+    if (point->tp == 0) { // written by hand, or never laid out
+        json_write_text(json, NULL);
+        return;
+    }
     json_begin_object(json);
     integer_member(json, "tp", point->tp);
     integer_member(json, "pp", point->pp);

@@ -12,8 +12,6 @@
 #include "results/view.h"
 #include "sim/file.h"
 
-extern char **environ;
-
 #define PNG_SCALE 1.6 // sharp on dense screens and in print
 #define MISSING_REMEDY "install it with: apt-get install gnuplot-nox"
 

@@ -21,36 +21,66 @@ static const char *const color_modes[] = {"auto", "always", "never"};
 static const char *const plot_formats[] = {"png", "svg"};
 
 static const OptionSpec own_options[] = {
-    {.name = "set", .kind = OPTION_TEXTS, .metavar = "PATH=VALUE", .help = "put a value in place of the script's (paths below); may be repeated"},
+    {.name = "set",
+     .kind = OPTION_TEXTS,
+     .metavar = "PATH=VALUE",
+     .help = "put a value in place of the script's (paths below); may be repeated"},
     {.name = "json", .kind = OPTION_FLAG, .help = "results as JSON"},
     {.name = "csv", .kind = OPTION_FLAG, .help = "results as CSV, one row a point"},
     {.name = "plain", .kind = OPTION_FLAG, .help = "results as text with tabs, for other programs"},
-    {.name = "output", .kind = OPTION_TEXT, .metavar = "FILE", .letter = 'o',
+    {.name = "output",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE",
+     .letter = 'o',
      .help = "write results to FILE, whole or not at all; .json and .csv choose the form"},
-    {.name = "plot", .kind = OPTION_TEXT, .metavar = "KINDS", .help = "plot: scaling, breakdown, gantt, memory, with commas; alone: what the script asks for"},
-    {.name = "plot-dir", .kind = OPTION_TEXT, .metavar = "DIR", .help = "plots as files in DIR instead of on the screen"},
-    {.name = "plot-format", .kind = OPTION_CHOICE, .choices = plot_formats, .choice_count = 2, .help = "of these files (default png)"},
+    {.name = "plot",
+     .kind = OPTION_TEXT,
+     .metavar = "KINDS",
+     .help = "plot: scaling, breakdown, gantt, memory, with commas; alone: what the script asks for"},
+    {.name = "plot-dir",
+     .kind = OPTION_TEXT,
+     .metavar = "DIR",
+     .help = "plots as files in DIR instead of on the screen"},
+    {.name = "plot-format",
+     .kind = OPTION_CHOICE,
+     .choices = plot_formats,
+     .choice_count = 2,
+     .help = "of these files (default png)"},
     {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "of all random draws (default 1)"},
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {.name = "quiet", .kind = OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
     {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "all assumptions with their sources"},
-    {.name = "color", .kind = OPTION_CHOICE, .choices = color_modes, .choice_count = 3, .help = "colours on the screen"},
-    {.name = "memory-limit", .kind = OPTION_QUANTITY, .quantity = QUANTITY_BYTES, .metavar = "BYTES", .help = "of the script (default 256 MiB)"},
-    {.name = "step-limit", .kind = OPTION_COUNT, .metavar = "N", .help = "of the script, in Lua instructions (default 1e9)"},
-    {.name = "cpu-limit", .kind = OPTION_QUANTITY, .quantity = QUANTITY_TIME, .metavar = "TIME", .help = "of the script (default 60 s)"},
+    {.name = "color",
+     .kind = OPTION_CHOICE,
+     .choices = color_modes,
+     .choice_count = 3,
+     .help = "colours on the screen"},
+    {.name = "memory-limit",
+     .kind = OPTION_QUANTITY,
+     .quantity = QUANTITY_BYTES,
+     .metavar = "BYTES",
+     .help = "of the script (default 256 MiB)"},
+    {.name = "step-limit",
+     .kind = OPTION_COUNT,
+     .metavar = "N",
+     .help = "of the script, in Lua instructions (default 1e9)"},
+    {.name = "cpu-limit",
+     .kind = OPTION_QUANTITY,
+     .quantity = QUANTITY_TIME,
+     .metavar = "TIME",
+     .help = "of the script (default 60 s)"},
     {.name = "print-api", .kind = OPTION_FLAG, .help = "what scripts may write, as lockstep.d.lua for editors"},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
 static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]";
-static const char about[] =
-    "Simulates a scenario.\n\n"
-    "  lockstep run scenarios/examples/scaling_efficiency.lua\n"
-    "  lockstep run my.lua --set cluster.gpus=64 --set training.batch.global=1024\n"
-    "  lockstep run my.lua --json -o my.json\n"
-    "  lockstep run my.lua --plot=scaling,breakdown --plot-dir plots\n"
-    "  lockstep run my.lua --help          with the script's own options\n\n"
-    "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input.";
+static const char about[] = "Simulates a scenario.\n\n"
+                            "  lockstep run scenarios/examples/scaling_efficiency.lua\n"
+                            "  lockstep run my.lua --set cluster.gpus=64 --set training.batch.global=1024\n"
+                            "  lockstep run my.lua --json -o my.json\n"
+                            "  lockstep run my.lua --plot=scaling,breakdown --plot-dir plots\n"
+                            "  lockstep run my.lua --help          with the script's own options\n\n"
+                            "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input.";
 
 typedef struct Run { // one `lockstep run`
     Arena *arena;
@@ -71,16 +101,28 @@ typedef struct Run { // one `lockstep run`
 static const Record *program_record(Run *run, const ProgramSpec *program, uint64_t seed) {
     const System *system = program_system(run->arena, program, run->problems);
     if (!system) return NULL;
-    StudySpec study = {.where = program->where, .title = program->title, .scenario = program->scenario, .catalogue = program->catalogue,
-                       .cluster = program->cluster_spec, .seed = seed, .unfolded = option_flag(run->options, "unfolded")};
-    study.want_timeline = program->cluster->gpu_count <= TIMELINE_RANKS || strstr(option_text(run->options, "plot", ""), "gantt");
+    StudySpec study = {.where = program->where,
+                       .title = program->title,
+                       .scenario = program->scenario,
+                       .catalogue = program->catalogue,
+                       .cluster = program->cluster_spec,
+                       .seed = seed,
+                       .unfolded = option_flag(run->options, "unfolded")};
+    study.want_timeline =
+        program->cluster->gpu_count <= TIMELINE_RANKS || strstr(option_text(run->options, "plot", ""), "gantt");
     RecordPoint *point = ARENA_NEW(run->arena, RecordPoint);
     int before = problem_count(run->problems);
     *point = simulate_program(run->arena, program->cluster, system, program->steps, &study, run->problems);
     if (problem_count(run->problems) > before) return NULL;
     Record *record = ARENA_NEW(run->arena, Record);
-    *record = (Record){.title = program->title ? program->title : "Rank program", .scenario = program->scenario, .sample_name = "samples",
-                       .points = point, .point_count = 1, .notes = program->notes, .note_count = program->note_count, .seed = seed,
+    *record = (Record){.title = program->title ? program->title : "Rank program",
+                       .scenario = program->scenario,
+                       .sample_name = "samples",
+                       .points = point,
+                       .point_count = 1,
+                       .notes = program->notes,
+                       .note_count = program->note_count,
+                       .seed = seed,
                        .digest = point->digest};
     return record;
 }
@@ -125,8 +167,10 @@ static void write_form(const Run *run, FILE *out, const Style *style) {
     }
     for (int i = 0; i < run->records.count; i++) {
         if (i > 0) fprintf(out, "\n");
-        if (run->form == FORM_CSV) results_write_csv(out, run->records.items[i]);
-        else results_print(out, run->records.items[i], style, option_flag(run->options, "verbose"));
+        if (run->form == FORM_CSV)
+            results_write_csv(out, run->records.items[i]);
+        else
+            results_print(out, run->records.items[i], style, option_flag(run->options, "verbose"));
     }
 }
 
@@ -189,7 +233,8 @@ static const char *plot_path(Run *run, const Record *record, const char *kind, i
     int length = dot ? (int)(dot - name) : (int)strlen(name);
     const char *suffix = run->records.count > 1 ? arena_printf(run->arena, "-%d", number + 1) : "";
     const char *format = plot_formats[option_choice(run->options, "plot-format", 0)];
-    return arena_printf(run->arena, "%s/%.*s%s-%s.%s", option_text(run->options, "plot-dir", "."), length, name, suffix, kind, format);
+    return arena_printf(run->arena, "%s/%.*s%s-%s.%s", option_text(run->options, "plot-dir", "."), length, name, suffix,
+                        kind, format);
 }
 
 static bool plot_record(Run *run, const KindList *wanted, int number) {
@@ -200,7 +245,9 @@ static bool plot_record(Run *run, const KindList *wanted, int number) {
     bool to_files = option_given(run->options, "plot-dir"), ok = true;
     bool screen_is_data = run->form != FORM_SCREEN && !run->output;
     for (int i = 0; i < count; i++) {
-        if (to_files) ok = plot_to_file(run->arena, record, kinds[i], plot_path(run, record, kinds[i], number), run->problems) && ok;
+        if (to_files)
+            ok = plot_to_file(run->arena, record, kinds[i], plot_path(run, record, kinds[i], number), run->problems) &&
+                 ok;
         else if (!screen_is_data && !option_flag(run->options, "quiet"))
             ok = plot_to_terminal(run->arena, record, kinds[i], stdout, &run->style, run->problems) && ok;
     }
@@ -222,12 +269,17 @@ static int show_problems(const Problems *problems, int status) {
 }
 
 static ScenarioRequest request_of(const Options *options, int argc, char **argv) {
-    ScenarioRequest request = {.file = option_positional(options, 0), .argc = argc, .argv = argv, .own = own_options, .own_count = OWN_OPTIONS,
-                               .seed = (uint64_t)option_count(options, "seed", 1), .unfolded = option_flag(options, "unfolded"),
+    ScenarioRequest request = {.file = option_positional(options, 0),
+                               .argc = argc,
+                               .argv = argv,
+                               .own = own_options,
+                               .own_count = OWN_OPTIONS,
+                               .seed = (uint64_t)option_count(options, "seed", 1),
+                               .unfolded = option_flag(options, "unfolded"),
                                .help_only = option_help(options)};
     request.sets = option_texts(options, "set", &request.set_count);
-    request.limits = (LuaLimits){(size_t)option_quantity(options, "memory-limit", 0), option_count(options, "step-limit", 0),
-                                 option_quantity(options, "cpu-limit", 0)};
+    request.limits = (LuaLimits){(size_t)option_quantity(options, "memory-limit", 0),
+                                 option_count(options, "step-limit", 0), option_quantity(options, "cpu-limit", 0)};
     const char *plots = option_text(options, "plot", "");
     request.want_timeline = strstr(plots, "gantt") != NULL;
     return request;
@@ -242,13 +294,15 @@ static int print_help(Arena *arena, const Options *options, int argc, char **arg
     }
     ScenarioRequest request = request_of(options, argc, argv);
     Problems *problems = problems_create(arena);
-    const Scenario *scenario = scenario_load(arena, catalogue_builtin(arena), &request, problems, problems_create(arena));
+    const Scenario *scenario =
+        scenario_load(arena, catalogue_builtin(arena), &request, problems, problems_create(arena));
     if (scenario->option_count == 0) {
         printf("\n%s has no options of its own.\n", request.file);
     } else {
         const char *script_usage = arena_printf(arena, "lockstep run %s [OPTIONS]", request.file);
         printf("\n");
-        options_print_help(scenario->options, scenario->option_count, script_usage, "Options of this scenario:", stdout);
+        options_print_help(scenario->options, scenario->option_count, script_usage,
+                           "Options of this scenario:", stdout);
     }
     return problem_count(problems) ? show_problems(problems, BAD_INPUT) : DONE;
 }
@@ -257,7 +311,8 @@ static void choose_form(Run *run) {
     run->output = option_text(run->options, "output", NULL);
     const char *dot = run->output ? strrchr(run->output, '.') : NULL;
     if (option_flag(run->options, "json") || (dot && strcmp(dot, ".json") == 0)) run->form = FORM_JSON;
-    if (option_flag(run->options, "csv") || (dot && strcmp(dot, ".csv") == 0 && run->form == FORM_SCREEN)) run->form = FORM_CSV;
+    if (option_flag(run->options, "csv") || (dot && strcmp(dot, ".csv") == 0 && run->form == FORM_SCREEN))
+        run->form = FORM_CSV;
 }
 
 static void check_usage(Run *run, Problems *usage) {
@@ -279,7 +334,8 @@ static int run_scenario(Run *run, int argc, char **argv) {
 
     ScenarioRequest request = request_of(run->options, argc, argv);
     const Scenario *scenario = scenario_load(run->arena, catalogue_builtin(run->arena), &request, run->problems, usage);
-    if (!scenario) return problem_count(run->problems) ? show_problems(run->problems, BAD_INPUT) : show_problems(usage, BAD_USAGE);
+    if (!scenario)
+        return problem_count(run->problems) ? show_problems(run->problems, BAD_INPUT) : show_problems(usage, BAD_USAGE);
     run->all_hold = true;
     simulate(run, scenario, request.seed);
     if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
@@ -293,7 +349,8 @@ static int run_scenario(Run *run, int argc, char **argv) {
 // An option with or without a value: "--plot" becomes "--plot=".
 static char **with_plot_value(Arena *arena, int argc, char **argv) {
     char **list = ARENA_ARRAY(arena, char *, argc + 1);
-    for (int i = 0; i < argc; i++) list[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
+    for (int i = 0; i < argc; i++)
+        list[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
     return list;
 }
 
@@ -304,10 +361,14 @@ int command_run(int argc, char **argv) {
     argv = with_plot_value(arena, argc, argv);
     // The script's own options are not known yet: mistakes are reported when they are (scenario_load).
     run.options = options_parse(arena, own_options, OWN_OPTIONS, argc, argv, problems_create(arena));
-    run.style = style_for(stdout, color_modes[option_choice(run.options, "color", 0)], option_flag(run.options, "plain"));
-    if (option_flag(run.options, "print-api")) fields_print_api(stdout);
-    else if (option_help(run.options)) status = print_help(arena, run.options, argc, argv);
-    else status = run_scenario(&run, argc, argv);
+    run.style =
+        style_for(stdout, color_modes[option_choice(run.options, "color", 0)], option_flag(run.options, "plain"));
+    if (option_flag(run.options, "print-api"))
+        fields_print_api(stdout);
+    else if (option_help(run.options))
+        status = print_help(arena, run.options, argc, argv);
+    else
+        status = run_scenario(&run, argc, argv);
     arena_close(arena);
     return status;
 }

@@ -9,10 +9,10 @@
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 const char *const handle_kind_names[HANDLE_KIND_COUNT] = {
-    [HANDLE_PART] = "sim.hw",       [HANDLE_FABRIC] = "a fabric",         [HANDLE_CLUSTER] = "sim.cluster",
-    [HANDLE_MODEL] = "sim.model",   [HANDLE_TRAINING] = "sim.training",   [HANDLE_STUDY] = "sim.study",
-    [HANDLE_PROGRAM] = "sim.program", [HANDLE_REPORT] = "sim.report", [HANDLE_GROUP] = "sim.group",       [HANDLE_RANK] = "a rank",
-    [HANDLE_STREAM] = "a stream",
+    [HANDLE_PART] = "sim.hw",         [HANDLE_FABRIC] = "a fabric",       [HANDLE_CLUSTER] = "sim.cluster",
+    [HANDLE_MODEL] = "sim.model",     [HANDLE_TRAINING] = "sim.training", [HANDLE_STUDY] = "sim.study",
+    [HANDLE_PROGRAM] = "sim.program", [HANDLE_REPORT] = "sim.report",     [HANDLE_GROUP] = "sim.group",
+    [HANDLE_RANK] = "a rank",         [HANDLE_STREAM] = "a stream",
 };
 
 // Short forms for the rows below.
@@ -43,12 +43,14 @@ static const Field cluster_fields[] = {
     {"node", PART(PART_NODE), .example = "\"dgx-a100\"", .help = "type of node (see: lockstep hw list node)"},
     {"gpus", COUNT(1, MOST_GPUS), .example = "64", .help = "GPUs in the cluster; when left out: one whole node"},
     {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "GPU put in place of the node's own"},
-    {"pcie", BANDWIDTH, .example = "\"3.9 GB/s\"", .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
+    {"pcie", BANDWIDTH, .example = "\"3.9 GB/s\"",
+     .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
     {"nodes", TABLE(OBJECT_NODE_GROUP), .list = true, .example = "{ { node = \"dgx-a100\", gpus = 8 } }",
      .help = "nodes of several types, instead of node and gpus"},
     {"fabric", PART(PART_LINK), .handle = HANDLE_FABRIC, .example = "\"ib-ndr400\"",
      .help = "network between nodes: a link by name (one switch), or sim.fat_tree { … } and its like"},
-    {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"", .help = "shared storage (see: lockstep hw list storage)"},
+    {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"",
+     .help = "shared storage (see: lockstep hw list storage)"},
     {"price", TABLE(OBJECT_PRICE), .example = "{ gpu_hour = 2.49, currency = \"USD\" }",
      .help = "what the cluster costs; when left out: the catalogue's price of the node"},
     {"pue", NUMBER(1, 5), .fallback = "1.3", .example = "1.3",
@@ -61,7 +63,8 @@ static const Field node_group_fields[] = {
     {"node", PART(PART_NODE), .required = true, .example = "\"dgx-a100\"", .help = "type of node"},
     {"gpus", COUNT(1, MOST_GPUS), .required = true, .example = "8", .help = "GPUs in nodes of this type, all together"},
     {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "GPU put in place of the node's own"},
-    {"pcie", BANDWIDTH, .example = "\"3.9 GB/s\"", .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
+    {"pcie", BANDWIDTH, .example = "\"3.9 GB/s\"",
+     .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
 };
 
 static const Field price_fields[] = {
@@ -69,8 +72,11 @@ static const Field price_fields[] = {
     {"currency", .kind = FIELD_TEXT, .fallback = "\"USD\"", .example = "\"USD\"", .help = "currency, as it is printed"},
 };
 
-#define FABRIC_LINK_FIELD \
-    {"link", PART(PART_LINK), .required = true, .example = "\"ib-ndr400\"", .help = "link of one port (see: lockstep hw list fabric)"}
+#define FABRIC_LINK_FIELD                                                                                              \
+    {                                                                                                                  \
+        "link", PART(PART_LINK), .required = true, .example = "\"ib-ndr400\"",                                         \
+                                 .help = "link of one port (see: lockstep hw list fabric)"                             \
+    }
 static const Field single_switch_fields[] = {FABRIC_LINK_FIELD};
 static const Field fat_tree_fields[] = {
     FABRIC_LINK_FIELD,
@@ -91,9 +97,12 @@ static const Field transformer_fields[] = {
     {"ffn", COUNT(1, MOST_SIZE), .example = "3072", .help = "inner width of the MLP; when left out: 4 x hidden"},
     {"vocab", COUNT(1, MOST_SIZE), .fallback = "50304", .example = "50257", .help = "entries of the vocabulary"},
     {"max_positions", COUNT(1, MOST_SIZE), .fallback = "2048", .example = "1024", .help = "longest sequence"},
-    {"gated_mlp", .kind = FIELD_FLAG, .fallback = "false", .example = "true", .help = "SwiGLU: three matrices in the MLP"},
-    {"untied_embedding", .kind = FIELD_FLAG, .fallback = "false", .example = "true", .help = "output head with weights of its own"},
-    {"causal", .kind = FIELD_FLAG, .fallback = "true", .example = "true", .help = "decoder: attends to earlier tokens only"},
+    {"gated_mlp", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "SwiGLU: three matrices in the MLP"},
+    {"untied_embedding", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "output head with weights of its own"},
+    {"causal", .kind = FIELD_FLAG, .fallback = "true", .example = "true",
+     .help = "decoder: attends to earlier tokens only"},
     {"rms_norm", .kind = FIELD_FLAG, .fallback = "false", .example = "true", .help = "RMSNorm instead of LayerNorm"},
 };
 
@@ -121,7 +130,8 @@ static const Field training_fields[] = {
     {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .fallback = "\"1f1b\"", .example = "\"gpipe\"",
      .help = "order of micro-batches in a pipeline"},
     {"zero", COUNT(0, 1), .fallback = "0", .example = "1", .help = "1: optimizer state is spread over the replicas"},
-    {"seq_len", COUNT(1, MOST_SIZE), .example = "1024", .help = "tokens of a sample; when left out: the model's longest"},
+    {"seq_len", COUNT(1, MOST_SIZE), .example = "1024",
+     .help = "tokens of a sample; when left out: the model's longest"},
     {"tokens", COUNT(1, 9e15), .example = "\"300B\"", .help = "tokens to train on in all"},
     {"samples", COUNT(1, 9e15), .example = "\"1.28M\"", .help = "samples of the data set"},
     {"epochs", NUMBER(ABOVE_ZERO, 1e9), .fallback = "1", .example = "90", .help = "passes over the samples"},
@@ -139,12 +149,15 @@ static const Field training_fields[] = {
      .help = "optimizer; when left out: adam for transformers, else sgd"},
     {"backend", CHOICE(backends, COUNT_OF(backends)), .fallback = "\"nccl\"", .example = "\"nccl\"",
      .help = "library of collectives"},
-    {"bucket", BYTES(ABOVE_ZERO), .fallback = "\"25 MiB\"", .example = "\"25 MiB\"", .help = "gradients reduced in one go"},
-    {"overlap", TABLE(OBJECT_OVERLAP), .example = "{ grad_reduce = true }", .help = "what communication hides behind compute"},
+    {"bucket", BYTES(ABOVE_ZERO), .fallback = "\"25 MiB\"", .example = "\"25 MiB\"",
+     .help = "gradients reduced in one go"},
+    {"overlap", TABLE(OBJECT_OVERLAP), .example = "{ grad_reduce = true }",
+     .help = "what communication hides behind compute"},
     {"fp32_grad_reduce", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "gradients travel as fp32 whatever the precision"},
     {"data", TABLE(OBJECT_DATA), .example = "{ sample_bytes = \"110 kB\" }", .help = "loading of samples"},
-    {"cpu_per_step", SECONDS(0), .fallback = "0", .example = "\"2 ms\"", .help = "host work of a step that nothing hides"},
+    {"cpu_per_step", SECONDS(0), .fallback = "0", .example = "\"2 ms\"",
+     .help = "host work of a step that nothing hides"},
     {"jitter", NUMBER(0, 2), .fallback = "0", .example = "0.02", .help = "sigma of the log of each kernel's time"},
     {"straggler", NUMBER(1, 1000), .example = "1.2", .help = "one rank is this many times slower"},
 };
@@ -157,8 +170,10 @@ static const Field batch_fields[] = {
 
 static const Field parallel_fields[] = {
     {"tp", COUNT(1, 1e5), .fallback = "1", .example = "2", .help = "tensor parallelism: GPUs that share each layer"},
-    {"pp", COUNT(1, 1e5), .example = "2", .help = "pipeline stages; when left out: 1, or all GPUs for strategy \"layers\""},
-    {"vpp", COUNT(1, 1e4), .fallback = "1", .example = "2", .help = "virtual stages per GPU of an interleaved pipeline"},
+    {"pp", COUNT(1, 1e5), .example = "2",
+     .help = "pipeline stages; when left out: 1, or all GPUs for strategy \"layers\""},
+    {"vpp", COUNT(1, 1e4), .fallback = "1", .example = "2",
+     .help = "virtual stages per GPU of an interleaved pipeline"},
     {"dp", COUNT(1, MOST_GPUS), .word = "fill", .fallback = "\"fill\"", .example = "\"fill\"",
      .help = "replicas; \"fill\": as many as the GPUs allow"},
     {"zero", COUNT(0, 1), .fallback = "0", .example = "1", .help = "the same as zero beside parallel"},
@@ -167,11 +182,13 @@ static const Field parallel_fields[] = {
 };
 
 static const Field overlap_fields[] = {
-    {"grad_reduce", .kind = FIELD_FLAG, .fallback = "true", .example = "true", .help = "gradients are reduced while backward runs"},
+    {"grad_reduce", .kind = FIELD_FLAG, .fallback = "true", .example = "true",
+     .help = "gradients are reduced while backward runs"},
 };
 
 static const Field data_fields[] = {
-    {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"", .help = "where samples lie; when left out: disks of the node"},
+    {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"",
+     .help = "where samples lie; when left out: disks of the node"},
     {"sample_bytes", BYTES(ABOVE_ZERO), .required = true, .example = "\"110 kB\"", .help = "read for each sample"},
     {"workers", COUNT(0, 1e4), .fallback = "4", .example = "8", .help = "loader processes per GPU"},
     {"samples_per_second_per_worker", NUMBER(ABOVE_ZERO, 1e9), .example = "120",
@@ -182,7 +199,8 @@ static const Field expect_fields[] = {
     {"memory", BOUND(QUANTITY_BYTES), .example = "\"< 76 GiB\"", .help = "of the fullest GPU"},
     {"step_time", BOUND(QUANTITY_TIME), .example = "\"< 1.5 s\"", .help = "median time of a step"},
     {"mfu", BOUND(QUANTITY_NUMBER), .example = "\"> 0.35\"", .help = "model FLOP utilisation"},
-    {"hfu", BOUND(QUANTITY_NUMBER), .example = "\"> 0.35\"", .help = "hardware FLOP utilisation, recomputation included"},
+    {"hfu", BOUND(QUANTITY_NUMBER), .example = "\"> 0.35\"",
+     .help = "hardware FLOP utilisation, recomputation included"},
     {"efficiency", BOUND(QUANTITY_NUMBER), .example = "\"> 0.8\"", .help = "against as many single GPUs"},
     {"samples_per_s", BOUND(QUANTITY_NUMBER), .example = "\"> 4000\"", .help = "samples per second of the cluster"},
     {"tokens_per_s", BOUND(QUANTITY_NUMBER), .example = "\"> 1e6\"", .help = "tokens per second of the cluster"},
@@ -190,7 +208,8 @@ static const Field expect_fields[] = {
     {"days", BOUND(QUANTITY_NUMBER), .example = "\"< 30\"", .help = "of the whole run"},
     {"cost_per_hour", BOUND(QUANTITY_NUMBER), .example = "\"< 200\"", .help = "of the cluster, in its currency"},
     {"cost_per_month", BOUND(QUANTITY_NUMBER), .example = "\"< 150000\"", .help = "of the cluster, in its currency"},
-    {"cost_per_run", BOUND(QUANTITY_NUMBER), .example = "\"< 2e6\"", .help = "of the whole run, in the cluster's currency"},
+    {"cost_per_run", BOUND(QUANTITY_NUMBER), .example = "\"< 2e6\"",
+     .help = "of the whole run, in the cluster's currency"},
     {"energy", BOUND(QUANTITY_NUMBER), .example = "\"< 5000\"", .help = "of the whole run, in kWh"},
 };
 
@@ -200,49 +219,61 @@ static const Field study_fields[] = {
     {"on", VALUE(HANDLE_CLUSTER), .required = true, .example = "cluster", .help = "the cluster"},
     {"run", VALUE(HANDLE_TRAINING), .required = true, .example = "job", .help = "the job"},
     {"title", .kind = FIELD_TEXT, .example = "\"ResNet-50 on DGX A100\"", .help = "headline of tables and plots"},
-    {"vary", TABLE(OBJECT_VARY), .example = "{ gpus = { 1, 8, 64 } }", .help = "what to try; all combinations are simulated"},
+    {"vary", TABLE(OBJECT_VARY), .example = "{ gpus = { 1, 8, 64 } }",
+     .help = "what to try; all combinations are simulated"},
     {"seeds", COUNT(1, 1e6), .fallback = "1", .example = "5", .help = "repetitions with other random draws"},
-    {"plot", CHOICE(plot_choices, COUNT_OF(plot_choices)), .list = true, .example = "{ \"scaling\" }", .help = "plots to draw"},
+    {"plot", CHOICE(plot_choices, COUNT_OF(plot_choices)), .list = true, .example = "{ \"scaling\" }",
+     .help = "plots to draw"},
     {"published", TABLE(OBJECT_PUBLISHED), .list = true,
-     .example = "{ { gpus = 8, samples_per_s = 700, source = \"a book\" } }", .help = "figures to print beside the simulated ones"},
-    {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"the data set is not stated\" }", .help = "sentences for beside the answer"},
-    {"noise", NUMBER(0, 1), .example = "0.03", .help = "relative sigma of a step time; when left out: from the calibration"},
-    {"timeline", .kind = FIELD_FLAG, .fallback = "false", .example = "true", .help = "keep a timeline of the last point"},
+     .example = "{ { gpus = 8, samples_per_s = 700, source = \"a book\" } }",
+     .help = "figures to print beside the simulated ones"},
+    {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"the data set is not stated\" }",
+     .help = "sentences for beside the answer"},
+    {"noise", NUMBER(0, 1), .example = "0.03",
+     .help = "relative sigma of a step time; when left out: from the calibration"},
+    {"timeline", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "keep a timeline of the last point"},
 };
 
 // Names that a study varies, and that a published figure is matched by.
 #define VARIABLES(many)                                                                                                \
     {"gpus", COUNT(1, MOST_GPUS), .list = (many), .example = "8", .help = "GPUs in the cluster"},                      \
-    {"node", PART(PART_NODE), .list = (many), .example = "\"dgx-a100\"", .help = "type of node"},                      \
-    {"gpu", PART(PART_GPU), .list = (many), .example = "\"A100\"", .help = "GPU put in place of the node's own"},      \
-    {"fabric", PART(PART_LINK), .list = (many), .example = "\"ib-ndr400\"", .help = "link between nodes"},             \
-    {"storage", PART(PART_STORAGE), .list = (many), .example = "\"nfs-1gbe\"", .help = "where samples lie"},           \
-    {"oversubscription", NUMBER(1, 1000), .list = (many), .example = "2", .help = "of the fat tree"},                  \
-    {"global_batch", COUNT(1, 1e8), .list = (many), .example = "256", .help = "batch.global"},                         \
-    {"micro_batch", COUNT(1, 1e8), .list = (many), .example = "4", .help = "batch.micro"},                             \
-    {"accumulation", COUNT(1, 1e8), .list = (many), .example = "8", .help = "batch.accumulation"},                     \
-    {"tp", COUNT(1, 1e5), .list = (many), .example = "2", .help = "parallel.tp"},                                      \
-    {"pp", COUNT(1, 1e5), .list = (many), .example = "2", .help = "parallel.pp"},                                      \
-    {"vpp", COUNT(1, 1e4), .list = (many), .example = "2", .help = "parallel.vpp"},                                    \
-    {"dp", COUNT(1, MOST_GPUS), .list = (many), .example = "2", .help = "parallel.dp"},                                \
-    {"zero", COUNT(0, 1), .list = (many), .example = "1", .help = "zero"},                                             \
-    {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .list = (many), .example = "\"gpipe\"", .help = "schedule"},  \
-    {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .list = (many), .example = "\"ddp\"", .help = "strategy"},    \
-    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .list = (many), .example = "\"fp16\"", .help = "precision"}, \
-    {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .list = (many), .example = "\"full\"", .help = "recompute"}, \
-    {"backend", CHOICE(backends, COUNT_OF(backends)), .list = (many), .example = "\"gloo\"", .help = "backend"},       \
-    {"seq_len", COUNT(1, 1e8), .list = (many), .example = "1024", .help = "seq_len"},                                  \
-    {"bucket", BYTES(ABOVE_ZERO), .list = (many), .example = "\"25 MiB\"", .help = "bucket"}
+        {"node", PART(PART_NODE), .list = (many), .example = "\"dgx-a100\"", .help = "type of node"},                  \
+        {"gpu", PART(PART_GPU), .list = (many), .example = "\"A100\"", .help = "GPU put in place of the node's own"},  \
+        {"fabric", PART(PART_LINK), .list = (many), .example = "\"ib-ndr400\"", .help = "link between nodes"},         \
+        {"storage", PART(PART_STORAGE), .list = (many), .example = "\"nfs-1gbe\"", .help = "where samples lie"},       \
+        {"oversubscription", NUMBER(1, 1000), .list = (many), .example = "2", .help = "of the fat tree"},              \
+        {"global_batch", COUNT(1, 1e8), .list = (many), .example = "256", .help = "batch.global"},                     \
+        {"micro_batch", COUNT(1, 1e8), .list = (many), .example = "4", .help = "batch.micro"},                         \
+        {"accumulation", COUNT(1, 1e8), .list = (many), .example = "8", .help = "batch.accumulation"},                 \
+        {"tp", COUNT(1, 1e5), .list = (many), .example = "2", .help = "parallel.tp"},                                  \
+        {"pp", COUNT(1, 1e5), .list = (many), .example = "2", .help = "parallel.pp"},                                  \
+        {"vpp", COUNT(1, 1e4), .list = (many), .example = "2", .help = "parallel.vpp"},                                \
+        {"dp", COUNT(1, MOST_GPUS), .list = (many), .example = "2", .help = "parallel.dp"},                            \
+        {"zero", COUNT(0, 1), .list = (many), .example = "1", .help = "zero"},                                         \
+        {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .list = (many), .example = "\"gpipe\"",                   \
+         .help = "schedule"},                                                                                          \
+        {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .list = (many), .example = "\"ddp\"",                     \
+         .help = "strategy"},                                                                                          \
+        {"precision", CHOICE(precisions, COUNT_OF(precisions)), .list = (many), .example = "\"fp16\"",                 \
+         .help = "precision"},                                                                                         \
+        {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .list = (many), .example = "\"full\"",                 \
+         .help = "recompute"},                                                                                         \
+        {"backend", CHOICE(backends, COUNT_OF(backends)), .list = (many), .example = "\"gloo\"", .help = "backend"},   \
+        {"seq_len", COUNT(1, 1e8), .list = (many), .example = "1024", .help = "seq_len"}, {                            \
+        "bucket", BYTES(ABOVE_ZERO), .list = (many), .example = "\"25 MiB\"", .help = "bucket"                         \
+    }
 
 static const Field vary_fields[] = {VARIABLES(true)};
 
 static const Field published_fields[] = {
     {"source", .kind = FIELD_TEXT, .required = true, .example = "\"Table 1\"", .help = "who published it, and where"},
-    {"name", .kind = FIELD_TEXT, .example = "\"training time\"", .help = "what to call the figure; when left out: its field's name"},
-    {"step_time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = ABOVE_ZERO, .most = 1e12, .example = "0.3",
-     .help = "time of a step"},
-    {"total_time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = ABOVE_ZERO, .most = 1e12, .example = "\"18 d\"",
-     .help = "time of the whole run"},
+    {"name", .kind = FIELD_TEXT, .example = "\"training time\"",
+     .help = "what to call the figure; when left out: its field's name"},
+    {"step_time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = ABOVE_ZERO, .most = 1e12,
+     .example = "0.3", .help = "time of a step"},
+    {"total_time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = ABOVE_ZERO, .most = 1e12,
+     .example = "\"18 d\"", .help = "time of the whole run"},
     {"samples_per_s", NUMBER(ABOVE_ZERO, 1e15), .example = "700", .help = "samples per second of the cluster"},
     {"tokens_per_s", NUMBER(ABOVE_ZERO, 1e15), .example = "1e6", .help = "tokens per second of the cluster"},
     {"efficiency", NUMBER(ABOVE_ZERO, 10), .example = "0.875", .help = "against as many single GPUs"},
@@ -257,10 +288,12 @@ static const Field published_fields[] = {
     VARIABLES(false)};
 
 static const Field option_fields[] = {
-    {"default", .kind = FIELD_SCALAR, .required = true, .example = "8", .help = "value when the flag is not given; tells the type"},
+    {"default", .kind = FIELD_SCALAR, .required = true, .example = "8",
+     .help = "value when the flag is not given; tells the type"},
     {"min", .kind = FIELD_QUANTITY, .quantity = QUANTITY_NUMBER, .example = "1", .help = "smallest number taken"},
     {"max", .kind = FIELD_QUANTITY, .quantity = QUANTITY_NUMBER, .example = "512", .help = "largest number taken"},
-    {"help", .kind = FIELD_TEXT, .fallback = "\"\"", .example = "\"GPUs in the cluster\"", .help = "one line for --help"},
+    {"help", .kind = FIELD_TEXT, .fallback = "\"\"", .example = "\"GPUs in the cluster\"",
+     .help = "one line for --help"},
     {"values", .kind = FIELD_SCALAR, .list = true, .example = "{ 8, 16 }", .help = "the only values taken"},
 };
 
@@ -277,7 +310,8 @@ static const Field report_fields[] = {
     {"rows", TABLE(OBJECT_REPORT_ROW), .list = true, .required = true,
      .example = "{ { name = \"time\", published = 32, simulated = 31, unit = \"s\", source = \"a paper\" } }",
      .help = "figures somebody published beside simulated ones"},
-    {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"the data set is not stated\" }", .help = "sentences for beside the answer"},
+    {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"the data set is not stated\" }",
+     .help = "sentences for beside the answer"},
 };
 
 static const Field report_row_fields[] = {
@@ -300,22 +334,28 @@ static const Field program_fields[] = {
      .help = "library of collectives; refuses what the real one does not support"},
     {"tensors", CHOICE(tensor_places, COUNT_OF(tensor_places)), .fallback = "\"gpu\"", .example = "\"gpu\"",
      .help = "where the tensors of collectives lie"},
-    {"cuda_aware_mpi", .kind = FIELD_FLAG, .fallback = "false", .example = "true", .help = "MPI was built with CUDA support"},
+    {"cuda_aware_mpi", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "MPI was built with CUDA support"},
     {"precision", CHOICE(precisions, COUNT_OF(precisions)), .fallback = "\"bf16\"", .example = "\"fp16\"",
      .help = "of compute operations that name none"},
-    {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"written by hand\" }", .help = "sentences for beside the answer"},
+    {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"written by hand\" }",
+     .help = "sentences for beside the answer"},
 };
 
-#define OPERATION_FIELDS                                                                                            \
-    {"name", .kind = FIELD_TEXT, .example = "\"grads\"", .help = "name on timelines and in messages"},              \
-    {"stream", VALUE(HANDLE_STREAM), .named = true, .example = "\"comm\"", .help = "stream; when left out: the main one"}
+#define OPERATION_FIELDS                                                                                               \
+    {"name", .kind = FIELD_TEXT, .example = "\"grads\"", .help = "name on timelines and in messages"}, {               \
+        "stream", VALUE(HANDLE_STREAM), .named = true, .example = "\"comm\"",                                          \
+                                        .help = "stream; when left out: the main one"                                  \
+    }
 
 static const Field compute_fields[] = {
     {"flops", FLOP_AMOUNT, .example = "2e12", .help = "arithmetic"},
     {"bytes", BYTES(ABOVE_ZERO), .example = "\"40 MB\"", .help = "moved to and from GPU memory"},
-    {"gemm", TABLE(OBJECT_GEMM), .example = "{ m = 4096, n = 4096, k = 4096 }", .help = "a matrix multiplication, instead of flops"},
+    {"gemm", TABLE(OBJECT_GEMM), .example = "{ m = 4096, n = 4096, k = 4096 }",
+     .help = "a matrix multiplication, instead of flops"},
     {"seconds", SECONDS(0), .example = "\"3 ms\"", .help = "a time known already, instead of flops and bytes"},
-    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .example = "\"fp16\"", .help = "when left out: the program's"},
+    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .example = "\"fp16\"",
+     .help = "when left out: the program's"},
     OPERATION_FIELDS,
 };
 
@@ -329,19 +369,22 @@ static const Field gemm_fields[] = {
 static const Field send_fields[] = {
     {"to", COUNT(0, MOST_GPUS), .required = true, .example = "1", .help = "rank that receives"},
     {"bytes", BYTES(ABOVE_ZERO), .required = true, .example = "\"64 MiB\"", .help = "size of the message"},
-    {"tag", NUMBER(-1e9, 1e9), .fallback = "0", .example = "1", .help = "sends and receives with the same tag meet in order"},
+    {"tag", NUMBER(-1e9, 1e9), .fallback = "0", .example = "1",
+     .help = "sends and receives with the same tag meet in order"},
     OPERATION_FIELDS,
 };
 
 static const Field recv_fields[] = {
     {"from", COUNT(0, MOST_GPUS), .required = true, .example = "1", .help = "rank that sends"},
     {"bytes", BYTES(ABOVE_ZERO), .example = "\"64 MiB\"", .help = "size expected; when left out: what is sent"},
-    {"tag", NUMBER(-1e9, 1e9), .fallback = "0", .example = "1", .help = "sends and receives with the same tag meet in order"},
+    {"tag", NUMBER(-1e9, 1e9), .fallback = "0", .example = "1",
+     .help = "sends and receives with the same tag meet in order"},
     OPERATION_FIELDS,
 };
 
 static const Field copy_fields[] = {
-    {"to", CHOICE(copy_ends, COUNT_OF(copy_ends)), .required = true, .example = "\"host\"", .help = "direction of the copy"},
+    {"to", CHOICE(copy_ends, COUNT_OF(copy_ends)), .required = true, .example = "\"host\"",
+     .help = "direction of the copy"},
     {"bytes", BYTES(ABOVE_ZERO), .required = true, .example = "\"1 GiB\"", .help = "size of the copy"},
     OPERATION_FIELDS,
 };
@@ -366,27 +409,38 @@ const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_PRICE] = {"cluster.price", NULL, "price", "what the cluster costs", FIELDS(price_fields), true},
     [OBJECT_SINGLE_SWITCH] = {"single_switch", "sim.single_switch", "single_switch", "all nodes on one switch",
                               FIELDS(single_switch_fields), true},
-    [OBJECT_FAT_TREE] = {"fat_tree", "sim.fat_tree", "fat_tree", "leaf and spine switches", FIELDS(fat_tree_fields), true},
+    [OBJECT_FAT_TREE] = {"fat_tree", "sim.fat_tree", "fat_tree", "leaf and spine switches", FIELDS(fat_tree_fields),
+                         true},
     [OBJECT_RAIL_FAT_TREE] = {"rail_fat_tree", "sim.rail_fat_tree", "rail_fat_tree",
-                              "a fat tree in which the i-th NIC of every node meets on one leaf", FIELDS(fat_tree_fields), true},
+                              "a fat tree in which the i-th NIC of every node meets on one leaf",
+                              FIELDS(fat_tree_fields), true},
     [OBJECT_TRANSFORMER] = {"transformer", "sim.model.transformer", "transformer", "a transformer of your own",
                             FIELDS(transformer_fields), true},
-    [OBJECT_RESNET] = {"resnet", "sim.model.resnet", "resnet", "a ResNet (He et al., 2015)", FIELDS(resnet_fields), true},
+    [OBJECT_RESNET] = {"resnet", "sim.model.resnet", "resnet", "a ResNet (He et al., 2015)", FIELDS(resnet_fields),
+                       true},
     [OBJECT_MLP] = {"mlp", "sim.model.mlp", "mlp", "linear layers", FIELDS(mlp_fields), true},
     [OBJECT_TRAINING] = {"training", "sim.training", "training", "a training job", FIELDS(training_fields), true},
     [OBJECT_BATCH] = {"training.batch", NULL, "batch", "samples of an optimizer step", FIELDS(batch_fields), true},
-    [OBJECT_PARALLEL] = {"training.parallel", NULL, "parallel", "degrees of parallelism", FIELDS(parallel_fields), true},
-    [OBJECT_OVERLAP] = {"training.overlap", NULL, "overlap", "what communication hides behind compute", FIELDS(overlap_fields), true},
+    [OBJECT_PARALLEL] = {"training.parallel", NULL, "parallel", "degrees of parallelism", FIELDS(parallel_fields),
+                         true},
+    [OBJECT_OVERLAP] = {"training.overlap", NULL, "overlap", "what communication hides behind compute",
+                        FIELDS(overlap_fields), true},
     [OBJECT_DATA] = {"training.data", NULL, "data", "loading of samples", FIELDS(data_fields), true},
-    [OBJECT_EXPECT] = {"expect", "job:expect", "expect", "what must hold; exit status 3 when it does not", FIELDS(expect_fields), false},
-    [OBJECT_STUDY] = {"study", "sim.study", "study", "a job on a cluster, and what is varied", FIELDS(study_fields), true},
+    [OBJECT_EXPECT] = {"expect", "job:expect", "expect", "what must hold; exit status 3 when it does not",
+                       FIELDS(expect_fields), false},
+    [OBJECT_STUDY] = {"study", "sim.study", "study", "a job on a cluster, and what is varied", FIELDS(study_fields),
+                      true},
     [OBJECT_VARY] = {"study.vary", NULL, "vary", "what to try", FIELDS(vary_fields), true},
-    [OBJECT_PUBLISHED] = {"study.published", NULL, "published", "a figure somebody measured", FIELDS(published_fields), false},
+    [OBJECT_PUBLISHED] = {"study.published", NULL, "published", "a figure somebody measured", FIELDS(published_fields),
+                          false},
     [OBJECT_OPTION] = {"option", NULL, "options", "a flag of this scenario", FIELDS(option_fields), false},
     [OBJECT_UNKNOWN] = {"unknown", NULL, "unknowns", "an unknown of sim.fit", FIELDS(unknown_fields), false},
-    [OBJECT_REPORT] = {"report", "sim.report", "report", "published figures beside simulated ones", FIELDS(report_fields), false},
-    [OBJECT_REPORT_ROW] = {"report.rows", NULL, "rows", "a published figure and its simulated twin", FIELDS(report_row_fields), false},
-    [OBJECT_PROGRAM] = {"program", "sim.program", "program", "what every rank does, written by hand", FIELDS(program_fields), true},
+    [OBJECT_REPORT] = {"report", "sim.report", "report", "published figures beside simulated ones",
+                       FIELDS(report_fields), false},
+    [OBJECT_REPORT_ROW] = {"report.rows", NULL, "rows", "a published figure and its simulated twin",
+                           FIELDS(report_row_fields), false},
+    [OBJECT_PROGRAM] = {"program", "sim.program", "program", "what every rank does, written by hand",
+                        FIELDS(program_fields), true},
     [OBJECT_COMPUTE] = {"compute", "r:compute", "compute", "work of the GPU", FIELDS(compute_fields), false},
     [OBJECT_GEMM] = {"compute.gemm", NULL, "gemm", "a matrix multiplication", FIELDS(gemm_fields), false},
     [OBJECT_SEND] = {"send", "r:send", "send", "a message to another rank", FIELDS(send_fields), false},

@@ -8,12 +8,18 @@
 
 static const char *number_noun(QuantityKind kind) {
     switch (kind) {
-    case QUANTITY_COUNT: return "a whole count";
-    case QUANTITY_BYTES: return "an amount of data";
-    case QUANTITY_TIME: return "a time";
-    case QUANTITY_FLOPS: return "an amount of arithmetic";
-    case QUANTITY_BANDWIDTH: return "a bandwidth";
-    default: return "a number";
+    case QUANTITY_COUNT:
+        return "a whole count";
+    case QUANTITY_BYTES:
+        return "an amount of data";
+    case QUANTITY_TIME:
+        return "a time";
+    case QUANTITY_FLOPS:
+        return "an amount of arithmetic";
+    case QUANTITY_BANDWIDTH:
+        return "a bandwidth";
+    default:
+        return "a number";
     }
 }
 
@@ -47,14 +53,30 @@ static void describe_choice(const Field *field, char *out, size_t out_bytes) {
 void field_describe(const Field *field, char *out, size_t out_bytes) {
     static const char *const parts[PART_KIND_COUNT] = {"a GPU", "a type of node", "a link", "a storage"};
     switch (field->kind) {
-    case FIELD_QUANTITY: describe_quantity(field, out, out_bytes); return;
-    case FIELD_CHOICE: describe_choice(field, out, out_bytes); return;
-    case FIELD_FLAG: snprintf(out, out_bytes, "true or false"); return;
-    case FIELD_TEXT: snprintf(out, out_bytes, "a text"); return;
-    case FIELD_SCALAR: snprintf(out, out_bytes, "a number, a text, true or false"); return;
-    case FIELD_BOUND: snprintf(out, out_bytes, "a bound: < or > and %s", number_noun(field->quantity)); return;
-    case FIELD_FUNCTION: snprintf(out, out_bytes, "a function"); return;
-    case FIELD_TABLE: snprintf(out, out_bytes, "a table of fields"); return;
+    case FIELD_QUANTITY:
+        describe_quantity(field, out, out_bytes);
+        return;
+    case FIELD_CHOICE:
+        describe_choice(field, out, out_bytes);
+        return;
+    case FIELD_FLAG:
+        snprintf(out, out_bytes, "true or false");
+        return;
+    case FIELD_TEXT:
+        snprintf(out, out_bytes, "a text");
+        return;
+    case FIELD_SCALAR:
+        snprintf(out, out_bytes, "a number, a text, true or false");
+        return;
+    case FIELD_BOUND:
+        snprintf(out, out_bytes, "a bound: < or > and %s", number_noun(field->quantity));
+        return;
+    case FIELD_FUNCTION:
+        snprintf(out, out_bytes, "a function");
+        return;
+    case FIELD_TABLE:
+        snprintf(out, out_bytes, "a table of fields");
+        return;
     case FIELD_VALUE: {
         const char *made = handle_kind_names[field->handle];
         snprintf(out, out_bytes, "%s%s%s", made, field->named ? " or its name" : "", strchr(made, '.') ? " { … }" : "");
@@ -98,25 +120,41 @@ static const char *class_name(ObjectId id, char *out, size_t out_bytes) {
 }
 
 static const char *const handle_classes[HANDLE_KIND_COUNT] = {
-    "lockstep.Part",  "lockstep.Fabric",  "lockstep.Cluster", "lockstep.Model", "lockstep.Job",
-    "lockstep.Study", "lockstep.Program", "lockstep.Group",   "lockstep.Rank",  "lockstep.Stream",
+    [HANDLE_PART] = "lockstep.Part",       [HANDLE_FABRIC] = "lockstep.Fabric", [HANDLE_CLUSTER] = "lockstep.Cluster",
+    [HANDLE_MODEL] = "lockstep.Model",     [HANDLE_TRAINING] = "lockstep.Job",  [HANDLE_STUDY] = "lockstep.Study",
+    [HANDLE_PROGRAM] = "lockstep.Program", [HANDLE_REPORT] = "lockstep.Report", [HANDLE_GROUP] = "lockstep.Group",
+    [HANDLE_RANK] = "lockstep.Rank",       [HANDLE_STREAM] = "lockstep.Stream",
 };
 
 static void print_type(const Field *field, FILE *out) {
     char inner[64];
     if (field->list) fputc('(', out);
     switch (field->kind) {
-    case FIELD_QUANTITY: fprintf(out, field->quantity == QUANTITY_NUMBER ? "number" : "number|string"); break;
-    case FIELD_FLAG: fprintf(out, "boolean"); break;
+    case FIELD_QUANTITY:
+        fprintf(out, field->quantity == QUANTITY_NUMBER ? "number" : "number|string");
+        break;
+    case FIELD_FLAG:
+        fprintf(out, "boolean");
+        break;
     case FIELD_TEXT:
-    case FIELD_BOUND: fprintf(out, "string"); break;
-    case FIELD_SCALAR: fprintf(out, "number|string|boolean"); break;
-    case FIELD_FUNCTION: fprintf(out, "fun(r: lockstep.Rank)"); break;
-    case FIELD_TABLE: fprintf(out, "%s", class_name(field->inner, inner, sizeof inner)); break;
+    case FIELD_BOUND:
+        fprintf(out, "string");
+        break;
+    case FIELD_SCALAR:
+        fprintf(out, "number|string|boolean");
+        break;
+    case FIELD_FUNCTION:
+        fprintf(out, "fun(r: lockstep.Rank)");
+        break;
+    case FIELD_TABLE:
+        fprintf(out, "%s", class_name(field->inner, inner, sizeof inner));
+        break;
     case FIELD_PART:
         fprintf(out, "string|lockstep.Part%s", field->handle == HANDLE_FABRIC ? "|lockstep.Fabric" : "");
         break;
-    case FIELD_VALUE: fprintf(out, "%s%s", field->named ? "string|" : "", handle_classes[field->handle]); break;
+    case FIELD_VALUE:
+        fprintf(out, "%s%s", field->named ? "string|" : "", handle_classes[field->handle]);
+        break;
     case FIELD_CHOICE:
         for (int i = 0; i < field->name_count; i++) fprintf(out, "%s\"%s\"", i ? "|" : "", field->names[i]);
         break;
@@ -158,13 +196,23 @@ static const Call calls[] = {
     {"sim.training", OBJECT_TRAINING, "lockstep.Job"},
     {"sim.study", OBJECT_STUDY, "lockstep.Study"},
     {"sim.program", OBJECT_PROGRAM, "lockstep.Program"},
+    {"sim.report", OBJECT_REPORT, "lockstep.Report"},
 };
 
 static const char plain_part[] =
     "---@param name string\n---@return lockstep.Part\nfunction sim.hw(name) end\n\n"
     "---@param name string\n---@return lockstep.Model\nfunction sim.model.get(name) end\n\n"
     "---Flags of this scenario: name to { default=, min=, max=, help=, values= }; gives name to value.\n"
-    "---@param options table<string, lockstep.option>\n---@return table<string, any>\nfunction sim.options(options) end\n\n"
+    "---@param options table<string, lockstep.option>\n---@return table<string, any>\nfunction sim.options(options) "
+    "end\n\n"
+    "---The figures of a study or program: a table, or a list of them when something is varied.\n"
+    "---@param what lockstep.study|lockstep.Study|lockstep.Program\n---@return table\nfunction sim.simulate(what) "
+    "end\n\n"
+    "---Unknowns of a function of the script's own, fitted to measured rows.\n"
+    "---@param fields { unknowns: table<string, lockstep.unknown>, rows: table[], measured: string, use?: fun(row: "
+    "table): "
+    "boolean, predict: fun(unknown: table<string, number>, row: table): number }\n"
+    "---@return table<string, any>\nfunction sim.fit(fields) end\n\n"
     "---first, first x factor, … up to last\n"
     "---@param first number\n---@param last number\n---@param factor number\n---@return number[]\n"
     "function sim.geometric(first, last, factor) end\n\n"
@@ -182,29 +230,37 @@ static void print_operations(FILE *out) {
     static const struct {
         const char *name;
         ObjectId fields;
-    } operations[] = {{"compute", OBJECT_COMPUTE}, {"send", OBJECT_SEND}, {"recv", OBJECT_RECV},
-                      {"copy", OBJECT_COPY},       {"read", OBJECT_READ}};
+    } operations[] = {{"compute", OBJECT_COMPUTE},
+                      {"send", OBJECT_SEND},
+                      {"recv", OBJECT_RECV},
+                      {"copy", OBJECT_COPY},
+                      {"read", OBJECT_READ}};
     char name[64];
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         fprintf(out, "---@param fields %s\nfunction Stream:%s(fields) end\n\n",
                 class_name(operations[i].fields, name, sizeof name), operations[i].name);
     for (int op = COLLECTIVE_BROADCAST; op < COLLECTIVE_OP_COUNT; op++)
-        fprintf(out, "---@param fields %s\nfunction Stream:%s(fields) end\n\n", class_name(OBJECT_COLLECTIVE, name, sizeof name),
-                collective_op_name((CollectiveOp)op));
-    fprintf(out, "---Marks a place on the stream that others can wait for.\n---@param event string\nfunction Stream:record(event) end\n\n"
+        fprintf(out, "---@param fields %s\nfunction Stream:%s(fields) end\n\n",
+                class_name(OBJECT_COLLECTIVE, name, sizeof name), collective_op_name((CollectiveOp)op));
+    fprintf(out, "---Marks a place on the stream that others can wait for.\n---@param event string\nfunction "
+                 "Stream:record(event) end\n\n"
                  "---Goes on when the event is reached.\n---@param event string\nfunction Stream:wait(event) end\n\n");
 }
 
 void fields_print_api(FILE *out) {
     char name[64];
     fprintf(out, "---@meta lockstep\n-- What scenarios may write; made by: lockstep run --print-api\n\n");
-    fprintf(out, "---@class lockstep.Part\n---@class lockstep.Fabric\n---@class lockstep.Group\n---@class lockstep.Study\n"
-                 "---@class lockstep.Program\n---@class lockstep.Cluster\n---@field gpus integer\n---@field nodes integer\n"
-                 "---@class lockstep.Model\n---@field name string\n---@field parameters number\n"
-                 "---@class lockstep.Job\nlocal Job = {}\n\n---@class lockstep.Stream\nlocal Stream = {}\n\n"
-                 "---@class lockstep.Rank: lockstep.Stream\n---@field id integer from 0\n---@field world integer ranks in all\n"
-                 "---@field node integer from 0\n---@field local_id integer within the node\n---@field world_group lockstep.Group\n"
-                 "local Rank = {}\n\n");
+    fprintf(
+        out,
+        "---@class lockstep.Part\n---@class lockstep.Fabric\n---@class lockstep.Group\n---@class "
+        "lockstep.Study\n---@class lockstep.Report\n"
+        "---@class lockstep.Program\n---@class lockstep.Cluster\n---@field gpus integer\n---@field nodes integer\n"
+        "---@class lockstep.Model\n---@field name string\n---@field parameters number\n"
+        "---@class lockstep.Job\nlocal Job = {}\n\n---@class lockstep.Stream\nlocal Stream = {}\n\n"
+        "---@class lockstep.Rank: lockstep.Stream\n---@field id integer from 0\n---@field world integer ranks in all\n"
+        "---@field node integer from 0\n---@field local_id integer within the node\n---@field world_group "
+        "lockstep.Group\n"
+        "local Rank = {}\n\n");
     for (int i = 0; i < OBJECT_COUNT; i++) print_class((ObjectId)i, out);
     fprintf(out, "local sim = { model = {} }\n\n");
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

@@ -37,7 +37,8 @@ static int sim_hw(lua_State *L) {
     const Script *script = script_of(L);
     Where where = lua_host_where(L, 1);
     if (lua_type(L, 1) != LUA_TSTRING)
-        return lua_host_fail(L, "for example: sim.hw \"dgx-a100\"", "sim.hw takes the name of a part, not a %s", luaL_typename(L, 1));
+        return lua_host_fail(L, "for example: sim.hw \"dgx-a100\"", "sim.hw takes the name of a part, not a %s",
+                             luaL_typename(L, 1));
     const char *name = lua_tostring(L, 1);
     int before = problem_count(script->problems);
     HardwarePart *part = ARENA_NEW(script->arena, HardwarePart);
@@ -107,9 +108,11 @@ static bool set_groups(lua_State *L, ClusterSpec *spec, const Object *object) {
     const Value *nodes = object_value(object, "nodes");
     bool mixed = nodes->count > 0, single = object_has(object, "node");
     if (mixed == single) {
-        problem_add(script->problems, object->where, mixed ? "sim.cluster takes either node or nodes, not both"
-                                                           : "sim.cluster needs node, the type of its nodes");
-        problem_hint(script->problems, mixed ? "put all nodes into the list" : "for example: node = \"dgx-a100\", gpus = 64");
+        problem_add(script->problems, object->where,
+                    mixed ? "sim.cluster takes either node or nodes, not both"
+                          : "sim.cluster needs node, the type of its nodes");
+        problem_hint(script->problems,
+                     mixed ? "put all nodes into the list" : "for example: node = \"dgx-a100\", gpus = 64");
         return false;
     }
     if (mixed && (object_has(object, "gpus") || object_has(object, "gpu"))) {
@@ -121,8 +124,10 @@ static bool set_groups(lua_State *L, ClusterSpec *spec, const Object *object) {
     int count = mixed ? nodes->count : 1;
     NodeGroup *groups = ARENA_ARRAY(script->arena, NodeGroup, count);
     for (int i = 0; i < count; i++)
-        groups[i] = mixed ? node_group(nodes->items[i].table, nodes->items[i].where)
-                          : node_group(object, single && object_has(object, "gpus") ? object_value(object, "gpus")->where : object->where);
+        groups[i] = mixed
+                        ? node_group(nodes->items[i].table, nodes->items[i].where)
+                        : node_group(object, single && object_has(object, "gpus") ? object_value(object, "gpus")->where
+                                                                                  : object->where);
     spec->groups = groups;
     spec->group_count = count;
     return true;
@@ -134,7 +139,8 @@ static void set_link_speed(Arena *arena, ClusterSpec *spec, const Object *object
     if (!speed->count) return;
     const Field *gpus = field_find(OBJECT_CLUSTER, "gpus");
     double *factors = ARENA_ARRAY(arena, double, gpus->most * spec->group_count);
-    for (int i = 0; i < (int)gpus->most * spec->group_count; i++) factors[i] = i < speed->count ? speed->items[i].number : 1;
+    for (int i = 0; i < (int)gpus->most * spec->group_count; i++)
+        factors[i] = i < speed->count ? speed->items[i].number : 1;
     spec->link_speed = factors;
 }
 

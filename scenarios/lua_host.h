@@ -28,16 +28,16 @@ typedef struct LuaHost {
     Arena *arena;
     Problems *problems;
     LuaLimits limits;
-    const char *file;         // the script
+    const char *file; // the script
     uint64_t seed;
-    RandomStream random;      // of math.random
+    RandomStream random; // of math.random
     size_t memory_used;
-    size_t arena_before;      // bytes the arena had when the host was opened
+    size_t arena_before; // bytes the arena had when the host was opened
     int64_t steps;
-    const char *stopped;      // why the script was stopped; errors that follow are of no interest
+    const char *stopped; // why the script was stopped; errors that follow are of no interest
     Where stopped_at;
     LuaSource *sources;
-    void *owner;              // of lua_sim.c
+    void *owner; // of lua_sim.c
 } LuaHost;
 
 // NULL after a problem (the memory limit is too small for an empty script). Close also after problems.

@@ -8,7 +8,8 @@
 #include "scenarios/lua_host.h"
 
 static const char *const base_functions[] = {
-    "assert", "error", "getmetatable", "ipairs", "pcall", "rawequal", "rawget", "rawlen", "select", "tonumber", "type", "_VERSION",
+    "assert", "error",  "getmetatable", "ipairs",   "pcall", "rawequal",
+    "rawget", "rawlen", "select",       "tonumber", "type",  "_VERSION",
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -23,7 +24,9 @@ static int collect_names(lua_State *L, int table, const char **names, int count)
     return count;
 }
 
-static int order_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int order_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static const char *nearest_hint(lua_State *L, const char *given, const char **names, int count, const char *otherwise) {
     qsort(names, (size_t)count, sizeof *names, order_names);
@@ -33,7 +36,8 @@ static const char *nearest_hint(lua_State *L, const char *given, const char **na
 
 static int on_missing_field(lua_State *L) { // upvalues: what the table is called, the table
     const char *called = lua_tostring(L, lua_upvalueindex(1));
-    if (lua_type(L, 2) != LUA_TSTRING) return lua_host_fail(L, NULL, "%s is indexed with a %s", called, luaL_typename(L, 2));
+    if (lua_type(L, 2) != LUA_TSTRING)
+        return lua_host_fail(L, NULL, "%s is indexed with a %s", called, luaL_typename(L, 2));
     const char *names[NAMES_MOST], *given = lua_tostring(L, 2);
     int count = collect_names(L, lua_upvalueindex(2), names, 0);
     const char *hint = nearest_hint(L, given, names, count, NULL);
@@ -84,7 +88,8 @@ static int on_undefined(lua_State *L) { // upvalues: built-in names, the script'
     const char *names[NAMES_MOST], *given = lua_tostring(L, 2);
     int count = collect_names(L, lua_upvalueindex(1), names, 0);
     count = collect_names(L, lua_upvalueindex(2), names, count);
-    const char *hint = nearest_hint(L, given, names, count, "scenarios have no such variable; set it first, with local");
+    const char *hint =
+        nearest_hint(L, given, names, count, "scenarios have no such variable; set it first, with local");
     return lua_host_fail(L, hint, "there is no variable \"%.60s\"", given);
 }
 
@@ -97,7 +102,8 @@ static int on_new_global(lua_State *L) { // upvalue: built-in names
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
-        return lua_host_fail(L, "choose another name, with local", "\"%.60s\" is part of the library and cannot be changed", name);
+        return lua_host_fail(L, "choose another name, with local",
+                             "\"%.60s\" is part of the library and cannot be changed", name);
     if (!set_from_main_chunk(L))
         return lua_host_fail(L, "write local before it, or set it first outside of functions",
                              "a function sets the variable \"%.60s\", which does not exist", name);
@@ -121,8 +127,11 @@ static void push_text(lua_State *L, int index) {
     case LUA_TFUNCTION:
     case LUA_TUSERDATA:
     case LUA_TLIGHTUSERDATA:
-    case LUA_TTHREAD: lua_pushstring(L, luaL_typename(L, index)); return;
-    default: luaL_tolstring(L, index, NULL);
+    case LUA_TTHREAD:
+        lua_pushstring(L, luaL_typename(L, index));
+        return;
+    default:
+        luaL_tolstring(L, index, NULL);
     }
 }
 
@@ -159,8 +168,7 @@ static int base_setmetatable(lua_State *L) {
     lua_settop(L, 2);
     if (lua_istable(L, 2)) {
         lua_pushliteral(L, "__gc");
-        if (lua_rawget(L, 2) != LUA_TNIL)
-            return lua_host_fail(L, "leave __gc out", "scenarios have no finalizers");
+        if (lua_rawget(L, 2) != LUA_TNIL) return lua_host_fail(L, "leave __gc out", "scenarios have no finalizers");
         lua_pop(L, 1);
     }
     lua_setmetatable(L, 1);
@@ -244,7 +252,8 @@ static int math_random(lua_State *L) {
     luaL_argcheck(L, low <= high, lua_gettop(L), "interval is empty");
     uint64_t width = (uint64_t)high - (uint64_t)low + 1; // 0: all 64 bits
     uint64_t drawn = width ? random_below(random, width) : random_bits(random);
-    lua_pushinteger(L, (lua_Integer)((uint64_t)low + drawn));
+    uint64_t sum = (uint64_t)low + drawn;
+    lua_pushinteger(L, (lua_Integer)sum);
     return 1;
 }
 
@@ -314,9 +323,14 @@ static void add_base(lua_State *L, int builtins) {
     lua_setfield(L, builtins, "xpcall");
     lua_pop(L, 1);
     static const luaL_Reg ours[] = {
-        {"tostring", base_tostring}, {"print", base_print},        {"setmetatable", base_setmetatable},
-        {"rawset", base_rawset},     {"pairs", lua_sorted_pairs},  {"next", lua_sorted_next},
-        {"require", lua_require},    {NULL, NULL},
+        {"tostring", base_tostring},
+        {"print", base_print},
+        {"setmetatable", base_setmetatable},
+        {"rawset", base_rawset},
+        {"pairs", lua_sorted_pairs},
+        {"next", lua_sorted_next},
+        {"require", lua_require},
+        {NULL, NULL},
     };
     lua_pushvalue(L, builtins);
     luaL_setfuncs(L, ours, 0);

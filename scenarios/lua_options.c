@@ -43,8 +43,10 @@ static const char *range_text(Arena *arena, const Declared *option) {
 
 static OptionSpec row_of(Arena *arena, const Declared *option) {
     const Value *fallback = option->fallback;
-    OptionSpec row = {.name = option->flag, .kind = OPTION_TEXT, .metavar = fallback->lua_type == LUA_TNUMBER ? "N" : "NAME"};
-    row.help = arena_printf(arena, "%s (default %s%s)", object_text(&option->object, "help"), fallback->text, range_text(arena, option));
+    OptionSpec row = {
+        .name = option->flag, .kind = OPTION_TEXT, .metavar = fallback->lua_type == LUA_TNUMBER ? "N" : "NAME"};
+    row.help = arena_printf(arena, "%s (default %s%s)", object_text(&option->object, "help"), fallback->text,
+                            range_text(arena, option));
     if (fallback->lua_type == LUA_TBOOLEAN && !fallback->flag) {
         row.kind = OPTION_FLAG;
         row.metavar = NULL;
@@ -76,9 +78,11 @@ static bool number_for(Script *script, const Declared *option, const char *text,
         return false;
     }
     if (negative) *number = -*number;
-    double min = object_number(&option->object, "min", -INFINITY), max = object_number(&option->object, "max", INFINITY);
+    double min = object_number(&option->object, "min", -INFINITY),
+           max = object_number(&option->object, "max", INFINITY);
     if (*number >= min && *number <= max) return true;
-    problem_add(script->usage, (Where){0}, "--%s cannot be %.14g%s", option->flag, *number, range_text(script->arena, option));
+    problem_add(script->usage, (Where){0}, "--%s cannot be %.14g%s", option->flag, *number,
+                range_text(script->arena, option));
     problem_hint(script->usage, "see: lockstep run %s --help", script->request->file);
     return false;
 }
@@ -122,7 +126,8 @@ static void push_option(lua_State *L, const Declared *option, const Options *giv
         lua_pushboolean(L, fallback->flag ? option_choice(given, option->flag, 1) : option_flag(given, option->flag));
     else if (!text)
         push_fallback(L, fallback);
-    else if (fallback->lua_type == LUA_TNUMBER && number_for(script, option, text, &number) && is_allowed(script, option, text, number))
+    else if (fallback->lua_type == LUA_TNUMBER && number_for(script, option, text, &number) &&
+             is_allowed(script, option, text, number))
         push_number(L, number, fallback->choice);
     else if (fallback->lua_type == LUA_TSTRING && is_allowed(script, option, text, NAN))
         lua_pushstring(L, text);
@@ -139,17 +144,19 @@ static bool check_declared(Script *script, const Declared *option, Where where) 
         problem_hint(problems, "use letters, digits and _");
         return false;
     }
-    if (has_row(script->request->own, script->request->own_count, option->flag) || has_row(script->options.items, script->options.count, option->flag) ||
-        strcmp(option->flag, "help") == 0) {
+    if (has_row(script->request->own, script->request->own_count, option->flag) ||
+        has_row(script->options.items, script->options.count, option->flag) || strcmp(option->flag, "help") == 0) {
         problem_add(problems, where, "--%s is an option already", option->flag);
         problem_hint(problems, "choose another name");
         return false;
     }
     if (!option->object.sound) return false;
-    double min = object_number(&option->object, "min", -INFINITY), max = object_number(&option->object, "max", INFINITY);
+    double min = object_number(&option->object, "min", -INFINITY),
+           max = object_number(&option->object, "max", INFINITY);
     bool is_number = option->fallback->lua_type == LUA_TNUMBER;
     if (is_number && (option->fallback->number < min || option->fallback->number > max)) {
-        problem_add(problems, where, "the default of --%s, %s, is not in its own range", option->flag, option->fallback->text);
+        problem_add(problems, where, "the default of --%s, %s, is not in its own range", option->flag,
+                    option->fallback->text);
         problem_hint(problems, "change default, min or max");
         return false;
     }
@@ -165,7 +172,9 @@ static Declared declare(lua_State *L, const char *name, Place table, Where call)
     return option;
 }
 
-static int order_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int order_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static const char **option_names(lua_State *L, int *count) {
     struct {
@@ -173,7 +182,9 @@ static const char **option_names(lua_State *L, int *count) {
         int count, room;
     } names = {0};
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING) lua_host_fail(L, "for example: sim.options { gpus = { default = 8 } }", "sim.options takes options by name");
+        if (lua_type(L, -2) != LUA_TSTRING)
+            lua_host_fail(L, "for example: sim.options { gpus = { default = 8 } }",
+                          "sim.options takes options by name");
         LIST_PUSH(script_of(L)->arena, &names, lua_tostring(L, -2));
     }
     if (names.count) qsort(names.items, (size_t)names.count, sizeof *names.items, order_names);
@@ -187,7 +198,8 @@ static int sim_options(lua_State *L) {
     int count;
     lua_host_check_memory(L);
     if (!lua_istable(L, 1))
-        return lua_host_fail(L, "for example: sim.options { gpus = { default = 8 } }", "sim.options takes a table, not a %s", luaL_typename(L, 1));
+        return lua_host_fail(L, "for example: sim.options { gpus = { default = 8 } }",
+                             "sim.options takes a table, not a %s", luaL_typename(L, 1));
     lua_settop(L, 1);
     const char **names = option_names(L, &count);
     Place table = place_of_call(lua_host_source(script->host, call.file), call.line, "options");
@@ -205,7 +217,8 @@ static int sim_options(lua_State *L) {
         LIST_PUSH(script->arena, &script->options, row);
         int rows;
         const OptionSpec *joined = script_options(script, &row, 1, &rows);
-        const Options *given = options_parse(script->arena, joined, rows, script->request->argc, script->request->argv, problems_create(script->arena));
+        const Options *given = options_parse(script->arena, joined, rows, script->request->argc, script->request->argv,
+                                             problems_create(script->arena));
         push_option(L, &option, given);
         lua_setfield(L, 2, names[i]);
     }

@@ -24,8 +24,12 @@ static Key key_at(lua_State *L, int index) {
         key.integer = key.whole ? lua_tointeger(L, index) : 0;
         key.number = lua_tonumber(L, index);
         break;
-    case LUA_TSTRING: key.text = lua_tolstring(L, index, &key.length); break;
-    case LUA_TBOOLEAN: key.flag = lua_toboolean(L, index); break;
+    case LUA_TSTRING:
+        key.text = lua_tolstring(L, index, &key.length);
+        break;
+    case LUA_TBOOLEAN:
+        key.flag = lua_toboolean(L, index);
+        break;
     default:
         lua_host_fail(L, "keep the keys in a list beside the table, and loop over that with ipairs",
                       "a loop over keys that are %ss has no fixed order", luaL_typename(L, index));
@@ -94,10 +98,14 @@ static void push_keys_in_order(lua_State *L) {
     lua_createtable(L, count, 0);
     for (int i = 0; i < found; i++) {
         const Key *key = &keys[i];
-        if (key->type == LUA_TSTRING) lua_pushlstring(L, key->text, key->length);
-        else if (key->type == LUA_TBOOLEAN) lua_pushboolean(L, key->flag);
-        else if (key->whole) lua_pushinteger(L, key->integer);
-        else lua_pushnumber(L, key->number);
+        if (key->type == LUA_TSTRING)
+            lua_pushlstring(L, key->text, key->length);
+        else if (key->type == LUA_TBOOLEAN)
+            lua_pushboolean(L, key->flag);
+        else if (key->whole)
+            lua_pushinteger(L, key->integer);
+        else
+            lua_pushnumber(L, key->number);
         lua_rawseti(L, -2, i + 1);
     }
     lua_remove(L, -2);

@@ -18,7 +18,8 @@ static uint64_t label_hash(const Label *label) {
 }
 
 static bool same_label(const Label *a, const Label *b) {
-    return a->line == b->line && strcmp(a->name, b->name) == 0 && (a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0));
+    return a->line == b->line && strcmp(a->name, b->name) == 0 &&
+           (a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0));
 }
 
 static int32_t *label_place(Recorder *recorder, const Label *label) {
@@ -39,10 +40,11 @@ int32_t recorder_label(Recorder *recorder, const char *name, Where where) {
     Label label = {name, where.file, where.line};
     if (2 * recorder->labels.count >= recorder->label_table_room) grow_label_table(recorder);
     int32_t *place = label_place(recorder, &label);
-    if (*place) return *place;
-    label.name = arena_copy_text(recorder->script->arena, name);
-    *place = recorder->labels.count;
-    LIST_PUSH(recorder->script->arena, &recorder->labels, label);
+    if (*place == 0) {
+        label.name = arena_copy_text(recorder->script->arena, name);
+        *place = recorder->labels.count;
+        LIST_PUSH(recorder->script->arena, &recorder->labels, label);
+    }
     return *place;
 }
 
@@ -71,15 +73,15 @@ int recorder_stream(Recorder *recorder, const char *name) {
 
 // ---- sim.group { ranks }.
 
-static int order_ints(const void *a, const void *b) { return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b); }
+static int order_ints(const void *a, const void *b) {
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
 
-static bool has_twice(Arena *arena, const RankGroup *group, int *twice) {
-    int *sorted = ARENA_ARRAY(arena, int, group->count);
-    memcpy(sorted, group->ranks, sizeof(int) * (size_t)group->count);
-    qsort(sorted, (size_t)group->count, sizeof *sorted, order_ints);
-    for (int i = 1; i < group->count; i++)
-        if ((*twice = sorted[i]) == sorted[i - 1]) return true;
-    return false;
+static const int *sorted_ranks(Arena *arena, const int *ranks, int count) {
+    int *sorted = ARENA_ARRAY(arena, int, count);
+    memcpy(sorted, ranks, sizeof(int) * (size_t)count);
+    qsort(sorted, (size_t)count, sizeof *sorted, order_ints);
+    return sorted;
 }
 
 static int sim_group(lua_State *L) {
@@ -89,7 +91,7 @@ static int sim_group(lua_State *L) {
     lua_Integer count = lua_istable(L, 1) ? (lua_Integer)lua_rawlen(L, 1) : 0;
     if (count == 0) return lua_host_fail(L, hint, "sim.group takes a list of ranks");
     if (count > 1000000) return lua_host_fail(L, hint, "a group of more than a million ranks is too large");
-    int *ranks = ARENA_ARRAY(script->arena, int, count), twice;
+    int *ranks = ARENA_ARRAY(script->arena, int, count);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, 1, i);
         int is_integer;
@@ -100,8 +102,10 @@ static int sim_group(lua_State *L) {
         lua_pop(L, 1);
     }
     GroupHandle *handle = ARENA_NEW(script->arena, GroupHandle);
-    handle->group = (RankGroup){ranks, (int)count};
-    if (has_twice(script->arena, &handle->group, &twice)) return lua_host_fail(L, hint, "rank %d is in this group twice", twice);
+    handle->group = (RankGroup){ranks, sorted_ranks(script->arena, ranks, (int)count), (int)count};
+    for (lua_Integer i = 1; i < count; i++)
+        if (handle->group.sorted[i] == handle->group.sorted[i - 1])
+            return lua_host_fail(L, hint, "rank %d is in this group twice", handle->group.sorted[i]);
     handle_push(L, HANDLE_GROUP, handle, lua_host_where(L, 1));
     return 1;
 }
@@ -114,16 +118,24 @@ static int first_rank_of_node(const Network *network, int rank) {
     return rank;
 }
 
-static int order_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int order_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static bool push_property(lua_State *L, const RankHandle *rank, const char *key) {
     const Network *network = rank->recorder->program->cluster->network;
-    if (strcmp(key, "id") == 0) lua_pushinteger(L, rank->rank);
-    else if (strcmp(key, "world") == 0) lua_pushinteger(L, rank->recorder->program->cluster->gpu_count);
-    else if (strcmp(key, "node") == 0) lua_pushinteger(L, network_node_of(network, rank->rank));
-    else if (strcmp(key, "local_id") == 0) lua_pushinteger(L, rank->rank - first_rank_of_node(network, rank->rank));
-    else if (strcmp(key, "world_group") == 0) handle_push(L, HANDLE_GROUP, &rank->recorder->world, (Where){0});
-    else return false;
+    if (strcmp(key, "id") == 0)
+        lua_pushinteger(L, rank->rank);
+    else if (strcmp(key, "world") == 0)
+        lua_pushinteger(L, rank->recorder->program->cluster->gpu_count);
+    else if (strcmp(key, "node") == 0)
+        lua_pushinteger(L, network_node_of(network, rank->rank));
+    else if (strcmp(key, "local_id") == 0)
+        lua_pushinteger(L, rank->rank - first_rank_of_node(network, rank->rank));
+    else if (strcmp(key, "world_group") == 0)
+        handle_push(L, HANDLE_GROUP, &rank->recorder->world, (Where){0});
+    else
+        return false;
     return true;
 }
 
@@ -141,7 +153,8 @@ int rank_index(lua_State *L) {
     lua_settop(L, 3);
     qsort(names, (size_t)count, sizeof *names, order_names);
     const char *near = nearest_name(key, names, count);
-    const char *hint = near ? lua_pushfstring(L, "did you mean \"%s\"?", near) : "for example: r:compute, r:send, r:all_reduce, r.id, r.world";
+    const char *hint = near ? lua_pushfstring(L, "did you mean \"%s\"?", near)
+                            : "for example: r:compute, r:send, r:all_reduce, r.id, r.world";
     return lua_host_fail(L, hint, "%s has no \"%.60s\"", handle_kind_names[handle->kind], key);
 }
 
@@ -182,7 +195,11 @@ static ProgramSpec *program_of(lua_State *L, const Object *object, const Cluster
 static void start_recorder(Recorder *recorder, Script *script, ProgramSpec *program) {
     int world = program->cluster->gpu_count, *all = ARENA_ARRAY(script->arena, int, world);
     for (int i = 0; i < world; i++) all[i] = i;
-    *recorder = (Recorder){.script = script, .program = program, .rank = -1, .world = {.group = {all, world}}, .unplaced = problems_create(script->arena)};
+    *recorder = (Recorder){.script = script,
+                           .program = program,
+                           .rank = -1,
+                           .world = {.group = {all, all, world}},
+                           .unplaced = problems_create(script->arena)};
     LIST_PUSH(script->arena, &recorder->labels, ((Label){"", NULL, 0}));
     recorder_group(recorder, &recorder->world);
 }

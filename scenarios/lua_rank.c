@@ -1,6 +1,7 @@
 // The operations of a rank: r:compute { … }, r:send { … }, r:all_reduce { … } and the rest. Each call adds one
 // operation to a stream of the rank being recorded.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/kernel.h"
@@ -24,7 +25,8 @@ static const RankHandle *rank_handle(lua_State *L, const char *method) {
         lua_host_fail(L, lua_pushfstring(L, "write r:%s, with a colon", method), "%s belongs to a rank", method);
     const RankHandle *rank = handle->value;
     if (rank->recorder->rank != rank->rank)
-        lua_host_fail(L, "use the r that the function was called with", "rank %d is not the one being recorded", rank->rank);
+        lua_host_fail(L, "use the r that the function was called with", "rank %d is not the one being recorded",
+                      rank->rank);
     lua_host_check_memory(L);
     return rank;
 }
@@ -41,7 +43,8 @@ static bool choose_stream(Call *call) {
         call->stream = handle->stream;
         return true;
     }
-    problem_add(call->recorder->script->problems, call->where, "this stream belongs to rank %d, and rank %d uses it", handle->rank, call->rank);
+    problem_add(call->recorder->script->problems, call->where, "this stream belongs to rank %d, and rank %d uses it",
+                handle->rank, call->rank);
     problem_hint(call->recorder->script->problems, "make it with r:stream in the same call of the function");
     return false;
 }
@@ -89,8 +92,8 @@ static bool check_supported(const Call *call, CollectiveOp op) {
     const ProgramSpec *program = call->recorder->program;
     const char *why = NULL;
     if (backend_supports(program->backend, op, program->tensors_on_gpu, program->cuda_aware_mpi, &why)) return true;
-    return refuse(call, "see backend, tensors and cuda_aware_mpi of sim.program", "%s cannot do %s: %s", backend_name(program->backend),
-                  collective_op_name(op), why);
+    return refuse(call, "see backend, tensors and cuda_aware_mpi of sim.program", "%s cannot do %s: %s",
+                  backend_name(program->backend), collective_op_name(op), why);
 }
 
 // ---- compute.
@@ -103,14 +106,16 @@ static bool find_precision(const Call *call, const Gpu *gpu, Precision *precisio
     bool stated = name || call->recorder->precision_stated;
     for (int i = 0; i < 3 && !stated && !gpu_supports(gpu, *precision); i++) *precision = usual[i];
     if (gpu_supports(gpu, *precision)) return true;
-    return refuse(call, "name another precision, or another GPU", "the %s cannot compute in %s", gpu->name, precision_name(*precision));
+    return refuse(call, "name another precision, or another GPU", "the %s cannot compute in %s", gpu->name,
+                  precision_name(*precision));
 }
 
 static bool one_way_of_saying(const Call *call) {
     bool seconds = object_has(&call->object, "seconds"), gemm = object_has(&call->object, "gemm");
     bool flops = object_has(&call->object, "flops"), bytes = object_has(&call->object, "bytes");
     static const char hint[] = "for example: r:compute { flops = 2e12, bytes = \"40 MB\" }";
-    if (!seconds && !gemm && !flops && !bytes) return refuse(call, hint, "this compute says no work: flops, bytes, gemm or seconds");
+    if (!seconds && !gemm && !flops && !bytes)
+        return refuse(call, hint, "this compute says no work: flops, bytes, gemm or seconds");
     if ((int)seconds + (int)gemm + (int)(flops || bytes) > 1)
         return refuse(call, hint, "this compute says its work twice: take one of seconds, gemm, or flops and bytes");
     return true;
@@ -146,10 +151,13 @@ static int rank_compute(lua_State *L) {
     Call call;
     double seconds;
     Cause cause;
-    if (!open_call(L, OBJECT_COMPUTE, "compute", &call) || !one_way_of_saying(&call) || !compute_seconds(&call, &seconds, &cause)) return 0;
+    if (!open_call(L, OBJECT_COMPUTE, "compute", &call) || !one_way_of_saying(&call) ||
+        !compute_seconds(&call, &seconds, &cause))
+        return 0;
     RecordedOp op = {.kind = RECORDED_WORK, .cause = (uint8_t)cause};
     if (!ticks_from_seconds(seconds, TICKS_PER_SECOND_STEP, &op.time) || seconds > 1e6) {
-        refuse(&call, "a step is simulated to the picosecond; make it smaller", "this compute would take %.3g s", seconds);
+        refuse(&call, "a step is simulated to the picosecond; make it smaller", "this compute would take %.3g s",
+               seconds);
         return 0;
     }
     add_op(&call, "compute", op);
@@ -166,7 +174,8 @@ static bool find_peer(Call *call, const char *field, RecordedOp *op) {
     if (tag != floor(tag)) return refuse(call, "for example: tag = 1", "a tag is a whole number, not %.14g", tag);
     if (op->peer >= world)
         return refuse(call, "ranks count from 0", "there is no rank %d: the cluster has %d", op->peer, world);
-    if (op->peer == call->rank) return refuse(call, "use r:copy or nothing", "rank %d would send to itself", call->rank);
+    if (op->peer == call->rank)
+        return refuse(call, "use r:copy or nothing", "rank %d would send to itself", call->rank);
     return check_supported(call, COLLECTIVE_SEND_RECV);
 }
 
@@ -221,6 +230,14 @@ static bool is_rooted(CollectiveOp op) {
     return op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE || op == COLLECTIVE_GATHER || op == COLLECTIVE_SCATTER;
 }
 
+static int order_ints(const void *a, const void *b) {
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+static bool is_member(const RankGroup *group, int rank) {
+    return bsearch(&rank, group->sorted, (size_t)group->count, sizeof rank, order_ints) != NULL;
+}
+
 static int place_in_group(const RankGroup *group, int rank) {
     for (int i = 0; i < group->count; i++)
         if (group->ranks[i] == rank) return i;
@@ -231,18 +248,23 @@ static bool find_group(Call *call, CollectiveOp op, RecordedOp *recorded) {
     const Value *given = object_value(&call->object, "group");
     GroupHandle *handle = given->given ? (GroupHandle *)given->handle : &call->recorder->world;
     const RankGroup *group = &handle->group;
-    int world = call->recorder->program->cluster->gpu_count;
-    for (int i = 0; i < group->count; i++)
-        if (group->ranks[i] >= world) return refuse(call, "ranks count from 0", "the group has rank %d, but the cluster has %d ranks", group->ranks[i], world);
-    if (group != &call->recorder->world.group && place_in_group(group, call->rank) < 0)
-        return refuse(call, "let only its members make the call", "rank %d calls %s of a group it is not in", call->rank, collective_op_name(op));
+    int world = call->recorder->program->cluster->gpu_count, largest = group->sorted[group->count - 1];
+    if (largest >= world)
+        return refuse(call, "ranks count from 0", "the group has rank %d, but the cluster has %d ranks", largest,
+                      world);
+    if (!is_member(group, call->rank))
+        return refuse(call, "let only its members make the call", "rank %d calls %s of a group it is not in",
+                      call->rank, collective_op_name(op));
     if (object_has(&call->object, "root") != is_rooted(op)) {
-        if (is_rooted(op)) return refuse(call, "for example: root = 0", "%s needs root, the rank that has or gets the data", collective_op_name(op));
+        if (is_rooted(op))
+            return refuse(call, "for example: root = 0", "%s needs root, the rank that has or gets the data",
+                          collective_op_name(op));
         return refuse(call, "leave root out", "%s has no root", collective_op_name(op));
     }
     recorded->peer = is_rooted(op) ? place_in_group(group, object_int(&call->object, "root", 0)) : 0;
     if (recorded->peer < 0)
-        return refuse(call, "name one of its ranks", "the root of %s, rank %d, is not in the group", collective_op_name(op), object_int(&call->object, "root", 0));
+        return refuse(call, "name one of its ranks", "the root of %s, rank %d, is not in the group",
+                      collective_op_name(op), object_int(&call->object, "root", 0));
     recorded->group = recorder_group(call->recorder, handle);
     return true;
 }
@@ -251,7 +273,8 @@ static bool find_bytes(Call *call, CollectiveOp op, RecordedOp *recorded) {
     recorded->bytes = object_number(&call->object, "bytes", 0);
     bool given = object_has(&call->object, "bytes");
     if (op == COLLECTIVE_BARRIER) return !given || refuse(call, "leave bytes out", "a barrier moves no data");
-    return given || refuse(call, "for example: bytes = \"64 MiB\"", "%s needs bytes, its size as nccl-tests counts it", collective_op_name(op));
+    return given || refuse(call, "for example: bytes = \"64 MiB\"", "%s needs bytes, its size as nccl-tests counts it",
+                           collective_op_name(op));
 }
 
 int rank_collective(lua_State *L) {
@@ -260,7 +283,8 @@ int rank_collective(lua_State *L) {
     Call call;
     RecordedOp recorded = {.kind = RECORDED_COLLECTIVE, .cause = CAUSE_DP, .op = (uint8_t)op};
     if (!open_call(L, OBJECT_COLLECTIVE, name, &call)) return 0;
-    if (find_group(&call, op, &recorded) && find_bytes(&call, op, &recorded) && check_supported(&call, op)) add_op(&call, name, recorded);
+    if (find_group(&call, op, &recorded) && find_bytes(&call, op, &recorded) && check_supported(&call, op))
+        add_op(&call, name, recorded);
     return 0;
 }
 
@@ -268,7 +292,11 @@ int rank_collective(lua_State *L) {
 
 static const char *name_argument(lua_State *L, const char *method) {
     if (lua_type(L, 2) != LUA_TSTRING)
-        lua_host_fail(L, lua_pushfstring(L, "for example: r:%s \"grads\"", method), "%s takes a name, not a %s", method, luaL_typename(L, 2));
+        lua_host_fail(L, lua_pushfstring(L, "for example: r:%s \"grads\"", method), "%s takes a name, not a %s", method,
+                      luaL_typename(L, 2));
+    if (lua_gettop(L) > 2)
+        lua_host_fail(L, lua_pushfstring(L, "on another stream: r:stream(\"comm\"):%s \"grads\"", method),
+                      "%s takes a name and nothing else", method);
     return lua_tostring(L, 2);
 }
 
@@ -280,7 +308,9 @@ static int rank_stream(lua_State *L) {
     return 1;
 }
 
-static RecordedStream *own_stream(const RankHandle *rank) { return &rank->recorder->program->ranks[rank->rank].items[rank->stream]; }
+static RecordedStream *own_stream(const RankHandle *rank) {
+    return &rank->recorder->program->ranks[rank->rank].items[rank->stream];
+}
 
 static void add_mark_op(lua_State *L, const RankHandle *rank, const char *name, RecordedOp op) {
     op.label = recorder_label(rank->recorder, name, lua_host_where(L, 1));
@@ -314,9 +344,10 @@ static int rank_wait(lua_State *L) {
         add_mark_op(L, rank, name, (RecordedOp){.kind = RECORDED_WAIT, .cause = event->cause, .peer = event->mark});
         return 0;
     }
-    return lua_host_fail(L, "call record on the stream that reaches it, before the wait", "rank %d waits for the event \"%.60s\", which nothing has recorded",
-                         rank->rank, name);
+    return lua_host_fail(L, "call record on the stream that reaches it, before the wait",
+                         "rank %d waits for the event \"%.60s\", which nothing has recorded", rank->rank, name);
 }
 
-const luaL_Reg rank_methods[] = {{"compute", rank_compute}, {"send", rank_send}, {"recv", rank_recv},     {"copy", rank_copy}, {"read", rank_read},
-                                 {"stream", rank_stream},   {"record", rank_record}, {"wait", rank_wait}, {NULL, NULL}};
+const luaL_Reg rank_methods[] = {{"compute", rank_compute}, {"send", rank_send}, {"recv", rank_recv},
+                                 {"copy", rank_copy},       {"read", rank_read}, {"stream", rank_stream},
+                                 {"record", rank_record},   {"wait", rank_wait}, {NULL, NULL}};

@@ -44,12 +44,15 @@ static Where where_of_key(const Object *object, const char *key) {
 
 // ---- Keys that are no fields.
 
-static int order_texts(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int order_texts(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static void report_unknown_key(Reader *reader, const Object *object, const char *key) {
     const char *names[FIELDS_MOST];
     int count = field_names(object->id, names);
-    problem_add(reader->problems, where_of_key(object, key), "%s has no field \"%.60s\"", object_called(object->id), key);
+    problem_add(reader->problems, where_of_key(object, key), "%s has no field \"%.60s\"", object_called(object->id),
+                key);
     problem_hint_names(reader->problems, key, names, count);
 }
 
@@ -134,10 +137,12 @@ static bool read_list(Reader *reader, const Field *field, ObjectId id, Place pla
     value->given = value->written = true;
     value->where = where;
     if (count == 0 || count > LONGEST_LIST || !is_plain_list(L, count)) {
-        const char *found = count > LONGEST_LIST ? "one of more than 10000" : count == 0 ? "an empty table" : "one with names in it";
+        const char *found = count > LONGEST_LIST ? "one of more than 10000"
+                            : count == 0         ? "an empty table"
+                                                 : "one with names in it";
         problem_add(reader->problems, where, "%s of %s must be a list, not %s", field->name, object_called(id), found);
-        problem_hint(reader->problems, "for example: %s = %s%s%s", field->name, field->example[0] == '{' ? "" : "{ ", field->example,
-                     field->example[0] == '{' ? "" : " }");
+        problem_hint(reader->problems, "for example: %s = %s%s%s", field->name, field->example[0] == '{' ? "" : "{ ",
+                     field->example, field->example[0] == '{' ? "" : " }");
         return false;
     }
     Value *items = ARENA_ARRAY(reader->arena, Value, count);
@@ -180,13 +185,15 @@ static Setting *setting_for(Reader *reader, ObjectId id, const char *field) {
     for (int i = 0; i < reader->setting_count && type->settable; i++) {
         const char *path = reader->settings[i].path;
         size_t length = strlen(type->name);
-        bool is_it = strncmp(path, type->name, length) == 0 && path[length] == '.' && strcmp(path + length + 1, field) == 0;
+        bool is_it =
+            strncmp(path, type->name, length) == 0 && path[length] == '.' && strcmp(path + length + 1, field) == 0;
         if (is_it) (found = &reader->settings[i])->used = true;
     }
     return found;
 }
 
-static bool list_from_text(Reader *reader, const Field *field, ObjectId id, const char *text, Where where, Value *value) {
+static bool list_from_text(Reader *reader, const Field *field, ObjectId id, const char *text, Where where,
+                           Value *value) {
     int count = 1;
     for (const char *c = text; *c; c++) count += *c == ',';
     Value *items = ARENA_ARRAY(reader->arena, Value, count);
@@ -215,7 +222,8 @@ static bool has_setting_inside(Reader *reader, ObjectId id) {
     const ObjectType *type = &object_types[id];
     size_t length = strlen(type->name);
     for (int i = 0; i < reader->setting_count && type->settable; i++)
-        if (strncmp(reader->settings[i].path, type->name, length) == 0 && reader->settings[i].path[length] == '.') return true;
+        if (strncmp(reader->settings[i].path, type->name, length) == 0 && reader->settings[i].path[length] == '.')
+            return true;
     return false;
 }
 
@@ -246,7 +254,8 @@ static void read_field(Reader *reader, int index, const Field *field, Object *ob
         if (!read_written(reader, field, object, value)) object->sound = false;
     } else if (field->required) {
         object->sound = false;
-        problem_add(reader->problems, object->where, "%s needs %s, %s", object_called(object->id), field->name, field->help);
+        problem_add(reader->problems, object->where, "%s needs %s, %s", object_called(object->id), field->name,
+                    field->help);
         problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
     } else if (field->fallback) {
         value_from_fallback(reader, field, value);
@@ -268,7 +277,8 @@ static bool refuse_no_table(Reader *reader, int index, Object *object, const cha
     if (lua_isnoneornil(reader->L, index) || lua_istable(reader->L, index)) return false;
     if (!object->values) object->values = ARENA_ARRAY(reader->arena, Value, FIELDS_MOST);
     memset(object->values, 0, sizeof(Value) * (size_t)object_types[object->id].field_count);
-    problem_add(reader->problems, object->where, "%s takes a table of fields, not a %s", object_called(object->id), luaL_typename(reader->L, index));
+    problem_add(reader->problems, object->where, "%s takes a table of fields, not a %s", object_called(object->id),
+                luaL_typename(reader->L, index));
     problem_hint(reader->problems, "for example: %s { %s = %s }", word, object_types[object->id].fields[0].name,
                  object_types[object->id].fields[0].example);
     return true;

@@ -32,16 +32,16 @@ typedef struct Setting { // --set path=value
 
 struct Object;
 typedef struct Value {
-    bool given;              // by the script, by --set, or as the field's fallback
-    bool written;            // not the fallback
+    bool given;   // by the script, by --set, or as the field's fallback
+    bool written; // not the fallback
     Where where;
-    double number;           // QUANTITY, BOUND; SCALAR when it is a number, else NAN
-    const char *text;        // TEXT, CHOICE, PART by name, SCALAR; QUANTITY as written
-    bool flag;               // FLAG; BOUND: less
+    double number;    // QUANTITY, BOUND; SCALAR when it is a number, else NAN
+    const char *text; // TEXT, CHOICE, PART by name, SCALAR; QUANTITY as written
+    bool flag;        // FLAG; BOUND: less
     int choice;
-    HandleKind handle_kind;  // PART, VALUE
-    const void *handle;      // NULL: broken, and reported
-    int lua_type;            // SCALAR
+    HandleKind handle_kind; // PART, VALUE
+    const void *handle;     // NULL: broken, and reported
+    int lua_type;           // SCALAR
     const struct Object *table;
     const struct Value *items; // lists
     int count;
@@ -82,6 +82,7 @@ bool object_flag(const Object *object, const char *field, bool otherwise);
 const Object *object_table(const Object *object, const char *field); // NULL when not given
 
 // One text as the value of a field, for --set and flags. False after a problem.
-bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where, Value *value);
+bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
+                     Value *value);
 
 #endif

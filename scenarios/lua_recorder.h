@@ -22,9 +22,9 @@ typedef struct EventMark { // r:record(name), of the rank being recorded
 typedef struct Recorder {
     Script *script;
     ProgramSpec *program;
-    int rank;                // being recorded; -1 before and after
+    int rank; // being recorded; -1 before and after
     bool precision_stated;
-    Problems *unplaced;      // mistakes before their lines are known; never shown
+    Problems *unplaced; // mistakes before their lines are known; never shown
     GroupHandle world;
     struct {
         RankGroup *items;
@@ -34,7 +34,7 @@ typedef struct Recorder {
         Label *items;
         int count, room;
     } labels;
-    int32_t *label_table;    // label by hash of name and place; 0 free
+    int32_t *label_table; // label by hash of name and place; 0 free
     int label_table_room;
     struct {
         EventMark *items;

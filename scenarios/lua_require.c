@@ -46,12 +46,13 @@ static void read_module(lua_State *L, const char *name) {
     LuaHost *host = lua_host(L);
     const char *path = module_path(host->arena, host->file, name);
     Problems *unread = problems_create(host->arena);
-    size_t bytes;
+    size_t bytes = 0;
     const char *text = stays_inside(host->arena, host->file, path)
                            ? file_read(host->arena, path, LARGEST_MODULE, &bytes, unread)
                            : NULL;
     if (!text) {
-        lua_host_fail(L, lua_pushfstring(L, "built in: \"lockstep\"; others are read from %s, beside the scenario", path),
+        lua_host_fail(L,
+                      lua_pushfstring(L, "built in: \"lockstep\"; others are read from %s, beside the scenario", path),
                       "there is no module \"%.60s\"", name);
     }
     lua_host_load(L, path, text, bytes);
@@ -68,12 +69,14 @@ int lua_require(lua_State *L) {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LOADED_MODULES);
     int known = lua_getfield(L, 2, name);
     if (known == LUA_TBOOLEAN && !lua_toboolean(L, -1))
-        return lua_host_fail(L, "take what both need into a third module", "module \"%.60s\" requires itself, by way of others", name);
+        return lua_host_fail(L, "take what both need into a third module",
+                             "module \"%.60s\" requires itself, by way of others", name);
     if (known != LUA_TNIL) return 1;
     lua_pop(L, 1);
     if (!is_module_name(name))
-        return lua_host_fail(L, "write require \"parts\" for parts.lua beside the scenario; \"lib.parts\" for lib/parts.lua",
-                             "\"%.60s\" cannot be the name of a module", name);
+        return lua_host_fail(
+            L, "write require \"parts\" for parts.lua beside the scenario; \"lib.parts\" for lib/parts.lua",
+            "\"%.60s\" cannot be the name of a module", name);
 
     read_module(L, name);
     lua_pushboolean(L, false); // under way

@@ -22,12 +22,12 @@ typedef struct Script {
     const ScenarioRequest *request;
     Setting *settings;
     int setting_count;
-    OptionRows options;           // declared by the script so far
-    bool options_known;           // and no more of the script is of interest
+    OptionRows options; // declared by the script so far
+    bool options_known; // and no more of the script is of interest
     struct {
         ScenarioItem *items;
         int count, room;
-    } items;                      // what the script returned
+    } items; // what the script returned
 } Script;
 
 typedef struct FabricChoice { // HANDLE_FABRIC
@@ -55,12 +55,13 @@ const void *handle_value(const Object *object, const char *field); // what sim's
 const char *const *read_texts(lua_State *L, const Object *object, const char *field, int *count);
 
 // The functions of sim, by file. Each row: name in sim or sim.model, function.
-extern const luaL_Reg cluster_functions[], model_functions[], training_functions[], study_functions[], program_functions[],
-    option_functions[], simulate_functions[];
+extern const luaL_Reg cluster_functions[], model_functions[], training_functions[], study_functions[],
+    program_functions[], option_functions[], simulate_functions[];
 // The command's own options and some of the script's, as one table.
 const OptionSpec *script_options(const Script *script, const OptionSpec *rows, int row_count, int *count);
 int job_expect(lua_State *L);
-int rank_index(lua_State *L); // r.id, r:compute, …: what a rank or stream has
-void module_open(lua_State *L); // registers "lockstep" for require
+void push_study(lua_State *L, const char *word); // of the table at index 1, which stands behind `word` in the source
+int rank_index(lua_State *L);                    // r.id, r:compute, …: what a rank or stream has
+void module_open(lua_State *L);                  // registers "lockstep" for require
 
 #endif

@@ -60,17 +60,21 @@ static int handle_index(lua_State *L) {
     const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
     if (!handle) return 0;
     switch (handle->kind) {
-    case HANDLE_CLUSTER: return cluster_field(L, handle, key);
-    case HANDLE_MODEL: return model_field(L, handle, key);
+    case HANDLE_CLUSTER:
+        return cluster_field(L, handle, key);
+    case HANDLE_MODEL:
+        return model_field(L, handle, key);
     case HANDLE_RANK:
-    case HANDLE_STREAM: return rank_index(L);
+    case HANDLE_STREAM:
+        return rank_index(L);
     case HANDLE_TRAINING: {
         static const char *const names[] = {"expect"};
         if (strcmp(key, "expect") != 0) return no_such_field(L, handle, key, names, 1);
         lua_pushcfunction(L, job_expect);
         return 1;
     }
-    default: return no_such_field(L, handle, key, NULL, 0);
+    default:
+        return no_such_field(L, handle, key, NULL, 0);
     }
 }
 
@@ -86,8 +90,12 @@ Script *script_of(lua_State *L) { return lua_host(L)->owner; }
 
 Reader script_reader(lua_State *L) {
     const Script *script = script_of(L);
-    return (Reader){.L = L, .arena = script->arena, .problems = script->problems, .catalogue = script->catalogue,
-                    .settings = script->settings, .setting_count = script->setting_count};
+    return (Reader){.L = L,
+                    .arena = script->arena,
+                    .problems = script->problems,
+                    .catalogue = script->catalogue,
+                    .settings = script->settings,
+                    .setting_count = script->setting_count};
 }
 
 Object read_call(lua_State *L, int index, ObjectId id) {
@@ -135,7 +143,8 @@ static int push_list(lua_State *L, const double *numbers, int count) {
 }
 
 static int too_long(lua_State *L) {
-    return lua_host_fail(L, "take a larger step, or a nearer end", "the list would have more than %d numbers", LONGEST_LIST);
+    return lua_host_fail(L, "take a larger step, or a nearer end", "the list would have more than %d numbers",
+                         LONGEST_LIST);
 }
 
 #define ROUNDING 1e-9 // steps of 0.1 reach the end in spite of rounding
@@ -145,7 +154,8 @@ static int sim_geometric(lua_State *L) {
     double factor = lua_isnoneornil(L, 3) ? 2 : finite_argument(L, 3, "the factor"), numbers[LONGEST_LIST];
     int count = 0;
     if (first <= 0 || last < first || factor <= 1)
-        return lua_host_fail(L, "for example: sim.geometric(1, 512, 2)", "this grows from a first number above 0 to a last one by a factor above 1");
+        return lua_host_fail(L, "for example: sim.geometric(1, 512, 2)",
+                             "this grows from a first number above 0 to a last one by a factor above 1");
     for (double x = first; x <= last * (1 + ROUNDING); x *= factor) {
         if (count == LONGEST_LIST) return too_long(L);
         numbers[count++] = x;
@@ -154,11 +164,15 @@ static int sim_geometric(lua_State *L) {
 }
 
 static int sim_linear(lua_State *L) {
-    double first = finite_argument(L, 1, "the first number"), last = finite_argument(L, 2, "the last number"), numbers[LONGEST_LIST];
+    double first = finite_argument(L, 1, "the first number"), last = finite_argument(L, 2, "the last number"),
+           numbers[LONGEST_LIST];
     lua_Integer count = luaL_checkinteger(L, 3);
-    if (count < 2) return lua_host_fail(L, "for example: sim.linear(0, 1, 5)", "this takes at least 2 numbers, the first and the last");
+    if (count < 2)
+        return lua_host_fail(L, "for example: sim.linear(0, 1, 5)",
+                             "this takes at least 2 numbers, the first and the last");
     if (count > LONGEST_LIST) return too_long(L);
-    for (int i = 0; i < count; i++) numbers[i] = i == count - 1 ? last : first + (last - first) * i / (double)(count - 1);
+    for (int i = 0; i < count; i++)
+        numbers[i] = i == count - 1 ? last : first + (last - first) * i / (double)(count - 1);
     return push_list(L, numbers, (int)count);
 }
 
@@ -166,7 +180,8 @@ static int sim_range(lua_State *L) {
     double first = finite_argument(L, 1, "the first number"), last = finite_argument(L, 2, "the last number");
     double step = lua_isnoneornil(L, 3) ? 1 : finite_argument(L, 3, "the step"), numbers[LONGEST_LIST];
     if (step <= 0 || last < first)
-        return lua_host_fail(L, "for example: sim.range(1, 8)", "this counts up from a first number to a last one by a step above 0");
+        return lua_host_fail(L, "for example: sim.range(1, 8)",
+                             "this counts up from a first number to a last one by a step above 0");
     double count = floor((last - first) / step * (1 + ROUNDING)) + 1;
     if (count > LONGEST_LIST) return too_long(L);
     for (int i = 0; i < (int)count; i++) numbers[i] = first + step * i;

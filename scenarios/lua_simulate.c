@@ -100,7 +100,7 @@ static int sim_simulate(lua_State *L) {
     stop_when_only_help_is_wanted(L);
     int before = problem_count(script->problems), count = 0;
     if (!handle_at(L, 1)) {
-        study_functions[0].func(L); // sim.study, called as if it were written here
+        push_study(L, "simulate");
         lua_replace(L, 1);
         lua_settop(L, 1);
     }

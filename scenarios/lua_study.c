@@ -32,12 +32,13 @@ static Variation variation_of(Arena *arena, const char *name, const Value *value
 
 static void set_vary(Arena *arena, StudySpec *study, const Object *vary) {
     const ObjectType *type = &object_types[OBJECT_VARY];
-    Varied varied[FIELDS_MOST];
+    Varied varied[FIELDS_MOST] = {0};
     int count = 0;
     for (int i = 0; i < type->field_count; i++) {
         const Field *field = &type->fields[i];
         if (!vary->values[i].given) continue;
-        varied[count] = (Varied){variation_of(arena, field->name, &vary->values[i]), place_of_key(vary->place, field->name).at, count};
+        varied[count] = (Varied){variation_of(arena, field->name, &vary->values[i]),
+                                 place_of_key(vary->place, field->name).at, count};
         count++;
     }
     qsort(varied, (size_t)count, sizeof *varied, order_varied);
@@ -93,7 +94,10 @@ static bool add_figures(Script *script, FigureList *figures, const Object *entry
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         const Metric *metric = &metrics[i];
         if (!object_has(entry, metric->field)) continue;
-        PublishedFigure figure = {.where = entry->where, .unit = metric->unit, .source = object_text(entry, "source"), .metric = metric->field};
+        PublishedFigure figure = {.where = entry->where,
+                                  .unit = metric->unit,
+                                  .source = object_text(entry, "source"),
+                                  .metric = metric->field};
         figure.name = object_has(entry, "name") ? object_text(entry, "name") : metric->name;
         figure.value = object_number(entry, metric->field, NAN);
         set_match(script->arena, &figure, entry);
@@ -108,7 +112,8 @@ static bool add_figures(Script *script, FigureList *figures, const Object *entry
 static bool set_published(Script *script, StudySpec *study, const Value *published) {
     FigureList figures = {0};
     bool sound = true;
-    for (int i = 0; i < published->count; i++) sound = add_figures(script, &figures, published->items[i].table) && sound;
+    for (int i = 0; i < published->count; i++)
+        sound = add_figures(script, &figures, published->items[i].table) && sound;
     study->published = figures.items;
     study->published_count = figures.count;
     return sound;
@@ -125,7 +130,8 @@ static void choose_precision(const Script *script, StudySpec *study, const Job *
         for (int g = 0; g < study->cluster->group_count; g++) {
             const NodeGroup *group = &study->cluster->groups[g];
             for (int i = 0; i < group->type->gpu_count; i++)
-                all = all && gpu_supports(group->gpu ? group->gpu : node_gpu(script->catalogue, group->type, i), usual[p]);
+                all = all &&
+                      gpu_supports(group->gpu ? group->gpu : node_gpu(script->catalogue, group->type, i), usual[p]);
         }
         if (!all) continue;
         study->training.precision = usual[p];
@@ -146,9 +152,11 @@ static void choose_storage(const Script *script, StudySpec *study) {
 static bool check_vary(Script *script, const StudySpec *study) {
     for (int i = 0; i < study->vary_count; i++) {
         const Variation *variation = &study->vary[i];
-        bool needs_one_type = strcmp(variation->name, "gpus") == 0 || strcmp(variation->name, "node") == 0 || strcmp(variation->name, "gpu") == 0;
+        bool needs_one_type = strcmp(variation->name, "gpus") == 0 || strcmp(variation->name, "node") == 0 ||
+                              strcmp(variation->name, "gpu") == 0;
         if (!needs_one_type || study->cluster->group_count == 1) continue;
-        problem_add(script->problems, variation->where, "%s cannot be varied on a cluster of several types of nodes", variation->name);
+        problem_add(script->problems, variation->where, "%s cannot be varied on a cluster of several types of nodes",
+                    variation->name);
         problem_hint(script->problems, "write one study for each cluster and return them in a list");
         return false;
     }
@@ -185,9 +193,15 @@ static StudySpec *study_of(lua_State *L, const Object *object) {
     return set_published(script, study, object_value(object, "published")) && sound ? study : NULL;
 }
 
-static int sim_study(lua_State *L) {
-    Object object = read_call(L, 1, OBJECT_STUDY);
+void push_study(lua_State *L, const char *word) {
+    Reader reader = script_reader(L);
+    Object object;
+    read_object(&reader, 1, OBJECT_STUDY, word, lua_host_where(L, 1), NULL, &object);
     handle_push(L, HANDLE_STUDY, object.sound ? study_of(L, &object) : NULL, object.where);
+}
+
+static int sim_study(lua_State *L) {
+    push_study(L, object_types[OBJECT_STUDY].word);
     return 1;
 }
 

@@ -16,7 +16,8 @@ static int model_get(lua_State *L) {
     const Script *script = script_of(L);
     Where where = lua_host_where(L, 1);
     if (lua_type(L, 1) != LUA_TSTRING)
-        return lua_host_fail(L, "for example: sim.model.get \"gpt3-175b\"", "sim.model.get takes the name of a model, not a %s", luaL_typename(L, 1));
+        return lua_host_fail(L, "for example: sim.model.get \"gpt3-175b\"",
+                             "sim.model.get takes the name of a model, not a %s", luaL_typename(L, 1));
     lua_host_check_memory(L);
     return push_model(L, find_model(script->arena, lua_tostring(L, 1), where, script->problems), where);
 }
@@ -49,7 +50,8 @@ static int model_make_resnet(lua_State *L) {
     if (!object.sound) return push_model(L, NULL, object.where);
     int depth = object_int(&object, "depth", 50), image_size = object_int(&object, "image_size", 224);
     int classes = object_int(&object, "classes", 1000);
-    return push_model(L, model_resnet(script->arena, depth, image_size, classes, object.where, script->problems), object.where);
+    return push_model(L, model_resnet(script->arena, depth, image_size, classes, object.where, script->problems),
+                      object.where);
 }
 
 static int model_make_mlp(lua_State *L) {
@@ -60,7 +62,8 @@ static int model_make_mlp(lua_State *L) {
     int *widths = ARENA_ARRAY(script->arena, int, list->count);
     for (int i = 0; i < list->count; i++) widths[i] = (int)list->items[i].number;
     const char *name = object_text(&object, "name");
-    return push_model(L, model_mlp(script->arena, name, widths, list->count, object.where, script->problems), object.where);
+    return push_model(L, model_mlp(script->arena, name, widths, list->count, object.where, script->problems),
+                      object.where);
 }
 
 const luaL_Reg model_functions[] = {{"get", model_get},

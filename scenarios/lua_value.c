@@ -20,7 +20,8 @@ void value_refuse(Reader *reader, const Field *field, const char *called, Where 
     problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
 }
 
-static bool refuse_because(Reader *reader, const Field *field, const char *called, Where where, const char *text, const char *why) {
+static bool refuse_because(Reader *reader, const Field *field, const char *called, Where where, const char *text,
+                           const char *why) {
     problem_add(reader->problems, where, "\"%.60s\" cannot be %s of %s: %s", text, field->name, called, why);
     problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
     return false;
@@ -35,46 +36,51 @@ static bool in_range(const Field *field, double number) {
     return number >= field->least && number <= field->most;
 }
 
-static bool settle_number(Reader *reader, const Field *field, const char *called, Where where, double number, const char *shown) {
-    if (in_range(field, number)) return true;
-    value_refuse(reader, field, called, where, shown);
-    return false;
+static const char *number_shown(Reader *reader, double number) {
+    if (isnan(number)) return "nan"; // whose sign differs between machines
+    return arena_printf(reader->arena, "%.14g", number);
 }
 
 static bool number_from_lua(Reader *reader, const Field *field, const char *called, Where where, Value *value) {
-    char shown[64];
     value->number = lua_tonumber(reader->L, -1);
-    if (isnan(value->number)) snprintf(shown, sizeof shown, "nan"); // whose sign differs between machines
-    else snprintf(shown, sizeof shown, "%.14g", value->number);
-    if (!settle_number(reader, field, called, where, value->number, shown)) return false;
-    if (!reader->brief) value->text = arena_copy_text(reader->arena, shown);
+    if (!in_range(field, value->number)) {
+        value_refuse(reader, field, called, where, number_shown(reader, value->number));
+        return false;
+    }
+    if (!reader->brief) value->text = number_shown(reader, value->number);
     return true;
 }
 
-static bool quantity_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where, Value *value) {
+static bool quantity_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
+                               Value *value) {
     const char *why;
     value->text = text;
     value->number = NAN;
     if (field->word && strcmp(text, field->word) == 0) return true;
-    if (!quantity_parse(text, field->quantity, &value->number, &why)) return refuse_because(reader, field, called, where, text, why);
-    const char *shown = reader->brief ? text : arena_printf(reader->arena, "\"%.60s\"", text);
-    return settle_number(reader, field, called, where, value->number, shown);
+    if (!quantity_parse(text, field->quantity, &value->number, &why))
+        return refuse_because(reader, field, called, where, text, why);
+    if (in_range(field, value->number)) return true;
+    value_refuse(reader, field, called, where, reader->brief ? text : arena_printf(reader->arena, "\"%.60s\"", text));
+    return false;
 }
 
-static bool bound_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where, Value *value) {
+static bool bound_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
+                            Value *value) {
     const char *rest = text + strspn(text, " ");
     value->flag = *rest == '<';
     if (*rest != '<' && *rest != '>')
         return refuse_because(reader, field, called, where, text, "a side is missing: begin with < or >");
     rest += 1 + (rest[1] == '=');
     const char *why;
-    if (!quantity_parse(rest, field->quantity, &value->number, &why)) return refuse_because(reader, field, called, where, text, why);
+    if (!quantity_parse(rest, field->quantity, &value->number, &why))
+        return refuse_because(reader, field, called, where, text, why);
     return true;
 }
 
 // ---- Names.
 
-static bool choice_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where, Value *value) {
+static bool choice_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
+                             Value *value) {
     for (int i = 0; i < field->name_count; i++) {
         if (strcmp(field->names[i], text) != 0) continue;
         value->choice = i;
@@ -92,11 +98,20 @@ static bool part_from_text(Reader *reader, const Field *field, const char *text,
     value->text = arena_copy_text(arena, text);
     value->handle_kind = HANDLE_PART;
     switch (field->part) {
-    case PART_GPU: value->handle = find_gpu(arena, parts, text, where, reader->problems); break;
-    case PART_NODE: value->handle = find_node(arena, parts, text, where, reader->problems); break;
-    case PART_LINK: value->handle = find_link(arena, parts, text, where, reader->problems); break;
-    case PART_STORAGE: value->handle = find_storage(arena, parts, text, where, reader->problems); break;
-    case PART_KIND_COUNT: CHECK(false);
+    case PART_GPU:
+        value->handle = find_gpu(arena, parts, text, where, reader->problems);
+        break;
+    case PART_NODE:
+        value->handle = find_node(arena, parts, text, where, reader->problems);
+        break;
+    case PART_LINK:
+        value->handle = find_link(arena, parts, text, where, reader->problems);
+        break;
+    case PART_STORAGE:
+        value->handle = find_storage(arena, parts, text, where, reader->problems);
+        break;
+    case PART_KIND_COUNT:
+        CHECK(false);
     }
     return value->handle != NULL;
 }
@@ -118,8 +133,8 @@ static const char *text_problem(const char *text, size_t length) {
     return NULL;
 }
 
-static bool text_from_text(Reader *reader, const Field *field, const char *called, const char *text, size_t length, Where where,
-                           Value *value) {
+static bool text_from_text(Reader *reader, const Field *field, const char *called, const char *text, size_t length,
+                           Where where, Value *value) {
     const char *why = text_problem(text, length);
     if (why) {
         problem_add(reader->problems, where, "this text cannot be %s of %s: %s", field->name, called, why);
@@ -130,14 +145,20 @@ static bool text_from_text(Reader *reader, const Field *field, const char *calle
     return true;
 }
 
-bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where, Value *value) {
+bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
+                     Value *value) {
     switch (field->kind) {
-    case FIELD_QUANTITY: return quantity_from_text(reader, field, called, text, where, value);
-    case FIELD_BOUND: return bound_from_text(reader, field, called, text, where, value);
-    case FIELD_CHOICE: return choice_from_text(reader, field, called, text, where, value);
-    case FIELD_PART: return part_from_text(reader, field, text, where, value);
+    case FIELD_QUANTITY:
+        return quantity_from_text(reader, field, called, text, where, value);
+    case FIELD_BOUND:
+        return bound_from_text(reader, field, called, text, where, value);
+    case FIELD_CHOICE:
+        return choice_from_text(reader, field, called, text, where, value);
+    case FIELD_PART:
+        return part_from_text(reader, field, text, where, value);
     case FIELD_TEXT:
-    case FIELD_SCALAR: return text_from_text(reader, field, called, text, strlen(text), where, value);
+    case FIELD_SCALAR:
+        return text_from_text(reader, field, called, text, strlen(text), where, value);
     case FIELD_FLAG:
         value->flag = strcmp(text, "true") == 0;
         if (value->flag || strcmp(text, "false") == 0) return true;
@@ -146,7 +167,8 @@ bool value_from_text(Reader *reader, const Field *field, const char *called, con
         if (field->named) return named_value_from_text(reader, field, text, where, value);
         break;
     case FIELD_TABLE:
-    case FIELD_FUNCTION: break;
+    case FIELD_FUNCTION:
+        break;
     }
     value_refuse(reader, field, called, where, reader->brief ? text : arena_printf(reader->arena, "\"%.60s\"", text));
     return false;
@@ -166,7 +188,8 @@ static bool handle_fits(const Field *field, const Handle *handle) {
     if (field->kind == FIELD_VALUE) return handle->kind == field->handle;
     if (field->kind != FIELD_PART) return false;
     if (handle->kind == HANDLE_FABRIC) return field->handle == HANDLE_FABRIC;
-    return handle->kind == HANDLE_PART && (!handle->value || ((const HardwarePart *)handle->value)->kind == field->part);
+    return handle->kind == HANDLE_PART &&
+           (!handle->value || ((const HardwarePart *)handle->value)->kind == field->part);
 }
 
 static const char *handle_found(Reader *reader, const Handle *handle) {
@@ -176,7 +199,8 @@ static const char *handle_found(Reader *reader, const Handle *handle) {
     return arena_printf(reader->arena, "the %s \"%s\"", kinds[part->kind], part->name);
 }
 
-static bool value_from_handle(Reader *reader, const Field *field, const char *called, Where where, const Handle *handle, Value *value) {
+static bool value_from_handle(Reader *reader, const Field *field, const char *called, Where where, const Handle *handle,
+                              Value *value) {
     if (!handle_fits(field, handle)) {
         value_refuse(reader, field, called, where, handle_found(reader, handle));
         return false;
@@ -230,8 +254,10 @@ bool value_from_lua(Reader *reader, const Field *field, const char *called, Wher
         if (text_problem(text, length)) return text_from_text(reader, field, called, text, length, where, value);
         return value_from_text(reader, field, called, kept, where, value);
     }
-    const char *found = type == LUA_TSTRING ? "a text" : type == LUA_TBOOLEAN ? (lua_toboolean(L, -1) ? "true" : "false")
-                        : type == LUA_TNUMBER ? "a number" : arena_printf(reader->arena, "a %s", lua_typename(L, type));
+    const char *found = type == LUA_TSTRING    ? "a text"
+                        : type == LUA_TBOOLEAN ? (lua_toboolean(L, -1) ? "true" : "false")
+                        : type == LUA_TNUMBER  ? "a number"
+                                               : arena_printf(reader->arena, "a %s", lua_typename(L, type));
     value_refuse(reader, field, called, where, found);
     return false;
 }

@@ -8,25 +8,32 @@
 #include "sim/run.h"
 
 typedef enum RecordedKind {
-    RECORDED_WORK, RECORDED_SEND, RECORDED_RECV, RECORDED_COLLECTIVE, RECORDED_COPY_TO_HOST, RECORDED_COPY_FROM_HOST,
-    RECORDED_READ, RECORDED_MARK, RECORDED_WAIT
+    RECORDED_WORK,
+    RECORDED_SEND,
+    RECORDED_RECV,
+    RECORDED_COLLECTIVE,
+    RECORDED_COPY_TO_HOST,
+    RECORDED_COPY_FROM_HOST,
+    RECORDED_READ,
+    RECORDED_MARK,
+    RECORDED_WAIT
 } RecordedKind;
 
 typedef struct RecordedOp {
-    uint8_t kind;    // RecordedKind
-    uint8_t cause;   // Cause
-    uint8_t op;      // COLLECTIVE: CollectiveOp
-    int32_t label;   // of ProgramSpec.labels
-    int32_t group;   // COLLECTIVE: of ProgramSpec.groups
-    int32_t peer;    // SEND, RECV: the other rank; COLLECTIVE: root; MARK, WAIT: mark number
-    int32_t order;   // of the call among all of its rank, whatever the stream
+    uint8_t kind;  // RecordedKind
+    uint8_t cause; // Cause
+    uint8_t op;    // COLLECTIVE: CollectiveOp
+    int32_t label; // of ProgramSpec.labels
+    int32_t group; // COLLECTIVE: of ProgramSpec.groups
+    int32_t peer;  // SEND, RECV: the other rank; COLLECTIVE: root; MARK, WAIT: mark number
+    int32_t order; // of the call among all of its rank, whatever the stream
     int64_t tag;
-    double bytes;    // 0 for a RECV that takes what comes
-    SimTime time;    // WORK
+    double bytes; // 0 for a RECV that takes what comes
+    SimTime time; // WORK
 } RecordedOp;
 
 typedef struct RecordedStream {
-    const char *name;  // "main" for the first
+    const char *name; // "main" for the first
     RecordedOp *items;
     int count, room;
 } RecordedStream;
@@ -38,7 +45,8 @@ typedef struct RecordedRank {
 } RecordedRank;
 
 typedef struct RankGroup {
-    const int *ranks; // in the group's order
+    const int *ranks;  // in the group's order
+    const int *sorted; // in rising order
     int count;
 } RankGroup;
 
@@ -55,18 +63,19 @@ typedef struct ProgramSpec {
     RecordedRank *ranks;     // [cluster->gpu_count]: one step of each
     const RankGroup *groups; // group 0 is all ranks
     int group_count;
-    const Label *labels;     // label 0 is unnamed
+    const Label *labels; // label 0 is unnamed
     int label_count;
     const char *const *notes;
     int note_count;
 } ProgramSpec;
 
-// The System of all `steps` one after another (its end is their total), one actor per rank: sends meet receives by (from, to, tag) in order, collectives meet by
-// order within (group, stream). NULL after problems: ranks that call different things, or a call some rank never makes.
+// The System of all `steps` one after another (its end is their total), one actor per rank: sends meet receives by
+// (from, to, tag) in order, collectives meet by order within (group, stream). NULL after problems: ranks that call
+// different things, or a call some rank never makes.
 const System *program_system(Arena *arena, const ProgramSpec *program, Problems *problems);
 
-// A deadlock found by running program_system's System as it is (RunResult.stuck): who waits, in which call at which line,
-// for whom, and what those do instead. `where` serves calls without a line.
+// A deadlock found by running program_system's System as it is (RunResult.stuck): who waits, in which call at which
+// line, for whom, and what those do instead. `where` serves calls without a line.
 void report_stuck(Arena *arena, const System *system, const RunResult *result, Where where, Problems *problems);
 
 // "rank 3", "ranks 0 to 7", "ranks 1, 3 and 5", for messages. Ranks in rising order.

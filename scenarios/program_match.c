@@ -14,7 +14,7 @@
 // One call: where it is, and what decides whom it meets.
 typedef struct Entry {
     int32_t rank, stream, index, order;
-    int32_t a, b;       // SEND, RECV: from, to; COLLECTIVE: group, number of the stream's name
+    int32_t a, b; // SEND, RECV: from, to; COLLECTIVE: group, number of the stream's name
     int64_t tag;
     const RecordedOp *op;
 } Entry;
@@ -61,11 +61,16 @@ const char *rank_list(Arena *arena, const int *ranks, int count) {
     enum { SHOWN = 8 };
     CHECK(count > 0);
     if (count == 1) return arena_printf(arena, "rank %d", ranks[0]);
-    if (count > 2 && ranks[count - 1] - ranks[0] == count - 1) return arena_printf(arena, "ranks %d to %d", ranks[0], ranks[count - 1]);
+    if (count > 2 && ranks[count - 1] - ranks[0] == count - 1)
+        return arena_printf(arena, "ranks %d to %d", ranks[0], ranks[count - 1]);
     const char *list = "ranks";
     int shown = count <= SHOWN ? count : SHOWN;
     for (int i = 0; i < shown; i++)
-        list = arena_printf(arena, "%s%s %d", list, i == 0 ? "" : i == shown - 1 && shown == count ? " and" : ",", ranks[i]);
+        list = arena_printf(arena, "%s%s %d", list,
+                            i == 0                             ? ""
+                            : i == shown - 1 && shown == count ? " and"
+                                                               : ",",
+                            ranks[i]);
     return shown == count ? list : arena_printf(arena, "%s and %d more", list, count - shown);
 }
 
@@ -79,7 +84,8 @@ static const char *call_text(const Matcher *m, const RecordedOp *op) {
     const char *name = m->program->labels[op->label].name, *kind = collective_op_name((CollectiveOp)op->op);
     const char *quoted = strcmp(name, kind) == 0 ? "" : arena_printf(m->arena, " \"%.40s\"", name);
     if (op->op == COLLECTIVE_BARRIER) return arena_printf(m->arena, "%s%s", kind, quoted);
-    return arena_printf(m->arena, "%s%s of %s", kind, quoted, quantity_format(op->bytes, QUANTITY_BYTES, bytes, sizeof bytes));
+    return arena_printf(m->arena, "%s%s of %s", kind, quoted,
+                        quantity_format(op->bytes, QUANTITY_BYTES, bytes, sizeof bytes));
 }
 
 // ---- Collecting.
@@ -160,8 +166,12 @@ static int32_t add_plan(Matcher *m, OpenChannel *open, PlanKey key, Plan plan) {
 static int32_t collective_plan_of(Matcher *m, OpenChannel *open, PlanKey key, const int *ranks, int rank_count) {
     int32_t known = known_plan(open, key);
     if (known >= 0) return known;
-    CollectiveRequest request = {.op = (CollectiveOp)key.op, .backend = m->program->backend, .ranks = ranks, .rank_count = rank_count,
-                                 .root = key.root, .bytes = key.bytes};
+    CollectiveRequest request = {.op = (CollectiveOp)key.op,
+                                 .backend = m->program->backend,
+                                 .ranks = ranks,
+                                 .rank_count = rank_count,
+                                 .root = key.root,
+                                 .bytes = key.bytes};
     return add_plan(m, open, key, collective_plan(m->arena, m->program->cluster->network, &request).plan);
 }
 
@@ -191,14 +201,18 @@ static void sort_entries(EntryList *list, int (*order)(const void *, const void 
 
 static void report_unmatched(Matcher *m, const Entry *entry, bool is_send, int earlier, int *reported) {
     if (++*reported > PROBLEMS_OF_A_KIND) return;
-    const char *before = earlier ? arena_printf(m->arena, " more than %d time%s", earlier, earlier == 1 ? "" : "s") : "";
+    const char *before =
+        earlier ? arena_printf(m->arena, " more than %d time%s", earlier, earlier == 1 ? "" : "s") : "";
     if (is_send)
-        problem_add(m->problems, place_of(m, entry->op), "deadlock: rank %d sends to rank %d with tag %lld, and rank %d never receives it%s", entry->a,
+        problem_add(m->problems, place_of(m, entry->op),
+                    "deadlock: rank %d sends to rank %d with tag %lld, and rank %d never receives it%s", entry->a,
                     entry->b, (long long)entry->tag, entry->b, before);
     else
-        problem_add(m->problems, place_of(m, entry->op), "deadlock: rank %d waits in recv for rank %d with tag %lld, and rank %d never sends it%s", entry->b,
+        problem_add(m->problems, place_of(m, entry->op),
+                    "deadlock: rank %d waits in recv for rank %d with tag %lld, and rank %d never sends it%s", entry->b,
                     entry->a, (long long)entry->tag, entry->a, before);
-    problem_hint(m->problems, "every send needs a recv of the same two ranks and the same tag, and the other way round");
+    problem_hint(m->problems,
+                 "every send needs a recv of the same two ranks and the same tag, and the other way round");
 }
 
 static bool check_sizes(Matcher *m, const Entry *send, const Entry *receive, int *reported) {
@@ -207,7 +221,8 @@ static bool check_sizes(Matcher *m, const Entry *send, const Entry *receive, int
     if (++*reported > PROBLEMS_OF_A_KIND) return false;
     quantity_format(send->op->bytes, QUANTITY_BYTES, sent, sizeof sent);
     quantity_format(receive->op->bytes, QUANTITY_BYTES, expected, sizeof expected);
-    problem_add(m->problems, place_of(m, receive->op), "rank %d expects %s from rank %d with tag %lld, which sends %s at line %d", receive->rank, expected,
+    problem_add(m->problems, place_of(m, receive->op),
+                "rank %d expects %s from rank %d with tag %lld, which sends %s at line %d", receive->rank, expected,
                 send->rank, (long long)send->tag, sent, place_of(m, send->op).line);
     problem_hint(m->problems, "leave bytes out of the recv to take what comes");
     return false;
@@ -229,7 +244,8 @@ static int order_pairs(const void *x, const void *y) {
 }
 
 static bool same_channel(const Pair *a, const Pair *b) {
-    return compare_keys(a->send, b->send) == 0 && a->send->stream == b->send->stream && a->receive->stream == b->receive->stream;
+    return compare_keys(a->send, b->send) == 0 && a->send->stream == b->send->stream &&
+           a->receive->stream == b->receive->stream;
 }
 
 static void join_pairs(Matcher *m, Pair *pairs, int count) {
@@ -267,7 +283,8 @@ static void match_messages(Matcher *m) {
         count++;
     }
     if (reported > PROBLEMS_OF_A_KIND)
-        problem_add(m->problems, m->program->where, "and %d more sends and receives do not match", reported - PROBLEMS_OF_A_KIND);
+        problem_add(m->problems, m->program->where, "and %d more sends and receives do not match",
+                    reported - PROBLEMS_OF_A_KIND);
     if (reported == 0) join_pairs(m, pairs, count);
 }
 
@@ -286,10 +303,13 @@ static void report_different(Matcher *m, const Entry *a, const Entry *b, int num
     const RankGroup *group = &m->program->groups[a->op->group];
     const char *roots = "";
     if (a->op->op == b->op->op && a->op->bytes == b->op->bytes)
-        roots = arena_printf(m->arena, ", with root %d here and root %d there", group->ranks[b->op->peer], group->ranks[a->op->peer]);
-    problem_add(m->problems, place_of(m, b->op), "ranks of a group call different things: call %d is %s on rank %d, and %s on rank %d at line %d%s", number + 1,
-                call_text(m, b->op), b->rank, call_text(m, a->op), a->rank, place_of(m, a->op).line, roots);
-    problem_hint(m->problems, "all ranks of a group make the same calls in the same order, with the same bytes and root");
+        roots = arena_printf(m->arena, ", with root %d here and root %d there", group->ranks[b->op->peer],
+                             group->ranks[a->op->peer]);
+    problem_add(m->problems, place_of(m, b->op),
+                "ranks of a group call different things: call %d is %s on rank %d, and %s on rank %d at line %d%s",
+                number + 1, call_text(m, b->op), b->rank, call_text(m, a->op), a->rank, place_of(m, a->op).line, roots);
+    problem_hint(m->problems,
+                 "all ranks of a group make the same calls in the same order, with the same bytes and root");
 }
 
 static void report_missing(Matcher *m, const RankGroup *group, const Calls *calls, int number) {
@@ -304,9 +324,12 @@ static void report_missing(Matcher *m, const RankGroup *group, const Calls *call
             missing[missing_count++] = group->ranks[i];
         }
     }
-    problem_add(m->problems, place_of(m, call->op), "deadlock: %s wait%s in %s, which %s never call%s", rank_list(m->arena, waiting, waiting_count),
-                waiting_count == 1 ? "s" : "", call_text(m, call->op), rank_list(m->arena, missing, missing_count), missing_count == 1 ? "s" : "");
-    problem_hint(m->problems, "all ranks of a group make the same calls in the same order, on streams of the same name");
+    CHECK(call);
+    problem_add(m->problems, place_of(m, call->op), "deadlock: %s wait%s in %s, which %s never call%s",
+                rank_list(m->arena, waiting, waiting_count), waiting_count == 1 ? "s" : "", call_text(m, call->op),
+                rank_list(m->arena, missing, missing_count), missing_count == 1 ? "s" : "");
+    problem_hint(m->problems,
+                 "all ranks of a group make the same calls in the same order, on streams of the same name");
 }
 
 // False after a problem: one for each group and stream.
@@ -346,8 +369,10 @@ static Calls calls_of(const Entry *entries, int count, int rank) {
     int low = 0, high = count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (entries[middle].rank < rank) low = middle + 1;
-        else high = middle;
+        if (entries[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
     }
     Calls calls = {entries + low, 0};
     while (low + calls.count < count && entries[low + calls.count].rank == rank) calls.count++;
@@ -385,9 +410,11 @@ static void make_links(Matcher *m) {
     m->shared_storage_link = count;
     if (storage && storage->shared) links[count++] = (Link){"storage server", storage->read_bytes_per_second};
     for (int node = 0; node < nodes; node++) {
-        double speed = storage && !storage->shared ? storage->read_bytes_per_second : cluster->node_of[node]->local_read_bytes_per_second;
+        double speed = storage && !storage->shared ? storage->read_bytes_per_second
+                                                   : cluster->node_of[node]->local_read_bytes_per_second;
         m->disk_links[node] = count;
-        if (speed > 0 && !(storage && storage->shared)) links[count++] = (Link){arena_printf(m->arena, "node%d.disk", node), speed};
+        if (speed > 0 && !(storage && storage->shared))
+            links[count++] = (Link){arena_printf(m->arena, "node%d.disk", node), speed};
     }
     m->matched->links = links;
     m->matched->link_count = count;

@@ -14,9 +14,9 @@ typedef struct ChannelList {
 } ChannelList;
 
 typedef struct Matched {
-    Meeting ***of;       // [rank][stream][operation]
+    Meeting ***of; // [rank][stream][operation]
     ChannelList channels;
-    Link *links;         // of the network, then the storage server, then the nodes' disks
+    Link *links; // of the network, then the storage server, then the nodes' disks
     int link_count;
 } Matched;
 

@@ -69,8 +69,8 @@ static void report_call(const Report *r, const Stuck *stuck) {
     if (missing == 0)
         problem_add(r->problems, place_of(r, stuck), "deadlock: %s %s in \"%.40s\"", who, verb, name);
     else
-        problem_add(r->problems, place_of(r, stuck), "deadlock: %s %s in \"%.40s\"%s for %s, %s", who, verb, name, whose,
-                    rank_list(r->arena, absent, missing), instead(r, absent, missing));
+        problem_add(r->problems, place_of(r, stuck), "deadlock: %s %s in \"%.40s\"%s for %s, %s", who, verb, name,
+                    whose, rank_list(r->arena, absent, missing), instead(r, absent, missing));
 }
 
 void report_stuck(Arena *arena, const System *system, const RunResult *result, Where where, Problems *problems) {
@@ -80,6 +80,7 @@ void report_stuck(Arena *arena, const System *system, const RunResult *result, W
         if (reported_before(&r, i)) continue;
         report_call(&r, &result->stuck[i]);
         if (shown++ == 0)
-            problem_hint(problems, "ranks that wait for each other never go on: change the order of the calls, or put some on another stream");
+            problem_hint(problems, "ranks that wait for each other never go on: change the order of the calls, or put "
+                                   "some on another stream");
     }
 }

@@ -72,7 +72,8 @@ static Program program_of_rank(Builder *b, int rank, SlotList *slots) {
     for (int s = 0; s < recorded->count; s++) {
         const RecordedStream *from = &recorded->items[s];
         Op *ops = ARENA_ARRAY(b->arena, Op, from->count);
-        for (int i = 0; i < from->count; i++) ops[i] = op_of(b, rank, &from->items[i], b->matched->of[rank][s][i], slots);
+        for (int i = 0; i < from->count; i++)
+            ops[i] = op_of(b, rank, &from->items[i], b->matched->of[rank][s][i], slots);
         streams[s] = (Stream){from->name, ops, from->count};
     }
     return (Program){streams, recorded->count, recorded->mark_count, slots->count};
@@ -87,7 +88,8 @@ static uint64_t program_hash(const Program *program) {
         hash = digest_bytes(hash, stream->name, strlen(stream->name));
         for (int64_t i = 0; i < stream->count; i++) {
             const Op *op = &stream->ops[i];
-            hash = digest_u64(hash, (uint64_t)op->kind << 56 ^ (uint64_t)op->cause << 48 ^ (uint64_t)op->slot << 32 ^ (uint32_t)op->id);
+            hash = digest_u64(hash, (uint64_t)op->kind << 56 ^ (uint64_t)op->cause << 48 ^ (uint64_t)op->slot << 32 ^
+                                        (uint32_t)op->id);
             hash = digest_u64(hash, (uint64_t)op->time ^ (uint64_t)op->label << 40);
         }
     }
@@ -95,11 +97,13 @@ static uint64_t program_hash(const Program *program) {
 }
 
 static bool same_op(const Op *a, const Op *b) {
-    return a->kind == b->kind && a->cause == b->cause && a->slot == b->slot && a->id == b->id && a->label == b->label && a->time == b->time;
+    return a->kind == b->kind && a->cause == b->cause && a->slot == b->slot && a->id == b->id && a->label == b->label &&
+           a->time == b->time;
 }
 
 static bool same_program(const Program *a, const Program *b) {
-    if (a->stream_count != b->stream_count || a->mark_count != b->mark_count || a->slot_count != b->slot_count) return false;
+    if (a->stream_count != b->stream_count || a->mark_count != b->mark_count || a->slot_count != b->slot_count)
+        return false;
     for (int s = 0; s < a->stream_count; s++) {
         const Stream *x = &a->streams[s], *y = &b->streams[s];
         if (x->count != y->count || strcmp(x->name, y->name) != 0) return false;
@@ -125,7 +129,9 @@ static bool build_rank(Builder *b, int rank) {
     SlotList slots = {0};
     Program program = program_of_rank(b, rank, &slots);
     if (slots.count > SLOTS_MOST) {
-        problem_add(b->problems, b->spec->where, "rank %d meets others in %d ways, of partners, tags and streams; 65536 are the most", rank, slots.count);
+        problem_add(b->problems, b->spec->where,
+                    "rank %d meets others in %d ways, of partners, tags and streams; 65536 are the most", rank,
+                    slots.count);
         problem_hint(b->problems, "use fewer tags: sends and receives of one tag meet in order");
         return false;
     }
@@ -141,7 +147,8 @@ static bool few_enough(Builder *b) {
         for (int s = 0; s < b->programs.items[p].stream_count; s++)
             operations += (double)b->programs.items[p].streams[s].count * b->spec->steps;
     if (operations <= OPERATIONS_MOST) return true;
-    problem_add(b->problems, b->spec->where, "%d steps of this program are %.3g operations; 5e7 are the most", b->spec->steps, operations);
+    problem_add(b->problems, b->spec->where, "%d steps of this program are %.3g operations; 5e7 are the most",
+                b->spec->steps, operations);
     problem_hint(b->problems, "simulate fewer steps");
     return false;
 }
@@ -181,10 +188,18 @@ const System *program_system(Arena *arena, const ProgramSpec *spec, Problems *pr
 
     System *system = ARENA_NEW(arena, System);
     *system = (System){
-        .programs = b.programs.items, .program_count = b.programs.count, .actors = b.actors, .actor_count = ranks,
-        .channels = b.matched->channels.items, .channel_count = b.matched->channels.count,
-        .links = b.matched->links, .link_count = b.matched->link_count,
-        .causes = cause_names, .cause_count = CAUSE_COUNT, .labels = spec->labels, .label_count = spec->label_count,
+        .programs = b.programs.items,
+        .program_count = b.programs.count,
+        .actors = b.actors,
+        .actor_count = ranks,
+        .channels = b.matched->channels.items,
+        .channel_count = b.matched->channels.count,
+        .links = b.matched->links,
+        .link_count = b.matched->link_count,
+        .causes = cause_names,
+        .cause_count = CAUSE_COUNT,
+        .labels = spec->labels,
+        .label_count = spec->label_count,
     };
     return system;
 }

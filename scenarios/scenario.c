@@ -19,7 +19,8 @@ static PathList settable_paths(Arena *arena) {
     PathList paths = {0};
     for (int i = 0; i < OBJECT_COUNT; i++)
         for (int j = 0; j < object_types[i].field_count && object_types[i].settable; j++)
-            LIST_PUSH(arena, &paths, arena_printf(arena, "%s.%s", object_types[i].name, object_types[i].fields[j].name));
+            LIST_PUSH(arena, &paths,
+                      arena_printf(arena, "%s.%s", object_types[i].name, object_types[i].fields[j].name));
     return paths;
 }
 
@@ -28,8 +29,10 @@ static void check_path(Script *script, const PathList *paths, const Setting *set
         if (strcmp(paths->items[i], setting->path) == 0) return;
     problem_add(script->problems, (Where){setting->written, 0}, "nothing is called %.60s", setting->path);
     const char *near = nearest_name(setting->path, paths->items, paths->count);
-    if (near) problem_hint(script->problems, "did you mean %s?", near);
-    else problem_hint(script->problems, "lockstep run --help lists the paths");
+    if (near)
+        problem_hint(script->problems, "did you mean %s?", near);
+    else
+        problem_hint(script->problems, "lockstep run --help lists the paths");
 }
 
 static void read_settings(Script *script) {
@@ -54,7 +57,8 @@ static void report_unused_settings(Script *script) {
     for (int i = 0; i < script->setting_count; i++) {
         const Setting *setting = &script->settings[i];
         if (setting->used) continue;
-        problem_add(script->problems, (Where){setting->written, 0}, "this scenario makes nothing that has a %s", setting->path);
+        problem_add(script->problems, (Where){setting->written, 0}, "this scenario makes nothing that has a %s",
+                    setting->path);
         problem_hint(script->problems, "lockstep run --help lists the paths");
     }
 }
@@ -63,7 +67,8 @@ static void report_unused_settings(Script *script) {
 
 static bool take_item(lua_State *L, Script *script) {
     const Handle *handle = handle_at(L, -1);
-    if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM && handle->kind != HANDLE_REPORT)) return false;
+    if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM && handle->kind != HANDLE_REPORT))
+        return false;
     ScenarioItem item = {0};
     if (handle->kind == HANDLE_STUDY) item.study = (StudySpec *)handle->value;
     if (handle->kind == HANDLE_PROGRAM) item.program = handle->value;
@@ -78,7 +83,8 @@ static void report_returned(lua_State *L, Script *script) {
     Where where = handle ? handle->where : (Where){script->request->file, 0};
     problem_add(script->problems, where, "the script returns %s%s; it must return what to simulate",
                 handle || lua_isnil(L, -1) ? "" : "a ", what);
-    problem_hint(script->problems, "end it with: return sim.study { on = cluster, run = job }, or a sim.program, or a list of them");
+    problem_hint(script->problems,
+                 "end it with: return sim.study { on = cluster, run = job }, or a sim.program, or a list of them");
 }
 
 static void take_returned(lua_State *L, Script *script) {
@@ -119,7 +125,8 @@ static void check_command_line(Script *script) {
     const ScenarioRequest *request = script->request;
     const OptionSpec *joined = script_options(script, script->options.items, script->options.count, &rows);
     const Options *given = options_parse(script->arena, joined, rows, request->argc, request->argv, script->usage);
-    if (problem_count(script->usage) == 0) options_refuse_positional(given, 1, script->usage); // values of unknown options look the same
+    if (problem_count(script->usage) == 0)
+        options_refuse_positional(given, 1, script->usage); // values of unknown options look the same
 }
 
 static const Scenario *finish(Script *script) {
@@ -128,7 +135,8 @@ static const Scenario *finish(Script *script) {
     return scenario;
 }
 
-const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const ScenarioRequest *request, Problems *problems, Problems *usage) {
+const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const ScenarioRequest *request,
+                              Problems *problems, Problems *usage) {
     Script script = {.arena = arena, .problems = problems, .usage = usage, .catalogue = catalogue, .request = request};
     int before = problem_count(problems);
     Source source = {.script = &script};

@@ -10,16 +10,16 @@
 
 typedef struct ScenarioRequest {
     const char *file;
-    const char *const *sets;      // "path=value", from --set
+    const char *const *sets; // "path=value", from --set
     int set_count;
-    int argc;                     // the whole command line: what sim.options declares is looked for in it
+    int argc; // the whole command line: what sim.options declares is looked for in it
     char **argv;
-    const OptionSpec *own;        // options that are the command's, not the script's
+    const OptionSpec *own; // options that are the command's, not the script's
     int own_count;
     LuaLimits limits;
     uint64_t seed;
     bool unfolded, want_timeline;
-    bool help_only;               // only to learn the script's options: programs are not recorded
+    bool help_only; // only to learn the script's options: programs are not recorded
 } ScenarioRequest;
 
 typedef struct ScenarioItem { // one of the three is set
@@ -31,13 +31,13 @@ typedef struct ScenarioItem { // one of the three is set
 typedef struct Scenario {
     const ScenarioItem *items;
     int item_count;
-    const OptionSpec *options;    // what the script declared
+    const OptionSpec *options; // what the script declared
     int option_count;
 } Scenario;
 
 // Mistakes in the script and in --set go to `problems`, mistakes with the script's own options to `usage`. NULL when
 // there were any; with help_only never NULL, and problems may be left unread.
-const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const ScenarioRequest *request, Problems *problems,
-                              Problems *usage);
+const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const ScenarioRequest *request,
+                              Problems *problems, Problems *usage);
 
 #endif

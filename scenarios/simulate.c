@@ -299,7 +299,6 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
 RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
                              const StudySpec *study, Problems *problems) {
     RecordPoint point = blank_point(cluster);
-    point.dp = point.tp = point.pp = point.vpp = point.cp = point.ep = 1;
     double started = cpu_seconds();
     Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL}
                                                             : fold_system(arena, system);

@@ -468,7 +468,10 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     }
     if (problem_count(problems) > before) return NULL;
     ModelKind kind = spec->training.model->kind;
-    *record = (Record){.title = spec->title,
+    const char *title = spec->title;
+    if (!title)
+        title = arena_printf(arena, "%s on %s", spec->training.model->name, spec->cluster->groups[0].type->title);
+    *record = (Record){.title = title,
                        .scenario = spec->scenario,
                        .points = points,
                        .point_count = point_count,

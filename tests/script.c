@@ -65,7 +65,8 @@ const char *first_problem(const Loaded *loaded) {
     const Problems *problems = problem_count(loaded->problems) ? loaded->problems : loaded->usage;
     if (problem_count(problems) == 0) return "";
     const Problem *problem = problem_at(problems, 0);
-    return arena_printf(loaded->arena, "%d: %s | %s", problem->where.line, problem->text, problem->hint ? problem->hint : "");
+    return arena_printf(loaded->arena, "%d: %s | %s", problem->where.line, problem->text,
+                        problem->hint ? problem->hint : "");
 }
 
 bool any_problem_contains(const Loaded *loaded, const char *part) {
@@ -97,7 +98,8 @@ int run_script_text(const char *text, const char *arguments, char *output, size_
     write_text(path, text);
     const char *mark = strstr(arguments, "{DIR}");
     int before = mark ? (int)(mark - arguments) : (int)strlen(arguments);
-    snprintf(line, sizeof line, "$LOCKSTEP run %s %.*s%s%s", path, before, arguments, mark ? folder : "", mark ? mark + 5 : "");
+    snprintf(line, sizeof line, "$LOCKSTEP run %s %.*s%s%s", path, before, arguments, mark ? folder : "",
+             mark ? mark + 5 : "");
     int status = test_shell(line, output, output_bytes);
     bool found = remove_all_but_script(folder);
     if (wrote) *wrote = found;

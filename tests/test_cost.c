@@ -18,13 +18,22 @@ static Bench bench_open(void) {
     return bench;
 }
 
-static const Gpu *gpu(const Bench *bench, const char *name) { return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems); }
-static const Model *model(const Bench *bench, const char *name) { return find_model(bench->arena, name, nowhere, bench->problems); }
+static const Gpu *gpu(const Bench *bench, const char *name) {
+    return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems);
+}
+static const Model *model(const Bench *bench, const char *name) {
+    return find_model(bench->arena, name, nowhere, bench->problems);
+}
 
 static TrainingSpec megatron(const Model *m) {
     return (TrainingSpec){
-        .model = m, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .seq_len = 1024, .precision = FP16, .mixed_precision = true,
-        .framework = FRAMEWORK_MEGATRON, .optimizer = OPTIMIZER_ADAM,
+        .model = m,
+        .layout = {.tp = 1, .pp = 1, .vpp = 1},
+        .seq_len = 1024,
+        .precision = FP16,
+        .mixed_precision = true,
+        .framework = FRAMEWORK_MEGATRON,
+        .optimizer = OPTIMIZER_ADAM,
     };
 }
 
@@ -41,7 +50,9 @@ static double seconds_of(const CostList *list, Cause cause) {
     return seconds;
 }
 
-static double block_seconds(const BlockCost *cost) { return list_seconds(&cost->forward) + list_seconds(&cost->backward); }
+static double block_seconds(const BlockCost *cost) {
+    return list_seconds(&cost->forward) + list_seconds(&cost->backward);
+}
 
 // "all_gather reduce_scatter …"
 static const char *collectives(Arena *arena, const CostList *list) {
@@ -81,7 +92,8 @@ TEST(blocks_multiply_what_the_model_multiplies) {
         const Model *m = model(&bench, names[i]);
         TrainingSpec training = megatron(m);
         double flops = 0;
-        for (int block = 0; block < m->block_count; block++) flops += block_cost(m, block, &training, 4, gpu(&bench, "A100")).matmul_flops;
+        for (int block = 0; block < m->block_count; block++)
+            flops += block_cost(m, block, &training, 4, gpu(&bench, "A100")).matmul_flops;
         EXPECT_NEAR(flops, 4 * model_forward_flops_per_sample(m, 1024), 1e-12);
     }
     arena_close(bench.arena);
@@ -95,11 +107,13 @@ TEST(tensor_parallel_parameters_are_shards_and_copies) {
     EXPECT_NEAR(block_cost(m, 1, &training, 1, gpu(&bench, "A100")).parameters, block_parameters(m, 1), 1e-12);
     training.layout.tp = 8;
     // 12 h^2 and 7 h of biases are split; 2 h of biases and 4 h of norms are not.
-    EXPECT_NEAR(block_cost(m, 1, &training, 1, gpu(&bench, "A100")).parameters, (12 * h * h + 7 * h) / 8 + 6 * h, 1e-12);
+    EXPECT_NEAR(block_cost(m, 1, &training, 1, gpu(&bench, "A100")).parameters, (12 * h * h + 7 * h) / 8 + 6 * h,
+                1e-12);
     // The last stage of a pipeline holds the tied table too.
     double head = block_cost(m, m->block_count - 1, &training, 1, gpu(&bench, "A100")).parameters;
     training.layout.pp = 2;
-    EXPECT_NEAR(block_cost(m, m->block_count - 1, &training, 1, gpu(&bench, "A100")).parameters, head + m->vocab * h / 8, 1e-12);
+    EXPECT_NEAR(block_cost(m, m->block_count - 1, &training, 1, gpu(&bench, "A100")).parameters,
+                head + m->vocab * h / 8, 1e-12);
     arena_close(bench.arena);
 }
 
@@ -159,7 +173,8 @@ TEST(backward_takes_about_twice_forward) {
         int middle = m->block_count / 2;
         BlockCost cost = block_cost(m, middle, &training, 32, gpu(&bench, "A100"));
         double ratio = list_seconds(&cost.backward) / list_seconds(&cost.forward);
-        if (ratio < 1.5 || ratio > 2.6) test_fail(__FILE__, __LINE__, "%s: backward is %.2f of forward", names[i], ratio);
+        if (ratio < 1.5 || ratio > 2.6)
+            test_fail(__FILE__, __LINE__, "%s: backward is %.2f of forward", names[i], ratio);
     }
     arena_close(bench.arena);
 }
@@ -178,7 +193,8 @@ TEST(twice_the_micro_batch_takes_longer_but_not_twice_as_long) {
                 double once = step_seconds_of(m, &training, batch, gpu(&bench, gpus[j]));
                 double twice = step_seconds_of(m, &training, 2 * batch, gpu(&bench, gpus[j]));
                 if (!(twice >= 0.999 * once && twice <= 2.12 * once))
-                    test_fail(__FILE__, __LINE__, "%s on %s: batch %g takes %g s, twice that %g s", names[i], gpus[j], batch, once, twice);
+                    test_fail(__FILE__, __LINE__, "%s on %s: batch %g takes %g s, twice that %g s", names[i], gpus[j],
+                              batch, once, twice);
             }
         }
     }
@@ -193,7 +209,8 @@ TEST(small_eager_kernels_wait_for_the_cpu) {
     training.seq_len = 64;
     training.framework = FRAMEWORK_EAGER;
     BlockCost eager = block_cost(m, 1, &training, 1, g);
-    EXPECT(block_seconds(&eager) >= 7e-6 * (eager.kernels_forward + eager.kernels_backward)); // issue rate of eager PyTorch
+    EXPECT(block_seconds(&eager) >=
+           7e-6 * (eager.kernels_forward + eager.kernels_backward)); // issue rate of eager PyTorch
     EXPECT(seconds_of(&eager.forward, CAUSE_LAUNCH) > 0.8 * list_seconds(&eager.forward));
     training.framework = FRAMEWORK_TUNED;
     BlockCost tuned = block_cost(m, 1, &training, 1, g);
@@ -208,7 +225,8 @@ TEST(heads_that_are_no_multiple_of_eight_lose_the_tensor_cores) {
     const Model *aligned = model_transformer(bench.arena, &shape, nowhere, bench.problems);
     const Model *misaligned = model_transformer(bench.arena, &odd, nowhere, bench.problems);
     TrainingSpec a = megatron(aligned), b = megatron(misaligned);
-    BlockCost fast = block_cost(aligned, 1, &a, 4, gpu(&bench, "A100")), slow = block_cost(misaligned, 1, &b, 4, gpu(&bench, "A100"));
+    BlockCost fast = block_cost(aligned, 1, &a, 4, gpu(&bench, "A100")),
+              slow = block_cost(misaligned, 1, &b, 4, gpu(&bench, "A100"));
     EXPECT(seconds_of(&slow.forward, CAUSE_ATTENTION) > 1.8 * seconds_of(&fast.forward, CAUSE_ATTENTION));
     arena_close(bench.arena);
 }
@@ -247,11 +265,12 @@ TEST(all_small_cases_cost_something_finite) {
                 training.layout.sequence_parallel = bits & 2;
                 training.attention = bits & 4 ? ATTENTION_FLASH : ATTENTION_PLAIN;
                 training.recompute = (Recompute)(bits / 8);
-                for (int block = 0; block < m->block_count; block += m->block_count > 2 ? (m->block_count - 1) / 2 : 1) {
+                for (int block = 0; block<m->block_count; block += m->block_count> 2 ? (m->block_count - 1) / 2 : 1) {
                     BlockCost cost = block_cost(m, block, &training, 1, g);
                     double seconds = block_seconds(&cost);
                     cases++;
-                    if (!(seconds > 0 && seconds < 1e4 && cost.activation_bytes >= 0 && cost.working_bytes >= 0 && cost.parameters > 0))
+                    if (!(seconds > 0 && seconds < 1e4 && cost.activation_bytes >= 0 && cost.working_bytes >= 0 &&
+                          cost.parameters > 0))
                         test_fail(__FILE__, __LINE__, "%s block %d on %s: %g s", names[i], block, g->name, seconds);
                 }
             }
@@ -298,8 +317,13 @@ TEST(gpt_22b_on_eight_a100_takes_what_korthikanti_measured) {
 }
 
 TEST(resnet_50_runs_at_published_speeds) {
-    static const struct { const char *gpu; Precision precision; Framework framework; double batch, images_per_second; } measured[] = {
-        {"V100-SXM2-16GB", FP32, FRAMEWORK_TUNED, 128, 395}, {"V100-SXM2-16GB", FP16, FRAMEWORK_TUNED, 256, 1430},
+    static const struct {
+        const char *gpu;
+        Precision precision;
+        Framework framework;
+        double batch, images_per_second;
+    } measured[] = {
+        {"V100-SXM2-16GB", FP32, FRAMEWORK_TUNED, 128, 395},  {"V100-SXM2-16GB", FP16, FRAMEWORK_TUNED, 256, 1430},
         {"V100-SXM2-16GB", FP16, FRAMEWORK_GRAPH, 224, 1199}, {"V100-SXM2-16GB", FP16, FRAMEWORK_EAGER, 256, 803},
         {"A100-SXM4-80GB", FP16, FRAMEWORK_TUNED, 408, 3500}, {"H100-SXM5-80GB", FP16, FRAMEWORK_TUNED, 408, 7000},
         {"A100-PCIE-40GB", FP16, FRAMEWORK_EAGER, 720, 1396},
@@ -313,7 +337,8 @@ TEST(resnet_50_runs_at_published_speeds) {
         training.mixed_precision = measured[i].precision == FP16;
         training.framework = measured[i].framework;
         training.optimizer = OPTIMIZER_SGD;
-        double seconds = step_seconds_of(m, &training, measured[i].batch, g) + optimizer_seconds(&training, model_parameters(m), g);
+        double seconds =
+            step_seconds_of(m, &training, measured[i].batch, g) + optimizer_seconds(&training, model_parameters(m), g);
         EXPECT_NEAR(measured[i].batch / seconds, measured[i].images_per_second, 0.2);
     }
     arena_close(bench.arena);

@@ -15,7 +15,8 @@ static char *printed(Arena *arena, void (*print)(FILE *)) {
 }
 
 TEST(choices_of_back_ends_and_precisions_are_those_of_the_models) {
-    const Field *backend = field_find(OBJECT_TRAINING, "backend"), *precision = field_find(OBJECT_TRAINING, "precision");
+    const Field *backend = field_find(OBJECT_TRAINING, "backend"),
+                *precision = field_find(OBJECT_TRAINING, "precision");
     EXPECT_INT(backend->name_count, BACKEND_COUNT);
     for (int i = 0; i < backend->name_count; i++) EXPECT_TEXT(backend->names[i], backend_name((Backend)i));
     for (int i = 0; i < precision->name_count; i++) {
@@ -39,11 +40,13 @@ TEST(whatever_may_be_varied_is_known_to_the_study) {
     for (int i = 0; i < object_types[OBJECT_VARY].field_count; i++) {
         const Field *field = &object_types[OBJECT_VARY].fields[i];
         char expression[512];
-        snprintf(expression, sizeof expression, "sim.study { on = cluster, run = job, vary = { %s = { %s } } }", field->name, field->example);
+        snprintf(expression, sizeof expression, "sim.study { on = cluster, run = job, vary = { %s = { %s } } }",
+                 field->name, field->example);
         Loaded loaded = load_returning(expression, NULL);
         EXPECT_TEXT(first_problem(&loaded), "");
         if (loaded.scenario) study_run(loaded.arena, loaded.scenario->items[0].study, loaded.problems);
-        if (any_problem_contains(&loaded, "cannot be varied")) test_fail(__FILE__, __LINE__, "%s: %s", field->name, first_problem(&loaded));
+        if (any_problem_contains(&loaded, "cannot be varied"))
+            test_fail(__FILE__, __LINE__, "%s: %s", field->name, first_problem(&loaded));
         EXPECT(!any_problem_contains(&loaded, "is not known"));
         unload(&loaded);
     }
@@ -55,10 +58,13 @@ TEST(whatever_may_be_published_is_known_to_the_study) {
         const Field *field = &object_types[OBJECT_PUBLISHED].fields[i];
         if (field->kind != FIELD_QUANTITY || field_find(OBJECT_VARY, field->name)) continue;
         char expression[512];
-        snprintf(expression, sizeof expression, "sim.study { on = cluster, run = job, published = { { gpus = 8, source = 's', %s = %s } } }", field->name, field->example);
+        snprintf(expression, sizeof expression,
+                 "sim.study { on = cluster, run = job, published = { { gpus = 8, source = 's', %s = %s } } }",
+                 field->name, field->example);
         Loaded loaded = load_returning(expression, NULL);
         EXPECT_TEXT(first_problem(&loaded), "");
-        const Record *record = loaded.scenario ? study_run(loaded.arena, loaded.scenario->items[0].study, loaded.problems) : NULL;
+        const Record *record =
+            loaded.scenario ? study_run(loaded.arena, loaded.scenario->items[0].study, loaded.problems) : NULL;
         EXPECT(record && record->published_count == 1);
         figures++;
         unload(&loaded);
@@ -71,7 +77,9 @@ TEST(whatever_may_be_expected_has_a_value) { // samples gives the run a length
     for (int i = 0; i < object_types[OBJECT_EXPECT].field_count; i++) {
         const Field *field = &object_types[OBJECT_EXPECT].fields[i];
         char expression[512], text[4096] = "";
-        snprintf(expression, sizeof expression, "sim.study { on = %s, run = sim.training { model = 'gpt2-124m', samples = 1e6, batch = { micro = 1 } }:expect { %s = '> 1e-9' } }",
+        snprintf(expression, sizeof expression,
+                 "sim.study { on = %s, run = sim.training { model = 'gpt2-124m', samples = 1e6, batch = { micro = 1 } "
+                 "}:expect { %s = '> 1e-9' } }",
                  cluster, field->name);
         Loaded loaded = load_returning(expression, NULL);
         EXPECT_TEXT(first_problem(&loaded), "");
@@ -91,6 +99,17 @@ TEST(the_types_for_editors_name_every_field_and_load_as_lua) {
     for (int id = 0; id < OBJECT_COUNT; id++)
         for (int i = 0; i < object_types[id].field_count; i++)
             EXPECT_CONTAINS(api, arena_printf(arena, "---@field %s", object_types[id].fields[i].name));
+    EXPECT(strstr(api, "(null)") == NULL);
+    Loaded all = load_script(
+        "local sim, names = require 'lockstep', {}\nfor name, value in pairs(sim) do\n"
+        "if type(value) == 'function' then names[#names + 1] = name end end\nerror(table.concat(names, ' '), 0)",
+        NULL);
+    char names[512];
+    snprintf(names, sizeof names, "%s", problem_count(all.problems) ? problem_at(all.problems, 0)->text : "");
+    for (char *name = strtok(names, " "); name; name = strtok(NULL, " "))
+        EXPECT_CONTAINS(api, arena_printf(arena, "\nfunction sim.%s(", name));
+    EXPECT(any_problem_contains(&all, "cluster") && any_problem_contains(&all, "study"));
+    unload(&all);
     Loaded loaded = load_script(api, NULL);
     EXPECT_CONTAINS(first_problem(&loaded), "the script returns a table"); // it ran
     unload(&loaded);
@@ -111,17 +130,24 @@ TEST(a_study_holds_what_the_script_said) {
     Loaded loaded = load_script(
         "local sim = require 'lockstep'\n"
         "local cluster = sim.cluster { nodes = { { node = 'dgx-a100', gpus = 8 }, { node = 'dgx-h100', gpus = 4 } },\n"
-        "  fabric = sim.fat_tree { link = 'ib-ndr400', oversubscription = 2, nodes_per_leaf = 16 }, price = { gpu_hour = 2.5, currency = 'EUR' }, pue = 1.1,\n"
+        "  fabric = sim.fat_tree { link = 'ib-ndr400', oversubscription = 2, nodes_per_leaf = 16 }, price = { gpu_hour "
+        "= 2.5, currency = 'EUR' }, pue = 1.1,\n"
         "  link_speed = { 1, 0.5 } }\n"
-        "local job = sim.training { model = sim.model.resnet { depth = 152 }, samples = '1.28M', epochs = 90, strategy = 'ddp',\n"
-        "  batch = { micro = 32, accumulation = 2 }, parallel = { tp = 1, pp = 2, dp = 'fill', zero = 1 }, schedule = 'gpipe', precision = 'fp16',\n"
-        "  recompute = 'full', framework = 'tuned', optimizer = 'sgd', backend = 'gloo', bucket = '10 MiB', overlap = { grad_reduce = false },\n"
-        "  fp32_grad_reduce = true, data = { storage = 'nfs-1gbe', sample_bytes = '110 kB', workers = 8, samples_per_second_per_worker = 100 },\n"
+        "local job = sim.training { model = sim.model.resnet { depth = 152 }, samples = '1.28M', epochs = 90, strategy "
+        "= 'ddp',\n"
+        "  batch = { micro = 32, accumulation = 2 }, parallel = { tp = 1, pp = 2, dp = 'fill', zero = 1 }, schedule = "
+        "'gpipe', precision = 'fp16',\n"
+        "  recompute = 'full', framework = 'tuned', optimizer = 'sgd', backend = 'gloo', bucket = '10 MiB', overlap = "
+        "{ grad_reduce = false },\n"
+        "  fp32_grad_reduce = true, data = { storage = 'nfs-1gbe', sample_bytes = '110 kB', workers = 8, "
+        "samples_per_second_per_worker = 100 },\n"
         "  cpu_per_step = '2 ms', jitter = 0.01, straggler = 1.5 }\n"
         "job:expect { memory = '< 76 GiB' }\n"
-        "return sim.study { on = cluster, run = job, title = 'T', seeds = 3, noise = 0.1, notes = { 'a', 'b' }, plot = 'scaling',\n"
+        "return sim.study { on = cluster, run = job, title = 'T', seeds = 3, noise = 0.1, notes = { 'a', 'b' }, plot = "
+        "'scaling',\n"
         "  vary = { micro_batch = { 16, 32 }, backend = nil, fabric = { 'ib-ndr400', 'eth-10g' } },\n"
-        "  published = { { micro_batch = 16, fabric = 'eth-10g', step_time = '3 s', source = 'here' } } }\n", NULL);
+        "  published = { { micro_batch = 16, fabric = 'eth-10g', step_time = '3 s', source = 'here' } } }\n",
+        NULL);
     EXPECT_TEXT(first_problem(&loaded), "");
     const StudySpec *study = loaded.scenario ? loaded.scenario->items[0].study : NULL;
     EXPECT(study != NULL);
@@ -185,7 +211,8 @@ TEST(precision_that_is_left_out_is_one_the_gpus_have) {
     } cases[] = {{"dgx-a100", BF16}, {"dgx-1-v100", FP16}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expression[256];
-        snprintf(expression, sizeof expression, "sim.study { on = sim.cluster { node = '%s' }, run = job }", cases[i].node);
+        snprintf(expression, sizeof expression, "sim.study { on = sim.cluster { node = '%s' }, run = job }",
+                 cases[i].node);
         Loaded loaded = load_returning(expression, NULL);
         EXPECT_TEXT(first_problem(&loaded), "");
         if (loaded.scenario) EXPECT_INT(loaded.scenario->items[0].study->training.precision, cases[i].precision);

@@ -26,18 +26,21 @@ TEST(endless_loops_stop_also_inside_pcall_and_coroutines) {
         "while true do pcall(error) end",
         "local function f() return f() end f()",
         "while true do coroutine.wrap(function() while true do end end)() end",
-        "while true do pcall(coroutine.wrap(function() while true do pcall(function() while true do end end) end end)) end",
+        "while true do pcall(coroutine.wrap(function() while true do pcall(function() while true do end end) end end)) "
+        "end",
         "local co = coroutine.wrap(function() while true do coroutine.yield() end end) while true do co() end",
         "while true do xpcall(function() while true do end end, function() while true do end end) end",
         "xpcall(error, function() while true do end end)",
         "xpcall(error, function() error() end) while true do end",
-        "local t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) while true do pcall(function() return t[1] end) end",
+        "local t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) while true do pcall(function() "
+        "return t[1] end) end",
         "local x <close> = setmetatable({}, {__close = function() while true do end end}) while true do end",
         "for _ in pairs(setmetatable({}, {__pairs = function() while true do end end})) do end",
         "table.sort({3, 2, 1}, function() while true do end end)",
         "string.gsub(('a'):rep(100), 'a', function() while true do end end)",
         "load(function() while true do end end)",
-        "require('lockstep').program{on = require('lockstep').cluster{node = 'dgx-a100'}, rank = function() while true do end end}",
+        "require('lockstep').program{on = require('lockstep').cluster{node = 'dgx-a100'}, rank = function() while true "
+        "do end end}",
     };
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         Loaded loaded = load_script(loops[i], LIMITS(.steps = 2000000));
@@ -49,7 +52,9 @@ TEST(endless_loops_stop_also_inside_pcall_and_coroutines) {
 }
 
 TEST(a_loop_that_overran_is_reported_where_it_was) {
-    Loaded loaded = load_script("local x = 0\n\nwhile true do pcall(function()\n  while true do x = x + 1 end\nend) end\n", LIMITS(.steps = 100000));
+    Loaded loaded =
+        load_script("local x = 0\n\nwhile true do pcall(function()\n  while true do x = x + 1 end\nend) end\n",
+                    LIMITS(.steps = 100000));
     EXPECT_CONTAINS(first_problem(&loaded), "4: the script runs on and on");
     EXPECT_CONTAINS(first_problem(&loaded), "--step-limit");
     unload(&loaded);
@@ -68,14 +73,17 @@ TEST(memory_is_limited_and_the_message_names_the_limit) {
         "local sim = require 'lockstep' while true do sim.cluster { node = 'dgx-a100' } end",
         "local sim = require 'lockstep' while true do sim.group { 1, 2, 3 } end",
         "local sim = require 'lockstep' while true do sim.model.get 'gpt2-124m' end",
-        "local sim = require 'lockstep' sim.program { on = sim.cluster { node = 'dgx-a100' }, rank = function(r) while true do r:compute { seconds = 1 } end end }",
-        "local sim = require 'lockstep' sim.program { on = sim.cluster { node = 'dgx-a100' }, rank = function(r) while true do r:record 'x' end end }",
+        "local sim = require 'lockstep' sim.program { on = sim.cluster { node = 'dgx-a100' }, rank = function(r) while "
+        "true do r:compute { seconds = 1 } end end }",
+        "local sim = require 'lockstep' sim.program { on = sim.cluster { node = 'dgx-a100' }, rank = function(r) while "
+        "true do r:record 'x' end end }",
     };
     for (size_t i = 0; i < sizeof hogs / sizeof *hogs; i++) {
         Loaded loaded = load_script(hogs[i], LIMITS(.memory_bytes = 8 << 20, .steps = 30000000));
         const char *problem = first_problem(&loaded);
-        bool said = strstr(problem, "more than its 8 MiB") || strstr(problem, "stack overflow") || strstr(problem, "too large") ||
-                    strstr(problem, "invalid conversion") || strstr(problem, "invalid value (nil) at index 1");
+        bool said = strstr(problem, "more than its 8 MiB") || strstr(problem, "stack overflow") ||
+                    strstr(problem, "too large") || strstr(problem, "invalid conversion") ||
+                    strstr(problem, "invalid value (nil) at index 1");
         EXPECT(!loaded.scenario);
         if (!said) test_fail(__FILE__, __LINE__, "%s gives \"%s\"", hogs[i], problem);
         unload(&loaded);
@@ -124,7 +132,8 @@ TEST(mistakes_in_lua_are_reported_with_their_line) {
         {"error()", "0: the script raised a nil that nobody caught"},
         {"error('plain', 0)", "0: plain"},
         {"local sim = require 'lockstep'\nsim.clustr {}", "2: sim has no \"clustr\" | did you mean \"cluster\"?"},
-        {"local sim = require 'lockstep'\nsim.model.resnt {}", "2: sim.model has no \"resnt\" | did you mean \"resnet\"?"},
+        {"local sim = require 'lockstep'\nsim.model.resnt {}",
+         "2: sim.model has no \"resnt\" | did you mean \"resnet\"?"},
         {"local sim = require 'lockstep'\nsim.cluster(3)", "2: sim.cluster takes a table of fields, not a number"},
         {"local sim = require 'lockstep'\nsim.hw(3)", "2: sim.hw takes the name of a part, not a number"},
         {"local sim = require 'lockstep'\nsim.hw 'A1OO'", "2: no hardware is called \"A1OO\" | did you mean"},
@@ -133,9 +142,12 @@ TEST(mistakes_in_lua_are_reported_with_their_line) {
         {"local sim = require 'lockstep'\nsim.geometric(0, 8, 2)", "2: this grows from"},
         {"local sim = require 'lockstep'\nsim.geometric(1, 0/0)", "2: the last number is not a number to count with"},
         {"local sim = require 'lockstep'\nsim.linear(0, 1, 1)", "2: this takes at least 2 numbers"},
-        {"local sim = require 'lockstep'\nsim.cluster { node = 'dgx-a100' }.gpsu()", "2: sim.cluster has no \"gpsu\" | did you mean \"gpus\"?"},
-        {"local sim = require 'lockstep'\nsim.cluster { node = 'dgx-a100' }.gpus = 3", "2: sim.cluster cannot be changed"},
-        {"local sim = require 'lockstep'\nsim.training { model = 'gpt2-124m' }.expect {}", "2: expect belongs to a sim.training"},
+        {"local sim = require 'lockstep'\nsim.cluster { node = 'dgx-a100' }.gpsu()",
+         "2: sim.cluster has no \"gpsu\" | did you mean \"gpus\"?"},
+        {"local sim = require 'lockstep'\nsim.cluster { node = 'dgx-a100' }.gpus = 3",
+         "2: sim.cluster cannot be changed"},
+        {"local sim = require 'lockstep'\nsim.training { model = 'gpt2-124m' }.expect {}",
+         "2: expect belongs to a sim.training"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Loaded loaded = load_script(cases[i].script, NULL);
@@ -145,8 +157,10 @@ TEST(mistakes_in_lua_are_reported_with_their_line) {
 }
 
 TEST(tables_in_circles_do_not_hang) {
-    Loaded loaded = load_script("local sim = require 'lockstep'\nlocal t = {} t.t, t[1], t.node, t.vary, t.published, t.nodes = t, t, t, t, { t, t }, t\n"
-                                "sim.cluster(t) sim.study(t) sim.training(t) sim.options(t) sim.program(t)\nreturn t", NULL);
+    Loaded loaded = load_script("local sim = require 'lockstep'\nlocal t = {} t.t, t[1], t.node, t.vary, t.published, "
+                                "t.nodes = t, t, t, t, { t, t }, t\n"
+                                "sim.cluster(t) sim.study(t) sim.training(t) sim.options(t) sim.program(t)\nreturn t",
+                                NULL);
     EXPECT(!loaded.scenario);
     unload(&loaded);
 }
@@ -166,7 +180,8 @@ TEST(modules_that_require_each_other_are_an_error) {
 
 TEST(random_numbers_of_a_script_follow_the_seed) {
     const char *script = "local a = {} for i = 1, 5 do a[i] = math.random(1000) end error(table.concat(a, ' '), 0)";
-    Loaded first = load_script(script, &(ScenarioRequest){.seed = 7}), same = load_script(script, &(ScenarioRequest){.seed = 7});
+    Loaded first = load_script(script, &(ScenarioRequest){.seed = 7}),
+           same = load_script(script, &(ScenarioRequest){.seed = 7});
     Loaded other = load_script(script, &(ScenarioRequest){.seed = 8});
     EXPECT_TEXT(first_problem(&first), first_problem(&same));
     EXPECT(strcmp(first_problem(&first), first_problem(&other)) != 0);

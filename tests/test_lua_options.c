@@ -13,11 +13,13 @@ static Loaded load_with(const char *script, const char *arguments) {
     return load_script(script, &(ScenarioRequest){.argc = argc, .argv = argv, .own = own, .own_count = 1});
 }
 
-static const char declares[] =
-    "local sim = require 'lockstep'\n"
-    "local opt = sim.options { gpus = { default = 8, min = 1, max = 512, help = 'GPUs' }, node = { default = 'dgx-a100' },\n"
-    "  batch_size = { default = 32, values = { 16, 32, 64 } }, rate = { default = 0.5, max = 1 }, fast = { default = false }, slow = { default = true } }\n"
-    "error(table.concat({ opt.gpus, math.type(opt.gpus), opt.node, opt.batch_size, opt.rate, tostring(opt.fast), tostring(opt.slow) }, ' '), 0)\n";
+static const char declares[] = "local sim = require 'lockstep'\n"
+                               "local opt = sim.options { gpus = { default = 8, min = 1, max = 512, help = 'GPUs' }, "
+                               "node = { default = 'dgx-a100' },\n"
+                               "  batch_size = { default = 32, values = { 16, 32, 64 } }, rate = { default = 0.5, max "
+                               "= 1 }, fast = { default = false }, slow = { default = true } }\n"
+                               "error(table.concat({ opt.gpus, math.type(opt.gpus), opt.node, opt.batch_size, "
+                               "opt.rate, tostring(opt.fast), tostring(opt.slow) }, ' '), 0)\n";
 
 static void expect_values(const char *arguments, const char *expected) {
     Loaded loaded = load_with(declares, arguments);
@@ -38,10 +40,11 @@ static void expect_usage(const char *script, const char *arguments, const char *
     unload(&loaded);
 }
 
-static const char simulates[] =
-    "local sim = require 'lockstep'\n"
-    "local opt = sim.options { gpus = { default = 8, min = 1, max = 512 }, size = { default = 32, values = { 16, 32, 64 } } }\n"
-    "return sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, run = sim.training { model = 'gpt2-124m', batch = { micro = 4 } } }\n";
+static const char simulates[] = "local sim = require 'lockstep'\n"
+                                "local opt = sim.options { gpus = { default = 8, min = 1, max = 512 }, size = { "
+                                "default = 32, values = { 16, 32, 64 } } }\n"
+                                "return sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, run = "
+                                "sim.training { model = 'gpt2-124m', batch = { micro = 4 } } }\n";
 
 TEST(mistakes_on_the_command_line_are_the_users_of_the_script) {
     expect_usage(simulates, "--gpsu 4", "no option is called \"--gpsu\" | did you mean \"--gpus\"?");
@@ -77,25 +80,26 @@ TEST(mistakes_in_the_declaration_are_the_scripts) {
 }
 
 TEST(an_option_that_was_not_declared_is_a_mistake_in_the_script) {
-    Loaded loaded = load_script("local sim = require 'lockstep'\nlocal opt = sim.options { gpus = { default = 8 } }\nprint(opt.gups)", NULL);
+    Loaded loaded = load_script(
+        "local sim = require 'lockstep'\nlocal opt = sim.options { gpus = { default = 8 } }\nprint(opt.gups)", NULL);
     EXPECT_CONTAINS(first_problem(&loaded), "3: the options of this scenario has no \"gups\" | did you mean \"gpus\"?");
     unload(&loaded);
 }
 
 // ---- --set.
 
-static const char settable[] =
-    "local sim = require 'lockstep'\n"
-    "local cluster = sim.cluster { node = 'dgx-a100', gpus = 8, fabric = 'ib-hdr200' }\n"
-    "local job = sim.training { model = 'gpt2-124m', batch = { micro = 4 } }\n"
-    "return sim.study { on = cluster, run = job, vary = { gpus = { 8, 16 } } }\n";
+static const char settable[] = "local sim = require 'lockstep'\n"
+                               "local cluster = sim.cluster { node = 'dgx-a100', gpus = 8, fabric = 'ib-hdr200' }\n"
+                               "local job = sim.training { model = 'gpt2-124m', batch = { micro = 4 } }\n"
+                               "return sim.study { on = cluster, run = job, vary = { gpus = { 8, 16 } } }\n";
 
 static Loaded load_setting(const char *set) {
     return load_script(settable, &(ScenarioRequest){.sets = (const char *[]){set}, .set_count = 1});
 }
 
 TEST(set_takes_the_place_of_what_the_script_says) {
-    const char *sets[] = {"cluster.gpus=24", "training.batch.global=96", "training.parallel.tp=2", "study.vary.gpus=8,32", "study.vary.precision=fp16,bf16"};
+    const char *sets[] = {"cluster.gpus=24", "training.batch.global=96", "training.parallel.tp=2",
+                          "study.vary.gpus=8,32", "study.vary.precision=fp16,bf16"};
     Loaded loaded = load_script(settable, &(ScenarioRequest){.sets = sets, .set_count = 5});
     EXPECT_TEXT(first_problem(&loaded), "");
     const StudySpec *study = loaded.scenario ? loaded.scenario->items[0].study : NULL;

@@ -2,17 +2,16 @@
 #include "scenarios/lua_place.h"
 #include "tests/test.h"
 
-static const char source[] =
-    "local sim = require 'lockstep' -- sim.cluster { node = 1 }\n"        // 1
-    "--[[ cluster { node = 2,\n ]] local cluster = sim.cluster {\n"       // 2, 3
-    "  name = \"} not the end { \", other = [==[ ]] } ]==],\n"            // 4
-    "  nested = { node = 3, { node = 4 } }, call = f(a, { node = 5 }),\n" // 5
-    "  f = function() local node = 6 if x then return { node = 7 } end end,\n" // 6
-    "  node =\n"                                                           // 7
-    "    'dgx', [\"text key\"] = 8; [1 + 2] = 9,\n"                       // 8
-    "  same == 3, list = { 1, x = 2, 3,\n"                                // 9
-    "     { node = 'inner' } },\n"                                        // 10
-    "}\n";                                                                // 11
+static const char source[] = "local sim = require 'lockstep' -- sim.cluster { node = 1 }\n"             // 1
+                             "--[[ cluster { node = 2,\n ]] local cluster = sim.cluster {\n"            // 2, 3
+                             "  name = \"} not the end { \", other = [==[ ]] } ]==],\n"                 // 4
+                             "  nested = { node = 3, { node = 4 } }, call = f(a, { node = 5 }),\n"      // 5
+                             "  f = function() local node = 6 if x then return { node = 7 } end end,\n" // 6
+                             "  node =\n"                                                               // 7
+                             "    'dgx', [\"text key\"] = 8; [1 + 2] = 9,\n"                            // 8
+                             "  same == 3, list = { 1, x = 2, 3,\n"                                     // 9
+                             "     { node = 'inner' } },\n"                                             // 10
+                             "}\n";                                                                     // 11
 
 TEST(a_key_is_found_at_its_own_depth_only) {
     Place table = place_of_call(source, 3, "cluster");

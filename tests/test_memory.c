@@ -19,13 +19,23 @@ static Bench bench_open(void) {
     return bench;
 }
 
-static const Gpu *gpu(const Bench *bench, const char *name) { return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems); }
-static const Model *model(const Bench *bench, const char *name) { return find_model(bench->arena, name, nowhere, bench->problems); }
+static const Gpu *gpu(const Bench *bench, const char *name) {
+    return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems);
+}
+static const Model *model(const Bench *bench, const char *name) {
+    return find_model(bench->arena, name, nowhere, bench->problems);
+}
 
 static TrainingSpec megatron(const Model *m) {
     return (TrainingSpec){
-        .model = m, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .schedule = SCHEDULE_1F1B, .seq_len = 2048, .precision = FP16,
-        .mixed_precision = true, .framework = FRAMEWORK_MEGATRON, .optimizer = OPTIMIZER_ADAM,
+        .model = m,
+        .layout = {.tp = 1, .pp = 1, .vpp = 1},
+        .schedule = SCHEDULE_1F1B,
+        .seq_len = 2048,
+        .precision = FP16,
+        .mixed_precision = true,
+        .framework = FRAMEWORK_MEGATRON,
+        .optimizer = OPTIMIZER_ADAM,
     };
 }
 
@@ -59,8 +69,13 @@ TEST(a_layers_activations_follow_korthikantis_equations) {
 // Figure 1 of the paper: GiB per GPU of activations without recomputation and with selective + sequence parallelism,
 // and of parameters with optimizer state.
 TEST(korthikantis_figure_1_is_met) {
-    static const struct { const char *name; int pp, vpp; double batch, none, selective, state; } jobs[] = {
-        {"megatron-22b", 1, 1, 4, 59.25, 9.5625, 45.5625}, {"megatron-175b", 8, 3, 1, 66.84375, 12.3515625, 45.5625},
+    static const struct {
+        const char *name;
+        int pp, vpp;
+        double batch, none, selective, state;
+    } jobs[] = {
+        {"megatron-22b", 1, 1, 4, 59.25, 9.5625, 45.5625},
+        {"megatron-175b", 8, 3, 1, 66.84375, 12.3515625, 45.5625},
     };
     Bench bench = bench_open();
     const Gpu *g = gpu(&bench, "A100");
@@ -89,12 +104,14 @@ TEST(mixed_precision_adam_keeps_18_bytes_a_parameter_and_sgd_in_fp32_keeps_12) {
     double parameters = model_parameters(m);
     TrainingSpec training = megatron(m);
     Memory mixed = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 1, g);
-    EXPECT_NEAR(mixed.bytes[MEMORY_WEIGHTS] + mixed.bytes[MEMORY_GRADIENTS] + mixed.bytes[MEMORY_OPTIMIZER], 18 * parameters, 1e-12);
+    EXPECT_NEAR(mixed.bytes[MEMORY_WEIGHTS] + mixed.bytes[MEMORY_GRADIENTS] + mixed.bytes[MEMORY_OPTIMIZER],
+                18 * parameters, 1e-12);
     training.precision = FP32;
     training.mixed_precision = false;
     training.optimizer = OPTIMIZER_SGD;
     Memory full = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 1, g);
-    EXPECT_NEAR(full.bytes[MEMORY_WEIGHTS] + full.bytes[MEMORY_GRADIENTS] + full.bytes[MEMORY_OPTIMIZER], 12 * parameters, 1e-12);
+    EXPECT_NEAR(full.bytes[MEMORY_WEIGHTS] + full.bytes[MEMORY_GRADIENTS] + full.bytes[MEMORY_OPTIMIZER],
+                12 * parameters, 1e-12);
     EXPECT_NEAR(gradient_bytes(&training), 4, 0);
     arena_close(bench.arena);
 }
@@ -205,9 +222,14 @@ TEST(the_smallest_change_is_one_that_fits) {
     training.micro_batch = 1;
     EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "tp = 8");
     EXPECT(!smallest_change_that_fits(bench.arena, &training, 1, g));
-    EXPECT(!smallest_change_that_fits(bench.arena, &(TrainingSpec){
-        .model = model(&bench, "megatron-1t"), .layout = {.tp = 1, .pp = 1, .vpp = 1}, .seq_len = 2048, .precision = FP16,
-        .mixed_precision = true, .micro_batch = 1}, 8, g));
+    EXPECT(!smallest_change_that_fits(bench.arena,
+                                      &(TrainingSpec){.model = model(&bench, "megatron-1t"),
+                                                      .layout = {.tp = 1, .pp = 1, .vpp = 1},
+                                                      .seq_len = 2048,
+                                                      .precision = FP16,
+                                                      .mixed_precision = true,
+                                                      .micro_batch = 1},
+                                      8, g));
     arena_close(bench.arena);
 }
 
@@ -224,17 +246,24 @@ TEST(jobs_that_cannot_be_are_refused_with_a_remedy) {
 
 TEST(the_memory_command_answers_and_says_no_with_exit_code_3) {
     char text[20000];
-    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt3-175b --gpu A100 --tp 8 --pp 8 --micro-batch 1 --seq 2048", text, sizeof text), 0);
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt3-175b --gpu A100 --tp 8 --pp 8 --micro-batch 1 --seq 2048",
+                          text, sizeof text),
+               0);
     EXPECT_CONTAINS(text, "It fits.");
-    EXPECT_INT(test_shell("$LOCKSTEP memory --model llama-2-7b --gpu A100 --gpus 8 --micro-batch 1", text, sizeof text), 3);
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model llama-2-7b --gpu A100 --gpus 8 --micro-batch 1", text, sizeof text),
+               3);
     EXPECT_CONTAINS(text, "Smallest change that does: zero = 1");
     EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2 --gpu H10O", text, sizeof text), 4);
     EXPECT_CONTAINS(text, "did you mean \"H100\"?");
-    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2 --gpu A100 --tensor-model-paralel-size 8", text, sizeof text), 2);
+    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2 --gpu A100 --tensor-model-paralel-size 8", text, sizeof text),
+               2);
     EXPECT_CONTAINS(text, "did you mean \"--tensor-model-parallel-size\"?");
-    EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2-355m --gpu A100 --tensor-model-parallel-size 8 --micro-batch-size 4 "
-                          "--global-batch-size 64 --seq-length 1024 --recompute-activations --use-distributed-optimizer --bf16 --json",
-                          text, sizeof text), 0);
+    EXPECT_INT(
+        test_shell("$LOCKSTEP memory --model gpt2-355m --gpu A100 --tensor-model-parallel-size 8 --micro-batch-size 4 "
+                   "--global-batch-size 64 --seq-length 1024 --recompute-activations --use-distributed-optimizer "
+                   "--bf16 --json",
+                   text, sizeof text),
+        0);
     EXPECT_CONTAINS(text, "\"tp\": 8");
     EXPECT_CONTAINS(text, "\"recompute\": \"selective\"");
     EXPECT_CONTAINS(text, "\"format_version\": 1");

@@ -23,11 +23,16 @@ static const char *shape_refusal(Arena *arena, TransformerShape shape) {
 
 // Counts as the reference implementations print them.
 TEST(parameters_of_known_models_are_exact) {
-    static const struct { const char *name; double parameters; } known[] = {
-        {"gpt2-124m", 124439808},   {"gpt2-355m", 354823168},    {"gpt2-774m", 774030080},     {"gpt2-1.5b", 1557611200},
-        {"bert-large", 335174458},  {"bert-base", 109514298},    {"llama-2-7b", 6738415616},   {"llama-2-13b", 13015864320},
-        {"llama-2-70b", 68976648192}, {"llama-3-8b", 8030261248}, {"llama-3-70b", 70553706496}, {"resnet-18", 11689512},
-        {"resnet-34", 21797672},    {"resnet-50", 25557032},     {"resnet-101", 44549160},     {"resnet-152", 60192808},
+    static const struct {
+        const char *name;
+        double parameters;
+    } known[] = {
+        {"gpt2-124m", 124439808},   {"gpt2-355m", 354823168},     {"gpt2-774m", 774030080},
+        {"gpt2-1.5b", 1557611200},  {"bert-large", 335174458},    {"bert-base", 109514298},
+        {"llama-2-7b", 6738415616}, {"llama-2-13b", 13015864320}, {"llama-2-70b", 68976648192},
+        {"llama-3-8b", 8030261248}, {"llama-3-70b", 70553706496}, {"resnet-18", 11689512},
+        {"resnet-34", 21797672},    {"resnet-50", 25557032},      {"resnet-101", 44549160},
+        {"resnet-152", 60192808},
     };
     Arena *arena = arena_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -51,10 +56,14 @@ TEST(megatron_parameters_follow_the_closed_form) {
 }
 
 TEST(megatron_models_have_the_size_in_their_name) {
-    static const struct { const char *name; double billions; } sizes[] = {
-        {"megatron-1.7b", 1.7}, {"megatron-3.6b", 3.6}, {"megatron-7.5b", 7.5}, {"megatron-18.4b", 18.4}, {"megatron-22b", 22},
-        {"megatron-39.1b", 39.1}, {"megatron-76.1b", 76.1}, {"megatron-145.6b", 145.6}, {"megatron-310.1b", 310.1},
-        {"megatron-530b", 529.6}, {"megatron-1t", 1008}, {"gpt3-175b", 175}, {"gpt3-13b", 13}, {"gpt3-1.3b", 1.3},
+    static const struct {
+        const char *name;
+        double billions;
+    } sizes[] = {
+        {"megatron-1.7b", 1.7},     {"megatron-3.6b", 3.6},   {"megatron-7.5b", 7.5},   {"megatron-18.4b", 18.4},
+        {"megatron-22b", 22},       {"megatron-39.1b", 39.1}, {"megatron-76.1b", 76.1}, {"megatron-145.6b", 145.6},
+        {"megatron-310.1b", 310.1}, {"megatron-530b", 529.6}, {"megatron-1t", 1008},    {"gpt3-175b", 175},
+        {"gpt3-13b", 13},           {"gpt3-1.3b", 1.3},
     };
     Arena *arena = arena_open();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -81,7 +90,10 @@ TEST(training_flops_follow_megatrons_formula) {
 }
 
 TEST(resnet_multiply_adds_are_the_published_ones) {
-    static const struct { const char *name; double gmac; } known[] = {
+    static const struct {
+        const char *name;
+        double gmac;
+    } known[] = {
         {"resnet-18", 1.81}, {"resnet-34", 3.66}, {"resnet-50", 4.09}, {"resnet-101", 7.8}, {"resnet-152", 11.51},
     };
     Arena *arena = arena_open();
@@ -164,11 +176,20 @@ TEST(a_name_that_is_nearly_right_is_suggested) {
 TEST(a_users_transformer_takes_the_usual_values_for_what_it_leaves_out) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    TransformerShape shape = {.layers = 12, .hidden = 768, .heads = 12, .vocab = 50257, .max_positions = 1024, .causal = true};
+    TransformerShape shape = {
+        .layers = 12, .hidden = 768, .heads = 12, .vocab = 50257, .max_positions = 1024, .causal = true};
     const Model *model = model_transformer(arena, &shape, nowhere, problems);
     EXPECT_NEAR(model_parameters(model), 124439808, 0);
-    TransformerShape llama = {.layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 8, .ffn = 14336, .vocab = 128256,
-                              .gated_mlp = true, .untied_embedding = true, .causal = true, .rms_norm = true};
+    TransformerShape llama = {.layers = 32,
+                              .hidden = 4096,
+                              .heads = 32,
+                              .kv_heads = 8,
+                              .ffn = 14336,
+                              .vocab = 128256,
+                              .gated_mlp = true,
+                              .untied_embedding = true,
+                              .causal = true,
+                              .rms_norm = true};
     EXPECT_NEAR(model_parameters(model_transformer(arena, &llama, nowhere, problems)), 8030261248, 0);
     EXPECT_INT(problem_count(problems), 0);
     arena_close(arena);
@@ -176,10 +197,13 @@ TEST(a_users_transformer_takes_the_usual_values_for_what_it_leaves_out) {
 
 TEST(shapes_that_cannot_be_are_refused_with_a_remedy) {
     Arena *arena = arena_open();
-    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 2, .hidden = 100, .heads = 3}), "100 does not divide by 3 heads");
-    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 2, .hidden = 96, .heads = 12, .kv_heads = 5}), "5 kv_heads");
+    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 2, .hidden = 100, .heads = 3}),
+                    "100 does not divide by 3 heads");
+    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 2, .hidden = 96, .heads = 12, .kv_heads = 5}),
+                    "5 kv_heads");
     EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.hidden = 96, .heads = 12}), "layers must be at least 1");
-    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 1, .hidden = 96, .heads = 12, .vocab = -1}), "vocab cannot be -1");
+    EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 1, .hidden = 96, .heads = 12, .vocab = -1}),
+                    "vocab cannot be -1");
     Problems *problems = problems_create(arena);
     EXPECT(!model_resnet(arena, 51, 224, 1000, nowhere, problems));
     EXPECT(!model_resnet(arena, 50, 2, 0, nowhere, problems));

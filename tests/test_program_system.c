@@ -48,32 +48,41 @@ TEST(a_compute_of_known_time_takes_that_time_in_each_step) {
 }
 
 TEST(a_message_takes_what_the_network_says_after_both_are_there) {
-    Built built = build(PROGRAM("", "if r.id == 0 then r:compute { seconds = 1 } r:send { to = 1, bytes = '64 MiB' } end\n"
-                                    "if r.id == 1 then r:recv { from = 0 } end"));
+    Built built =
+        build(PROGRAM("", "if r.id == 0 then r:compute { seconds = 1 } r:send { to = 1, bytes = '64 MiB' } end\n"
+                          "if r.id == 1 then r:recv { from = 0 } end"));
     EXPECT_NEAR(seconds(&built), 1 + alone(&built, COLLECTIVE_SEND_RECV, 2, 64 << 20), 1e-9);
     unload(&built.loaded);
 }
 
 TEST(a_collective_takes_what_the_network_says) {
-    Built built = build(PROGRAM("", "r:all_reduce { bytes = '64 MiB' } r:all_gather { group = r.world_group, bytes = '1 MiB' }"));
-    EXPECT_NEAR(seconds(&built), alone(&built, COLLECTIVE_ALL_REDUCE, 8, 64 << 20) + alone(&built, COLLECTIVE_ALL_GATHER, 8, 1 << 20), 1e-8);
+    Built built =
+        build(PROGRAM("", "r:all_reduce { bytes = '64 MiB' } r:all_gather { group = r.world_group, bytes = '1 MiB' }"));
+    EXPECT_NEAR(seconds(&built),
+                alone(&built, COLLECTIVE_ALL_REDUCE, 8, 64 << 20) + alone(&built, COLLECTIVE_ALL_GATHER, 8, 1 << 20),
+                1e-8);
     unload(&built.loaded);
 }
 
 TEST(what_runs_on_another_stream_is_hidden_until_it_is_waited_for) {
-    Built hidden = build(PROGRAM("", "local comm = r:stream 'comm'\n"
-                                     "comm:all_reduce { bytes = '1 MiB' } comm:record 'reduced'\nr:compute { seconds = 1 }\nr:wait 'reduced'"));
+    Built hidden = build(PROGRAM(
+        "", "local comm = r:stream 'comm'\n"
+            "comm:all_reduce { bytes = '1 MiB' } comm:record 'reduced'\nr:compute { seconds = 1 }\nr:wait 'reduced'"));
     EXPECT_NEAR(seconds(&hidden), 1, 1e-12);
     unload(&hidden.loaded);
-    Built after = build(PROGRAM("", "r:compute { seconds = 1 } r:record 'ready'\nlocal comm = r:stream 'comm'\n"
-                                    "comm:wait 'ready' r:all_reduce { bytes = '1 MiB', stream = comm } comm:record 'reduced'\nr:wait 'reduced'"));
+    Built after = build(PROGRAM(
+        "",
+        "r:compute { seconds = 1 } r:record 'ready'\nlocal comm = r:stream 'comm'\n"
+        "comm:wait 'ready' r:all_reduce { bytes = '1 MiB', stream = comm } comm:record 'reduced'\nr:wait 'reduced'"));
     EXPECT_NEAR(seconds(&after), 1 + alone(&after, COLLECTIVE_ALL_REDUCE, 8, 1 << 20), 1e-9);
     unload(&after.loaded);
 }
 
 TEST(events_are_new_in_every_step) {
-    Built built = build(PROGRAM("steps = 4,", "r:compute { seconds = 1 } r:record 'a'\nlocal s = r:stream 's'\ns:wait 'a' s:compute { seconds = 1 }\n"
-                                              "s:record 'b' r:wait 'b'"));
+    Built built = build(
+        PROGRAM("steps = 4,",
+                "r:compute { seconds = 1 } r:record 'a'\nlocal s = r:stream 's'\ns:wait 'a' s:compute { seconds = 1 }\n"
+                "s:record 'b' r:wait 'b'"));
     EXPECT_NEAR(seconds(&built), 8, 1e-12);
     unload(&built.loaded);
 }
@@ -82,7 +91,8 @@ TEST(a_pipeline_by_hand_takes_m_plus_p_minus_1_slots) {
     // GPipe forward of 4 stages and 6 micro-batches, each 10 ms, with messages of one byte: (6 + 3) x 10 ms.
     Built built = build("sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 4 }, rank = function(r)\n"
                         "for m = 1, 6 do\n"
-                        "  if r.id > 0 then r:recv { from = r.id - 1, tag = m, stream = 'in' } r:stream('in'):record('got' .. m) r:wait('got' .. m) end\n"
+                        "  if r.id > 0 then r:recv { from = r.id - 1, tag = m, stream = 'in' } "
+                        "r:stream('in'):record('got' .. m) r:wait('got' .. m) end\n"
                         "  r:compute { seconds = '10 ms', name = 'F' .. m }\n"
                         "  if r.id < r.world - 1 then\n"
                         "    r:record('done' .. m) r:stream('out'):wait('done' .. m)\n"
@@ -93,9 +103,10 @@ TEST(a_pipeline_by_hand_takes_m_plus_p_minus_1_slots) {
 }
 
 TEST(copies_and_reads_take_time) {
-    Built built = build("sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 8, storage = 'nfs-1gbe' }, rank = function(r)\n"
-                        "r:copy { to = 'host', bytes = '1 GiB' } r:copy { to = 'device', bytes = '1 GiB' }\n"
-                        "if r.id == 0 then r:read { bytes = '100 MB' } end end }");
+    Built built = build(
+        "sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 8, storage = 'nfs-1gbe' }, rank = function(r)\n"
+        "r:copy { to = 'host', bytes = '1 GiB' } r:copy { to = 'device', bytes = '1 GiB' }\n"
+        "if r.id == 0 then r:read { bytes = '100 MB' } end end }");
     double nfs = catalogue_storage(test_catalogue(), "nfs-1gbe")->read_bytes_per_second;
     EXPECT(seconds(&built) >= 100e6 / nfs);
     EXPECT(seconds(&built) < 100e6 / nfs + 2);
@@ -116,7 +127,8 @@ TEST(ranks_that_do_the_same_share_a_program_and_fold) {
 }
 
 TEST(plans_of_a_channel_are_made_once) {
-    Built built = build(PROGRAM("", "for i = 1, 10 do r:all_reduce { bytes = 1024 } r:all_reduce { bytes = 2048 } end"));
+    Built built =
+        build(PROGRAM("", "for i = 1, 10 do r:all_reduce { bytes = 1024 } r:all_reduce { bytes = 2048 } end"));
     EXPECT_INT(built.system->channel_count, 1);
     EXPECT_INT(built.system->channels[0].plan_count, 2);
     unload(&built.loaded);
@@ -143,7 +155,8 @@ TEST(the_same_program_gives_the_same_digest) {
 }
 
 TEST(groups_of_equal_ranks_are_one_group) {
-    Built built = build(PROGRAM("", "local low = sim.group { 0, 1, 2, 3 }\nif r.id < 4 then r:all_reduce { group = low, bytes = 8 } end"));
+    Built built = build(PROGRAM(
+        "", "local low = sim.group { 0, 1, 2, 3 }\nif r.id < 4 then r:all_reduce { group = low, bytes = 8 } end"));
     EXPECT_INT(built.program->group_count, 2); // and all ranks
     EXPECT_INT(built.system->channel_count, 1);
     EXPECT_INT(built.system->channels[0].member_count, 4);
@@ -161,31 +174,42 @@ static void expect_problem(const char *expression, const char *expected) {
 }
 
 TEST(a_collective_that_a_rank_never_calls_is_a_deadlock_that_names_it) {
-    expect_problem(PROGRAM("", "if r.id ~= 3 then r:all_reduce { bytes = '4 MiB', name = 'grads' } end"),
-                   "5: deadlock: ranks 0, 1, 2, 4, 5, 6 and 7 wait in all_reduce \"grads\" of 4 MiB, which rank 3 never calls");
-    expect_problem(PROGRAM("", "r:barrier()\nif r.id == 0 then r:barrier() end"), "6: deadlock: rank 0 waits in barrier, which ranks 1 to 7 never call");
-    expect_problem(PROGRAM("", "r:barrier { stream = r.id == 0 and 'a' or 'b' }"), "5: deadlock: rank 0 waits in barrier");
+    expect_problem(
+        PROGRAM("", "if r.id ~= 3 then r:all_reduce { bytes = '4 MiB', name = 'grads' } end"),
+        "5: deadlock: ranks 0, 1, 2, 4, 5, 6 and 7 wait in all_reduce \"grads\" of 4 MiB, which rank 3 never calls");
+    expect_problem(PROGRAM("", "r:barrier()\nif r.id == 0 then r:barrier() end"),
+                   "6: deadlock: rank 0 waits in barrier, which ranks 1 to 7 never call");
+    expect_problem(PROGRAM("", "r:barrier { stream = r.id == 0 and 'a' or 'b' }"),
+                   "5: deadlock: rank 0 waits in barrier");
 }
 
 TEST(different_calls_of_one_group_are_named_with_their_lines) {
     expect_problem(PROGRAM("", "if r.id == 2 then\n r:all_gather { bytes = 8 }\nelse\n r:all_reduce { bytes = 8 } end"),
-                   "6: ranks of a group call different things: call 1 is all_gather of 8 B on rank 2, and all_reduce of 8 B on rank 0 at line 8");
-    expect_problem(PROGRAM("", "r:barrier()\nr:all_reduce { bytes = 8 + r.id // 7 }"), "6: ranks of a group call different things: call 2 is all_reduce of 9 B on rank 7");
+                   "6: ranks of a group call different things: call 1 is all_gather of 8 B on rank 2, and all_reduce "
+                   "of 8 B on rank 0 at line 8");
+    expect_problem(PROGRAM("", "r:barrier()\nr:all_reduce { bytes = 8 + r.id // 7 }"),
+                   "6: ranks of a group call different things: call 2 is all_reduce of 9 B on rank 7");
     expect_problem(PROGRAM("", "r:broadcast { bytes = 8, root = r.id // 4 }"), "with root 1 here and root 0 there");
 }
 
 TEST(messages_without_a_partner_are_named) {
     expect_problem(PROGRAM("", "if r.id == 0 then r:send { to = 1, bytes = 8, tag = 5 } end"),
                    "5: deadlock: rank 0 sends to rank 1 with tag 5, and rank 1 never receives it");
-    expect_problem(PROGRAM("", "if r.id == 0 then\nr:recv { from = 1 } end"), "6: deadlock: rank 0 waits in recv for rank 1 with tag 0, and rank 1 never sends it");
-    expect_problem(PROGRAM("", "if r.id == 0 then for i = 1, 2 do r:send { to = 1, bytes = 8 } end end\nif r.id == 1 then r:recv { from = 0 } end"),
+    expect_problem(PROGRAM("", "if r.id == 0 then\nr:recv { from = 1 } end"),
+                   "6: deadlock: rank 0 waits in recv for rank 1 with tag 0, and rank 1 never sends it");
+    expect_problem(PROGRAM("", "if r.id == 0 then for i = 1, 2 do r:send { to = 1, bytes = 8 } end end\nif r.id == 1 "
+                               "then r:recv { from = 0 } end"),
                    "rank 1 never receives it more than 1 time");
-    expect_problem(PROGRAM("", "if r.id == 0 then r:send { to = 1, bytes = 8 } end\nif r.id == 1 then r:recv { from = 0, bytes = 9 } end"),
-                   "6: rank 1 expects 9 B from rank 0 with tag 0, which sends 8 B at line 5");
+    expect_problem(
+        PROGRAM(
+            "",
+            "if r.id == 0 then r:send { to = 1, bytes = 8 } end\nif r.id == 1 then r:recv { from = 0, bytes = 9 } end"),
+        "6: rank 1 expects 9 B from rank 0 with tag 0, which sends 8 B at line 5");
 }
 
 TEST(many_messages_without_a_partner_are_counted) {
-    Built built = build(PROGRAM("", "if r.id == 0 then for i = 1, 100 do r:send { to = 1, bytes = 8, tag = i } end end"));
+    Built built =
+        build(PROGRAM("", "if r.id == 0 then for i = 1, 100 do r:send { to = 1, bytes = 8, tag = i } end end"));
     EXPECT(any_problem_contains(&built.loaded, "and 95 more sends and receives do not match"));
     unload(&built.loaded);
 }
@@ -194,27 +218,36 @@ TEST(many_messages_without_a_partner_are_counted) {
 
 static const char *stuck_report(Built *built) {
     EXPECT(built->system && built->result.stuck_count > 0);
-    if (built->system) report_stuck(built->loaded.arena, built->system, &built->result, built->program->where, built->loaded.problems);
+    if (built->system)
+        report_stuck(built->loaded.arena, built->system, &built->result, built->program->where, built->loaded.problems);
     return first_problem(&built->loaded);
 }
 
 TEST(two_that_receive_first_wait_for_each_other) {
-    Built built = build(PROGRAM("", "if r.id > 1 then return end\nr:recv { from = 1 - r.id, name = 'swap in' }\nr:send { to = 1 - r.id, bytes = 8, name = 'swap out' }"));
-    EXPECT_CONTAINS(stuck_report(&built), "6: deadlock: ranks 0 and 1 wait in \"swap in\"; rank 0 for rank 1, which waits in \"swap in\" at line 6");
+    Built built = build(PROGRAM("", "if r.id > 1 then return end\nr:recv { from = 1 - r.id, name = 'swap in' }\nr:send "
+                                    "{ to = 1 - r.id, bytes = 8, name = 'swap out' }"));
+    EXPECT_CONTAINS(
+        stuck_report(&built),
+        "6: deadlock: ranks 0 and 1 wait in \"swap in\"; rank 0 for rank 1, which waits in \"swap in\" at line 6");
     unload(&built.loaded);
 }
 
 TEST(collectives_in_another_order_are_a_deadlock) {
-    Built built = build(PROGRAM("", "local pair = sim.group { 0, 1 }\nif r.id == 0 then\nr:barrier { group = pair }\nr:barrier()\nelse\nr:barrier()\n"
+    Built built = build(PROGRAM("", "local pair = sim.group { 0, 1 }\nif r.id == 0 then\nr:barrier { group = pair "
+                                    "}\nr:barrier()\nelse\nr:barrier()\n"
                                     "if r.id == 1 then r:barrier { group = pair } end end"));
-    EXPECT_CONTAINS(stuck_report(&built), "7: deadlock: rank 0 waits in \"barrier\" for rank 1, which waits in \"barrier\" at line 10");
+    EXPECT_CONTAINS(stuck_report(&built),
+                    "7: deadlock: rank 0 waits in \"barrier\" for rank 1, which waits in \"barrier\" at line 10");
     unload(&built.loaded);
 }
 
 TEST(a_deadlock_exits_with_4) {
     char output[4096] = "";
-    EXPECT_INT(run_script_text("local sim = require 'lockstep'\nreturn sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 2 }, rank = function(r)\n"
-                               "r:recv { from = 1 - r.id }\nr:send { to = 1 - r.id, bytes = 8 } end }", "", output, sizeof output, NULL), 4);
+    EXPECT_INT(run_script_text("local sim = require 'lockstep'\nreturn sim.program { on = sim.cluster { node = "
+                               "'dgx-a100', gpus = 2 }, rank = function(r)\n"
+                               "r:recv { from = 1 - r.id }\nr:send { to = 1 - r.id, bytes = 8 } end }",
+                               "", output, sizeof output, NULL),
+               4);
     EXPECT_CONTAINS(output, "s.lua:3: error: deadlock: ranks 0 and 1 wait in \"recv\"");
 }
 
@@ -236,8 +269,10 @@ TEST(impossible_calls_are_refused_at_their_line) {
         {"r:broadcast { bytes = 8 }", "5: broadcast needs root"},
         {"r:all_reduce { bytes = 8, root = 0 }", "5: all_reduce has no root"},
         {"r:broadcast { bytes = 8, root = 9 }", "5: the root of broadcast, rank 9, is not in the group"},
-        {"r:all_reduce { group = sim.group { 1, 2 }, bytes = 8 }", "5: rank 0 calls all_reduce of a group it is not in"},
-        {"r:all_reduce { group = sim.group { 0, 99 }, bytes = 8 }", "5: the group has rank 99, but the cluster has 8 ranks"},
+        {"r:all_reduce { group = sim.group { 1, 2 }, bytes = 8 }",
+         "5: rank 0 calls all_reduce of a group it is not in"},
+        {"r:all_reduce { group = sim.group { 0, 99 }, bytes = 8 }",
+         "5: the group has rank 99, but the cluster has 8 ranks"},
         {"sim.group { 0, 0 }", "5: rank 0 is in this group twice"},
         {"sim.group { 0.5 }", "5: ranks are whole numbers from 0, and entry 1 is not"},
         {"sim.group {}", "5: sim.group takes a list of ranks"},
@@ -252,7 +287,8 @@ TEST(impossible_calls_are_refused_at_their_line) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expression[512];
-        snprintf(expression, sizeof expression, "(function(keep, s) return " PROGRAM("", "%s") " end)(false, false)", cases[i].body);
+        snprintf(expression, sizeof expression, "(function(keep, s) return " PROGRAM("", "%s") " end)(false, false)",
+                 cases[i].body);
         Loaded loaded = load_returning(expression, NULL);
         EXPECT(!loaded.scenario);
         EXPECT_CONTAINS(first_problem(&loaded), cases[i].problem);
@@ -267,11 +303,17 @@ TEST(a_back_end_refuses_what_the_real_one_cannot_do) {
                 bool on_gpu = variant & 1, cuda_aware = variant & 2;
                 char expression[512], call[128];
                 const char *name = collective_op_name((CollectiveOp)op), *why;
-                bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE || op == COLLECTIVE_GATHER || op == COLLECTIVE_SCATTER;
-                snprintf(call, sizeof call, "r:%s { %s%s }", name, op == COLLECTIVE_BARRIER ? "" : "bytes = 8, ", rooted ? "root = 0" : "");
+                bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE || op == COLLECTIVE_GATHER ||
+                              op == COLLECTIVE_SCATTER;
+                snprintf(call, sizeof call, "r:%s { %s%s }", name, op == COLLECTIVE_BARRIER ? "" : "bytes = 8, ",
+                         rooted ? "root = 0" : "");
                 if (op == COLLECTIVE_SEND_RECV)
-                    snprintf(call, sizeof call, "if r.id == 0 then r:send { to = 1, bytes = 8 } elseif r.id == 1 then r:recv { from = 0 } end");
-                snprintf(expression, sizeof expression, "sim.program { on = cluster, backend = '%s', tensors = '%s', cuda_aware_mpi = %s, rank = function(r)\n%s\nend }",
+                    snprintf(
+                        call, sizeof call,
+                        "if r.id == 0 then r:send { to = 1, bytes = 8 } elseif r.id == 1 then r:recv { from = 0 } end");
+                snprintf(expression, sizeof expression,
+                         "sim.program { on = cluster, backend = '%s', tensors = '%s', cuda_aware_mpi = %s, rank = "
+                         "function(r)\n%s\nend }",
                          backend_name((Backend)backend), on_gpu ? "gpu" : "cpu", cuda_aware ? "true" : "false", call);
                 Loaded loaded = load_returning(expression, NULL);
                 bool supported = backend_supports((Backend)backend, (CollectiveOp)op, on_gpu, cuda_aware, &why);

@@ -1,4 +1,6 @@
 // What README.md shows must work: its command lines, and its scenario.
+#include <unistd.h>
+
 #include "tests/test.h"
 
 static char *readme(void) {
@@ -31,14 +33,27 @@ TEST(the_scenario_of_the_readme_runs_and_its_expectations_hold) {
     char *text = readme(), *begin = strstr(text, "```lua\n"), *end = begin ? strstr(begin + 7, "```") : NULL;
     EXPECT(begin && end);
     if (!begin || !end) return;
-    FILE *file = fopen("build/readme_scenario.lua", "w");
+    char path[64], command[128];
+    snprintf(path, sizeof path, "/tmp/lockstep-readme-%d.lua", (int)getpid());
+    FILE *file = fopen(path, "w");
     EXPECT(file != NULL);
     if (!file) return;
     fwrite(begin + 7, 1, (size_t)(end - begin - 7), file);
     fclose(file);
-    int status = test_shell("$LOCKSTEP run build/readme_scenario.lua", output, sizeof output);
+    snprintf(command, sizeof command, "$LOCKSTEP run %s", path);
+    int status = test_shell(command, output, sizeof output);
     if (status != 0) test_fail(__FILE__, __LINE__, "exit %d: %.1500s", status, output);
-    remove("build/readme_scenario.lua");
+    remove(path);
+}
+
+TEST(every_lesson_runs) {
+    static const char *const names[] = {"gpipe_by_hand", "ring_all_reduce", "ddp_by_hand"};
+    static char output[1 << 16];
+    for (int i = 0; i < 3; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "$LOCKSTEP run scenarios/lessons/%s.lua --plain", names[i]);
+        EXPECT_INT(test_shell(command, output, sizeof output), 0);
+    }
 }
 
 TEST(every_example_runs_twice_with_the_same_output) {

@@ -29,7 +29,8 @@ static const char *const frames[OBJECT_COUNT] = {
     [OBJECT_VARY] = STUDY_WITH("vary = {\n%s}"),
     [OBJECT_PUBLISHED] = STUDY_WITH("published = { {\n%s} }"),
     [OBJECT_OPTION] = "sim.options { it = {\n%s} }",
-    [OBJECT_UNKNOWN] = "sim.fit { measured = \"s\", rows = { { s = 1 } }, predict = function(u) return u.it end, unknowns = { it = {\n%s} } }",
+    [OBJECT_UNKNOWN] = "sim.fit { measured = \"s\", rows = { { s = 1 } }, predict = function(u) return u.it end, "
+                       "unknowns = { it = {\n%s} } }",
     [OBJECT_REPORT] = "sim.report {\n%s}",
     [OBJECT_REPORT_ROW] = "sim.report { rows = { {\n%s} } }",
     [OBJECT_PROGRAM] = "sim.program {\n%s}",
@@ -91,16 +92,37 @@ static ValueList wrong_values(Arena *arena, const Field *field) {
     if (field->kind != FIELD_TABLE || field->list) add(&wrong, "{}");
     add(&wrong, "print");
     switch (field->kind) {
-    case FIELD_QUANTITY: wrong_quantities(arena, field, &wrong); break;
-    case FIELD_FLAG: add(&wrong, "1"), add(&wrong, "\"yes\""); break;
-    case FIELD_TEXT: add(&wrong, "5"), add(&wrong, "true"), add(&wrong, "\"\\27[31m\""), add(&wrong, "(\"x\"):rep(5000)"); break;
-    case FIELD_CHOICE: add(&wrong, "3"), add(&wrong, "\"nonsense\""), add(&wrong, "\"\""); break;
-    case FIELD_TABLE: add(&wrong, "3"), add(&wrong, "\"x\""), add(&wrong, "true"); break;
-    case FIELD_PART: add(&wrong, "3"), add(&wrong, "\"nonsense-9000\""), add(&wrong, "cluster"), add(&wrong, "job"); break;
-    case FIELD_VALUE: add(&wrong, "3"), add(&wrong, "sim.hw \"A100\""); break;
-    case FIELD_BOUND: add(&wrong, "3"), add(&wrong, "\"76\""), add(&wrong, "\"< bananas\""), add(&wrong, "\"<\""), add(&wrong, "\"= 3\""); break;
-    case FIELD_FUNCTION: wrong.count = 0, add(&wrong, "3"), add(&wrong, "\"x\""); break;
-    case FIELD_SCALAR: add(&wrong, "0/0"), add(&wrong, "cluster"); break;
+    case FIELD_QUANTITY:
+        wrong_quantities(arena, field, &wrong);
+        break;
+    case FIELD_FLAG:
+        add(&wrong, "1"), add(&wrong, "\"yes\"");
+        break;
+    case FIELD_TEXT:
+        add(&wrong, "5"), add(&wrong, "true"), add(&wrong, "\"\\27[31m\""), add(&wrong, "(\"x\"):rep(5000)");
+        break;
+    case FIELD_CHOICE:
+        add(&wrong, "3"), add(&wrong, "\"nonsense\""), add(&wrong, "\"\"");
+        break;
+    case FIELD_TABLE:
+        add(&wrong, "3"), add(&wrong, "\"x\""), add(&wrong, "true");
+        break;
+    case FIELD_PART:
+        add(&wrong, "3"), add(&wrong, "\"nonsense-9000\""), add(&wrong, "cluster"), add(&wrong, "job");
+        break;
+    case FIELD_VALUE:
+        add(&wrong, "3"), add(&wrong, "sim.hw \"A100\"");
+        break;
+    case FIELD_BOUND:
+        add(&wrong, "3"), add(&wrong, "\"76\""), add(&wrong, "\"< bananas\""), add(&wrong, "\"<\""),
+            add(&wrong, "\"= 3\"");
+        break;
+    case FIELD_FUNCTION:
+        wrong.count = 0, add(&wrong, "3"), add(&wrong, "\"x\"");
+        break;
+    case FIELD_SCALAR:
+        add(&wrong, "0/0"), add(&wrong, "cluster");
+        break;
     }
     if (field->kind == FIELD_PART) add(&wrong, field->part == PART_NODE ? "sim.hw \"A100\"" : "sim.hw \"dgx-a100\"");
     if (field->kind == FIELD_VALUE && field->named && field->handle != HANDLE_STREAM) add(&wrong, "\"nonsense-9000\"");
@@ -122,7 +144,8 @@ static void expect_refused(ObjectId id, const Field *field, const char *value) {
     int line;
     Loaded loaded = load_returning(script_with(arena, id, field->name, value, &line), NULL);
     if (loaded.scenario || !line_is_reported(&loaded, line))
-        test_fail(__FILE__, __LINE__, "%s.%s = %s at line %d gives \"%s\"", object_types[id].name, field->name, value, line, first_problem(&loaded));
+        test_fail(__FILE__, __LINE__, "%s.%s = %s at line %d gives \"%s\"", object_types[id].name, field->name, value,
+                  line, first_problem(&loaded));
     unload(&loaded);
     arena_close(arena);
 }
@@ -151,7 +174,8 @@ TEST(the_example_of_every_field_is_right) {
             Loaded loaded = load_returning(script_with(arena, (ObjectId)id, field->name, field->example, &line), NULL);
             const char *about_it = arena_printf(arena, "%s of ", field->name);
             if (any_problem_contains(&loaded, about_it) || any_problem_contains(&loaded, "attempt to"))
-                test_fail(__FILE__, __LINE__, "%s.%s = %s gives \"%s\"", object_types[id].name, field->name, field->example, first_problem(&loaded));
+                test_fail(__FILE__, __LINE__, "%s.%s = %s gives \"%s\"", object_types[id].name, field->name,
+                          field->example, first_problem(&loaded));
             unload(&loaded);
             arena_close(arena);
         }
@@ -192,9 +216,11 @@ TEST(bad_input_exits_with_4_and_writes_nothing) {
         char output[4096] = "";
         int line;
         bool wrote;
-        const char *script = arena_printf(arena, "local sim = require \"lockstep\"\nlocal cluster = sim.cluster { node = \"dgx-a100\" }\n"
-                                                 "local job = sim.training { model = \"gpt2-124m\", batch = { micro = 4 } }\nreturn %s\n",
-                                          script_with(arena, (ObjectId)id, "nonsuch", "3", &line));
+        const char *script =
+            arena_printf(arena,
+                         "local sim = require \"lockstep\"\nlocal cluster = sim.cluster { node = \"dgx-a100\" }\n"
+                         "local job = sim.training { model = \"gpt2-124m\", batch = { micro = 4 } }\nreturn %s\n",
+                         script_with(arena, (ObjectId)id, "nonsuch", "3", &line));
         EXPECT_INT(run_script_text(script, "-o {DIR}/out.json", output, sizeof output, &wrote), 4);
         EXPECT(!wrote);
         EXPECT_CONTAINS(output, arena_printf(arena, "s.lua:%d: error: ", line));
@@ -207,7 +233,8 @@ TEST(all_mistakes_of_a_script_are_shown_together) {
     Loaded loaded = load_script("local sim = require \"lockstep\"\n"
                                 "local c = sim.cluster { nod = 1,\n gpus = -3,\n fabric = \"ib-x\" }\n"
                                 "local j = sim.training { model = \"gpt9\",\n precision = \"bf17\" }\n"
-                                "return sim.study { on = c, run = j, seeds = 0 }\n", NULL);
+                                "return sim.study { on = c, run = j, seeds = 0 }\n",
+                                NULL);
     static const int lines[] = {2, 3, 4, 5, 6, 7};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) EXPECT(line_is_reported(&loaded, lines[i]));
     unload(&loaded);
