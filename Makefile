@@ -43,17 +43,21 @@ test:
 
 # ---- Building.
 $(BUILD)/lockstep: $(BUILD)/main.o $(OBJECTS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/bench: $(BUILD)/tests/bench/bench.o $(OBJECTS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	@echo "  CC    $<"
+	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The catalogue is part of the program (.incbin), so a change to it is a change to this file.
 $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
