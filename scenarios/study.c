@@ -324,7 +324,7 @@ static void list_assumptions(Study *study, Record *record) {
     const StudySpec *spec = study->spec;
     const TrainingSpec *training = &spec->training;
     AssumptionList list = {0};
-    const char *said = "stated or default of the scenario";
+    const char *said = "the scenario, stated or by default";
     assume_text(study, &list, "precision", precision_name(training->precision), said);
     assume_text(study, &list, "framework", framework_name(training->framework), said);
     if (training->model->kind == MODEL_TRANSFORMER)
