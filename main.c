@@ -5,6 +5,7 @@
 #include "sim/problem.h"
 
 int command_run(int argc, char **argv);
+int command_plan(int argc, char **argv);
 int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
@@ -20,6 +21,7 @@ typedef struct Command {
 
 static const Command commands[] = {
     {"run", "simulate a scenario written in Lua", command_run},
+    {"plan", "which cluster and layout: how many GPUs, what cost, by when", command_plan},
     {"memory", "memory per GPU of a training job, by class", command_memory},
     {"flops", "FLOPs of a model per sample and step", command_flops},
     {"params", "parameters of a model, by part", command_params},

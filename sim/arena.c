@@ -1,6 +1,8 @@
 // Blocks of memory, each twice the last, handed out from the front. A large piece gets a block of its own.
 #include "sim/arena.h"
 
+#include <malloc.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +45,18 @@ static Block *new_block(size_t room) {
     return block;
 }
 
+// Arenas come and go by the hundred in a search or study: memory given back is soon asked for again, so it stays with
+// the process instead of being returned to the system and faulted in anew.
+static void keep_memory(void) {
+    static bool done;
+    if (done) return;
+    done = true;
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
 Arena *arena_open(void) {
+    keep_memory();
     Arena *arena = zeroed_or_end(sizeof(Arena));
     arena->next_block_bytes = FIRST_BLOCK_BYTES;
     return arena;
