@@ -40,7 +40,7 @@ static double list_seconds(const CostList *list) {
 }
 
 typedef struct ChunkWork {
-    double forward, backward, parameters;
+    double forward, backward;
 } ChunkWork;
 
 static ChunkWork chunk_work(const TrainingSpec *training, int first, int end, const Gpu *gpu) {
@@ -52,7 +52,6 @@ static ChunkWork chunk_work(const TrainingSpec *training, int first, int end, co
         if (!like_the_last) cost = block_cost(model, b, training, training->micro_batch, gpu);
         work.forward += list_seconds(&cost.forward);
         work.backward += list_seconds(&cost.backward);
-        work.parameters += cost.parameters;
     }
     return work;
 }
@@ -69,11 +68,10 @@ double plan_lower_bound(const TrainingSpec *training, int gpus, const Gpu *gpu) 
         double fill_and_drain = 0;
         bound = 0;
         for (int stage = 0; stage < pp; stage++) {
-            double work = 0, parameters = 0, first_chunk = 0;
+            double work = 0, first_chunk = 0;
             for (int v = 0; v < vpp; v++) {
                 ChunkWork chunk = chunk_work(training, first[v * pp + stage], first[v * pp + stage + 1], gpu);
                 work += chunk.forward + chunk.backward;
-                parameters += chunk.parameters;
                 if (v == 0) first_chunk = chunk.forward + chunk.backward;
             }
             bound = fmax(bound, micro_batches * work + fill_and_drain);
