@@ -14,7 +14,7 @@ LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 FOLDERS = sim models/hardware models/network models/workload scenarios calibrate results
 SOURCES = $(sort $(wildcard $(addsuffix /*.c,$(FOLDERS))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
-TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)))
+TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)) tests/bench/flows.c)
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -50,7 +50,7 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/bench: $(BUILD)/tests/bench/bench.o $(OBJECTS)
+$(BUILD)/bench: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c)) $(OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -2,31 +2,30 @@
 
 #include <math.h>
 
-#include "sim/check.h"
+#include "sim/fluid_internal.h"
 
 typedef struct Activity {
     const Plan *plan; // NULL: idle
-    double bytes_left;
-    double rate;
-    SimTime settled;   // bytes_left is true for this time
-    int32_t *position; // [use] where it stands in the link's list of users
+    double bytes_left, rate;
+    SimTime settled; // bytes_left is true for this time
+    bool told;       // its owner knows an end
 } Activity;
 
-typedef struct LinkState {
-    int32_t *users;    // channels active on it
-    int32_t *user_use; // which of the channel's uses names this link
-    int32_t user_count;
-    int32_t mark; // visit number of the last solve that saw it
-    // during a solve:
-    double left, active, frozen;
-    bool full;
-} LinkState;
+// The transfers of a part of the network that hangs together.
+typedef struct Part {
+    int32_t *channels; // -1 where one has ended
+    int32_t count;
+} Part;
 
 struct Fluid {
     const System *system;
     FluidEndAt *end_at;
     void *owner;
     Activity *activities; // [channel]
+    Routes routes;
+    int64_t *levels; // [channel] while it is active
+    int64_t *limits; // [channel] the level its rate limit allows; NULL when no plan has one
+    SimTime *ends;   // [channel] at the present rate
     LinkState *links;
     double *link_bytes;
     int32_t *channel_mark;
@@ -34,8 +33,18 @@ struct Fluid {
     int32_t *dirty; // links whose users changed since the last solve
     int32_t dirty_count;
     bool *is_dirty;
-    int32_t *part_links, *part_channels; // the connected part being solved
-    double *new_rate;                    // [channel]
+    int64_t changed_from; // levels below this are not concerned by the changes since the last solve
+    Filling *filling;
+    int32_t *walk_links; // scratch of walks
+    // The part solved last is remembered, so that its next solve needs no walk. It may have fallen apart since.
+    Part part;
+    int32_t part_active; // without holes
+    int32_t part_number; // 0: none is remembered
+    int32_t parts_seen;
+    int32_t removals_left;  // walk anew after so many ends
+    int32_t *part_position; // [channel] in part.channels; -1 not in it
+    int32_t *told;          // those of the part that had their ends told
+    int32_t told_count;
 };
 
 static int most_uses(const Channel *channel) {
@@ -58,9 +67,32 @@ static void make_room(Arena *arena, Fluid *fluid) {
                 seen[link] = c + 1;
             }
     for (int l = 0; l < system->link_count; l++) {
-        fluid->links[l].users = ARENA_ARRAY(arena, int32_t, room[l]);
-        fluid->links[l].user_use = ARENA_ARRAY(arena, int32_t, room[l]);
+        fluid->links[l].capacity = load_from_rate(system->links[l].bytes_per_second);
+        fluid->links[l].users = ARENA_ARRAY(arena, User, room[l]);
     }
+}
+
+static void make_routes(Arena *arena, Fluid *fluid) {
+    const System *system = fluid->system;
+    Routes *routes = &fluid->routes;
+    routes->items = ARENA_ARRAY(arena, Route, system->channel_count);
+    int32_t total = 0;
+    for (int c = 0; c < system->channel_count; c++) {
+        int most = most_uses(&system->channels[c]);
+        CHECK(most <= INT16_MAX && total <= INT32_MAX - most);
+        routes->items[c].first = total;
+        total += most;
+    }
+    routes->links = ARENA_ARRAY(arena, int32_t, total);
+    routes->positions = ARENA_ARRAY(arena, int32_t, total);
+    routes->shares = ARENA_ARRAY(arena, int64_t, total);
+}
+
+static bool any_limit(const System *system) {
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++)
+            if (system->channels[c].plans[p].rate_limit > 0) return true;
+    return false;
 }
 
 Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void *owner) {
@@ -69,19 +101,27 @@ Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void
     fluid->end_at = end_at;
     fluid->owner = owner;
     fluid->activities = ARENA_ARRAY(arena, Activity, system->channel_count);
+    fluid->levels = ARENA_ARRAY(arena, int64_t, system->channel_count);
+    if (any_limit(system)) fluid->limits = ARENA_ARRAY(arena, int64_t, system->channel_count);
+    fluid->ends = ARENA_ARRAY(arena, SimTime, system->channel_count);
     fluid->links = ARENA_ARRAY(arena, LinkState, system->link_count);
     fluid->link_bytes = ARENA_ARRAY(arena, double, system->link_count);
     fluid->channel_mark = ARENA_ARRAY(arena, int32_t, system->channel_count);
     fluid->dirty = ARENA_ARRAY(arena, int32_t, system->link_count);
     fluid->is_dirty = ARENA_ARRAY(arena, bool, system->link_count);
-    fluid->part_links = ARENA_ARRAY(arena, int32_t, system->link_count);
-    fluid->part_channels = ARENA_ARRAY(arena, int32_t, system->channel_count);
-    fluid->new_rate = ARENA_ARRAY(arena, double, system->channel_count);
-    for (int c = 0; c < system->channel_count; c++)
-        fluid->activities[c].position = ARENA_ARRAY(arena, int32_t, most_uses(&system->channels[c]));
+    fluid->changed_from = LEVEL_MOST;
+    fluid->walk_links = ARENA_ARRAY(arena, int32_t, system->link_count);
+    fluid->part.channels = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    fluid->part_position = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    for (int c = 0; c < system->channel_count; c++) fluid->part_position[c] = -1;
+    fluid->told = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    make_routes(arena, fluid);
     make_room(arena, fluid);
+    fluid->filling = filling_create(arena, system, &fluid->routes, fluid->links, fluid->limits, fluid->levels);
     return fluid;
 }
+
+// ---- Rates and ends.
 
 static void settle(Activity *activity, SimTime now) {
     if (now > activity->settled) {
@@ -97,10 +137,127 @@ static void set_rate(Fluid *fluid, int32_t channel, double rate, SimTime now) {
     if (rate == activity->rate) return;
     settle(activity, now);
     activity->rate = rate;
-    double ticks = isinf(rate) ? 0 : ceil(activity->bytes_left / rate * (double)TICKS_PER_SECOND_STEP);
+    // A thousandth of a tick is not waited for: shares are rounded down by less than that over a millisecond.
+    double ticks = isinf(rate) ? 0 : ceil(activity->bytes_left / rate * (double)TICKS_PER_SECOND_STEP - 1e-3);
+    if (ticks < 0) ticks = 0;
     bool fits = ticks < 4e18 && now < SIM_TIME_NEVER / 2;
-    fluid->end_at(fluid->owner, channel, fits ? now + (SimTime)ticks : SIM_TIME_NEVER);
+    fluid->ends[channel] = fits ? now + (SimTime)ticks : SIM_TIME_NEVER;
 }
+
+static void tell(Fluid *fluid, int32_t channel, SimTime end) {
+    fluid->activities[channel].told = end < SIM_TIME_NEVER;
+    fluid->end_at(fluid->owner, channel, end);
+}
+
+// Of transfers that share links only the first to end matters: that end changes the others'.
+static void tell_soonest(Fluid *fluid) {
+    for (int32_t i = 0; i < fluid->told_count; i++)
+        if (fluid->part_position[fluid->told[i]] >= 0) tell(fluid, fluid->told[i], SIM_TIME_NEVER);
+    fluid->told_count = 0;
+    SimTime first = SIM_TIME_NEVER - 1;
+    for (int32_t i = 0; i < fluid->part.count; i++) {
+        int32_t channel = fluid->part.channels[i];
+        if (fluid->ends[channel] > first) continue;
+        if (fluid->ends[channel] < first) fluid->told_count = 0;
+        first = fluid->ends[channel];
+        fluid->told[fluid->told_count++] = channel;
+    }
+    for (int32_t i = 0; i < fluid->told_count; i++) tell(fluid, fluid->told[i], first);
+}
+
+static int32_t link_of(const Fluid *fluid, const Route *route, int32_t use) {
+    return fluid->routes.links[route->first + use];
+}
+
+// ---- The remembered part.
+
+// Outside the remembered part every transfer's end is known to the owner.
+static void forget_part(Fluid *fluid) {
+    for (int32_t i = 0; i < fluid->part.count; i++) {
+        int32_t channel = fluid->part.channels[i];
+        if (channel < 0) continue;
+        fluid->part_position[channel] = -1;
+        if (!fluid->activities[channel].told && fluid->ends[channel] < SIM_TIME_NEVER)
+            tell(fluid, channel, fluid->ends[channel]);
+    }
+    fluid->part.count = fluid->part_active = fluid->told_count = 0;
+    fluid->part_number = 0;
+}
+
+static void add_to_part(Fluid *fluid, int32_t channel) {
+    fluid->part_active++;
+    if (fluid->activities[channel].told) fluid->told[fluid->told_count++] = channel;
+    fluid->part_position[channel] = fluid->part.count;
+    fluid->part.channels[fluid->part.count++] = channel;
+}
+
+// It leaves a hole, which the next pass over the part closes.
+static void take_from_part(Fluid *fluid, int32_t channel) {
+    fluid->part.channels[fluid->part_position[channel]] = -1;
+    fluid->part_position[channel] = -1;
+    fluid->part_active--;
+    if (--fluid->removals_left < 0) forget_part(fluid);
+}
+
+static void close_holes(Fluid *fluid) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < fluid->part.count; i++) {
+        int32_t channel = fluid->part.channels[i];
+        if (channel < 0) continue;
+        fluid->part_position[channel] = kept;
+        fluid->part.channels[kept++] = channel;
+    }
+    fluid->part.count = kept;
+}
+
+// A newcomer all of whose links are the part's, or nobody's, belongs to it; one that ties it to others ends the memory.
+static void welcome_to_part(Fluid *fluid, int32_t channel) {
+    const Route *route = &fluid->routes.items[channel];
+    bool in_part = false, elsewhere = false;
+    for (int32_t u = 0; u < route->use_count; u++) {
+        const LinkState *link = &fluid->links[link_of(fluid, route, u)];
+        if (link->part == fluid->part_number)
+            in_part = true;
+        else if (link->user_count > 1) // itself is one
+            elsewhere = true;
+    }
+    if (!in_part || fluid->part_number == 0) return;
+    if (elsewhere) {
+        forget_part(fluid);
+        return;
+    }
+    for (int32_t u = 0; u < route->use_count; u++) fluid->links[link_of(fluid, route, u)].part = fluid->part_number;
+    add_to_part(fluid, channel);
+}
+
+// All that hangs together with a link, through active transfers, becomes the remembered part.
+static void walk_part(Fluid *fluid, int32_t from) {
+    forget_part(fluid);
+    fluid->part_number = ++fluid->parts_seen;
+    int32_t links = 0;
+    fluid->walk_links[links++] = from;
+    fluid->links[from].visit = fluid->visit;
+    for (int32_t i = 0; i < links; i++) {
+        LinkState *link = &fluid->links[fluid->walk_links[i]];
+        link->part = fluid->part_number;
+        for (int32_t k = 0; k < link->user_count; k++) {
+            int32_t channel = link->users[k].channel;
+            if (fluid->channel_mark[channel] == fluid->visit) continue;
+            fluid->channel_mark[channel] = fluid->visit;
+            add_to_part(fluid, channel);
+            const Route *route = &fluid->routes.items[channel];
+            for (int32_t u = 0; u < route->use_count; u++) {
+                int32_t other = link_of(fluid, route, u);
+                if (fluid->links[other].visit == fluid->visit) continue;
+                fluid->links[other].visit = fluid->visit;
+                fluid->walk_links[links++] = other;
+            }
+        }
+    }
+    fluid->removals_left = fluid->part.count / 2;
+}
+
+// ---- Starts and ends.
 
 static void mark_dirty(Fluid *fluid, int32_t link) {
     if (fluid->is_dirty[link]) return;
@@ -108,16 +265,44 @@ static void mark_dirty(Fluid *fluid, int32_t link) {
     fluid->dirty[fluid->dirty_count++] = link;
 }
 
-// Its rate when it has its links to itself: one round of share_links.
-static double rate_alone(const Fluid *fluid, const Plan *plan) {
-    double level = INFINITY;
+static void concerns_from(Fluid *fluid, int64_t level) {
+    if (level < fluid->changed_from) fluid->changed_from = level;
+}
+
+static void take_links(Fluid *fluid, int32_t channel, const Plan *plan) {
+    Routes *routes = &fluid->routes;
+    Route *route = &routes->items[channel];
+    route->use_count = (int16_t)plan->use_count;
+    route->watched_count = 0;
+    route->share = plan->use_count ? share_from(plan->uses[0].weight * plan->fairness) : 0;
+    int32_t unwatched = plan->use_count;
     for (int u = 0; u < plan->use_count; u++) {
-        double share =
-            fluid->system->links[plan->uses[u].link].bytes_per_second / (plan->uses[u].weight * plan->fairness);
-        if (plan->uses[u].weight > 0 && share < level) level = share;
+        LinkState *link = &fluid->links[plan->uses[u].link];
+        int32_t use = link->watched ? route->watched_count++ : --unwatched, at = route->first + use;
+        routes->links[at] = plan->uses[u].link;
+        routes->positions[at] = link->user_count;
+        routes->shares[at] = share_from(plan->uses[u].weight * plan->fairness);
+        if (routes->shares[at] != route->share) route->share = -1;
+        link->users[link->user_count++] = (User){channel, use};
+        link->share_sum += routes->shares[at];
     }
-    if (plan->rate_limit > 0 && plan->rate_limit / plan->fairness < level) level = plan->rate_limit / plan->fairness;
-    return level * plan->fairness;
+}
+
+// Its level when it has its links to itself.
+static int64_t level_alone(const Fluid *fluid, const Route *route, int64_t limit) {
+    int64_t level = limit;
+    for (int32_t u = 0; u < route->use_count; u++) {
+        int64_t share = share_of(&fluid->routes, route, u);
+        if (share == 0) continue;
+        int64_t fits = level_that_fits(fluid->links[link_of(fluid, route, u)].capacity, share);
+        if (fits < level) level = fits;
+    }
+    return level;
+}
+
+static void load_links(Fluid *fluid, const Route *route, int64_t level) {
+    for (int32_t u = 0; u < route->use_count; u++)
+        fluid->links[link_of(fluid, route, u)].load += (Load)level * share_of(&fluid->routes, route, u);
 }
 
 bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
@@ -127,19 +312,32 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     activity->bytes_left = plan->bytes;
     activity->rate = 0;
     activity->settled = now;
+    int64_t limit = plan->rate_limit > 0 ? level_from_rate(plan->rate_limit / plan->fairness) : LEVEL_MOST;
+    if (fluid->limits) fluid->limits[channel] = limit;
+    fluid->ends[channel] = SIM_TIME_NEVER;
+    take_links(fluid, channel, plan);
+    const Route *route = &fluid->routes.items[channel];
     bool alone = true;
-    for (int u = 0; u < plan->use_count; u++) {
-        LinkState *link = &fluid->links[plan->uses[u].link];
-        alone = alone && link->user_count == 0;
-        activity->position[u] = link->user_count;
-        link->users[link->user_count] = channel;
-        link->user_use[link->user_count++] = u;
+    int64_t fair = limit; // it will get this much or more: an even split of its tightest link
+    for (int32_t u = 0; u < route->use_count; u++) {
+        const LinkState *link = &fluid->links[link_of(fluid, route, u)];
+        alone = alone && link->user_count == 1;
+        int64_t split = link->share_sum > 0 ? level_that_fits(link->capacity, link->share_sum) : LEVEL_MOST;
+        if (split < fair) fair = split;
     }
     if (alone) {
-        set_rate(fluid, channel, rate_alone(fluid, plan), now);
+        int64_t level = level_alone(fluid, route, limit);
+        for (int32_t u = 0; u < route->use_count; u++) fluid->links[link_of(fluid, route, u)].part = 0;
+        fluid->levels[channel] = level;
+        load_links(fluid, route, level);
+        set_rate(fluid, channel, rate_from_level(level) * plan->fairness, now);
+        tell(fluid, channel, fluid->ends[channel]);
         return false;
     }
-    for (int u = 0; u < plan->use_count; u++) mark_dirty(fluid, plan->uses[u].link);
+    fluid->levels[channel] = LEVEL_NEW;
+    concerns_from(fluid, fair);
+    for (int32_t u = 0; u < route->use_count; u++) mark_dirty(fluid, link_of(fluid, route, u));
+    welcome_to_part(fluid, channel);
     return true;
 }
 
@@ -147,128 +345,66 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     (void)now;
     Activity *activity = &fluid->activities[channel];
     const Plan *plan = activity->plan;
+    const Route *route = &fluid->routes.items[channel];
     CHECK(plan);
     bool shared = false;
-    for (int u = 0; u < plan->use_count; u++) {
-        int32_t id = plan->uses[u].link;
+    int64_t level = fluid->levels[channel] == LEVEL_NEW ? 0 : fluid->levels[channel];
+    concerns_from(fluid, level);
+    for (int u = 0; u < plan->use_count; u++)
+        fluid->link_bytes[plan->uses[u].link] += plan->uses[u].weight * plan->bytes;
+    load_links(fluid, route, -level);
+    for (int32_t u = 0; u < route->use_count; u++) {
+        int32_t id = link_of(fluid, route, u), position = fluid->routes.positions[route->first + u];
         LinkState *link = &fluid->links[id];
-        int32_t at = activity->position[u], last = --link->user_count;
-        if (at != last) {
-            int32_t other = link->users[last], other_use = link->user_use[last];
-            link->users[at] = other;
-            link->user_use[at] = other_use;
-            fluid->activities[other].position[other_use] = at;
-        }
-        fluid->link_bytes[id] += plan->uses[u].weight * plan->bytes;
+        link->share_sum -= share_of(&fluid->routes, route, u);
+        User last = link->users[--link->user_count];
+        link->users[position] = last;
+        fluid->routes.positions[fluid->routes.items[last.channel].first + last.use] = position;
         if (link->user_count) {
             mark_dirty(fluid, id);
             shared = true;
+        } else {
+            link->part = 0;
         }
     }
     activity->plan = NULL;
     activity->rate = 0;
+    activity->told = false;
+    if (fluid->part_position[channel] >= 0) {
+        take_from_part(fluid, channel);
+        shared = shared || fluid->part_active > 0;
+    }
     return shared;
 }
 
-// All links and channels that hang together with a link, through active transfers.
-static void gather_part(Fluid *fluid, int32_t from, int *link_count, int *channel_count) {
-    int links = 0, channels = 0;
-    fluid->part_links[links++] = from;
-    fluid->links[from].mark = fluid->visit;
-    for (int i = 0; i < links; i++) {
-        const LinkState *link = &fluid->links[fluid->part_links[i]];
-        for (int k = 0; k < link->user_count; k++) {
-            int32_t channel = link->users[k];
-            if (fluid->channel_mark[channel] == fluid->visit) continue;
-            fluid->channel_mark[channel] = fluid->visit;
-            fluid->part_channels[channels++] = channel;
-            const Plan *plan = fluid->activities[channel].plan;
-            for (int u = 0; u < plan->use_count; u++) {
-                int32_t other = plan->uses[u].link;
-                if (fluid->links[other].mark == fluid->visit) continue;
-                fluid->links[other].mark = fluid->visit;
-                fluid->part_links[links++] = other;
-            }
-        }
-    }
-    *link_count = links;
-    *channel_count = channels;
-}
-
-static bool stops_at(const Fluid *fluid, const Plan *plan, double level) {
-    if (plan->rate_limit > 0 && plan->rate_limit / plan->fairness <= level) return true;
-    for (int u = 0; u < plan->use_count; u++)
-        if (fluid->links[plan->uses[u].link].full) return true;
-    return false;
-}
-
-// Progressive filling of one part; the same rounds as share_links.
-static void solve_part(Fluid *fluid, int link_count, int channel_count) {
-    int32_t *rising = fluid->part_channels;
-    for (int i = 0; i < link_count; i++) {
-        LinkState *link = &fluid->links[fluid->part_links[i]];
-        link->left = fluid->system->links[fluid->part_links[i]].bytes_per_second;
-        link->active = 0;
-    }
-    for (int i = 0; i < channel_count; i++) {
-        const Plan *plan = fluid->activities[rising[i]].plan;
-        for (int u = 0; u < plan->use_count; u++)
-            fluid->links[plan->uses[u].link].active += plan->uses[u].weight * plan->fairness;
-    }
-    int rising_count = channel_count;
-    while (rising_count) {
-        double level = INFINITY;
-        for (int i = 0; i < link_count; i++) {
-            const LinkState *link = &fluid->links[fluid->part_links[i]];
-            if (link->active > 0 && link->left / link->active < level) level = link->left / link->active;
-        }
-        for (int i = 0; i < rising_count; i++) {
-            const Plan *plan = fluid->activities[rising[i]].plan;
-            if (plan->rate_limit > 0 && plan->rate_limit / plan->fairness < level)
-                level = plan->rate_limit / plan->fairness;
-        }
-        CHECK(isfinite(level));
-        if (level < 0) level = 0;
-        for (int i = 0; i < link_count; i++) {
-            LinkState *link = &fluid->links[fluid->part_links[i]];
-            link->full = link->active > 0 && link->left / link->active <= level;
-            link->frozen = 0;
-        }
-        int still_rising = 0;
-        for (int i = 0; i < rising_count; i++) {
-            int32_t channel = rising[i];
-            const Plan *plan = fluid->activities[channel].plan;
-            if (!stops_at(fluid, plan, level)) {
-                rising[i] = rising[still_rising];
-                rising[still_rising++] = channel;
-                continue;
-            }
-            fluid->new_rate[channel] = level * plan->fairness;
-            for (int u = 0; u < plan->use_count; u++)
-                fluid->links[plan->uses[u].link].frozen += plan->uses[u].weight * plan->fairness;
-        }
-        rising_count = still_rising;
-        for (int i = 0; i < link_count; i++) {
-            LinkState *link = &fluid->links[fluid->part_links[i]];
-            link->active -= link->frozen;
-            link->left -= link->frozen * level;
-        }
-    }
+static void solve_part(Fluid *fluid, SimTime now) {
+    const int32_t *changed;
+    if (fluid->part.count > fluid->part_active) close_holes(fluid);
+    int32_t count =
+        filling_fill(fluid->filling, fluid->part.channels, fluid->part.count, fluid->changed_from, &changed);
+    for (int32_t i = 0; i < count; i++)
+        set_rate(fluid, changed[i],
+                 rate_from_level(fluid->levels[changed[i]]) * fluid->activities[changed[i]].plan->fairness, now);
+    tell_soonest(fluid);
 }
 
 void fluid_share(Fluid *fluid, SimTime now) {
     fluid->visit++;
-    for (int d = 0; d < fluid->dirty_count; d++) {
+    bool remembered = fluid->part_number != 0;
+    for (int32_t d = 0; d < fluid->dirty_count && remembered; d++) {
+        const LinkState *link = &fluid->links[fluid->dirty[d]];
+        remembered = link->user_count == 0 || link->part == fluid->part_number;
+    }
+    if (remembered) solve_part(fluid, now);
+    for (int32_t d = 0; d < fluid->dirty_count; d++) {
         int32_t from = fluid->dirty[d];
         fluid->is_dirty[from] = false;
-        if (fluid->links[from].mark == fluid->visit || fluid->links[from].user_count == 0) continue;
-        int link_count, channel_count;
-        gather_part(fluid, from, &link_count, &channel_count);
-        solve_part(fluid, link_count, channel_count);
-        for (int i = 0; i < channel_count; i++)
-            set_rate(fluid, fluid->part_channels[i], fluid->new_rate[fluid->part_channels[i]], now);
+        if (remembered || fluid->links[from].visit == fluid->visit || fluid->links[from].user_count == 0) continue;
+        walk_part(fluid, from);
+        solve_part(fluid, now);
     }
     fluid->dirty_count = 0;
+    fluid->changed_from = LEVEL_MOST;
 }
 
 double fluid_rate(const Fluid *fluid, int32_t channel) { return fluid->activities[channel].rate; }

@@ -1,0 +1,45 @@
+// The arithmetic of fair shares: whole numbers only, so that sums come out the same in any order. This is what lets a
+// folded and an unfolded run, and a re-share of a few transfers and of all of them, agree to the last bit.
+#ifndef LOCKSTEP_SIM_EXACT_H
+#define LOCKSTEP_SIM_EXACT_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "sim/check.h"
+
+__extension__ typedef __int128 Load; // bytes per second on a link, in units of 2^-46
+
+#define LEVEL_UNITS 16384.0      // a level is bytes per second per unit of fairness, in units of 2^-14
+#define SHARE_UNITS 4294967296.0 // a share is weight x fairness, in units of 2^-32
+#define LEVEL_MOST (INT64_C(1) << 62)
+
+static inline int64_t share_from(double weight_times_fairness) {
+    CHECK(weight_times_fairness >= 0 && weight_times_fairness < 1e9);
+    return llround(weight_times_fairness * SHARE_UNITS);
+}
+
+static inline Load load_from_rate(double bytes_per_second) {
+    CHECK(bytes_per_second >= 0 && bytes_per_second < 1e14);
+    return (Load)(bytes_per_second * LEVEL_UNITS) << 32;
+}
+
+static inline int64_t level_from_rate(double bytes_per_second) {
+    double units = floor(bytes_per_second * LEVEL_UNITS);
+    return units < (double)LEVEL_MOST ? (int64_t)units : LEVEL_MOST;
+}
+
+static inline double rate_from_level(int64_t level) { return (double)level / LEVEL_UNITS; }
+
+// The highest level at which `share` still fits into what is left of a link: rounded down, never too high.
+static inline int64_t level_that_fits(Load left, int64_t share) {
+    if (left <= 0) return 0;
+    double guess = (double)left / (double)share;
+    if (guess >= (double)LEVEL_MOST) return LEVEL_MOST;
+    int64_t level = (int64_t)guess;
+    while ((Load)level * share > left) level--;
+    while ((Load)(level + 1) * share <= left) level++;
+    return level;
+}
+
+#endif

@@ -1,0 +1,21 @@
+// Systems of plain flows between hosts, for measuring the flow engine: all links full duplex, 50 GB/s and 1 us each.
+#ifndef LOCKSTEP_TESTS_BENCH_FLOWS_H
+#define LOCKSTEP_TESTS_BENCH_FLOWS_H
+
+#include "sim/program.h"
+
+// A fat tree of three levels after Öhring et al. (1995): XGFT(3; down; up), non-blocking where the products agree,
+// routed destination-mod-k (Zahavi, 2010).
+typedef struct FatTree {
+    int down[3], up[3];
+} FatTree;
+
+// Ring all_reduce of `bytes` over hosts on one switch: 2(N-1) barrier-separated steps of N simultaneous flows to the
+// next host.
+System ring_on_star(Arena *arena, int hosts, double bytes);
+// Every host sends bytes(i, j) to every other at once. `fairness_by_latency`: a flow's weight is the inverse of its
+// latency, as for TCP (and as in SimGrid).
+System all_to_all_on_fat_tree(Arena *arena, const FatTree *tree, double (*bytes)(int i, int j),
+                              bool fairness_by_latency);
+
+#endif
