@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "models/workload/training.h"
+#include "scenarios/field_rows.h"
 #include "sim/check.h"
-
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 const char *const handle_kind_names[HANDLE_KIND_COUNT] = {
     [HANDLE_PART] = "sim.hw",         [HANDLE_FABRIC] = "a fabric",       [HANDLE_CLUSTER] = "sim.cluster",
@@ -14,19 +13,6 @@ const char *const handle_kind_names[HANDLE_KIND_COUNT] = {
     [HANDLE_PROGRAM] = "sim.program", [HANDLE_REPORT] = "sim.report",     [HANDLE_GROUP] = "sim.group",
     [HANDLE_RANK] = "a rank",         [HANDLE_STREAM] = "a stream",
 };
-
-// Short forms for the rows below.
-#define COUNT(least_, most_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_COUNT, .least = (least_), .most = (most_)
-#define NUMBER(least_, most_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_NUMBER, .least = (least_), .most = (most_)
-#define BYTES(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_BYTES, .least = (least_), .most = 1e18
-#define BANDWIDTH .kind = FIELD_QUANTITY, .quantity = QUANTITY_BANDWIDTH, .least = ABOVE_ZERO, .most = 1e15
-#define SECONDS(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = (least_), .most = 1e7
-#define FLOP_AMOUNT .kind = FIELD_QUANTITY, .quantity = QUANTITY_FLOPS, .least = ABOVE_ZERO, .most = 1e24
-#define CHOICE(names_, count_) .kind = FIELD_CHOICE, .names = (names_), .name_count = (count_)
-#define PART(part_) .kind = FIELD_PART, .part = (part_)
-#define VALUE(handle_) .kind = FIELD_VALUE, .handle = (handle_)
-#define TABLE(inner_) .kind = FIELD_TABLE, .inner = (inner_)
-#define BOUND(quantity_) .kind = FIELD_BOUND, .quantity = (quantity_)
 
 #define MOST_GPUS 1e6
 #define MOST_SIZE 1e9 // of a dimension of a model
@@ -47,8 +33,8 @@ static const Field cluster_fields[] = {
      .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
     {"nodes", TABLE(OBJECT_NODE_GROUP), .list = true, .example = "{ { node = \"dgx-a100\", gpus = 8 } }",
      .help = "nodes of several types, instead of node and gpus"},
-    {"fabric", PART(PART_LINK), .handle = HANDLE_FABRIC, .example = "\"ib-ndr400\"",
-     .help = "network between nodes: a link by name (one switch), or sim.fat_tree { … } and its like"},
+    {"fabric", PART(PART_LINK), .handle = HANDLE_FABRIC, .inner = OBJECT_FABRIC, .example = "\"ib-ndr400\"",
+     .help = "network between nodes: a link by name (one switch), { kind = …, link = …, … }, or sim.fat_tree { … }"},
     {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"",
      .help = "shared storage (see: lockstep hw list storage)"},
     {"price", TABLE(OBJECT_PRICE), .example = "{ gpu_hour = 2.49, currency = \"USD\" }",
@@ -67,22 +53,19 @@ static const Field node_group_fields[] = {
      .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
 };
 
+static const Field node_fields[] = {
+    {"file", .kind = FIELD_TEXT, .required = true, .example = "\"machine.txt\"",
+     .help = "what nvidia-smi topo -m printed there, or NCCL's topology XML"},
+    {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "its GPUs; XML may say it by itself"},
+    {"like", PART(PART_NODE), .example = "\"dgx-a100\"",
+     .help = "node whose host it has (memory, CPUs, disks); when left out: the nearest with such GPUs"},
+    {"peer_to_peer", .kind = FIELD_FLAG, .example = "false",
+     .help = "GPUs read each other over PCIe; when left out: as in the node it is like"},
+};
+
 static const Field price_fields[] = {
     {"gpu_hour", NUMBER(0, 1e6), .required = true, .example = "2.49", .help = "price of one GPU for one hour"},
     {"currency", .kind = FIELD_TEXT, .fallback = "\"USD\"", .example = "\"USD\"", .help = "currency, as it is printed"},
-};
-
-#define FABRIC_LINK_FIELD                                                                                              \
-    {                                                                                                                  \
-        "link", PART(PART_LINK), .required = true, .example = "\"ib-ndr400\"",                                         \
-                                 .help = "link of one port (see: lockstep hw list fabric)"                             \
-    }
-static const Field single_switch_fields[] = {FABRIC_LINK_FIELD};
-static const Field fat_tree_fields[] = {
-    FABRIC_LINK_FIELD,
-    {"oversubscription", NUMBER(1, 1000), .fallback = "1", .example = "2",
-     .help = "capacity towards nodes over capacity towards the spine; 1: none"},
-    {"nodes_per_leaf", COUNT(1, 1e5), .fallback = "32", .example = "16", .help = "nodes that share a leaf switch"},
 };
 
 // ---- Models.
@@ -406,6 +389,7 @@ static const Field collective_fields[] = {
 const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_CLUSTER] = {"cluster", "sim.cluster", "cluster", "nodes joined by a network", FIELDS(cluster_fields), true},
     [OBJECT_NODE_GROUP] = {"cluster.nodes", NULL, "nodes", "nodes of one type", FIELDS(node_group_fields), false},
+    [OBJECT_NODE] = {"node", "sim.node", "node", "a node as a real machine shows it", FIELDS(node_fields), true},
     [OBJECT_PRICE] = {"cluster.price", NULL, "price", "what the cluster costs", FIELDS(price_fields), true},
     [OBJECT_SINGLE_SWITCH] = {"single_switch", "sim.single_switch", "single_switch", "all nodes on one switch",
                               FIELDS(single_switch_fields), true},
@@ -414,6 +398,11 @@ const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_RAIL_FAT_TREE] = {"rail_fat_tree", "sim.rail_fat_tree", "rail_fat_tree",
                               "a fat tree in which the i-th NIC of every node meets on one leaf",
                               FIELDS(fat_tree_fields), true},
+    [OBJECT_FABRIC] = {"fabric", "sim.fabric", "fabric", "switches joined in some way", FIELDS(fabric_table_fields),
+                       true},
+    [OBJECT_FABRIC_LINK] = {"fabric.links", NULL, "links", "a cable between two switches", FIELDS(fabric_cable_fields),
+                            false},
+    [OBJECT_FABRIC_NODES] = {"fabric.nodes", NULL, "nodes", "nodes on a switch", FIELDS(fabric_nodes_fields), false},
     [OBJECT_TRANSFORMER] = {"transformer", "sim.model.transformer", "transformer", "a transformer of your own",
                             FIELDS(transformer_fields), true},
     [OBJECT_RESNET] = {"resnet", "sim.model.resnet", "resnet", "a ResNet (He et al., 2015)", FIELDS(resnet_fields),

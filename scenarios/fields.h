@@ -12,10 +12,14 @@
 typedef enum ObjectId {
     OBJECT_CLUSTER,
     OBJECT_NODE_GROUP,
+    OBJECT_NODE,
     OBJECT_PRICE,
     OBJECT_SINGLE_SWITCH,
     OBJECT_FAT_TREE,
     OBJECT_RAIL_FAT_TREE,
+    OBJECT_FABRIC,
+    OBJECT_FABRIC_LINK,
+    OBJECT_FABRIC_NODES,
     OBJECT_TRANSFORMER,
     OBJECT_RESNET,
     OBJECT_MLP,
@@ -84,7 +88,7 @@ typedef struct Field {
     double least, most;       // QUANTITY: range, ends included; both 0: any number the quantity knows
     const char *const *names; // CHOICE
     int name_count;
-    ObjectId inner;    // TABLE
+    ObjectId inner;    // TABLE; a PART that may be written as a table too (OBJECT_CLUSTER: none)
     PartKind part;     // PART
     HandleKind handle; // VALUE; a PART of kind LINK for `fabric` may be a HANDLE_FABRIC too
     const char *word;  // a word taken instead of a quantity: "fill"

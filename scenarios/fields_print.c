@@ -189,6 +189,8 @@ static const Call calls[] = {
     {"sim.single_switch", OBJECT_SINGLE_SWITCH, "lockstep.Fabric"},
     {"sim.fat_tree", OBJECT_FAT_TREE, "lockstep.Fabric"},
     {"sim.rail_fat_tree", OBJECT_RAIL_FAT_TREE, "lockstep.Fabric"},
+    {"sim.fabric", OBJECT_FABRIC, "lockstep.Fabric"},
+    {"sim.node", OBJECT_NODE, "lockstep.Part"},
     {"sim.model.transformer", OBJECT_TRANSFORMER, "lockstep.Model"},
     {"sim.model.gpt", OBJECT_TRANSFORMER, "lockstep.Model"},
     {"sim.model.resnet", OBJECT_RESNET, "lockstep.Model"},

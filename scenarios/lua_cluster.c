@@ -1,6 +1,8 @@
 // sim.hw, the fabrics, and sim.cluster.
 #include <string.h>
 
+#include "models/workload/fabric_kinds.h"
+#include "models/workload/imported_node.h"
 #include "scenarios/lua_script.h"
 
 // ---- sim.hw "NAME": a part of any kind.
@@ -63,7 +65,7 @@ static int make_fabric(lua_State *L, ObjectId id, FabricKind kind, bool rail_opt
     FabricChoice *fabric = NULL;
     if (object.sound) {
         fabric = ARENA_NEW(script_of(L)->arena, FabricChoice);
-        *fabric = (FabricChoice){kind, handle_value(&object, "link"), 1, 0, rail_optimised};
+        *fabric = (FabricChoice){kind, handle_value(&object, "link"), 1, 0, rail_optimised, NULL};
     }
     if (fabric && kind == FABRIC_FAT_TREE) {
         fabric->oversubscription = object_number(&object, "oversubscription", 1);
@@ -73,27 +75,96 @@ static int make_fabric(lua_State *L, ObjectId id, FabricKind kind, bool rail_opt
     return 1;
 }
 
+// Every number that was written goes by its name; the kind says which of them it takes.
+static const FabricShape *fabric_layout(Script *script, const Object *object) {
+    FabricMaker *maker =
+        fabric_maker(script->arena, (FabricWord)object_value(object, "kind")->choice, object->where, script->problems);
+    for (int i = 0; i < fabric_field_count; i++) {
+        const Value *value = object_value(object, fabric_fields[i].name);
+        if (value->given) fabric_set(maker, fabric_fields[i].name, value->number, value->where);
+    }
+    const Value *dims = object_value(object, "dims"), *links = object_value(object, "links"),
+                *nodes = object_value(object, "nodes");
+    int sizes[3] = {0};
+    for (int i = 0; i < dims->count && i < 3; i++) sizes[i] = (int)dims->items[i].number;
+    if (dims->given) fabric_set_dims(maker, sizes, dims->count, dims->where);
+    for (int i = 0; i < links->count; i++) {
+        const Object *link = links->items[i].table;
+        fabric_add_cable(maker, object_text(link, "from"), object_text(link, "to"), object_number(link, "bandwidth", 0),
+                         object_number(link, "latency", 0), links->items[i].where);
+    }
+    for (int i = 0; i < nodes->count; i++)
+        fabric_add_nodes(maker, object_text(nodes->items[i].table, "switch"),
+                         object_int(nodes->items[i].table, "count", 1), nodes->items[i].where);
+    return fabric_finish(maker);
+}
+
+static FabricChoice *fabric_from_table(Script *script, const Object *object) {
+    FabricChoice *fabric = ARENA_NEW(script->arena, FabricChoice);
+    const FabricShape *layout = fabric_layout(script, object);
+    *fabric = (FabricChoice){.link = handle_value(object, "link"), .layout = layout};
+    return layout ? fabric : NULL;
+}
+
+static int sim_fabric(lua_State *L) {
+    Object object = read_call(L, 1, OBJECT_FABRIC);
+    handle_push(L, HANDLE_FABRIC, object.sound ? fabric_from_table(script_of(L), &object) : NULL, object.where);
+    return 1;
+}
+
 static int sim_single_switch(lua_State *L) { return make_fabric(L, OBJECT_SINGLE_SWITCH, FABRIC_SINGLE_SWITCH, false); }
 static int sim_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_FAT_TREE, FABRIC_FAT_TREE, false); }
 static int sim_rail_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_RAIL_FAT_TREE, FABRIC_FAT_TREE, true); }
 
+// ---- sim.node: a file beside the scenario.
+static int sim_node(lua_State *L) {
+    Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_NODE);
+    const NodeType *type = NULL;
+    if (object.sound) {
+        const Gpu *gpu = object_has(&object, "gpu") ? handle_value(&object, "gpu") : NULL;
+        const NodeType *like = object_has(&object, "like") ? handle_value(&object, "like") : NULL;
+        const char *path = lua_host_beside(L, object_text(&object, "file"));
+        if (path)
+            type = node_from_file(script->arena, script->catalogue, path, gpu ? gpu->name : NULL,
+                                  like ? like->name : NULL, object_value(&object, "file")->where, script->problems);
+        else
+            problem_add(script->problems, object_value(&object, "file")->where,
+                        "\"%.60s\" is no file in the scenario's folder", object_text(&object, "file"));
+        if (!path) problem_hint(script->problems, "save it beside the scenario and give its name");
+    }
+    HardwarePart *part = ARENA_NEW(script->arena, HardwarePart);
+    if (type && object_has(&object, "peer_to_peer")) {
+        NodeType *changed = ARENA_NEW(script->arena, NodeType);
+        *changed = *type;
+        changed->peer_to_peer = object_flag(&object, "peer_to_peer", true);
+        type = changed;
+    }
+    if (type) *part = (HardwarePart){PART_NODE, type->name, type};
+    handle_push(L, HANDLE_PART, type ? part : NULL, object.where);
+    return 1;
+}
+
 // ---- sim.cluster.
 
-static void set_fabric(ClusterSpec *spec, const Object *object) {
+static bool set_fabric(Script *script, ClusterSpec *spec, const Object *object) {
     const Value *fabric = object_value(object, "fabric");
     spec->fabric = FABRIC_SINGLE_SWITCH;
     spec->oversubscription = 1;
-    if (!fabric->given) return;
-    if (fabric->handle_kind != HANDLE_FABRIC) {
+    if (!fabric->given) return true;
+    if (!fabric->table && fabric->handle_kind != HANDLE_FABRIC) {
         spec->link = fabric->handle;
-        return;
+        return true;
     }
-    const FabricChoice *choice = fabric->handle;
+    const FabricChoice *choice = fabric->table ? fabric_from_table(script, fabric->table) : fabric->handle;
+    if (!choice) return false;
+    spec->layout = choice->layout;
     spec->link = choice->link;
     spec->fabric = choice->kind;
     spec->oversubscription = choice->oversubscription;
     spec->nodes_per_leaf = choice->nodes_per_leaf;
     spec->rail_optimised = choice->rail_optimised;
+    return true;
 }
 
 static NodeGroup node_group(const Object *object, Where where) {
@@ -151,7 +222,7 @@ static int sim_cluster(lua_State *L) {
     *spec = (ClusterSpec){.where = object.where, .price_per_gpu_hour = -1};
     bool sound = object.sound && set_groups(L, spec, &object);
     if (sound) {
-        set_fabric(spec, &object);
+        sound = set_fabric(script, spec, &object);
         set_link_speed(script->arena, spec, &object);
         spec->storage = handle_value(&object, "storage");
         spec->power_usage_effectiveness = object_number(&object, "pue", 0);
@@ -169,5 +240,7 @@ const luaL_Reg cluster_functions[] = {{"hw", sim_hw},
                                       {"single_switch", sim_single_switch},
                                       {"fat_tree", sim_fat_tree},
                                       {"rail_fat_tree", sim_rail_fat_tree},
+                                      {"fabric", sim_fabric},
+                                      {"node", sim_node},
                                       {"cluster", sim_cluster},
                                       {NULL, NULL}};

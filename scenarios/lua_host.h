@@ -74,4 +74,7 @@ int lua_stable_sort(lua_State *L);
 int lua_require(lua_State *L);
 #define LUA_BUILTIN_MODULES "lockstep.modules"
 
+// The path of a file in the scenario's folder or below it; NULL when there is none, or it leads out.
+const char *lua_host_beside(lua_State *L, const char *name);
+
 #endif

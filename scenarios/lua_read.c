@@ -101,7 +101,8 @@ static void read_inner(Reader *reader, ObjectId id, Place place, Where where, Va
 static bool read_one(Reader *reader, const Field *field, ObjectId id, Place place, Where where, Value *value) {
     value->where = where;
     value->given = value->written = true;
-    if (field->kind == FIELD_TABLE && lua_istable(reader->L, -1)) {
+    bool is_table = field->kind == FIELD_TABLE || (field->kind == FIELD_PART && field->inner);
+    if (is_table && lua_istable(reader->L, -1)) {
         read_inner(reader, field->inner, place, where, value);
         return value->table->sound;
     }

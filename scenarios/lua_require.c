@@ -42,6 +42,12 @@ static bool stays_inside(Arena *arena, const char *script, const char *path) {
     return strncmp(file, folder, length) == 0 && (file[length] == '/' || folder[length - 1] == '/');
 }
 
+const char *lua_host_beside(lua_State *L, const char *name) {
+    LuaHost *host = lua_host(L);
+    const char *path = arena_printf(host->arena, "%s%s", folder_of(host->arena, host->file), name);
+    return stays_inside(host->arena, host->file, path) ? path : NULL;
+}
+
 static void read_module(lua_State *L, const char *name) {
     LuaHost *host = lua_host(L);
     const char *path = module_path(host->arena, host->file, name);

@@ -36,6 +36,7 @@ typedef struct FabricChoice { // HANDLE_FABRIC
     double oversubscription;
     int nodes_per_leaf;
     bool rail_optimised;
+    const FabricShape *layout; // instead of all but the link; or NULL
 } FabricChoice;
 
 typedef struct Job { // HANDLE_TRAINING

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/fabric_kinds.h"
 #include "models/workload/model.h"
+#include "scenarios/lua_script.h"
 #include "sim/check.h"
 
 #define LONGEST_TEXT 4096
@@ -92,6 +94,17 @@ static bool choice_from_text(Reader *reader, const Field *field, const char *cal
     return false;
 }
 
+// "ib-ndr400:torus:dims=4x4"
+static bool fabric_by_text(Reader *reader, const char *text, Where where, Value *value) {
+    FabricChoice *fabric = ARENA_NEW(reader->arena, FabricChoice);
+    value->handle_kind = HANDLE_FABRIC;
+    *fabric = (FabricChoice){.kind = FABRIC_SINGLE_SWITCH, .oversubscription = 1};
+    bool sound = fabric_from_text(reader->arena, reader->catalogue, text, where, &fabric->link, &fabric->layout,
+                                  reader->problems);
+    value->handle = sound ? fabric : NULL;
+    return sound;
+}
+
 static bool part_from_text(Reader *reader, const Field *field, const char *text, Where where, Value *value) {
     Arena *arena = reader->arena;
     const Catalogue *parts = reader->catalogue;
@@ -105,6 +118,7 @@ static bool part_from_text(Reader *reader, const Field *field, const char *text,
         value->handle = find_node(arena, parts, text, where, reader->problems);
         break;
     case PART_LINK:
+        if (field->handle == HANDLE_FABRIC && strchr(text, ':')) return fabric_by_text(reader, text, where, value);
         value->handle = find_link(arena, parts, text, where, reader->problems);
         break;
     case PART_STORAGE:

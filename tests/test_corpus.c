@@ -13,6 +13,12 @@
 #define LLVMFuzzerTestOneInput fuzz_quantity
 #include "tests/fuzz/fuzz_quantity.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_topo
+#include "tests/fuzz/fuzz_topo.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_topo_xml
+#include "tests/fuzz/fuzz_topo_xml.c"
+#undef LLVMFuzzerTestOneInput
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -38,3 +44,5 @@ static int replay(const char *folder, int (*run)(const uint8_t *, size_t)) {
 TEST(the_json_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_json", fuzz_json) >= 8); }
 TEST(the_lua_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_lua", fuzz_lua) >= 8); }
 TEST(the_quantity_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_quantity", fuzz_quantity) >= 8); }
+TEST(the_topo_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo", fuzz_topo) >= 8); }
+TEST(the_topo_xml_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo_xml", fuzz_topo_xml) >= 8); }

@@ -7,6 +7,7 @@
 // A script around the braces of each object; %s stands for its fields, a line each.
 #define CLUSTER_WITH(what) "sim.cluster { node = \"dgx-a100\", " what " }"
 #define STUDY_WITH(what) "sim.study { on = cluster, run = job, " what " }"
+#define GRAPH_WITH(part) "sim.fabric { kind = \"graph\", link = \"ib-ndr400\", " part " }"
 #define TRAINING_WITH(what) "sim.training { model = \"gpt2-124m\", " what " }"
 #define RANK_WITH(what) "sim.program { on = cluster, rank = function(r) r:" what " end }"
 static const char *const frames[OBJECT_COUNT] = {
@@ -17,6 +18,10 @@ static const char *const frames[OBJECT_COUNT] = {
     [OBJECT_FAT_TREE] = "sim.fat_tree {\n%s}",
     [OBJECT_RAIL_FAT_TREE] = "sim.rail_fat_tree {\n%s}",
     [OBJECT_TRANSFORMER] = "sim.model.transformer {\n%s}",
+    [OBJECT_NODE] = "sim.node {\n%s}",
+    [OBJECT_FABRIC] = "sim.fabric {\n%s}",
+    [OBJECT_FABRIC_LINK] = GRAPH_WITH("links = { {\n%s} }"),
+    [OBJECT_FABRIC_NODES] = GRAPH_WITH("nodes = { {\n%s} }"),
     [OBJECT_RESNET] = "sim.model.resnet {\n%s}",
     [OBJECT_MLP] = "sim.model.mlp {\n%s}",
     [OBJECT_TRAINING] = "sim.training {\n%s}",

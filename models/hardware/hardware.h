@@ -103,6 +103,7 @@ typedef struct NodeType {
     double price_usd;      // to buy; 0 unknown
     double price_per_hour; // to rent the whole node; 0: not rented out
     const char *price_currency, *price_date, *price_basis;
+    const struct NodeInterior *interior; // of an imported node: how its parts hang together; else NULL
     const Fact *facts;
     int fact_count;
 } NodeType;

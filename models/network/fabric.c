@@ -1,10 +1,21 @@
-// The network as a whole: nodes by their layouts, NICs with the fabric's rate, leaf switches and their links to the
-// spine.
+// The network as a whole: nodes by their layouts, NICs with the fabric's rate, and the fabric by the row of its kind.
 #include <string.h>
 
 #include "models/network/constants.h"
-#include "models/network/topology.h"
+#include "models/network/fabrics.h"
 #include "sim/check.h"
+
+static const FabricRow *const rows[FABRIC_KIND_COUNT] = {
+    [FABRIC_SINGLE_SWITCH] = &single_switch_row,
+    [FABRIC_FAT_TREE] = &tree_row,
+    [FABRIC_RAIL_ONLY] = &rail_only_row,
+    [FABRIC_DRAGONFLY] = &dragonfly_row,
+    [FABRIC_DRAGONFLY_PLUS] = &dragonfly_plus_row,
+    [FABRIC_TORUS] = &torus_row,
+    [FABRIC_GRAPH] = &graph_row,
+};
+
+static const FabricRow *row_of(const Network *network) { return rows[network->fabric.kind]; }
 
 static bool fabric_check(const NetworkSpec *spec, Where where, Problems *problems) {
     const FabricShape *fabric = &spec->fabric;
@@ -15,12 +26,7 @@ static bool fabric_check(const NetworkSpec *spec, Where where, Problems *problem
     if (!(fabric->efficiency > 0 && fabric->efficiency <= 1))
         problem_add(problems, where, "the fabric's efficiency is %g; it is a share, above 0 and at most 1",
                     fabric->efficiency);
-    if (fabric->kind == FABRIC_FAT_TREE && fabric->nodes_per_leaf < 1)
-        problem_add(problems, where, "the fat tree has %d nodes per leaf switch; give 1 or more",
-                    fabric->nodes_per_leaf);
-    if (fabric->kind == FABRIC_FAT_TREE && !(fabric->oversubscription > 0))
-        problem_add(problems, where, "the fat tree's oversubscription is %g; 1 means none, 2 half the capacity",
-                    fabric->oversubscription);
+    if (rows[fabric->kind]->check) rows[fabric->kind]->check(spec, where, problems);
     return problem_count(problems) == before;
 }
 
@@ -105,23 +111,37 @@ static void create_node_links(Arena *arena, const NetworkSpec *spec, Network *ne
     }
 }
 
-// Spines are one: traffic is spread over all of them, so a leaf has one bundle of links up and one down.
-static void create_leaf_links(Arena *arena, Network *network) {
-    const FabricShape *fabric = &network->fabric;
-    double nics_per_leaf = (double)fabric->nodes_per_leaf * (fabric->rail_optimised ? 1 : network->rails);
-    double up = nics_per_leaf * fabric->nic_bytes_per_second * fabric->efficiency / fabric->oversubscription;
-    for (int leaf = 0; leaf < network->leaf_count; leaf++) {
-        Link *links = &network->links[network->first_leaf_link + 2 * leaf];
-        links[0] = (Link){arena_printf(arena, "leaf%d.up", leaf), up};
-        links[1] = (Link){arena_printf(arena, "leaf%d.down", leaf), up};
-    }
+// ---- What the rows lay with.
+void fabric_make_room(Arena *arena, Network *network, int switches, int planes, int pairs) {
+    network->switch_count = switches;
+    network->planes = planes;
+    network->switch_names = ARENA_ARRAY(arena, const char *, switches *planes);
+    network->fabric_link_count = 2 * pairs;
+    network->first_fabric_link = network->link_count;
+    network->link_count += 2 * pairs;
+    network->fabric_ends = ARENA_ARRAY(arena, FabricEnds, pairs);
+    Link *links = ARENA_ARRAY(arena, Link, network->link_count);
+    if (network->first_fabric_link) memcpy(links, network->links, sizeof *links * (size_t)network->first_fabric_link);
+    network->links = links;
 }
 
-static int count_leaves(const Network *network) {
-    const FabricShape *fabric = &network->fabric;
-    if (network->node_count == 1 || fabric->kind != FABRIC_FAT_TREE) return 0;
-    int pods = (network->node_count + fabric->nodes_per_leaf - 1) / fabric->nodes_per_leaf;
-    return fabric->rail_optimised ? pods * network->rails : pods;
+void fabric_set_pair(Network *network, int pair, double bytes_per_second, const char *forth, const char *back,
+                     const char *from, const char *to) {
+    Link *links = &network->links[network->first_fabric_link + 2 * pair];
+    links[0] = (Link){forth, bytes_per_second};
+    links[1] = (Link){back, bytes_per_second};
+    network->fabric_ends[pair] = (FabricEnds){from, to};
+}
+
+void fabric_set_name(Network *network, int number, const char *name) { network->switch_names[number] = name; }
+
+double fabric_node_rate(const Network *network, int nodes) {
+    return (double)nodes * network->rails * network->fabric.nic_bytes_per_second * network->fabric.efficiency;
+}
+
+static void create_fabric(Arena *arena, Network *network) {
+    if (network->node_count == 1) network->fabric.kind = FABRIC_SINGLE_SWITCH;
+    row_of(network)->lay(arena, network);
 }
 
 Network *network_create(Arena *arena, const NetworkSpec *spec, Where where, Problems *problems) {
@@ -151,19 +171,56 @@ Network *network_create(Arena *arena, const NetworkSpec *spec, Where where, Prob
         layout_name_bytes[i] = name_bytes(&network->layouts[i]);
     }
     place_nodes(arena, spec, network);
-    network->leaf_count = count_leaves(network);
-    network->first_leaf_link = network->link_count;
-    network->link_count += 2 * network->leaf_count;
     network->links = ARENA_ARRAY(arena, Link, network->link_count);
     create_node_links(arena, spec, network, layout_name_bytes);
-    create_leaf_links(arena, network);
+    create_fabric(arena, network);
     return network;
 }
 
+// ---- Asking the fabric.
 int fabric_leaf(const Network *network, int node, int nic) {
-    if (!network->leaf_count) return 0;
-    int pod = node / network->fabric.nodes_per_leaf;
-    return network->fabric.rail_optimised ? pod * network->rails + nic : pod;
+    const FabricRow *row = row_of(network);
+    return row->leaf ? row->leaf(network, node, nic) : 0;
+}
+
+double fabric_switch_seconds(const Network *network, int from, int to) {
+    return row_of(network)->switches(network, from, to) * network->fabric.switch_latency_seconds;
+}
+
+double fabric_line_seconds(const Network *network, int from, int to) {
+    const FabricRow *row = row_of(network);
+    return row->line_seconds ? row->line_seconds(network, from, to) : 0;
+}
+
+void fabric_cross(const Network *network, int from, int to, double share, const Crossing *crossing) {
+    const FabricRow *row = row_of(network);
+    if (from != to && row->cross) row->cross(network, from, to, share, crossing);
+}
+
+void fabric_enter(const Network *network, int to, const Crossing *crossing) {
+    const FabricRow *row = row_of(network);
+    if (row->enter) row->enter(network, to, crossing);
+}
+
+double fabric_enter_seconds(const Network *network, int to) {
+    (void)to; // storage is as far away as a leaf on the other side of one spine
+    return (row_of(network)->enter ? 3 : 1) * network->fabric.switch_latency_seconds;
+}
+
+static const NicSet *nics_of(const Network *network, int rank) {
+    return &layout_of(network, node_of_rank(network, rank))->gpu_nics[gpu_of_rank(network, rank)];
+}
+
+int nics_of_rank(const Network *network, int rank) { return nics_of(network, rank)->count; }
+
+NicPair fabric_nics(const Network *network, int from_rank, int to_rank, int i, bool relayed) {
+    const NicSet *sender = nics_of(network, from_rank), *receiver = nics_of(network, to_rank);
+    NicPair pair = {sender->nics[i % sender->count], receiver->nics[i % receiver->count]};
+    int sender_nics = layout_of(network, node_of_rank(network, from_rank))->shape->nic_count;
+    bool rails = network->fabric.rail_optimised || network->fabric.kind == FABRIC_RAIL_ONLY;
+    relayed = relayed || network->fabric.kind == FABRIC_RAIL_ONLY;
+    if (rails && relayed && pair.in < sender_nics) pair.out = pair.in;
+    return pair;
 }
 
 int network_rank_count(const Network *network) { return network->rank_count; }

@@ -54,28 +54,32 @@ static void add_block(Group *group, const Block *block) {
     group->block_count++;
 }
 
+// From the first block to the one with most switches between.
+static double farthest_seconds(const Network *network, const Group *group) {
+    int first = fabric_leaf(network, network->node_of[group->ranks[0]], 0);
+    double farthest = fabric_switch_seconds(network, first, first);
+    for (int b = 1; b < group->block_count; b++) {
+        int leaf = fabric_leaf(network, network->node_of[group->ranks[group->blocks[b].first]], 0);
+        double seconds = fabric_switch_seconds(network, first, leaf);
+        if (seconds > farthest) farthest = seconds;
+    }
+    return farthest;
+}
+
 Group group_create(Arena *arena, const Network *network, const int *ranks, int rank_count) {
     Group group = {.network = network, .rank_count = rank_count, .rdma = true, .in_switch_reduction = true};
     Block *blocks = ARENA_ARRAY(arena, Block, rank_count);
     CHECK(rank_count > 0);
     group.ranks = in_node_order(arena, ranks, rank_count);
     CHECK(group.ranks[0] >= 0 && group.ranks[rank_count - 1] < network->rank_count);
-    int first_leaf = -1;
-    bool one_leaf = true;
     for (int i = 0; i < rank_count;) {
         int domain = node_of_rank(network, group.ranks[i])->domain;
         Block block = {i, 0};
-        for (; i < rank_count && node_of_rank(network, group.ranks[i])->domain == domain; i++) {
-            int leaf = fabric_leaf(network, network->node_of[group.ranks[i]], 0);
-            if (first_leaf < 0) first_leaf = leaf;
-            one_leaf = one_leaf && leaf == first_leaf;
-            block.count++;
-        }
+        for (; i < rank_count && node_of_rank(network, group.ranks[i])->domain == domain; i++) block.count++;
         blocks[group.block_count] = block;
         add_block(&group, &block);
     }
     group.blocks = blocks;
-    group.network_seconds =
-        network->fabric.latency_seconds + (one_leaf ? 1 : 3) * network->fabric.switch_latency_seconds;
+    group.network_seconds = network->fabric.latency_seconds + farthest_seconds(network, &group);
     return group;
 }

@@ -39,22 +39,62 @@ typedef struct NodeShape {
     bool gpudirect_rdma;
     int architecture_year; // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
     bool numa_per_switch;  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
-    bool deep_switches;    // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
+    const struct NodeInterior *interior; // imported (interior.h): says how parts hang together; NULL: evenly
+    bool deep_switches;                  // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
 } NodeShape;
 
 typedef enum Transport { NET_INFINIBAND, NET_ROCE, NET_EFA, NET_SLINGSHOT, NET_TCP } Transport;
-typedef enum FabricKind { FABRIC_SINGLE_SWITCH, FABRIC_FAT_TREE } FabricKind;
+typedef enum FabricKind {
+    FABRIC_SINGLE_SWITCH,
+    FABRIC_FAT_TREE,       // leaves under spines, perhaps pods of them, planes and sites
+    FABRIC_RAIL_ONLY,      // NIC i of every node on switch i, and nothing between the switches
+    FABRIC_DRAGONFLY,      // groups of switches that all know each other
+    FABRIC_DRAGONFLY_PLUS, // groups of leaves under spines
+    FABRIC_TORUS,          // a switch per node, joined to its neighbours in up to three dimensions
+    FABRIC_GRAPH,          // whatever the user drew
+    FABRIC_KIND_COUNT
+} FabricKind;
+
+// Switches by number, cables that carry as much each way, and which node hangs on which switch.
+typedef struct GraphCable {
+    int from, to;
+    double bytes_per_second; // line rate, one direction
+    double latency_seconds;
+} GraphCable;
+
+typedef struct FabricGraph {
+    const char *const *switch_names;
+    int switch_count;
+    const GraphCable *cables;
+    int cable_count;
+    const int *switch_of_node; // [node_count] in the order of the cluster's nodes
+    int node_count;            // that there is room for
+} FabricGraph;
 
 typedef struct FabricShape {
     FabricKind kind;
     Transport transport;
-    double nic_bytes_per_second;   // line rate, one direction
-    double efficiency;             // attainable payload share
-    double latency_seconds;        // one way, NIC to NIC with software, without switches
-    double switch_latency_seconds; // per switch crossed
-    int nodes_per_leaf;            // FAT_TREE
-    double oversubscription;       // FAT_TREE: down capacity / up capacity, 1 = none
-    bool rail_optimised;           // FAT_TREE: NIC i of every node of a pod on leaf i
+    double nic_bytes_per_second;    // line rate, one direction
+    double efficiency;              // attainable payload share
+    double latency_seconds;         // one way, NIC to NIC with software, without switches
+    double switch_latency_seconds;  // per switch crossed
+    int nodes_per_leaf;             // FAT_TREE; 0 with sites: one switch per site
+    double oversubscription;        // FAT_TREE: down capacity / up capacity, 1 = none
+    double uplink_bytes_per_second; // FAT_TREE: line rate of a leaf's way up, instead of oversubscription; 0: none
+    bool rail_optimised;            // FAT_TREE: NIC i of every node of a pod on leaf i
+    int nodes_per_pod;              // FAT_TREE of three levels; 0: two levels
+    double pod_oversubscription;    // above the pods; 0: 1
+    int planes;                     // FAT_TREE: as many equal networks, each NIC on all of them; 0: 1
+    int nodes_per_site;             // FAT_TREE: several sites; 0: one
+    double site_bytes_per_second;   // line rate of a site's line, one direction
+    double site_latency_seconds;    // one way between two sites
+    int groups, switches_per_group, nodes_per_switch; // DRAGONFLY, DRAGONFLY_PLUS
+    double group_oversubscription;                    // within a group, as above; 0: 1
+    double global_oversubscription;                   // between groups; 0: 1
+    int dims[3], dim_count;                           // TORUS
+    double cable_bytes_per_second;                    // TORUS: line rate each way; 0: as fast as a NIC
+    const FabricGraph *graph;                         // GRAPH
+    double flows_per_nic; // FAT_TREE: that choose their way up by hash (ECMP); 0: spread evenly (adaptive routing)
 } FabricShape;
 
 typedef struct NetworkSpec {
@@ -75,8 +115,9 @@ int network_node_of(const Network *network, int rank);
 const Link *network_links(const Network *network, int *count);
 // Ids of the links from one rank's memory to another's in order; *latency in seconds, one way. Returns the count
 // (0 for itself). The room a route may need is NETWORK_ROUTE_LIMIT. A route staged in host memory names that memory's
-// link twice (written, then read): its load counts twice.
-#define NETWORK_ROUTE_LIMIT 24
+// link twice (written, then read): its load counts twice. Of ways that a fabric spreads its traffic over it is the
+// first.
+#define NETWORK_ROUTE_LIMIT 224
 int network_route(const Network *network, int from_rank, int to_rank, int32_t *links, double *latency);
 // The same kind of answer to and from the host memory nearest to a rank (for copies), and from outside the cluster into
 // that memory (for shared storage: down from the spine through the rank's NIC; nothing when the node has no NIC).
@@ -131,7 +172,9 @@ typedef struct CollectivePlan {
     int32_t limiting_link; // -1 when latency alone decides
 } CollectivePlan;
 
+// Nodes and trees of two tiers only; network_plan adds the links and lines of every fabric, and is what jobs run on.
 CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
+CollectivePlan network_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
 
 // ---- Pictures.
 // One node as nvidia-smi topo -m prints it, NICs and legend included.

@@ -26,6 +26,7 @@ static const char *nvlink_name(int links) {
 
 static int nvlinks_between(const Layout *layout, int a, int b) {
     const NodeShape *shape = layout->shape;
+    if (shape->interior) return interior_nvlinks(shape->interior, a, b);
     if (shape->gpu_fabric == GPU_FABRIC_SWITCH) return nvlinks_of_rate(shape, shape->nvlink_bytes_per_second);
     int link = layout->nvlink_pair[a * shape->gpu_count + b];
     if (link < 0) return 0;
@@ -40,28 +41,28 @@ static int nvlinks_between(const Layout *layout, int a, int b) {
     return nvlinks_of_rate(shape, shape->nvlink_bytes_per_second / (shape->gpu_count - 1));
 }
 
-static int socket_above(const Layout *layout, int part) {
-    if (layout->parts[part].kind == PART_SOCKET) return part;
-    for (int i = 0; i < layout->edge_count; i++)
-        if (layout->edges[i].from == part && layout->parts[layout->edges[i].to].kind == PART_SOCKET)
-            return layout->edges[i].to;
-    CHECK(!"a PCIe switch hangs on a socket");
-    return 0;
-}
-
 // Two parts by the switch or socket each hangs on. Cards on one socket's own lanes have a host bridge each in a
 // server (NODE) and one for all in a single-socket machine (PHB).
 static const char *pcie_name(const Layout *layout, int parent_a, int parent_b) {
     const NodeShape *shape = layout->shape;
     bool on_switch = layout->parts[parent_a].kind == PART_PCIE_SWITCH;
     if (parent_a == parent_b && on_switch) return shape->deep_switches ? "PXB" : "PIX";
-    if (socket_above(layout, parent_a) != socket_above(layout, parent_b)) return "SYS";
+    if (layout_socket_above(layout, parent_a) != layout_socket_above(layout, parent_b)) return "SYS";
     if (parent_a == parent_b) return shape->sockets == 1 ? "PHB" : "NODE";
     return shape->numa_per_switch ? "SYS" : "NODE";
 }
 
+// As the imported matrix says it; what it did not say follows from the rest.
+static const char *drawn_name(const NodeInterior *interior, int a, int b) {
+    static const char *const names[] = {
+        [CELL_PIX] = "PIX", [CELL_PXB] = "PXB", [CELL_PHB] = "PHB", [CELL_NODE] = "NODE", [CELL_SYS] = "SYS"};
+    int cell = interior->cells[a * interior_parts(interior) + b];
+    return cell >= CELL_PIX && cell <= CELL_SYS ? names[cell] : NULL;
+}
+
 static const char *gpu_path_name(const Layout *layout, int a, int b) {
     int links = nvlinks_between(layout, a, b);
+    if (!links && layout->shape->interior) return drawn_name(layout->shape->interior, a, b);
     return links ? nvlink_name(links) : pcie_name(layout, layout->gpu_parent[a], layout->gpu_parent[b]);
 }
 
@@ -78,6 +79,8 @@ static const char *cell(const Layout *layout, int row, int column) {
     int gpus = layout->shape->gpu_count;
     if (row == column) return " X ";
     if (row < gpus && column < gpus) return gpu_path_name(layout, row, column);
+    const char *drawn = layout->shape->interior ? drawn_name(layout->shape->interior, row, column) : NULL;
+    if (drawn) return drawn;
     int parent_a = row < gpus ? layout->gpu_parent[row] : layout->nic_parent[row - gpus];
     int parent_b = column < gpus ? layout->gpu_parent[column] : layout->nic_parent[column - gpus];
     return pcie_name(layout, parent_a, parent_b);
@@ -94,12 +97,15 @@ void network_print_matrix(const Network *network, int node_number, FILE *out) {
         fprintf(out, "%s%d", row < gpus ? "GPU" : "NIC", row < gpus ? row : row - gpus);
         for (int column = 0; column < count; column++) fprintf(out, "\t%s", cell(layout, row, column));
         int parent = row < gpus ? layout->gpu_parent[row] : -1;
+        const NodeInterior *interior = layout->shape->interior;
         if (row >= gpus)
             fprintf(out, "\t\n");
+        else if (interior)
+            fprintf(out, interior->numa[row] < 0 ? "\tN/A\n" : "\t%d\n", interior->numa[row]);
         else if (layout->shape->numa_per_switch && layout->pcie_switch_count)
             fprintf(out, "\t%d\n", layout->parts[parent].number);
         else
-            fprintf(out, "\t%d\n", layout->parts[socket_above(layout, parent)].number);
+            fprintf(out, "\t%d\n", layout->parts[layout_socket_above(layout, parent)].number);
     }
     fputs(
         "\nLegend:\n\n"
@@ -112,7 +118,11 @@ void network_print_matrix(const Network *network, int node_number, FILE *out) {
         "  NV#  = Connection traversing a bonded set of # NVLinks\n",
         out);
     if (count > gpus) fputs("\nNIC Legend:\n\n", out);
-    for (int nic = 0; nic < count - gpus; nic++) fprintf(out, "  NIC%d: node%d.nic%d\n", nic, node_number, nic);
+    for (int nic = 0; nic < count - gpus; nic++)
+        if (layout->shape->interior)
+            fprintf(out, "  NIC%d: %s\n", nic, layout->shape->interior->nic_names[nic]);
+        else
+            fprintf(out, "  NIC%d: node%d.nic%d\n", nic, node_number, nic);
 }
 
 // ---- Graphviz.
@@ -143,10 +153,13 @@ void network_print_dot(const Network *network, FILE *out) {
                     network->links[node->first_link + edge->link].bytes_per_second / 1e9);
         }
         for (int nic = 0; nic < layout->shape->nic_count && network->node_count > 1; nic++)
-            fprintf(out, "  \"node%d.nic%d\" -> \"leaf%d\" [dir=both];\n", n, nic, fabric_leaf(network, n, nic));
+            for (int plane = 0; plane < network->planes; plane++)
+                fprintf(out, "  \"node%d.nic%d\" -> \"%s\" [dir=both];\n", n, nic,
+                        network->switch_names[plane * network->switch_count + fabric_leaf(network, n, nic)]);
     }
-    for (int leaf = 0; leaf < network->leaf_count; leaf++)
-        fprintf(out, "  \"leaf%d\" -> \"spine\" [dir=both, label=\"%.3g GB/s\"];\n", leaf,
-                network->links[network->first_leaf_link + 2 * leaf].bytes_per_second / 1e9);
+    for (int pair = 0; pair < network->fabric_link_count / 2; pair++)
+        fprintf(out, "  \"%s\" -> \"%s\" [dir=both, label=\"%.3g GB/s\"];\n", network->fabric_ends[pair].from,
+                network->fabric_ends[pair].to,
+                network->links[network->first_fabric_link + 2 * pair].bytes_per_second / 1e9);
     fputs("}\n", out);
 }

@@ -70,14 +70,24 @@ static Path pcie_path(const Layout *layout, int from, int to, int stop) {
     return path;
 }
 
+// Up through switches upon switches.
+int layout_socket_above(const Layout *layout, int part) {
+    while (layout->parts[part].kind != PART_SOCKET) {
+        int above = -1;
+        for (int i = 0; i < layout->edge_count && above < 0; i++) {
+            const Edge *edge = &layout->edges[i];
+            PartKind kind = layout->parts[edge->to].kind;
+            bool up = kind == PART_SOCKET || (kind == PART_PCIE_SWITCH && edge->to > part);
+            if (edge->from == part && up) above = edge->to;
+        }
+        CHECK(above >= 0);
+        part = above;
+    }
+    return part;
+}
+
 static int socket_of(const Layout *layout, int gpu) {
-    int parent = layout->gpu_parent[gpu];
-    if (layout->parts[parent].kind == PART_SOCKET) return layout->parts[parent].number;
-    for (int i = 0; i < layout->edge_count; i++)
-        if (layout->edges[i].from == parent && layout->parts[layout->edges[i].to].kind == PART_SOCKET)
-            return layout->parts[layout->edges[i].to].number;
-    CHECK(!"a PCIe switch hangs on a socket");
-    return 0;
+    return layout->parts[layout_socket_above(layout, layout->gpu_parent[gpu])].number;
 }
 
 // A GPU's own NICs: the nearest ones, shared out among the GPUs that are equally near to the same ones.
@@ -146,23 +156,47 @@ static int append(const Node *node, const Path *path, int32_t *links, int count,
     return count;
 }
 
+typedef struct RouteEnd {
+    int32_t *links;
+    int count;
+} RouteEnd;
+
+static void add_to_route(void *context, int32_t link, double share) {
+    RouteEnd *route = context;
+    (void)share;
+    CHECK(route->count < NETWORK_ROUTE_LIMIT);
+    route->links[route->count++] = link;
+}
+
+// With rails alone a message goes to the GPU on the receiver's rail first, where NVLink leads to it.
+static int relay_gpu(const Layout *layout, int gpu, int nic) {
+    const NicSet *own = &layout->gpu_nics[gpu];
+    for (int i = 0; i < own->count; i++)
+        if (own->nics[i] == nic) return gpu;
+    for (int other = 0; other < layout->shape->gpu_count; other++)
+        if (layout->gpu_nics[other].nics[0] == nic && layout->gpu_to_gpu[gpu * layout->shape->gpu_count + other].nvlink)
+            return other;
+    return gpu;
+}
+
 static int route_between_nodes(const Network *network, int from_rank, int to_rank, int32_t *links, double *latency) {
     const Node *from = node_of_rank(network, from_rank), *to = node_of_rank(network, to_rank);
     const Layout *sender = layout_of(network, from), *receiver = layout_of(network, to);
     int from_gpu = gpu_of_rank(network, from_rank), to_gpu = gpu_of_rank(network, to_rank);
     CHECK(sender->shape->nic_count > 0 && receiver->shape->nic_count > 0);
-    int out = sender->gpu_nics[from_gpu].nics[0], in = receiver->gpu_nics[to_gpu].nics[0];
-    int leaf_out = fabric_leaf(network, (int)(from - network->nodes), out);
-    int leaf_in = fabric_leaf(network, (int)(to - network->nodes), in);
+    NicPair nics = fabric_nics(network, from_rank, to_rank, 0, false);
+    int leaf_out = fabric_leaf(network, (int)(from - network->nodes), nics.out);
+    int leaf_in = fabric_leaf(network, (int)(to - network->nodes), nics.in);
+    int relay = network->fabric.kind == FABRIC_RAIL_ONLY ? relay_gpu(sender, from_gpu, nics.out) : from_gpu;
 
-    int count = append(from, &sender->gpu_to_nic[from_gpu * sender->shape->nic_count + out], links, 0, latency);
-    if (leaf_out != leaf_in) {
-        links[count++] = network->first_leaf_link + 2 * leaf_out;
-        links[count++] = network->first_leaf_link + 2 * leaf_in + 1;
-    }
-    *latency +=
-        network->fabric.latency_seconds + fabric_switches(leaf_out, leaf_in) * network->fabric.switch_latency_seconds;
-    return append(to, &receiver->nic_to_gpu[to_gpu * receiver->shape->nic_count + in], links, count, latency);
+    int count = append(from, &sender->gpu_to_gpu[from_gpu * sender->shape->gpu_count + relay], links, 0, latency);
+    count = append(from, &sender->gpu_to_nic[relay * sender->shape->nic_count + nics.out], links, count, latency);
+    RouteEnd route = {links, count};
+    fabric_cross(network, leaf_out, leaf_in, 1, &(Crossing){add_to_route, &route, false});
+    *latency += network->fabric.latency_seconds + fabric_switch_seconds(network, leaf_out, leaf_in) +
+                fabric_line_seconds(network, leaf_out, leaf_in);
+    return append(to, &receiver->nic_to_gpu[to_gpu * receiver->shape->nic_count + nics.in], links, route.count,
+                  latency);
 }
 
 int network_route(const Network *network, int from_rank, int to_rank, int32_t *links, double *latency) {
@@ -197,12 +231,12 @@ int network_route_from_host(const Network *network, int rank, int32_t *links, do
 int network_route_from_outside(const Network *network, int rank, int32_t *links, double *latency) {
     const Node *node = node_of_rank(network, rank);
     const Layout *layout = layout_of(network, node);
-    int gpu = gpu_of_rank(network, rank), count = 0;
+    int gpu = gpu_of_rank(network, rank);
     *latency = 0;
     if (layout->shape->nic_count == 0) return 0;
     int leaf = fabric_leaf(network, (int)(node - network->nodes), layout->gpu_nics[gpu].nics[0]);
-    *latency = network->fabric.latency_seconds +
-               fabric_switches(0, network->leaf_count) * network->fabric.switch_latency_seconds;
-    if (network->leaf_count) links[count++] = network->first_leaf_link + 2 * leaf + 1;
-    return append(node, &layout->nic_to_host[gpu], links, count, latency);
+    *latency = network->fabric.latency_seconds + fabric_enter_seconds(network, leaf);
+    RouteEnd route = {links, 0};
+    fabric_enter(network, leaf, &(Crossing){add_to_route, &route, false});
+    return append(node, &layout->nic_to_host[gpu], links, route.count, latency);
 }

@@ -3,6 +3,7 @@
 #include "models/network/topology.h"
 
 #include "models/network/constants.h"
+#include "models/network/placement.h"
 #include "sim/check.h"
 
 #define CUBE_MESH_GPUS 8
@@ -12,12 +13,6 @@ static const char cube_mesh[CUBE_MESH_GPUS][CUBE_MESH_GPUS] = {
     {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},
     {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1}, {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0},
 };
-
-static int pcie_switches(const NodeShape *shape) {
-    return shape->gpus_per_pcie_switch
-               ? (shape->gpu_count + shape->gpus_per_pcie_switch - 1) / shape->gpus_per_pcie_switch
-               : 0;
-}
 
 static bool need(bool given, const NodeShape *shape, const char *what, Where where, Problems *problems) {
     if (!given) problem_add(problems, where, "node \"%s\" does not say %s", shape->name, what);
@@ -35,7 +30,7 @@ static bool gpu_fabric_check(const NodeShape *shape, Where where, Problems *prob
         return need(shape->pair_bytes_per_second > 0 || shape->nvlink_bytes_per_second > 0, shape,
                     "how fast its NVLinks are", where, problems);
     case GPU_FABRIC_CUBE_MESH:
-        if (slots != CUBE_MESH_GPUS && slots != CUBE_MESH_GPUS / 2) {
+        if (!shape->interior && slots != CUBE_MESH_GPUS && slots != CUBE_MESH_GPUS / 2) {
             problem_add(problems, where, "node \"%s\" has %d GPUs, but a hybrid cube mesh has 8 (or 4, one half of it)",
                         shape->name, slots);
             problem_hint(problems, "give it 8 GPUs, or say that they are linked by a switch, in pairs, or not at all");
@@ -86,22 +81,22 @@ static void add_parts(Layout *layout, PartKind kind, int count) {
     for (int i = 0; i < count; i++) layout->parts[layout->part_count++] = (Part){kind, i};
 }
 
-static void create_parts(Arena *arena, Layout *layout) {
+static void create_parts(Arena *arena, Layout *layout, const Placement *placement) {
     const NodeShape *shape = layout->shape;
-    int switches = pcie_switches(shape);
-    layout->parts = ARENA_ARRAY(arena, Part, shape->gpu_count + 1 + switches + 2 * shape->sockets + shape->nic_count);
+    int switches = placement->switch_count, sockets = placement->socket_count;
+    layout->parts = ARENA_ARRAY(arena, Part, shape->gpu_count + 1 + switches + 2 * sockets + shape->nic_count);
     add_parts(layout, PART_GPU, shape->gpu_count);
     add_parts(layout, PART_NVSWITCH, 1);
     layout->first_pcie_switch = layout->part_count;
     add_parts(layout, PART_PCIE_SWITCH, switches);
     layout->first_socket = layout->part_count;
-    add_parts(layout, PART_SOCKET, shape->sockets);
+    add_parts(layout, PART_SOCKET, sockets);
     layout->first_memory = layout->part_count;
-    add_parts(layout, PART_MEMORY, shape->sockets);
+    add_parts(layout, PART_MEMORY, sockets);
     layout->first_nic = layout->part_count;
     add_parts(layout, PART_NIC, shape->nic_count);
     layout->pcie_switch_count = switches;
-    layout->socket_count = shape->sockets;
+    layout->socket_count = sockets;
 }
 
 // ---- Links.
@@ -126,6 +121,9 @@ static int add_both_ways(Arena *arena, Layout *layout, LayoutLinkKind kind, doub
 }
 
 static double pair_rate(const NodeShape *shape, int a, int b) {
+    double share = shape->gpu_fabric == GPU_FABRIC_CUBE_MESH ? CUBE_MESH_SHARE : NVLINK_SHARE;
+    if (shape->interior && shape->gpu_fabric != GPU_FABRIC_SWITCH)
+        return share * interior_nvlinks(shape->interior, a, b) * shape->pair_bytes_per_second;
     switch (shape->gpu_fabric) {
     case GPU_FABRIC_PAIRS:
         return a / 2 == b / 2 ? NVLINK_SHARE * shape->pair_bytes_per_second : 0;
@@ -168,35 +166,33 @@ static void add_nvlinks(Arena *arena, Layout *layout) {
     }
 }
 
-// Things spread over places in order: the first of 8 over 4 go 0 0 1 1 2 2 3 3, and 2 over 4 go 0 2.
-static int spread(int thing, int things, int places) { return (int)((long)thing * places / things); }
+static int part_of_place(const Layout *layout, int place) {
+    return place >= 0 ? layout->first_pcie_switch + place : layout->first_socket - 1 - place;
+}
 
-static void add_pcie(Arena *arena, Layout *layout) {
+static void add_pcie(Arena *arena, Layout *layout, const Placement *placement) {
     const NodeShape *shape = layout->shape;
     double rate = PCIE_SHARE * shape->pcie_bytes_per_second;
-    int switches = layout->pcie_switch_count;
     layout->gpu_parent = ARENA_ARRAY(arena, int16_t, shape->gpu_count);
     for (int gpu = 0; gpu < shape->gpu_count; gpu++) {
-        int parent = switches ? layout->first_pcie_switch + gpu / shape->gpus_per_pcie_switch
-                              : layout->first_socket + spread(gpu, shape->gpu_count, shape->sockets);
+        int parent = part_of_place(layout, placement->gpus[gpu]);
         layout->gpu_parent[gpu] = (int16_t)parent;
         add_both_ways(arena, layout, LINK_PCIE, rate, gpu, parent, arena_printf(arena, "gpu%d.pcie", gpu));
     }
-    for (int i = 0; i < switches; i++)
+    for (int i = 0; i < layout->pcie_switch_count; i++)
         add_both_ways(arena, layout, LINK_PCIE, rate, layout->first_pcie_switch + i,
-                      layout->first_socket + spread(i, switches, shape->sockets),
-                      arena_printf(arena, "switch%d.pcie", i));
+                      part_of_place(layout, placement->switches[i]), arena_printf(arena, "switch%d.pcie", i));
 }
 
 static void add_sockets(Arena *arena, Layout *layout) {
     const NodeShape *shape = layout->shape;
-    for (int a = 0; a < shape->sockets; a++) {
+    for (int a = 0; a < layout->socket_count; a++) {
         // Reading and writing share the channels of a socket, so both directions are one link.
-        int memory = add_link(layout, LINK_MEMORY, shape->host_memory_bytes_per_second / shape->sockets,
+        int memory = add_link(layout, LINK_MEMORY, shape->host_memory_bytes_per_second / layout->socket_count,
                               arena_printf(arena, "socket%d.memory", a));
         add_edge(layout, layout->first_socket + a, layout->first_memory + a, memory);
         add_edge(layout, layout->first_memory + a, layout->first_socket + a, memory);
-        for (int b = 0; b < shape->sockets; b++) {
+        for (int b = 0; b < layout->socket_count; b++) {
             if (a == b) continue;
             int link = add_link(layout, LINK_SOCKET, shape->socket_bytes_per_second,
                                 arena_printf(arena, "socket%d.socket%d", a, b));
@@ -205,17 +201,14 @@ static void add_sockets(Arena *arena, Layout *layout) {
     }
 }
 
-// NICs hang on the PCIe switches where there are some, else on the sockets, spread evenly. The rate of a NIC's own
-// links belongs to the fabric and is filled in per node.
-static void add_nics(Arena *arena, Layout *layout) {
+// The rate of a NIC's own links belongs to the fabric and is filled in per node.
+static void add_nics(Arena *arena, Layout *layout, const Placement *placement) {
     const NodeShape *shape = layout->shape;
     layout->nic_parent = ARENA_ARRAY(arena, int16_t, shape->nic_count);
     layout->nic_out = ARENA_ARRAY(arena, int16_t, shape->nic_count);
     layout->nic_in = ARENA_ARRAY(arena, int16_t, shape->nic_count);
     for (int nic = 0; nic < shape->nic_count; nic++) {
-        int switches = layout->pcie_switch_count;
-        int parent = switches ? layout->first_pcie_switch + spread(nic, shape->nic_count, switches)
-                              : layout->first_socket + spread(nic, shape->nic_count, shape->sockets);
+        int parent = part_of_place(layout, placement->nics[nic]);
         layout->nic_parent[nic] = (int16_t)parent;
         int out = add_link(layout, LINK_NIC, 0, arena_printf(arena, "nic%d.out", nic));
         int in = add_link(layout, LINK_NIC, 0, arena_printf(arena, "nic%d.in", nic));
@@ -227,13 +220,14 @@ static void add_nics(Arena *arena, Layout *layout) {
 }
 
 void layout_create(Arena *arena, const NodeShape *shape, Layout *layout) {
+    Placement placement = placement_of(shape);
     *layout = (Layout){.shape = shape};
-    create_parts(arena, layout);
+    create_parts(arena, layout, &placement);
     layout->links = ARENA_ARRAY(arena, LayoutLink, NODE_LINK_LIMIT);
     layout->edges = ARENA_ARRAY(arena, Edge, 2 * NODE_LINK_LIMIT);
     add_nvlinks(arena, layout);
-    add_pcie(arena, layout);
+    add_pcie(arena, layout, &placement);
     add_sockets(arena, layout);
-    add_nics(arena, layout);
+    add_nics(arena, layout, &placement);
     layout_find_paths(arena, layout);
 }

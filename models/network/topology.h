@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_NETWORK_TOPOLOGY_H
 #define LOCKSTEP_NETWORK_TOPOLOGY_H
 
+#include "models/network/interior.h"
 #include "models/network/network.h"
 
 #define NODE_GPU_LIMIT 32
@@ -81,6 +82,11 @@ typedef struct Node {
     int32_t domain; // nodes of one NVLink domain have the same number; others a number of their own
 } Node;
 
+// What a pair of fabric links joins, for pictures; the first link goes from `from` to `to`.
+typedef struct FabricEnds {
+    const char *from, *to;
+} FabricEnds;
+
 struct Network {
     FabricShape fabric;
     Layout *layouts;
@@ -91,9 +97,16 @@ struct Network {
     int rank_count;
     Link *links;
     int link_count;
-    int leaf_count;
-    int rails;               // leaves per pod: NICs of the best equipped node when rail-optimised, else 1
-    int32_t first_leaf_link; // up and down of leaf 0, of leaf 1, …
+    int rails;                 // NICs of the best equipped node
+    int32_t first_fabric_link; // in pairs: one way and back
+    int fabric_link_count;     //
+    FabricEnds *fabric_ends;   // [fabric_link_count / 2]
+    int switch_count;          // switches that NICs hang on
+    const char **switch_names; // [switch_count * planes]
+    int planes;                // equal networks side by side; each NIC is on all of them
+    int leaf_count;            // of a tree of two tiers, whose links loads.c knows: else 0
+    int32_t first_leaf_link;   // up and down of leaf 0, of leaf 1, …
+    const void *laid;          // what the fabric's kind keeps for itself
 };
 
 // Adds the problems of a shape that cannot be built; returns whether it can.
@@ -101,6 +114,7 @@ bool layout_check(const NodeShape *shape, Where where, Problems *problems);
 void layout_create(Arena *arena, const NodeShape *shape, Layout *layout);
 // Fills the paths of a layout whose parts, links and edges are there (routes.c).
 void layout_find_paths(Arena *arena, Layout *layout);
+int layout_socket_above(const Layout *layout, int part); // of a PCIe switch or a socket, as a part number
 
 static inline const Node *node_of_rank(const Network *network, int rank) {
     return &network->nodes[network->node_of[rank]];
@@ -112,9 +126,33 @@ static inline int gpu_of_rank(const Network *network, int rank) {
     return rank - node_of_rank(network, rank)->first_rank;
 }
 
-// The leaf switch of a node's NIC; 0 in a single switch.
+// ---- The fabric (fabric.c and the rows of fabrics.h).
+// The switch that a node's NIC hangs on; 0 in a single switch.
 int fabric_leaf(const Network *network, int node, int nic);
-// Switches crossed between two leaves.
-static inline int fabric_switches(int leaf_a, int leaf_b) { return leaf_a == leaf_b ? 1 : 3; }
+// One way between two of these: all switches crossed, and apart from them the lines (between sites, or drawn by a
+// user).
+double fabric_switch_seconds(const Network *network, int from, int to);
+double fabric_line_seconds(const Network *network, int from, int to);
+
+// Who is told of each fabric link that traffic crosses, and of its share of the traffic.
+typedef struct Crossing {
+    void (*add)(void *context, int32_t link, double share);
+    void *context;
+    bool spread; // over all ways that are equally good; else the first of them
+} Crossing;
+
+// The narrow function that collectives stand on: `share` of traffic from switch to switch, link by link.
+void fabric_cross(const Network *network, int from, int to, double share, const Crossing *crossing);
+// From beyond the fabric down to a switch, where there is something above.
+void fabric_enter(const Network *network, int to, const Crossing *crossing);
+double fabric_enter_seconds(const Network *network, int to);
+
+// The i-th NICs by which two ranks of different nodes meet. With rails and no way between them, or when the sender's
+// neighbours hand messages on (PXN), a message leaves by the receiver's rail.
+typedef struct NicPair {
+    int out, in;
+} NicPair;
+NicPair fabric_nics(const Network *network, int from_rank, int to_rank, int i, bool relayed);
+int nics_of_rank(const Network *network, int rank); // that are a rank's own
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/network/interior.h"
 #include "sim/check.h"
 
 // PCIe raw payload rate of an x16 slot and direction, before protocol overhead, by generation (PCI-SIG).
@@ -50,6 +51,12 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
     shape.socket_bytes_per_second = type->socket_bytes_per_second;
     shape.host_memory_bytes_per_second = type->host_memory_bytes_per_second;
     shape.nic_count = type->nic_count;
+    shape.interior = type->interior;
+    if (type->interior) {
+        shape.pair_bytes_per_second = link; // of one link: the interior says how many
+        if (pcie <= 0 && type->interior->pcie_bytes_per_second > 0)
+            shape.pcie_bytes_per_second = type->interior->pcie_bytes_per_second;
+    }
     shape.gpudirect_rdma = type->gpudirect_rdma;
     shape.architecture_year = architecture_year(gpu);
     return shape;
@@ -62,15 +69,17 @@ static FabricShape shape_of_fabric(const ClusterSpec *spec) {
                                            [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT,
                                            [TRANSPORT_TCP] = NET_TCP};
     const FabricLink *link = spec->link;
-    return (FabricShape){.kind = spec->fabric,
-                         .transport = transports[link->transport],
-                         .nic_bytes_per_second = link->line_bytes_per_second,
-                         .efficiency = link->efficiency,
-                         .latency_seconds = link->latency_seconds,
-                         .switch_latency_seconds = link->switch_latency_seconds,
+    FabricShape shape = {.kind = spec->fabric,
                          .nodes_per_leaf = spec->nodes_per_leaf > 0 ? spec->nodes_per_leaf : 32,
                          .oversubscription = spec->oversubscription > 0 ? spec->oversubscription : 1,
                          .rail_optimised = spec->rail_optimised};
+    if (spec->layout) shape = *spec->layout;
+    shape.transport = transports[link->transport];
+    shape.nic_bytes_per_second = link->line_bytes_per_second;
+    shape.efficiency = link->efficiency;
+    shape.latency_seconds = link->latency_seconds;
+    shape.switch_latency_seconds = link->switch_latency_seconds;
+    return shape;
 }
 
 // The price a user states wins; else the nodes' own, when every node in use has one and in one currency.
@@ -121,7 +130,7 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
                         ? full_shape
                         : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
         // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
-        if (spec->link && nics == 0) builder->shapes[shape].nic_count = 1;
+        if (spec->link && nics == 0 && !type->interior) builder->shapes[shape].nic_count = 1;
         builder->node_shape[builder->node] = shape;
         builder->node_of[builder->node] = type;
         for (int i = 0; i < here; i++)

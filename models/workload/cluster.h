@@ -22,6 +22,7 @@ typedef struct ClusterSpec {
     int nodes_per_leaf;      // 0: 32
     double oversubscription; // 1 none
     bool rail_optimised;
+    const FabricShape *layout;  // instead of the four above, less what the link says; or NULL
     const StorageType *storage; // shared storage, or NULL
     double price_per_gpu_hour;  // -1: from the catalogue's nodes when they have one
     const char *currency;

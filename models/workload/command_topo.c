@@ -4,11 +4,17 @@
 #include "models/workload/cluster.h"
 #include "models/workload/command_internal.h"
 #include "models/workload/commands.h"
+#include "models/workload/fabric_kinds.h"
+#include "models/workload/imported_node.h"
 
 static const OptionSpec specs[] = {
-    {"node", OPTION_TEXT, "NAME", .help = "type of node (see: lockstep hw list node)"},
+    {"node", OPTION_TEXT, "NAME",
+     .help = "type of node (see: lockstep hw list node), or a file with the output of nvidia-smi topo -m or NCCL's "
+             "topology XML"},
+    {"gpu", OPTION_TEXT, "NAME", .help = "GPU of an imported node (see: lockstep hw list gpu)"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all; when left out: one whole node"},
-    {"fabric", OPTION_TEXT, "NAME", .help = "link between nodes (see: lockstep hw list fabric)"},
+    {"fabric", OPTION_TEXT, "NAME",
+     .help = "link between nodes, with :kind:name=value… or :FILE.json behind it (see: lockstep hw list fabric)"},
     {"dot", OPTION_FLAG,
      .help = "the whole network for Graphviz: lockstep topo --node dgx-a100 --dot | dot -Tsvg > node.svg"},
     {"json", OPTION_FLAG, .help = "the matrix, and every link with its capacity, as JSON"},
@@ -65,10 +71,12 @@ int command_topo(int argc, char **argv) {
         goto out;
     }
     const Catalogue *catalogue = catalogue_builtin(arena);
-    NodeGroup group = {.type = find_node(arena, catalogue, option_text(options, "node", ""), (Where){0}, problems)};
+    NodeGroup group = {.type = node_from_text(arena, catalogue, option_text(options, "node", ""),
+                                              option_text(options, "gpu", NULL), (Where){0}, problems)};
     ClusterSpec spec = {.groups = &group, .group_count = 1, .price_per_gpu_hour = -1};
     if (option_given(options, "fabric"))
-        spec.link = find_link(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, problems);
+        fabric_from_text(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, &spec.link, &spec.layout,
+                         problems);
     const Cluster *cluster = NULL;
     if (problem_count(problems) == 0) {
         int64_t gpus = option_count(options, "gpus", group.type->gpu_count);

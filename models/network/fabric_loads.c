@@ -1,0 +1,207 @@
+// The same patterns as loads.c, seen from the fabric: who sends how much to whom between nodes, each message laid over
+// the links that it crosses.
+#include "models/network/fabric_loads.h"
+
+#include "sim/list.h"
+
+typedef struct Traffic {
+    const Network *network;
+    FabricLoads *result;
+    double *sums;     // [fabric_link_count]
+    int32_t *touched; // links with a sum, in the order met
+    int touched_count;
+    bool relayed; // NCCL's PXN: a message leaves by the receiver's rail
+} Traffic;
+
+static void add_to_link(void *context, int32_t link, double share) {
+    Traffic *traffic = context;
+    int32_t place = link - traffic->network->first_fabric_link;
+    if (traffic->sums[place] == 0) traffic->touched[traffic->touched_count++] = link;
+    traffic->sums[place] += share;
+}
+
+static void cross(Traffic *traffic, int from, int to, double share) {
+    fabric_cross(traffic->network, from, to, share, &(Crossing){add_to_link, traffic, true});
+}
+
+static double line_between(const Traffic *traffic, int from, int to) {
+    const Network *network = traffic->network;
+    NicPair nics = fabric_nics(network, from, to, 0, traffic->relayed);
+    return fabric_line_seconds(network, fabric_leaf(network, network->node_of[from], nics.out),
+                               fabric_leaf(network, network->node_of[to], nics.in));
+}
+
+static void take_farthest_line(Traffic *traffic, int from, int to) {
+    double seconds = line_between(traffic, from, to);
+    if (seconds > traffic->result->line_seconds) traffic->result->line_seconds = seconds;
+}
+
+// From rank to rank over the NICs of the sender.
+static void send(Traffic *traffic, int from, int to, double share) {
+    const Network *network = traffic->network;
+    if (node_of_rank(network, from)->domain == node_of_rank(network, to)->domain) return;
+    int count = nics_of_rank(network, from);
+    traffic->result->leaving += share;
+    for (int i = 0; i < count; i++) {
+        NicPair nics = fabric_nics(network, from, to, i, traffic->relayed);
+        cross(traffic, fabric_leaf(network, network->node_of[from], nics.out),
+              fabric_leaf(network, network->node_of[to], nics.in), share / count);
+    }
+}
+
+// ---- Rings.
+static void block_ring(Traffic *traffic, const Group *group) {
+    int blocks = group->block_count;
+    for (int b = 0; b < blocks && blocks > 1; b++) {
+        const Block *from = &group->blocks[b], *to = &group->blocks[(b + 1) % blocks];
+        int width = from->count > to->count ? from->count : to->count;
+        for (int j = 0; j < width; j++) // where one has fewer ranks, they are used again
+            send(traffic, group->ranks[from->first + (int)((long)j * from->count / width)],
+                 group->ranks[to->first + (int)((long)j * to->count / width)], 1.0 / width);
+        traffic->result->line_seconds += line_between(traffic, group->ranks[from->first], group->ranks[to->first]);
+    }
+}
+
+static int ranks_on_node(const Group *group, int first) {
+    const int32_t *node_of = group->network->node_of;
+    int end = first;
+    while (end < group->rank_count && node_of[group->ranks[end]] == node_of[group->ranks[first]]) end++;
+    return end - first;
+}
+
+// Over host memory: Gloo by the first NIC of a node, MPI by each rank's own.
+static void host_ring(Traffic *traffic, const Group *group, bool own_nics) {
+    const Network *network = group->network;
+    int n = group->rank_count;
+    for (int i = 0, count; i < n; i += count) {
+        count = ranks_on_node(group, i);
+        if (count == n) return;
+        for (int g = i; g < i + count; g++) {
+            int from = group->ranks[g], to = group->ranks[(g + count) % n];
+            int from_node = network->node_of[from], to_node = network->node_of[to];
+            if (layout_of(network, &network->nodes[from_node])->shape->nic_count == 0 || from_node == to_node) continue;
+            traffic->result->leaving += 1.0 / count;
+            int nics = own_nics ? nics_of_rank(network, from) : 1;
+            for (int k = 0; k < nics; k++) {
+                NicPair pair = own_nics ? fabric_nics(network, from, to, k, false) : (NicPair){0, 0};
+                cross(traffic, fabric_leaf(network, from_node, pair.out), fabric_leaf(network, to_node, pair.in),
+                      1.0 / count / nics);
+            }
+        }
+        traffic->result->line_seconds += line_between(traffic, group->ranks[i], group->ranks[(i + count) % n]);
+    }
+}
+
+// ---- Everyone to everyone: what NICs on one switch send to those on another, all at once.
+typedef struct Port {
+    int leaf, domain;
+    double bytes;
+} Port;
+
+typedef struct PortList {
+    Port *items;
+    int count, room;
+} PortList;
+
+static void add_port(Arena *arena, PortList *list, int first, Port port) {
+    for (int i = first; i < list->count; i++)
+        if (list->items[i].leaf == port.leaf && list->items[i].domain == port.domain) {
+            list->items[i].bytes += port.bytes;
+            return;
+        }
+    LIST_PUSH(arena, list, port);
+}
+
+static PortList ports_of(Arena *arena, const Group *group) {
+    const Network *network = group->network;
+    PortList list = {0};
+    int first = 0;
+    for (int i = 0; i < group->rank_count; i++) {
+        int rank = group->ranks[i], node = network->node_of[rank];
+        if (list.count && list.items[list.count - 1].domain != network->nodes[node].domain) first = list.count;
+        const Layout *layout = layout_of(network, &network->nodes[node]);
+        const NicSet *set = &layout->gpu_nics[gpu_of_rank(network, rank)];
+        for (int k = 0; k < set->count; k++)
+            add_port(arena, &list, first,
+                     (Port){fabric_leaf(network, node, set->nics[k]), network->nodes[node].domain, 1.0 / set->count});
+    }
+    return list;
+}
+
+// Nodes behind the same switch are alike, so they count as one, less what stays inside each.
+static void exchange(Traffic *traffic, const Group *group, Arena *arena) {
+    PortList ports = ports_of(arena, group);
+    double each = 1.0 / group->rank_count;
+    for (int a = 0; a < ports.count; a++)
+        for (int b = 0; b < ports.count; b++) {
+            const Port *from = &ports.items[a], *to = &ports.items[b];
+            if (from->domain == to->domain) continue;
+            double share = from->bytes * to->bytes * each;
+            traffic->result->leaving += share;
+            if (traffic->relayed || traffic->network->fabric.kind == FABRIC_RAIL_ONLY) continue;
+            cross(traffic, from->leaf, to->leaf, share);
+        }
+}
+
+// With rails that hand messages on, the sender's node has a NIC on the receiver's rail: rank to rank.
+static void relayed_exchange(Traffic *traffic, const Group *group) {
+    double each = 1.0 / group->rank_count;
+    double leaving = traffic->result->leaving;
+    for (int a = 0; a < group->rank_count; a++)
+        for (int b = 0; b < group->rank_count; b++) send(traffic, group->ranks[a], group->ranks[b], each);
+    traffic->result->leaving = leaving;
+}
+
+static void everyone(Traffic *traffic, const Group *group, Arena *arena) {
+    bool rails = traffic->network->fabric.rail_optimised;
+    traffic->relayed = rails && group->medium == MEDIUM_NVLINK && group->rdma;
+    exchange(traffic, group, arena);
+    if (traffic->relayed) relayed_exchange(traffic, group);
+    for (int i = 1; i < group->rank_count; i++) take_farthest_line(traffic, group->ranks[0], group->ranks[i]);
+}
+
+static void rooted(Traffic *traffic, const Group *group, int root, bool outward) {
+    for (int i = 0; i < group->rank_count; i++) {
+        int rank = group->ranks[i];
+        send(traffic, outward ? root : rank, outward ? rank : root, 1.0 / group->rank_count);
+        if (rank != root) take_farthest_line(traffic, root, rank);
+    }
+}
+
+static void lay(Traffic *traffic, const Group *group, const CollectiveRequest *request, Arena *arena) {
+    switch (request->op) {
+    case COLLECTIVE_SEND_RECV:
+        send(traffic, request->ranks[0], request->ranks[1], 1);
+        take_farthest_line(traffic, request->ranks[0], request->ranks[1]);
+        break;
+    case COLLECTIVE_ALL_TO_ALL:
+        everyone(traffic, group, arena);
+        break;
+    case COLLECTIVE_GATHER:
+    case COLLECTIVE_SCATTER:
+        rooted(traffic, group, request->ranks[request->root], request->op == COLLECTIVE_SCATTER);
+        break;
+    default:
+        if (request->backend == BACKEND_NCCL)
+            block_ring(traffic, group);
+        else
+            host_ring(traffic, group, request->backend == BACKEND_MPI);
+        break;
+    }
+}
+
+FabricLoads fabric_loads(Arena *arena, const Group *group, const CollectiveRequest *request) {
+    const Network *network = group->network;
+    FabricLoads result = {.loads = {.arena = arena}};
+    if (group->block_count < 2) return result;
+    Traffic traffic = {.network = network,
+                       .result = &result,
+                       .sums = ARENA_ARRAY(arena, double, network->fabric_link_count),
+                       .touched = ARENA_ARRAY(arena, int32_t, network->fabric_link_count)};
+    lay(&traffic, group, request, arena);
+    for (int i = 0; i < traffic.touched_count; i++) {
+        Load load = {traffic.touched[i], 0, traffic.sums[traffic.touched[i] - network->first_fabric_link]};
+        LIST_PUSH(arena, &result.loads, load);
+    }
+    return result;
+}

@@ -1,0 +1,57 @@
+// The table of fabrics: a kind is a row and the file with its functions. For files of this folder only.
+#ifndef LOCKSTEP_NETWORK_FABRICS_H
+#define LOCKSTEP_NETWORK_FABRICS_H
+
+#include "models/network/topology.h"
+
+typedef struct FabricRow {
+    const char *name;                                                        // as messages say it
+    void (*check)(const NetworkSpec *spec, Where where, Problems *problems); // NULL: nothing can be wrong
+    void (*lay)(Arena *arena, Network *network);               // says how many links there are, names them
+    int (*leaf)(const Network *network, int node, int nic);    // NULL: one switch
+    int (*switches)(const Network *network, int from, int to); // crossed, from == to included
+    void (*cross)(const Network *network, int from, int to, double share, const Crossing *crossing); // NULL: no links
+    double (*line_seconds)(const Network *network, int from, int to);          // NULL: no long lines
+    void (*enter)(const Network *network, int leaf, const Crossing *crossing); // NULL: nothing above the leaves
+} FabricRow;
+
+extern const FabricRow single_switch_row, tree_row, rail_only_row, dragonfly_row, dragonfly_plus_row, torus_row,
+    graph_row;
+
+// Room for the links of a fabric, in pairs, after those of the nodes.
+void fabric_make_room(Arena *arena, Network *network, int switches, int planes, int pairs);
+// Fills one pair; the names are the arena's.
+void fabric_set_pair(Network *network, int pair, double bytes_per_second, const char *forth, const char *back,
+                     const char *from, const char *to);
+void fabric_set_name(Network *network, int number, const char *name);
+// What the NICs of so many nodes carry one way.
+double fabric_node_rate(const Network *network, int nodes);
+// What is left of parallel links when flows choose among them by hash (fabric_hash.c).
+double fabric_hash_share(double flows, double links);
+
+static inline void cross_link(const Crossing *crossing, const Network *network, int link, double share) {
+    crossing->add(crossing->context, network->first_fabric_link + link, share);
+}
+static inline double or_one(double number) { return number > 0 ? number : 1; }
+
+// A fat tree's tiers from the leaves up: units of one tier have one bundle of links up to the next.
+#define TREE_TIER_LIMIT 3
+typedef struct TreeTier {
+    const char *word; // "leaf", "pod", "site"
+    int units;        // per plane
+    int nodes;        // per unit
+    double bytes_per_second;
+    double seconds; // of the line between two units, when they are joined by a line and not by switches
+    bool line;
+    int first_pair;
+} TreeTier;
+
+typedef struct Tree {
+    TreeTier tiers[TREE_TIER_LIMIT];
+    int tier_count;
+    bool rails;
+} Tree;
+
+int tree_unit(const Network *network, int leaf, int tier);
+
+#endif

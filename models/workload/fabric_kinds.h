@@ -1,0 +1,52 @@
+// Fabrics as users say them: kinds by name, each with the fields it takes, from a text, a JSON file or a Lua table.
+#ifndef LOCKSTEP_WORKLOAD_FABRIC_KINDS_H
+#define LOCKSTEP_WORKLOAD_FABRIC_KINDS_H
+
+#include "models/hardware/hardware.h"
+#include "models/network/network.h"
+#include "sim/quantity.h"
+
+typedef enum FabricWord {
+    WORD_SINGLE_SWITCH,
+    WORD_LEAF_SPINE,
+    WORD_FAT_TREE,
+    WORD_RAIL_FAT_TREE,
+    WORD_RAIL_ONLY,
+    WORD_DRAGONFLY,
+    WORD_DRAGONFLY_PLUS,
+    WORD_TORUS,
+    WORD_LAN,
+    WORD_SITES,
+    WORD_GRAPH,
+    FABRIC_WORD_COUNT
+} FabricWord;
+extern const char *const fabric_words[FABRIC_WORD_COUNT]; // "single_switch", "leaf_spine", …
+
+// A number that a fabric takes. Everything that can say one (Lua, --fabric, JSON) goes by these rows.
+typedef struct FabricField {
+    const char *name;
+    QuantityKind quantity;
+    double least, most;
+    unsigned words;    // bit per FabricWord that takes it
+    unsigned required; // bit per FabricWord that cannot do without
+    size_t offset;     // of the member of FabricShape: double, or int for counts
+} FabricField;
+extern const FabricField fabric_fields[];
+extern const int fabric_field_count;
+
+// A fabric under way: fields are set one by one in any order, then it is finished.
+typedef struct FabricMaker FabricMaker;
+FabricMaker *fabric_maker(Arena *arena, FabricWord word, Where where, Problems *problems);
+void fabric_set(FabricMaker *maker, const char *field, double value, Where where); // in SI units, range checked
+void fabric_set_dims(FabricMaker *maker, const int *dims, int count, Where where);
+void fabric_add_cable(FabricMaker *maker, const char *from, const char *to, double bytes_per_second, double seconds,
+                      Where where);
+void fabric_add_nodes(FabricMaker *maker, const char *switch_name, int count, Where where);
+const FabricShape *fabric_finish(FabricMaker *maker); // NULL after problems
+
+// "ib-ndr400", "ib-hdr200:dragonfly:groups=8:switches_per_group=4:nodes_per_switch=2", "eth-10g:lab.json". *shape stays
+// NULL for a link alone. False after problems.
+bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, const FabricLink **link,
+                      const FabricShape **shape, Problems *problems);
+
+#endif

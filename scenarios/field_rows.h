@@ -1,0 +1,28 @@
+// Short forms for rows of fields, and the rows that have a file of their own. For the files of fields only.
+#ifndef LOCKSTEP_SCENARIOS_FIELD_ROWS_H
+#define LOCKSTEP_SCENARIOS_FIELD_ROWS_H
+
+#include "scenarios/fields.h"
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+#define COUNT(least_, most_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_COUNT, .least = (least_), .most = (most_)
+#define NUMBER(least_, most_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_NUMBER, .least = (least_), .most = (most_)
+#define BYTES(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_BYTES, .least = (least_), .most = 1e18
+#define BANDWIDTH .kind = FIELD_QUANTITY, .quantity = QUANTITY_BANDWIDTH, .least = ABOVE_ZERO, .most = 1e15
+#define SECONDS(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = (least_), .most = 1e7
+#define FLOP_AMOUNT .kind = FIELD_QUANTITY, .quantity = QUANTITY_FLOPS, .least = ABOVE_ZERO, .most = 1e24
+#define CHOICE(names_, count_) .kind = FIELD_CHOICE, .names = (names_), .name_count = (count_)
+#define PART(part_) .kind = FIELD_PART, .part = (part_)
+#define VALUE(handle_) .kind = FIELD_VALUE, .handle = (handle_)
+#define TABLE(inner_) .kind = FIELD_TABLE, .inner = (inner_)
+#define BOUND(quantity_) .kind = FIELD_BOUND, .quantity = (quantity_)
+
+// fields_fabric.c
+extern const Field single_switch_fields[1];
+extern const Field fat_tree_fields[3];
+extern const Field fabric_table_fields[21];
+extern const Field fabric_cable_fields[4];
+extern const Field fabric_nodes_fields[2];
+
+#endif
