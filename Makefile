@@ -12,7 +12,8 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 FOLDERS = sim models/hardware models/network models/workload scenarios calibrate results
-SOURCES = $(sort $(wildcard $(addsuffix /*.c,$(FOLDERS))))
+PROGRAMS = calibrate/netbench.c # with a main of their own
+SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)) tests/bench/flows.c)
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -26,6 +27,7 @@ help:
 	@echo "make         build only (build/lockstep)          make install   to PREFIX=$(PREFIX)"
 	@echo "make asan    the tests under ASan and UBSan       make lint      format, warnings, cppcheck, include directions"
 	@echo "make bench   speed, as ratios in one run          make fuzz      every fuzzer for FUZZ_SECONDS=20"
+	@echo "make netbox  real collectives over shaped cables, against their simulation (root)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
 # ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
@@ -50,6 +52,13 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# Needs nothing but libc, so that it can be copied to any host.
+NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/netbench.o calibrate/schedule.o calibrate/wire.o \
+                   sim/arena.o sim/options.o sim/problem.o sim/quantity.o)
+$(BUILD)/netbench: $(NETBENCH_OBJECTS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
 $(BUILD)/bench: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c)) $(OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -61,6 +70,10 @@ $(BUILD)/%.o: %.c
 
 # The catalogue is part of the program (.incbin), so a change to it is a change to this file.
 $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
+
+# Collectives over real TCP between network namespaces, against their simulation. NETBOX=--quick for a short form.
+netbox: $(BUILD)/netbench $(BUILD)/lockstep
+	@BUILD=$(BUILD) sh calibrate/netbox $(NETBOX)
 
 # ---- Checking.
 check: $(BUILD)/tests/run $(BUILD)/lockstep
@@ -104,4 +117,4 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz install uninstall clean
+.PHONY: all help demo test check asan lint digests bench fuzz netbox install uninstall clean

@@ -218,6 +218,7 @@ static int run(Arena *arena, int argc, char **argv, Problems *problems) {
 }
 
 int command_calibrate(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "network") == 0) return command_calibrate_network(argc - 1, argv + 1);
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     int code = run(arena, argc, argv, problems);
