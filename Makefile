@@ -3,7 +3,7 @@ CC ?= cc
 PREFIX ?= /usr/local
 BUILD ?= build
 CFLAGS ?= -O2 -g
-PACKAGES = gsl lua5.4 libcjson expat
+PACKAGES = gsl lua5.4 libcjson expat yajl
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings \
            -Werror=implicit-function-declaration
 # -ffp-contract=off: every compiler and level of optimisation gives the same digits.
@@ -28,6 +28,8 @@ help:
 	@echo "make asan    the tests under ASan and UBSan       make lint      format, warnings, cppcheck, include directions"
 	@echo "make bench   speed, as ratios in one run          make fuzz      every fuzzer for FUZZ_SECONDS=20"
 	@echo "make netbox  real collectives over shaped cables, against their simulation (root)"
+	@echo "make cuda    build/cuda/lockstep-bench, which measures GPUs (where nvcc is found)"
+	@echo "make recovery 1,000 made-up measurements: do the fits' intervals hold the truth?"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
 # ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
@@ -75,7 +77,38 @@ $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.jso
 netbox: $(BUILD)/netbench $(BUILD)/lockstep
 	@BUILD=$(BUILD) sh calibrate/netbox $(NETBOX)
 
+# ---- The program that measures GPUs. Machine code for every GPU that this nvcc knows and NVIDIA still sells or rents,
+# and PTX of the newest for those to come.
+NVCC ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_FAMILIES = 70 75 80 86 89 90 100 120
+CUDA_KNOWN = $(sort $(patsubst sm_%,%,$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
+CUDA_CODES = $(filter $(CUDA_KNOWN),$(CUDA_FAMILIES))
+NVCC_FLAGS = -std=c++17 -O2 -I. -Xcompiler -Wall,-Wextra -Wno-deprecated-gpu-targets \
+             $(foreach code,$(CUDA_CODES),-gencode arch=compute_$(code),code=sm_$(code)) \
+             -gencode arch=compute_$(lastword $(CUDA_CODES)),code=compute_$(lastword $(CUDA_CODES))
+CUDA_OBJECTS = $(patsubst %.cu,$(BUILD)/cuda/%.o,$(sort $(wildcard calibrate/*.cu)))
+BENCH_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard calibrate/bench*.c)))
+
+cuda:
+ifeq ($(NVCC),)
+	@echo "cuda: skipped, no nvcc was found (PATH, /usr/local/cuda/bin); NVCC=/path/to/nvcc make cuda names one"
+else
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/cuda/lockstep-bench
+endif
+
+$(BUILD)/cuda/lockstep-bench: $(CUDA_OBJECTS) $(BENCH_OBJECTS)
+	@echo "  LINK  $@"
+	@$(NVCC) -o $@ $^ -lcublasLt -ldl -Xlinker -rpath -Xlinker $(dir $(NVCC))../lib64
+
+$(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/bench.h calibrate/cuda_layer.h)
+	@mkdir -p $(@D)
+	@echo "  NVCC  $<"
+	@$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
+
 # ---- Checking.
+recovery: $(BUILD)/lockstep
+	$(BUILD)/lockstep calibrate recovery --trials 1000
+
 check: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run
 
@@ -117,4 +150,4 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz netbox install uninstall clean
+.PHONY: all help demo test check asan lint digests bench fuzz netbox cuda recovery install uninstall clean

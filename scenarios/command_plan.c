@@ -399,7 +399,8 @@ static int run_plan(Arena *arena, int argc, char **argv) {
     require(options, "gpus", "64:1024", problems);
     require(options, "global-batch", "1024", problems);
     if (problem_count(problems)) return fail(problems, BAD_USAGE);
-    PlanRequest request = {.catalogue = catalogue_builtin(arena)};
+    PlanRequest request = {.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems)};
+    if (!request.catalogue) return fail(problems, BAD_INPUT);
     read_request(arena, options, &request, problems);
     if (problem_count(problems)) return fail(problems, BAD_INPUT);
 

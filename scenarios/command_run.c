@@ -47,6 +47,10 @@ static const OptionSpec own_options[] = {
      .choice_count = 2,
      .help = "of these files (default png)"},
     {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "of all random draws (default 1)"},
+    {.name = "profile",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE.json",
+     .help = "parts measured or written by yourself, in place of the catalogue's"},
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {.name = "quiet", .kind = OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
     {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "all assumptions with their sources"},
@@ -333,7 +337,10 @@ static int run_scenario(Run *run, int argc, char **argv) {
     if (problem_count(usage)) return show_problems(usage, BAD_USAGE);
 
     ScenarioRequest request = request_of(run->options, argc, argv);
-    const Scenario *scenario = scenario_load(run->arena, catalogue_builtin(run->arena), &request, run->problems, usage);
+    const Catalogue *catalogue =
+        catalogue_with_profile(run->arena, option_text(run->options, "profile", NULL), run->problems);
+    if (!catalogue) return show_problems(run->problems, BAD_INPUT);
+    const Scenario *scenario = scenario_load(run->arena, catalogue, &request, run->problems, usage);
     if (!scenario)
         return problem_count(run->problems) ? show_problems(run->problems, BAD_INPUT) : show_problems(usage, BAD_USAGE);
     run->all_hold = true;

@@ -22,15 +22,19 @@ static int residuals(const gsl_vector *x, void *data, gsl_vector *out) {
     return GSL_SUCCESS;
 }
 
-static void standard_errors(gsl_multifit_nlinear_workspace *work, const LeastSquares *problem, double squares,
+static void take_covariance(gsl_multifit_nlinear_workspace *work, const LeastSquares *problem, double squares,
                             double *sigma) {
     size_t count = (size_t)problem->parameter_count;
     gsl_matrix *covariance = gsl_matrix_alloc(count, count);
     CHECK(covariance);
     int freedom = problem->residual_count - problem->parameter_count;
     gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(work), 0, covariance);
-    for (size_t p = 0; p < count; p++)
-        sigma[p] = sqrt(gsl_matrix_get(covariance, p, p) * squares / (freedom > 0 ? freedom : 1));
+    double scale = squares / (freedom > 0 ? freedom : 1);
+    for (size_t p = 0; p < count; p++) {
+        if (sigma) sigma[p] = sqrt(gsl_matrix_get(covariance, p, p) * scale);
+        for (size_t q = 0; q < count && problem->covariance; q++)
+            problem->covariance[p * count + q] = gsl_matrix_get(covariance, p, q) * scale;
+    }
     gsl_matrix_free(covariance);
 }
 
@@ -54,7 +58,7 @@ double least_squares_solve(Arena *arena, const LeastSquares *problem, double *x,
                                 NULL, NULL, &info, work);
     memcpy(x, gsl_multifit_nlinear_position(work)->data, parameters * sizeof *x);
     double norm = gsl_blas_dnrm2(gsl_multifit_nlinear_residual(work));
-    if (sigma) standard_errors(work, problem, norm * norm, sigma);
+    if (sigma || problem->covariance) take_covariance(work, problem, norm * norm, sigma);
     gsl_multifit_nlinear_free(work);
     gsl_set_error_handler(handler);
     return norm / sqrt((double)count);

@@ -161,7 +161,7 @@ TEST(calibrate_refuses_what_it_cannot_use) {
     char path[] = "/tmp/lockstep-gemm-XXXXXX";
     const Ended *ended = calibrate("calibrate fitt");
     EXPECT_INT(ended->code, 2);
-    EXPECT_CONTAINS(ended->err, "usage: lockstep calibrate fit");
+    EXPECT_CONTAINS(ended->err, "did you mean \"fit\"");
     ended = calibrate("calibrate fit");
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "no measurements");

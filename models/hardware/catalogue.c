@@ -122,3 +122,8 @@ const Catalogue *catalogue_with_file(Arena *arena, const Catalogue *base, const 
     }
     return catalogue;
 }
+
+const Catalogue *catalogue_with_profile(Arena *arena, const char *path, Problems *problems) {
+    const Catalogue *builtin = catalogue_builtin(arena);
+    return path ? catalogue_with_file(arena, builtin, path, problems) : builtin;
+}

@@ -164,6 +164,8 @@ const Catalogue *catalogue_builtin(Arena *arena);
 // A part may say "like": "NAME" and change only what differs; a fitted profile is such a file. NULL after adding
 // problems.
 const Catalogue *catalogue_with_file(Arena *arena, const Catalogue *base, const char *path, Problems *problems);
+// What --profile FILE means: the built-in catalogue, with that file's parts unless path is NULL.
+const Catalogue *catalogue_with_profile(Arena *arena, const char *path, Problems *problems);
 
 // By name or alias; case, '-', '_', spaces and a vendor's word in front ("NVIDIA", "Tesla") are ignored, and names win
 // over aliases. NULL without a problem when absent.

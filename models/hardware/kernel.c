@@ -8,7 +8,6 @@
 
 #define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
     64.0                     // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
-#define K_STEP 32.0          // elements of K per step of a tile's main loop
 #define SPLIT_K_LEAST 256.0  // elements of K that a split keeps at least
 #define SPLIT_K_SECONDS 1e-6 // the second kernel, which adds the parts
 #define L2_SPEED_UP 2.0      // L2 bandwidth is 2 to 3 times that of DRAM (te42kyfo/gpu-benches, gpu-l2-cache)
@@ -16,9 +15,26 @@
 #define BUSY_POWER_SHARE                                                                                               \
     0.9 // of TDP: sustained training draws 350 W of 400 (A100), 650 of 700 (H100), 900 of 1000 (B200)
 
-static const struct { double m, n; } tiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
+// How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
+// 64x32 in the kernel names of NeuSight's traces). Their tiles do less work in the time that it takes to start and end
+// one, so in elements of K their ramp is shorter: a half fits the FP32 rows of ten GPUs best among 1, 1/2, 1/4, 1/8.
+typedef struct Tile {
+    double m, n;
+} Tile;
+typedef struct Units {
+    const Tile *tiles;
+    int tile_count;
+    double k_step;     // elements of K per step of a tile's main loop
+    double ramp_share; // of the GPU's gemm_ramp
+} Units;
+
+static const Tile matrix_tiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
+static const Tile vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64},
+                                    {128, 32},  {32, 128}, {64, 32},  {32, 64}};
 static const double splits[] = {1, 2, 3, 4, 6, 8};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+static const Units matrix_units = {matrix_tiles, COUNT_OF(matrix_tiles), 32, 1};
+static const Units vector_units = {vector_tiles, COUNT_OF(vector_tiles), 8, 0.5};
 
 double gemm_flops(const Gemm *gemm) {
     return 2.0 * (double)gemm->batch * (double)gemm->m * (double)gemm->n * (double)gemm->k;
@@ -56,6 +72,7 @@ typedef struct TileCosts {
     double seconds_per_product; // of a tile's FLOP, per element of m, n and K, on one SM
     double seconds_per_operand; // of feeding an SM, per element
     double ramp, wave_weight;
+    const Units *units;
 } TileCosts;
 
 static double waves(const TileCosts *costs, double tile_count) {
@@ -66,9 +83,10 @@ static double waves(const TileCosts *costs, double tile_count) {
 
 static double compute_seconds(const TileCosts *costs, double split) {
     double best = INFINITY;
-    double depth = K_STEP * ceil(costs->k / split / K_STEP) + costs->ramp;
-    for (int i = 0; i < COUNT_OF(tiles); i++) {
-        double tile_m = tiles[i].m, tile_n = tiles[i].n;
+    const Units *units = costs->units;
+    double depth = units->k_step * ceil(costs->k / split / units->k_step) + units->ramp_share * costs->ramp;
+    for (int i = 0; i < units->tile_count; i++) {
+        double tile_m = units->tiles[i].m, tile_n = units->tiles[i].n;
         double tile_count = ceil(costs->m / tile_m) * ceil(costs->n / tile_n) * costs->batch * split;
         double arithmetic = tile_m * tile_n * costs->seconds_per_product;
         double feed = (tile_m + tile_n) * costs->seconds_per_operand;
@@ -84,6 +102,10 @@ static double split_seconds(const Gpu *gpu, const Gemm *gemm, double split) {
     return SPLIT_K_SECONDS + bytes / bytes_attained(gpu);
 }
 
+static bool on_vector_units(const Gpu *gpu, Precision precision) {
+    return gpu->peak_flops[precision] <= gpu->vector_flops[precision];
+}
+
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     CHECK(gemm->batch >= 0 && gemm->m >= 0 && gemm->n >= 0 && gemm->k >= 0);
     if (gemm->batch == 0 || gemm->m == 0 || gemm->n == 0 || gemm->k == 0) return 0;
@@ -97,6 +119,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .seconds_per_operand = precision_bytes(gemm->precision) / (L2_BYTES_PER_CLOCK_AND_SM * gpu->tensor_hz),
         .ramp = gpu->gemm_ramp,
         .wave_weight = gpu->wave_weight,
+        .units = on_vector_units(gpu, gemm->precision) ? &vector_units : &matrix_units,
     };
     double memory = gemm_bytes(gemm) / bytes_attained(gpu);
     double best = INFINITY;

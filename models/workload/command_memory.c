@@ -28,7 +28,8 @@ static void fill_pipeline(TrainingSpec *training) {
 }
 
 static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Problems *problems) {
-    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    if (!catalogue) return false;
     const Model *model = model_from_options(arena, options, problems);
     job->gpu = find_gpu(arena, catalogue, option_text(options, "gpu", ""), (Where){NULL, 0}, problems);
     if (!model || !job->gpu) return false;

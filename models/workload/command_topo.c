@@ -15,6 +15,7 @@ static const OptionSpec specs[] = {
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all; when left out: one whole node"},
     {"fabric", OPTION_TEXT, "NAME",
      .help = "link between nodes, with :kind:name=value… or :FILE.json behind it (see: lockstep hw list fabric)"},
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"dot", OPTION_FLAG,
      .help = "the whole network for Graphviz: lockstep topo --node dgx-a100 --dot | dot -Tsvg > node.svg"},
     {"json", OPTION_FLAG, .help = "the matrix, and every link with its capacity, as JSON"},
@@ -70,7 +71,11 @@ int command_topo(int argc, char **argv) {
         end = command_fails(problems, EXIT_USAGE);
         goto out;
     }
-    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    if (!catalogue) {
+        end = command_fails(problems, EXIT_BAD_INPUT);
+        goto out;
+    }
     NodeGroup group = {.type = node_from_text(arena, catalogue, option_text(options, "node", ""),
                                               option_text(options, "gpu", NULL), (Where){0}, problems)};
     ClusterSpec spec = {.groups = &group, .group_count = 1, .price_per_gpu_hour = -1};

@@ -20,6 +20,7 @@ const OptionSpec model_options[] = {
 const int model_option_count = sizeof model_options / sizeof *model_options;
 
 const OptionSpec job_options[] = {
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"tp", OPTION_COUNT, "N", .help = "tensor parallelism", .alias = "tensor-model-parallel-size"},
     {"pp", OPTION_COUNT, "N", .help = "pipeline stages", .alias = "pipeline-model-parallel-size"},
     {"vpp", OPTION_COUNT, "N", .help = "virtual stages per pipeline rank", .alias = "virtual-pipeline-model-parallel-size"},

@@ -1,0 +1,30 @@
+// Measurements of other programs as the JSON lines that lockstep-bench writes.
+#ifndef LOCKSTEP_CALIBRATE_IMPORT_H
+#define LOCKSTEP_CALIBRATE_IMPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+
+typedef struct Import {
+    Arena *arena;
+    const char *path;
+    const char *gpu, *operation; // as the command line says, or NULL
+    FILE *out;
+    Problems *problems;
+    int rows;
+} Import;
+
+// Each reads import->path and writes rows to import->out; false after problems.
+bool import_nccl_tests(Import *import);
+bool import_iperf3(Import *import);
+bool import_fio(Import *import);
+bool import_gemm_csv(Import *import);
+bool import_kineto(Import *import);
+
+// The first line of what is written.
+void import_header(Import *import, const char *from);
+
+#endif

@@ -1,0 +1,321 @@
+// Measurements of one GPU: reading them, fitting them, importing those of others, and showing them.
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "calibrate/command_calibrate.h"
+#include "calibrate/recovery.h"
+#include "tests/command.h"
+#include "tests/test.h"
+
+int command_calibrate(int argc, char **argv);
+
+// A file that is there for the length of a test.
+static const char *write_temporary(char *path, const char *text) {
+    FILE *stream = fdopen(mkstemp(path), "w");
+    fputs(text, stream);
+    fclose(stream);
+    return path;
+}
+
+__attribute__((format(printf, 1, 2))) static const Ended *calibrate(const char *format, ...) {
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    return run_command(command_calibrate, line);
+}
+
+// ---- The fit.
+
+// 120 trials; 1,000 of them are `make recovery`. With 120, a true 95 % strays by 2 % as one sigma.
+TEST(intervals_of_95_percent_hold_the_truth_in_about_95_percent_of_trials) {
+    Arena *arena = arena_open();
+    Recovery recovery = recovery_run(catalogue_gpu(catalogue_builtin(arena), "H100"), 120, 0.03, 5);
+    EXPECT_INT(recovery.count, 11);
+    for (int p = 0; p < recovery.count; p++) {
+        const RecoveryRow *row = &recovery.parameters[p];
+        EXPECT(row->identified >= 100);
+        double coverage = (double)row->held / row->identified;
+        if (!(coverage > 0.89)) test_fail(__FILE__, __LINE__, "%s: %.3f", row->key, coverage);
+        EXPECT(fabs(row->error / row->identified) < 0.02); // no bias to speak of
+    }
+    arena_close(arena);
+}
+
+static int make_rows(const Gpu *truth, Measured *rows) {
+    int count = 0;
+    for (int64_t size = 256; size <= 8192; size *= 2)
+        for (int64_t k = 64; k <= 16384; k *= 4)
+            rows[count++] = (Measured){MEASURED_GEMM, "gemm bf16", {BF16, 1, size, size, k}, 0, 0, 0};
+    for (double bytes = 1e6; bytes < 5e9; bytes *= 3)
+        rows[count++] = (Measured){MEASURED_BYTES, "copy fp32", {0}, bytes, 0, 0};
+    for (int i = 0; i < count; i++) {
+        rows[i].line = i + 1;
+        rows[i].seconds = measured_prediction(truth, &rows[i]);
+    }
+    return count;
+}
+
+TEST(a_measurement_that_went_wrong_is_named_and_moves_little) {
+    Arena *arena = arena_open();
+    Gpu truth = *catalogue_gpu(catalogue_builtin(arena), "A100");
+    Measured rows[64];
+    truth.gemm_efficiency[BF16] = 0.66, truth.memory_efficiency = 0.81;
+    int count = make_rows(&truth, rows);
+    rows[11].seconds *= 4;
+    DeviceFit fit = device_fit(arena, catalogue_gpu(catalogue_builtin(arena), "A100"), rows, count, 1, false);
+    EXPECT_INT(fit.outlier_count, 1);
+    EXPECT(fit.outliers[0].row == &rows[11]);
+    EXPECT_NEAR(fit.outliers[0].error, -0.75, 0.1);
+    EXPECT_NEAR(fit.gpu.gemm_efficiency[BF16], 0.66, 0.02);
+    EXPECT_NEAR(fit.gpu.memory_efficiency, 0.81, 0.02);
+    EXPECT(fit.held_out_count == 2 && fit.error_count == 2);
+    EXPECT(fit.advice[0].gain >= fit.advice[1].gain && fit.advice[1].gain >= fit.advice[2].gain);
+    EXPECT(fit.advice[2].gain > 0);
+    arena_close(arena);
+}
+
+TEST(what_the_measurements_do_not_tell_stays_as_the_catalogue_has_it) {
+    Arena *arena = arena_open();
+    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "A100");
+    Measured rows[64];
+    int count = 0; // large square GEMMs: they tell of the efficiency, and of nothing else
+    for (int i = 0; i < 12; i++) {
+        rows[count] = (Measured){MEASURED_GEMM, "gemm bf16", {BF16, 1, 8192 + 512 * i, 8192, 8192}, 0, 0, i + 1};
+        rows[count].seconds = measured_prediction(gpu, &rows[count]) * (i % 2 ? 1.02 : 0.98);
+        count++;
+    }
+    DeviceFit fit = device_fit(arena, gpu, rows, count, 1, true);
+    int identified = 0;
+    for (int p = 0; p < fit.count; p++) {
+        identified += fit.parameters[p].identified;
+        if (strcmp(fit.parameters[p].key, "gemm_efficiency_bf16") == 0) EXPECT(fit.parameters[p].identified);
+        if (strcmp(fit.parameters[p].key, "launch_time") == 0) EXPECT(!fit.parameters[p].identified);
+    }
+    EXPECT(identified <= 2);
+    EXPECT(fit.gpu.launch_seconds == gpu->launch_seconds);
+    arena_close(arena);
+}
+
+// ---- From a file of measurements to a profile and back.
+
+static void write_measurements(const char *path, const Gpu *truth) {
+    Measured rows[64];
+    int count = make_rows(truth, rows);
+    FILE *out = fopen(path, "w");
+    fputs("{\"record\": \"header\", \"gpu\": \"A100-SXM4-80GB\", \"date\": \"2026-01-02T03:04:05Z\"}\n", out);
+    for (int i = 0; i < count; i++) {
+        const Measured *row = &rows[i];
+        if (row->kind == MEASURED_GEMM)
+            fprintf(out,
+                    "{\"record\": \"case\", \"section\": \"gemm\", \"operation\": \"gemm\", \"type\": \"bf16\", \"m\": "
+                    "%lld, "
+                    "\"n\": %lld, \"k\": %lld, \"status\": \"measured\", \"seconds\": %.9g}\n",
+                    (long long)row->gemm.m, (long long)row->gemm.n, (long long)row->gemm.k, row->seconds);
+        else
+            fprintf(out,
+                    "{\"record\": \"case\", \"section\": \"memory\", \"operation\": \"copy\", \"type\": \"fp32\", "
+                    "\"moved_bytes\": %.9g, \"status\": \"measured\", \"seconds\": %.9g}\n",
+                    row->bytes, row->seconds);
+    }
+    fputs("{\"record\": \"case\", \"section\": \"virtual\", \"operation\": \"all_reduce\", \"status\": \"measured\", "
+          "\"seconds\": 1e-5}\n"
+          "{\"record\": \"case\", \"section\": \"gemm\", \"operation\": \"gemm\", \"status\": \"failed\", \"reason\": "
+          "\"x\"}\n"
+          "{\"record\": \"end\"}\n",
+          out);
+    fclose(out);
+}
+
+TEST(a_profile_fitted_from_measurements_predicts_them) {
+    char measured[] = "/tmp/lockstep-measured-XXXXXX", profile[] = "/tmp/lockstep-profile-XXXXXX";
+    Arena *arena = arena_open();
+    Gpu truth = *catalogue_gpu(catalogue_builtin(arena), "A100");
+    truth.gemm_efficiency[BF16] = 0.61, truth.memory_efficiency = 0.79, truth.launch_seconds = 6.5e-6;
+    close(mkstemp(measured)), close(mkstemp(profile));
+    write_measurements(measured, &truth);
+    const Ended *ended = calibrate("calibrate fit %s -o %s", measured, profile);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_TEXT(ended->err, "");
+    EXPECT_CONTAINS(ended->out, "left out: 1 of what no constant here describes");
+    EXPECT_CONTAINS(ended->out, "0 skipped and 1 failed");
+    EXPECT_CONTAINS(ended->out, "no GEMM of");
+    Problems *problems = problems_create(arena);
+    const Catalogue *fitted = catalogue_with_file(arena, catalogue_builtin(arena), profile, problems);
+    problems_print(problems, stdout);
+    EXPECT(fitted);
+    if (fitted) {
+        const Gpu *gpu = catalogue_gpu(fitted, "A100");
+        const Fact *fact = fact_find(gpu->facts, gpu->fact_count, "gemm_efficiency_bf16");
+        EXPECT_NEAR(gpu->gemm_efficiency[BF16], 0.61, 0.01);
+        EXPECT_NEAR(gpu->memory_efficiency, 0.79, 0.01);
+        EXPECT_NEAR(gpu->launch_seconds, 6.5e-6, 0.02);
+        EXPECT_INT(fact->kind, FACT_MEASURED);
+        EXPECT_CONTAINS(fact->source, "2026-01-02");
+    }
+    ended = calibrate("calibrate show %s --profile %s", measured, profile);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "gemm bf16             30    0.");
+    EXPECT_INT(calibrate("calibrate show %s -o /tmp/x.gif", measured)->code, 1);
+    EXPECT_INT(calibrate("calibrate show %s -o /nowhere/x.svg", measured)->code, 1);
+    EXPECT_INT(calibrate("calibrate fit %s --json", measured)->code, 0);
+    unlink(measured), unlink(profile);
+    arena_close(arena);
+}
+
+TEST(broken_measurements_are_refused_with_their_place) {
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"{\"record\": \"header\", \"gpu\": \"A100\"}\n{\"record\": \"case\"", "line 2"},
+        {"{\"record\": \"header\", \"gpu\": \"Z9\"}\n", "no GPU is called \"Z9\""},
+        {"{\"record\": \"header\", \"gpu\": \"A100\"}\n{\"record\": \"case\", \"section\": \"gemm\", \"status\": "
+         "\"measured\", \"seconds\": 0}\n",
+         ":2: error: a measured case has no seconds above zero"},
+        {"{\"record\": \"header\", \"gpu\": \"V100\"}\n{\"record\": \"case\", \"section\": \"gemm\", \"type\": "
+         "\"bf16\", "
+         "\"m\": 1, \"n\": 1, \"k\": 1, \"status\": \"measured\", \"seconds\": 1}\n",
+         "has no bf16 units"},
+        {"{\"record\": \"header\", \"gpu\": \"A100\"}\n", "too few"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[] = "/tmp/lockstep-broken-XXXXXX";
+        const Ended *ended = calibrate("calibrate fit %s", write_temporary(path, cases[i].text));
+        EXPECT_INT(ended->code, 4);
+        EXPECT_CONTAINS(ended->err, cases[i].message);
+        EXPECT_TEXT(ended->out, "");
+        unlink(path);
+    }
+}
+
+// ---- Imports.
+
+TEST(nccl_tests_give_both_halves_of_a_line) {
+    char path[] = "/tmp/lockstep-all_reduce-XXXXXX";
+    const Ended *ended = calibrate(
+        "calibrate import --from nccl-tests %s",
+        write_temporary(
+            path,
+            "#  Rank  0 Group  0 Pid  1 on a device  0\n#  Rank  1 Group  0 Pid  1 on a device  1\n"
+            "       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
+            "busbw #wrong\n"
+            "        1024           256     float     sum      -1    11.50    0.09    0.09      0    10.25    0.10    "
+            "0.10      0\n"
+            "        2048           512     float             0     12.00    0.17    0.17    N/A\n"));
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "\"operation\":\"all_reduce\"");
+    EXPECT_CONTAINS(ended->out, "\"seconds\":1.15e-05");
+    EXPECT_CONTAINS(ended->out, "\"seconds\":1.025e-05");
+    EXPECT_CONTAINS(ended->out, "\"nccl in place\"");
+    EXPECT_CONTAINS(ended->out, "\"ranks\":2");
+    EXPECT_CONTAINS(ended->out, "\"seconds\":1.2e-05");
+    unlink(path);
+    char nameless[] = "/tmp/lockstep-XXXXXX";
+    ended = calibrate("calibrate import --from nccl-tests %s", write_temporary(nameless, "nothing\n"));
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "--operation");
+    unlink(nameless);
+}
+
+TEST(a_trace_is_summed_by_kernel_and_only_its_gpu_events) {
+    char path[] = "/tmp/lockstep-trace-XXXXXX";
+    const Ended *ended = calibrate(
+        "calibrate import --from kineto %s",
+        write_temporary(
+            path, "{\"schemaVersion\": 1, \"other\": [{\"cat\": \"kernel\", \"name\": \"no\", \"dur\": 9}],"
+                  "\"traceEvents\": ["
+                  "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"dur\": 10.5, \"args\": {\"dur\": 99, "
+                  "\"name\": \"inner\"}},"
+                  "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"dur\": 50},"
+                  "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"dur\": 9.5},"
+                  "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"HtoD\", \"dur\": 100}]}"));
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "\"variant\":\"gemm\",\"count\":2,\"seconds\":1e-05");
+    EXPECT_CONTAINS(ended->out, "\"variant\":\"HtoD\",\"count\":1,\"seconds\":0.0001");
+    EXPECT(!strstr(ended->out, "aten") && !strstr(ended->out, "inner") && !strstr(ended->out, "\"no\""));
+    EXPECT(strstr(ended->out, "HtoD") < strstr(ended->out, "\"gemm\"")); // most time first
+    unlink(path);
+    char broken[] = "/tmp/lockstep-trace-XXXXXX";
+    EXPECT_INT(calibrate("calibrate import --from kineto %s", write_temporary(broken, "{\"traceEvents\": [{"))->code,
+               4);
+    unlink(broken);
+}
+
+TEST(iperf3_and_fio_give_bandwidths) {
+    char iperf[] = "/tmp/lockstep-iperf-XXXXXX", fio[] = "/tmp/lockstep-fio-XXXXXX";
+    const Ended *ended = calibrate(
+        "calibrate import --from iperf3 %s",
+        write_temporary(iperf,
+                        "{\"end\": {\"sum_sent\": {\"retransmits\": 7}, \"sum_received\": {\"seconds\": 10, \"bytes\": "
+                        "11750000000, \"bits_per_second\": 9400000000}}}"));
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "\"gbs\":1.175");
+    EXPECT_CONTAINS(ended->out, "\"retransmits\":7");
+    ended = calibrate(
+        "calibrate import --from fio %s",
+        write_temporary(fio,
+                        "{\"jobs\": [{\"jobname\": \"seq\", \"read\": {\"io_bytes\": 4e9, \"bw_bytes\": 2e9, \"iops\": "
+                        "1900, \"lat_ns\": {\"mean\": 5000}}, \"write\": {\"bw_bytes\": 0}}]}"));
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "\"operation\":\"read\"");
+    EXPECT_CONTAINS(ended->out, "\"latency_seconds\":5e-06");
+    EXPECT(!strstr(ended->out, "\"write\""));
+    EXPECT_INT(calibrate("calibrate import --from fio %s", iperf)->code, 4);
+    EXPECT_INT(calibrate("calibrate import --from iperf3 %s", fio)->code, 4);
+    EXPECT_INT(calibrate("calibrate import %s", fio)->code, 2);
+    unlink(iperf), unlink(fio);
+}
+
+TEST(a_table_of_gemms_can_be_imported_and_fitted) {
+    char path[] = "/tmp/lockstep-imported-XXXXXX";
+    close(mkstemp(path));
+    EXPECT_INT(
+        calibrate("calibrate import --from gemm-csv calibrate/measurements/gemm.csv --gpu A100-SXM-80GB -o %s", path)
+            ->code,
+        0);
+    const Ended *ended = calibrate("calibrate fit %s", path);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "gemm_efficiency_fp16");
+    unlink(path);
+}
+
+// ---- Profiles in use.
+
+TEST(a_profile_changes_what_is_simulated) {
+    char path[] = "/tmp/lockstep-slow-XXXXXX", command[512], usual[16384], slow[16384];
+    write_temporary(path, "{\"format\": \"lockstep-hardware\", \"format_version\": 1, \"gpus\": [{\"name\": "
+                          "\"A100-SXM4-80GB\", \"like\": \"A100-SXM4-80GB\", \"memory\": [\"20 GiB\", \"measured\", "
+                          "\"a test\", 0]}]}");
+    EXPECT_INT(
+        test_shell("$LOCKSTEP memory --model gpt3-175b --gpu A100 --tp 8 --pp 8 --micro-batch 1", usual, sizeof usual),
+        0);
+    snprintf(command, sizeof command,
+             "$LOCKSTEP memory --model gpt3-175b --gpu A100 --tp 8 --pp 8 --micro-batch 1 --profile %s", path);
+    EXPECT_INT(test_shell(command, slow, sizeof slow), 3);
+    EXPECT_CONTAINS(usual, "It fits.");
+    EXPECT_CONTAINS(slow, "of 20 GiB");
+    EXPECT_INT(test_shell("$LOCKSTEP topo --node dgx-a100 --profile /nowhere.json", slow, sizeof slow), 4);
+    EXPECT_CONTAINS(slow, "/nowhere.json");
+    EXPECT_INT(test_shell("$LOCKSTEP run scenarios/examples/scaling_efficiency.lua --profile /nowhere.json", slow,
+                          sizeof slow),
+               4);
+    EXPECT_CONTAINS(slow, "/nowhere.json");
+    unlink(path);
+}
+
+// ---- The script that trains. Its tables need no PyTorch; where there is no python3 there is nothing to test.
+
+TEST(the_training_script_knows_its_models_without_pytorch) {
+    char output[8192];
+    if (test_shell("command -v python3", output, sizeof output) != 0) return;
+    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py --self-test", output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "12 models, 39 cases, 70 columns");
+    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py --list --models resnet-50", output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "5 cases");
+    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py --models gpt9", output, sizeof output), 2);
+    EXPECT_CONTAINS(output, "no model is called \"gpt9\"");
+    if (test_shell("python3 -c 'import torch'", output, sizeof output) == 0) return;
+    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py", output, sizeof output), 1);
+    EXPECT_CONTAINS(output, "error: this needs PyTorch");
+}
