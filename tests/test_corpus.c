@@ -10,6 +10,9 @@
 #define LLVMFuzzerTestOneInput fuzz_lua
 #include "tests/fuzz/fuzz_lua.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_nccl
+#include "tests/fuzz/fuzz_nccl.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_quantity
 #include "tests/fuzz/fuzz_quantity.c"
 #undef LLVMFuzzerTestOneInput
@@ -38,3 +41,4 @@ static int replay(const char *folder, int (*run)(const uint8_t *, size_t)) {
 TEST(the_json_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_json", fuzz_json) >= 8); }
 TEST(the_lua_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_lua", fuzz_lua) >= 8); }
 TEST(the_quantity_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_quantity", fuzz_quantity) >= 8); }
+TEST(the_nccl_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_nccl", fuzz_nccl) >= 8); }

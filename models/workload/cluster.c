@@ -52,15 +52,14 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
     shape.nic_count = type->nic_count;
     shape.gpudirect_rdma = type->gpudirect_rdma;
     shape.architecture_year = architecture_year(gpu);
+    shape.superchip = strncmp(gpu->name, "GH", 2) == 0 || strncmp(gpu->name, "GB", 2) == 0;
     return shape;
 }
 
 static FabricShape shape_of_fabric(const ClusterSpec *spec) {
-    static const Transport transports[] = {[TRANSPORT_INFINIBAND] = NET_INFINIBAND,
-                                           [TRANSPORT_ROCE] = NET_ROCE,
-                                           [TRANSPORT_EFA] = NET_EFA,
-                                           [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT,
-                                           [TRANSPORT_TCP] = NET_TCP};
+    static const Transport transports[] = {
+        [TRANSPORT_INFINIBAND] = NET_INFINIBAND, [TRANSPORT_ROCE] = NET_ROCE, [TRANSPORT_EFA] = NET_EFA,
+        [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT,   [TRANSPORT_TCP] = NET_TCP,   [TRANSPORT_TCPX] = NET_TCPX};
     const FabricLink *link = spec->link;
     return (FabricShape){.kind = spec->fabric,
                          .transport = transports[link->transport],
