@@ -12,7 +12,9 @@ int command_params(int argc, char **argv);
 int command_hw(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_topo(int argc, char **argv);
+int command_collective(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
+int command_validate(int argc, char **argv);
 
 typedef struct Command {
     const char *name, *help;
@@ -28,7 +30,9 @@ static const Command commands[] = {
     {"hw", "the hardware catalogue: list, show, check", command_hw},
     {"model", "the model library: list, show", command_model},
     {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},
+    {"collective", "nccl-tests' table for a simulated cluster", command_collective},
     {"calibrate", "fit kernel constants to measured GEMMs", command_calibrate},
+    {"validate", "predictions against published measurements", command_validate},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

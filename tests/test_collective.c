@@ -1,4 +1,5 @@
 // Collectives: formulas, laws, and what groups of every form put on the links.
+#include "models/network/constants.h"
 #include "sim/clock.h"
 #include "sim/random.h"
 #include "sim/share.h"
@@ -44,7 +45,7 @@ TEST(ring_latency_grows_by_two_steps_per_rank) {
         latency[n] = plan_for(arena, network, COLLECTIVE_ALL_REDUCE, first_ranks(arena, network, 1, n), n, 8, "ring")
                          .alone_seconds;
     for (int n = 3; n < 8; n++) EXPECT_NEAR(latency[n + 1] - latency[n], latency[n] - latency[n - 1], 1e-2);
-    EXPECT_NEAR(latency[3] - latency[2], 2 * 0.74e-6 * 1.07, 0.05); // LL over NVLink, Ampere
+    EXPECT_NEAR(latency[3] - latency[2], 2e-6 * constant_rows[HOP_TIME].value, 0.05); // LL over NVLink
     arena_close(arena);
 }
 
@@ -82,7 +83,7 @@ TEST(in_switch_reduction_loads_each_gpu_with_one_plus_one_over_n) {
     CollectivePlan plan =
         plan_for(arena, network, COLLECTIVE_ALL_REDUCE, first_ranks(arena, network, 1, 8), 8, 8 * GB, NULL);
     EXPECT_TEXT(plan.algorithm, "nvls");
-    EXPECT_NEAR(wire_seconds(&plan), (1 + 1.0 / 8) * 8 * GB / (0.70 * 450 * GB), 1e-6);
+    EXPECT_NEAR(wire_seconds(&plan), (1 + 1.0 / 8) * 8 * GB / (constant_rows[NVLS_SHARE].value * 450 * GB), 1e-6);
     plan = plan_for(arena, network, COLLECTIVE_ALL_REDUCE, first_ranks(arena, network, 1, 4), 4, 8 * GB, NULL);
     EXPECT_TEXT(plan.algorithm, "ring"); // NCCL takes the ring up to four GPUs
     arena_close(arena);
@@ -247,7 +248,7 @@ TEST(all_to_all_sends_each_peer_its_share) {
     CollectivePlan plan =
         plan_for(arena, network, COLLECTIVE_ALL_TO_ALL, first_ranks(arena, network, 2, 8), 16, GB, NULL);
     EXPECT_NEAR(weight_on(network, &plan, "node1.gpu3.nvlink.out"), 7.0 / 16, 1e-6);
-    EXPECT_NEAR(weight_on(network, &plan, "node1.nic3.out"), 8.0 / 16 / 0.94, 1e-6);
+    EXPECT_NEAR(weight_on(network, &plan, "node1.nic3.out"), 8.0 / 16 / constant_rows[EXCHANGE_SHARE].value, 1e-6);
     arena_close(arena);
 }
 

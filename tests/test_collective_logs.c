@@ -46,7 +46,7 @@ static double median_error(Arena *arena, const Case *measured) {
     int *ranks = first_ranks(arena, network, measured->nodes, measured->gpus_per_node), count = 0;
     double errors[ROW_LIMIT], size, seconds;
     char line[512];
-    FILE *file = fopen(arena_printf(arena, "tests/data/nccl/%s.txt", measured->log), "r");
+    FILE *file = fopen(arena_printf(arena, "calibrate/measurements/nccl/%s.txt", measured->log), "r");
     EXPECT(file != NULL);
     if (!file) return INFINITY;
     while (fgets(line, sizeof line, file) && count < ROW_LIMIT) {

@@ -10,6 +10,9 @@
 #define LLVMFuzzerTestOneInput fuzz_lua
 #include "tests/fuzz/fuzz_lua.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_nccl
+#include "tests/fuzz/fuzz_nccl.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_quantity
 #include "tests/fuzz/fuzz_quantity.c"
 #undef LLVMFuzzerTestOneInput
@@ -46,3 +49,4 @@ TEST(the_lua_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_lua", fuz
 TEST(the_quantity_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_quantity", fuzz_quantity) >= 8); }
 TEST(the_topo_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo", fuzz_topo) >= 8); }
 TEST(the_topo_xml_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo_xml", fuzz_topo_xml) >= 8); }
+TEST(the_nccl_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_nccl", fuzz_nccl) >= 8); }

@@ -65,7 +65,7 @@ static void list_node(const void *part) {
 }
 
 static void list_fabric(const void *part) {
-    static const char *const transport_names[] = {"InfiniBand", "RoCE", "EFA", "Slingshot", "TCP"};
+    static const char *const transport_names[] = {"InfiniBand", "RoCE", "EFA", "Slingshot", "TCP", "GPUDirect"};
     const FabricLink *link = part;
     char rate[40], latency[40];
     printf("%-26s %-10s %-10s %3.0f %%       %-8s %s\n", link->name, transport_names[link->transport],

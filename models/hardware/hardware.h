@@ -113,7 +113,8 @@ typedef enum LinkTransport {
     TRANSPORT_ROCE,
     TRANSPORT_EFA,
     TRANSPORT_SLINGSHOT,
-    TRANSPORT_TCP
+    TRANSPORT_TCP,
+    TRANSPORT_TCPX // TCP into GPU memory
 } LinkTransport;
 
 // One port of a scale-out network with its protocol: what `fabric = "ib-ndr400"` names.

@@ -8,7 +8,7 @@
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const char *const gpu_link_names[] = {"none", "bridge", "mesh", "cube_mesh", "switch"};
-static const char *const transport_names[] = {"infiniband", "roce", "efa", "slingshot", "tcp"};
+static const char *const transport_names[] = {"infiniband", "roce", "efa", "slingshot", "tcp", "gpudirect-tcp"};
 
 // clang-format off
 // Rows, so that a table reads like a data sheet. S is the struct that a table describes.

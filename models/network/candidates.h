@@ -4,17 +4,19 @@
 
 #include "models/network/loads.h"
 
-#define CANDIDATE_LIMIT 8
+#define CANDIDATE_LIMIT 12
 
 typedef struct Candidate {
     const char *algorithm, *protocol;
     int channels;
     double latency;                     // seconds
     double inside, between;             // bytes on the wire per byte of payload, for a load of 1
+    double believed_between;            // what the choice takes `between` for; 0: what it is
+    double launch;                      // seconds of launching that hide behind the rest; the longer of both counts
     double inside_limit, between_limit; // bytes per second of the pattern that software moves at most; 0 no limit
 } Candidate;
 
-int nccl_candidates(const Group *group, CollectiveOp op, double bytes, Candidate *candidates);
+int nccl_candidates(const Group *group, const CollectiveRequest *request, Candidate *candidates);
 int host_candidates(const Group *group, Backend backend, CollectiveOp op, double bytes, Candidate *candidates);
 
 // Steps that double until they reach the number: 0 for 1, 3 for 5 to 8.

@@ -4,6 +4,7 @@
 
 #include "models/network/candidates.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 static const char *const op_names[COLLECTIVE_OP_COUNT] = {"send_recv",  "broadcast", "all_reduce", "reduce",
                                                           "all_gather", "gather",    "scatter",    "reduce_scatter",
@@ -23,6 +24,7 @@ bool collective_op_from_name(const char *name, CollectiveOp *op) {
 static Loads request_loads(Arena *scratch, const Group *group, const CollectiveRequest *request) {
     switch (request->op) {
     case COLLECTIVE_SEND_RECV:
+        if (request->shift) return shift_loads(scratch, group);
         return pair_loads(scratch, group->network, request->ranks[0], request->ranks[1]);
     case COLLECTIVE_ALL_TO_ALL:
         return all_to_all_loads(scratch, group);
@@ -66,19 +68,33 @@ static double software_limit(const Candidate *candidate, const Group *group) {
 static double candidate_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
     int32_t limiting;
     double wire = seconds_per_byte(group->network, loads, candidate, &limiting);
-    return candidate->latency + bytes * fmax(wire, 1 / software_limit(candidate, group));
+    double seconds = candidate->latency + bytes * fmax(wire, 1 / software_limit(candidate, group));
+    return candidate->launch > 0 ? pow(pow(seconds, 4) + pow(candidate->launch, 4), 0.25) : seconds;
 }
 
+// By what the back end goes when it chooses.
+static double believed_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
+    Candidate believed = *candidate;
+    if (believed.believed_between > 0) believed.between = believed.believed_between;
+    return candidate_seconds(group, loads, &believed, bytes);
+}
+
+static bool is_asked(const char *name, const char *asked) { return !asked || strcmp(name, asked) == 0; }
+
+// An algorithm or protocol that the back end does not have here is not insisted on.
 static const Candidate *choose(const Group *group, const Loads *loads, const CollectiveRequest *request,
                                const Candidate *candidates, int count) {
     const Candidate *best = NULL;
     double best_seconds = INFINITY;
-    bool named = false;
+    const char *algorithm = NULL, *protocol = NULL;
     for (int i = 0; i < count; i++)
-        named = named || (request->algorithm && strcmp(candidates[i].algorithm, request->algorithm) == 0);
+        if (is_asked(candidates[i].algorithm, request->algorithm)) algorithm = request->algorithm;
+    for (int i = 0; i < count; i++)
+        if (is_asked(candidates[i].algorithm, algorithm) && is_asked(candidates[i].protocol, request->protocol))
+            protocol = request->protocol;
     for (int i = 0; i < count; i++) {
-        if (named && strcmp(candidates[i].algorithm, request->algorithm) != 0) continue;
-        double seconds = candidate_seconds(group, loads, &candidates[i], request->bytes);
+        if (!is_asked(candidates[i].algorithm, algorithm) || !is_asked(candidates[i].protocol, protocol)) continue;
+        double seconds = believed_seconds(group, loads, &candidates[i], request->bytes);
         if (best && seconds >= best_seconds) continue;
         best = &candidates[i];
         best_seconds = seconds;
@@ -111,12 +127,17 @@ static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loa
     }
     plan->uses = uses;
     plan->bytes = bytes;
-    plan->latency = step_ticks(candidate->latency);
+    result.alone_seconds = candidate_seconds(group, loads, candidate, bytes);
+    plan->latency = step_ticks(result.alone_seconds - bytes * fmax(wire, 1 / limit));
     plan->rate_limit = isfinite(limit) ? limit : 0;
     plan->fairness = fairness_of(narrowest);
-    result.alone_seconds = candidate_seconds(group, loads, candidate, bytes);
     if (bytes * fmax(wire, 1 / limit) < candidate->latency * 0.01) result.limiting_link = -1;
     return result;
+}
+
+static int request_candidates(const Group *group, const CollectiveRequest *request, Candidate *candidates) {
+    if (request->backend == BACKEND_NCCL) return nccl_candidates(group, request, candidates);
+    return host_candidates(group, request->backend, request->op, request->bytes, candidates);
 }
 
 static CollectivePlan nothing_to_do(void) {
@@ -131,10 +152,9 @@ CollectivePlan collective_plan(Arena *arena, const Network *network, const Colle
 
     Arena *scratch = arena_open();
     Group group = group_create(scratch, network, asked.ranks, asked.rank_count);
+    if (asked.constants) group.constants = asked.constants;
     Loads loads = request_loads(scratch, &group, &asked);
-    int count = asked.backend == BACKEND_NCCL
-                    ? nccl_candidates(&group, asked.op, asked.bytes, candidates)
-                    : host_candidates(&group, asked.backend, asked.op, asked.bytes, candidates);
+    int count = request_candidates(&group, &asked, candidates);
     CollectivePlan plan =
         plan_of(arena, &group, &loads, choose(&group, &loads, &asked, candidates, count), asked.bytes);
     arena_close(scratch);
@@ -143,4 +163,49 @@ CollectivePlan collective_plan(Arena *arena, const Network *network, const Colle
         plan.limiting_link = -1;
     }
     return plan;
+}
+
+// ---- The same price again and again.
+struct CollectivePrice {
+    CollectiveRequest request;
+    Group group;
+    Loads loads; // one of each kind: links that carry the same at the same rate take the same time
+};
+
+static bool have_alike(const CollectivePrice *price, const Load *load) {
+    const Link *links = price->group.network->links;
+    for (int i = 0; i < price->loads.count; i++) {
+        const Load *other = &price->loads.items[i];
+        if (other->inside == load->inside && other->between == load->between &&
+            links[other->link].bytes_per_second == links[load->link].bytes_per_second)
+            return true;
+    }
+    return false;
+}
+
+CollectivePrice *collective_price_create(Arena *arena, const Network *network, const CollectiveRequest *request) {
+    CollectivePrice *price = ARENA_NEW(arena, CollectivePrice);
+    price->request = *request;
+    if (request->op == COLLECTIVE_BARRIER) price->request.bytes = 4;
+    if (request->rank_count < 2) return price;
+    price->group = group_create(arena, network, request->ranks, request->rank_count);
+    price->loads.arena = arena;
+    Arena *scratch = arena_open();
+    Loads all = request_loads(scratch, &price->group, request);
+    for (int i = 0; i < all.count; i++)
+        if (!have_alike(price, &all.items[i])) LIST_PUSH(arena, &price->loads, all.items[i]);
+    arena_close(scratch);
+    return price;
+}
+
+double collective_price_seconds(const CollectivePrice *price, double bytes, const NcclConstants *constants) {
+    Candidate candidates[CANDIDATE_LIMIT];
+    CollectiveRequest request = price->request;
+    Group group = price->group;
+    if (request.rank_count < 2) return 0;
+    if (request.op != COLLECTIVE_BARRIER) request.bytes = bytes;
+    if (constants) group.constants = constants;
+    int count = request_candidates(&group, &request, candidates);
+    const Candidate *best = choose(&group, &price->loads, &request, candidates, count);
+    return candidate_seconds(&group, &price->loads, best, request.bytes);
 }

@@ -1,53 +1,130 @@
-// The values of the constants. Where no other source stands, they are fits to the public nccl-tests logs of about
-// forty clusters, whose spread over clusters is 10 to 30 %.
+// The constants' table. Priors are what is known without measured collectives: NCCL's own tuner, its protocols, data
+// sheets, or an order of magnitude with a wide spread. Values are one fit to the logs of calibrate/measurements/nccl
+// (lockstep validate collectives --refit prints it). Fixed rows are as their source says.
 #include "models/network/constants.h"
 
 #include <math.h>
 
-#define US 1e-6
+#define US "us", 1e-6
+#define MB "MB", 1e6
+#define GBS "GB/s", 1e9
+#define ONE "", 1
+#define TUNER "NCCL graph/tuning.cc"
+#define OWN "order of magnitude"
 
-const NcclConstants nccl_constants = {
-    // from  floor   hop   LL    fill inside, between, pair   NVLS (H100 309 of 450, B200 0.52), NVLSTree
-    .generations = {{0, 5.3 * US, 0.99, 0.43, 34 * US, 36 * US, 121 * US, 0, 0},
-                    {2019, 7.7 * US, 1.07, 0.43, 34 * US, 36 * US, 121 * US, 0, 0},
-                    {2022, 9.4 * US, 0.87, 0.62, 7 * US, 13 * US, 65 * US, 0.70, 0.53},
-                    {2024, 7.5 * US, 0.87, 0.62, 7 * US, 13 * US, 65 * US, 0.52, 0.42}},
-    .hop_seconds = {[MEDIUM_NVLINK] = {0.74 * US, 1.44 * US, 2.15 * US},
-                    [MEDIUM_PCIE] = {1.5 * US, 2.5 * US, 8.1 * US},
-                    [MEDIUM_HOST] = {2.0 * US, 3.0 * US, 4.2 * US}},
-    .ramp_seconds = {0.073 * US, 0.18 * US, 0.36 * US},
-    .network_hop_seconds = {9.0 * US, 6.9 * US, 20 * US},
-    .network_ramp_seconds = {4.0 * US, 0.66 * US, 3.7 * US},
-    .channel_bytes = {4096, 5120, 32768}, // NCCL: threads x threshold
-    .nvlink_share = {0.43, 0.90, 1},      // LL carries 8 of 16 bytes, LL128 120 of 128
-    .network_share = {0.35, 0.89, 1},
-    .tree_hop_factor = 1.1,
-    .tree_share = 0.80,
-    .tree_fill = 1.3,
-    .tree_chunk_bytes = 128e3,
-    .fill_bytes = 0.23e6,
-    .nvls_seconds = 12.8 * US,
-    .nvls_tree_seconds = 21 * US,
-    .nvls_ramp_seconds = 1.5 * US,
-    .nvls_slow_seconds = 161 * US,
-    .nvls_slow_bytes = 65e6,
-    .nvls_least_ranks = 5, // NCCL 2.27 on H200: from 5 GPUs
-    .pair_floor_factor = 1.5,
-    .pair_message_seconds = 1.2 * US,
-    .pair_network_seconds = 3.3 * US,
-    .pair_fill_bytes = 2.1e6,
-    .pair_bytes_per_second = 25.6e9, // 25 of 50 GB/s between H100 nodes
-    .exchange_share = 0.94,
-    .broadcast_hop_factor = 1.5,
-    .broadcast_bytes = 0.31e6,
+// clang-format off
+const ConstantRow constant_rows[CONSTANT_COUNT] = {
+    // name                             unit, value, uncertainty, prior, spread, scope, source of the prior
+    [FLOOR_TIME + 0]        = {"floor, Volta and older",        US, 5.3, 0.06, 6.6, 0.4, SCOPE_SHARED, TUNER ": base of a ring"},
+    [FLOOR_TIME + 1]        = {"floor, Ampere",                 US, 7.94, 0.05, 6.6, 0.4, SCOPE_SHARED, TUNER ": base of a ring"},
+    [FLOOR_TIME + 2]        = {"floor, Hopper and Ada",         US, 8.06, 0.07, 6.6, 0.4, SCOPE_SHARED, TUNER ": base of a ring"},
+    [FLOOR_TIME + 3]        = {"floor, Blackwell",              US, 6.58, 0.14, 6.6, 0.4, SCOPE_SHARED, TUNER ": base of a ring"},
+    [SUPERCHIP_FLOOR]       = {"floor, superchip against others", ONE, 0.705, 0.1, 0.8, 0.3, SCOPE_SHARED, "launch without PCIe; " OWN},
+    [HOP_TIME + 0]          = {"hop, NVLink, LL",               US, 0.912, 0.1, 0.6, 0.5, SCOPE_SHARED, TUNER ": ring, NVLink"},
+    [HOP_TIME + 1]          = {"hop, NVLink, LL128",            US, 1.81, 0.13, 1.9, 0.5, SCOPE_SHARED, TUNER ": ring, NVLink"},
+    [HOP_TIME + 2]          = {"hop, NVLink, Simple",           US, 2.45, 0.09, 3.4, 0.5, SCOPE_SHARED, TUNER ": ring, NVLink"},
+    [HOP_TIME + 3]          = {"hop, PCIe, LL",                 US, 1, 0.18, 1.0, 0.5, SCOPE_SHARED, TUNER ": ring, PCI"},
+    [HOP_TIME + 4]          = {"hop, PCIe, LL128",              US, 2.5, 0.18, 2.5, 0.5, SCOPE_SHARED, TUNER ": ring, PCI"},
+    [HOP_TIME + 5]          = {"hop, PCIe, Simple",             US, 8.07, 0.09, 5.7, 0.5, SCOPE_SHARED, TUNER ": ring, PCI"},
+    [HOP_TIME + 6]          = {"hop, host memory, LL",          US, 1, 0.18, 1.0, 0.5, SCOPE_SHARED, TUNER ": ring, PCI"},
+    [HOP_TIME + 7]          = {"hop, host memory, LL128",       US, 2.5, 0.18, 2.5, 0.5, SCOPE_SHARED, TUNER ": ring, PCI"},
+    [HOP_TIME + 8]          = {"hop, host memory, Simple",      US, 4.24, 0.14, 5.7, 0.5, SCOPE_SHARED, TUNER ": ring, PCI"},
+    [RAMP_TIME + 0]         = {"hop, per doubling of channels, LL",     US, 0.0858, 0.27, 0.1, 0.8, SCOPE_SHARED, OWN},
+    [RAMP_TIME + 1]         = {"hop, per doubling of channels, LL128",  US, 0.176, 0.26, 0.2, 0.8, SCOPE_SHARED, OWN},
+    [RAMP_TIME + 2]         = {"hop, per doubling of channels, Simple", US, 0.303, 0.23, 0.4, 0.8, SCOPE_SHARED, OWN},
+    [NETWORK_HOP_TIME + 0]  = {"hop, network, LL",              US, 5.96, 0.06, 5.0, 0.5, SCOPE_SHARED, TUNER ": tree, network"},
+    [NETWORK_HOP_TIME + 1]  = {"hop, network, LL128",           US, 6.35, 0.12, 6.0, 0.5, SCOPE_SHARED, TUNER ": between ring and tree, network"},
+    [NETWORK_HOP_TIME + 2]  = {"hop, network, Simple",          US, 16, 0.08, 14, 0.5, SCOPE_SHARED, TUNER ": network"},
+    [NETWORK_RAMP_TIME + 0] = {"hop, network, per doubling of channels, LL",     US, 5.64, 0.11, 1, 0.8, SCOPE_SHARED, OWN},
+    [NETWORK_RAMP_TIME + 1] = {"hop, network, per doubling of channels, LL128",  US, 0.697, 0.27, 0.7, 0.8, SCOPE_SHARED, OWN},
+    [NETWORK_RAMP_TIME + 2] = {"hop, network, per doubling of channels, Simple", US, 3.38, 0.24, 3, 0.8, SCOPE_SHARED, OWN},
+    [TRANSPORT_HOP + NET_INFINIBAND] = {"hop, InfiniBand against its latency", ONE, 1.01, 0.03, 1, 0.1, SCOPE_SHARED, "the reference"},
+    [TRANSPORT_HOP + NET_ROCE]       = {"hop, RoCE against its latency",       ONE, 1.11, 0.09, 1, 0.4, SCOPE_SHARED, "latency alone"},
+    [TRANSPORT_HOP + NET_EFA]        = {"hop, EFA against its latency",        ONE, 1.08, 0.06, 1, 0.4, SCOPE_SHARED, "latency alone"},
+    [TRANSPORT_HOP + NET_SLINGSHOT]  = {"hop, Slingshot against its latency",  ONE, 1.16, 0.07, 1, 0.4, SCOPE_SHARED, "latency alone"},
+    [TRANSPORT_HOP + NET_TCP]        = {"hop, TCP against its latency",        ONE, 0.865, 0.09, 1, 0.4, SCOPE_SHARED, "latency alone"},
+    [TRANSPORT_HOP + NET_TCPX]       = {"hop, GPUDirect-TCPX against its latency", ONE, 1.06, 0.07, 1, 0.4, SCOPE_SHARED, "latency alone"},
+    [TRANSPORT_RATE + NET_INFINIBAND] = {"rate, InfiniBand against the catalogue", ONE, 1, 0.01, 0.99, 0.1, SCOPE_SHARED, "data sheets and point-to-point measurements"},
+    [TRANSPORT_RATE + NET_ROCE]       = {"rate, RoCE against the catalogue",       ONE, 1, 0.03, 1.1, 0.15, SCOPE_SHARED, "some paths collide"},
+    [TRANSPORT_RATE + NET_EFA]        = {"rate, EFA against the catalogue",        ONE, 1, 0.03, 1.06, 0.1, SCOPE_SHARED, "data sheets and point-to-point measurements"},
+    [TRANSPORT_RATE + NET_SLINGSHOT]  = {"rate, Slingshot against the catalogue",  ONE, 1, 0.03, 1.17, 0.15, SCOPE_SHARED, "data sheets and point-to-point measurements"},
+    [TRANSPORT_RATE + NET_TCP]        = {"rate, TCP against the catalogue",        ONE, 1, 0.09, 1, 0.3, SCOPE_SHARED, "data sheets and point-to-point measurements"},
+    [TRANSPORT_RATE + NET_TCPX]       = {"rate, GPUDirect-TCPX against the catalogue", ONE, 1, 0.03, 0.97, 0.15, SCOPE_SHARED, "data sheets and point-to-point measurements"},
+    [BOUNCED_HOP]           = {"hop, bounced in host memory against RDMA", ONE, 0.605, 0.07, 0.8, 0.4, SCOPE_SHARED, "no flush read after each receive; " OWN},
+    [LL_SHARE + 0]          = {"LL of NVLink, to Ampere",       ONE, 0.495, 0.1, 0.5, 0.3, SCOPE_SHARED, "8 of 16 bytes are data"},
+    [LL_SHARE + 1]          = {"LL of NVLink, from Hopper",     ONE, 0.54, 0.1, 0.5, 0.3, SCOPE_SHARED, "8 of 16 bytes are data"},
+    [LL128_SHARE]           = {"LL128 of NVLink",               ONE, 0.936, 0.03, 0.9375, 0.1, SCOPE_SHARED, "120 of 128 bytes are data"},
+    [NETWORK_LL_SHARE]      = {"LL of NICs",                    ONE, 0.328, 0.12, 0.4, 0.4, SCOPE_SHARED, "8 of 16 bytes are data, and small messages"},
+    [NETWORK_LL128_SHARE]   = {"LL128 of NICs",                 ONE, 0.924, 0.03, 0.9375, 0.1, SCOPE_SHARED, "120 of 128 bytes are data"},
+    [SLINGSHOT_LL]          = {"LL over Slingshot against others", ONE, 0.618, 0.13, 0.8, 0.4, SCOPE_SHARED, "the plug-in copies; " OWN},
+    [FILL_INSIDE + 0]       = {"fill of chunks in a node, to Ampere",   US, 36.6, 0.08, 20, 1, SCOPE_SHARED, "a 512 KiB step of a 25 GB/s channel"},
+    [FILL_INSIDE + 1]       = {"fill of chunks in a node, from Hopper", US, 6.8, 0.23, 15, 1, SCOPE_SHARED, "a 512 KiB step of a 35 GB/s channel"},
+    [FILL_BETWEEN + 0]      = {"fill of chunks between nodes, to Ampere",   US, 38.4, 0.15, 20, 1, SCOPE_SHARED, "a 512 KiB step of a 25 GB/s NIC"},
+    [FILL_BETWEEN + 1]      = {"fill of chunks between nodes, from Hopper", US, 5.5, 0.24, 10, 1, SCOPE_SHARED, "a 512 KiB step of a 50 GB/s NIC"},
+    [FILL_BYTES]            = {"size at which half the fill shows", MB, 0.241, 0.16, 0.5, 1, SCOPE_SHARED, "a step"},
+    [TREE_HOP]              = {"hop, tree against ring",        ONE, 0.889, 0.08, 1, 0.3, SCOPE_SHARED, TUNER},
+    [TREE_SHARE]            = {"tree of NVLink",                ONE, 0.778, 0.02, 0.78, 0.15, SCOPE_SHARED, TUNER ": 0.92 x 0.85"},
+    [TREE_FILL]             = {"chunks in flight per level of a tree", ONE, 1.36, 0.12, 1, 0.5, SCOPE_SHARED, "each level passes whole chunks on"},
+    [NVLS_TIME]             = {"NVLS, start",                   US, 17.4, 0.17, 18, 0.5, SCOPE_SHARED, TUNER ": 23 to 25 us, of which the ring's base"},
+    [NVLS_RAMP_TIME]        = {"NVLS, per doubling of channels", US, 0.98, 0.28, 1, 0.8, SCOPE_SHARED, OWN},
+    [NVLS_SLOW_TIME]        = {"NVLS, slow approach",           US, 134, 0.21, 100, 1, SCOPE_SHARED, OWN},
+    [NVLS_SLOW_BYTES]       = {"NVLS, size of half the slow approach", MB, 47, 0.31, 40, 1, SCOPE_SHARED, OWN},
+    [NVLS_SHARE + 0]        = {"NVLS of NVLink, Hopper",        ONE, 0.716, 0.04, 0.72, 0.15, SCOPE_SHARED, TUNER ": 0.85 of 20.6 GB/s a link"},
+    [NVLS_SHARE + 1]        = {"NVLS of NVLink, Blackwell",     ONE, 0.548, 0.03, 0.60, 0.2, SCOPE_SHARED, TUNER ": 0.74 of 40.1 GB/s a link"},
+    [NVLS_TREE_TIME]        = {"NVLSTree, start",               US, 24.8, 0.17, 25, 0.5, SCOPE_SHARED, TUNER},
+    [NVLS_TREE_SHARE + 0]   = {"NVLSTree of NVLink, Hopper",    ONE, 0.561, 0.03, 0.6, 0.2, SCOPE_SHARED, "NVLS and a tree at once; " OWN},
+    [NVLS_TREE_SHARE + 1]   = {"NVLSTree of NVLink, Blackwell", ONE, 0.426, 0.03, 0.5, 0.2, SCOPE_SHARED, "NVLS and a tree at once; " OWN},
+    [PAIR_FLOOR]            = {"floor, messages against collectives", ONE, 1.66, 0.06, 1.3, 0.3, SCOPE_SHARED, OWN},
+    [PAIR_MESSAGE_TIME]     = {"each further message",          US, 1.25, 0.23, 1, 0.7, SCOPE_SHARED, OWN},
+    [PAIR_NETWORK_TIME]     = {"each message between nodes",    US, 3.2, 0.1, 2, 0.7, SCOPE_SHARED, OWN},
+    [PAIR_FILL + 0]         = {"fill of a message, to Ampere",  US, 95.1, 0.13, 60, 1, SCOPE_SHARED, "a few steps of 128 to 512 KiB"},
+    [PAIR_FILL + 1]         = {"fill of a message, from Hopper", US, 69, 0.24, 60, 1, SCOPE_SHARED, "a few steps of 128 to 512 KiB"},
+    [PAIR_FILL_BYTES]       = {"size at which the fill of a message is whole", MB, 1.57, 0.16, 2, 1, SCOPE_SHARED, "a few steps of 512 KiB"},
+    [PAIR_RATE]             = {"one pair over a NIC",           GBS, 25.6, 0.04, 28, 0.3, SCOPE_SHARED, "NCCL paths.cc: two channels of 14 GB/s"},
+    [EXCHANGE_SHARE]        = {"all_to_all of NICs",            ONE, 0.922, 0.02, 0.93, 0.1, SCOPE_SHARED, OWN},
+    [BROADCAST_HOP]         = {"hops of broadcast and reduce that show", ONE, 0.987, 0.14, 1, 0.5, SCOPE_SHARED, "nccl-tests' iterations overlap"},
+    [BROADCAST_BYTES]       = {"size at which half of them show", MB, 0.316, 0.26, 0.3, 1, SCOPE_SHARED, OWN},
+    [CHAIN_FILL]            = {"chunks in flight per rank of a broadcast", ONE, 0.579, 0.11, 0.5, 0.7, SCOPE_SHARED, "a step of two slices"},
+    [PROCESS_LAUNCH_TIME]   = {"launch, per GPU of one process", US, 2.44, 0.07, 3, 0.4, SCOPE_SHARED, "a CUDA launch"},
+    [THREAD_LAUNCH_TIME]    = {"launch, per further thread of one process", US, 1.78, 0.1, 1.5, 0.7, SCOPE_SHARED, "threads wait for one lock; " OWN},
+    [PCIE_PEER_SHARE]       = {"GPU to GPU over PCIe of raw",   ONE, 0.47, 0.02, 0.6, 0.25, SCOPE_SHARED, "15 to 21 of 31.5 GB/s are usual"},
+    [STAGED_SHARE]          = {"in + out of one GPU over host memory of raw", ONE, 0.405, 0.03, 0.4, 0.5, SCOPE_SHARED, "two copies by one core; " OWN},
+    [BRIDGE_DUPLEX_SHARE]   = {"in + out of one GPU to a NIC over a host bridge of raw", ONE, 0.695, 0.03, 1, 0.4, SCOPE_SHARED, OWN},
+    [BRIDGE_SHARE]          = {"one way of one GPU to a NIC over a host bridge of raw", ONE, 0.639, 0.04, 0.75, 0.3, SCOPE_SHARED, OWN},
+    [BOUNCED_SHARE]         = {"one GPU's traffic bounced in host memory of raw", ONE, 0.321, 0.04, 0.5, 0.4, SCOPE_SHARED, OWN},
+    [BOUNCED_RATE]          = {"the same at most",              GBS, 14.5, 0.04, 15, 0.4, SCOPE_SHARED, OWN},
+    [SOCKET_RATE]           = {"TCP of one node",               GBS, 3.54, 0.09, 3, 0.4, SCOPE_SHARED, "a few connections, each bound to one core"},
+    [TIME_SLICE]            = {"turn of one of several processes on a GPU", US, 2000, 0.1, 2000, 0, SCOPE_FIXED, "nvidia-smi compute-policy: medium, the default"},
+    [PLATFORM_FLOOR]        = {"platform: floor",               ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_INSIDE_HOP]   = {"platform: hop in a node",       ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_BETWEEN_HOP]  = {"platform: hop between nodes",   ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_FILL]         = {"platform: fill",                ONE, 1, 0, 1, 0.7, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_INSIDE_RATE]  = {"platform: rate in a node",      ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_BETWEEN_RATE] = {"platform: rate between nodes",  ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_PAIR]         = {"platform: rate of a pair",      ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
 };
+// clang-format on
 
+NcclConstants nccl_constants_shipped(void) {
+    NcclConstants constants;
+    for (int i = 0; i < CONSTANT_COUNT; i++) constants.values[i] = constant_rows[i].value * constant_rows[i].scale;
+    return constants;
+}
+
+NcclConstants nccl_constants_prior(void) {
+    NcclConstants constants;
+    for (int i = 0; i < CONSTANT_COUNT; i++) constants.values[i] = constant_rows[i].prior * constant_rows[i].scale;
+    return constants;
+}
+
+#undef US
+#define US 1e-6
 // Gloo: TCP, one thread per pair. Not fitted: 20 us per message and 3 GB/s are usual of one TCP connection.
 const HostConstants gloo_constants = {20 * US, 15 * US, 3e9, 4};
 // Open MPI: about 1 us per message over shared memory or verbs; copy in and copy out within a node.
 const HostConstants mpi_constants = {1 * US, 0.7 * US, 10e9, 4};
 
-double transport_factor(double network_seconds) {
-    double share = network_seconds / 5e-6;
-    return 1.5 * sqrt(share * sqrt(share));
+double latency_factor(double network_seconds) {
+    double share = network_seconds / 1.75e-6;
+    return sqrt(share * sqrt(share));
 }

@@ -1,6 +1,5 @@
-// The physical constants of the network model, in one place, each with its source. They were fitted to public
-// nccl-tests logs of about forty clusters (tests/data/nccl holds some of them) unless another source is named.
-// Link capacities are attainable ones: what a link carries of payload with NCCL's Simple protocol.
+// The physical constants of the network model: one table (constants.c) with unit, value, uncertainty, and where each
+// comes from. Link capacities are attainable ones: what a link carries of payload with NCCL's Simple protocol.
 #ifndef LOCKSTEP_NETWORK_CONSTANTS_H
 #define LOCKSTEP_NETWORK_CONSTANTS_H
 
@@ -10,50 +9,107 @@ typedef enum Protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOL_C
 // How two GPUs of a node reach each other.
 typedef enum Medium { MEDIUM_NVLINK, MEDIUM_PCIE, MEDIUM_HOST, MEDIUM_COUNT } Medium;
 
-// ---- Links: attainable share of the raw rate, and latency of the hardware alone.
-#define NVLINK_SHARE 0.786       // A100 235 of 300 GB/s, H100 367 of 450, B200 682 of 900 (busbw at 16 GiB)
-#define CUBE_MESH_SHARE 0.895    // V100 cube mesh: 134.6 of 150 GB/s
-#define PCIE_SHARE 0.80          // pinned copies: 12.3 of 15.75, 25 of 31.5 GB/s
-#define PCIE_PEER_SHARE 0.50     // GPU to GPU over PCIe: 15 to 16.5 of 31.5 GB/s (A100 PCIe)
-#define STAGED_DUPLEX_SHARE 0.50 // in + out of one GPU through host memory: 18 (4090), 10 (A100), 8 (A40) of 31.5 GB/s
-#define BRIDGE_DUPLEX_SHARE 0.94 // in + out of one GPU to a NIC across the host bridge: 2 x 14.8 of 31.5 GB/s
-#define NO_RDMA_SHARE 0.46       // one GPU's network traffic bounced in host memory: 14.5 of 31.5, 8.4 of 15.75 GB/s
+// ---- Links: attainable share of the raw rate.
+#define NVLINK_SHARE 0.786    // A100 235 of 300 GB/s, H100 367 of 450, B200 682 of 900 (busbw at 16 GiB)
+#define CUBE_MESH_SHARE 0.895 // V100 cube mesh: 134.6 of 150 GB/s
+#define PCIE_SHARE 0.80       // pinned copies: 12.3 of 15.75, 25 of 31.5 GB/s
 
-// ---- NCCL.
-// What changes with the GPU's generation, and the NCCL version usual with it.
-typedef struct GenerationConstants {
-    int from_year;
-    double floor_seconds;       // of any collective: launch, first flags
-    double hop_factor;          // on the NVLink hop latencies
-    double ll_share;            // of NVLink with LL
-    double fill_inside_seconds; // of the chunk pipeline, within a node and between nodes, at large sizes
-    double fill_between_seconds;
-    double pair_fill_seconds;           // of one send and receive
-    double nvls_share, nvls_tree_share; // of raw NVLink with in-switch reduction in one domain, and between domains
-} GenerationConstants;
+// ---- NCCL. Names that stand for several in a row are followed by one per protocol, generation or transport.
+typedef enum ConstantId {
+    FLOOR_TIME, // + generation
+    FLOOR_TIME_LAST = FLOOR_TIME + 3,
+    SUPERCHIP_FLOOR,
+    HOP_TIME, // + medium * PROTOCOL_COUNT + protocol
+    HOP_TIME_LAST = HOP_TIME + 8,
+    RAMP_TIME, // + protocol
+    RAMP_TIME_LAST = RAMP_TIME + 2,
+    NETWORK_HOP_TIME, // + protocol
+    NETWORK_HOP_TIME_LAST = NETWORK_HOP_TIME + 2,
+    NETWORK_RAMP_TIME, // + protocol
+    NETWORK_RAMP_TIME_LAST = NETWORK_RAMP_TIME + 2,
+    TRANSPORT_HOP, // + transport
+    TRANSPORT_HOP_LAST = TRANSPORT_HOP + 5,
+    TRANSPORT_RATE, // + transport
+    TRANSPORT_RATE_LAST = TRANSPORT_RATE + 5,
+    BOUNCED_HOP,
+    LL_SHARE, // + age
+    LL_SHARE_LAST = LL_SHARE + 1,
+    LL128_SHARE,
+    NETWORK_LL_SHARE,
+    NETWORK_LL128_SHARE,
+    SLINGSHOT_LL,
+    FILL_INSIDE, // + age
+    FILL_INSIDE_LAST = FILL_INSIDE + 1,
+    FILL_BETWEEN, // + age
+    FILL_BETWEEN_LAST = FILL_BETWEEN + 1,
+    FILL_BYTES,
+    TREE_HOP,
+    TREE_SHARE,
+    TREE_FILL,
+    NVLS_TIME,
+    NVLS_RAMP_TIME,
+    NVLS_SLOW_TIME,
+    NVLS_SLOW_BYTES,
+    NVLS_SHARE, // + 0 Hopper, 1 Blackwell
+    NVLS_SHARE_LAST = NVLS_SHARE + 1,
+    NVLS_TREE_TIME,
+    NVLS_TREE_SHARE, // + 0 Hopper, 1 Blackwell
+    NVLS_TREE_SHARE_LAST = NVLS_TREE_SHARE + 1,
+    PAIR_FLOOR,
+    PAIR_MESSAGE_TIME,
+    PAIR_NETWORK_TIME,
+    PAIR_FILL, // + age
+    PAIR_FILL_LAST = PAIR_FILL + 1,
+    PAIR_FILL_BYTES,
+    PAIR_RATE,
+    EXCHANGE_SHARE,
+    BROADCAST_HOP,
+    BROADCAST_BYTES,
+    CHAIN_FILL,
+    PROCESS_LAUNCH_TIME,
+    THREAD_LAUNCH_TIME,
+    PCIE_PEER_SHARE,
+    STAGED_SHARE,
+    BRIDGE_DUPLEX_SHARE,
+    BRIDGE_SHARE,
+    BOUNCED_SHARE,
+    BOUNCED_RATE,
+    SOCKET_RATE,
+    TIME_SLICE,
+    // A platform against all others: factors that `lockstep validate collectives --fit-on` finds, 1 usual.
+    PLATFORM_FLOOR,
+    PLATFORM_INSIDE_HOP,
+    PLATFORM_BETWEEN_HOP,
+    PLATFORM_FILL,
+    PLATFORM_INSIDE_RATE,
+    PLATFORM_BETWEEN_RATE,
+    PLATFORM_PAIR,
+    CONSTANT_COUNT
+} ConstantId;
 
+// What a fit may move: those of the whole model, those of one platform, none.
+typedef enum ConstantScope { SCOPE_SHARED, SCOPE_PLATFORM, SCOPE_FIXED } ConstantScope;
+
+typedef struct ConstantRow {
+    const char *name, *unit;
+    double scale;        // SI per unit
+    double value;        // shipped, in the unit
+    double uncertainty;  // of the value, relative: standard error of the fit, or our judgement where nothing was fitted
+    double prior;        // known without the logs, in the unit: where fits start and what pulls on them
+    double prior_spread; // standard deviation of its logarithm
+    ConstantScope scope;
+    const char *source; // of the prior
+} ConstantRow;
+
+extern const ConstantRow constant_rows[CONSTANT_COUNT];
+
+// A set of values in SI units, when others than the shipped ones are tried.
 typedef struct NcclConstants {
-    GenerationConstants generations[4];
-    double hop_seconds[MEDIUM_COUNT][PROTOCOL_COUNT]; // one step of a ring within a node
-    double ramp_seconds[PROTOCOL_COUNT];              // more per step for each doubling of channels
-    double network_hop_seconds[PROTOCOL_COUNT];       // one step between nodes, times transport_factor
-    double network_ramp_seconds[PROTOCOL_COUNT];
-    double channel_bytes[PROTOCOL_COUNT]; // payload that keeps one channel busy
-    double nvlink_share[PROTOCOL_COUNT];  // of the attainable rate (LL of the generation)
-    double network_share[PROTOCOL_COUNT];
-    double tree_hop_factor, tree_share; // tree against ring, within a node
-    double tree_fill, tree_chunk_bytes; // chunks in flight that fill a tree's levels
-    double fill_bytes;                  // size at which half the fill time shows
-    double nvls_seconds, nvls_tree_seconds, nvls_ramp_seconds;
-    double nvls_slow_seconds, nvls_slow_bytes; // slow approach to full rate: seconds at sizes far above bytes
-    int nvls_least_ranks;                      // NCCL prefers the ring below
-    double pair_floor_factor, pair_message_seconds, pair_network_seconds, pair_fill_bytes;
-    double pair_bytes_per_second;                 // one send and receive between nodes
-    double exchange_share;                        // of the NICs in all_to_all
-    double broadcast_hop_factor, broadcast_bytes; // repeated broadcasts overlap: hops show at large sizes only
+    double values[CONSTANT_COUNT];
 } NcclConstants;
 
-extern const NcclConstants nccl_constants;
+NcclConstants nccl_constants_shipped(void);
+NcclConstants nccl_constants_prior(void); // the shared ones as known without any log
 
 // ---- Back ends that work on host memory.
 typedef struct HostConstants {
@@ -65,8 +121,8 @@ typedef struct HostConstants {
 
 extern const HostConstants gloo_constants, mpi_constants;
 
-// How much longer a software step between nodes takes than on a fabric with 5 us: 0.7 on InfiniBand (1.7 us), 2.1 on
-// EFA (8 us), 5.8 on TCP (30 us); fits of the logs put these at 0.68, 2.8 and 5.3. The power is 3/4, by square roots.
-double transport_factor(double network_seconds);
+// How much longer a software step between nodes takes than on InfiniBand (1.75 us one way): the power is 3/4, by square
+// roots; what is left of a transport is its TRANSPORT_HOP.
+double latency_factor(double network_seconds);
 
 #endif

@@ -17,10 +17,22 @@ static const FabricRow *const rows[FABRIC_KIND_COUNT] = {
 
 static const FabricRow *row_of(const Network *network) { return rows[network->fabric.kind]; }
 
+// All nodes in one NVLink domain need no fabric.
+static bool is_one_domain(const NetworkSpec *spec) {
+    for (int i = 0; i < spec->node_count; i++) {
+        const NodeShape *shape = &spec->shapes[spec->node_shape[i]];
+        if (spec->node_shape[i] != spec->node_shape[0] || shape->gpu_fabric != GPU_FABRIC_SWITCH ||
+            shape->nvlink_domain_nodes < spec->node_count)
+            return false;
+    }
+    return true;
+}
+
 static bool fabric_check(const NetworkSpec *spec, Where where, Problems *problems) {
     const FabricShape *fabric = &spec->fabric;
     int before = problem_count(problems);
-    if (spec->node_count == 1) return true;
+    bool unused = spec->node_count == 1 || (is_one_domain(spec) && fabric->nic_bytes_per_second == 0);
+    if (unused) return true;
     if (fabric->nic_bytes_per_second <= 0)
         problem_add(problems, where, "the fabric does not say how fast its NICs are");
     if (!(fabric->efficiency > 0 && fabric->efficiency <= 1))
@@ -86,7 +98,7 @@ static size_t name_bytes(const Layout *layout) {
     return bytes;
 }
 
-// One node alone may come without a fabric; then its NICs are as fast as their PCIe slots.
+// One node or NVLink domain alone may come without a fabric; then its NICs are as fast as their PCIe slots.
 static double nic_bytes_per_second(const FabricShape *fabric, const NodeShape *shape) {
     double rate = fabric->nic_bytes_per_second * fabric->efficiency;
     return rate > 0 ? rate : PCIE_SHARE * shape->pcie_bytes_per_second;

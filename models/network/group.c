@@ -47,7 +47,8 @@ static void add_block(Group *group, const Block *block) {
         group->pcie_bytes_per_second = shape->pcie_bytes_per_second;
     if (group->block_count == 0 || nics < group->nics) group->nics = nics;
     if (group->block_count == 0 || shape->architecture_year < group->year) group->year = shape->architecture_year;
-    group->rdma = group->rdma && shape->gpudirect_rdma;
+    group->rdma = group->rdma && shape->gpudirect_rdma && group->network->fabric.transport != NET_TCP;
+    group->superchip = group->superchip && shape->superchip;
     group->host_bridge = group->host_bridge || (shape->gpus_per_pcie_switch == 0 && !linked);
     group->in_switch_reduction =
         group->in_switch_reduction && shape->gpu_fabric == GPU_FABRIC_SWITCH && shape->in_switch_reduction;
@@ -67,7 +68,8 @@ static double farthest_seconds(const Network *network, const Group *group) {
 }
 
 Group group_create(Arena *arena, const Network *network, const int *ranks, int rank_count) {
-    Group group = {.network = network, .rank_count = rank_count, .rdma = true, .in_switch_reduction = true};
+    Group group = {
+        .network = network, .rank_count = rank_count, .rdma = true, .superchip = true, .in_switch_reduction = true};
     Block *blocks = ARENA_ARRAY(arena, Block, rank_count);
     CHECK(rank_count > 0);
     group.ranks = in_node_order(arena, ranks, rank_count);

@@ -336,6 +336,40 @@ Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward) {
     return loads;
 }
 
+Loads shift_loads(Arena *arena, const Group *group) {
+    Loads loads = {.arena = arena};
+    Window window;
+    const Network *network = group->network;
+    int n = group->rank_count;
+    open_window(&window, &loads, network);
+    for (int i = 0; i < n; i++) {
+        int from = group->ranks[(i + n - 1) % n], rank = group->ranks[i], to = group->ranks[(i + 1) % n];
+        const Node *node = node_of_rank(network, rank), *before = node_of_rank(network, from),
+                   *after = node_of_rank(network, to);
+        int gpu = gpu_of_rank(network, rank);
+        open_node(&window, node);
+        if (after == node)
+            add_path(&window.layout->gpu_to_gpu[gpu * window.layout->shape->gpu_count + gpu_of_rank(network, to)],
+                     window.inside, 1);
+        else if (after->domain == node->domain)
+            window.inside[window.layout->nvlink_out[gpu]] += 1;
+        else
+            add_network(&window, gpu, 1, 0);
+        if (before != node && before->domain == node->domain) window.inside[window.layout->nvlink_in[gpu]] += 1;
+        if (before->domain != node->domain) add_network(&window, gpu, 0, 1);
+        if (!network->leaf_count || after->domain == node->domain) continue;
+        int nics = rank_nics(network, rank);
+        for (int k = 0; k < nics; k++) {
+            int leaf_out = rank_leaf(network, rank, k), leaf_in = rank_leaf(network, to, k);
+            if (leaf_out == leaf_in) continue;
+            add_to_leaf(&window, leaf_out, 1.0 / nics, 0);
+            add_to_leaf(&window, leaf_in, 0, 1.0 / nics);
+        }
+    }
+    close_window(&window);
+    return loads;
+}
+
 Loads pair_loads(Arena *arena, const Network *network, int from, int to) {
     Loads loads = {.arena = arena};
     Window window;

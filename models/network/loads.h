@@ -25,7 +25,8 @@ typedef struct Block {
 
 typedef struct Group {
     const Network *network;
-    const int *ranks; // in node order
+    const NcclConstants *constants; // NULL: shipped
+    const int *ranks;               // in node order
     int rank_count;
     const Block *blocks;
     int block_count;
@@ -33,8 +34,10 @@ typedef struct Group {
     Medium medium;                // the worst by which neighbours in a block reach each other
     double pcie_bytes_per_second; // raw, the slowest
     bool rdma, host_bridge;       // all NICs reach GPU memory; some do so through a host bridge
+    bool superchip;               // all of them launch without PCIe
     int nics;                     // that the ranks of the poorest block use
     int year;                     // of the oldest GPU
+    int nccl_version;             // as in CollectiveRequest, never 0
     bool in_switch_reduction;
     double network_seconds; // one way between two blocks, switches included
 } Group;
@@ -65,6 +68,8 @@ Loads host_ring_loads(Arena *arena, const Group *group, bool on_host, bool all_n
 Loads all_to_all_loads(Arena *arena, const Group *group);
 // Each rank but the root sends its share of 1 byte to the root (or the root to each, outward).
 Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward);
+// Each rank sends one byte to the next, the last to the first.
+Loads shift_loads(Arena *arena, const Group *group);
 // One byte from one rank to another.
 Loads pair_loads(Arena *arena, const Network *network, int from, int to);
 

@@ -1,16 +1,31 @@
 // NCCL: latency and bytes of each algorithm and protocol. The tuner only chooses; taking the fastest by these very
 // times does as well (tried on 182 logs).
 #include <math.h>
+#include <string.h>
 
 #include "models/network/candidates.h"
 
+#define TREE_CHUNK_BYTES 128e3
+#define CHAIN_CHUNK_BYTES 524288.0 // a step of Simple
+#define PAT_SHARE 0.75             // of the NICs (NCCL graph/tuning.cc)
+#define NVLS_LEAST_RANKS 5         // NCCL prefers rings below (2.27 on H200)
+
 static const char *const protocol_names[PROTOCOL_COUNT] = {"LL", "LL128", "Simple"};
 
-static const GenerationConstants *generation_of(int year) {
-    const GenerationConstants *found = &nccl_constants.generations[0];
-    for (int i = 0; i < 4; i++)
-        if (nccl_constants.generations[i].from_year <= year) found = &nccl_constants.generations[i];
-    return found;
+static double constant(const Group *group, int id) {
+    return group->constants ? group->constants->values[id] : constant_rows[id].value * constant_rows[id].scale;
+}
+
+// ---- What changes with the GPU's generation, and the NCCL version usual with it.
+static int generation(const Group *group) {
+    return group->year < 2019 ? 0 : group->year < 2022 ? 1 : group->year < 2024 ? 2 : 3;
+}
+static int age(const Group *group) { return group->year < 2022 ? 0 : 1; }
+static int switch_generation(const Group *group) { return group->year < 2024 ? 0 : 1; }
+
+static int usual_version(int year) {
+    static const int versions[] = {21200, 21600, 22100, 22600}; // Volta, Ampere, Hopper, Blackwell
+    return versions[year < 2019 ? 0 : year < 2022 ? 1 : year < 2024 ? 2 : 3];
 }
 
 // ---- Protocols.
@@ -28,8 +43,21 @@ static bool protocol_allowed(const Group *group, Protocol protocol) {
 }
 
 static double inside_share(const Group *group, Protocol protocol) {
-    if (protocol == PROTOCOL_LL && group->medium == MEDIUM_NVLINK) return generation_of(group->year)->ll_share;
-    return nccl_constants.nvlink_share[protocol];
+    if (protocol == PROTOCOL_SIMPLE) return 1;
+    if (protocol == PROTOCOL_LL128) return constant(group, LL128_SHARE);
+    return constant(group, LL_SHARE + (group->medium == MEDIUM_NVLINK ? age(group) : 0));
+}
+
+static double between_share(const Group *group, Protocol protocol) {
+    if (protocol == PROTOCOL_SIMPLE) return 1;
+    return constant(group, protocol == PROTOCOL_LL128 ? NETWORK_LL128_SHARE : NETWORK_LL_SHARE);
+}
+
+// LL over Slingshot is slower than NCCL believes when it chooses.
+static void count_slow_ll(const Group *group, Protocol protocol, Candidate *candidate) {
+    if (protocol != PROTOCOL_LL || group->network->fabric.transport != NET_SLINGSHOT) return;
+    if (candidate->believed_between == 0) candidate->believed_between = candidate->between;
+    candidate->between /= constant(group, SLINGSHOT_LL);
 }
 
 static int channel_limit(const Group *group) {
@@ -41,10 +69,10 @@ static int channel_limit(const Group *group) {
     return group->year < 2019 ? 12 : 24;
 }
 
-// Small messages use few channels.
+// Small messages use few channels: each gets NCCL's threads x threshold at least.
 static int channels_used(const Group *group, Protocol protocol, bool ring, double bytes) {
-    double threshold =
-        nccl_constants.channel_bytes[protocol] * (ring && protocol == PROTOCOL_LL ? group->rank_count : 1);
+    static const double channel_bytes[PROTOCOL_COUNT] = {4096, 5120, 32768};
+    double threshold = channel_bytes[protocol] * (ring && protocol == PROTOCOL_LL ? group->rank_count : 1);
     double channels = bytes / threshold;
     int limit = channel_limit(group);
     return channels < 1 ? 1 : channels > limit ? limit : (int)channels;
@@ -52,36 +80,58 @@ static int channels_used(const Group *group, Protocol protocol, bool ring, doubl
 
 // ---- Latency.
 static double hop_inside(const Group *group, Protocol protocol, int channels) {
-    double seconds = nccl_constants.hop_seconds[group->medium][protocol];
-    if (group->medium == MEDIUM_NVLINK) seconds *= generation_of(group->year)->hop_factor;
-    return seconds + nccl_constants.ramp_seconds[protocol] * log2(channels);
+    double seconds = constant(group, HOP_TIME + (int)(group->medium * PROTOCOL_COUNT + protocol)) +
+                     constant(group, RAMP_TIME + (int)protocol) * log2(channels);
+    return seconds * constant(group, PLATFORM_INSIDE_HOP);
+}
+
+// Of any step between nodes, against InfiniBand.
+static double network_factor(const Group *group) {
+    return latency_factor(group->network_seconds) *
+           constant(group, TRANSPORT_HOP + (int)group->network->fabric.transport) *
+           (group->rdma ? 1 : constant(group, BOUNCED_HOP)) * constant(group, PLATFORM_BETWEEN_HOP);
 }
 
 static double hop_between(const Group *group, Protocol protocol, int channels) {
-    return nccl_constants.network_hop_seconds[protocol] * transport_factor(group->network_seconds) +
-           nccl_constants.network_ramp_seconds[protocol] * log2(channels);
+    return constant(group, NETWORK_HOP_TIME + (int)protocol) * network_factor(group) +
+           constant(group, NETWORK_RAMP_TIME + (int)protocol) * log2(channels) * constant(group, PLATFORM_BETWEEN_HOP);
 }
 
 // Filling the pipeline of chunks: hidden for small messages, the same for all large ones.
 static double fill_seconds(const Group *group, double bytes) {
-    const GenerationConstants *generation = generation_of(group->year);
     double seconds = 0;
-    if (group->most > 1) seconds += generation->fill_inside_seconds;
-    if (group->block_count > 1) seconds += generation->fill_between_seconds * transport_factor(group->network_seconds);
-    return seconds * bytes / (bytes + nccl_constants.fill_bytes);
+    if (group->most > 1) seconds += constant(group, FILL_INSIDE + age(group));
+    if (group->block_count > 1) seconds += constant(group, FILL_BETWEEN + age(group)) * network_factor(group);
+    return constant(group, PLATFORM_FILL) * seconds * bytes / (bytes + constant(group, FILL_BYTES));
+}
+
+// Of any collective.
+static double floor_seconds(const Group *group) {
+    return constant(group, PLATFORM_FLOOR) * constant(group, FLOOR_TIME + generation(group)) *
+           (group->superchip ? constant(group, SUPERCHIP_FLOOR) : 1);
 }
 
 // ---- Limits that are not a link's.
 // `inside` and `between` are what the busiest GPU sends per byte of the pattern, to GPUs of its node and beyond.
+static double bridge_limit(const Group *group, double directions) {
+    double raw = group->pcie_bytes_per_second;
+    double one_way = constant(group, BRIDGE_SHARE) * raw, both = constant(group, BRIDGE_DUPLEX_SHARE) * raw;
+    return directions < 2 ? one_way : fmin(one_way, both / 2);
+}
+
 static void limit_software(const Group *group, double directions, double inside, double between, Candidate *candidate) {
     double raw = group->pcie_bytes_per_second, network = 0;
-    if (group->medium == MEDIUM_PCIE) candidate->inside_limit = PCIE_PEER_SHARE * raw / inside;
-    if (group->medium == MEDIUM_HOST) candidate->inside_limit = STAGED_DUPLEX_SHARE * raw / directions / inside;
+    if (group->medium == MEDIUM_PCIE) candidate->inside_limit = constant(group, PCIE_PEER_SHARE) * raw / inside;
+    if (group->medium == MEDIUM_HOST)
+        candidate->inside_limit = constant(group, STAGED_SHARE) * raw / directions / inside;
     if (!group->rdma)
-        network = NO_RDMA_SHARE * raw;
+        network = fmin(constant(group, BOUNCED_SHARE) * raw, constant(group, BOUNCED_RATE));
     else if (group->host_bridge)
-        network = BRIDGE_DUPLEX_SHARE * raw / directions;
+        network = bridge_limit(group, directions);
     candidate->between_limit = network / between;
+    if (group->network->fabric.transport != NET_TCP) return;
+    double sockets = constant(group, SOCKET_RATE) / (between * group->least);
+    if (network == 0 || sockets < candidate->between_limit) candidate->between_limit = sockets;
 }
 
 // A ring passes a node by each of its GPUs in turn.
@@ -106,34 +156,6 @@ static RingShape ring_shape(const Group *group, CollectiveOp op) {
     return (RingShape){1, n - 1, network_steps};
 }
 
-static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol protocol, double bytes) {
-    bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
-    int channels = channels_used(group, protocol, true, bytes);
-    RingShape shape = ring_shape(group, op);
-    int inside = shape.steps - shape.network_steps;
-    double hops =
-        inside * hop_inside(group, protocol, channels) + shape.network_steps * hop_between(group, protocol, channels);
-    if (rooted) // nccl-tests' broadcasts follow each other without waiting, so few of the hops show
-        hops = nccl_constants.broadcast_hop_factor * bytes / (bytes + nccl_constants.broadcast_bytes) *
-               (inside * hop_inside(group, protocol, 1) + shape.network_steps * hop_between(group, protocol, 1));
-    Candidate candidate = {.algorithm = "ring", .protocol = protocol_names[protocol], .channels = channels};
-    candidate.latency = generation_of(group->year)->floor_seconds + fill_seconds(group, bytes) + hops;
-    candidate.inside = shape.bytes / inside_share(group, protocol);
-    candidate.between = shape.bytes / nccl_constants.network_share[protocol];
-    limit_ring(group, rooted && group->rank_count == 2 ? 1 : 2, &candidate);
-    return candidate;
-}
-
-// Bytes each node sends up and down the double binary tree: every node is a leaf in one tree and inner in the other,
-// so with 2 nodes S, with more 2S. All get the load of the busiest, so that all stay alike.
-static double tree_network_bytes(int blocks) { return blocks < 2 ? 0 : fmin(2, blocks / 2.0); }
-
-// A chunk of every channel climbs and descends all levels before the last byte is done.
-static double tree_fill_seconds(int channels, int levels, double bytes, double rate) {
-    double chunk = fmin(bytes / (8 * channels), nccl_constants.tree_chunk_bytes);
-    return nccl_constants.tree_fill * levels * chunk * channels / rate;
-}
-
 // About how fast a block passes payload on: the NICs it uses, or NVLink when that is all.
 static double pipeline_rate(const Group *group) {
     const FabricShape *fabric = &group->network->fabric;
@@ -148,88 +170,216 @@ static double pipeline_rate(const Group *group) {
     return group->most == 1 || between < inside ? between : inside;
 }
 
+// A chunk of every channel passes all ranks before the last byte of a broadcast is done.
+static double chain_fill_seconds(const Group *group, int channels, double bytes) {
+    double chunk = fmin(bytes / (8 * channels), CHAIN_CHUNK_BYTES);
+    return constant(group, PLATFORM_FILL) * constant(group, CHAIN_FILL) * (group->rank_count - 2) * chunk * channels /
+           pipeline_rate(group);
+}
+
+static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol protocol, double bytes) {
+    bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
+    int channels = channels_used(group, protocol, true, bytes);
+    RingShape shape = ring_shape(group, op);
+    int inside = shape.steps - shape.network_steps;
+    double hops =
+        inside * hop_inside(group, protocol, channels) + shape.network_steps * hop_between(group, protocol, channels);
+    if (rooted) // nccl-tests' broadcasts follow each other without waiting, so few of the hops show
+        hops = constant(group, BROADCAST_HOP) * bytes / (bytes + constant(group, BROADCAST_BYTES)) *
+                   (inside * hop_inside(group, protocol, 1) + shape.network_steps * hop_between(group, protocol, 1)) +
+               chain_fill_seconds(group, channels, bytes);
+    Candidate candidate = {.algorithm = "ring", .protocol = protocol_names[protocol], .channels = channels};
+    candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) + hops;
+    candidate.inside = shape.bytes / inside_share(group, protocol);
+    candidate.between = shape.bytes / between_share(group, protocol);
+    count_slow_ll(group, protocol, &candidate);
+    limit_ring(group, rooted && group->rank_count == 2 ? 1 : 2, &candidate);
+    return candidate;
+}
+
+// Bytes each node sends up and down the double binary tree: every node is a leaf in one tree and inner in the other,
+// so with 2 nodes S, with more 2S. All get the load of the busiest, so that all stay alike.
+static double tree_network_bytes(int blocks) { return blocks < 2 ? 0 : fmin(2, blocks / 2.0); }
+
+// A chunk of every channel climbs and descends all levels before the last byte is done.
+static double tree_fill_seconds(const Group *group, int channels, int levels, double bytes, double rate) {
+    double chunk = fmin(bytes / (8 * channels), TREE_CHUNK_BYTES);
+    return constant(group, TREE_FILL) * levels * chunk * channels / rate;
+}
+
+// At two nodes a tree sends half of a ring, which NCCL knows only where its search finds the tree more bandwidth within
+// the node than on the NICs: with NVSwitch, one NIC, or since Hopper. Elsewhere it takes rings for what is large.
+static bool tree_is_underrated(const Group *group) {
+    const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
+    return group->block_count == 2 && group->most > 1 && group->nics > 1 && group->year < 2022 &&
+           group->medium == MEDIUM_NVLINK && layout->shape->gpu_fabric != GPU_FABRIC_SWITCH;
+}
+
 static Candidate tree_candidate(const Group *group, Protocol protocol, double bytes) {
     int channels = channels_used(group, protocol, false, bytes);
     int chain = 2 * (group->most - 1), climbs = 2 * log2_up(group->block_count);
     Candidate candidate = {.algorithm = "tree", .protocol = protocol_names[protocol], .channels = channels};
-    candidate.latency = generation_of(group->year)->floor_seconds + fill_seconds(group, bytes) +
-                        nccl_constants.tree_hop_factor * chain * hop_inside(group, protocol, channels) +
+    candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
+                        constant(group, TREE_HOP) * chain * hop_inside(group, protocol, channels) +
                         climbs * hop_between(group, protocol, channels) +
-                        tree_fill_seconds(channels, chain + climbs, bytes, pipeline_rate(group));
-    candidate.inside = 2 / (nccl_constants.tree_share * inside_share(group, protocol));
-    candidate.between = tree_network_bytes(group->block_count) / nccl_constants.network_share[protocol];
+                        tree_fill_seconds(group, channels, chain + climbs, bytes, pipeline_rate(group));
+    candidate.inside = 2 / (constant(group, TREE_SHARE) * inside_share(group, protocol));
+    candidate.between = tree_network_bytes(group->block_count) / between_share(group, protocol);
+    if (tree_is_underrated(group)) candidate.believed_between = 2 / between_share(group, protocol);
+    count_slow_ll(group, protocol, &candidate);
     limit_ring(group, 2, &candidate);
     return candidate;
 }
 
-static double nvls_approach_seconds(double bytes) {
-    return nccl_constants.nvls_slow_seconds * bytes / (bytes + nccl_constants.nvls_slow_bytes);
+static double nvls_approach_seconds(const Group *group, double bytes) {
+    return constant(group, PLATFORM_FILL) * constant(group, NVLS_SLOW_TIME) * bytes /
+           (bytes + constant(group, NVLS_SLOW_BYTES));
 }
 
 // In-switch reduction: each GPU sends and receives S (1 + 1/g) in one domain; between domains a tree of nodes.
 static Candidate nvls_candidate(const Group *group, double bytes) {
-    const GenerationConstants *generation = generation_of(group->year);
     int channels = channels_used(group, PROTOCOL_SIMPLE, false, bytes), g = group->least, m = group->block_count;
-    double tree = m > 1 ? generation->nvls_tree_share : generation->nvls_share;
+    double share = constant(group, (m > 1 ? NVLS_TREE_SHARE : NVLS_SHARE) + switch_generation(group));
     if (channels > 16) channels = 16;
     Candidate candidate = {.algorithm = m > 1 ? "nvls_tree" : "nvls", .protocol = "Simple", .channels = channels};
-    candidate.latency = generation->floor_seconds + nvls_approach_seconds(bytes);
+    candidate.latency = floor_seconds(group) + nvls_approach_seconds(group, bytes);
     if (m > 1)
         candidate.latency +=
-            nccl_constants.nvls_tree_seconds + 2 * log2_up(m) * hop_between(group, PROTOCOL_SIMPLE, channels);
+            constant(group, NVLS_TREE_TIME) + 2 * log2_up(m) * hop_between(group, PROTOCOL_SIMPLE, channels);
     else
-        candidate.latency += nccl_constants.nvls_seconds + nccl_constants.nvls_ramp_seconds * log2(channels);
+        candidate.latency += constant(group, NVLS_TIME) + constant(group, NVLS_RAMP_TIME) * log2(channels);
     // A ring load of 1 is (g-1)/g per GPU when there are other domains.
-    candidate.inside = (m > 1 ? (double)g / (g - 1) : 1 + 1.0 / g) * NVLINK_SHARE / tree;
+    candidate.inside = (m > 1 ? (double)g / (g - 1) : 1 + 1.0 / g) * NVLINK_SHARE / share;
     candidate.between = tree_network_bytes(m);
     limit_ring(group, 2, &candidate);
     return candidate;
 }
 
-// ---- Messages.
-static double pair_fill_seconds(const Group *group, double bytes) {
-    return generation_of(group->year)->pair_fill_seconds * fmin(1, bytes / nccl_constants.pair_fill_bytes);
+// NVLS came with 2.17 for one domain and with 2.18 for several.
+static bool has_nvls(const Group *group) {
+    bool enough = group->block_count > 1 ? group->least > 1 : group->rank_count >= NVLS_LEAST_RANKS;
+    int since = group->block_count > 1 ? 21800 : 21700;
+    return group->in_switch_reduction && group->year >= 2022 && enough && group->nccl_version >= since;
 }
 
-// Grouped sends and receives: send_recv, all_to_all, gather, scatter.
-static Candidate direct_candidate(const Group *group, CollectiveOp op, double bytes) {
+// Switches that reduce (SHARP): each node sends the payload up once and gets it back once, whatever their number.
+static Candidate collnet_candidate(const Group *group, double bytes) {
+    Candidate candidate = tree_candidate(group, PROTOCOL_SIMPLE, bytes);
+    int channels = candidate.channels, chain = 2 * (group->most - 1);
+    candidate.algorithm = "collnet";
+    candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
+                        chain * hop_inside(group, PROTOCOL_SIMPLE, channels) +
+                        2 * hop_between(group, PROTOCOL_SIMPLE, channels) +
+                        tree_fill_seconds(group, channels, chain + 2, bytes, pipeline_rate(group));
+    candidate.between = 1;
+    candidate.believed_between = 0;
+    return candidate;
+}
+
+// PAT (2.23): one GPU per node, the ring's bytes in as many steps as the number doubles.
+static bool has_pat(const Group *group, CollectiveOp op) {
+    return (op == COLLECTIVE_ALL_GATHER || op == COLLECTIVE_REDUCE_SCATTER) && group->most == 1 &&
+           group->nccl_version >= 22300;
+}
+
+static Candidate pat_candidate(const Group *group, CollectiveOp op, double bytes) {
+    Candidate candidate = ring_candidate(group, op, PROTOCOL_SIMPLE, bytes);
+    candidate.algorithm = "pat";
+    candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
+                        log2_up(group->block_count) * hop_between(group, PROTOCOL_SIMPLE, candidate.channels);
+    candidate.between /= PAT_SHARE;
+    return candidate;
+}
+
+// ---- Messages.
+static double pair_fill_seconds(const Group *group, double bytes) {
+    return constant(group, PLATFORM_FILL) * constant(group, PAIR_FILL + age(group)) *
+           fmin(1, bytes / constant(group, PAIR_FILL_BYTES));
+}
+
+// Grouped sends and receives: send_recv, all_to_all, gather, scatter. In a shift every rank sends and receives, and the
+// slowest pair counts.
+static Candidate direct_candidate(const Group *group, CollectiveOp op, bool shift, double bytes) {
     bool pair = op == COLLECTIVE_SEND_RECV, exchange = op == COLLECTIVE_ALL_TO_ALL;
-    int peers = group->rank_count - 1, remote = group->block_count > 1 ? group->rank_count - group->least : 0;
-    double message = pair ? bytes : bytes / group->rank_count;
+    int peers = pair ? 1 : group->rank_count - 1;
+    int remote = group->block_count < 2 ? 0 : pair ? 1 : group->rank_count - group->least;
+    double n = group->rank_count, message = pair ? bytes : bytes / n;
     Candidate candidate = {
         .algorithm = "direct", .protocol = "Simple", .channels = group->block_count > 1 ? 2 : channel_limit(group)};
-    candidate.latency = nccl_constants.pair_floor_factor * generation_of(group->year)->floor_seconds +
-                        nccl_constants.pair_message_seconds * peers +
-                        nccl_constants.pair_network_seconds * transport_factor(group->network_seconds) * remote +
-                        pair_fill_seconds(group, message);
+    candidate.latency =
+        constant(group, PAIR_FLOOR) * floor_seconds(group) + constant(group, PAIR_MESSAGE_TIME) * peers +
+        constant(group, PAIR_NETWORK_TIME) * network_factor(group) * remote + pair_fill_seconds(group, message);
     candidate.inside = 1;
-    candidate.between = exchange ? 1 / nccl_constants.exchange_share : 1;
-    double n = group->rank_count;
+    candidate.between = exchange ? 1 / constant(group, EXCHANGE_SHARE) : 1;
     if (pair)
-        limit_software(group, 1, 1, 1, &candidate);
+        limit_software(group, shift ? 2 : 1, 1, 1, &candidate);
     else
         limit_software(group, 2, (group->most - 1) / n, (n - group->least) / n, &candidate);
-    double connection = nccl_constants.pair_bytes_per_second * (pair ? 1 : group->rank_count);
+    double connection = constant(group, PLATFORM_PAIR) * constant(group, PAIR_RATE) * (pair ? 1 : n);
     if (candidate.between_limit == 0 || connection < candidate.between_limit) candidate.between_limit = connection;
     return candidate;
 }
 
-int nccl_candidates(const Group *group, CollectiveOp op, double bytes, Candidate *candidates) {
+// One process launches the kernels of its GPUs one after the other, or its threads do and wait for each other. That
+// hides behind what runs before it.
+static void count_launches(const Group *group, const CollectiveRequest *request, Candidate *candidate) {
+    bool direct = request->op == COLLECTIVE_SEND_RECV || request->op == COLLECTIVE_ALL_TO_ALL;
+    if (request->gpus_per_process > 1)
+        candidate->launch = request->gpus_per_process * constant(group, PROCESS_LAUNCH_TIME) *
+                            (direct ? constant(group, PAIR_FLOOR) : 1);
+    if (request->threads_per_process > 1)
+        candidate->latency += (request->threads_per_process - 1) * constant(group, THREAD_LAUNCH_TIME);
+}
+
+// Ranks that take turns on one GPU wait for each other, and each waits for all the others' slices.
+static void count_time_slices(const Group *group, int ranks_per_gpu, Candidate *candidate) {
+    candidate->latency += ranks_per_gpu * constant(group, TIME_SLICE);
+}
+
+// A platform's links may carry more or less than others of their kind.
+static void count_rates(const Group *group, Candidate *candidate) {
+    double between = constant(group, PLATFORM_BETWEEN_RATE) *
+                     constant(group, TRANSPORT_RATE + (int)group->network->fabric.transport);
+    candidate->inside /= constant(group, PLATFORM_INSIDE_RATE);
+    candidate->between /= between;
+    candidate->believed_between /= between;
+}
+
+static bool is_direct(CollectiveOp op) {
+    return op == COLLECTIVE_SEND_RECV || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_GATHER ||
+           op == COLLECTIVE_SCATTER;
+}
+
+static int algorithm_candidates(const Group *group, CollectiveOp op, const CollectiveRequest *request,
+                                Candidate *candidates) {
+    double bytes = request->bytes;
+    bool reduces = op == COLLECTIVE_ALL_REDUCE;
     int count = 0;
-    if (op == COLLECTIVE_SEND_RECV || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_GATHER ||
-        op == COLLECTIVE_SCATTER) {
-        candidates[count++] = direct_candidate(group, op, bytes);
-        return count;
-    }
-    if (op == COLLECTIVE_BARRIER) op = COLLECTIVE_ALL_REDUCE;
     for (Protocol protocol = PROTOCOL_LL; protocol < PROTOCOL_COUNT; protocol++) {
         if (!protocol_allowed(group, protocol)) continue;
         candidates[count++] = ring_candidate(group, op, protocol, bytes);
-        if (op == COLLECTIVE_ALL_REDUCE) candidates[count++] = tree_candidate(group, protocol, bytes);
+        if (reduces) candidates[count++] = tree_candidate(group, protocol, bytes);
     }
-    bool enough = group->block_count > 1 ? group->least > 1 : group->rank_count >= nccl_constants.nvls_least_ranks;
-    if (op == COLLECTIVE_ALL_REDUCE && group->in_switch_reduction && enough &&
-        generation_of(group->year)->nvls_share > 0)
-        candidates[count++] = nvls_candidate(group, bytes);
+    if (reduces && has_nvls(group)) candidates[count++] = nvls_candidate(group, bytes);
+    if (has_pat(group, op)) candidates[count++] = pat_candidate(group, op, bytes);
+    bool asked = request->algorithm && strcmp(request->algorithm, "collnet") == 0;
+    if (reduces && asked && group->block_count > 1) candidates[count++] = collnet_candidate(group, bytes);
+    return count;
+}
+
+int nccl_candidates(const Group *any_version, const CollectiveRequest *request, Candidate *candidates) {
+    Group group = *any_version;
+    CollectiveOp op = request->op == COLLECTIVE_BARRIER ? COLLECTIVE_ALL_REDUCE : request->op;
+    group.nccl_version = request->nccl_version ? request->nccl_version : usual_version(group.year);
+    int count = 1;
+    if (is_direct(op))
+        candidates[0] = direct_candidate(&group, op, request->shift, request->bytes);
+    else
+        count = algorithm_candidates(&group, op, request, candidates);
+    for (int i = 0; i < count; i++) {
+        count_rates(&group, &candidates[i]);
+        if (request->ranks_per_gpu > 1) count_time_slices(&group, request->ranks_per_gpu, &candidates[i]);
+        count_launches(&group, request, &candidates[i]);
+    }
     return count;
 }

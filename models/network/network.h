@@ -38,12 +38,20 @@ typedef struct NodeShape {
     int nic_count; // 0: no scale-out network
     bool gpudirect_rdma;
     int architecture_year; // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
+    bool superchip;        // GPU and CPU in one package (GH200, GB200)
     bool numa_per_switch;  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
     const struct NodeInterior *interior; // imported (interior.h): says how parts hang together; NULL: evenly
     bool deep_switches;                  // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
 } NodeShape;
 
-typedef enum Transport { NET_INFINIBAND, NET_ROCE, NET_EFA, NET_SLINGSHOT, NET_TCP } Transport;
+typedef enum Transport {
+    NET_INFINIBAND,
+    NET_ROCE,
+    NET_EFA,
+    NET_SLINGSHOT,
+    NET_TCP,
+    NET_TCPX
+} Transport; // TCPX: TCP into GPU memory
 typedef enum FabricKind {
     FABRIC_SINGLE_SWITCH,
     FABRIC_FAT_TREE,       // leaves under spines, perhaps pods of them, planes and sites
@@ -159,8 +167,17 @@ typedef struct CollectiveRequest {
     int root; // index within ranks, for rooted operations
     // nccl-tests' size: whole array for all_gather, reduce_scatter, gather, scatter; per-rank buffer for the others.
     double bytes;
-    const char *algorithm; // NULL: the back end's own choice; "ring", "tree", "nvls", "nvls_tree" where it applies
-    bool on_host;          // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
+    // NULL: the back end's own choice; "ring", "tree", "nvls", "nvls_tree", "pat" where they apply; "collnet" only when
+    // asked for (it needs switches that reduce: SHARP).
+    const char *algorithm;
+    const char *protocol;    // NULL: the back end's own choice; "LL", "LL128", "Simple" where it applies
+    bool on_host;            // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
+    bool shift;              // SEND_RECV: every rank sends to the next and the last to the first, all at once
+    int gpus_per_process;    // 0 or 1: each GPU has a process that launches its kernels; N: one launches for N in turn
+    int nccl_version;        // 22105 is 2.21.5; 0: one usual with the GPU's generation
+    int threads_per_process; // 0 or 1; N: one process has a thread for each GPU
+    int ranks_per_gpu;       // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
+    const struct NcclConstants *constants; // NULL: shipped (models/network/constants.h)
 } CollectiveRequest;
 
 typedef struct CollectivePlan {
@@ -175,6 +192,12 @@ typedef struct CollectivePlan {
 // Nodes and trees of two tiers only; network_plan adds the links and lines of every fabric, and is what jobs run on.
 CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
 CollectivePlan network_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
+
+// alone_seconds of the same collective again and again, at other sizes and with other constants (NULL: shipped), as
+// fitting needs: the links are looked at once.
+typedef struct CollectivePrice CollectivePrice;
+CollectivePrice *collective_price_create(Arena *arena, const Network *network, const CollectiveRequest *request);
+double collective_price_seconds(const CollectivePrice *price, double bytes, const struct NcclConstants *constants);
 
 // ---- Pictures.
 // One node as nvidia-smi topo -m prints it, NICs and legend included.

@@ -14,6 +14,8 @@ static const TransportRow rows[] = {
     [NET_EFA] = {"EFA", 38 + 20 + 8 + 24, 8928, 0, 0, 0, 1, 0, 0, false}, // SRD sprays packets over ways
     [NET_SLINGSHOT] = {"Slingshot", 38 + 20 + 8 + 24, 2048, 0, 0, 0, 1, 0, 0, false},
     [NET_TCP] = {"TCP", 38, 1500, 52, 0.2e-9, 3e9, 2, 4194304, 14480, true},
+    // Google's TCP into GPU memory: jumbo frames, and no core touches the payload.
+    [NET_TCPX] = {"TCPX", 38, 8244, 52, 0, 0, 2, 4194304, 14480, true},
 };
 
 const TransportRow *transport_row(Transport transport) {

@@ -59,15 +59,14 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
     }
     shape.gpudirect_rdma = type->gpudirect_rdma;
     shape.architecture_year = architecture_year(gpu);
+    shape.superchip = strncmp(gpu->name, "GH", 2) == 0 || strncmp(gpu->name, "GB", 2) == 0;
     return shape;
 }
 
 static FabricShape shape_of_fabric(const ClusterSpec *spec) {
-    static const Transport transports[] = {[TRANSPORT_INFINIBAND] = NET_INFINIBAND,
-                                           [TRANSPORT_ROCE] = NET_ROCE,
-                                           [TRANSPORT_EFA] = NET_EFA,
-                                           [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT,
-                                           [TRANSPORT_TCP] = NET_TCP};
+    static const Transport transports[] = {
+        [TRANSPORT_INFINIBAND] = NET_INFINIBAND, [TRANSPORT_ROCE] = NET_ROCE, [TRANSPORT_EFA] = NET_EFA,
+        [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT,   [TRANSPORT_TCP] = NET_TCP,   [TRANSPORT_TCPX] = NET_TCPX};
     const FabricLink *link = spec->link;
     FabricShape shape = {.kind = spec->fabric,
                          .nodes_per_leaf = spec->nodes_per_leaf > 0 ? spec->nodes_per_leaf : 32,

@@ -7,5 +7,6 @@ int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_topo(int argc, char **argv);
+int command_collective(int argc, char **argv);
 
 #endif

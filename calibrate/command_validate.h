@@ -1,0 +1,10 @@
+// lockstep validate KIND: predictions against published measurements. argv[0] is the command's own name.
+#ifndef LOCKSTEP_CALIBRATE_COMMAND_VALIDATE_H
+#define LOCKSTEP_CALIBRATE_COMMAND_VALIDATE_H
+
+int command_validate(int argc, char **argv);
+
+// One kind each; argv[0] is the kind.
+int validate_collectives(int argc, char **argv);
+
+#endif

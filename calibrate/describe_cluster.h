@@ -1,0 +1,30 @@
+// The cluster behind a measured log, from the columns of clusters.csv: catalogue GPUs in a node and on a network of the
+// described kind. What a row leaves open gets a stated default, kept as an assumption.
+#ifndef LOCKSTEP_CALIBRATE_DESCRIBE_CLUSTER_H
+#define LOCKSTEP_CALIBRATE_DESCRIBE_CLUSTER_H
+
+#include "calibrate/csv.h"
+#include "models/workload/cluster.h"
+
+typedef struct DescribedCluster {
+    const char *family; // "Hopper nvswitch, infiniband": what shares hardware of one kind
+    const char *op;     // as the row says
+    const Cluster *cluster;
+    int *ranks, rank_count;
+    const char *algorithm, *protocol; // that the environment asked for, in the network's words; NULL free
+    int gpus_per_process;             // that one process drove; 0 unknown
+    int threads_per_process;          // that one process used, one for each GPU; 0: none
+    const char *do_not_fit;           // why nothing can be learned from the log; "" it can
+    int nccl_version;                 // 22105 is 2.21.5; 0 not stated
+    int ranks_per_gpu;                // usually 1; more take turns
+    const char **assumptions;
+    int assumption_count;
+} DescribedCluster;
+
+// The row of clusters.csv whose `log` is that name; -1 when there is none.
+int clusters_row(const Csv *clusters, const char *log);
+// NULL after problems (a column is missing, a cell unreadable, the parts do not fit).
+const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogue, const Csv *clusters, int row,
+                                         Problems *problems);
+
+#endif

@@ -1,0 +1,37 @@
+// Measured collectives as nccl-tests prints them: its text, in which header words say which column is which, and its
+// JSON. Knows nothing of clusters.
+#ifndef LOCKSTEP_CALIBRATE_NCCL_LOG_H
+#define LOCKSTEP_CALIBRATE_NCCL_LOG_H
+
+#include <stdbool.h>
+
+#include "models/network/network.h"
+#include "sim/arena.h"
+#include "sim/problem.h"
+
+typedef struct NcclRow {
+    int line;
+    double bytes;   // nccl-tests' size
+    double seconds; // out of place, or in place where that is all there is
+} NcclRow;
+
+typedef struct NcclLog {
+    const char *path, *name; // the name is the file's, without folder and ending
+    const char *op;          // as the log says, "" when it does not
+    NcclRow *rows;
+    int row_count, zero_rows; // rows of size 0 are counted and left out
+    int gpus_per_process;     // nccl-tests' -g when the log tells; 0 unknown
+    int threads_per_process;  // nccl-tests' -t; 0 unknown
+} NcclLog;
+
+// NULL after adding problems, each with file and line.
+const NcclLog *nccl_log_read(Arena *arena, const char *path, Problems *problems);
+const NcclLog *nccl_log_read_text(Arena *arena, const char *path, const char *text, size_t bytes, Problems *problems);
+
+// What nccl-tests calls an operation: "alltoall", "sendrecv_perf", "all_reduce"; false for others.
+bool nccl_op_from_name(const char *name, CollectiveOp *op);
+const char *nccl_op_name(CollectiveOp op);
+// The number after " -g " in a command line or note; 0 when there is none.
+int gpus_per_process_in(const char *text);
+
+#endif

@@ -1,0 +1,83 @@
+// lockstep collective: nccl-tests' table, and how the command ends.
+#include "models/workload/commands.h"
+#include "sim/json.h"
+#include "tests/command.h"
+#include "tests/test.h"
+
+static const Ended *collective(const char *line) { return run_command(command_collective, line); }
+
+TEST(collective_prints_the_columns_of_nccl_tests_and_what_decides_each_row) {
+    const Ended *ended =
+        collective("collective all_reduce --node dgx-h100 --nodes 2 --fabric ib-ndr400 -b 8 -e 8G -f 16");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_TEXT(ended->err, "");
+    EXPECT_CONTAINS(ended->out, "# all_reduce over nccl on 16 GPUs of 2 nodes, simulated\n");
+    EXPECT_CONTAINS(ended->out, "size        count     type  redop  root       time    algbw    busbw");
+    EXPECT_CONTAINS(ended->out, "latency\n");
+    EXPECT_CONTAINS(ended->out, "nvls_tree");
+}
+
+// nccl-tests: busbw = algbw x 2(n-1)/n for all_reduce, (n-1)/n for all_gather, 1 for broadcast.
+TEST(collective_turns_algorithm_bandwidth_into_bus_bandwidth_as_nccl_tests_does) {
+    static const struct {
+        const char *line;
+        double factor;
+    } cases[] = {{"collective all_reduce --node dgx-a100 --sizes 64M --json", 1.75},
+                 {"collective all_gather --node dgx-a100 --sizes 64M --json", 0.875},
+                 {"collective alltoall --node dgx-a100 --sizes 64M --json", 0.875},
+                 {"collective broadcast --node dgx-a100 --sizes 64M --json", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        const Ended *ended = collective(cases[i].line);
+        const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+        const Json *results = json ? json_get(json, "results") : NULL;
+        EXPECT(results && results->count == 1);
+        if (results) {
+            double algbw = json_number(&results->items[0], "algbw_gb_per_s", problems);
+            EXPECT_NEAR(json_number(&results->items[0], "busbw_gb_per_s", problems), cases[i].factor * algbw, 1e-9);
+            double us = json_number(&results->items[0], "time_us", problems);
+            EXPECT_NEAR(algbw, 67108864 / us / 1000, 1e-9);
+        }
+        arena_close(arena);
+    }
+}
+
+TEST(collective_does_every_operation_that_a_back_end_has) {
+    static const char *const ops[] = {"send",       "recv",    "send_recv",      "broadcast",
+                                      "all_reduce", "reduce",  "reduce_scatter", "all_gather",
+                                      "gather",     "scatter", "all_to_all",     "barrier"};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "collective %s --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M --csv",
+                 ops[i]);
+        const Ended *ended = collective(line);
+        EXPECT_INT(ended->code, 0);
+        EXPECT_CONTAINS(ended->out,
+                        "size,time_us,algbw_gb_per_s,busbw_gb_per_s,algorithm,protocol,channels,limited_by\n");
+    }
+    EXPECT_INT(collective("collective gather --node dgx-a100 --backend gloo --cpu --sizes 1M")->code, 0);
+    EXPECT_INT(collective("collective gather --node dgx-a100 --backend gloo --sizes 1M")->code, 4);
+}
+
+TEST(collective_obeys_algorithm_protocol_and_version) {
+    EXPECT_CONTAINS(collective("collective all_reduce --node dgx-a100 --sizes 1G --algo tree --proto LL128 --csv")->out,
+                    ",tree,LL128,");
+    EXPECT_CONTAINS(collective("collective all_reduce --node dgx-h100 --sizes 1G --csv")->out, ",nvls,");
+    EXPECT(!strstr(collective("collective all_reduce --node dgx-h100 --sizes 1G --version 2.16 --csv")->out, ",nvls,"));
+}
+
+TEST(collective_says_what_is_missing_or_wrong) {
+    const Ended *ended = collective("collective");
+    EXPECT_INT(ended->code, 2);
+    EXPECT_CONTAINS(ended->err, "collective needs an operation");
+    EXPECT_CONTAINS(ended->err, "collective needs a node");
+    EXPECT_CONTAINS(collective("collective all_reduc --node dgx-a100")->err, "did you mean \"all_reduce\"?");
+    EXPECT_CONTAINS(collective("collective all_reduce --node dgx-a100 --sizes 1K:x")->err, "FIRST:LAST:FACTOR");
+    EXPECT_CONTAINS(collective("collective all_reduce --node dgx-a100 -b 8 -e 4")->err, "no list of at most");
+    EXPECT_CONTAINS(collective("collective all_reduce --node dgx-a100 --version x")->err, "no version of NCCL");
+    ended = collective("collective all_reduce --node dgx-a100 --nodes 2");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "no fabric joins them");
+    EXPECT_INT(collective("collective all_reduce --node dgx-a1000")->code, 4);
+}

@@ -1,0 +1,154 @@
+// The scoreboard over the shipped logs: golden limits, fits, and how the command ends.
+#include "calibrate/command_validate.h"
+#include "models/network/constants.h"
+#include "sim/json.h"
+#include "tests/command.h"
+#include "tests/networks.h"
+#include "tests/test.h"
+
+static const Ended *validate(const char *line) { return run_command(command_validate, line); }
+
+// "all logs  181  median p90 m.p90  median p90 m.p90"
+static int last_board(const char *out, double *large, double *large_p90, double *small) {
+    const char *line = strstr(out, "\nall logs");
+    int logs = 0;
+    EXPECT(line != NULL);
+    if (line) EXPECT_INT(sscanf(line, " all logs %d %lf %lf %*f %lf", &logs, large, large_p90, small), 4);
+    return logs;
+}
+
+TEST(the_shipped_logs_are_predicted_within_what_was_reached) {
+    double large = INFINITY, p90 = INFINITY, small = INFINITY;
+    const Ended *ended = validate("validate collectives");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_INT(last_board(ended->out, &large, &p90, &small), 181);
+    EXPECT(large < 11.2 && p90 < 41.5 && small < 14);
+    EXPECT_CONTAINS(ended->out, "coverage: 181 of 182 logs");
+    EXPECT_CONTAINS(ended->out, "nccl_version not stated");
+    EXPECT_CONTAINS(ended->out, "The worst ten");
+}
+
+TEST(a_fit_on_all_reduce_brings_a_machines_other_operations_nearer) {
+    double before = 0, after = INFINITY, p90, small;
+    last_board(validate("validate collectives --family pcie-host --op all_gather --op broadcast --op reduce")->out,
+               &before, &p90, &small);
+    const Ended *ended = validate("validate collectives --family pcie-host --fit-on ops");
+    EXPECT_CONTAINS(ended->out, "Fitted on 1 logs of the machine of occl_rtx4090_pcie_2gpu_all_gather");
+    EXPECT_INT(last_board(ended->out, &after, &p90, &small), 4);
+    EXPECT(after < 15 && after < before / 2);
+}
+
+TEST(leaving_a_family_out_gives_it_constants_from_the_others) {
+    const Ended *ended = validate("validate collectives --family nvlink-bridge --family cube-mesh --cross family");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "left out in turn");
+}
+
+TEST(validate_ends_with_a_sentence_when_it_cannot) {
+    EXPECT_INT(validate("validate")->code, 2);
+    EXPECT_CONTAINS(validate("validate collectivs")->err, "did you mean \"collectives\"?");
+    EXPECT_CONTAINS(validate("validate collectives a.txt")->err, "logs alone do not say");
+    const Ended *ended =
+        validate("validate collectives nothing_there.txt --clusters calibrate/measurements/nccl/clusters.csv");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "nothing_there.txt");
+    EXPECT_INT(validate("validate collectives --fit-on nothing*")->code, 4);
+    EXPECT_INT(validate("validate collectives --cross family --fit-on ops")->code, 2);
+}
+
+TEST(validate_speaks_json_and_csv) {
+    const Ended *ended = validate("validate collectives --family nvlink-bridge --json");
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+    EXPECT(json && json_number(json, "logs_predicted", problems) == 1);
+    EXPECT_CONTAINS(validate("validate collectives --family nvlink-bridge --csv")->out,
+                    "nvbridge_nv4_2gpu_all_reduce,all_reduce,\"Ampere nvlink-bridge\",4,");
+    arena_close(arena);
+}
+
+TEST(every_constant_has_a_value_a_prior_and_a_source) {
+    for (int i = 0; i < CONSTANT_COUNT; i++) {
+        const ConstantRow *row = &constant_rows[i];
+        EXPECT(row->name && row->unit && row->source && row->value > 0 && row->prior > 0 && row->scale > 0);
+        EXPECT((row->prior_spread > 0) == (row->scope != SCOPE_FIXED));
+        // A value far from what is known without the logs would say that the model lacks something.
+        double spread = row->prior_spread > 0 ? row->prior_spread : 1;
+        if (fabs(log(row->value / row->prior)) > 3.5 * spread)
+            test_fail(__FILE__, __LINE__, "%s: %g against a prior of %g", row->name, row->value, row->prior);
+    }
+}
+
+static CollectivePlan plan_with(Arena *arena, const Network *network, CollectiveRequest request, int nodes, int each) {
+    request.ranks = first_ranks(arena, network, nodes, each);
+    request.rank_count = nodes * each;
+    return collective_plan(arena, network, &request);
+}
+
+TEST(pat_takes_a_step_for_each_doubling_and_came_with_nccl_2_23) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_h100(), 64, infiniband(400));
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_GATHER, .bytes = 4096, .algorithm = "pat", .nccl_version = 22300};
+    double seconds[3];
+    for (int i = 0; i < 3; i++) {
+        CollectivePlan plan = plan_with(arena, network, request, 16 << i, 1);
+        EXPECT_TEXT(plan.algorithm, "pat");
+        seconds[i] = plan.alone_seconds;
+    }
+    EXPECT_NEAR(seconds[2] - seconds[1], seconds[1] - seconds[0], 0.02);
+    request.nccl_version = 22200;
+    EXPECT_TEXT(plan_with(arena, network, request, 16, 1).algorithm, "ring");
+    arena_close(arena);
+}
+
+TEST(switches_that_reduce_get_the_payload_once_however_many_nodes_there_are) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_h100(), 32, infiniband(400));
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE, .bytes = 1e9, .algorithm = "collnet"};
+    for (int nodes = 4; nodes <= 32; nodes *= 2) {
+        CollectivePlan plan = plan_with(arena, network, request, nodes, 8);
+        EXPECT_TEXT(plan.algorithm, "collnet");
+        EXPECT_NEAR(weight_of_kind(network, &plan, 1, ".nic", ".out"), 1, 1e-6);
+    }
+    arena_close(arena);
+}
+
+TEST(nvls_needs_nccl_2_17_and_its_tree_2_18) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_h100(), 2, infiniband(400));
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE, .bytes = 4e9, .nccl_version = 21600};
+    EXPECT(strcmp(plan_with(arena, network, request, 1, 8).algorithm, "nvls") != 0);
+    request.nccl_version = 21700;
+    EXPECT_TEXT(plan_with(arena, network, request, 1, 8).algorithm, "nvls");
+    request.algorithm = "nvls_tree";
+    EXPECT(strcmp(plan_with(arena, network, request, 2, 8).algorithm, "nvls_tree") != 0);
+    request.nccl_version = 21800;
+    EXPECT_TEXT(plan_with(arena, network, request, 2, 8).algorithm, "nvls_tree");
+    arena_close(arena);
+}
+
+TEST(one_process_for_all_gpus_costs_a_launch_each_and_hides_at_large_sizes) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_a100(), 1, infiniband(200));
+    CollectiveRequest request = {.op = COLLECTIVE_BROADCAST, .bytes = 8, .gpus_per_process = 8};
+    double launches = 8e-6 * constant_rows[PROCESS_LAUNCH_TIME].value;
+    double together = plan_with(arena, network, request, 1, 8).alone_seconds;
+    request.gpus_per_process = 1;
+    double apart = plan_with(arena, network, request, 1, 8).alone_seconds;
+    EXPECT_NEAR(together, pow(pow(apart, 4) + pow(launches, 4), 0.25), 1e-9);
+    request.bytes = 1e9;
+    apart = plan_with(arena, network, request, 1, 8).alone_seconds;
+    request.gpus_per_process = 8;
+    EXPECT_NEAR(plan_with(arena, network, request, 1, 8).alone_seconds, apart, 1e-3);
+    arena_close(arena);
+}
+
+TEST(ranks_that_share_a_gpu_wait_for_each_others_slices) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_a100(), 2, infiniband(200));
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE, .bytes = 8};
+    double alone = plan_with(arena, network, request, 2, 1).alone_seconds;
+    request.ranks_per_gpu = 2;
+    EXPECT_NEAR(plan_with(arena, network, request, 2, 1).alone_seconds - alone, 4e-3, 1e-9);
+    arena_close(arena);
+}
