@@ -1,9 +1,9 @@
-// One point of a study: lower the job, fold it, run it, and say what came out.
+// One point of a study: simulate a step and say what came out, in time, memory, money and energy.
 #include <math.h>
 #include <time.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/lower.h"
+#include "models/workload/simulate.h"
 #include "scenarios/program.h"
 #include "scenarios/study.h"
 #include "sim/digest.h"
@@ -11,16 +11,6 @@
 #include "sim/list.h"
 #include "sim/quantity.h"
 #include "sim/run.h"
-#include "sim/statistics.h"
-
-// Relative uncertainty (1 sigma) of time by cause, for parts that were not measured on the user's machines: held-out
-// errors of the kernel fits and of collectives against public logs (see README, "How far to trust a number").
-static const double cause_sigma[CAUSE_COUNT] = {
-    [CAUSE_GEMM] = 0.08,      [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30,
-    [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15, [CAUSE_TP] = 0.15,     [CAUSE_PP] = 0.10,
-    [CAUSE_DP] = 0.20,        [CAUSE_COPY] = 0.20,      [CAUSE_DATA] = 0.25,   [CAUSE_HOST] = 0.20,
-    [CAUSE_OTHER] = 0.20};
-#define RUN_TO_RUN_SIGMA 0.02 // same configuration, same cluster: 0.4 to 5 % between runs (measured training rows)
 
 static double cpu_seconds(void) {
     struct timespec now;
@@ -29,83 +19,6 @@ static double cpu_seconds(void) {
 }
 
 static const char *gib(Arena *arena, double bytes) { return arena_printf(arena, "%.1f GiB", bytes / 1073741824.0); }
-
-// Waiting for the slowest rank after one's own work is done counts as what joins the ranks.
-static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->dp > 1 ? CAUSE_DP : CAUSE_OTHER; }
-
-typedef struct Outcome {
-    double step_s;
-    double spent[CAUSE_COUNT]; // seconds, mean over ranks; sums to step_s
-    uint64_t digest;           // over ranks, so that folded and unfolded runs agree
-    int64_t events;
-} Outcome;
-
-static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result,
-                          Cause tail) {
-    Outcome outcome = {.step_s = step_seconds(result->end), .events = result->event_count, .digest = DIGEST_START};
-    double sums[CAUSE_COUNT] = {0}, weight = 0;
-    for (int a = 0; a < system->actor_count; a++) {
-        double multiplicity = system->actors[a].multiplicity;
-        SimTime accounted = 0;
-        for (int c = 0; c < CAUSE_COUNT; c++) {
-            SimTime spent = result->spent[(int64_t)a * system->cause_count + c];
-            sums[c] += multiplicity * step_seconds(spent);
-            accounted += spent;
-        }
-        sums[tail] += multiplicity * step_seconds(result->end - accounted);
-        weight += multiplicity;
-    }
-    for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = sums[c] / weight;
-    for (int rank = 0; rank < ranks; rank++) {
-        int a = class_of ? class_of[rank] : rank;
-        outcome.digest = digest_u64(outcome.digest, (uint64_t)result->actor_end[a]);
-        for (int c = 0; c < CAUSE_COUNT; c++)
-            outcome.digest = digest_u64(outcome.digest, (uint64_t)result->spent[(int64_t)a * system->cause_count + c]);
-    }
-    return outcome;
-}
-
-// ---- The pipeline's timeline: one row per stage of the first replica.
-
-static Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
-                             const RunResult *result) {
-    struct {
-        TimelineBar *items;
-        int count, room;
-    } bars = {0};
-    Timeline *timeline = ARENA_NEW(arena, Timeline);
-    const Resolved *r = &lowered->resolved;
-    const char **rows = ARENA_ARRAY(arena, const char *, r->pp);
-    double busy = 0, end = step_seconds(result->end);
-    for (int p = 0; p < r->pp; p++) {
-        int rank = layout_rank(r, 0, 0, p), actor = class_of ? class_of[rank] : rank;
-        rows[p] = r->pp > 1 ? arena_printf(arena, "stage %d", p) : "GPU 0";
-        int32_t open_label = -1;
-        for (int64_t i = 0; i < result->interval_count; i++) {
-            const Interval *interval = &result->intervals[i];
-            if (interval->actor != actor || interval->stream != 0) continue;
-            bool backward = interval->label >= lowered->first_backward_label;
-            const char *cause = interval->label ? (backward ? "backward" : "forward") : cause_names[interval->cause];
-            double start_s = step_seconds(interval->start), end_s = step_seconds(interval->end);
-            TimelineBar *last = bars.count ? &bars.items[bars.count - 1] : NULL;
-            if (last && last->row == p && interval->label == open_label && interval->label &&
-                start_s <= last->end_s * (1 + 1e-12) + 1e-12) {
-                last->end_s = end_s; // one micro-batch is many kernels: one bar
-            } else if (end_s > start_s) {
-                TimelineBar bar = {p, start_s, end_s, cause, system->labels[interval->label].name};
-                LIST_PUSH(arena, &bars, bar);
-            }
-            open_label = interval->label;
-        }
-    }
-    for (int i = 0; i < bars.count; i++) busy += bars.items[i].end_s - bars.items[i].start_s;
-    timeline->row_names = rows;
-    timeline->row_count = r->pp;
-    timeline->bars = bars.items;
-    timeline->bar_count = bars.count;
-    timeline->idle_share = end > 0 ? 1 - busy / (end * r->pp) : 0;
-    return timeline;
-}
 
 // ---- From times to what a user asks.
 
@@ -154,24 +67,6 @@ static void set_money_and_energy(RecordPoint *point, const Cluster *cluster, con
     point->energy_kwh = point->power_watts / 1000 * point->days * 24;
 }
 
-static double relative_sigma(const Outcome *outcome, double stated) {
-    if (stated > 0) return stated;
-    double variance = RUN_TO_RUN_SIGMA * RUN_TO_RUN_SIGMA;
-    for (int c = 0; c < CAUSE_COUNT; c++) {
-        double share = outcome->spent[c] / outcome->step_s * cause_sigma[c];
-        variance += share * share;
-    }
-    return sqrt(variance);
-}
-
-static void set_times(Arena *arena, RecordPoint *point, const double *steps, int count, double sigma) {
-    double middle = quantile(arena, steps, count, 0.5), low = quantile(arena, steps, count, 0.05),
-           high = quantile(arena, steps, count, 0.95);
-    point->step_p50_s = middle;
-    point->step_p5_s = low * exp(-1.645 * sigma);
-    point->step_p95_s = high * exp(1.645 * sigma);
-}
-
 static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec *training) {
     point->tp = r->tp;
     point->pp = r->pp;
@@ -183,13 +78,14 @@ static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec
     point->global_batch = r->global_batch;
 }
 
-static bool fits(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster,
-                 const TrainingSpec *training) {
+// With the smallest remedy when it does not fit.
+static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster,
+                       const TrainingSpec *training) {
     point->memory_peak_bytes = lowered->memory.peak;
     point->memory_capacity_bytes = lowered->memory.capacity;
     point->memory = named(arena, memory_class_names, NULL, lowered->memory.bytes, MEMORY_CLASS_COUNT);
     point->memory_count = MEMORY_CLASS_COUNT;
-    if (lowered->memory.peak <= lowered->memory.capacity) return true;
+    if (lowered->memory.peak <= lowered->memory.capacity) return;
     const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
     point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
                                   gib(arena, lowered->memory.capacity), gpu->name);
@@ -198,7 +94,6 @@ static bool fits(Arena *arena, RecordPoint *point, const Lowered *lowered, const
     asked.micro_batch = lowered->resolved.micro_batch;
     asked.global_batch = lowered->resolved.global_batch;
     point->smallest_change = smallest_change_that_fits(arena, &asked, cluster->gpu_count, gpu);
-    return false;
 }
 
 static RecordPoint blank_point(const Cluster *cluster) {
@@ -219,55 +114,45 @@ static RecordPoint blank_point(const Cluster *cluster) {
                          .currency = cluster->currency};
 }
 
+static const char *newest_problem(const Problems *problems) {
+    int count = problem_count(problems);
+    return count ? problem_at(problems, count - 1)->text : "the layout is not possible";
+}
+
 RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                               const StudySpec *study, Problems *problems) {
     RecordPoint point = blank_point(cluster);
     double started = cpu_seconds();
-    const Lowered *lowered = lower_training(arena, cluster, training, problems);
-    if (!lowered) {
-        point.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text
-                                                : "the layout is not possible";
+    SimulationOptions options = {.runs = study->seeds,
+                                 .seed = study->seed,
+                                 .unfolded = study->unfolded,
+                                 .timeline = study->want_timeline,
+                                 .step_sigma = study->noise};
+    SimulatedStep step = simulate_step(arena, cluster, training, &options, problems);
+    if (!step.lowered) {
+        point.why_not = newest_problem(problems);
         return point;
     }
-    set_layout(&point, &lowered->resolved, training);
-    if (!fits(arena, &point, lowered, cluster, training)) return point;
+    set_layout(&point, &step.lowered->resolved, training);
+    set_memory(arena, &point, step.lowered, cluster, training);
+    if (!step.ran) return point;
 
-    System system;
-    const int32_t *class_of = NULL;
-    if (study->unfolded) {
-        system = merge_equal_links(arena, lowered->system);
-    } else {
-        Folded folded = fold_system(arena, lowered->system);
-        system = folded.system;
-        class_of = folded.class_of;
-    }
-    int runs = training->jitter > 0 && study->seeds > 1 ? study->seeds : 1;
-    double *steps = ARENA_ARRAY(arena, double, runs);
-    Outcome mean = {.digest = DIGEST_START};
-    for (int i = 0; i < runs; i++) {
-        Arena *scratch = arena_open();
-        RunOptions options = {.seed = study->seed + (uint64_t)i, .timeline = study->want_timeline && i == 0};
-        RunResult result = run_system(scratch, &system, &options);
-        Outcome outcome = outcome_of(&system, class_of, cluster->gpu_count, &result, tail_cause(&lowered->resolved));
-        if (options.timeline) point.timeline = timeline_of(arena, lowered, &system, class_of, &result);
-        steps[i] = outcome.step_s;
-        mean.step_s += outcome.step_s / runs;
-        mean.events += outcome.events;
-        mean.digest = digest_u64(mean.digest, outcome.digest);
-        for (int c = 0; c < CAUSE_COUNT; c++) mean.spent[c] += outcome.spent[c] / runs;
-        arena_close(scratch);
-    }
-    set_times(arena, &point, steps, runs, relative_sigma(&mean, study->noise));
-    point.ran = true;
-    point.exposed = named(arena, cause_names, cause_titles, mean.spent, CAUSE_COUNT);
-    point.exposed_count = CAUSE_COUNT;
     double busy = 0;
-    for (int c = CAUSE_GEMM; c <= CAUSE_OPTIMIZER; c++) busy += mean.spent[c];
-    point.efficiency_vs_ideal = busy / mean.step_s;
-    set_speed(&point, cluster, training, lowered->resolved.global_batch);
-    set_money_and_energy(&point, cluster, training, busy / mean.step_s);
-    point.digest = mean.digest;
-    point.event_count = mean.events;
+    for (int c = CAUSE_GEMM; c <= CAUSE_OPTIMIZER; c++) busy += step.spent[c];
+    point.ran = true;
+    point.step_p5_s = step.step_p5_s;
+    point.step_p50_s = step.step_p50_s;
+    point.step_p95_s = step.step_p95_s;
+    point.exposed = named(arena, cause_names, cause_titles, step.spent, CAUSE_COUNT);
+    point.exposed_count = CAUSE_COUNT;
+    double seconds = 0;
+    for (int c = 0; c < CAUSE_COUNT; c++) seconds += step.spent[c];
+    point.efficiency_vs_ideal = busy / seconds;
+    set_speed(&point, cluster, training, step.lowered->resolved.global_batch);
+    set_money_and_energy(&point, cluster, training, busy / seconds);
+    point.timeline = step.timeline;
+    point.digest = step.digest;
+    point.event_count = step.event_count;
     point.simulate_seconds = cpu_seconds() - started;
     return point;
 }
