@@ -112,7 +112,8 @@ static const Field training_fields[] = {
     {"batch", TABLE(OBJECT_BATCH), .example = "{ global = 256, micro = 4 }", .help = "samples of an optimizer step"},
     {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .fallback = "\"1f1b\"", .example = "\"gpipe\"",
      .help = "order of micro-batches in a pipeline"},
-    {"zero", COUNT(0, 1), .fallback = "0", .example = "1", .help = "1: optimizer state is spread over the replicas"},
+    {"zero", COUNT(0, 3), .fallback = "0", .example = "1",
+     .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
     {"seq_len", COUNT(1, MOST_SIZE), .example = "1024",
      .help = "tokens of a sample; when left out: the model's longest"},
     {"tokens", COUNT(1, 9e15), .example = "\"300B\"", .help = "tokens to train on in all"},
@@ -159,7 +160,11 @@ static const Field parallel_fields[] = {
      .help = "virtual stages per GPU of an interleaved pipeline"},
     {"dp", COUNT(1, MOST_GPUS), .word = "fill", .fallback = "\"fill\"", .example = "\"fill\"",
      .help = "replicas; \"fill\": as many as the GPUs allow"},
-    {"zero", COUNT(0, 1), .fallback = "0", .example = "1", .help = "the same as zero beside parallel"},
+    {"zero", COUNT(0, 3), .fallback = "0", .example = "1", .help = "the same as zero beside parallel"},
+    {"shard", COUNT(1, MOST_GPUS), .example = "8",
+     .help = "ranks over which zero spreads, then replicated; when left out: all of dp x cp"},
+    {"cp", COUNT(1, 1e5), .fallback = "1", .example = "2",
+     .help = "context parallelism: GPUs that share each sequence"},
     {"sequence_parallel", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "norms and dropout are split over the tensor-parallel GPUs"},
 };
@@ -167,6 +172,10 @@ static const Field parallel_fields[] = {
 static const Field overlap_fields[] = {
     {"grad_reduce", .kind = FIELD_FLAG, .fallback = "true", .example = "true",
      .help = "gradients are reduced while backward runs"},
+    {"param_gather", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "with zero = 1: weights are gathered while the next forward runs"},
+    {"tp", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "tensor-parallel traffic runs beside the products next to it"},
 };
 
 static const Field data_fields[] = {
@@ -233,7 +242,7 @@ static const Field study_fields[] = {
         {"pp", COUNT(1, 1e5), .list = (many), .example = "2", .help = "parallel.pp"},                                  \
         {"vpp", COUNT(1, 1e4), .list = (many), .example = "2", .help = "parallel.vpp"},                                \
         {"dp", COUNT(1, MOST_GPUS), .list = (many), .example = "2", .help = "parallel.dp"},                            \
-        {"zero", COUNT(0, 1), .list = (many), .example = "1", .help = "zero"},                                         \
+        {"zero", COUNT(0, 3), .list = (many), .example = "1", .help = "zero"},                                         \
         {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .list = (many), .example = "\"gpipe\"",                   \
          .help = "schedule"},                                                                                          \
         {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .list = (many), .example = "\"ddp\"",                     \

@@ -102,6 +102,8 @@ static void set_layout(TrainingSpec *spec, const Object *object) {
     spec->layout.pp = object_int(parallel, "pp", 0);
     spec->layout.vpp = object_int(parallel, "vpp", 1);
     spec->layout.dp = object_int(parallel, "dp", 0); // "fill" is no number
+    spec->layout.cp = object_int(parallel, "cp", 1);
+    spec->layout.shard = object_int(parallel, "shard", 0);
     spec->layout.sequence_parallel = object_flag(parallel, "sequence_parallel", false);
     if (object_value(parallel, "zero")->written) spec->layout.zero = object_int(parallel, "zero", 0);
 }
@@ -132,6 +134,8 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->bucket_bytes = object_number(object, "bucket", 0);
     const Object *overlap = object_table(object, "overlap");
     spec->overlap_grad_reduce = overlap ? object_flag(overlap, "grad_reduce", true) : true;
+    spec->overlap_param_gather = overlap && object_flag(overlap, "param_gather", false);
+    spec->tp_overlap = overlap && object_flag(overlap, "tp", false);
     spec->fp32_grad_reduce = object_flag(object, "fp32_grad_reduce", false);
     spec->cpu_seconds_per_step = object_number(object, "cpu_per_step", 0);
     spec->jitter = object_number(object, "jitter", 0);

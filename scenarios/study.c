@@ -139,11 +139,11 @@ NAME_SETTER(set_recompute, recompute, Recompute, recompute_names, RECOMPUTE_COUN
 
 static bool set_zero(Study *study, PointSpec *point, const Variation *vary, int value) {
     double number = vary->numbers[value];
-    if (number == 0 || number == 1) {
+    if (number >= 0 && number <= 3 && number == floor(number)) {
         point->training.layout.zero = (int)number;
         return true;
     }
-    problem_add(study->problems, vary->where, "zero = %s is not 0 or 1", vary->texts[value]);
+    problem_add(study->problems, vary->where, "zero = %s is not 0, 1, 2 or 3", vary->texts[value]);
     return false;
 }
 

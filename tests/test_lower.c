@@ -29,7 +29,7 @@ static void case_open(Case *c, const char *node, int gpus, const char *model) {
                             .price_per_gpu_hour = -1};
     c->cluster = cluster_create(c->arena, c->catalogue, &c->spec, c->problems);
     c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems),
-                                 .layout = {1, 1, 1, 0, 0, false},
+                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
                                  .schedule = SCHEDULE_1F1B,
                                  .seq_len = 512,
                                  .micro_batch = 1,

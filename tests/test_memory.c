@@ -127,6 +127,7 @@ TEST(zero_shards_one_class_after_the_other) {
         training.layout.zero = stage;
         Memory after = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 16, g);
         for (int i = 0; i < MEMORY_CLASS_COUNT; i++) {
+            if (i == MEMORY_BUFFERS) continue; // holds the blocks that are gathered: below
             double share = i == (int)shards[stage - 1] ? 1.0 / 16 : 1;
             EXPECT_NEAR(after.bytes[i], before.bytes[i] * share, 1e-12);
         }

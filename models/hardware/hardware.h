@@ -64,6 +64,7 @@ typedef struct Gpu {
     double memory_efficiency;                // e_b, of memory_bytes_per_second, in streaming kernels
     double sustained;                        // share of the peak that the power cap leaves in long runs (1 uncapped);
                                              // gemm_seconds and roofline_seconds count it in
+    double training_clock;                   // of the rate of kernels timed alone, what minutes of training leave
     double launch_seconds;                   // kernel floor t0 in a stream
     double roofline_sharpness;               // q of the smooth maximum
     double gemm_ramp;                        // K0: elements of K that a tile's start and end cost

@@ -62,6 +62,7 @@ static const Field gpu_fields[] = {
     EFFICIENCY("bf16", BF16), EFFICIENCY("fp8", FP8), EFFICIENCY("fp4", FP4), EFFICIENCY("int8", INT8),
     SHARE("memory_efficiency", memory_efficiency, true),
     SHARE("sustained", sustained, true),
+    SHARE("training_clock", training_clock, true),
     NUMBER("launch_time", launch_seconds, true, QUANTITY_TIME, "s", 1e-8, 1e-2),
     NUMBER("roofline_sharpness", roofline_sharpness, true, QUANTITY_NUMBER, "", 1, 20),
     NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),

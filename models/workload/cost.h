@@ -14,6 +14,7 @@ typedef enum Cause {
     CAUSE_RECOMPUTE,
     CAUSE_OPTIMIZER,
     CAUSE_TP,
+    CAUSE_CP,
     CAUSE_PP,
     CAUSE_DP,
     CAUSE_COPY,
@@ -28,11 +29,12 @@ extern const char *const cause_titles[CAUSE_COUNT]; // "Matrix multiplication", 
 typedef struct CostItem {
     Cause cause;
     double seconds;          // of work; 0 for a collective
-    CollectiveOp collective; // meaningful when bytes > 0: a tensor-parallel collective the stream waits for
-    double bytes;
+    CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, except
+    double bytes;            // for cause CP: that runs beside what follows
+    bool join;               // the stream waits for what runs beside it
 } CostItem;
 
-#define COST_ITEMS 24
+#define COST_ITEMS 32
 typedef struct CostList {
     CostItem items[COST_ITEMS];
     int count;

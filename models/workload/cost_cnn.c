@@ -1,16 +1,23 @@
 // Convolutional blocks as implicit GEMMs with the memory-bound kernels around them, and plain linear layers.
+#include <string.h>
+
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
 
 // Between two fits over 695 published steps, shared by every CNN: how much of what a GEMM reaches a convolution
 // reaches, by GPU generation (tensor cores before and since Ampere; vector units reach all of it), and what its strided
-// access leaves of the streaming bandwidth.
-#define CONV_SHARE_BEFORE_AMPERE 0.74
+// access leaves of the streaming bandwidth: the faster the memory, the less; Ada's L2 of 48 to 96 MiB makes up for it.
+typedef struct MemoryShare {
+    const char *architecture;
+    double share;
+} MemoryShare;
+static const MemoryShare memory_shares[] = {{"Ampere", 0.86}, {"Hopper", 0.78}, {"Blackwell", 0.78}};
+#define CONV_SHARE_BEFORE_AMPERE 0.88
 #define CONV_SHARE_SINCE_AMPERE 0.95
 #define CONV_SHARE_VECTOR 1.0
-#define MEMORY_SHARE_BEFORE_AMPERE 1.0
-#define MEMORY_SHARE_SINCE_AMPERE 0.86
-#define K_RAMP 114.0      // elements of K that a tile loses to prologue and epilogue
+#define CONV_SHARE_CUDNN_5 1.45 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
+#define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
+#define K_RAMP_CUDNN_5 800.0
 #define CHANNEL_PAD 64.0  // channels are padded to the smallest tile
 #define WINOGRAD_GAIN 2.2 // 3x3 with stride 1 on vector units (theory: 2.25)
 #define LAYOUT_PASSES 1.5 // NCHW to NHWC and back, on tensor cores
@@ -22,11 +29,19 @@
 #define SPLIT_K_LEAST 256.0 // elements of K left to each part
 
 static bool since_ampere(const Gpu *gpu) { return gpu->year >= 2020; }
+static bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
 static bool on_tensor_cores(const Work *work) { return work->precision != FP32 && work->precision != FP64; }
 
 static double conv_share(const Work *work) {
+    if (before_volta(work->gpu)) return CONV_SHARE_CUDNN_5;
     if (!on_tensor_cores(work)) return CONV_SHARE_VECTOR;
     return since_ampere(work->gpu) ? CONV_SHARE_SINCE_AMPERE : CONV_SHARE_BEFORE_AMPERE;
+}
+
+static double memory_share(const Gpu *gpu) {
+    for (size_t i = 0; i < sizeof memory_shares / sizeof *memory_shares; i++)
+        if (strcmp(gpu->architecture, memory_shares[i].architecture) == 0) return memory_shares[i].share;
+    return 1;
 }
 
 static double padded(double size, double unit) { return unit * ceil(size / unit); }
@@ -55,7 +70,7 @@ static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm ge
     double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
     double m = gemm.pad_m ? padded(gemm.m, CHANNEL_PAD) : gemm.m;
     double flops = 2 * m * padded(gemm.n, CHANNEL_PAD) * k * wave_loss(work->gpu, gemm.m, gemm.n, gemm.k);
-    if (gemm.ramp) flops *= 1 + K_RAMP / gemm.k;
+    if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
     if (gemm.winograd) flops /= WINOGRAD_GAIN;
     double compute = roofline_seconds(work->gpu, work->precision, flops / conv_share(work), 0);
 
@@ -64,14 +79,12 @@ static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm ge
     double bytes = work->element_bytes * (in + out + conv_parameters(layer));
     bool layout_changes = precision_bytes(work->precision) <= 2 && !work->traits->channels_last;
     if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
-    double share_of_memory = since_ampere(work->gpu) ? MEMORY_SHARE_SINCE_AMPERE : MEMORY_SHARE_BEFORE_AMPERE;
-    double memory = memory_seconds(work->gpu, bytes / share_of_memory);
+    double memory = memory_seconds(work->gpu, bytes / memory_share(work->gpu));
     return pow(pow(compute, CONV_SHARPNESS) + pow(memory, CONV_SHARPNESS), 1 / CONV_SHARPNESS);
 }
 
 static void cnn_bytes(const Work *work, Pass *pass, double passes, double elements) {
-    double share = since_ampere(work->gpu) ? MEMORY_SHARE_SINCE_AMPERE : MEMORY_SHARE_BEFORE_AMPERE;
-    pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * elements / share);
+    pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * elements / memory_share(work->gpu));
 }
 
 static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
@@ -126,9 +139,9 @@ static void linear_cost(const Work *work, double out, double in, bool first, Pas
 
 static void weight_casts(const Work *work, double parameters, Pass *forward, Pass *backward) {
     if (!work->training->mixed_precision) return;
-    const double *bytes = work->traits->weight_cast_bytes;
-    pass_now(forward)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes[FORWARD] * parameters);
-    pass_now(backward)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes[BACKWARD] * parameters);
+    for (int direction = FORWARD; direction <= BACKWARD; direction++)
+        pass_now(direction == FORWARD ? forward : backward)->seconds[CAUSE_MEMORY] +=
+            memory_seconds(work->gpu, weight_traffic(work->training, direction) * parameters);
 }
 
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward) {

@@ -14,6 +14,7 @@ typedef struct FrameworkTraits {
     double hidden[2];         // transformer layer: norms, residuals, dropout, biases; passes over h
     double gelu[2], gated[2]; // passes over the FFN's width
     double scores[2];         // plain attention: scale, mask, softmax, dropout; passes over s x s
+    double logit_bytes[2];    // per logit: 32-bit loss over 16-bit logits; eager software copies to 32 bits first
     int layer_kernels[2];     // of a transformer layer with plain attention
     double batch_norm[2], relu[2], residual_add[2]; // CNN
     int conv_kernels[2];                            // of a convolution with its batch norm and ReLU
@@ -24,6 +25,8 @@ typedef struct FrameworkTraits {
 
 const FrameworkTraits *framework_traits(Framework framework);
 enum { FORWARD, BACKWARD };
+// Bytes moved per parameter and micro-batch in mixed precision: casts, gradients copied and added.
+double weight_traffic(const TrainingSpec *training, int direction);
 
 // Compute between two collectives, then the collective that ends it (bytes 0: none).
 typedef struct Stretch {
@@ -32,9 +35,10 @@ typedef struct Stretch {
     bool recomputed; // all its time counts as recomputation
     CollectiveOp collective;
     double bytes;
+    double ring_bytes; // gathered around the context-parallel ring beside this stretch; 0 none
 } Stretch;
 
-#define PASS_STRETCHES 12
+#define PASS_STRETCHES 24
 typedef struct Pass {
     Stretch stretches[PASS_STRETCHES];
     int count;
@@ -50,7 +54,7 @@ typedef struct Work {
     Precision safe_precision; // of those kept in 16 bits or more (attention, logits)
     double element_bytes;     // of an activation
     double samples, tokens;   // per micro-batch
-    double tp;
+    double tp, cp;
     bool sequence_parallel;
 } Work;
 
@@ -59,6 +63,8 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
 Stretch *pass_now(Pass *pass);                                                     // the stretch being filled
 void pass_recompute(Pass *pass, bool recomputed);                                  // from here on
 void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes); // nothing without tensor parallelism
+void pass_ring(const Work *work, Pass *pass, double bytes); // beside the stretch that begins here
+void pass_ring_end(const Work *work, Pass *pass);
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k);
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels

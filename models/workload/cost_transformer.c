@@ -1,17 +1,27 @@
 // Transformer blocks: the kernels of Megatron's layer with its tensor-parallel shards (Shoeybi et al. 2019), sequence
 // parallelism and recomputation (Korthikanti et al. 2022).
+#include <math.h>
+#include <string.h>
+
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
 
-// Flash attention against a GEMM of the same FLOPs (FlashAttention-2 on A100 and 3 on H100 reach 0.51 to 0.56 of the
-// peak where GEMMs reach 0.75), and its backward against its forward: 2.5 times the FLOPs at a lower rate.
-#define FLASH_SHARE_OF_GEMM 0.70
+// Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's: what each reaches of the dense peak
+// (1: 0.34 on A100 and 0.19 on H100 in 154 training runs; 2: 0.52 and 0.40; 3 and cuDNN: 0.54 on H100) over what GEMMs
+// reach. Backward: 2.5 times the FLOPs at a lower rate.
+typedef struct FlashShares {
+    double before_hopper, hopper, blackwell;
+    bool pads_heads; // to 64 or 128
+} FlashShares;
+static const FlashShares flash_shares[ATTENTION_COUNT] = {
+    [ATTENTION_FLASH] = {0.78, 0.76, 0.88, false},
+    [ATTENTION_FLASH_1] = {0.46, 0.25, 0.25, true},
+    [ATTENTION_FLASH_2] = {0.74, 0.52, 0.52, false},
+};
 #define FLASH_BACKWARD_FLOPS 2.5
 #define FLASH_BACKWARD_SHARE 0.85
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
 
-#define LOGIT_BYTES_FORWARD 8.0 // 32-bit loss over 16-bit logits: write, read, maximum, sum
-#define LOGIT_BYTES_BACKWARD 10.0
 #define FP8_CAST_BYTES 0.76 // per byte of a GEMM's inputs (fit on FP8 runs of 2024 and 2025)
 
 typedef struct Shard {
@@ -54,12 +64,19 @@ static void linear_backward(const Work *work, Pass *pass, double tokens, double 
 
 // ---- Attention core: from queries, keys and values to the weighted values.
 
+static double flash_share(const FlashShares *shares, const char *architecture) {
+    if (strcmp(architecture, "Blackwell") == 0) return shares->blackwell;
+    return strcmp(architecture, "Hopper") == 0 ? shares->hopper : shares->before_hopper;
+}
+
 static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double seq_len = work->training->seq_len;
     double square = work->model->causal ? 0.5 : 1;
     double flops = 4 * shard->tokens * seq_len * shard->query * square;
     double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->query);
-    double share = FLASH_SHARE_OF_GEMM;
+    const FlashShares *shares = &flash_shares[work->training->attention];
+    double share = flash_share(shares, work->gpu->architecture);
+    if (shares->pads_heads) share *= work->model->head_dim / (64 * ceil(work->model->head_dim / 64.0));
     if (direction == BACKWARD) {
         flops *= FLASH_BACKWARD_FLOPS;
         bytes *= 2;
@@ -75,28 +92,33 @@ static Precision score_precision(const Work *work) {
 }
 
 static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double seq_len = work->training->seq_len, head_dim = work->model->head_dim;
+    double seq_len = work->training->seq_len, queries = seq_len / work->cp, head_dim = work->model->head_dim;
     double batch = work->samples * shard->heads;
     Precision precision = score_precision(work);
     for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
-        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, seq_len, seq_len, head_dim);
-        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, seq_len, head_dim, seq_len);
+        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, seq_len, head_dim);
+        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, head_dim, seq_len);
     }
-    double scores = batch * seq_len * seq_len;
+    double scores = batch * queries * seq_len;
     pass_bytes(work, pass, CAUSE_ATTENTION, work->traits->scores[direction] * work->element_bytes * scores);
 }
 
+// Keys and values go once around the ring of ranks that share the sequence, in backward their gradients too (Liu et al.
+// 2023); each rank holds a piece from the front and one from the back, so that causal work is equal.
 static void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    if (work->training->attention == ATTENTION_FLASH)
+    double key_bytes = 2 * work->element_bytes * shard->tokens * work->cp * shard->key;
+    pass_ring(work, pass, direction == BACKWARD ? 2 * key_bytes : key_bytes);
+    if (work->training->attention != ATTENTION_PLAIN)
         flash_attention(work, pass, shard, direction);
     else
         plain_attention(work, pass, shard, direction);
+    pass_ring_end(work, pass);
 }
 
 // ---- A layer.
 
 static double layer_kernels(const Work *work, int direction) {
-    bool flash = work->training->attention == ATTENTION_FLASH;
+    bool flash = work->training->attention != ATTENTION_PLAIN;
     return work->traits->layer_kernels[direction] - (flash ? FLASH_KERNELS_SAVED : 0);
 }
 
@@ -119,7 +141,7 @@ static void qkv_passes(const Work *work, Pass *pass, const Shard *shard) { // sp
 // The weights' casts, and gradients added to those of earlier micro-batches.
 static void weight_passes(const Work *work, Pass *pass, double parameters, int direction) {
     if (!work->training->mixed_precision) return;
-    double bytes = work->traits->weight_cast_bytes[direction] * parameters;
+    double bytes = weight_traffic(work->training, direction) * parameters;
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
 }
 
@@ -135,7 +157,7 @@ static void leave_region(const Work *work, Pass *pass) {
     pass_collective(work, pass, op, hidden_bytes(work));
 }
 
-static void layer_forward(const Work *work, Pass *pass, const Shard *shard) {
+static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
     double half_kernels = layer_kernels(work, FORWARD) / 2;
 
     enter_region(work, pass);
@@ -151,8 +173,9 @@ static void layer_forward(const Work *work, Pass *pass, const Shard *shard) {
     hidden_passes(work, pass, shard, FORWARD);
     linear_forward(work, pass, shard->tokens, shard->fc1, shard->hidden);
     mlp_passes(work, pass, shard, FORWARD);
-    linear_forward(work, pass, shard->tokens, shard->hidden, shard->ffn);
     pass_kernels(pass, half_kernels);
+    if (!last_product) return;
+    linear_forward(work, pass, shard->tokens, shard->hidden, shard->ffn);
     leave_region(work, pass);
 }
 
@@ -172,7 +195,7 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard) {
     if (work->training->recompute == RECOMPUTE_SELECTIVE) {
         pass_recompute(pass, true);
         attention_core(work, pass, shard, FORWARD);
-        pass_kernels(pass, work->training->attention == ATTENTION_FLASH ? 1 : FLASH_KERNELS_SAVED);
+        pass_kernels(pass, work->training->attention != ATTENTION_PLAIN ? 1 : FLASH_KERNELS_SAVED);
         pass_recompute(pass, false);
     }
     attention_core(work, pass, shard, BACKWARD);
@@ -183,15 +206,32 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard) {
     leave_region(work, pass);
 }
 
+// Of the products of a layer in their order (query, key, value, output, gate, up, down) the second, fourth, … again,
+// and everything between products; the attention core's result is kept.
+static void layer_operations(const Work *work, Pass *pass, const Shard *shard) {
+    hidden_passes(work, pass, shard, FORWARD);
+    linear_forward(work, pass, shard->tokens, shard->key, shard->hidden);
+    qkv_passes(work, pass, shard);
+    linear_forward(work, pass, shard->tokens, shard->hidden, shard->query);
+    hidden_passes(work, pass, shard, FORWARD);
+    linear_forward(work, pass, shard->tokens, shard->ffn, shard->hidden);
+    mlp_passes(work, pass, shard, FORWARD);
+    pass_kernels(pass, layer_kernels(work, FORWARD));
+}
+
 static void layer_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     Shard shard = shard_of(work);
     double parameters = block_parameters_per_gpu(work->model, block, work->training);
 
     weight_passes(work, forward, parameters, FORWARD);
-    layer_forward(work, forward, &shard);
+    layer_forward(work, forward, &shard, true);
     if (work->training->recompute == RECOMPUTE_FULL) {
         pass_recompute(backward, true);
-        layer_forward(work, backward, &shard);
+        layer_forward(work, backward, &shard, !work->training->recompute_stops_early);
+        pass_recompute(backward, false);
+    } else if (work->training->recompute == RECOMPUTE_OPERATIONS) {
+        pass_recompute(backward, true);
+        layer_operations(work, backward, &shard);
         pass_recompute(backward, false);
     }
     layer_backward(work, backward, &shard);
@@ -226,12 +266,12 @@ static void head_cost(const Work *work, Pass *forward, Pass *backward) {
     enter_region(work, forward);
     if (!model->causal) linear_forward(work, forward, tokens, h, h);
     pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
-    pass_bytes(work, forward, CAUSE_MEMORY, LOGIT_BYTES_FORWARD * tokens * vocab);
+    pass_bytes(work, forward, CAUSE_MEMORY, work->traits->logit_bytes[FORWARD] * tokens * vocab);
     pass_kernels(forward, 12);
     // Each position's maximum, sum and own logit, in 32 bits.
     pass_collective(work, forward, COLLECTIVE_ALL_REDUCE, 12 * tokens);
 
-    pass_bytes(work, backward, CAUSE_MEMORY, LOGIT_BYTES_BACKWARD * tokens * vocab);
+    pass_bytes(work, backward, CAUSE_MEMORY, work->traits->logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
     if (!model->causal) linear_backward(work, backward, tokens, h, h);

@@ -5,9 +5,10 @@
 
 static bool divides(double whole, double part) { return part > 0 && fmod(whole, part) == 0; }
 
-static bool resolve_groups(const TrainingSpec *training, int gpus, Resolved *r, Problems *problems) {
+static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus, Resolved *r, Problems *problems) {
     r->strategy = training->strategy;
     r->tp = training->layout.tp > 0 ? training->layout.tp : 1;
+    r->cp = training->layout.cp > 0 ? training->layout.cp : 1;
     r->pp = training->layout.pp > 0 ? training->layout.pp : 1;
     r->vpp = training->layout.vpp > 0 ? training->layout.vpp : 1;
     r->dp = training->layout.dp;
@@ -19,15 +20,16 @@ static bool resolve_groups(const TrainingSpec *training, int gpus, Resolved *r, 
         return false;
     }
     if (r->strategy == STRATEGY_LAYERS && training->layout.pp <= 0) r->pp = r->dp > 0 ? gpus / r->dp : gpus;
-    if (r->strategy == STRATEGY_DATA_PARALLEL && r->tp * r->pp > 1) {
+    if (r->strategy == STRATEGY_DATA_PARALLEL && r->tp * r->cp * r->pp > 1) {
         problem_add(problems, training->where, "DataParallel knows no tensor or pipeline parallelism");
         problem_hint(problems, "use strategy = \"ddp\" with tp and pp");
         return false;
     }
-    int per_replica = r->tp * r->pp;
+    int per_replica = r->tp * r->cp * r->pp;
     if (gpus % per_replica) {
-        problem_add(problems, training->where, "%d GPUs do not divide by tp %d x pp %d = %d", gpus, r->tp, r->pp,
-                    per_replica);
+        const char *times_cp = r->cp > 1 ? arena_printf(arena, " x cp %d", r->cp) : "";
+        problem_add(problems, training->where, "%d GPUs do not divide by tp %d%s x pp %d = %d", gpus, r->tp, times_cp,
+                    r->pp, per_replica);
         problem_hint(problems, "use %d or %d GPUs, or another tp or pp",
                      gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica,
                      (gpus / per_replica + 1) * per_replica);
@@ -38,6 +40,38 @@ static bool resolve_groups(const TrainingSpec *training, int gpus, Resolved *r, 
         problem_add(problems, training->where, "tp %d x pp %d x dp %d is %d, but the cluster has %d GPUs", r->tp, r->pp,
                     r->dp, per_replica * r->dp, gpus);
         problem_hint(problems, "leave dp out (or \"fill\") and it becomes %d", gpus / per_replica);
+        return false;
+    }
+    r->data_ranks = r->dp * r->cp;
+    return true;
+}
+
+static bool resolve_sharding(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    int shard = training->layout.shard;
+    r->shard = training->layout.zero == 0 ? 1 : shard > 0 ? shard : r->data_ranks;
+    if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) r->shard = 1;
+    if (r->data_ranks % r->shard) {
+        problem_add(problems, training->where, "shard groups of %d do not divide the %d data-parallel ranks", r->shard,
+                    r->data_ranks);
+        problem_hint(problems, "leave shard out and it becomes %d", r->data_ranks);
+        return false;
+    }
+    return true;
+}
+
+static bool resolve_context(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    if (r->cp == 1) return true;
+    if (training->model->kind != MODEL_TRANSFORMER || r->strategy == STRATEGY_LAYERS) {
+        problem_add(problems, training->where,
+                    "context parallelism splits the sequence of a transformer trained with "
+                    "strategy \"ddp\"");
+        problem_hint(problems, "leave cp out");
+        return false;
+    }
+    if (!divides(training->seq_len, 2.0 * r->cp)) {
+        problem_add(problems, training->where, "a sequence of %g tokens does not divide into 2 x cp %d pieces",
+                    training->seq_len, r->cp);
+        problem_hint(problems, "each rank takes one piece from the front and one from the back");
         return false;
     }
     return true;
@@ -117,7 +151,7 @@ static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems
 
 bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, Resolved *resolved, Problems *problems) {
     *resolved = (Resolved){0};
-    if (!resolve_groups(training, gpu_count, resolved, problems)) return false;
+    if (!resolve_groups(arena, training, gpu_count, resolved, problems)) return false;
     const Model *model = training->model;
     if (model->kind != MODEL_TRANSFORMER && resolved->tp > 1) {
         problem_add(problems, training->where, "tensor parallelism splits attention heads, and %s has none",
@@ -131,6 +165,7 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
         problem_hint(problems, "tp must divide both");
         return false;
     }
+    if (!resolve_sharding(training, resolved, problems) || !resolve_context(training, resolved, problems)) return false;
     if (!resolve_batch(training, resolved, problems) || !resolve_schedule(training, resolved, problems)) return false;
     int chunks = resolved->pp * resolved->vpp;
     int *first = ARENA_ARRAY(arena, int, chunks + 1);

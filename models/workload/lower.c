@@ -15,6 +15,7 @@ typedef struct Lowering {
     Resolved r;
     StageShapes *shapes;        // [pp]
     const double *output_bytes; // [pp x vpp]
+    double traffic_seconds;     // see StageRequest
     int label_per_kind;
     Program *programs;
     const Gpu **program_gpu; // what each program was made for
@@ -34,7 +35,9 @@ typedef struct Lowering {
 
 // ---- Data that a rank reads each step.
 
-static double samples_per_rank_and_step(const Lowering *l) { return l->r.micro_batch * l->r.micro_batches / l->r.tp; }
+static double samples_per_rank_and_step(const Lowering *l) {
+    return l->r.micro_batch * l->r.micro_batches / (l->r.tp * l->r.cp);
+}
 
 static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
     const Model *model = training->model;
@@ -65,6 +68,7 @@ static StageRequest stage_request(const Lowering *l, int rank, int stage) {
                             .stage = stage,
                             .shapes = l->shapes,
                             .output_bytes = l->output_bytes,
+                            .traffic_seconds = l->traffic_seconds,
                             .label_per_kind = l->label_per_kind};
     if (stage == 0 && l->training->sample_bytes > 0) {
         request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
@@ -72,6 +76,29 @@ static StageRequest stage_request(const Lowering *l, int rank, int stage) {
     }
     if (stage == 0) request.decode_seconds = decode_seconds(l, network_node_of(l->cluster->network, rank));
     return request;
+}
+
+// ---- How long data-parallel traffic takes, when alone.
+
+#define PROBE_BYTES 268435456.0 // a large block of weights
+
+static double traffic_seconds_per_byte(const Lowering *l) {
+    int count = l->r.shard > 1 ? l->r.shard : l->r.data_ranks;
+    if (count < 2 || l->training->backend != BACKEND_NCCL) return 0;
+    int *ranks = ARENA_ARRAY(l->arena, int, count);
+    for (int d = 0; d < count; d++) ranks[d] = layout_rank(&l->r, 0, d, 0);
+    CollectiveRequest request = {.op = l->r.shard > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE,
+                                 .backend = l->training->backend,
+                                 .ranks = ranks,
+                                 .rank_count = count,
+                                 .bytes = PROBE_BYTES};
+    double seconds = collective_plan(l->arena, l->cluster->network, &request).alone_seconds;
+    if (l->training->layout.zero < 2) { // the slope: large buckets, whose messages overlap
+        request.bytes = 2 * PROBE_BYTES;
+        seconds = collective_plan(l->arena, l->cluster->network, &request).alone_seconds - seconds;
+    }
+    double passes = l->r.shard > 1 ? 1 : 2; // an all-reduce moves each byte twice
+    return seconds / PROBE_BYTES / passes;
 }
 
 // ---- Programs: one per stage and type of GPU.
@@ -110,7 +137,7 @@ static void make_programs(Lowering *l) {
     l->program_gpu = ARENA_ARRAY(l->arena, const Gpu *, most);
     l->program_stage = ARENA_ARRAY(l->arena, int, most);
     for (int p = 0; p < l->r.pp; p++)
-        for (int d = 0; d < l->r.dp; d++)
+        for (int d = 0; d < l->r.data_ranks; d++)
             for (int t = 0; t < l->r.tp; t++) {
                 int rank = layout_rank(&l->r, t, d, p);
                 int32_t *channels = ARENA_ARRAY(l->arena, int32_t, SLOT_COUNT);
@@ -157,17 +184,27 @@ static void pass_channel(Lowering *l, int from, int to, int out_slot, int in_slo
     join_channel(l, to, in_slot, channel);
 }
 
+// The data ranks in groups of `size`, whose members are `stride` apart.
+static void data_groups(Lowering *l, int slot, int *ranks, int t, int p, int size, int stride) {
+    for (int d = 0; d < l->r.data_ranks; d++) {
+        if (d / stride % size != 0) continue; // not the first of its group
+        for (int i = 0; i < size; i++) ranks[i] = layout_rank(&l->r, t, d + i * stride, p);
+        group_channel(l, slot, &l->shapes[p].slot[slot], ranks, size);
+    }
+}
+
 static void make_group_channels(Lowering *l) {
     const Resolved *r = &l->r;
-    int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->dp ? r->tp : r->dp);
+    int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->data_ranks ? r->tp : r->data_ranks);
     for (int p = 0; p < r->pp; p++) {
-        for (int d = 0; d < r->dp; d++) {
+        for (int d = 0; d < r->data_ranks; d++) {
             for (int t = 0; t < r->tp; t++) ranks[t] = layout_rank(r, t, d, p);
             group_channel(l, SLOT_TP, &l->shapes[p].slot[SLOT_TP], ranks, r->tp);
         }
         for (int t = 0; t < r->tp; t++) {
-            for (int d = 0; d < r->dp; d++) ranks[d] = layout_rank(r, t, d, p);
-            group_channel(l, SLOT_DP, &l->shapes[p].slot[SLOT_DP], ranks, r->dp);
+            data_groups(l, SLOT_CP, ranks, t, p, r->cp, 1);
+            data_groups(l, SLOT_SHARD, ranks, t, p, r->shard, 1);
+            data_groups(l, SLOT_DP, ranks, t, p, r->data_ranks / r->shard, r->shard);
         }
     }
 }
@@ -175,7 +212,7 @@ static void make_group_channels(Lowering *l) {
 static void make_pass_channels(Lowering *l) {
     const Resolved *r = &l->r;
     for (int p = 0; p < r->pp; p++)
-        for (int d = 0; d < r->dp; d++)
+        for (int d = 0; d < r->data_ranks; d++)
             for (int t = 0; t < r->tp; t++) {
                 int here = layout_rank(r, t, d, p), next = layout_rank(r, t, d, (p + 1) % r->pp),
                     previous = layout_rank(r, t, d, (p + r->pp - 1) % r->pp);
@@ -208,7 +245,7 @@ static void own_channel(Lowering *l, int rank, int slot, double latency, double 
 
 static void make_data_channels(Lowering *l) {
     for (int rank = 0; rank < l->cluster->gpu_count; rank++) {
-        if (rank >= l->r.tp * l->r.dp) break; // only the first stage reads
+        if (rank >= l->r.tp * l->r.data_ranks) break; // only the first stage reads
         StageRequest request = stage_request(l, rank, 0);
         int32_t links[NETWORK_ROUTE_LIMIT + 1];
         double latency = 0;
@@ -288,7 +325,7 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
     const char *why = NULL;
     bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
     CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER};
-    bool used[] = {l->r.dp > 1 || l->r.tp > 1, l->r.pp > 1, training->layout.zero > 0 && l->r.dp > 1};
+    bool used[] = {l->r.data_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1};
     for (int i = 0; i < 3 && !data_parallel; i++)
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
             problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
@@ -327,6 +364,8 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the layout as worked out
     *resolved_training = *training;
     resolved_training->layout.tp = l.r.tp;
+    resolved_training->layout.cp = l.r.cp;
+    resolved_training->layout.shard = l.r.shard;
     resolved_training->layout.pp = l.r.pp;
     resolved_training->layout.vpp = l.r.vpp;
     resolved_training->layout.dp = l.r.dp;
@@ -345,6 +384,7 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
                 .output_bytes;
     l.output_bytes = output_bytes;
     make_links(&l);
+    l.traffic_seconds = traffic_seconds_per_byte(&l);
     make_programs(&l);
     make_group_channels(&l);
     make_pass_channels(&l);

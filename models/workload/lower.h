@@ -11,7 +11,9 @@
 typedef struct Resolved {
     Strategy strategy;
     Schedule schedule;
-    int tp, pp, vpp, dp;
+    int tp, cp, pp, vpp, dp;
+    int data_ranks;     // dp x cp: those that reduce gradients with each other
+    int shard;          // of which so many share one copy of what ZeRO shards; 1 without it
     double micro_batch; // samples of one forward on one replica
     int micro_batches;  // per replica and step
     double global_batch;
@@ -21,8 +23,9 @@ typedef struct Resolved {
 // Adds problems (with remedies) when the layout does not divide the GPUs, the batch or the model; then false.
 bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, Resolved *resolved, Problems *problems);
 
-// Rank of tensor-parallel index t, replica d, stage p: tp fastest, then dp, then pp, as Megatron orders them.
-static inline int layout_rank(const Resolved *r, int t, int d, int p) { return t + r->tp * (d + r->dp * p); }
+// Rank of tensor-parallel index t, data rank d, stage p: tp fastest, then cp and dp (d = context index + cp x replica),
+// then pp, as Megatron orders them.
+static inline int layout_rank(const Resolved *r, int t, int d, int p) { return t + r->tp * (d + r->data_ranks * p); }
 
 typedef struct Lowered {
     const System *system; // actor = rank

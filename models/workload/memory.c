@@ -53,7 +53,7 @@ double block_parameters_per_gpu(const Model *model, int block, const TrainingSpe
 
 static double attention_score_bytes(const Work *work) {
     double seq_len = work->training->seq_len;
-    double scores = work->samples * work->model->heads / work->tp * seq_len * seq_len;
+    double scores = work->samples * work->model->heads / work->tp * seq_len * seq_len / work->cp;
     return scores * (2 * work->element_bytes + MASK_BYTES); // softmax, its dropped-out copy, the mask
 }
 
@@ -73,6 +73,11 @@ static double layer_kept_bytes(const Work *work) {
     double hidden = (4 * e + 2 * masks(work)) * h / sliced;
     double attention = e * (q + 2 * kv + q); // queries, keys, values, and their weighted sum
     double mlp = e * (model->gated_mlp ? 3 : 2) * ffn;
+    if (work->training->recompute == RECOMPUTE_OPERATIONS) { // every second product, and the attention's result
+        hidden = e * h / sliced;
+        attention = e * (2 * q + kv + h);
+        mlp = e * ffn;
+    }
     double bytes = work->tokens * (hidden + attention + mlp);
     return keeps_scores(work) ? bytes + attention_score_bytes(work) : bytes;
 }
@@ -186,7 +191,7 @@ double block_output_bytes(const Work *work, int block) {
     const Model *model = work->model;
     switch (model->kind) {
     case MODEL_TRANSFORMER:
-        return block == model->block_count - 1 ? 0 : work->tokens * model->hidden * work->element_bytes;
+        return block == model->block_count - 1 ? 0 : layer_input_bytes(work); // slices with sequence parallelism
     case MODEL_CNN:
         return cnn_output_bytes(work, block);
     case MODEL_MLP:
@@ -211,13 +216,27 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
     return (ParameterBytes){2, framework_traits(training->framework)->gradient_bytes, MASTER_BYTES + state};
 }
 
-static double sharded(double bytes, int zero, int stage, int dp) {
-    return zero >= stage && dp > 1 ? bytes / dp : bytes;
+// Ranks that share one copy of what ZeRO shards.
+static double shard_size(const Layout *layout, int dp) {
+    double all = (double)dp * (layout->cp > 1 ? layout->cp : 1);
+    return layout->shard > 0 && layout->shard < all ? layout->shard : all;
+}
+
+static double sharded(double bytes, const Layout *layout, int stage, int dp) {
+    return layout->zero >= stage ? bytes / shard_size(layout, dp) : bytes;
+}
+
+// Sharded weights are gathered for the block that computes and the next; its gradients are whole until reduced.
+static double gathered_bytes(const TrainingSpec *training, double largest_block, int dp) {
+    const Layout *layout = &training->layout;
+    if (layout->zero < 2 || shard_size(layout, dp) == 1) return 0;
+    double weights = training->mixed_precision ? 2 : precision_bytes(training->precision);
+    return largest_block * ((layout->zero == 3 ? 2 * weights : 0) + gradient_bytes(training));
 }
 
 static double buffer_bytes(const TrainingSpec *training, double parameters, int dp) {
     const Layout *layout = &training->layout;
-    int groups = (dp > 1) + (layout->tp > 1) + (layout->pp > 1);
+    int groups = (dp > 1) + (layout->tp > 1) + (layout->cp > 1) + (layout->pp > 1);
     double buffers = groups * COMMUNICATOR_BYTES;
     // DDP reduces copies of the gradients, bucket by bucket, and keeps the buckets; Megatron's buckets are the
     // gradients.
@@ -230,22 +249,24 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
-    double parameters = 0, activations = 0, working = 0;
+    double parameters = 0, activations = 0, working = 0, largest = 0;
     for (int block = first_block; block <= last_block; block++) {
-        parameters += block_parameters_per_gpu(model, block, training);
+        double held = block_parameters_per_gpu(model, block, training);
+        parameters += held;
+        largest = fmax(largest, held);
         activations += block_activation_bytes(&work, block);
         working = fmax(working, block_working_bytes(&work, block));
     }
 
     ParameterBytes each = parameter_bytes(training);
-    int zero = training->layout.zero;
+    const Layout *layout = &training->layout;
     Memory memory = {.capacity = gpu->memory_bytes};
-    memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters, zero, 3, dp);
-    memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, zero, 2, dp);
-    memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, zero, 1, dp);
+    memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters, layout, 3, dp);
+    memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, layout, 2, dp);
+    memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, layout, 1, dp);
     memory.bytes[MEMORY_ACTIVATIONS] = activations * in_flight;
     memory.bytes[MEMORY_WORKING] = working;
-    memory.bytes[MEMORY_BUFFERS] = buffer_bytes(training, parameters, dp);
+    memory.bytes[MEMORY_BUFFERS] = buffer_bytes(training, parameters, dp) + gathered_bytes(training, largest, dp);
     memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
     return memory;

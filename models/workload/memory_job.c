@@ -37,7 +37,7 @@ int replicas_of_job(const TrainingSpec *training, int gpus) {
     const Layout *layout = &training->layout;
     if (layout->dp > 0) return layout->dp;
     if (training->strategy == STRATEGY_SINGLE || training->strategy == STRATEGY_LAYERS) return 1;
-    return at_least_one(gpus / (at_least_one(layout->tp) * at_least_one(layout->pp)));
+    return at_least_one(gpus / (at_least_one(layout->tp) * at_least_one(layout->cp) * at_least_one(layout->pp)));
 }
 
 double micro_batch_of_job(const TrainingSpec *training, int dp) {

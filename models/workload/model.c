@@ -7,8 +7,8 @@
 #include "models/workload/model_internal.h"
 #include "sim/check.h"
 
-static const char *const other_names[] = {"resnet-18",  "resnet-34",  "resnet-50",
-                                          "resnet-101", "resnet-152", "mlp-mnist"};
+static const char *const other_names[] = {"resnet-18", "resnet-34", "resnet-50", "resnet-101", "resnet-152",
+                                          "alexnet",   "vgg-11",    "vgg-13",    "vgg-16",     "mlp-mnist"};
 #define OTHER_COUNT ((int)(sizeof other_names / sizeof *other_names))
 #define NAMES_ROOM 64
 
@@ -83,6 +83,7 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
         return NULL;
     }
     if (resnet_depth(full, &depth)) return model_resnet(arena, depth, 224, 1000, where, problems);
+    if (convnet_known(full)) return convnet_build(arena, full, 224, 1000);
     for (int i = 0; i < transformer_count; i++)
         if (strcmp(full, transformer_name(i)) == 0) return transformer_named(arena, i);
 

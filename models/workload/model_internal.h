@@ -14,8 +14,10 @@ const Model *transformer_named(Arena *arena, int index); // of the library below
 const char *transformer_name(int index);
 extern const int transformer_count;
 
-double conv_parameters(const ConvLayer *layer);  // with its batch norm
-double conv_macs(const ConvLayer *layer);        // multiply-adds of one image
+double conv_parameters(const ConvLayer *layer); // with its batch norm
+double conv_macs(const ConvLayer *layer);       // multiply-adds of one image
+bool convnet_known(const char *name);           // "vgg-16", "alexnet"
+const Model *convnet_build(Arena *arena, const char *name, int image_size, int classes);
 bool resnet_depth(const char *name, int *depth); // "resnet-50"
 
 #endif

@@ -4,14 +4,14 @@
 
 const char *const strategy_names[STRATEGY_COUNT] = {"auto", "single", "data-parallel", "ddp", "layers"};
 const char *const schedule_names[SCHEDULE_COUNT] = {"gpipe", "1f1b", "interleaved"};
-const char *const recompute_names[RECOMPUTE_COUNT] = {"none", "selective", "full"};
-const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash"};
-const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tuned", "graph"};
+const char *const recompute_names[RECOMPUTE_COUNT] = {"none", "selective", "full", "operations"};
+const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash", "flash1", "flash2"};
+const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tuned", "graph", "fused", "composed"};
 const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam"};
 
 const char *const cause_names[CAUSE_COUNT] = {
     "gemm", "attention", "memory-bound", "launch", "recompute", "optimizer", "tp",
-    "pp",   "dp",        "copy",         "data",   "host",      "other",
+    "cp",   "pp",        "dp",           "copy",   "data",      "host",      "other",
 };
 const char *const cause_titles[CAUSE_COUNT] = {
     "Matrix multiplication",
@@ -21,6 +21,7 @@ const char *const cause_titles[CAUSE_COUNT] = {
     "Recomputation",
     "Optimizer",
     "Tensor parallel",
+    "Context parallel",
     "Pipeline",
     "Data parallel",
     "Copies",

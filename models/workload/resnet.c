@@ -154,9 +154,11 @@ bool resnet_depth(const char *name, int *depth) {
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes) {
     CHECK(model->kind == MODEL_CNN);
     int depth = 0;
+    if (!image_size) image_size = model->image_size;
+    if (!classes) classes = model->classes;
+    if (convnet_known(model->name)) return convnet_build(arena, model->name, image_size, classes);
     CHECK(resnet_depth(model->name, &depth));
-    return build(arena, find_depth(depth), image_size ? image_size : model->image_size,
-                 classes ? classes : model->classes);
+    return build(arena, find_depth(depth), image_size, classes);
 }
 
 double conv_parameters(const ConvLayer *layer) {

@@ -13,13 +13,13 @@
 // errors of the kernel fits and of collectives against public logs (see README, "How far to trust a number").
 static const double cause_sigma[CAUSE_COUNT] = {
     [CAUSE_GEMM] = 0.08,      [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30,
-    [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15, [CAUSE_TP] = 0.15,     [CAUSE_PP] = 0.10,
-    [CAUSE_DP] = 0.20,        [CAUSE_COPY] = 0.20,      [CAUSE_DATA] = 0.25,   [CAUSE_HOST] = 0.20,
-    [CAUSE_OTHER] = 0.20};
+    [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15, [CAUSE_TP] = 0.15,     [CAUSE_CP] = 0.2,
+    [CAUSE_PP] = 0.10,        [CAUSE_DP] = 0.20,        [CAUSE_COPY] = 0.20,   [CAUSE_DATA] = 0.25,
+    [CAUSE_HOST] = 0.20,      [CAUSE_OTHER] = 0.20};
 #define RUN_TO_RUN_SIGMA 0.02 // same configuration, same cluster: 0.4 to 5 % between runs (measured training rows)
 
 // Waiting for the slowest rank after one's own work is done counts as what joins the ranks.
-static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->dp > 1 ? CAUSE_DP : CAUSE_OTHER; }
+static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->data_ranks > 1 ? CAUSE_DP : CAUSE_OTHER; }
 
 typedef struct Outcome {
     double step_s;

@@ -1,30 +1,15 @@
 // The program of one pipeline stage: micro-batches in the order of the schedule on the main stream, activations and
 // gradients to neighbours on streams of their own, gradient buckets reduced while backward still runs.
-#include "models/workload/stage.h"
+#include "models/workload/stage_internal.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "sim/check.h"
 
-typedef struct OpList {
-    Op *items;
-    int count, room;
-} OpList;
-
-enum {
-    STREAM_MAIN,
-    STREAM_GRADIENTS,
-    STREAM_FORWARD_OUT,
-    STREAM_FORWARD_IN,
-    STREAM_BACKWARD_OUT,
-    STREAM_BACKWARD_IN,
-    STREAM_LOAD,
-    STREAM_DECODE,
-    STREAM_COUNT
-};
-static const char *const stream_names[STREAM_COUNT] = {
-    "compute", "gradients", "activations out", "activations in", "gradients out", "gradients in", "load", "decode"};
+static const char *const stream_names[STREAM_COUNT] = {"compute",         "gradients",      "ring",
+                                                       "activations out", "activations in", "gradients out",
+                                                       "gradients in",    "load",           "decode"};
 
 // Marks: one family per purpose, numbered by forward or backward k, or by bucket.
 enum {
@@ -37,31 +22,19 @@ enum {
     MARK_PASSES
 };
 
-typedef struct Builder {
-    Arena *arena;
-    const StageRequest *request;
-    OpList streams[STREAM_COUNT];
-    OpList *forward, *backward; // [vpp] what one micro-batch does in each chunk, without labels
-    int passes;                 // forwards of this stage in a step: micro-batches x vpp
-    int first_bucket_mark, bucket_count;
-    double bucket_parameters;
-    double parameters; // of the whole stage on this GPU
-    int mark_count;
-} Builder;
+void put(Builder *builder, int stream, Op op) { LIST_PUSH(builder->arena, &builder->streams[stream], op); }
 
-static void put(Builder *builder, int stream, Op op) { LIST_PUSH(builder->arena, &builder->streams[stream], op); }
-
-static Op work_op(Cause cause, double seconds) {
+Op work_op(Cause cause, double seconds) {
     return (Op){.kind = OP_WORK, .cause = (uint8_t)cause, .time = step_ticks(seconds)};
 }
 
-static Op transfer_op(Cause cause, int slot, int plan) {
+Op transfer_op(Cause cause, int slot, int plan) {
     return (Op){.kind = OP_TRANSFER, .cause = (uint8_t)cause, .slot = (uint16_t)slot, .id = plan};
 }
 
-static Op record_op(int mark) { return (Op){.kind = OP_RECORD, .id = mark}; }
+Op record_op(int mark) { return (Op){.kind = OP_RECORD, .id = mark}; }
 
-static Op wait_op(Cause cause, int mark) { return (Op){.kind = OP_WAIT, .cause = (uint8_t)cause, .id = mark}; }
+Op wait_op(Cause cause, int mark) { return (Op){.kind = OP_WAIT, .cause = (uint8_t)cause, .id = mark}; }
 
 int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes) {
     for (int i = 0; i < list->count; i++)
@@ -71,9 +44,11 @@ int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes) {
     return list->count - 1;
 }
 
-static ShapeList *shapes_of(const Builder *builder, int slot) {
+ShapeList *shapes_of(const Builder *builder, int slot) {
     return &builder->request->shapes[builder->request->stage].slot[slot];
 }
+
+int new_mark(Builder *builder) { return builder->mark_count++; }
 
 static int mark(const Builder *builder, int purpose, int k) { return purpose * builder->passes + k; }
 
@@ -82,9 +57,12 @@ static int mark(const Builder *builder, int purpose, int k) { return purpose * b
 static void add_items(Builder *builder, OpList *list, const CostList *cost) {
     for (int i = 0; i < cost->count; i++) {
         const CostItem *item = &cost->items[i];
-        if (item->bytes > 0 && builder->request->resolved->tp > 1) {
-            int plan = shape_number(builder->arena, shapes_of(builder, SLOT_TP), item->collective, item->bytes);
-            LIST_PUSH(builder->arena, list, transfer_op(item->cause, SLOT_TP, plan));
+        if (item->join) {
+            LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_RING));
+        } else if (item->bytes > 0) {
+            int slot = item->cause == CAUSE_CP ? SLOT_CP : SLOT_TP;
+            int plan = shape_number(builder->arena, shapes_of(builder, slot), item->collective, item->bytes);
+            LIST_PUSH(builder->arena, list, transfer_op(item->cause, slot, plan));
         } else if (item->seconds > 0) {
             Op *last = list->count ? &list->items[list->count - 1] : NULL;
             if (last && last->kind == OP_WORK && last->cause == item->cause)
@@ -104,64 +82,50 @@ static bool same_block(const Model *model, int a, int b) { // transformer layers
            b < model->block_count - 1;
 }
 
-static int chunk_of(const Builder *builder, int virtual_stage) {
+int chunk_of(const Builder *builder, int virtual_stage) {
     return virtual_stage * builder->request->resolved->pp + builder->request->stage;
+}
+
+static void append(Builder *builder, OpList *list, const OpList *more) {
+    for (int i = 0; i < more->count; i++) {
+        Op op = more->items[i], *last = list->count ? &list->items[list->count - 1] : NULL;
+        if (last && last->kind == OP_WORK && op.kind == OP_WORK && last->cause == op.cause)
+            last->time += op.time;
+        else
+            LIST_PUSH(builder->arena, list, op);
+    }
+}
+
+static void cost_blocks(Builder *builder, int first, int end) {
+    const Model *model = builder->request->training->model;
+    for (int b = first; b < end; b++) {
+        if (b > first && same_block(model, b, b - 1)) {
+            builder->blocks[b] = builder->blocks[b - 1];
+            continue;
+        }
+        BlockCost cost = cost_of(builder->request, b);
+        builder->blocks[b].parameters = cost.parameters;
+        add_items(builder, &builder->blocks[b].forward, &cost.forward);
+        add_items(builder, &builder->blocks[b].backward, &cost.backward);
+    }
 }
 
 static void cost_chunks(Builder *builder) {
     const Resolved *r = builder->request->resolved;
-    const Model *model = builder->request->training->model;
+    int block_count = builder->request->training->model->block_count;
     builder->forward = ARENA_ARRAY(builder->arena, OpList, r->vpp);
     builder->backward = ARENA_ARRAY(builder->arena, OpList, r->vpp);
+    builder->blocks = ARENA_ARRAY(builder->arena, StageBlock, block_count);
+    builder->bucket_marks = ARENA_ARRAY(builder->arena, int, block_count);
     for (int v = 0; v < r->vpp; v++) {
-        int first = r->first_block[chunk_of(builder, v)], end = r->first_block[chunk_of(builder, v) + 1];
-        BlockCost *costs = ARENA_ARRAY(builder->arena, BlockCost, end - first);
+        int first = first_block_of(builder, v), end = end_block_of(builder, v);
+        cost_blocks(builder, first, end);
         for (int b = first; b < end; b++) {
-            costs[b - first] =
-                b > first && same_block(model, b, b - 1) ? costs[b - first - 1] : cost_of(builder->request, b);
-            add_items(builder, &builder->forward[v], &costs[b - first].forward);
-            builder->parameters += costs[b - first].parameters;
+            append(builder, &builder->forward[v], &builder->blocks[b].forward);
+            builder->parameters += builder->blocks[b].parameters;
         }
-        for (int b = end - 1; b >= first; b--) add_items(builder, &builder->backward[v], &costs[b - first].backward);
+        for (int b = end - 1; b >= first; b--) append(builder, &builder->backward[v], &builder->blocks[b].backward);
     }
-}
-
-// ---- Gradient buckets.
-
-static bool reduces_gradients(const Builder *builder) { return builder->request->resolved->dp > 1; }
-
-static void close_bucket(Builder *builder) {
-    const TrainingSpec *training = builder->request->training;
-    if (builder->bucket_parameters <= 0) return;
-    int ready = builder->first_bucket_mark + 2 * builder->bucket_count++, done = ready + 1;
-    builder->mark_count = done + 1;
-    double bytes = ceil(builder->bucket_parameters) * gradient_bytes(training);
-    CollectiveOp op = training->layout.zero >= 1 ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
-    put(builder, STREAM_MAIN, record_op(ready));
-    put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, ready));
-    put(builder, STREAM_GRADIENTS,
-        transfer_op(CAUSE_DP, SLOT_DP, shape_number(builder->arena, shapes_of(builder, SLOT_DP), op, bytes)));
-    put(builder, STREAM_GRADIENTS, record_op(done));
-    builder->bucket_parameters = 0;
-}
-
-// The last backward of a chunk, block by block, so that a full bucket leaves while the next block computes.
-static void last_backward(Builder *builder, int v) {
-    const StageRequest *request = builder->request;
-    const Resolved *r = request->resolved;
-    int first = r->first_block[chunk_of(builder, v)], end = r->first_block[chunk_of(builder, v) + 1];
-    BlockCost cost = {0};
-    for (int b = end - 1; b >= first; b--) {
-        if (b == end - 1 || !same_block(request->training->model, b, b + 1)) cost = cost_of(request, b);
-        OpList list = {0};
-        add_items(builder, &list, &cost.backward);
-        for (int i = 0; i < list.count; i++) put(builder, STREAM_MAIN, list.items[i]);
-        builder->bucket_parameters += cost.parameters;
-        if (request->training->overlap_grad_reduce &&
-            builder->bucket_parameters * gradient_bytes(request->training) >= request->training->bucket_bytes)
-            close_bucket(builder);
-    }
-    if (request->training->overlap_grad_reduce) close_bucket(builder);
 }
 
 // ---- The schedule.
@@ -175,23 +139,40 @@ static int micro_batch_of(const Resolved *r, int k) {
 // Megatron without overlap of point-to-point traffic waits for its sends; the interleaved schedule overlaps them.
 static bool waits_for_sends(const Resolved *r) { return r->schedule != SCHEDULE_INTERLEAVED; }
 
-// Most of a program is made here, micro-batch by micro-batch: room once, then a plain copy.
-static void put_labelled(Builder *builder, const OpList *list, int32_t label) {
-    OpList *into = &builder->streams[STREAM_MAIN];
-    int needed = into->count + list->count, room = into->room ? into->room : 64;
+// Room for this many more, so that pushing them is a plain copy.
+static void make_room(Builder *builder, OpList *list, int more) {
+    int needed = list->count + more, room = list->room ? list->room : 64;
     while (room < needed) room *= 2;
-    if (!into->items || room > into->room) {
-        Op *items = ARENA_ARRAY(builder->arena, Op, room);
-        if (into->count) memcpy(items, into->items, (size_t)into->count * sizeof *items);
-        into->items = items;
-        into->room = room;
-    }
-    Op *end = into->items + into->count;
+    if (list->items && room == list->room) return;
+    Op *items = ARENA_ARRAY(builder->arena, Op, room);
+    if (list->count) memcpy(items, list->items, (size_t)list->count * sizeof *items);
+    list->items = items;
+    list->room = room;
+}
+
+// From here on the ring passes keys and values on its own stream.
+static int start_ring(Builder *builder, Op transfer) {
+    int started = new_mark(builder), done = new_mark(builder);
+    put(builder, STREAM_MAIN, record_op(started));
+    put(builder, STREAM_RING, wait_op(CAUSE_CP, started));
+    put(builder, STREAM_RING, transfer);
+    put(builder, STREAM_RING, record_op(done));
+    return done;
+}
+
+void put_labelled(Builder *builder, const OpList *list, int32_t label) {
+    make_room(builder, &builder->streams[STREAM_MAIN], list->count);
+    int ring_done = -1;
     for (int i = 0; i < list->count; i++) {
-        end[i] = list->items[i];
-        end[i].label = label;
+        Op op = list->items[i];
+        op.label = label;
+        if (op.kind == OP_TRANSFER && op.slot == SLOT_CP) {
+            ring_done = start_ring(builder, op);
+            continue;
+        }
+        if (op.kind == OP_WAIT && op.id == JOIN_RING) op.id = ring_done;
+        put(builder, STREAM_MAIN, op);
     }
-    into->count = needed;
 }
 
 static bool receives_forward(const Builder *builder, int v) { return builder->request->stage > 0 || v > 0; }
@@ -221,7 +202,10 @@ static void forward_pass(Builder *builder, int k) {
         put(builder, STREAM_FORWARD_IN, record_op(mark(builder, MARK_FORWARD_IN, k)));
         put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_IN, k)));
     }
-    put_labelled(builder, &builder->forward[v], 1 + k);
+    if (gathers_weights(builder) || (gathers_ahead(builder) && micro_batch_of(r, k) == 0))
+        gathered_forward(builder, v, 1 + k);
+    else
+        put_labelled(builder, &builder->forward[v], 1 + k);
     if (sends_forward(builder, v)) {
         put(builder, STREAM_MAIN, record_op(mark(builder, MARK_FORWARD_DONE, k)));
         put(builder, STREAM_FORWARD_OUT, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_DONE, k)));
@@ -244,14 +228,13 @@ static void backward_pass(Builder *builder, int k) {
         put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_IN, k)));
     }
     int32_t label = 1 + builder->request->label_per_kind + k;
-    int from = builder->streams[STREAM_MAIN].count;
-    if (micro_batch_of(r, k) == r->micro_batches - 1 && reduces_gradients(builder)) {
-        last_backward(builder, v);
-        for (int i = from; i < builder->streams[STREAM_MAIN].count; i++)
-            builder->streams[STREAM_MAIN].items[i].label = label;
-    } else {
+    bool last = micro_batch_of(r, k) == r->micro_batches - 1;
+    if (gathers_weights(builder))
+        sharded_backward(builder, v, label, last);
+    else if (last && reduces_gradients(builder))
+        last_backward(builder, v, label);
+    else
         put_labelled(builder, &builder->backward[v], label);
-    }
     if (receives_forward(builder, v)) {
         put(builder, STREAM_MAIN, record_op(mark(builder, MARK_BACKWARD_DONE, k)));
         put(builder, STREAM_BACKWARD_OUT, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_DONE, k)));
@@ -298,14 +281,7 @@ static void finish_step(Builder *builder) {
     const TrainingSpec *training = request->training;
     const Model *model = training->model;
     bool ends = request->stage == 0 || request->stage == r->pp - 1;
-    if (reduces_gradients(builder)) {
-        if (!training->overlap_grad_reduce) {
-            builder->bucket_parameters = builder->parameters;
-            close_bucket(builder);
-        }
-        for (int i = 0; i < builder->bucket_count; i++)
-            put(builder, STREAM_MAIN, wait_op(CAUSE_DP, builder->first_bucket_mark + 2 * i + 1));
-    }
+    finish_gradients(builder);
     if (r->pp > 1 && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding) {
         double bytes = ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
         put(builder, STREAM_MAIN,
@@ -313,16 +289,9 @@ static void finish_step(Builder *builder) {
                 CAUSE_PP, SLOT_EMBEDDING,
                 shape_number(builder->arena, shapes_of(builder, SLOT_EMBEDDING), COLLECTIVE_ALL_REDUCE, bytes)));
     }
-    bool sharded = training->layout.zero >= 1 && r->dp > 1;
     put(builder, STREAM_MAIN,
-        work_op(CAUSE_OPTIMIZER,
-                optimizer_seconds(training, builder->parameters / (sharded ? r->dp : 1), request->gpu)));
-    if (sharded) {
-        double weight_bytes = training->mixed_precision ? 2 : 4;
-        int plan = shape_number(builder->arena, shapes_of(builder, SLOT_DP), COLLECTIVE_ALL_GATHER,
-                                ceil(builder->parameters) * weight_bytes);
-        put(builder, STREAM_MAIN, transfer_op(CAUSE_DP, SLOT_DP, plan));
-    }
+        work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder->parameters / r->shard, request->gpu)));
+    gather_weights_after_optimizer(builder);
 }
 
 // The next batch is read, copied and decoded while this one trains; the step ends when it is there.
@@ -359,7 +328,8 @@ static Program finished_program(Builder *builder) {
 static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request};
     builder.passes = request->resolved->micro_batches * request->resolved->vpp;
-    builder.first_bucket_mark = builder.mark_count = MARK_PASSES * builder.passes;
+    builder.mark_count = MARK_PASSES * builder.passes;
+    builder.last_reduced = -1;
     if (request->training->cpu_seconds_per_step > 0)
         put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
     cost_chunks(&builder);

@@ -8,7 +8,9 @@
 // The channels an actor may have. A slot that a job does not need has channel -1 and no operations.
 enum {
     SLOT_TP,
-    SLOT_DP,
+    SLOT_CP,
+    SLOT_SHARD, // ranks that share one copy of what ZeRO shards
+    SLOT_DP,    // ranks that hold the same
     SLOT_FORWARD_OUT,
     SLOT_FORWARD_IN,
     SLOT_BACKWARD_OUT,
@@ -45,6 +47,7 @@ typedef struct StageRequest {
     int stage;
     StageShapes *shapes;        // of all stages, [pp]: out-slots are numbered by the sender's list
     const double *output_bytes; // [pp x vpp] passed on after each chunk, per rank
+    double traffic_seconds;     // a rank's data-parallel traffic takes per byte, when alone
     int label_per_kind;         // forward k of a stage has label 1 + k, backward k 1 + label_per_kind + k
     double storage_bytes;       // read per step by this rank; 0 none
     double host_to_gpu_bytes;   // copied per step; 0 none

@@ -16,14 +16,33 @@ typedef enum Strategy {
 } Strategy;
 
 typedef enum Schedule { SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_COUNT } Schedule;
-typedef enum Recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_COUNT } Recompute;
-typedef enum Attention { ATTENTION_PLAIN, ATTENTION_FLASH, ATTENTION_COUNT } Attention;
+// What backward computes again: nothing, the attention core, whole layers, or (torchtitan's selective default) every
+// second matrix product and all that stands between products.
+typedef enum Recompute {
+    RECOMPUTE_NONE,
+    RECOMPUTE_SELECTIVE,
+    RECOMPUTE_FULL,
+    RECOMPUTE_OPERATIONS,
+    RECOMPUTE_COUNT
+} Recompute;
+// Flash attention by generation of its kernels; plain "flash" is the newest that the GPU has: 2 on Ampere, 3 or cuDNN's
+// since Hopper.
+typedef enum Attention {
+    ATTENTION_PLAIN,
+    ATTENTION_FLASH,
+    ATTENTION_FLASH_1, // also the Triton kernel of 2022
+    ATTENTION_FLASH_2,
+    ATTENTION_COUNT
+} Attention;
 // How kernels are run: tuned (fused, NHWC, MLPerf-like), Megatron fused, eager PyTorch, graph (XLA, torch.compile).
 typedef enum Framework {
     FRAMEWORK_EAGER,
     FRAMEWORK_MEGATRON,
     FRAMEWORK_TUNED,
     FRAMEWORK_GRAPH,
+    FRAMEWORK_FUSED,    // eager PyTorch with fused norms and attention (MPT under Composer)
+    FRAMEWORK_COMPOSED, // a graph that is not fused: norms, GELU and dropout from many elementary kernels (TF1 without
+                        // XLA)
     FRAMEWORK_COUNT
 } Framework;
 typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_COUNT } Optimizer;
@@ -43,8 +62,10 @@ extern const char *const strategy_names[STRATEGY_COUNT], *const schedule_names[S
 
 typedef struct Layout {
     int tp, pp, vpp, dp; // vpp: virtual stages per pipeline rank (interleaved); dp 0: fill
-    int zero;            // 0 plain, 1 optimizer state sharded
+    int zero;            // 0 plain, 1 optimizer state sharded, 2 gradients too, 3 weights too (FSDP)
     bool sequence_parallel;
+    int cp;    // ranks that share each sequence (ring attention); 0: 1
+    int shard; // ranks over which ZeRO shards, then replicated (hybrid sharding); 0: all of dp x cp
 } Layout;
 
 typedef struct TrainingSpec {
@@ -69,7 +90,11 @@ typedef struct TrainingSpec {
     Backend backend;
     double bucket_bytes; // DDP buckets; 25 MiB as PyTorch does
     bool overlap_grad_reduce;
-    bool fp32_grad_reduce;       // gradients travel as fp32 whatever the precision
+    bool overlap_param_gather;  // ZeRO 1: weights are gathered while the next forward runs
+    bool tp_overlap;            // tensor-parallel traffic is hidden behind the products beside it (user buffers)
+    bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
+    bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
+    double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
     // Data loading
     double sample_bytes;                  // read per sample; 0: from memory (no loading simulated)

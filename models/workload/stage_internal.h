@@ -1,0 +1,78 @@
+// What the files that write a stage's program share: the program as it grows.
+#ifndef LOCKSTEP_WORKLOAD_STAGE_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_STAGE_INTERNAL_H
+
+#include "models/workload/stage.h"
+
+typedef struct OpList {
+    Op *items;
+    int count, room;
+} OpList;
+
+enum {
+    STREAM_MAIN,
+    STREAM_GRADIENTS,
+    STREAM_RING,
+    STREAM_FORWARD_OUT,
+    STREAM_FORWARD_IN,
+    STREAM_BACKWARD_OUT,
+    STREAM_BACKWARD_IN,
+    STREAM_LOAD,
+    STREAM_DECODE,
+    STREAM_COUNT
+};
+
+// A block of the stage, and what one micro-batch does in it: operations without labels, where a transfer of SLOT_CP
+// starts beside what follows, and a wait for mark JOIN_RING ends that.
+typedef struct StageBlock {
+    OpList forward, backward;
+    double parameters; // on this GPU
+} StageBlock;
+#define JOIN_RING (-1)
+
+typedef struct Builder {
+    Arena *arena;
+    const StageRequest *request;
+    OpList streams[STREAM_COUNT];
+    StageBlock *blocks;         // [last block of the model + 1]; those of other stages are empty
+    OpList *forward, *backward; // [vpp] what one micro-batch does in each chunk
+    int passes;                 // forwards of this stage in a step: micro-batches x vpp
+    int mark_count;
+    // Gradient buckets
+    int *bucket_marks, bucket_count; // when each is reduced
+    double bucket_parameters;
+    double parameters; // of the whole stage on this GPU
+    int last_reduced;  // mark of the newest reduction of a block's gradients, -1 none (ZeRO 2 and 3)
+} Builder;
+
+void put(Builder *builder, int stream, Op op);
+// A list of a block or chunk on the main stream, with what runs beside it on its own.
+void put_labelled(Builder *builder, const OpList *list, int32_t label);
+Op work_op(Cause cause, double seconds);
+Op transfer_op(Cause cause, int slot, int plan);
+Op record_op(int mark);
+Op wait_op(Cause cause, int mark);
+int new_mark(Builder *builder);
+ShapeList *shapes_of(const Builder *builder, int slot);
+int chunk_of(const Builder *builder, int virtual_stage);
+static inline int first_block_of(const Builder *builder, int v) {
+    return builder->request->resolved->first_block[chunk_of(builder, v)];
+}
+static inline int end_block_of(const Builder *builder, int v) {
+    return builder->request->resolved->first_block[chunk_of(builder, v) + 1];
+}
+
+// ---- stage_gradients.c: what data-parallel ranks exchange.
+bool reduces_gradients(const Builder *builder);
+bool gathers_weights(const Builder *builder); // block by block as they are needed: ZeRO 3, and 2 in forward
+bool gathers_ahead(const Builder *builder);   // all of them beside the first forward
+// The forward of a chunk, its weights gathered one block ahead.
+void gathered_forward(Builder *builder, int v, int32_t label);
+// Its backward: weights gathered again (ZeRO 3), each block's gradients reduced while the next computes.
+void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_batch);
+// The last backward of a chunk without sharded gradients: a full bucket leaves while the next block computes.
+void last_backward(Builder *builder, int v, int32_t label);
+void finish_gradients(Builder *builder);
+void gather_weights_after_optimizer(Builder *builder);
+
+#endif
