@@ -15,6 +15,7 @@ typedef struct Kind {
 
 static const Kind kinds[] = {
     {"collectives", "nccl-tests logs against the network model", validate_collectives},
+    {"training", "published training runs against simulated steps", validate_training},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

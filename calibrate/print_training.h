@@ -1,0 +1,18 @@
+// The scoreboard of validate training as text, JSON or CSV.
+#ifndef LOCKSTEP_CALIBRATE_PRINT_TRAINING_H
+#define LOCKSTEP_CALIBRATE_PRINT_TRAINING_H
+
+#include "calibrate/cross_training.h"
+#include "calibrate/score_training.h"
+
+void print_scoreboard(const Scores *scores);
+void print_factors(const CrossFit *cross);
+void print_memory_scores(const Scores *scores); // nothing when no row publishes its memory
+void print_worst(const Scores *scores, const PredictedRun *runs, const double *factors, int most);
+void print_skipped(Arena *arena, const PredictedRun *runs, int count);
+void print_assumptions(const PredictedRun *runs, int count);
+void print_rows(const PredictedRun *runs, int count, const double *factors); // each row, by cause
+void print_scores_json(Arena *arena, const Scores *scores, const PredictedRun *runs, int count);
+void print_rows_csv(const PredictedRun *runs, int count, const double *factors);
+
+#endif

@@ -1,0 +1,63 @@
+// What publications leave unsaid about software, as defaults by framework and date, each with the uncertainty it adds.
+#ifndef LOCKSTEP_CALIBRATE_TRAINING_FACTS_H
+#define LOCKSTEP_CALIBRATE_TRAINING_FACTS_H
+
+#include "models/workload/training.h"
+
+// How a framework of a time runs a job. The date of software is seldom told; that of the GPU stands for it.
+typedef struct SoftwareFacts {
+    const char *word;          // the framework's name, version or precision contains it, whatever the case
+    const char *also;          // and this too, or NULL
+    int from_year, until_year; // of the GPU: from, and before
+    Framework framework;
+    Attention attention;
+    bool overlap_grad_reduce;
+    bool fp32_grad_reduce;
+    bool sequence_parallel; // with tensor parallelism, when the row does not say
+    bool overlap_param_gather;
+    bool tp_overlap;
+    double bucket_parameters; // of a gradient bucket at least; 0: 25 MiB as PyTorch
+    bool recompute_stops_early;
+    double sharded_accumulation_bytes; // with ZeRO: moved per parameter and micro-batch beyond the usual
+    bool recipes_keep_activations;     // published recipes of this software do not recompute unless they say so
+    bool interleaves;                  // has the interleaved schedule: the number of virtual stages matters
+    bool whole_head;                   // an encoder's logits at every position, not at masked ones only
+    bool parameter_server;             // gradients go through parameter servers
+    const char *because;
+} SoftwareFacts;
+
+// The first row of the table that fits; its last row fits everything.
+const SoftwareFacts *software_facts(const char *framework, int gpu_year);
+
+// What a row may leave open. Each is named on the screen with what stands in for it, and widens the printed range.
+typedef enum Assumed {
+    ASSUMED_SOFTWARE, // the row of the table above
+    ASSUMED_FRAMEWORK,
+    ASSUMED_HEADS,
+    ASSUMED_VOCABULARY,
+    ASSUMED_MICRO_BATCH,
+    ASSUMED_INTERLEAVING,
+    ASSUMED_RECOMPUTE,
+    ASSUMED_SEQUENCE_PARALLEL,
+    ASSUMED_GPU_LINKS,
+    ASSUMED_NICS,
+    ASSUMED_SHARD_GROUP,
+    ASSUMED_SERVERS,
+    ASSUMED_GPU_NAME,
+    ASSUMED_IMAGE_SIZE,
+    ASSUMED_MEMORY, // the estimate does not fit the card, yet the run is published
+    ASSUMED_COUNT
+} Assumed;
+
+typedef struct AssumedFact {
+    const char *name; // "micro-batch"
+    const char *text; // what stands in for it
+    double sigma;     // relative 1-sigma that it adds to a step
+} AssumedFact;
+
+extern const AssumedFact assumed_facts[ASSUMED_COUNT];
+
+// Head size where heads are not published, from the tables of GPT-2, GPT-3 and Megatron.
+int usual_head_size(int hidden);
+
+#endif

@@ -1,0 +1,205 @@
+// Reading measured runs, what stands in for what they leave open, and the scoreboard over all of them.
+#include "calibrate/command_validate.h"
+#include "calibrate/cross_training.h"
+#include "calibrate/score_training.h"
+#include "tests/command.h"
+#include "tests/test.h"
+
+#define COLUMNS                                                                                                        \
+    "row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,gpus_per_node,framework,tp,"  \
+    "pp,dp,zero_stage,micro_batch,global_batch,precision,recompute,iter_time_s,samples_per_s\n"
+
+typedef struct Reading {
+    Arena *arena;
+    Problems *problems;
+    const Catalogue *catalogue;
+    MeasuredRuns runs;
+    bool sound;
+} Reading;
+
+static Reading read_text(const char *text) {
+    Reading reading = {.arena = arena_open()};
+    reading.problems = problems_create(reading.arena);
+    reading.catalogue = catalogue_builtin(reading.arena);
+    reading.sound =
+        measured_runs_read_text(reading.arena, reading.catalogue, "runs.csv", text, &reading.runs, reading.problems);
+    return reading;
+}
+
+TEST(a_measured_run_becomes_a_job_on_a_cluster) {
+    Reading r = read_text(COLUMNS "a,f,GPT,decoder,24,2048,16,51200,2048,A100-SXM4-80GB,16,2,8,Megatron-LM,2,2,4,1,2,"
+                                  "32,fp16,full,1.5,\n");
+    EXPECT(r.sound);
+    EXPECT_INT(problem_count(r.problems), 0);
+    EXPECT_INT(r.runs.count, 1);
+    const MeasuredRun *run = &r.runs.items[0];
+    EXPECT(run->skipped == NULL);
+    EXPECT_NEAR(run->measured_step_s, 1.5, 0);
+    EXPECT_INT(run->training.layout.tp * 100 + run->training.layout.pp * 10 + run->training.layout.dp, 224);
+    EXPECT_INT(run->training.recompute, RECOMPUTE_FULL);
+    EXPECT_INT(run->training.attention, ATTENTION_PLAIN); // Megatron on Ampere
+    EXPECT(run->interleaving_open && !run->micro_batch_open && !run->recompute_open);
+    EXPECT(run->assumed & (1u << ASSUMED_NICS));
+    arena_close(r.arena);
+}
+
+TEST(a_throughput_is_a_step_time) {
+    Reading r = read_text(COLUMNS "a,f,ResNet-50,cnn,,,,,,V100-SXM2-16GB,4,1,4,NGC MXNet,1,1,4,0,64,256,fp16,none,,"
+                                  "1024\n");
+    EXPECT(r.runs.items[0].skipped == NULL);
+    EXPECT_NEAR(r.runs.items[0].measured_step_s, 256.0 / 1024, 1e-15);
+    arena_close(r.arena);
+}
+
+TEST(rows_that_cannot_be_predicted_say_why) {
+    static const struct {
+        const char *row, *reason;
+    } rows[] = {
+        {"a,f,GPT,decoder,24,2048,16,51200,2048,A900,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "no GPU is called \"A900\""},
+        {"a,f,GPT,decoder,24,,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "hidden is not published"},
+        {"a,f,GPT,decoder,24,2048,16,51200,2048,V100,1,1,1,x,1,1,1,0,2,2,bf16,none,1,", "has no bf16 units"},
+        {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,,", "neither a step time"},
+        {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,,,fp16,none,1,", "the batch is not published"},
+        {"a,f,Net,cnn_seg,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "models of type \"cnn_seg\""},
+        {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,fast,", "iter_time_s is \"fast\""},
+        {"a,f,GPT,decoder,24.5,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "expected a whole number"},
+        {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,-1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "above zero"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, COLUMNS "%s\n", rows[i].row);
+        Reading r = read_text(text);
+        EXPECT_INT(r.runs.count, 1);
+        EXPECT_CONTAINS(r.runs.items[0].skipped, rows[i].reason);
+        if (i >= 6) { // a cell that cannot be read is the file's mistake too
+            EXPECT_INT(problem_count(r.problems), 1);
+            EXPECT_INT(problem_at(r.problems, 0)->where.line, 2);
+        }
+        arena_close(r.arena);
+    }
+}
+
+TEST(a_file_without_the_needed_columns_is_refused) {
+    Reading r = read_text("row_id,family,model\na,b,c\n");
+    EXPECT(!r.sound);
+    EXPECT_INT(r.runs.count, 0);
+    EXPECT(problem_count(r.problems) > 0);
+    EXPECT_CONTAINS(problem_at(r.problems, 0)->text, "gpu");
+    arena_close(r.arena);
+}
+
+TEST(software_facts_go_by_framework_version_and_date) {
+    static const struct {
+        const char *text;
+        int year;
+        Attention attention;
+        Framework framework;
+    } rows[] = {
+        {"Megatron-LM", 2020, ATTENTION_PLAIN, FRAMEWORK_MEGATRON},
+        {"Megatron-LM", 2022, ATTENTION_FLASH, FRAMEWORK_MEGATRON},
+        {"NeMo/Megatron-Core | NeMo24.03.01", 2022, ATTENTION_FLASH_2, FRAMEWORK_MEGATRON},
+        {"NeMo/Megatron-Core | NeMo 24.07", 2022, ATTENTION_FLASH, FRAMEWORK_MEGATRON},
+        {"Composer + PyTorch FSDP", 2022, ATTENTION_FLASH_1, FRAMEWORK_FUSED},
+        {"torchtitan FSDP2 | 1 compiled", 2022, ATTENTION_FLASH_2, FRAMEWORK_GRAPH},
+        {"torchtitan FSDP2", 2022, ATTENTION_FLASH_2, FRAMEWORK_EAGER},
+        {"NGC TensorFlow 1.x w/XLA", 2017, ATTENTION_PLAIN, FRAMEWORK_GRAPH},
+        {"NGC TensorFlow 1.x", 2017, ATTENTION_PLAIN, FRAMEWORK_COMPOSED},
+        {"something of their own", 2022, ATTENTION_PLAIN, FRAMEWORK_EAGER},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const SoftwareFacts *facts = software_facts(rows[i].text, rows[i].year);
+        EXPECT_INT(facts->attention, rows[i].attention);
+        EXPECT_INT(facts->framework, rows[i].framework);
+        EXPECT(facts->because && facts->because[0]);
+    }
+    for (int i = 0; i < ASSUMED_COUNT; i++) EXPECT(assumed_facts[i].name && assumed_facts[i].sigma > 0);
+}
+
+// ---- Scores, on made-up predictions.
+
+static PredictedRun made_up(const MeasuredRun *like, MeasuredRun *run, const char *family, double measured,
+                            double predicted) {
+    *run = *like;
+    run->family = family;
+    run->measured_step_s = measured;
+    return (PredictedRun){.run = run,
+                          .step_s = predicted,
+                          .low_s = 0.9 * predicted,
+                          .high_s = 1.1 * predicted,
+                          .spent = {[CAUSE_GEMM] = predicted},
+                          .training = run->training};
+}
+
+TEST(scores_are_what_their_names_say) {
+    Reading r = read_text(COLUMNS "a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,\n");
+    const MeasuredRun *like = &r.runs.items[0];
+    static const double measured[] = {1, 1, 1, 1, 4}, predicted[] = {1.2, 0.8, 1.05, 1, 4};
+    static const char *const families[] = {"one", "one", "one", "one", "two"};
+    MeasuredRun runs[5];
+    PredictedRun made[5];
+    for (int i = 0; i < 5; i++) made[i] = made_up(like, &runs[i], families[i], measured[i], predicted[i]);
+    Scores scores = score_runs(r.arena, made, 5, NULL);
+    EXPECT_INT(scores.family_count, 2);
+    EXPECT_NEAR(scores.families[0].mean, (0.2 + 0.2 + 0.05 + 0) / 4, 1e-12);
+    EXPECT_NEAR(scores.families[0].inside, 0.5, 1e-12);
+    EXPECT_NEAR(scores.families[0].bias, pow(1.2 * 0.8 * 1.05, 0.25) - 1, 1e-12);
+    EXPECT_NEAR(scores.families[0].naive, 0, 1e-12); // one job on one GPU: the number fits
+    EXPECT_NEAR(scores.families[1].naive, 0.75, 1e-12);
+    EXPECT_NEAR(scores.mean_of_means.mean, scores.families[0].mean / 2, 1e-12);
+    EXPECT_NEAR(fabs(predicted[scores.worst[0]] - 1), 0.2, 1e-12);
+    arena_close(r.arena);
+}
+
+// What families share is learned from the others; a family alone has nobody to learn from.
+TEST(leaving_a_family_out_uses_only_the_others) {
+    Reading r = read_text(COLUMNS "a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,\n");
+    const MeasuredRun *like = &r.runs.items[0];
+    MeasuredRun runs[40];
+    PredictedRun made[40];
+    for (int i = 0; i < 40; i++) made[i] = made_up(like, &runs[i], i < 20 ? "one" : "two", i < 20 ? 1.2 : 1.1, 1);
+    CrossFit both = cross_fit(r.arena, made, 40), alone = cross_fit(r.arena, made, 20);
+    EXPECT_INT(both.fitted_count, 1);
+    EXPECT_NEAR(both.factors[0], 1.1, 0.02);  // from "two", less what the prior pulls
+    EXPECT_NEAR(both.factors[39], 1.2, 0.04); // from "one"
+    EXPECT_NEAR(alone.factors[0], 1, 1e-6);
+    EXPECT(both.fitted[0].value > 1.1 && both.fitted[0].value < 1.2);
+    arena_close(r.arena);
+}
+
+// ---- The command.
+
+TEST(validate_training_answers_and_refuses) {
+    const Ended *ended = run_command(validate_training, "training --family sc21");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "megatron-sc21-weak");
+    EXPECT_CONTAINS(ended->out, "mean of families");
+    ended = run_command(validate_training, "training --family sc21 --csv");
+    EXPECT_CONTAINS(ended->out, "row_id,family,measured_s,predicted_s");
+    ended = run_command(validate_training, "training --family sc21 --json");
+    EXPECT_CONTAINS(ended->out, "\"format_version\": 1");
+    ended = run_command(validate_training, "training --family nobody");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "no family's name contains \"nobody\"");
+    EXPECT_INT(run_command(validate_training, "training --cross --anchored")->code, 4);
+    EXPECT_INT(run_command(validate_training, "training absent.csv")->code, 4);
+    EXPECT_INT(run_command(validate_training, "training --nonsense")->code, 2);
+    EXPECT_INT(run_command(command_validate, "validate")->code, 2);
+    EXPECT_CONTAINS(run_command(command_validate, "validate trainings")->err, "did you mean");
+}
+
+// A ratchet: what was reached on all published runs, plus one point of error. To be tightened when a model gets better.
+#define MOST_MEAN_PERCENT 9.6
+#define LEAST_FAMILIES 35
+#define LEAST_ROWS 1041
+TEST(the_scoreboard_does_not_get_worse) {
+    const Ended *ended = run_command(validate_training, "training");
+    const char *line = strstr(ended->out, "mean of families");
+    int rows = 0, covered = 0;
+    double mean = NAN;
+    EXPECT(line && sscanf(line + strlen("mean of families"), "%d %d %lf", &rows, &covered, &mean) == 3);
+    EXPECT(covered >= LEAST_FAMILIES);
+    EXPECT(mean <= MOST_MEAN_PERCENT);
+    line = strstr(ended->out, "all rows");
+    EXPECT(line && sscanf(line + strlen("all rows"), "%d %d %lf", &rows, &covered, &mean) == 3);
+    EXPECT(covered >= LEAST_ROWS);
+}
