@@ -44,7 +44,9 @@ static const char usage[] =
     "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --cross] [--verbose] [--csv | --json]";
 static const char about[] =
     "Simulates published training runs (" FOLDER "*.csv, run from the project's folder) and compares step times.\n"
-    "Nothing is fitted on the rows that it scores, except where --anchored or --cross says so.";
+    "No constant belongs to a row or a model; those shared by a type of GPU or of software were set with these rows "
+    "in\n"
+    "sight. --cross says how far they carry over to families that a fit has not seen.";
 
 // ---- Reading and predicting.
 

@@ -7,8 +7,8 @@
 #include "models/workload/model_internal.h"
 
 // Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's: what each reaches of the dense peak
-// (1: 0.34 on A100 and 0.19 on H100 in 154 training runs; 2: 0.52 and 0.40; 3 and cuDNN: 0.54 on H100) over what GEMMs
-// reach. Backward: 2.5 times the FLOPs at a lower rate.
+// over what GEMMs reach. 1: 0.34 on A100 and 0.19 on H100 (154 training runs); 2: 0.55 and 0.40; 3 and cuDNN: 0.58 on
+// both, 0.47 on B200 (kernel tables, long-sequence runs). Backward: 2.5 times the FLOPs at a lower rate.
 typedef struct FlashShares {
     double before_hopper, hopper, blackwell;
     bool pads_heads; // to 64 or 128
