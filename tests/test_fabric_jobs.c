@@ -26,7 +26,7 @@ TEST(jobs_fold_exactly_on_every_fabric) {
             int gpus = 8 * fabric_cases[i].nodes;
             const Cluster *cluster = cluster_on(arena, catalogue, &fabric_cases[i], gpus);
             TrainingSpec training = {.model = find_model(arena, "gpt2-124m", (Where){0}, problems),
-                                     .layout = {4, pp, 1, 0, 0, false},
+                                     .layout = {.tp = 4, .pp = pp, .vpp = 1},
                                      .schedule = SCHEDULE_1F1B,
                                      .seq_len = 512,
                                      .micro_batch = 1,
