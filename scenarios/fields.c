@@ -35,6 +35,8 @@ static const Field cluster_fields[] = {
      .help = "nodes of several types, instead of node and gpus"},
     {"fabric", PART(PART_LINK), .handle = HANDLE_FABRIC, .inner = OBJECT_FABRIC, .example = "\"ib-ndr400\"",
      .help = "network between nodes: a link by name (one switch), { kind = …, link = …, … }, or sim.fat_tree { … }"},
+    {"nics", COUNT(1, 64), .example = "1",
+     .help = "NICs of a node that are on this fabric; when left out: all that the catalogue gives it"},
     {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"",
      .help = "shared storage (see: lockstep hw list storage)"},
     {"price", TABLE(OBJECT_PRICE), .example = "{ gpu_hour = 2.49, currency = \"USD\" }",

@@ -224,6 +224,7 @@ static int sim_cluster(lua_State *L) {
     if (sound) {
         sound = set_fabric(script, spec, &object);
         set_link_speed(script->arena, spec, &object);
+        spec->nics = object_int(&object, "nics", 0);
         spec->storage = handle_value(&object, "storage");
         spec->power_usage_effectiveness = object_number(&object, "pue", 0);
         const Object *price = object_table(&object, "price");

@@ -130,6 +130,7 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
                         : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
         // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
         if (spec->link && nics == 0 && !type->interior) builder->shapes[shape].nic_count = 1;
+        if (spec->nics > 0 && !type->interior) builder->shapes[shape].nic_count = spec->nics;
         builder->node_shape[builder->node] = shape;
         builder->node_of[builder->node] = type;
         for (int i = 0; i < here; i++)

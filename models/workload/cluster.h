@@ -18,6 +18,7 @@ typedef struct ClusterSpec {
     const NodeGroup *groups;
     int group_count;
     const FabricLink *link; // NULL: one node only
+    int nics;               // of each node on this fabric; 0: as many as the node has
     FabricKind fabric;
     int nodes_per_leaf;      // 0: 32
     double oversubscription; // 1 none
