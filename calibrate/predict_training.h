@@ -15,6 +15,7 @@ typedef struct PredictedRun {
     double spent[CAUSE_COUNT]; // seconds of a step
     TrainingSpec training;     // with open settings chosen
     unsigned assumed;
+    double seconds_to_predict; // of this machine's time
 } PredictedRun;
 
 PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run);

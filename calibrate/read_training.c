@@ -163,7 +163,7 @@ static void read_measured(Row *row) {
         set_measured(row, hardware / (number[HARDWARE_TFLOPS] * 1e12 * gpus),
                      "FLOPs with recomputation / (hw_tflops_gpu x GPUs)");
     }
-    if (row->run->measured_step_s == 0) skip(row, "neither a step time nor a throughput is published");
+    if (row->run->measured_step_s == 0) row->run->unmeasured = "neither a step time nor a throughput is published";
 }
 
 // ---- A row, a file.

@@ -11,6 +11,7 @@ typedef struct MeasuredRun {
     const char *row_id, *family;
     const char *skipped;          // why there is no prediction, or NULL
     const char *rule;             // how the measured step follows from what was published
+    const char *unmeasured;       // why nothing can be compared though there is a prediction, or NULL
     double measured_step_s;       // 0: not published
     double measured_memory_bytes; // 0: not published
     const ClusterSpec *cluster;
@@ -26,7 +27,7 @@ typedef struct MeasuredRuns {
 } MeasuredRuns;
 
 // Adds the rows of a file. False after problems with the file as a whole. A cell that cannot be read is a problem too,
-// and its row is skipped.
+// which costs its row and no other.
 bool measured_runs_read(Arena *arena, const Catalogue *catalogue, const char *path, MeasuredRuns *runs,
                         Problems *problems);
 // The same from a text under a name.

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "calibrate/command_validate.h"
 #include "calibrate/cross_training.h"
@@ -35,13 +36,14 @@ static const OptionSpec specs[] = {
      .kind = OPTION_FLAG,
      .help = "fit factors on the times by cause to all families but one, and score that one; for each"},
     {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "every row, by cause, and what was assumed"},
+    {"rows", OPTION_TEXT, "OUT.csv", .help = "every row, skipped ones with the reason: " ROW_COLUMNS},
     {.name = "csv", .kind = OPTION_FLAG, .help = "print every row as CSV instead of tables"},
     {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of tables"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
-static const char usage[] =
-    "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --cross] [--verbose] [--csv | --json]";
+static const char usage[] = "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --cross] [--rows "
+                            "OUT.csv] [--verbose] [--csv | --json]";
 static const char about[] =
     "Simulates published training runs (" FOLDER "*.csv, run from the project's folder) and compares step times.\n"
     "No constant belongs to a row or a model; those shared by a type of GPU or of software were set with these rows "
@@ -62,9 +64,20 @@ static int keep_family(MeasuredRuns *runs, const char *family) {
     return kept;
 }
 
+static double cpu_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const MeasuredRuns *runs) {
     PredictedRun *predicted = ARENA_ARRAY(arena, PredictedRun, runs->count);
-    for (int i = 0; i < runs->count; i++) predicted[i] = predict_run(arena, catalogue, &runs->items[i]);
+    for (int i = 0; i < runs->count; i++) {
+        double start = cpu_seconds();
+        predicted[i] = predict_run(arena, catalogue, &runs->items[i]);
+        predicted[i].seconds_to_predict = cpu_seconds() - start;
+        if (!predicted[i].skipped) predicted[i].skipped = runs->items[i].unmeasured;
+    }
     return predicted;
 }
 
@@ -118,16 +131,21 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
     const Catalogue *catalogue = catalogue_builtin(arena);
     MeasuredRuns runs = {.count = 0};
     int files = option_positional_count(options);
+    bool readable = true; // a bad cell costs its row only, and is told at the end
     for (int i = 0; i < (files ? files : SHIPPED_COUNT); i++)
-        measured_runs_read(arena, catalogue, files ? option_positional(options, i) : shipped[i], &runs, problems);
+        readable &=
+            measured_runs_read(arena, catalogue, files ? option_positional(options, i) : shipped[i], &runs, problems);
+    if (!readable) return EXIT_INPUT;
     const char *family = option_text(options, "family", NULL);
-    if (option_flag(options, "cross") && option_flag(options, "anchored"))
+    if (option_flag(options, "cross") && option_flag(options, "anchored")) {
         problem_add(problems, (Where){0}, "--cross and --anchored are two different questions");
-    if (problem_count(problems) == 0 && keep_family(&runs, family) == 0) {
+        return EXIT_USAGE;
+    }
+    if (keep_family(&runs, family) == 0) {
         problem_add(problems, (Where){0}, "no family's name contains \"%s\"", family ? family : "");
         problem_hint(problems, "without --family the table names them all");
+        return EXIT_INPUT;
     }
-    if (problem_count(problems) > 0) return EXIT_INPUT;
 
     PredictedRun *predicted = predict_all(arena, catalogue, &runs);
     bool cross = option_flag(options, "cross");
@@ -135,6 +153,8 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
     const double *factors = cross                              ? fit.factors
                             : option_flag(options, "anchored") ? anchor(arena, predicted, runs.count)
                                                                : NULL;
+    const char *rows = option_text(options, "rows", NULL);
+    if (rows && !write_training_rows(arena, rows, predicted, runs.count, factors, problems)) return 1;
     Scores scores = score_runs(arena, predicted, runs.count, factors);
     if (option_flag(options, "csv"))
         print_rows_csv(predicted, runs.count, factors);
