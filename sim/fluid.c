@@ -157,7 +157,7 @@ static void tell_soonest(Fluid *fluid) {
     SimTime first = SIM_TIME_NEVER - 1;
     for (int32_t i = 0; i < fluid->part.count; i++) {
         int32_t channel = fluid->part.channels[i];
-        if (fluid->ends[channel] > first) continue;
+        if (channel < 0 || fluid->ends[channel] > first) continue;
         if (fluid->ends[channel] < first) fluid->told_count = 0;
         first = fluid->ends[channel];
         fluid->told[fluid->told_count++] = channel;
@@ -379,7 +379,7 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
 
 static void solve_part(Fluid *fluid, SimTime now) {
     const int32_t *changed;
-    if (fluid->part.count > fluid->part_active) close_holes(fluid);
+    if (fluid->part.count > fluid->part_active + fluid->part_active / 8) close_holes(fluid);
     int32_t count =
         filling_fill(fluid->filling, fluid->part.channels, fluid->part.count, fluid->changed_from, &changed);
     for (int32_t i = 0; i < count; i++)

@@ -153,6 +153,14 @@ static void review_watched(Filling *f) {
 
 // ---- Filling.
 
+static Rise *rise_on(Filling *f, int32_t id) {
+    Rise *rise = &f->rises[id];
+    if (rise->visit == f->visit) return rise;
+    *rise = (Rise){.left = f->links[id].capacity - f->links[id].load, .visit = f->visit};
+    f->touched[f->touched_count++] = id;
+    return rise;
+}
+
 // Takes the transfers off their watched links' loads: they rise again.
 static void release(Filling *f) {
     f->visit++;
@@ -161,17 +169,16 @@ static void release(Filling *f) {
         int32_t channel = f->released[i];
         const Route *route = &f->routes->items[channel];
         const int32_t *links = &f->routes->links[route->first];
-        int64_t level = f->loaded[channel];
+        int64_t level = f->loaded[channel], share = route->share;
         f->levels[channel] = LEVEL_RISING;
+        Load load = (Load)level * share;
         for (int32_t u = 0; u < route->watched_count; u++) {
-            Rise *rise = &f->rises[links[u]];
-            int64_t share = share_of(f->routes, route, u);
-            if (rise->visit != f->visit) {
-                const LinkState *link = &f->links[links[u]];
-                *rise = (Rise){.left = link->capacity - link->load, .visit = f->visit};
-                f->touched[f->touched_count++] = links[u];
+            Rise *rise = rise_on(f, links[u]);
+            if (route->share < 0) { // not the same on all links
+                share = f->routes->shares[route->first + u];
+                load = (Load)level * share;
             }
-            rise->left += (Load)level * share;
+            rise->left += load;
             rise->share += share;
         }
     }
@@ -191,10 +198,16 @@ static void stop(Filling *f, int32_t channel, int64_t level) {
     f->levels[channel] = level;
     const Route *route = &f->routes->items[channel];
     const int32_t *links = &f->routes->links[route->first];
+    int64_t share = route->share;
+    Load load = (Load)level * share;
     for (int32_t u = 0; u < route->watched_count; u++) {
-        int64_t share = share_of(f->routes, route, u);
-        f->rises[links[u]].left -= (Load)level * share;
-        f->rises[links[u]].share -= share;
+        Rise *rise = &f->rises[links[u]];
+        if (route->share < 0) {
+            share = f->routes->shares[route->first + u];
+            load = (Load)level * share;
+        }
+        rise->left -= load;
+        rise->share -= share;
     }
 }
 
@@ -295,6 +308,7 @@ int32_t filling_fill(Filling *f, const int32_t *channels, int32_t count, int64_t
     f->changed_count = 0;
     f->released_count = 0;
     for (int32_t i = 0; i < count; i++) {
+        if (channels[i] < 0) continue;
         int64_t level = f->levels[channels[i]];
         if (level < from) continue;
         f->released[f->released_count++] = channels[i];

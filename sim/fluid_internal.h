@@ -52,7 +52,8 @@ typedef struct Filling Filling;
 Filling *filling_create(Arena *arena, const System *system, Routes *routes, LinkState *links, const int64_t *limits,
                         int64_t *levels);
 // New levels for those of the given transfers, a part of the network or more, whose level is at least `from`; the
-// others are known not to change. Link loads follow. Returns how many levels changed; `changed` lists the transfers.
+// others are known not to change; -1 stands for none. Link loads follow. Returns how many levels changed; `changed`
+// lists the transfers.
 int32_t filling_fill(Filling *filling, const int32_t *channels, int32_t count, int64_t from, const int32_t **changed);
 
 #endif
