@@ -30,6 +30,7 @@ help:
 	@echo "make netbox  real collectives over shaped cables, against their simulation (root)"
 	@echo "make cuda    build/cuda/lockstep-bench, which measures GPUs (where nvcc is found)"
 	@echo "make recovery 1,000 made-up measurements: do the fits' intervals hold the truth?"
+	@echo "make scoreboard writes the README's figures anew from lockstep validate"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
 # ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
@@ -122,6 +123,9 @@ lint:
 digests:
 	@sh .ci/digests
 
+scoreboard: $(BUILD)/lockstep
+	@sh .ci/scoreboard $(BUILD)/lockstep
+
 bench: $(BUILD)/bench $(BUILD)/lockstep
 	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/bench
 
@@ -150,4 +154,4 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz netbox cuda recovery install uninstall clean
+.PHONY: all help demo test check asan lint digests bench fuzz scoreboard netbox cuda recovery install uninstall clean
