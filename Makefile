@@ -3,7 +3,7 @@ CC ?= cc
 PREFIX ?= /usr/local
 BUILD ?= build
 CFLAGS ?= -O2 -g
-PACKAGES = gsl lua5.4 libcjson expat yajl
+PACKAGES = gsl lua5.4 libcjson expat yajl sqlite3
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings \
            -Werror=implicit-function-declaration
 # -ffp-contract=off: every compiler and level of optimisation gives the same digits.
@@ -12,7 +12,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 FOLDERS = sim models/hardware models/network models/workload scenarios calibrate results
-PROGRAMS = calibrate/netbench.c # with a main of their own
+PROGRAMS = calibrate/netbench.c scenarios/sweep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)) tests/bench/flows.c)
@@ -31,6 +31,8 @@ help:
 	@echo "make cuda    build/cuda/lockstep-bench, which measures GPUs (where nvcc is found)"
 	@echo "make recovery 1,000 made-up measurements: do the fits' intervals hold the truth?"
 	@echo "make scoreboard writes the README's figures anew from lockstep validate"
+	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
+	@echo "make mpi     build/lockstep-mpi, sweeps over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
 # ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
@@ -71,6 +73,12 @@ $(BUILD)/%.o: %.c
 	@echo "  CC    $<"
 	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# What decides results: a sweep's store knows by the checksum which engine a point comes from.
+ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],sim models/hardware models/network models/workload scenarios) \
+                 models/hardware/catalogue/*.json))
+$(BUILD)/sim/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell cat $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
+$(BUILD)/sim/version.o: $(ENGINE_FILES)
+
 # The catalogue is part of the program (.incbin), so a change to it is a change to this file.
 $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
 
@@ -106,12 +114,34 @@ $(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/bench.h calibrate/cuda_layer.h)
 	@echo "  NVCC  $<"
 	@$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
 
+# ---- Sweeps over MPI: a program of its own, so that nothing else needs MPI.
+MPICC ?= $(shell command -v mpicc 2>/dev/null)
+MPIRUN ?= mpirun
+mpi:
+ifeq ($(MPICC),)
+	@echo "mpi: skipped, no mpicc was found; on Debian: apt-get install libopenmpi-dev openmpi-bin"
+else
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep-mpi
+endif
+
+$(BUILD)/lockstep-mpi: scenarios/sweep_mpi.c $(OBJECTS)
+	@echo "  MPICC $@"
+	@$(MPICC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# A failed point, an interrupted run and all: the ranks' store must be the one that lockstep sweep writes.
+mpi-check: mpi $(BUILD)/lockstep
+	@BUILD=$(BUILD) MPIRUN="$(MPIRUN)" sh tests/mpi_check
+
 # ---- Checking.
 recovery: $(BUILD)/lockstep
 	$(BUILD)/lockstep calibrate recovery --trials 1000
 
 check: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run
+
+# 10,000 points, killed 20 times at random: the store must be that of a run that nobody disturbed.
+sweep-torture: $(BUILD)/tests/run $(BUILD)/lockstep
+	LOCKSTEP_TORTURE=1 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run killed_at_random
 
 asan:
 	@$(MAKE) --no-print-directory -j2 BUILD=build-asan CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" build-asan/lockstep build-asan/tests/run
@@ -154,4 +184,5 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz scoreboard netbox cuda recovery install uninstall clean
+.PHONY: all help demo test check asan lint digests bench fuzz scoreboard netbox cuda mpi mpi-check sweep-torture \
+        recovery install uninstall clean

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "sim/problem.h"
+#include "sim/version.h"
 
 int command_run(int argc, char **argv);
 int command_plan(int argc, char **argv);
+int command_sweep(int argc, char **argv);
+int command_merge(int argc, char **argv);
 int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
@@ -24,6 +27,8 @@ typedef struct Command {
 static const Command commands[] = {
     {"run", "simulate a scenario written in Lua", command_run},
     {"plan", "which cluster and layout: how many GPUs, what cost, by when", command_plan},
+    {"sweep", "simulate many points in many processes, resumable, into a SQLite file", command_sweep},
+    {"merge", "join the files of a sweep's shards", command_merge},
     {"memory", "memory per GPU of a training job, by class", command_memory},
     {"flops", "FLOPs of a model per sample and step", command_flops},
     {"params", "parameters of a model, by part", command_params},
@@ -35,10 +40,6 @@ static const Command commands[] = {
     {"validate", "predictions against published measurements", command_validate},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
-
-#ifndef LOCKSTEP_VERSION
-#define LOCKSTEP_VERSION "0.1.0"
-#endif
 
 static void print_help(FILE *out) {
     fprintf(out, "lockstep simulates GPU clusters and distributed training.\n\n"
@@ -60,7 +61,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lockstep " LOCKSTEP_VERSION "\n");
+        printf("lockstep %s\n", program_version());
         return 0;
     }
     const char *names[COMMAND_COUNT];

@@ -3,8 +3,8 @@
 #ifndef LOCKSTEP_CALIBRATE_DESCRIBE_CLUSTER_H
 #define LOCKSTEP_CALIBRATE_DESCRIBE_CLUSTER_H
 
-#include "calibrate/csv.h"
 #include "models/workload/cluster.h"
+#include "sim/csv.h"
 
 typedef struct DescribedCluster {
     const char *family; // "Hopper nvswitch, infiniband": what shares hardware of one kind

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/csv.h"
+#include "sim/csv.h"
 #include "sim/least_squares.h"
 #include "sim/list.h"
 

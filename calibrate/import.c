@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "calibrate/csv.h"
 #include "models/hardware/hardware.h"
+#include "sim/csv.h"
 #include "sim/file.h"
 #include "sim/json.h"
 

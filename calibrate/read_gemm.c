@@ -1,8 +1,8 @@
 // Measured GEMMs from a CSV file into groups of one GPU and precision.
 #include <string.h>
 
-#include "calibrate/csv.h"
 #include "calibrate/fit_gemm.h"
+#include "sim/csv.h"
 #include "sim/list.h"
 
 #define FEWEST_POINTS 8

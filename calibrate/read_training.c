@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/csv.h"
 #include "calibrate/read_training_internal.h"
+#include "sim/csv.h"
 #include "sim/list.h"
 
 typedef struct ColumnRule {

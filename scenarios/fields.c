@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/training.h"
+#include "results/columns.h"
 #include "scenarios/field_rows.h"
 #include "sim/check.h"
 
@@ -215,6 +216,8 @@ static const Field study_fields[] = {
     {"title", .kind = FIELD_TEXT, .example = "\"ResNet-50 on DGX A100\"", .help = "headline of tables and plots"},
     {"vary", TABLE(OBJECT_VARY), .example = "{ gpus = { 1, 8, 64 } }",
      .help = "what to try; all combinations are simulated"},
+    {"keep", CHOICE(point_columns, POINT_COLUMNS), .list = true, .example = "{ \"step_p50_s\", \"mfu\" }",
+     .help = "the numbers that lockstep sweep stores of each point; when left out: all"},
     {"seeds", COUNT(1, 1e6), .fallback = "1", .example = "5", .help = "repetitions with other random draws"},
     {"plot", CHOICE(plot_choices, COUNT_OF(plot_choices)), .list = true, .example = "{ \"scaling\" }",
      .help = "plots to draw"},

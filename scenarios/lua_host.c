@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/digest.h"
 #include "sim/quantity.h"
 
 #define STEPS_PER_HOOK 1000
@@ -124,7 +125,12 @@ LuaHost *lua_host(lua_State *L) { return *(LuaHost **)lua_getextraspace(L); }
 
 LuaHost *lua_host_open(Arena *arena, Problems *problems, const LuaLimits *limits, const char *file, uint64_t seed) {
     LuaHost *host = ARENA_NEW(arena, LuaHost);
-    *host = (LuaHost){.arena = arena, .problems = problems, .limits = usual_limits, .file = file, .seed = seed};
+    *host = (LuaHost){.arena = arena,
+                      .problems = problems,
+                      .limits = usual_limits,
+                      .file = file,
+                      .seed = seed,
+                      .digest = DIGEST_START};
     if (limits && limits->memory_bytes) host->limits.memory_bytes = limits->memory_bytes;
     if (limits && limits->steps) host->limits.steps = limits->steps;
     if (limits && limits->cpu_seconds > 0) host->limits.cpu_seconds = limits->cpu_seconds;
@@ -240,6 +246,7 @@ void lua_host_load(lua_State *L, const char *name, const char *text, size_t byte
     LuaSource *source = ARENA_NEW(host->arena, LuaSource);
     *source = (LuaSource){arena_copy_text(host->arena, name), text, host->sources};
     host->sources = source;
+    host->digest = digest_bytes(host->digest, text, bytes);
     const char *chunk = lua_pushfstring(L, "@%s", name);
     if (luaL_loadbufferx(L, text, bytes, chunk, "t") != LUA_OK) lua_error(L);
     lua_remove(L, -2);

@@ -37,7 +37,8 @@ typedef struct LuaHost {
     const char *stopped; // why the script was stopped; errors that follow are of no interest
     Where stopped_at;
     LuaSource *sources;
-    void *owner; // of lua_sim.c
+    uint64_t digest; // of every text and file that was read
+    void *owner;     // of lua_sim.c
 } LuaHost;
 
 // NULL after a problem (the memory limit is too small for an empty script). Close also after problems.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenarios/lua_host.h"
+#include "sim/digest.h"
 #include "sim/file.h"
 
 #define LOADED_MODULES "lockstep.loaded"
@@ -45,7 +46,11 @@ static bool stays_inside(Arena *arena, const char *script, const char *path) {
 const char *lua_host_beside(lua_State *L, const char *name) {
     LuaHost *host = lua_host(L);
     const char *path = arena_printf(host->arena, "%s%s", folder_of(host->arena, host->file), name);
-    return stays_inside(host->arena, host->file, path) ? path : NULL;
+    if (!stays_inside(host->arena, host->file, path)) return NULL;
+    size_t bytes = 0;
+    const char *text = file_read(host->arena, path, LARGEST_MODULE, &bytes, problems_create(host->arena));
+    if (text) host->digest = digest_bytes(host->digest, text, bytes);
+    return path;
 }
 
 static void read_module(lua_State *L, const char *name) {

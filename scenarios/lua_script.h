@@ -23,6 +23,7 @@ typedef struct Script {
     Setting *settings;
     int setting_count;
     OptionRows options; // declared by the script so far
+    uint64_t digest;    // of all that was read
     bool options_known; // and no more of the script is of interest
     struct {
         ScenarioItem *items;

@@ -20,14 +20,15 @@ static int order_varied(const void *a, const void *b) {
     return x->index - y->index;
 }
 
-static Variation variation_of(Arena *arena, const char *name, const Value *value) {
+static Variation variation_of(Arena *arena, const Field *field, const Value *value) {
+    bool is_name = field->kind == FIELD_PART || field->kind == FIELD_CHOICE;
     const char **texts = ARENA_ARRAY(arena, const char *, value->count);
     double *numbers = ARENA_ARRAY(arena, double, value->count);
     for (int i = 0; i < value->count; i++) {
         texts[i] = value->items[i].text;
-        numbers[i] = value->items[i].number;
+        numbers[i] = is_name ? NAN : value->items[i].number;
     }
-    return (Variation){name, value->where, texts, numbers, value->count};
+    return (Variation){field->name, value->where, texts, numbers, value->count};
 }
 
 static void set_vary(Arena *arena, StudySpec *study, const Object *vary) {
@@ -37,8 +38,8 @@ static void set_vary(Arena *arena, StudySpec *study, const Object *vary) {
     for (int i = 0; i < type->field_count; i++) {
         const Field *field = &type->fields[i];
         if (!vary->values[i].given) continue;
-        varied[count] = (Varied){variation_of(arena, field->name, &vary->values[i]),
-                                 place_of_key(vary->place, field->name).at, count};
+        varied[count] =
+            (Varied){variation_of(arena, field, &vary->values[i]), place_of_key(vary->place, field->name).at, count};
         count++;
     }
     qsort(varied, (size_t)count, sizeof *varied, order_varied);
@@ -183,6 +184,7 @@ static StudySpec *study_of(lua_State *L, const Object *object) {
         .expect_count = job->expect.count,
     };
     study->plots = read_texts(L, object, "plot", &study->plot_count);
+    study->keep = read_texts(L, object, "keep", &study->keep_count);
     study->notes = read_texts(L, object, "notes", &study->note_count);
     for (int i = 0; i < study->plot_count; i++) study->want_timeline |= strcmp(study->plots[i], "gantt") == 0;
     choose_precision(script, study, job);

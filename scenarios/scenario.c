@@ -131,7 +131,8 @@ static void check_command_line(Script *script) {
 
 static const Scenario *finish(Script *script) {
     Scenario *scenario = ARENA_NEW(script->arena, Scenario);
-    *scenario = (Scenario){script->items.items, script->items.count, script->options.items, script->options.count};
+    *scenario = (Scenario){script->items.items, script->items.count, script->options.items, script->options.count,
+                           script->digest};
     return scenario;
 }
 
@@ -149,6 +150,7 @@ const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const Sc
     if (script.host) {
         script.host->owner = &script;
         ok = lua_host_call(script.host, run_script, &source);
+        script.digest = script.host->digest;
         lua_host_close(script.host);
     }
     for (int i = 0; raised != problems && !script.options_known && i < problem_count(raised); i++) {

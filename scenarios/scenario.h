@@ -33,6 +33,7 @@ typedef struct Scenario {
     int item_count;
     const OptionSpec *options; // what the script declared
     int option_count;
+    uint64_t digest; // of the script and all files it read
 } Scenario;
 
 // Mistakes in the script and in --set go to `problems`, mistakes with the script's own options to `usage`. NULL when

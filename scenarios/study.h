@@ -48,6 +48,8 @@ typedef struct StudySpec {
     double noise; // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
     const char *const *plots;
     int plot_count;
+    const char *const *keep; // numbers that a sweep stores; none named: all
+    int keep_count;
     const char *const *notes;
     int note_count;
     const Expectation *expect;
@@ -58,6 +60,8 @@ typedef struct StudySpec {
 
 // NULL after problems. Everything in the record lives in the arena.
 const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
+const char *study_title(Arena *arena, const StudySpec *study);
+const char *study_sample_name(const StudySpec *study); // what a batch counts: "images", "sequences", "samples"
 // Whether all expectations hold; prints each that does not. For exit code 3.
 bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out);
 

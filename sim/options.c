@@ -250,6 +250,24 @@ double option_quantity(const Options *options, const char *name, double fallback
     return value->given ? value->number : fallback;
 }
 
+const char *option_written(Arena *arena, const Options *options, const char *name) {
+    int row = find_row(options, name, strlen(name));
+    CHECK(row >= 0 && options->specs[row].kind != OPTION_TEXTS);
+    const OptionValue *value = &options->values[row];
+    if (!value->given) return NULL;
+    switch (options->specs[row].kind) {
+    case OPTION_COUNT:
+    case OPTION_QUANTITY:
+        return arena_printf(arena, "%.17g", value->number);
+    case OPTION_CHOICE:
+        return options->specs[row].choices[value->choice];
+    case OPTION_FLAG:
+        return "yes";
+    default:
+        return value->text;
+    }
+}
+
 int option_choice(const Options *options, const char *name, int fallback) {
     const OptionValue *value = value_of(options, name, OPTION_CHOICE);
     return value->given ? value->choice : fallback;

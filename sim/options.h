@@ -49,6 +49,8 @@ const char *option_text(const Options *options, const char *name, const char *fa
 const char *const *option_texts(const Options *options, const char *name, int *count);
 int64_t option_count(const Options *options, const char *name, int64_t fallback);
 double option_quantity(const Options *options, const char *name, double fallback);
+// What was given for a name of any kind but TEXTS, written the same way however it was spelled; NULL when it was not.
+const char *option_written(Arena *arena, const Options *options, const char *name);
 int option_choice(const Options *options, const char *name, int fallback);
 
 int option_positional_count(const Options *options); // arguments that belong to no option

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "calibrate/command_calibrate.h"
-#include "calibrate/csv.h"
 #include "calibrate/fit_gemm.h"
+#include "sim/csv.h"
 #include "sim/random.h"
 #include "tests/command.h"
 #include "tests/test.h"

@@ -28,7 +28,7 @@ const OptionSpec job_options[] = {
     {"zero", OPTION_COUNT, "N", .help = "1 shards optimizer state, 2 gradients too, 3 weights too"},
     {"use-distributed-optimizer", OPTION_FLAG, NULL, .help = "the same as --zero 1"},
     {"cp", OPTION_COUNT, "N", .help = "context-parallel GPUs, which share each sequence", .alias = "context-parallel-size"},
-    {"shard", OPTION_COUNT, "N", .help = "ranks over which ZeRO shards (default: all of dp x cp)"},
+    {"zero-shard", OPTION_COUNT, "N", .help = "ranks over which ZeRO shards (default: all of dp x cp)"},
     {"sequence-parallel", OPTION_FLAG, NULL, .help = "slice activations between tensor-parallel regions"},
     {"micro-batch", OPTION_COUNT, "N", .help = "samples per forward of a replica", .alias = "micro-batch-size"},
     {"global-batch", OPTION_COUNT, "N", .help = "samples per optimizer step", .alias = "global-batch-size"},
@@ -133,7 +133,7 @@ static void read_layout(const Options *options, Layout *layout, Problems *proble
     layout->dp = small_count(options, "dp", 0, problems);
     layout->zero = small_count(options, "zero", option_flag(options, "use-distributed-optimizer"), problems);
     layout->cp = small_count(options, "cp", 1, problems);
-    layout->shard = small_count(options, "shard", 0, problems);
+    layout->shard = small_count(options, "zero-shard", 0, problems);
     layout->sequence_parallel = option_flag(options, "sequence-parallel");
 }
 

@@ -1,6 +1,6 @@
 // Reading CSV (RFC 4180): columns are found by their header word, never by position.
-#ifndef LOCKSTEP_CALIBRATE_CSV_H
-#define LOCKSTEP_CALIBRATE_CSV_H
+#ifndef LOCKSTEP_SIM_CSV_H
+#define LOCKSTEP_SIM_CSV_H
 
 #include "sim/arena.h"
 #include "sim/problem.h"

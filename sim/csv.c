@@ -1,5 +1,5 @@
 // CSV in one pass: cells are cut out of a copy of the text.
-#include "calibrate/csv.h"
+#include "sim/csv.h"
 
 #include <math.h>
 #include <stdbool.h>

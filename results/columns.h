@@ -1,0 +1,13 @@
+// The numbers of a point that have a column of their own, in files and in the store of a sweep.
+#ifndef LOCKSTEP_RESULTS_COLUMNS_H
+#define LOCKSTEP_RESULTS_COLUMNS_H
+
+#include "sim/record.h"
+
+enum { POINT_COLUMNS = 31 };
+extern const char *const point_columns[POINT_COLUMNS]; // SI units in the names
+
+double point_number(const RecordPoint *point, int column); // NAN when unknown
+void point_set_number(RecordPoint *point, int column, double number);
+
+#endif

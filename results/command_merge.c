@@ -1,0 +1,74 @@
+// lockstep merge OUT.db IN.db…: one store from those of a sweep's shards.
+#include "results/command_merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/store.h"
+#include "sim/options.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
+
+static const OptionSpec merge_options[] = {
+    {"quiet", OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
+};
+enum { MERGE_OPTIONS = sizeof merge_options / sizeof *merge_options };
+
+static int fail(const Problems *problems, int status) {
+    problems_print(problems, stderr);
+    return status;
+}
+
+static bool merge_all(Store *store, const Options *options, StoreMerge *merge) {
+    for (int i = 1; i < option_positional_count(options); i++)
+        if (!store_merge(store, option_positional(options, i), merge)) return false;
+    return true;
+}
+
+// Into a file of another name, which takes its place when all is in: OUT is never half merged.
+static int run_merge(Arena *arena, const Options *options, Problems *problems) {
+    const char *path = option_positional(options, 0), *temporary = arena_printf(arena, "%s.merging", path);
+    StoreMerge merge = {0}, old = {0};
+    unlink(temporary);
+    Store *store = store_open(arena, temporary, STORE_WRITE, problems);
+    if (!store) return fail(problems, FAILED);
+    bool exists = access(path, F_OK) == 0;
+    bool merged = (!exists || store_merge(store, path, &old)) && merge_all(store, options, &merge);
+    store_close(store);
+    if (merged && rename(temporary, path) != 0) {
+        problem_add(problems, (Where){path, 0}, "%s", strerror(errno));
+        merged = false;
+    }
+    if (!merged) {
+        unlink(temporary);
+        return fail(problems, BAD_INPUT);
+    }
+    if (option_flag(options, "quiet")) return DONE;
+    printf("%s: %lld points, %lld of them new", path, old.added + merge.added, merge.added);
+    if (merge.equal) printf(", %lld met more than once with equal results", merge.equal);
+    if (merge.replaced) printf(", %lld failed in one file but not in another", merge.replaced);
+    printf("\n");
+    return DONE;
+}
+
+int command_merge(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Options *options = options_parse(arena, merge_options, MERGE_OPTIONS, argc, argv, problems);
+    int status = DONE;
+    if (option_positional_count(options) < 2 && !option_help(options)) {
+        problem_add(problems, (Where){0}, "which stores?");
+        problem_hint(problems, "lockstep merge OUT.db IN.db…");
+    }
+    if (option_help(options))
+        options_print_help(merge_options, MERGE_OPTIONS, "lockstep merge OUT.db IN.db… [options]",
+                           "Joins the stores of a sweep's shards. OUT keeps what it has. A point met twice must have "
+                           "equal results;\notherwise nothing is written (exit code 4).",
+                           stdout);
+    else
+        status = problem_count(problems) ? fail(problems, BAD_USAGE) : run_merge(arena, options, problems);
+    arena_close(arena);
+    return status;
+}

@@ -1,0 +1,21 @@
+// One line of progress on standard error, only on a terminal: "[####----] 41/128  12 points/s  ETA 00:38".
+#ifndef LOCKSTEP_RESULTS_PROGRESS_H
+#define LOCKSTEP_RESULTS_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Progress {
+    bool shown;
+    int64_t total, before; // points in all, and done before this run
+    double started_s, drawn_s;
+} Progress;
+
+Progress progress_begin(int64_t total, int64_t before, bool quiet);
+void progress_show(Progress *progress, int64_t done, int64_t failed); // ten times a second at most
+void progress_end(Progress *progress);                                // clears the line
+
+// The line itself: for tests. `elapsed_s` is the time this run has taken.
+void progress_line(char *line, int room, int64_t total, int64_t before, int64_t done, int64_t failed, double elapsed_s);
+
+#endif

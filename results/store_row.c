@@ -1,0 +1,134 @@
+// Rows of the store: from a point, to a point, and as bytes between processes.
+#include "results/store_row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/json.h"
+
+static bool is_kept(const char *name, const char *const *keep, int keep_count) {
+    for (int i = 0; i < keep_count; i++)
+        if (strcmp(keep[i], name) == 0) return true;
+    return keep_count == 0;
+}
+
+static const char *values_json(Arena *arena, const NamedValue *values, int count) {
+    if (count == 0) return NULL;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    CHECK(out);
+    JsonWriter json = json_writer(out, 0);
+    json_begin_object(&json);
+    for (int i = 0; i < count; i++) {
+        json_key(&json, values[i].name);
+        json_write_number(&json, values[i].value);
+    }
+    json_end_object(&json);
+    fclose(out);
+    const char *kept = arena_copy_text(arena, text);
+    free(text);
+    return kept;
+}
+
+StoreRow store_row(Arena *arena, const RecordPoint *point, const char *const *keep, int keep_count) {
+    StoreRow row = {0};
+    for (int c = 0; c < POINT_COLUMNS; c++)
+        row.numbers[c] = is_kept(point_columns[c], keep, keep_count) ? point_number(point, c) : NAN;
+    row.texts[ROW_STATUS] = point->ran ? "ok" : "impossible";
+    row.texts[ROW_REASON] = point->ran ? NULL : point->why_not;
+    row.texts[ROW_CHANGE] = point->ran ? NULL : point->smallest_change;
+    row.texts[ROW_CURRENCY] = point->currency;
+    row.texts[ROW_DIGEST] = arena_printf(arena, "%016llx", (unsigned long long)point->digest);
+    if (keep_count > 0) return row;
+    row.texts[ROW_EXPOSED] = values_json(arena, point->exposed, point->ran ? point->exposed_count : 0);
+    row.texts[ROW_MEMORY] = values_json(arena, point->memory, point->memory_count);
+    return row;
+}
+
+// ---- Bytes: the seed, the numbers, then each text with its end, behind a byte that says whether there is one.
+
+char *store_row_pack(Arena *arena, const StoreRow *row, size_t *bytes) {
+    *bytes = sizeof row->seed + sizeof row->numbers;
+    for (int t = 0; t < ROW_TEXTS; t++) *bytes += 2 + (row->texts[t] ? strlen(row->texts[t]) : 0);
+    char *packed = arena_alloc(arena, *bytes), *at = packed;
+    memcpy(at, &row->seed, sizeof row->seed);
+    memcpy(at + sizeof row->seed, row->numbers, sizeof row->numbers);
+    at += sizeof row->seed + sizeof row->numbers;
+    for (int t = 0; t < ROW_TEXTS; t++) {
+        const char *text = row->texts[t] ? row->texts[t] : "";
+        *at++ = row->texts[t] ? 1 : 0;
+        memcpy(at, text, strlen(text) + 1);
+        at += strlen(text) + 1;
+    }
+    return packed;
+}
+
+StoreRow store_row_unpack(Arena *arena, const char *packed, size_t bytes) {
+    StoreRow row = {0};
+    const char *at = packed, *end = packed + bytes;
+    CHECK(bytes > sizeof row.seed + sizeof row.numbers);
+    memcpy(&row.seed, at, sizeof row.seed);
+    memcpy(row.numbers, at + sizeof row.seed, sizeof row.numbers);
+    at += sizeof row.seed + sizeof row.numbers;
+    for (int t = 0; t < ROW_TEXTS; t++) {
+        CHECK(at + 2 <= end && memchr(at + 1, '\0', (size_t)(end - at - 1)));
+        if (*at) row.texts[t] = arena_copy_text(arena, at + 1);
+        at += 2 + strlen(at + 1);
+    }
+    CHECK(at == end);
+    return row;
+}
+
+// ---- Back to a point.
+
+const char *parameter_text(Arena *arena, double number) {
+    for (int figures = 1; figures <= 17; figures++) {
+        const char *text = arena_printf(arena, "%.*g", figures, number);
+        if (strtod(text, NULL) == number && !strchr(text, 'e')) return text;
+    }
+    return arena_printf(arena, "%.17g", number);
+}
+
+static const NamedValue *values_from(Arena *arena, const char *text, int *count, Problems *problems) {
+    *count = 0;
+    const Json *json = text ? json_read_text(arena, "the store", text, strlen(text), problems) : NULL;
+    if (!json) return NULL;
+    NamedValue *values = ARENA_ARRAY(arena, NamedValue, json->count);
+    for (int i = 0; i < json->count; i++) {
+        double value = json->items[i].kind == JSON_NUMBER ? json->items[i].number : NAN;
+        values[i] = (NamedValue){json->items[i].key, json->items[i].key, value};
+    }
+    *count = json->count;
+    return values;
+}
+
+static void set_parameters(Arena *arena, RecordPoint *point, const char *text, Problems *problems) {
+    const Json *json = json_read_text(arena, "the store", text, strlen(text), problems);
+    if (!json) return;
+    RecordParameter *list = ARENA_ARRAY(arena, RecordParameter, json->count);
+    for (int i = 0; i < json->count; i++) {
+        const Json *item = &json->items[i];
+        bool is_number = item->kind == JSON_NUMBER;
+        const char *written = is_number ? parameter_text(arena, item->number) : item->text;
+        list[i] = (RecordParameter){item->key, written, is_number ? item->number : NAN};
+    }
+    point->parameters = list;
+    point->parameter_count = json->count;
+}
+
+RecordPoint store_row_point(Arena *arena, const StoreRow *row, Problems *problems) {
+    RecordPoint point = {.ran = strcmp(row->texts[ROW_STATUS], "ok") == 0,
+                         .why_not = row->texts[ROW_REASON],
+                         .smallest_change = row->texts[ROW_CHANGE],
+                         .currency = row->texts[ROW_CURRENCY]};
+    for (int c = 0; c < POINT_COLUMNS; c++) point_set_number(&point, c, row->numbers[c]);
+    set_parameters(arena, &point, row->texts[ROW_PARAMETERS], problems);
+    point.exposed = values_from(arena, row->texts[ROW_EXPOSED], &point.exposed_count, problems);
+    point.memory = values_from(arena, row->texts[ROW_MEMORY], &point.memory_count, problems);
+    if (row->texts[ROW_DIGEST]) point.digest = strtoull(row->texts[ROW_DIGEST], NULL, 16);
+    return point;
+}

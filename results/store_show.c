@@ -1,0 +1,41 @@
+// Showing a store: its studies as records, by the means that every record has.
+#include "results/store_show.h"
+
+#include "results/text.h"
+
+#define POINTS_SHOWN 40
+
+static int count_ran(const Record *record) {
+    int count = 0;
+    for (int i = 0; i < record->point_count; i++) count += record->points[i].ran;
+    return count;
+}
+
+static void print_record(Arena *arena, const Record *record, const Style *style, bool verbose, FILE *out) {
+    Record shown = *record;
+    bool all = verbose || style->plain || record->point_count <= POINTS_SHOWN;
+    if (!all) shown.point_count = POINTS_SHOWN;
+    results_print(out, &shown, style, false);
+    fprintf(out, "%s points, %s ran", text_count(arena, record->point_count, !style->plain),
+            text_count(arena, count_ran(record), !style->plain));
+    fprintf(out, all ? "\n" : "; %d are shown, -v shows all\n", POINTS_SHOWN);
+}
+
+bool store_show(Arena *arena, const char *path, StoreForm form, const Style *style, bool verbose, FILE *out,
+                Problems *problems) {
+    Store *store = store_open(arena, path, STORE_READ, problems);
+    if (!store) return false;
+    int count = 0;
+    const Record *const *records = store_records(store, &count);
+    store_close(store);
+    bool many = form == STORE_JSON && count != 1;
+    if (records && many) fprintf(out, "[\n");
+    for (int i = 0; records && i < count; i++) {
+        if (i > 0) fprintf(out, many ? ",\n" : "\n");
+        if (form == STORE_CSV) results_write_csv(out, records[i]);
+        if (form == STORE_JSON) results_write_json(out, records[i]);
+        if (form == STORE_SCREEN) print_record(arena, records[i], style, verbose, out);
+    }
+    if (records && many) fprintf(out, "]\n");
+    return count == 0 ? problem_count(problems) == 0 : records != NULL;
+}

@@ -1,0 +1,14 @@
+// What a store holds, for people and for other programs.
+#ifndef LOCKSTEP_RESULTS_STORE_SHOW_H
+#define LOCKSTEP_RESULTS_STORE_SHOW_H
+
+#include "results/results.h"
+#include "results/store.h"
+
+typedef enum StoreForm { STORE_SCREEN, STORE_CSV, STORE_JSON } StoreForm;
+
+// False after a problem.
+bool store_show(Arena *arena, const char *path, StoreForm form, const Style *style, bool verbose, FILE *out,
+                Problems *problems);
+
+#endif

@@ -1,0 +1,21 @@
+// Beside the store, rows that are not yet committed: written at once, so that a killed process loses none, and cheaply,
+// so that commits to disk can wait. For the store only.
+#ifndef LOCKSTEP_RESULTS_STORE_SPOOL_H
+#define LOCKSTEP_RESULTS_STORE_SPOOL_H
+
+#include "results/store.h"
+
+typedef struct Spool {
+    const char *path;
+    int file; // -1: none
+} Spool;
+
+bool spool_exists(Arena *arena, const char *store);
+bool spool_open(Arena *arena, const char *store, Spool *spool); // false: errno says why
+bool spool_add(Spool *spool, const StoreRow *row);
+// The rows that a process before left; what was half written, or broken by a loss of power, is left out.
+const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count);
+bool spool_empty(Spool *spool);  // after a commit
+void spool_remove(Spool *spool); // and the file with it
+
+#endif

@@ -1,0 +1,69 @@
+// A sweep: the points of a study as numbered, independent pieces, each known by a key. The study is a script's, or said
+// in options.
+#ifndef LOCKSTEP_SCENARIOS_SWEEP_H
+#define LOCKSTEP_SCENARIOS_SWEEP_H
+
+#include "results/store.h"
+#include "scenarios/scenario.h"
+#include "scenarios/study_point.h"
+
+typedef enum SweepKind {
+    SWEEP_STUDY,  // a name that studies vary
+    SWEEP_OPTION, // an option of the command or of the script: the study is made anew with it
+    SWEEP_SET,    // a path of --set: the script is run anew with it
+    SWEEP_SEED
+} SweepKind;
+
+typedef struct SweepParameter {
+    Variation values;
+    SweepKind kind;
+    int axis; // parameters of one axis go hand in hand: the columns of a list
+} SweepParameter;
+
+typedef struct SweepRequest {
+    const Catalogue *catalogue;
+    ScenarioRequest scenario; // file NULL: the study is said in options
+    const OptionSpec *specs;  // of the whole command line
+    int spec_count;
+    const char *const *varied; // "gpus=8:64:8", from --vary
+    int varied_count;
+    const char *list;         // a CSV file of points, or NULL
+    const char *profile_text; // "": none
+} SweepRequest;
+
+typedef struct Sweep {
+    const SweepRequest *request;
+    const StudySpec *study; // one of the two
+    const ProgramSpec *program;
+    SweepParameter *parameters; // the slowest first
+    int parameter_count;
+    int by_name[MOST_VARIED]; // the order of keys: that of --vary says nothing
+    bool is_remade;           // some parameter makes the study anew at each point
+    int axis_size[MOST_VARIED];
+    int axis_count;
+    int64_t point_count;
+    StoreStudy stored;
+    Baseline baseline;
+} Sweep;
+
+// NULL after problems.
+Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problems, Problems *usage);
+const char *sweep_key(const Sweep *sweep, Arena *arena, int64_t point);
+// Simulates one point. What goes wrong with it is in the row.
+StoreRow sweep_point(Sweep *sweep, Arena *arena, int64_t point);
+// The row of a point whose process ended.
+StoreRow sweep_failed_point(const Sweep *sweep, Arena *arena, int64_t point, const char *reason);
+
+// "name=lo:hi:step", "name=lo:hi:xfactor", "name=geometric:lo:hi:factor", "name=a,b,c". False after a problem.
+bool sweep_read_vary(Arena *arena, const char *written, Variation *vary, Problems *problems);
+// A column each, in the order of the file. NULL after problems.
+const Variation *sweep_read_list(Arena *arena, const char *path, int *count, Problems *problems);
+
+// The study that options say: --model, --node, --gpus and the rest. NULL after problems.
+extern const OptionSpec sweep_job_options[];
+extern const int sweep_job_option_count;
+const OptionSpec *sweep_job_specs(Arena *arena, int *count); // with those of models and jobs
+StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
+                                    Problems *problems);
+
+#endif

@@ -1,0 +1,105 @@
+// What tests of sweeps share.
+#include "tests/sweep_store.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+char output[1 << 16];
+
+// A folder of this test's own, "{DIR}" in its command lines.
+const char *folder(void) {
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/lockstep-sweep-%d", (int)getpid());
+    mkdir(path, 0777);
+    return path;
+}
+
+void clear(void) {
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf %s", folder());
+    test_shell(line, output, sizeof output);
+    folder();
+}
+
+static const char *expanded(const char *line) {
+    static char text[4096];
+    size_t length = 0;
+    for (; *line && length + 80 < sizeof text; line++)
+        if (strncmp(line, "{DIR}", 5) == 0) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s", folder());
+            line += 4;
+        } else {
+            text[length++] = *line;
+        }
+    text[length] = '\0';
+    return text;
+}
+
+int shell(const char *line) { return test_shell(expanded(line), output, sizeof output); }
+
+const char *in_folder(const char *name) {
+    static char paths[4][128];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder(), name);
+    return path;
+}
+
+void put_text(const char *name, const char *text) {
+    FILE *file = fopen(in_folder(name), "w");
+    EXPECT(file != NULL);
+    if (!file) return;
+    fputs(text, file);
+    fclose(file);
+}
+
+// All that a store holds, as text: equal stores give equal texts. The caller frees it.
+static char *dump(const char *path) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    static const char *const queries[] = {"PRAGMA integrity_check", "SELECT sql FROM sqlite_schema ORDER BY name",
+                                          "SELECT * FROM study", "SELECT * FROM point"};
+    sqlite3 *base = NULL;
+    if (sqlite3_open_v2(path, &base, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) fprintf(out, "cannot be opened");
+    for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {
+        sqlite3_stmt *select = NULL;
+        sqlite3_prepare_v2(base, queries[q], -1, &select, NULL);
+        while (select && sqlite3_step(select) == SQLITE_ROW) {
+            for (int c = 0; c < sqlite3_column_count(select); c++) {
+                const char *cell = (const char *)sqlite3_column_text(select, c);
+                fprintf(out, "|%s", cell ? cell : "NULL");
+            }
+            fputc('\n', out);
+        }
+        sqlite3_finalize(select);
+    }
+    sqlite3_close(base);
+    fclose(out);
+    return text;
+}
+
+void expect_same_store(const char *actual, const char *expected) {
+    char *a = dump(actual), *b = dump(expected);
+    EXPECT(strncmp(a, "|ok\n", 4) == 0);
+    if (strcmp(a, b) != 0) test_fail(__FILE__, __LINE__, "%s differs from %s:\n%.800s\n%.800s", actual, expected, a, b);
+    free(a);
+    free(b);
+}
+
+int64_t ask(const char *path, const char *sql) {
+    sqlite3 *base = NULL;
+    sqlite3_stmt *select = NULL;
+    int64_t answer = -1;
+    sqlite3_open_v2(path, &base, SQLITE_OPEN_READWRITE, NULL);
+    if (sqlite3_prepare_v2(base, sql, -1, &select, NULL) == SQLITE_OK) {
+        int step = sqlite3_step(select);
+        if (step == SQLITE_ROW) answer = sqlite3_column_int64(select, 0);
+    }
+    sqlite3_finalize(select);
+    sqlite3_close(base);
+    return answer;
+}
