@@ -81,3 +81,18 @@ TEST(collective_says_what_is_missing_or_wrong) {
     EXPECT_CONTAINS(ended->err, "no fabric joins them");
     EXPECT_INT(collective("collective all_reduce --node dgx-a1000")->code, 4);
 }
+
+// Fabric and node are said as to lockstep topo.
+TEST(collective_takes_any_fabric_and_pictures_of_nodes) {
+    const Ended *ended = collective("collective all_reduce --node dgx-h100 --nodes 8 --sizes 1G --csv --fabric "
+                                    "ib-ndr400:leaf_spine:nodes_per_leaf=2:oversubscription=8");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, ",leaf0.up\n");
+    ended = collective("collective all_reduce --node tests/data/topo/h100_x4_pairs_4nic_pod.txt --gpu H100-SXM5-80GB "
+                       "--sizes 1G");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "on 4 GPUs of 1 node");
+    ended = collective("collective all_reduce --node dgx-h100 --nodes 2 --fabric ib-ndr400:dragnfly");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "did you mean \"dragonfly\"?");
+}

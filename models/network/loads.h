@@ -16,6 +16,7 @@ typedef struct Loads {
     Arena *arena;
     Load *items;
     int count, room;
+    double line_seconds, longest_line_seconds; // one way over the long lines crossed in turn, and over one of them
 } Loads;
 
 // Ranks that need no NIC to reach each other: those of one node, or of one NVLink domain.
@@ -72,5 +73,8 @@ Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward);
 Loads shift_loads(Arena *arena, const Group *group);
 // One byte from one rank to another.
 Loads pair_loads(Arena *arena, const Network *network, int from, int to);
+
+// The same on the fabric: each message that leaves a block is laid over the links that it crosses (fabric_loads.c).
+void add_fabric_loads(Loads *loads, const Group *group, const CollectiveRequest *request);
 
 #endif

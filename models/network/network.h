@@ -189,9 +189,8 @@ typedef struct CollectivePlan {
     int32_t limiting_link; // -1 when latency alone decides
 } CollectivePlan;
 
-// Nodes and trees of two tiers only; network_plan adds the links and lines of every fabric, and is what jobs run on.
+// What jobs run on and lockstep collective prints: links of nodes and fabric, long lines, the back end's choice.
 CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
-CollectivePlan network_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
 
 // alone_seconds of the same collective again and again, at other sizes and with other constants (NULL: shipped), as
 // fitting needs: the links are looked at once.

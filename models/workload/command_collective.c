@@ -7,6 +7,8 @@
 #include "models/workload/cluster.h"
 #include "models/workload/command_internal.h"
 #include "models/workload/commands.h"
+#include "models/workload/fabric_kinds.h"
+#include "models/workload/imported_node.h"
 
 #define SIZE_LIMIT 256
 #define ELEMENT_BYTES 4 // nccl-tests' float
@@ -18,10 +20,14 @@ static const char *const protocol_names[] = {"LL", "LL128", "Simple"};
 
 static const OptionSpec specs[] = {
     {"op", OPTION_TEXT, "NAME", .help = "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, …"},
-    {"node", OPTION_TEXT, "NAME", .help = "type of node (see: lockstep hw list node)"},
+    {"node", OPTION_TEXT, "NAME",
+     .help = "type of node (see: lockstep hw list node), or a file with the output of nvidia-smi topo -m or NCCL's "
+             "topology XML"},
+    {"gpu", OPTION_TEXT, "NAME", .help = "GPU of an imported node (see: lockstep hw list gpu)"},
     {"nodes", OPTION_COUNT, "N", .help = "how many whole nodes; when left out: 1"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all, instead of --nodes"},
-    {"fabric", OPTION_TEXT, "NAME", .help = "link between nodes (see: lockstep hw list fabric)"},
+    {"fabric", OPTION_TEXT, "NAME",
+     .help = "link between nodes, with :kind:name=value… or :FILE.json behind it (see: lockstep hw list fabric)"},
     {"begin", OPTION_TEXT, "SIZE", .help = "first size; 8", .letter = 'b'},
     {"end", OPTION_TEXT, "SIZE", .help = "last size; 8G", .letter = 'e'},
     {"factor", OPTION_QUANTITY, "N", .help = "each size times the one before; 2", .letter = 'f',
@@ -174,10 +180,12 @@ static void build_cluster(Asked *asked, const Options *options, Problems *proble
     const Catalogue *catalogue = catalogue_builtin(arena);
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    *group = (NodeGroup){.type = find_node(arena, catalogue, option_text(options, "node", ""), (Where){0}, problems)};
+    *group = (NodeGroup){.type = node_from_text(arena, catalogue, option_text(options, "node", ""),
+                                                option_text(options, "gpu", NULL), (Where){0}, problems)};
     *spec = (ClusterSpec){.groups = group, .group_count = 1, .price_per_gpu_hour = -1};
     if (option_given(options, "fabric"))
-        spec->link = find_link(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, problems);
+        fabric_from_text(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, &spec->link, &spec->layout,
+                         problems);
     if (problem_count(problems)) return;
     double whole = (double)option_count(options, "nodes", 1) * group->type->gpu_count;
     double gpus = (double)option_count(options, "gpus", (int64_t)whole);
