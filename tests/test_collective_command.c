@@ -96,3 +96,27 @@ TEST(collective_takes_any_fabric_and_pictures_of_nodes) {
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "did you mean \"dragonfly\"?");
 }
+
+// ---- Ranges.
+static double json_of(const char *line, const char *key) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Ended *ended = collective(line);
+    const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+    double value = json ? json_number(&json_get(json, "results")->items[0], key, problems) : -1;
+    EXPECT_INT(problem_count(problems), 0);
+    arena_close(arena);
+    return value;
+}
+
+TEST(a_collective_has_a_range_that_is_wider_the_less_is_said) {
+    const char *open_line = "collective all_reduce --node dgx-a100 --sizes 1K --json";
+    const char *said_line =
+        "collective all_reduce --node dgx-a100 --sizes 1K --json --version 2.16 --gpus-per-process 1";
+    double low = json_of(open_line, "time_us_p5"), middle = json_of(open_line, "time_us"),
+           high = json_of(open_line, "time_us_p95");
+    EXPECT(low < middle && middle < high);
+    EXPECT_NEAR(low * high, middle * middle, 1e-6); // as far down as up, in factors
+    EXPECT(json_of(said_line, "time_us_p95") / json_of(said_line, "time_us_p5") < high / low);
+    EXPECT_CONTAINS(collective("collective all_reduce --node dgx-a100 --sizes 1K -v")->out, "time p95");
+}

@@ -43,6 +43,7 @@ static const OptionSpec specs[] = {
      .choice_count = COUNT_OF(backend_names)},
     {"cpu", OPTION_FLAG, .help = "arrays in CPU memory (gloo and mpi)"},
     {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
+    {"verbose", OPTION_FLAG, .help = "also the times between which it lies nine times in ten", .letter = 'v'},
     {"csv", OPTION_FLAG, .help = "print CSV instead of a table"},
 };
 
@@ -57,10 +58,13 @@ typedef struct Asked {
     const Cluster *cluster;
     CollectiveRequest request;
     double first, last, factor;
+    bool verbose;
+    const char *assumed[2]; // what was not said about the machine
+    int assumed_count;
 } Asked;
 
 typedef struct Row {
-    double bytes, seconds, algorithm_rate, bus_rate;
+    double bytes, seconds, low, high, algorithm_rate, bus_rate; // nine times in ten it takes low to high seconds
     CollectivePlan plan;
 } Row;
 
@@ -171,6 +175,8 @@ static void ask(Asked *asked, const Options *options, Problems *problems) {
     request->backend = (Backend)option_choice(options, "backend", BACKEND_NCCL);
     request->nccl_version = read_version(option_text(options, "version", NULL), problems);
     request->gpus_per_process = (int)option_count(options, "gpus-per-process", 1);
+    if (!request->nccl_version) asked->assumed[asked->assumed_count++] = "nccl_version";
+    if (!option_given(options, "gpus-per-process")) asked->assumed[asked->assumed_count++] = "launch";
     request->on_host = option_flag(options, "cpu");
     request->shift = request->op == COLLECTIVE_SEND_RECV;
 }
@@ -243,6 +249,9 @@ static int compute_rows(Asked *asked, Row *rows) {
         row->plan = collective_plan(asked->arena, asked->cluster->network, &request);
         row->bytes = request.bytes;
         row->seconds = row->plan.alone_seconds;
+        double spread = collective_spread(asked->cluster->network, &request, asked->assumed, asked->assumed_count);
+        row->low = row->seconds * exp(-RANGE_90 * spread);
+        row->high = row->seconds * exp(RANGE_90 * spread);
         row->algorithm_rate = row->bytes / row->seconds;
         row->bus_rate = row->algorithm_rate * bus_factor(request.op, request.rank_count);
         if (request.op == COLLECTIVE_BARRIER) break;
@@ -264,14 +273,18 @@ static void print_table(const Asked *asked, const Row *rows, int count) {
     printf("# %s over %s on %d GPUs of %d node%s, simulated\n", collective_op_name(request->op),
            backend_name(request->backend), asked->cluster->gpu_count, asked->cluster->node_count,
            asked->cluster->node_count == 1 ? "" : "s");
-    printf("# %10s %12s %8s %6s %5s %10s %8s %8s  %-18s %-7s %3s  %s\n", "size", "count", "type", "redop", "root",
-           "time", "algbw", "busbw", "algorithm", "proto", "ch", "limited by");
-    printf("# %10s %12s %8s %6s %5s %10s %8s %8s\n", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+    printf("# %10s %12s %8s %6s %5s %10s%s %8s %8s  %-18s %-7s %3s  %s\n", "size", "count", "type", "redop", "root",
+           "time", asked->verbose ? "    time p5   time p95" : "", "algbw", "busbw", "algorithm", "proto", "ch",
+           "limited by");
+    printf("# %10s %12s %8s %6s %5s %10s%s %8s %8s\n", "(B)", "(elements)", "", "", "", "(us)",
+           asked->verbose ? "       (us)       (us)" : "", "(GB/s)", "(GB/s)");
     for (int i = 0; i < count; i++) {
         const Row *row = &rows[i];
-        printf("%12.0f %12.0f %8s %6s %5d %10.2f %8.2f %8.2f  %-18s %-7s %3d  %s\n", row->bytes,
+        char range[32] = "";
+        if (asked->verbose) snprintf(range, sizeof range, " %10.2f %10.2f", 1e6 * row->low, 1e6 * row->high);
+        printf("%12.0f %12.0f %8s %6s %5d %10.2f%s %8.2f %8.2f  %-18s %-7s %3d  %s\n", row->bytes,
                count_of(request->op, request->rank_count, row->bytes), "float", redop, rooted ? 0 : -1,
-               1e6 * row->seconds, row->algorithm_rate / 1e9, row->bus_rate / 1e9, row->plan.algorithm,
+               1e6 * row->seconds, range, row->algorithm_rate / 1e9, row->bus_rate / 1e9, row->plan.algorithm,
                *row->plan.protocol ? row->plan.protocol : "-", row->plan.channels, limit_of(asked, row));
     }
 }
@@ -298,6 +311,8 @@ static void print_json(const Asked *asked, const Row *rows, int count) {
         json_begin_object(&json);
         write_number(&json, "size", rows[i].bytes);
         write_number(&json, "time_us", 1e6 * rows[i].seconds);
+        write_number(&json, "time_us_p5", 1e6 * rows[i].low);
+        write_number(&json, "time_us_p95", 1e6 * rows[i].high);
         write_number(&json, "algbw_gb_per_s", rows[i].algorithm_rate / 1e9);
         write_number(&json, "busbw_gb_per_s", rows[i].bus_rate / 1e9);
         write_text(&json, "algorithm", rows[i].plan.algorithm);
@@ -312,6 +327,7 @@ static void print_json(const Asked *asked, const Row *rows, int count) {
 }
 
 static int print_rows(Asked *asked, const Options *options) {
+    asked->verbose = option_flag(options, "verbose");
     Row *rows = ARENA_ARRAY(asked->arena, Row, SIZE_LIMIT);
     int count = compute_rows(asked, rows);
     if (option_flag(options, "json"))
