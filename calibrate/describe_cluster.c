@@ -10,6 +10,8 @@
 #include "calibrate/nccl_log.h"
 #include "sim/list.h"
 
+#define LOOPBACK_GIGABITS 100 // more than sockets move
+
 typedef struct Description {
     Arena *arena;
     const Catalogue *catalogue;
@@ -177,7 +179,7 @@ static double usual_gigabits(const Description *description, bool tcp) {
     return tcp ? 10 : year >= 2022 ? 400 : year >= 2020 ? 200 : 100;
 }
 
-static void describe_network(Description *description) {
+static void describe_network(Description *description, bool one_host) {
     const char *word = text_of(description, "transport");
     NodeType *node = description->node;
     if (unknown(word) || is(word, "none")) {
@@ -195,7 +197,9 @@ static void describe_network(Description *description) {
         return;
     }
     bool tcp = transports[at].transport == TRANSPORT_TCP;
-    double rate = 1e9 / 8 * default_number(description, "nic_gbps", usual_gigabits(description, tcp), " Gb/s");
+    // Ranks that share a GPU share its host: their sockets loop back through memory, and no NIC holds them up.
+    double usual = one_host ? LOOPBACK_GIGABITS : usual_gigabits(description, tcp);
+    double rate = 1e9 / 8 * default_number(description, "nic_gbps", usual, " Gb/s");
     FabricLink *link = ARENA_NEW(description->arena, FabricLink);
     *link = transports[at].like ? *catalogue_link(description->catalogue, transports[at].like)
                                 : *nearest_link(description->catalogue, transports[at].transport, rate);
@@ -305,7 +309,7 @@ const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogu
     node->in_switch_reduction = in_switch_reduction(&description);
     describe_host(&description);
     bool joined = nodes > 1 && !(rack && nodes <= 18);
-    if (joined) describe_network(&description);
+    if (joined) describe_network(&description, ranks_per_gpu > 1);
     if (problem_count(problems) > before) return NULL;
 
     DescribedCluster *result = ARENA_NEW(arena, DescribedCluster);

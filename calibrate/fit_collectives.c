@@ -67,7 +67,8 @@ double fit_collectives(Arena *arena, const Measurements *logs, const double *wei
                             .residuals = residuals,
                             .data = &task,
                             .difference_step = 1e-3,
-                            .most_iterations = 30};
+                            .most_iterations = 30,
+                            .tolerance = 1e-3};
     CHECK(rows > 0);
     double fitted = least_squares_solve(arena, &problem, x, sigma);
     *constants = constants_at(&task, x);

@@ -14,6 +14,7 @@ typedef struct MeasuredCollective {
     CollectiveOp op;
     CollectivePrice *price;
     double *predicted;                  // [log->row_count] seconds
+    double large_spread, small_spread;  // of the logarithm, zero-shot
     const char *machine, *network_kind; // of the same machine: equal; of the same network: equal, "" within one node
     bool fitted;                        // constants were fitted on this very log
     bool informed;                      // or on another log of the same machine

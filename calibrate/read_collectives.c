@@ -49,6 +49,12 @@ static bool is_chosen(const Options *options, CollectiveOp op, const char *famil
     return op_chosen && family_chosen;
 }
 
+static double spread_at(const CollectiveRequest *request, const DescribedCluster *cluster, double bytes) {
+    CollectiveRequest asked = *request;
+    asked.bytes = bytes;
+    return collective_spread(cluster->cluster->network, &asked, cluster->assumptions, cluster->assumption_count);
+}
+
 static void add_log(Validation *validation, const Options *options, const Csv *clusters, const char *path) {
     static const char *const machine[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",
                                           "pcie_gen", "cpu_vendor", "nccl_version"};
@@ -96,6 +102,8 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         .machine = key_of(arena, clusters, row, machine, sizeof machine / sizeof *machine),
         .network_kind =
             spans_nodes(cluster) ? key_of(arena, clusters, row, network, sizeof network / sizeof *network) : ""};
+    measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
+    measured.small_spread = spread_at(&request, cluster, 1);
     LIST_PUSH(arena, &validation->logs, measured);
 }
 

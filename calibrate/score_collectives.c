@@ -7,11 +7,14 @@
 
 Score score_of(Arena *arena, const MeasuredCollective *measured, bool large) {
     double *errors = ARENA_ARRAY(arena, double, measured->log->row_count);
+    double spread = large ? measured->large_spread : measured->small_spread;
     Score score = {0};
     for (int r = 0; r < measured->log->row_count; r++) {
         const NcclRow *row = &measured->log->rows[r];
-        if ((row->bytes >= LARGE_BYTES) == large)
-            errors[score.sizes++] = fabs(measured->predicted[r] / row->seconds - 1);
+        if ((row->bytes >= LARGE_BYTES) != large) continue;
+        double ratio = measured->predicted[r] / row->seconds;
+        score.inside += fabs(log(ratio)) <= RANGE_90 * spread;
+        errors[score.sizes++] = fabs(ratio - 1);
     }
     if (!score.sizes) return score;
     score.median = quantile(arena, errors, score.sizes, 0.5);
@@ -29,9 +32,11 @@ Summed sum_up(const Board *board, const bool *chosen, bool large) {
         const Score *score = large ? &scores[i].large : &scores[i].small;
         if (!chosen[i] || !score->sizes) continue;
         medians[summed.logs] = score->median;
+        summed.inside += (double)score->inside / score->sizes;
         p90s[summed.logs++] = score->p90;
     }
     if (!summed.logs) return summed;
+    summed.inside /= summed.logs;
     summed.median = quantile(arena, medians, summed.logs, 0.5);
     summed.p90_of_medians = quantile(arena, medians, summed.logs, 0.9);
     summed.median_of_p90s = quantile(arena, p90s, summed.logs, 0.5);

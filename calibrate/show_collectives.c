@@ -6,15 +6,17 @@
 
 static void print_summed(const Summed *summed) {
     if (summed->logs)
-        printf("  %6.1f %6.1f %6.1f", 100 * summed->median, 100 * summed->p90_of_medians, 100 * summed->median_of_p90s);
+        printf("  %6.1f %6.1f %6.1f %6.0f", 100 * summed->median, 100 * summed->p90_of_medians,
+               100 * summed->median_of_p90s, 100 * summed->inside);
     else
-        printf("  %6s %6s %6s", "-", "-", "-");
+        printf("  %6s %6s %6s %6s", "-", "-", "-", "-");
 }
 
 static void print_groups(const Board *board, const char *title, WordOf word_of) {
     bool *chosen = ARENA_ARRAY(board->arena, bool, board->count);
-    printf("%-40s logs  %20s  %20s\n", title, "from 64 KiB, %", "below 64 KiB, %");
-    printf("%-40s       %6s %6s %6s  %6s %6s %6s\n", "", "median", "p90", "m.p90", "median", "p90", "m.p90");
+    printf("%-40s logs  %27s  %27s\n", title, "from 64 KiB, %", "below 64 KiB, %");
+    printf("%-40s       %6s %6s %6s %6s  %6s %6s %6s %6s\n", "", "median", "p90", "m.p90", "range", "median", "p90",
+           "m.p90", "range");
     for (int i = 0; i < board->count; i++) {
         const char *word = word_of(board->scores[i].measured);
         if (seen_before(board, word_of, i)) continue;
@@ -111,5 +113,6 @@ void print_board(const Validation *validation, const Board *board, bool verbose)
     print_skipped(validation);
     printf("coverage: %d of %d logs\n", validation->logs.count, validation->logs.count + validation->skipped.count);
     printf("median and p90 are over logs, of each log's median |predicted / measured - 1|; m.p90 is the median of the "
-           "logs' p90s\n");
+           "logs' p90s;\nrange is the share of sizes inside the 90 %% range that the description leaves (90 when it is "
+           "honest)\n");
 }

@@ -43,7 +43,7 @@ void refit(Validation *validation);
 
 // ---- Scores (score_collectives.c).
 typedef struct Score {
-    int sizes;
+    int sizes, inside; // of them within the 90 % range
     double median, p90;
 } Score;
 
@@ -56,6 +56,7 @@ typedef struct LogScore {
 typedef struct Summed {
     int logs;
     double median, p90_of_medians, median_of_p90s;
+    double inside; // share of their sizes within the 90 % range, each log counting alike
 } Summed;
 
 typedef struct Board {

@@ -32,6 +32,7 @@ static void write_summed(JsonWriter *json, const char *key, const Summed *summed
     write_number(json, "median_error_pct", summed->logs ? 100 * summed->median : NAN);
     write_number(json, "p90_over_logs_pct", summed->logs ? 100 * summed->p90_of_medians : NAN);
     write_number(json, "median_of_p90_pct", summed->logs ? 100 * summed->median_of_p90s : NAN);
+    write_number(json, "inside_range_pct", summed->logs ? 100 * summed->inside : NAN);
     json_end_object(json);
 }
 

@@ -172,7 +172,7 @@ static int32_t collective_plan_of(Matcher *m, OpenChannel *open, PlanKey key, co
                                  .rank_count = rank_count,
                                  .root = key.root,
                                  .bytes = key.bytes};
-    return add_plan(m, open, key, network_plan(m->arena, m->program->cluster->network, &request).plan);
+    return add_plan(m, open, key, collective_plan(m->arena, m->program->cluster->network, &request).plan);
 }
 
 static void meet(Matcher *m, const Entry *entry, int32_t channel, int32_t plan) {

@@ -54,8 +54,9 @@ double least_squares_solve(Arena *arena, const LeastSquares *problem, double *x,
     gsl_vector_view view = gsl_vector_view_array(start, parameters);
     gsl_multifit_nlinear_init(&view.vector, &function, work);
     int info;
-    gsl_multifit_nlinear_driver(problem->most_iterations > 0 ? (size_t)problem->most_iterations : 100, 1e-8, 1e-8, 0,
-                                NULL, NULL, &info, work);
+    double tolerance = problem->tolerance > 0 ? problem->tolerance : 1e-8;
+    gsl_multifit_nlinear_driver(problem->most_iterations > 0 ? (size_t)problem->most_iterations : 100, tolerance,
+                                tolerance, 0, NULL, NULL, &info, work);
     memcpy(x, gsl_multifit_nlinear_position(work)->data, parameters * sizeof *x);
     double norm = gsl_blas_dnrm2(gsl_multifit_nlinear_residual(work));
     if (sigma || problem->covariance) take_covariance(work, problem, norm * norm, sigma);

@@ -13,6 +13,7 @@ typedef struct LeastSquares {
     double difference_step; // relative step of numerical derivatives; 0: 1e-6
     int most_iterations;    // 0: 100
     double *covariance;     // or NULL: takes parameter_count squared values, scaled by the residuals
+    double tolerance;       // of a relative step or gradient, at which the search ends; 0: 1e-8
 } LeastSquares;
 
 // x holds the start and takes the best point found. sigma (or NULL) takes standard errors from the covariance, scaled

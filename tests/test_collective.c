@@ -334,3 +334,32 @@ TEST(gloo_rings_over_one_nic_and_mpi_changes_algorithm_at_16_kib) {
     EXPECT_TEXT(collective_plan(arena, network, &request).algorithm, "recursive_doubling");
     arena_close(arena);
 }
+
+// Slingshot's messages above 4 KiB on the wire first ask: LL puts a flag beside each word, so from 2 KiB of payload on.
+TEST(a_message_beyond_the_eager_size_waits_for_a_rendezvous) {
+    Arena *arena = arena_open();
+    double step[2];
+    static const Transport transports[] = {NET_SLINGSHOT, NET_INFINIBAND};
+    for (int t = 0; t < 2; t++) {
+        FabricShape fabric = {
+            .transport = transports[t], .nic_bytes_per_second = 25e9, .efficiency = 0.9, .latency_seconds = 1.75e-6};
+        const Network *network = network_of(arena, quad_gh200(), 2, fabric);
+        int ranks[] = {0, 4};
+        double seconds[2];
+        for (int i = 0; i < 2; i++) {
+            CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE,
+                                         .ranks = ranks,
+                                         .rank_count = 2,
+                                         .bytes = i ? 2100 : 2000,
+                                         .algorithm = "tree",
+                                         .protocol = "LL"};
+            seconds[i] = collective_plan(arena, network, &request).alone_seconds;
+        }
+        step[t] = seconds[1] - seconds[0];
+    }
+    NcclConstants constants = nccl_constants_shipped();
+    double expected = 2 * constants.values[RENDEZVOUS_TIME] * constants.values[TRANSPORT_HOP + NET_SLINGSHOT];
+    EXPECT_NEAR(step[0] - step[1], expected, 1e-3); // up and down the tree
+    EXPECT(fabs(step[1]) < 0.1 * expected);
+    arena_close(arena);
+}

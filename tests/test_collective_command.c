@@ -81,3 +81,42 @@ TEST(collective_says_what_is_missing_or_wrong) {
     EXPECT_CONTAINS(ended->err, "no fabric joins them");
     EXPECT_INT(collective("collective all_reduce --node dgx-a1000")->code, 4);
 }
+
+// Fabric and node are said as to lockstep topo.
+TEST(collective_takes_any_fabric_and_pictures_of_nodes) {
+    const Ended *ended = collective("collective all_reduce --node dgx-h100 --nodes 8 --sizes 1G --csv --fabric "
+                                    "ib-ndr400:leaf_spine:nodes_per_leaf=2:oversubscription=8");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, ",leaf0.up\n");
+    ended = collective("collective all_reduce --node tests/data/topo/h100_x4_pairs_4nic_pod.txt --gpu H100-SXM5-80GB "
+                       "--sizes 1G");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "on 4 GPUs of 1 node");
+    ended = collective("collective all_reduce --node dgx-h100 --nodes 2 --fabric ib-ndr400:dragnfly");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "did you mean \"dragonfly\"?");
+}
+
+// ---- Ranges.
+static double json_of(const char *line, const char *key) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Ended *ended = collective(line);
+    const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+    double value = json ? json_number(&json_get(json, "results")->items[0], key, problems) : -1;
+    EXPECT_INT(problem_count(problems), 0);
+    arena_close(arena);
+    return value;
+}
+
+TEST(a_collective_has_a_range_that_is_wider_the_less_is_said) {
+    const char *open_line = "collective all_reduce --node dgx-a100 --sizes 1K --json";
+    const char *said_line =
+        "collective all_reduce --node dgx-a100 --sizes 1K --json --version 2.16 --gpus-per-process 1";
+    double low = json_of(open_line, "time_us_p5"), middle = json_of(open_line, "time_us"),
+           high = json_of(open_line, "time_us_p95");
+    EXPECT(low < middle && middle < high);
+    EXPECT_NEAR(low * high, middle * middle, 1e-6); // as far down as up, in factors
+    EXPECT(json_of(said_line, "time_us_p95") / json_of(said_line, "time_us_p5") < high / low);
+    EXPECT_CONTAINS(collective("collective all_reduce --node dgx-a100 --sizes 1K -v")->out, "time p95");
+}

@@ -138,7 +138,7 @@ TEST(a_full_exchange_takes_what_its_narrowest_links_take) {
         int count = network_rank_count(network);
         CollectiveRequest request = {
             .op = COLLECTIVE_ALL_TO_ALL, .ranks = all_ranks(arena, network), .rank_count = count, .bytes = 1e9};
-        CollectivePlan plan = network_plan(arena, network, &request);
+        CollectivePlan plan = collective_plan(arena, network, &request);
         double slowest = slowest_fabric_link(network, &plan.plan) / exchange_scale(network, &plan.plan);
         double expected = fabric_cases[i].exchange_seconds;
         if (expected > 0 ? fabs(slowest / expected - 1) > 1e-6 : slowest > 1 / NIC)
@@ -162,9 +162,10 @@ TEST(what_leaves_nodes_crosses_the_fabric_for_every_collective) {
                                              .ranks = all_ranks(arena, network),
                                              .rank_count = network_rank_count(network),
                                              .bytes = 1e8};
-                CollectivePlan whole = network_plan(arena, network, &request);
-                CollectivePlan nodes = collective_plan(arena, network, &request);
-                EXPECT(whole.alone_seconds >= nodes.alone_seconds - 1e-12);
+                CollectivePlan whole = collective_plan(arena, network, &request);
+                const Network *flat =
+                    network_case(arena, &(FabricCase){"single_switch", fabric_cases[i].nodes, 0, 0, 0});
+                EXPECT(whole.alone_seconds >= collective_plan(arena, flat, &request).alone_seconds - 1e-12);
                 double up = 0, down = 0;
                 for (int u = 0; u < whole.plan.use_count; u++) {
                     const char *name = network->links[whole.plan.uses[u].link].name;
@@ -176,6 +177,47 @@ TEST(what_leaves_nodes_crosses_the_fabric_for_every_collective) {
             }
 }
 
+TEST(a_shift_crosses_each_leaf_once_out_and_once_in) {
+    Arena *arena = arena_open();
+    FabricCase c = {"leaf_spine:nodes_per_leaf=2:oversubscription=8", 8, 0, 0, 0};
+    const Network *network = network_case(arena, &c);
+    CollectiveRequest request = {
+        .op = COLLECTIVE_SEND_RECV, .ranks = all_ranks(arena, network), .rank_count = 64, .bytes = 1e8, .shift = true};
+    CollectivePlan plan = collective_plan(arena, network, &request);
+    double sent = 0; // by the one NIC that leaves each node
+    int leaf_links = 0;
+    for (int u = 0; u < plan.plan.use_count; u++)
+        if (strcmp(network->links[plan.plan.uses[u].link].name, "node0.nic7.out") == 0) sent = plan.plan.uses[u].weight;
+    for (int u = 0; u < plan.plan.use_count; u++) {
+        if (plan.plan.uses[u].link < network->first_fabric_link) continue;
+        EXPECT_NEAR(plan.plan.uses[u].weight, sent, 1e-12);
+        leaf_links++;
+    }
+    EXPECT(sent > 0);
+    EXPECT_NEAR(leaf_links, 2 * 4, 0); // up and down of four leaves
+    arena_close(arena);
+}
+
+// Whatever the fabric's narrowest link, nothing that can be asked for is faster than what is chosen freely.
+TEST(the_choice_of_algorithm_knows_the_fabric) {
+    static const char *const algorithms[] = {"ring", "tree", "nvls_tree"};
+    FabricCase narrow = {"leaf_spine:nodes_per_leaf=2:oversubscription=64", 8, 0, 0, 0};
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Network *network =
+        network_of(arena, dgx_h100(), narrow.nodes, *fabric_case_shape(arena, narrow.text, problems));
+    for (double bytes = 1e3; bytes < 1e11; bytes *= 4) {
+        CollectiveRequest request = {
+            .op = COLLECTIVE_ALL_REDUCE, .ranks = all_ranks(arena, network), .rank_count = 64, .bytes = bytes};
+        double chosen = collective_plan(arena, network, &request).alone_seconds;
+        for (int a = 0; a < 3; a++) {
+            request.algorithm = algorithms[a];
+            EXPECT(chosen <= collective_plan(arena, network, &request).alone_seconds * (1 + 1e-9));
+        }
+    }
+    arena_close(arena);
+}
+
 // ---- Twins.
 static double exchange_on(const char *text, int nodes) {
     Arena *arena = arena_open();
@@ -185,7 +227,7 @@ static double exchange_on(const char *text, int nodes) {
                                  .ranks = all_ranks(arena, network),
                                  .rank_count = network_rank_count(network),
                                  .bytes = 1e9};
-    double seconds = network_plan(arena, network, &request).alone_seconds;
+    double seconds = collective_plan(arena, network, &request).alone_seconds;
     arena_close(arena);
     return seconds;
 }
@@ -207,7 +249,7 @@ TEST(a_long_line_is_crossed_twice_by_a_ring_that_turns_twice) {
     for (int i = 0; i < 2; i++) {
         CollectiveRequest request = {
             .op = COLLECTIVE_ALL_REDUCE, .ranks = all_ranks(arena, networks[i]), .rank_count = 64, .bytes = 1e6};
-        seconds[i] = network_plan(arena, networks[i], &request).alone_seconds;
+        seconds[i] = collective_plan(arena, networks[i], &request).alone_seconds;
     }
     EXPECT_NEAR(seconds[0] - seconds[1], 2 * 2 * 5e-3, 1e-9); // two lines, two turns
     arena_close(arena);
@@ -249,7 +291,7 @@ TEST(trays_of_one_nvlink_domain_leave_the_fabric_alone) {
             int ranks[144];
             for (int r = 0; r < 4 * trays; r++) ranks[r] = r;
             CollectiveRequest request = {.op = ops[o], .ranks = ranks, .rank_count = 4 * trays, .bytes = 1e8};
-            CollectivePlan plan = network_plan(arena, network, &request);
+            CollectivePlan plan = collective_plan(arena, network, &request);
             EXPECT((slowest_fabric_link(network, &plan.plan) > 0) == (trays == 36));
         }
     arena_close(arena);

@@ -25,7 +25,7 @@ TEST(an_exponential_without_noise_is_recovered) {
     Arena *arena = arena_open();
     Decay decay = noisy_decay(1, 0);
     double x[3] = {1, 1, 0};
-    LeastSquares problem = {3, 60, decay_residuals, &decay, 0, 0, NULL};
+    LeastSquares problem = {3, 60, decay_residuals, &decay, 0, 0, NULL, 0};
     double rms = least_squares_solve(arena, &problem, x, NULL);
     EXPECT_NEAR(x[0], 5, 1e-5);
     EXPECT_NEAR(x[1], 1.3, 1e-5);
@@ -40,7 +40,7 @@ TEST(the_truth_lies_within_two_standard_errors_in_95_percent_of_trials) {
         Arena *arena = arena_open();
         Decay decay = noisy_decay((uint64_t)seed, 0.1);
         double x[3] = {4, 1, 0}, sigma[3];
-        LeastSquares problem = {3, 60, decay_residuals, &decay, 0, 0, NULL};
+        LeastSquares problem = {3, 60, decay_residuals, &decay, 0, 0, NULL, 0};
         least_squares_solve(arena, &problem, x, sigma);
         inside += fabs(x[1] - 1.3) < 1.96 * sigma[1];
         arena_close(arena);

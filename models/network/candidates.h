@@ -18,6 +18,8 @@ typedef struct Candidate {
 
 int nccl_candidates(const Group *group, const CollectiveRequest *request, Candidate *candidates);
 int host_candidates(const Group *group, Backend backend, CollectiveOp op, double bytes, Candidate *candidates);
+// Adds what long lines on the way of these loads cost.
+void count_lines(const Group *group, const Loads *loads, const CollectiveRequest *request, Candidate *candidate);
 
 // Steps that double until they reach the number: 0 for 1, 3 for 5 to 8.
 int log2_up(int number);

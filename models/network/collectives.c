@@ -21,7 +21,7 @@ bool collective_op_from_name(const char *name, CollectiveOp *op) {
     return false;
 }
 
-static Loads request_loads(Arena *scratch, const Group *group, const CollectiveRequest *request) {
+static Loads node_loads(Arena *scratch, const Group *group, const CollectiveRequest *request) {
     switch (request->op) {
     case COLLECTIVE_SEND_RECV:
         if (request->shift) return shift_loads(scratch, group);
@@ -39,6 +39,12 @@ static Loads request_loads(Arena *scratch, const Group *group, const CollectiveR
     bool mpi = request->backend == BACKEND_MPI;
     return host_ring_loads(scratch, group, request->on_host, mpi,
                            mpi ? mpi_constants.local_copies : gloo_constants.local_copies);
+}
+
+static Loads request_loads(Arena *scratch, const Group *group, const CollectiveRequest *request) {
+    Loads loads = node_loads(scratch, group, request);
+    add_fabric_loads(&loads, group, request);
+    return loads;
 }
 
 // Seconds per byte of payload when nothing else moves, and the link that decides (-1: software does).
@@ -135,9 +141,13 @@ static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loa
     return result;
 }
 
-static int request_candidates(const Group *group, const CollectiveRequest *request, Candidate *candidates) {
-    if (request->backend == BACKEND_NCCL) return nccl_candidates(group, request, candidates);
-    return host_candidates(group, request->backend, request->op, request->bytes, candidates);
+static int request_candidates(const Group *group, const Loads *loads, const CollectiveRequest *request,
+                              Candidate *candidates) {
+    int count = request->backend == BACKEND_NCCL
+                    ? nccl_candidates(group, request, candidates)
+                    : host_candidates(group, request->backend, request->op, request->bytes, candidates);
+    for (int i = 0; i < count; i++) count_lines(group, loads, request, &candidates[i]);
+    return count;
 }
 
 static CollectivePlan nothing_to_do(void) {
@@ -154,7 +164,7 @@ CollectivePlan collective_plan(Arena *arena, const Network *network, const Colle
     Group group = group_create(scratch, network, asked.ranks, asked.rank_count);
     if (asked.constants) group.constants = asked.constants;
     Loads loads = request_loads(scratch, &group, &asked);
-    int count = request_candidates(&group, &asked, candidates);
+    int count = request_candidates(&group, &loads, &asked, candidates);
     CollectivePlan plan =
         plan_of(arena, &group, &loads, choose(&group, &loads, &asked, candidates, count), asked.bytes);
     arena_close(scratch);
@@ -189,9 +199,10 @@ CollectivePrice *collective_price_create(Arena *arena, const Network *network, c
     if (request->op == COLLECTIVE_BARRIER) price->request.bytes = 4;
     if (request->rank_count < 2) return price;
     price->group = group_create(arena, network, request->ranks, request->rank_count);
-    price->loads.arena = arena;
     Arena *scratch = arena_open();
     Loads all = request_loads(scratch, &price->group, request);
+    price->loads =
+        (Loads){.arena = arena, .line_seconds = all.line_seconds, .longest_line_seconds = all.longest_line_seconds};
     for (int i = 0; i < all.count; i++)
         if (!have_alike(price, &all.items[i])) LIST_PUSH(arena, &price->loads, all.items[i]);
     arena_close(scratch);
@@ -205,7 +216,7 @@ double collective_price_seconds(const CollectivePrice *price, double bytes, cons
     if (request.rank_count < 2) return 0;
     if (request.op != COLLECTIVE_BARRIER) request.bytes = bytes;
     if (constants) group.constants = constants;
-    int count = request_candidates(&group, &request, candidates);
+    int count = request_candidates(&group, &price->loads, &request, candidates);
     const Candidate *best = choose(&group, &price->loads, &request, candidates, count);
     return candidate_seconds(&group, &price->loads, best, request.bytes);
 }

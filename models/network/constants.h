@@ -32,6 +32,7 @@ typedef enum ConstantId {
     TRANSPORT_RATE, // + transport
     TRANSPORT_RATE_LAST = TRANSPORT_RATE + 5,
     BOUNCED_HOP,
+    RENDEZVOUS_TIME,
     LL_SHARE, // + age
     LL_SHARE_LAST = LL_SHARE + 1,
     LL128_SHARE,
@@ -69,7 +70,8 @@ typedef enum ConstantId {
     PROCESS_LAUNCH_TIME,
     THREAD_LAUNCH_TIME,
     PCIE_PEER_SHARE,
-    STAGED_SHARE,
+    STAGED_SHARE, // + age
+    STAGED_SHARE_LAST = STAGED_SHARE + 1,
     BRIDGE_DUPLEX_SHARE,
     BRIDGE_SHARE,
     BOUNCED_SHARE,

@@ -1,12 +1,12 @@
 // The same patterns as loads.c, seen from the fabric: who sends how much to whom between nodes, each message laid over
 // the links that it crosses.
-#include "models/network/fabric_loads.h"
+#include "models/network/loads.h"
 
 #include "sim/list.h"
 
 typedef struct Traffic {
     const Network *network;
-    FabricLoads *result;
+    Loads *loads;
     double *sums;     // [fabric_link_count]
     int32_t *touched; // links with a sum, in the order met
     int touched_count;
@@ -33,7 +33,15 @@ static double line_between(const Traffic *traffic, int from, int to) {
 
 static void take_farthest_line(Traffic *traffic, int from, int to) {
     double seconds = line_between(traffic, from, to);
-    if (seconds > traffic->result->line_seconds) traffic->result->line_seconds = seconds;
+    if (seconds > traffic->loads->line_seconds) traffic->loads->line_seconds = seconds;
+    traffic->loads->longest_line_seconds = traffic->loads->line_seconds;
+}
+
+// A ring crosses one line after the other.
+static void add_line(Traffic *traffic, int from, int to) {
+    double seconds = line_between(traffic, from, to);
+    traffic->loads->line_seconds += seconds;
+    if (seconds > traffic->loads->longest_line_seconds) traffic->loads->longest_line_seconds = seconds;
 }
 
 // From rank to rank over the NICs of the sender.
@@ -41,7 +49,6 @@ static void send(Traffic *traffic, int from, int to, double share) {
     const Network *network = traffic->network;
     if (node_of_rank(network, from)->domain == node_of_rank(network, to)->domain) return;
     int count = nics_of_rank(network, from);
-    traffic->result->leaving += share;
     for (int i = 0; i < count; i++) {
         NicPair nics = fabric_nics(network, from, to, i, traffic->relayed);
         cross(traffic, fabric_leaf(network, network->node_of[from], nics.out),
@@ -58,7 +65,7 @@ static void block_ring(Traffic *traffic, const Group *group) {
         for (int j = 0; j < width; j++) // where one has fewer ranks, they are used again
             send(traffic, group->ranks[from->first + (int)((long)j * from->count / width)],
                  group->ranks[to->first + (int)((long)j * to->count / width)], 1.0 / width);
-        traffic->result->line_seconds += line_between(traffic, group->ranks[from->first], group->ranks[to->first]);
+        add_line(traffic, group->ranks[from->first], group->ranks[to->first]);
     }
 }
 
@@ -80,7 +87,6 @@ static void host_ring(Traffic *traffic, const Group *group, bool own_nics) {
             int from = group->ranks[g], to = group->ranks[(g + count) % n];
             int from_node = network->node_of[from], to_node = network->node_of[to];
             if (layout_of(network, &network->nodes[from_node])->shape->nic_count == 0 || from_node == to_node) continue;
-            traffic->result->leaving += 1.0 / count;
             int nics = own_nics ? nics_of_rank(network, from) : 1;
             for (int k = 0; k < nics; k++) {
                 NicPair pair = own_nics ? fabric_nics(network, from, to, k, false) : (NicPair){0, 0};
@@ -88,7 +94,7 @@ static void host_ring(Traffic *traffic, const Group *group, bool own_nics) {
                       1.0 / count / nics);
             }
         }
-        traffic->result->line_seconds += line_between(traffic, group->ranks[i], group->ranks[(i + count) % n]);
+        add_line(traffic, group->ranks[i], group->ranks[(i + count) % n]);
     }
 }
 
@@ -137,8 +143,6 @@ static void exchange(Traffic *traffic, const Group *group, Arena *arena) {
             const Port *from = &ports.items[a], *to = &ports.items[b];
             if (from->domain == to->domain) continue;
             double share = from->bytes * to->bytes * each;
-            traffic->result->leaving += share;
-            if (traffic->relayed || traffic->network->fabric.kind == FABRIC_RAIL_ONLY) continue;
             cross(traffic, from->leaf, to->leaf, share);
         }
 }
@@ -146,17 +150,17 @@ static void exchange(Traffic *traffic, const Group *group, Arena *arena) {
 // With rails that hand messages on, the sender's node has a NIC on the receiver's rail: rank to rank.
 static void relayed_exchange(Traffic *traffic, const Group *group) {
     double each = 1.0 / group->rank_count;
-    double leaving = traffic->result->leaving;
     for (int a = 0; a < group->rank_count; a++)
         for (int b = 0; b < group->rank_count; b++) send(traffic, group->ranks[a], group->ranks[b], each);
-    traffic->result->leaving = leaving;
 }
 
 static void everyone(Traffic *traffic, const Group *group, Arena *arena) {
     bool rails = traffic->network->fabric.rail_optimised;
     traffic->relayed = rails && group->medium == MEDIUM_NVLINK && group->rdma;
-    exchange(traffic, group, arena);
-    if (traffic->relayed) relayed_exchange(traffic, group);
+    if (traffic->relayed)
+        relayed_exchange(traffic, group);
+    else if (traffic->network->fabric.kind != FABRIC_RAIL_ONLY)
+        exchange(traffic, group, arena);
     for (int i = 1; i < group->rank_count; i++) take_farthest_line(traffic, group->ranks[0], group->ranks[i]);
 }
 
@@ -168,9 +172,21 @@ static void rooted(Traffic *traffic, const Group *group, int root, bool outward)
     }
 }
 
+static void shift(Traffic *traffic, const Group *group) {
+    for (int i = 0; i < group->rank_count; i++) {
+        int from = group->ranks[i], to = group->ranks[(i + 1) % group->rank_count];
+        send(traffic, from, to, 1);
+        take_farthest_line(traffic, from, to);
+    }
+}
+
 static void lay(Traffic *traffic, const Group *group, const CollectiveRequest *request, Arena *arena) {
     switch (request->op) {
     case COLLECTIVE_SEND_RECV:
+        if (request->shift) {
+            shift(traffic, group);
+            break;
+        }
         send(traffic, request->ranks[0], request->ranks[1], 1);
         take_farthest_line(traffic, request->ranks[0], request->ranks[1]);
         break;
@@ -190,18 +206,16 @@ static void lay(Traffic *traffic, const Group *group, const CollectiveRequest *r
     }
 }
 
-FabricLoads fabric_loads(Arena *arena, const Group *group, const CollectiveRequest *request) {
+void add_fabric_loads(Loads *loads, const Group *group, const CollectiveRequest *request) {
     const Network *network = group->network;
-    FabricLoads result = {.loads = {.arena = arena}};
-    if (group->block_count < 2) return result;
+    if (group->block_count < 2) return;
     Traffic traffic = {.network = network,
-                       .result = &result,
-                       .sums = ARENA_ARRAY(arena, double, network->fabric_link_count),
-                       .touched = ARENA_ARRAY(arena, int32_t, network->fabric_link_count)};
-    lay(&traffic, group, request, arena);
+                       .loads = loads,
+                       .sums = ARENA_ARRAY(loads->arena, double, network->fabric_link_count),
+                       .touched = ARENA_ARRAY(loads->arena, int32_t, network->fabric_link_count)};
+    lay(&traffic, group, request, loads->arena);
     for (int i = 0; i < traffic.touched_count; i++) {
         Load load = {traffic.touched[i], 0, traffic.sums[traffic.touched[i] - network->first_fabric_link]};
-        LIST_PUSH(arena, &result.loads, load);
+        LIST_PUSH(loads->arena, loads, load);
     }
-    return result;
 }

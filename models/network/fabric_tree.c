@@ -120,10 +120,6 @@ static void tree_lay(Arena *arena, Network *network) {
     }
     network->laid = tree;
     fabric_make_room(arena, network, tree->tiers[0].units, network->planes, pairs);
-    if (tree->tier_count == 1 && network->planes == 1 && !tree->tiers[0].line) {
-        network->leaf_count = tree->tiers[0].units;
-        network->first_leaf_link = network->first_fabric_link;
-    }
     for (int t = 0; t < tree->tier_count; t++)
         for (int plane = 0; plane < network->planes; plane++)
             for (int unit = 0; unit < tree->tiers[t].units; unit++) lay_unit(arena, network, tree, plane, t, unit);

@@ -50,6 +50,8 @@ static void add_block(Group *group, const Block *block) {
     group->rdma = group->rdma && shape->gpudirect_rdma && group->network->fabric.transport != NET_TCP;
     group->superchip = group->superchip && shape->superchip;
     group->host_bridge = group->host_bridge || (shape->gpus_per_pcie_switch == 0 && !linked);
+    group->far_nics = group->far_nics || (shape->gpus_per_pcie_switch == 0 && shape->gpu_fabric != GPU_FABRIC_SWITCH &&
+                                          shape->nic_count < shape->gpu_count);
     group->in_switch_reduction =
         group->in_switch_reduction && shape->gpu_fabric == GPU_FABRIC_SWITCH && shape->in_switch_reduction;
     group->block_count++;

@@ -1,19 +1,18 @@
-// Patterns of communication laid over the links. Ranks come in node order, so loads are summed up for one node at a
-// time, and no pattern costs more than its ranks times a node's GPUs.
+// Patterns of communication laid over the links of nodes; fabric_loads.c leads them on over the fabric. Ranks come in
+// node order, so loads are summed up for one node at a time, and no pattern costs more than its ranks times a node's
+// GPUs.
 #include "models/network/loads.h"
 
 #include "sim/check.h"
 #include "sim/list.h"
 
-// ---- Sums for the node at hand, and for the leaf switches.
+// ---- Sums for the node at hand.
 typedef struct Window {
     Loads *loads;
     const Network *network;
     const Node *node;
     const Layout *layout;
     double inside[NODE_LINK_LIMIT], between[NODE_LINK_LIMIT];
-    double *leaf; // [2 * leaf]: up and down
-    int first_leaf, end_leaf;
 } Window;
 
 static void add_load(Loads *loads, int32_t link, double inside, double between) {
@@ -36,26 +35,10 @@ static void open_node(Window *window, const Node *node) {
     for (int i = 0; i < window->layout->link_count; i++) window->inside[i] = window->between[i] = 0;
 }
 
-static void add_to_leaf(Window *window, int leaf, double up, double down) {
-    if (leaf < window->first_leaf) window->first_leaf = leaf;
-    if (leaf >= window->end_leaf) window->end_leaf = leaf + 1;
-    window->leaf[2 * leaf] += up;
-    window->leaf[2 * leaf + 1] += down;
-}
-
 static void open_window(Window *window, Loads *loads, const Network *network) {
     window->loads = loads;
     window->network = network;
     window->node = NULL;
-    window->leaf = ARENA_ARRAY(loads->arena, double, 2 * network->leaf_count);
-    window->first_leaf = network->leaf_count;
-    window->end_leaf = 0;
-}
-
-static void close_window(Window *window) {
-    close_node(window);
-    for (int i = 2 * window->first_leaf; i < 2 * window->end_leaf; i++)
-        add_load(window->loads, window->network->first_leaf_link + i, 0, window->leaf[i]);
 }
 
 static void add_path(const Path *path, double *sums, double bytes) {
@@ -71,16 +54,6 @@ static void add_network(Window *window, int gpu, double out, double in) {
         add_path(&layout->gpu_to_nic[pair], window->between, out / set->count);
         add_path(&layout->nic_to_gpu[pair], window->between, in / set->count);
     }
-}
-
-static int rank_leaf(const Network *network, int rank, int nic_index) {
-    const Node *node = node_of_rank(network, rank);
-    const NicSet *set = &layout_of(network, node)->gpu_nics[gpu_of_rank(network, rank)];
-    return fabric_leaf(network, (int)(node - network->nodes), set->nics[nic_index % set->count]);
-}
-
-static int rank_nics(const Network *network, int rank) {
-    return layout_of(network, node_of_rank(network, rank))->gpu_nics[gpu_of_rank(network, rank)].count;
 }
 
 // ---- Rings.
@@ -104,22 +77,6 @@ static void add_node_ring(Window *window, const int *gpus, int count, double sha
                 double part = ring.form == RING_EVEN ? 1.0 / (count - 1) : layout->links[link].bytes_per_second / sum;
                 window->inside[link] += share * part;
             }
-        }
-    }
-}
-
-// Rank j of one block sends to rank j of the next; where one has fewer, its ranks are used again.
-static void add_leaf_crossings(Window *window, const Group *group, const Block *from, const Block *to, bool up) {
-    int width = from->count > to->count ? from->count : to->count;
-    if (!group->network->leaf_count) return;
-    for (int j = 0; j < width; j++) {
-        int sender = group->ranks[from->first + (int)((long)j * from->count / width)];
-        int receiver = group->ranks[to->first + (int)((long)j * to->count / width)];
-        int nics = rank_nics(group->network, up ? sender : receiver);
-        for (int i = 0; i < nics; i++) {
-            int leaf_out = rank_leaf(group->network, sender, i), leaf_in = rank_leaf(group->network, receiver, i);
-            double share = 1.0 / width / nics;
-            if (leaf_out != leaf_in) add_to_leaf(window, up ? leaf_out : leaf_in, up ? share : 0, up ? 0 : share);
         }
     }
 }
@@ -149,14 +106,8 @@ Loads ring_loads(Arena *arena, const Group *group) {
     Loads loads = {.arena = arena};
     Window window;
     open_window(&window, &loads, group->network);
-    int blocks = group->block_count;
-    for (int b = 0; b < blocks; b++) {
-        add_block_ring(&window, group, &group->blocks[b]);
-        if (blocks == 1) continue;
-        add_leaf_crossings(&window, group, &group->blocks[b], &group->blocks[(b + 1) % blocks], true);
-        add_leaf_crossings(&window, group, &group->blocks[(b + blocks - 1) % blocks], &group->blocks[b], false);
-    }
-    close_window(&window);
+    for (int b = 0; b < group->block_count; b++) add_block_ring(&window, group, &group->blocks[b]);
+    close_node(&window);
     return loads;
 }
 
@@ -178,9 +129,8 @@ static void add_host_rank(Window *window, int gpu, bool on_host, double copied, 
     add_path(&layout->host_to_gpu[gpu], window->inside, moved);
 }
 
-static void add_host_exit(Window *window, const Group *group, int rank, int next_rank, double share, bool all_nics) {
-    const Network *network = group->network;
-    const NicSet *set = &window->layout->gpu_nics[gpu_of_rank(network, rank)];
+static void add_host_exit(Window *window, const Group *group, int rank, double share, bool all_nics) {
+    const NicSet *set = &window->layout->gpu_nics[gpu_of_rank(group->network, rank)];
     int nics = window->layout->shape->nic_count == 0 ? 0
                : all_nics                            ? set->count
                                                      : 1; // none: TCP on a network not modelled
@@ -188,11 +138,6 @@ static void add_host_exit(Window *window, const Group *group, int rank, int next
         int nic = all_nics ? set->nics[i] : 0;
         window->between[window->layout->nic_out[nic]] += share / nics;
         window->between[window->layout->nic_in[nic]] += share / nics;
-        int from = fabric_leaf(network, network->node_of[rank], nic),
-            to = fabric_leaf(network, network->node_of[next_rank], nic);
-        if (from == to) continue;
-        add_to_leaf(window, from, share / nics, 0);
-        add_to_leaf(window, to, 0, share / nics);
     }
 }
 
@@ -208,11 +153,10 @@ Loads host_ring_loads(Arena *arena, const Group *group, bool on_host, bool all_n
         for (int g = i; g < i + count; g++) {
             add_host_rank(&window, gpu_of_rank(group->network, group->ranks[g]), on_host, copies * stays,
                           n / (2 * (n - 1.0)));
-            if (leaves > 0)
-                add_host_exit(&window, group, group->ranks[g], group->ranks[(g + count) % n], leaves, all_nics);
+            if (leaves > 0) add_host_exit(&window, group, group->ranks[g], leaves, all_nics);
         }
     }
-    close_window(&window);
+    close_node(&window);
     return loads;
 }
 
@@ -222,31 +166,6 @@ static void add_node_pairs(Window *window, const int *gpus, int count, double by
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
             if (i != j) add_path(&window->layout->gpu_to_gpu[gpus[i] * all + gpus[j]], window->inside, bytes);
-}
-
-// What leaves a leaf: all that its NICs send, except to ranks below the same leaf. With NVLink and rails NCCL first
-// hands a message to the GPU on the receiver's rail (PXN), so it stays on its leaf within the pod.
-static void add_leaf_exchange(Window *window, const Group *group) {
-    const Network *network = group->network;
-    bool rails = network->fabric.rail_optimised, relay = rails && group->medium == MEDIUM_NVLINK && group->rdma;
-    int n = group->rank_count, per_leaf = network->fabric.nodes_per_leaf;
-    if (!network->leaf_count) return;
-    for (int i = 0; i < n;) {
-        int pod = network->node_of[group->ranks[i]] / per_leaf, end = i;
-        double on_rail[NODE_NIC_LIMIT] = {0};
-        for (; end < n && network->node_of[group->ranks[end]] / per_leaf == pod; end++) {
-            int nics = rank_nics(network, group->ranks[end]);
-            for (int k = 0; k < nics; k++)
-                on_rail[rails ? rank_leaf(network, group->ranks[end], k) % network->rails : 0] += 1.0 / nics;
-        }
-        for (int rail = 0; rail < (rails ? network->rails : 1); rail++) {
-            double away = (n - (relay ? end - i : on_rail[rail])) / n;
-            if (on_rail[rail] > 0)
-                add_to_leaf(window, rails ? pod * network->rails + rail : pod, on_rail[rail] * away,
-                            on_rail[rail] * away);
-        }
-        i = end;
-    }
 }
 
 Loads all_to_all_loads(Arena *arena, const Group *group) {
@@ -273,8 +192,7 @@ Loads all_to_all_loads(Arena *arena, const Group *group) {
             }
         }
     }
-    add_leaf_exchange(&window, group);
-    close_window(&window);
+    close_node(&window);
     return loads;
 }
 
@@ -305,25 +223,16 @@ Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward) {
     const Node *root_node = node_of_rank(network, root);
     int root_gpu = gpu_of_rank(network, root), n = group->rank_count;
     double each = 1.0 / n, in_domain = 0, abroad = 0;
-    int root_nics = network->leaf_count ? rank_nics(network, root) : 0;
     open_window(&window, &loads, network);
     // Peers elsewhere first, counting what the root's node will get; that node last, in one go.
     for (int i = 0; i < n; i++) {
         const Node *node = node_of_rank(network, group->ranks[i]);
         if (node == root_node) continue;
         add_to_root(&window, group, group->ranks[i], root, each, outward);
-        if (node->domain == root_node->domain) {
+        if (node->domain == root_node->domain)
             in_domain += each;
-            continue;
-        }
-        abroad += each;
-        for (int k = 0; k < root_nics; k++) {
-            int peer_leaf = rank_leaf(network, group->ranks[i], k), root_leaf = rank_leaf(network, root, k);
-            double share = each / root_nics;
-            if (peer_leaf == root_leaf) continue;
-            add_to_leaf(&window, outward ? root_leaf : peer_leaf, share, 0);
-            add_to_leaf(&window, outward ? peer_leaf : root_leaf, 0, share);
-        }
+        else
+            abroad += each;
     }
     open_node(&window, root_node);
     if (in_domain > 0)
@@ -332,7 +241,7 @@ Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward) {
     for (int i = 0; i < n; i++)
         if (node_of_rank(network, group->ranks[i]) == root_node && group->ranks[i] != root)
             add_to_root(&window, group, group->ranks[i], root, each, outward);
-    close_window(&window);
+    close_node(&window);
     return loads;
 }
 
@@ -357,16 +266,8 @@ Loads shift_loads(Arena *arena, const Group *group) {
             add_network(&window, gpu, 1, 0);
         if (before != node && before->domain == node->domain) window.inside[window.layout->nvlink_in[gpu]] += 1;
         if (before->domain != node->domain) add_network(&window, gpu, 0, 1);
-        if (!network->leaf_count || after->domain == node->domain) continue;
-        int nics = rank_nics(network, rank);
-        for (int k = 0; k < nics; k++) {
-            int leaf_out = rank_leaf(network, rank, k), leaf_in = rank_leaf(network, to, k);
-            if (leaf_out == leaf_in) continue;
-            add_to_leaf(&window, leaf_out, 1.0 / nics, 0);
-            add_to_leaf(&window, leaf_in, 0, 1.0 / nics);
-        }
     }
-    close_window(&window);
+    close_node(&window);
     return loads;
 }
 
@@ -393,13 +294,6 @@ Loads pair_loads(Arena *arena, const Network *network, int from, int to) {
     add_network(&window, gpu_of_rank(network, from), 1, 0);
     open_node(&window, receiver);
     add_network(&window, gpu_of_rank(network, to), 0, 1);
-    int nics = network->leaf_count ? rank_nics(network, from) : 0;
-    for (int i = 0; i < nics; i++) {
-        int leaf_out = rank_leaf(network, from, i), leaf_in = rank_leaf(network, to, i);
-        if (leaf_out == leaf_in) continue;
-        add_to_leaf(&window, leaf_out, 1.0 / nics, 0);
-        add_to_leaf(&window, leaf_in, 0, 1.0 / nics);
-    }
-    close_window(&window);
+    close_node(&window);
     return loads;
 }

@@ -16,6 +16,7 @@ typedef struct Loads {
     Arena *arena;
     Load *items;
     int count, room;
+    double line_seconds, longest_line_seconds; // one way over the long lines crossed in turn, and over one of them
 } Loads;
 
 // Ranks that need no NIC to reach each other: those of one node, or of one NVLink domain.
@@ -34,6 +35,7 @@ typedef struct Group {
     Medium medium;                // the worst by which neighbours in a block reach each other
     double pcie_bytes_per_second; // raw, the slowest
     bool rdma, host_bridge;       // all NICs reach GPU memory; some do so through a host bridge
+    bool far_nics;                // some GPU has none at its own part of the root complex: it bounces in host memory
     bool superchip;               // all of them launch without PCIe
     int nics;                     // that the ranks of the poorest block use
     int year;                     // of the oldest GPU
@@ -72,5 +74,8 @@ Loads rooted_loads(Arena *arena, const Group *group, int root, bool outward);
 Loads shift_loads(Arena *arena, const Group *group);
 // One byte from one rank to another.
 Loads pair_loads(Arena *arena, const Network *network, int from, int to);
+
+// The same on the fabric: each message that leaves a block is laid over the links that it crosses (fabric_loads.c).
+void add_fabric_loads(Loads *loads, const Group *group, const CollectiveRequest *request);
 
 #endif

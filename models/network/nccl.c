@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/network/candidates.h"
+#include "models/network/transports.h"
 
 #define TREE_CHUNK_BYTES 128e3
 #define CHAIN_CHUNK_BYTES 524288.0 // a step of Simple
@@ -92,8 +93,18 @@ static double network_factor(const Group *group) {
            (group->rdma ? 1 : constant(group, BOUNCED_HOP)) * constant(group, PLATFORM_BETWEEN_HOP);
 }
 
-static double hop_between(const Group *group, Protocol protocol, int channels) {
-    return constant(group, NETWORK_HOP_TIME + (int)protocol) * network_factor(group) +
+// A message of LL has as many flags as data. Longer ones than the transport sends at once agree with the receiver
+// first.
+static double rendezvous_seconds(const Group *group, Protocol protocol, double message) {
+    double eager = transport_row(group->network->fabric.transport)->eager_bytes;
+    bool agrees = eager > 0 && message * (protocol == PROTOCOL_LL ? 2 : 1) > eager;
+    return agrees ? constant(group, RENDEZVOUS_TIME) : 0;
+}
+
+// `message` is what one channel sends at a time, of payload.
+static double hop_between(const Group *group, Protocol protocol, int channels, double message) {
+    double seconds = constant(group, NETWORK_HOP_TIME + (int)protocol) + rendezvous_seconds(group, protocol, message);
+    return seconds * network_factor(group) +
            constant(group, NETWORK_RAMP_TIME + (int)protocol) * log2(channels) * constant(group, PLATFORM_BETWEEN_HOP);
 }
 
@@ -123,9 +134,9 @@ static void limit_software(const Group *group, double directions, double inside,
     double raw = group->pcie_bytes_per_second, network = 0;
     if (group->medium == MEDIUM_PCIE) candidate->inside_limit = constant(group, PCIE_PEER_SHARE) * raw / inside;
     if (group->medium == MEDIUM_HOST)
-        candidate->inside_limit = constant(group, STAGED_SHARE) * raw / directions / inside;
+        candidate->inside_limit = constant(group, STAGED_SHARE + age(group)) * raw / directions / inside;
     if (!group->rdma)
-        network = fmin(constant(group, BOUNCED_SHARE) * raw, constant(group, BOUNCED_RATE));
+        network = fmin(constant(group, BOUNCED_SHARE) * raw / directions, constant(group, BOUNCED_RATE));
     else if (group->host_bridge)
         network = bridge_limit(group, directions);
     candidate->between_limit = network / between;
@@ -182,11 +193,13 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
     int channels = channels_used(group, protocol, true, bytes);
     RingShape shape = ring_shape(group, op);
     int inside = shape.steps - shape.network_steps;
-    double hops =
-        inside * hop_inside(group, protocol, channels) + shape.network_steps * hop_between(group, protocol, channels);
+    double message = bytes * shape.bytes / shape.steps / channels;
+    double hops = inside * hop_inside(group, protocol, channels) +
+                  shape.network_steps * hop_between(group, protocol, channels, message);
     if (rooted) // nccl-tests' broadcasts follow each other without waiting, so few of the hops show
         hops = constant(group, BROADCAST_HOP) * bytes / (bytes + constant(group, BROADCAST_BYTES)) *
-                   (inside * hop_inside(group, protocol, 1) + shape.network_steps * hop_between(group, protocol, 1)) +
+                   (inside * hop_inside(group, protocol, 1) +
+                    shape.network_steps * hop_between(group, protocol, 1, message)) +
                chain_fill_seconds(group, channels, bytes);
     Candidate candidate = {.algorithm = "ring", .protocol = protocol_names[protocol], .channels = channels};
     candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) + hops;
@@ -221,7 +234,7 @@ static Candidate tree_candidate(const Group *group, Protocol protocol, double by
     Candidate candidate = {.algorithm = "tree", .protocol = protocol_names[protocol], .channels = channels};
     candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
                         constant(group, TREE_HOP) * chain * hop_inside(group, protocol, channels) +
-                        climbs * hop_between(group, protocol, channels) +
+                        climbs * hop_between(group, protocol, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + climbs, bytes, pipeline_rate(group));
     candidate.inside = 2 / (constant(group, TREE_SHARE) * inside_share(group, protocol));
     candidate.between = tree_network_bytes(group->block_count) / between_share(group, protocol);
@@ -244,8 +257,8 @@ static Candidate nvls_candidate(const Group *group, double bytes) {
     Candidate candidate = {.algorithm = m > 1 ? "nvls_tree" : "nvls", .protocol = "Simple", .channels = channels};
     candidate.latency = floor_seconds(group) + nvls_approach_seconds(group, bytes);
     if (m > 1)
-        candidate.latency +=
-            constant(group, NVLS_TREE_TIME) + 2 * log2_up(m) * hop_between(group, PROTOCOL_SIMPLE, channels);
+        candidate.latency += constant(group, NVLS_TREE_TIME) +
+                             2 * log2_up(m) * hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels);
     else
         candidate.latency += constant(group, NVLS_TIME) + constant(group, NVLS_RAMP_TIME) * log2(channels);
     // A ring load of 1 is (g-1)/g per GPU when there are other domains.
@@ -269,7 +282,7 @@ static Candidate collnet_candidate(const Group *group, double bytes) {
     candidate.algorithm = "collnet";
     candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
                         chain * hop_inside(group, PROTOCOL_SIMPLE, channels) +
-                        2 * hop_between(group, PROTOCOL_SIMPLE, channels) +
+                        2 * hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + 2, bytes, pipeline_rate(group));
     candidate.between = 1;
     candidate.believed_between = 0;
@@ -286,7 +299,8 @@ static Candidate pat_candidate(const Group *group, CollectiveOp op, double bytes
     Candidate candidate = ring_candidate(group, op, PROTOCOL_SIMPLE, bytes);
     candidate.algorithm = "pat";
     candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
-                        log2_up(group->block_count) * hop_between(group, PROTOCOL_SIMPLE, candidate.channels);
+                        log2_up(group->block_count) *
+                            hop_between(group, PROTOCOL_SIMPLE, candidate.channels, bytes / candidate.channels);
     candidate.between /= PAT_SHARE;
     return candidate;
 }
@@ -311,10 +325,12 @@ static Candidate direct_candidate(const Group *group, CollectiveOp op, bool shif
         constant(group, PAIR_NETWORK_TIME) * network_factor(group) * remote + pair_fill_seconds(group, message);
     candidate.inside = 1;
     candidate.between = exchange ? 1 / constant(group, EXCHANGE_SHARE) : 1;
+    Group all = *group; // GPUs take part, those far from a NIC too, which rings leave to their neighbours
+    all.rdma = group->rdma && !group->far_nics;
     if (pair)
-        limit_software(group, shift ? 2 : 1, 1, 1, &candidate);
+        limit_software(&all, shift ? 2 : 1, 1, 1, &candidate);
     else
-        limit_software(group, 2, (group->most - 1) / n, (n - group->least) / n, &candidate);
+        limit_software(&all, 2, (group->most - 1) / n, (n - group->least) / n, &candidate);
     double connection = constant(group, PLATFORM_PAIR) * constant(group, PAIR_RATE) * (pair ? 1 : n);
     if (candidate.between_limit == 0 || connection < candidate.between_limit) candidate.between_limit = connection;
     return candidate;

@@ -189,9 +189,14 @@ typedef struct CollectivePlan {
     int32_t limiting_link; // -1 when latency alone decides
 } CollectivePlan;
 
-// Nodes and trees of two tiers only; network_plan adds the links and lines of every fabric, and is what jobs run on.
+// What jobs run on and lockstep collective prints: links of nodes and fabric, long lines, the back end's choice.
 CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
-CollectivePlan network_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
+
+// Standard deviation of the logarithm of the time, for a machine never measured of which some things had to be assumed
+// ("nccl_version…", "launch…", "gdr…", …). Nine times in ten the time lies within exp(±RANGE_90 of it).
+#define RANGE_90 1.645
+double collective_spread(const Network *network, const CollectiveRequest *request, const char *const *assumed,
+                         int assumed_count);
 
 // alone_seconds of the same collective again and again, at other sizes and with other constants (NULL: shipped), as
 // fitting needs: the links are looked at once.

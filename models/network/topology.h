@@ -104,8 +104,6 @@ struct Network {
     int switch_count;          // switches that NICs hang on
     const char **switch_names; // [switch_count * planes]
     int planes;                // equal networks side by side; each NIC is on all of them
-    int leaf_count;            // of a tree of two tiers, whose links loads.c knows: else 0
-    int32_t first_leaf_link;   // up and down of leaf 0, of leaf 1, …
     const void *laid;          // what the fabric's kind keeps for itself
 };
 

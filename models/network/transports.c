@@ -9,13 +9,14 @@
 
 static const TransportRow rows[] = {
     // A core of a current server moves about 40 Gb/s of TCP with segmentation offload; one connection 20 to 30 Gb/s.
-    [NET_INFINIBAND] = {"InfiniBand", 26, 4096, 0, 0, 0, 1, 0, 0, false},
-    [NET_ROCE] = {"RoCE", 38 + 20 + 8 + 12 + 4, 4096, 0, 0, 0, 1, 0, 0, true},
-    [NET_EFA] = {"EFA", 38 + 20 + 8 + 24, 8928, 0, 0, 0, 1, 0, 0, false}, // SRD sprays packets over ways
-    [NET_SLINGSHOT] = {"Slingshot", 38 + 20 + 8 + 24, 2048, 0, 0, 0, 1, 0, 0, false},
-    [NET_TCP] = {"TCP", 38, 1500, 52, 0.2e-9, 3e9, 2, 4194304, 14480, true},
+    [NET_INFINIBAND] = {"InfiniBand", 26, 4096, 0, 0, 0, 1, 0, 0, 0, false},
+    [NET_ROCE] = {"RoCE", 38 + 20 + 8 + 12 + 4, 4096, 0, 0, 0, 1, 0, 0, 0, true},
+    [NET_EFA] = {"EFA", 38 + 20 + 8 + 24, 8928, 0, 0, 0, 1, 0, 0, 0, false}, // SRD sprays packets over ways
+    // libfabric's cxi provider: eager up to its threshold, then a rendezvous.
+    [NET_SLINGSHOT] = {"Slingshot", 38 + 20 + 8 + 24, 2048, 0, 0, 0, 1, 0, 0, 4096, false},
+    [NET_TCP] = {"TCP", 38, 1500, 52, 0.2e-9, 3e9, 2, 4194304, 14480, 0, true},
     // Google's TCP into GPU memory: jumbo frames, and no core touches the payload.
-    [NET_TCPX] = {"TCPX", 38, 8244, 52, 0, 0, 2, 4194304, 14480, true},
+    [NET_TCPX] = {"TCPX", 38, 8244, 52, 0, 0, 2, 4194304, 14480, 0, true},
 };
 
 const TransportRow *transport_row(Transport transport) {

@@ -13,6 +13,7 @@ typedef struct TransportRow {
     int connections;                    // per NIC
     double window_bytes;                // in flight per connection; 0: as much as it takes
     double first_window_bytes;          // slow start; 0: full speed at once
+    double eager_bytes;                 // sent at once at most; longer messages agree first; 0: any
     bool hashed;                        // flows choose among equal ways by hash unless switches are adaptive
 } TransportRow;
 

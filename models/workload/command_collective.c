@@ -7,6 +7,8 @@
 #include "models/workload/cluster.h"
 #include "models/workload/command_internal.h"
 #include "models/workload/commands.h"
+#include "models/workload/fabric_kinds.h"
+#include "models/workload/imported_node.h"
 
 #define SIZE_LIMIT 256
 #define ELEMENT_BYTES 4 // nccl-tests' float
@@ -18,10 +20,14 @@ static const char *const protocol_names[] = {"LL", "LL128", "Simple"};
 
 static const OptionSpec specs[] = {
     {"op", OPTION_TEXT, "NAME", .help = "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, …"},
-    {"node", OPTION_TEXT, "NAME", .help = "type of node (see: lockstep hw list node)"},
+    {"node", OPTION_TEXT, "NAME",
+     .help = "type of node (see: lockstep hw list node), or a file with the output of nvidia-smi topo -m or NCCL's "
+             "topology XML"},
+    {"gpu", OPTION_TEXT, "NAME", .help = "GPU of an imported node (see: lockstep hw list gpu)"},
     {"nodes", OPTION_COUNT, "N", .help = "how many whole nodes; when left out: 1"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all, instead of --nodes"},
-    {"fabric", OPTION_TEXT, "NAME", .help = "link between nodes (see: lockstep hw list fabric)"},
+    {"fabric", OPTION_TEXT, "NAME",
+     .help = "link between nodes, with :kind:name=value… or :FILE.json behind it (see: lockstep hw list fabric)"},
     {"begin", OPTION_TEXT, "SIZE", .help = "first size; 8", .letter = 'b'},
     {"end", OPTION_TEXT, "SIZE", .help = "last size; 8G", .letter = 'e'},
     {"factor", OPTION_QUANTITY, "N", .help = "each size times the one before; 2", .letter = 'f',
@@ -37,6 +43,7 @@ static const OptionSpec specs[] = {
      .choice_count = COUNT_OF(backend_names)},
     {"cpu", OPTION_FLAG, .help = "arrays in CPU memory (gloo and mpi)"},
     {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
+    {"verbose", OPTION_FLAG, .help = "also the times between which it lies nine times in ten", .letter = 'v'},
     {"csv", OPTION_FLAG, .help = "print CSV instead of a table"},
 };
 
@@ -51,10 +58,13 @@ typedef struct Asked {
     const Cluster *cluster;
     CollectiveRequest request;
     double first, last, factor;
+    bool verbose;
+    const char *assumed[2]; // what was not said about the machine
+    int assumed_count;
 } Asked;
 
 typedef struct Row {
-    double bytes, seconds, algorithm_rate, bus_rate;
+    double bytes, seconds, low, high, algorithm_rate, bus_rate; // nine times in ten it takes low to high seconds
     CollectivePlan plan;
 } Row;
 
@@ -165,6 +175,8 @@ static void ask(Asked *asked, const Options *options, Problems *problems) {
     request->backend = (Backend)option_choice(options, "backend", BACKEND_NCCL);
     request->nccl_version = read_version(option_text(options, "version", NULL), problems);
     request->gpus_per_process = (int)option_count(options, "gpus-per-process", 1);
+    if (!request->nccl_version) asked->assumed[asked->assumed_count++] = "nccl_version";
+    if (!option_given(options, "gpus-per-process")) asked->assumed[asked->assumed_count++] = "launch";
     request->on_host = option_flag(options, "cpu");
     request->shift = request->op == COLLECTIVE_SEND_RECV;
 }
@@ -174,10 +186,12 @@ static void build_cluster(Asked *asked, const Options *options, Problems *proble
     const Catalogue *catalogue = catalogue_builtin(arena);
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    *group = (NodeGroup){.type = find_node(arena, catalogue, option_text(options, "node", ""), (Where){0}, problems)};
+    *group = (NodeGroup){.type = node_from_text(arena, catalogue, option_text(options, "node", ""),
+                                                option_text(options, "gpu", NULL), (Where){0}, problems)};
     *spec = (ClusterSpec){.groups = group, .group_count = 1, .price_per_gpu_hour = -1};
     if (option_given(options, "fabric"))
-        spec->link = find_link(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, problems);
+        fabric_from_text(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, &spec->link, &spec->layout,
+                         problems);
     if (problem_count(problems)) return;
     double whole = (double)option_count(options, "nodes", 1) * group->type->gpu_count;
     double gpus = (double)option_count(options, "gpus", (int64_t)whole);
@@ -235,6 +249,9 @@ static int compute_rows(Asked *asked, Row *rows) {
         row->plan = collective_plan(asked->arena, asked->cluster->network, &request);
         row->bytes = request.bytes;
         row->seconds = row->plan.alone_seconds;
+        double spread = collective_spread(asked->cluster->network, &request, asked->assumed, asked->assumed_count);
+        row->low = row->seconds * exp(-RANGE_90 * spread);
+        row->high = row->seconds * exp(RANGE_90 * spread);
         row->algorithm_rate = row->bytes / row->seconds;
         row->bus_rate = row->algorithm_rate * bus_factor(request.op, request.rank_count);
         if (request.op == COLLECTIVE_BARRIER) break;
@@ -256,14 +273,18 @@ static void print_table(const Asked *asked, const Row *rows, int count) {
     printf("# %s over %s on %d GPUs of %d node%s, simulated\n", collective_op_name(request->op),
            backend_name(request->backend), asked->cluster->gpu_count, asked->cluster->node_count,
            asked->cluster->node_count == 1 ? "" : "s");
-    printf("# %10s %12s %8s %6s %5s %10s %8s %8s  %-18s %-7s %3s  %s\n", "size", "count", "type", "redop", "root",
-           "time", "algbw", "busbw", "algorithm", "proto", "ch", "limited by");
-    printf("# %10s %12s %8s %6s %5s %10s %8s %8s\n", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+    printf("# %10s %12s %8s %6s %5s %10s%s %8s %8s  %-18s %-7s %3s  %s\n", "size", "count", "type", "redop", "root",
+           "time", asked->verbose ? "    time p5   time p95" : "", "algbw", "busbw", "algorithm", "proto", "ch",
+           "limited by");
+    printf("# %10s %12s %8s %6s %5s %10s%s %8s %8s\n", "(B)", "(elements)", "", "", "", "(us)",
+           asked->verbose ? "       (us)       (us)" : "", "(GB/s)", "(GB/s)");
     for (int i = 0; i < count; i++) {
         const Row *row = &rows[i];
-        printf("%12.0f %12.0f %8s %6s %5d %10.2f %8.2f %8.2f  %-18s %-7s %3d  %s\n", row->bytes,
+        char range[32] = "";
+        if (asked->verbose) snprintf(range, sizeof range, " %10.2f %10.2f", 1e6 * row->low, 1e6 * row->high);
+        printf("%12.0f %12.0f %8s %6s %5d %10.2f%s %8.2f %8.2f  %-18s %-7s %3d  %s\n", row->bytes,
                count_of(request->op, request->rank_count, row->bytes), "float", redop, rooted ? 0 : -1,
-               1e6 * row->seconds, row->algorithm_rate / 1e9, row->bus_rate / 1e9, row->plan.algorithm,
+               1e6 * row->seconds, range, row->algorithm_rate / 1e9, row->bus_rate / 1e9, row->plan.algorithm,
                *row->plan.protocol ? row->plan.protocol : "-", row->plan.channels, limit_of(asked, row));
     }
 }
@@ -290,6 +311,8 @@ static void print_json(const Asked *asked, const Row *rows, int count) {
         json_begin_object(&json);
         write_number(&json, "size", rows[i].bytes);
         write_number(&json, "time_us", 1e6 * rows[i].seconds);
+        write_number(&json, "time_us_p5", 1e6 * rows[i].low);
+        write_number(&json, "time_us_p95", 1e6 * rows[i].high);
         write_number(&json, "algbw_gb_per_s", rows[i].algorithm_rate / 1e9);
         write_number(&json, "busbw_gb_per_s", rows[i].bus_rate / 1e9);
         write_text(&json, "algorithm", rows[i].plan.algorithm);
@@ -304,6 +327,7 @@ static void print_json(const Asked *asked, const Row *rows, int count) {
 }
 
 static int print_rows(Asked *asked, const Options *options) {
+    asked->verbose = option_flag(options, "verbose");
     Row *rows = ARENA_ARRAY(asked->arena, Row, SIZE_LIMIT);
     int count = compute_rows(asked, rows);
     if (option_flag(options, "json"))

@@ -163,7 +163,7 @@ static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, i
                                      .ranks = ranks,
                                      .rank_count = rank_count,
                                      .bytes = shapes->items[i].bytes};
-        plans[i] = network_plan(l->arena, l->cluster->network, &request).plan;
+        plans[i] = collective_plan(l->arena, l->cluster->network, &request).plan;
     }
     Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = members};
     LIST_PUSH(l->arena, &l->channels, channel);
