@@ -36,7 +36,7 @@ static const Command commands[] = {
     {"model", "the model library: list, show", command_model},
     {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},
     {"collective", "nccl-tests' table for a simulated cluster", command_collective},
-    {"calibrate", "fit kernel constants to measured GEMMs", command_calibrate},
+    {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
