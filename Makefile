@@ -59,6 +59,7 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS)
 
 # Needs nothing but libc, so that it can be copied to any host.
 NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/netbench.o calibrate/schedule.o calibrate/wire.o \
+                   $(patsubst %.c,%.o,$(wildcard models/network/algorithms*.c)) \
                    sim/arena.o sim/options.o sim/problem.o sim/quantity.o)
 $(BUILD)/netbench: $(NETBENCH_OBJECTS)
 	@echo "  LINK  $@"

@@ -2,116 +2,21 @@
 
 #include <string.h>
 
+#include "models/network/algorithm.h"
 #include "sim/check.h"
 #include "sim/list.h"
 
-typedef struct Place { // what a schedule is made for
-    Arena *arena;
-    Schedule *steps;
-    int rank, rank_count;
-    int64_t bytes;
-} Place;
-
-static void push(const Place *place, Step step) { LIST_PUSH(place->arena, place->steps, step); }
-
-static void send_whole(const Place *place, int to) {
-    push(place, (Step){.to = to, .from = -1, .send_bytes = place->bytes});
-}
-
-static void receive_whole(const Place *place, int from, bool add) {
-    push(place, (Step){.to = -1, .from = from, .receive_bytes = place->bytes, .add = add});
-}
-
-int64_t piece_start(int64_t bytes, int index, int count) { return bytes / 4 * index / count * 4; }
-
-static int64_t piece_bytes(int64_t bytes, int index, int count) {
-    return piece_start(bytes, index + 1, count) - piece_start(bytes, index, count);
-}
-
-static void ping_pong(const Place *place) {
-    if (place->rank == 0) send_whole(place, 1), receive_whole(place, 1, false);
-    if (place->rank == 1) receive_whole(place, 0, false), send_whole(place, 0);
-}
-
-// n-1 steps gather sums of one piece each, n-1 more hand them round (Patarasuk and Yuan, 2009).
-static void ring(const Place *place) {
-    int n = place->rank_count, next = (place->rank + 1) % n, before = (place->rank + n - 1) % n;
-    for (int k = 0; k < 2 * (n - 1); k++) {
-        int sent = (place->rank + 2 * n - k) % n, received = (sent + n - 1) % n;
-        push(place, (Step){.to = next,
-                           .from = before,
-                           .send_at = piece_start(place->bytes, sent, n),
-                           .send_bytes = piece_bytes(place->bytes, sent, n),
-                           .receive_at = piece_start(place->bytes, received, n),
-                           .receive_bytes = piece_bytes(place->bytes, received, n),
-                           .add = k < n - 1});
-    }
-}
-
-// A rank hangs below the one that lacks its lowest set bit.
-static void tree_reduce(const Place *place) {
-    for (int bit = 1; bit < place->rank_count; bit *= 2) {
-        if (place->rank & bit) {
-            send_whole(place, place->rank - bit);
-            return;
-        }
-        if (place->rank + bit < place->rank_count) receive_whole(place, place->rank + bit, true);
-    }
-}
-
-// The farthest child first: it has the most ranks below it.
-static void broadcast(const Place *place) {
-    int bit = 1;
-    while (bit < place->rank_count && !(place->rank & bit)) bit *= 2;
-    if (place->rank > 0) receive_whole(place, place->rank - bit, false);
-    for (bit /= 2; bit > 0; bit /= 2)
-        if (place->rank + bit < place->rank_count) send_whole(place, place->rank + bit);
-}
-
-static void exchange_whole(const Place *place, int with) {
-    push(place,
-         (Step){.to = with, .from = with, .send_bytes = place->bytes, .receive_bytes = place->bytes, .add = true});
-}
-
-// Ranks beyond the largest power of two lend theirs to a rank below it, and get the sum back.
-static void recursive_doubling(const Place *place) {
-    int power = 1;
-    while (2 * power <= place->rank_count) power *= 2;
-    if (place->rank >= power) {
-        send_whole(place, place->rank - power);
-        receive_whole(place, place->rank - power, false);
-        return;
-    }
-    bool has_guest = place->rank + power < place->rank_count;
-    if (has_guest) receive_whole(place, place->rank + power, true);
-    for (int bit = 1; bit < power; bit *= 2) exchange_whole(place, place->rank ^ bit);
-    if (has_guest) send_whole(place, place->rank + power);
-}
-
-static void all_to_all(const Place *place) {
-    int n = place->rank_count;
-    for (int k = 1; k < n; k++) {
-        int to = (place->rank + k) % n, from = (place->rank + n - k) % n;
-        int64_t mine = piece_bytes(place->bytes, place->rank, n);
-        push(place, (Step){.to = to,
-                           .from = from,
-                           .send_at = piece_start(place->bytes, to, n),
-                           .send_bytes = piece_bytes(place->bytes, to, n),
-                           .receive_at = place->bytes + mine * from,
-                           .receive_bytes = mine});
-    }
-}
-
 static const struct {
     const char *name;
-    void (*build)(const Place *place);
+    CollectiveOp op;
+    const char *algorithm; // NULL: ping-pong
 } ops[BENCH_OP_COUNT] = {
-    [BENCH_PING_PONG] = {"ping_pong", ping_pong},
-    [BENCH_RING] = {"ring_all_reduce", ring},
-    [BENCH_TREE] = {"tree_all_reduce", NULL}, // two of them
-    [BENCH_RECURSIVE_DOUBLING] = {"doubling_all_reduce", recursive_doubling},
-    [BENCH_ALL_TO_ALL] = {"all_to_all", all_to_all},
-    [BENCH_BROADCAST] = {"broadcast", broadcast},
+    [BENCH_PING_PONG] = {"ping_pong", COLLECTIVE_SEND_RECV, NULL},
+    [BENCH_RING] = {"ring_all_reduce", COLLECTIVE_ALL_REDUCE, "ring"},
+    [BENCH_TREE] = {"tree_all_reduce", COLLECTIVE_ALL_REDUCE, "binomial"},
+    [BENCH_RECURSIVE_DOUBLING] = {"doubling_all_reduce", COLLECTIVE_ALL_REDUCE, "recursive_doubling"},
+    [BENCH_ALL_TO_ALL] = {"all_to_all", COLLECTIVE_ALL_TO_ALL, "pairwise"},
+    [BENCH_BROADCAST] = {"broadcast", COLLECTIVE_BROADCAST, "binomial"},
 };
 
 const char *bench_op_name(BenchOp op) { return ops[op].name; }
@@ -132,15 +37,69 @@ double bench_bus_factor(BenchOp op, int rank_count) {
     return 2 * (n - 1) / n;
 }
 
+int64_t piece_start(int64_t bytes, int index, int count) { return bytes / 4 * index / count * 4; }
+
+static int64_t pieces_bytes(int64_t bytes, const int32_t *pieces, int used, int count) {
+    return used ? piece_start(bytes, pieces[0] + used, count) - piece_start(bytes, pieces[0], count) : 0;
+}
+
+// Pieces of one message follow each other.
+static Step step_of(const FlowStep *flow, int64_t bytes, int pieces) {
+    Step step = {.to = flow->to, .from = flow->from, .add = flow->add};
+    step.send_bytes = pieces_bytes(bytes, flow->send, flow->send_count, pieces);
+    step.receive_bytes = pieces_bytes(bytes, flow->receive, flow->receive_count, pieces);
+    if (flow->send_count) step.send_at = piece_start(bytes, flow->send[0], pieces);
+    if (flow->receive_count) step.receive_at = piece_start(bytes, flow->receive[0], pieces);
+    return step;
+}
+
+// Pieces are from * n + to: what goes to a rank lies at its place, what comes from one behind all that is sent.
+static Step exchange_step(const FlowStep *flow, int64_t bytes, int n, int rank) {
+    const int32_t mine[] = {rank}, theirs[] = {flow->to};
+    Step step = {.to = flow->to, .from = flow->from, .send_at = piece_start(bytes, flow->to, n)};
+    step.send_bytes = pieces_bytes(bytes, theirs, 1, n);
+    step.receive_bytes = pieces_bytes(bytes, mine, 1, n);
+    step.receive_at = bytes + step.receive_bytes * flow->from;
+    return step;
+}
+
+static Schedule ping_pong(Arena *arena, int rank, int64_t bytes) {
+    Schedule steps = {0};
+    Step send = {.to = 1 - rank, .from = -1, .send_bytes = bytes},
+         receive = {.to = -1, .from = 1 - rank, .receive_bytes = bytes};
+    if (rank > 1) return steps;
+    LIST_PUSH(arena, &steps, rank == 0 ? send : receive);
+    LIST_PUSH(arena, &steps, rank == 0 ? receive : send);
+    return steps;
+}
+
 Schedule schedule_create(Arena *arena, BenchOp op, int rank, int rank_count, int64_t bytes) {
     CHECK(rank_count >= 2 && rank >= 0 && rank < rank_count && bytes % 4 == 0);
+    if (!ops[op].algorithm) return ping_pong(arena, rank, bytes);
+    const Algorithm *algorithm = algorithm_find(ops[op].op, ops[op].algorithm);
     Schedule steps = {0};
-    Place place = {arena, &steps, rank, rank_count, bytes};
-    if (op == BENCH_TREE) {
-        tree_reduce(&place);
-        broadcast(&place);
-    } else {
-        ops[op].build(&place);
+    int *starts = ARENA_ARRAY(arena, int, rank_count + 1); // every host is on its own
+    for (int i = 0; i <= rank_count; i++) starts[i] = i;
+    Party party = {.arena = arena,
+                   .op = ops[op].op,
+                   .rank = rank,
+                   .rank_count = rank_count,
+                   .starts = starts,
+                   .block_count = rank_count,
+                   .ways = 1,
+                   .chunks = 1};
+    int pieces = algorithm->pieces(&party);
+    int32_t *numbers = ARENA_ARRAY(arena, int32_t, pieces);
+    for (int i = 0; i < pieces; i++) numbers[i] = i;
+    party.numbers = numbers;
+    algorithm->build(&party);
+    CHECK(party.lanes.count == 1);
+    const Lane *lane = &party.lanes.items[0];
+    for (int s = 0; s < lane->count; s++) {
+        bool exchange = op == BENCH_ALL_TO_ALL;
+        LIST_PUSH(arena, &steps,
+                  exchange ? exchange_step(&lane->items[s], bytes, rank_count, rank)
+                           : step_of(&lane->items[s], bytes, pieces));
     }
     return steps;
 }

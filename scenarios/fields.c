@@ -22,6 +22,7 @@ static const char *const precisions[] = {"fp64", "fp32", "tf32", "fp16", "bf16",
 static const char *const backends[] = {"nccl", "gloo", "mpi"};
 static const char *const plot_choices[] = {"scaling", "breakdown", "gantt", "memory"};
 static const char *const copy_ends[] = {"host", "device"};
+static const char *const fidelities[] = {"fluid", "flow"};
 static const char *const tensor_places[] = {"gpu", "cpu"};
 
 // ---- The cluster.
@@ -115,6 +116,8 @@ static const Field training_fields[] = {
     {"batch", TABLE(OBJECT_BATCH), .example = "{ global = 256, micro = 4 }", .help = "samples of an optimizer step"},
     {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .fallback = "\"1f1b\"", .example = "\"gpipe\"",
      .help = "order of micro-batches in a pipeline"},
+    {"fidelity", CHOICE(fidelities, COUNT_OF(fidelities)), .fallback = "\"fluid\"", .example = "\"fluid\"",
+     .help = "fluid: a collective is one transfer (flow is for sim.program)"},
     {"zero", COUNT(0, 3), .fallback = "0", .example = "1",
      .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
     {"seq_len", COUNT(1, MOST_SIZE), .example = "1024",
@@ -331,6 +334,8 @@ static const Field program_fields[] = {
      .help = "library of collectives; refuses what the real one does not support"},
     {"tensors", CHOICE(tensor_places, COUNT_OF(tensor_places)), .fallback = "\"gpu\"", .example = "\"gpu\"",
      .help = "where the tensors of collectives lie"},
+    {"fidelity", CHOICE(fidelities, COUNT_OF(fidelities)), .fallback = "\"fluid\"", .example = "\"flow\"",
+     .help = "fluid: a collective is one transfer; flow: all the messages it is made of"},
     {"cuda_aware_mpi", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "MPI was built with CUDA support"},
     {"precision", CHOICE(precisions, COUNT_OF(precisions)), .fallback = "\"bf16\"", .example = "\"fp16\"",
@@ -395,6 +400,8 @@ static const Field collective_fields[] = {
     {"group", VALUE(HANDLE_GROUP), .example = "r.world_group", .help = "ranks that take part; when left out: all"},
     {"bytes", BYTES(ABOVE_ZERO), .example = "\"64 MiB\"", .help = "size as nccl-tests counts it; not for barrier"},
     {"root", COUNT(0, MOST_GPUS), .example = "0", .help = "rank that has or gets the data, for rooted operations"},
+    {"algorithm", .kind = FIELD_TEXT, .example = "\"halving_doubling\"",
+     .help = "instead of the back end's own choice; with fidelity flow"},
     OPERATION_FIELDS,
 };
 

@@ -184,6 +184,7 @@ static ProgramSpec *program_of(lua_State *L, const Object *object, const Cluster
         .steps = object_int(object, "steps", 1),
         .tensors_on_gpu = strcmp(object_text(object, "tensors"), "gpu") == 0,
         .cuda_aware_mpi = object_flag(object, "cuda_aware_mpi", false),
+        .by_messages = strcmp(object_text(object, "fidelity"), "flow") == 0,
     };
     CHECK(backend_from_name(object_text(object, "backend"), &program->backend));
     CHECK(precision_from_name(object_text(object, "precision"), &program->precision));

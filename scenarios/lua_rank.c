@@ -277,13 +277,26 @@ static bool find_bytes(Call *call, CollectiveOp op, RecordedOp *recorded) {
                            collective_op_name(op));
 }
 
+static bool find_algorithm(Call *call, CollectiveOp op, RecordedOp *recorded) {
+    const char *name = object_text(&call->object, "algorithm"), *names[16];
+    if (!name) return true;
+    if (!call->recorder->program->by_messages)
+        return refuse(call, "add fidelity = \"flow\" to sim.program", "an algorithm is chosen message by message only");
+    const Algorithm *algorithm = algorithm_find(op, name);
+    if (algorithm) return recorded->algorithm = algorithm->name, true;
+    refuse(call, NULL, "no algorithm of %s is called \"%.40s\"", collective_op_name(op), name);
+    problem_hint_names(call->recorder->script->problems, name, names, algorithm_names(op, names, 16));
+    return false;
+}
+
 int rank_collective(lua_State *L) {
     CollectiveOp op = (CollectiveOp)lua_tointeger(L, lua_upvalueindex(1));
     const char *name = collective_op_name(op);
     Call call;
     RecordedOp recorded = {.kind = RECORDED_COLLECTIVE, .cause = CAUSE_DP, .op = (uint8_t)op};
     if (!open_call(L, OBJECT_COLLECTIVE, name, &call)) return 0;
-    if (find_group(&call, op, &recorded) && find_bytes(&call, op, &recorded) && check_supported(&call, op))
+    if (find_group(&call, op, &recorded) && find_bytes(&call, op, &recorded) && find_algorithm(&call, op, &recorded) &&
+        check_supported(&call, op))
         add_op(&call, name, recorded);
     return 0;
 }

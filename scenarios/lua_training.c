@@ -142,6 +142,15 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->straggler = object_number(object, "straggler", 0);
 }
 
+// Collectives of a training step are whole transfers.
+static void refuse_messages(Script *script, const Object *object) {
+    if (strcmp(object_text(object, "fidelity"), "flow") != 0) return;
+    problem_add(script->problems, object_value(object, "fidelity")->where,
+                "sim.training has no fidelity \"flow\": its collectives are simulated as whole transfers");
+    problem_hint(script->problems, "message by message are sim.program { fidelity = \"flow\", … } and lockstep "
+                                   "collective --fidelity flow");
+}
+
 static int sim_training(lua_State *L) {
     Script *script = script_of(L);
     Object object = read_call(L, 1, OBJECT_TRAINING);
@@ -149,6 +158,7 @@ static int sim_training(lua_State *L) {
     if (object.sound) {
         job = ARENA_NEW(script->arena, Job);
         job->spec.where = object.where;
+        refuse_messages(script, &object);
         set_model(&job->spec, &object);
         set_precision(job, &object);
         set_layout(&job->spec, &object);

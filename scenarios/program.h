@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_PROGRAM_H
 #define LOCKSTEP_SCENARIOS_PROGRAM_H
 
+#include "models/network/flows.h"
 #include "models/workload/cluster.h"
 #include "models/workload/cost.h"
 #include "sim/program.h"
@@ -28,8 +29,10 @@ typedef struct RecordedOp {
     int32_t peer;  // SEND, RECV: the other rank; COLLECTIVE: root; MARK, WAIT: mark number
     int32_t order; // of the call among all of its rank, whatever the stream
     int64_t tag;
-    double bytes; // 0 for a RECV that takes what comes
-    SimTime time; // WORK
+    double bytes;          // 0 for a RECV that takes what comes
+    SimTime time;          // WORK
+    const char *algorithm; // COLLECTIVE: asked for, or NULL
+    int32_t flow, way;     // SEND, RECV of a collective: of ProgramSpec.flows + 1, and which NIC of the sender; else 0
 } RecordedOp;
 
 typedef struct RecordedStream {
@@ -59,6 +62,8 @@ typedef struct ProgramSpec {
     int steps;
     Backend backend;
     bool tensors_on_gpu, cuda_aware_mpi;
+    bool by_messages;             // fidelity = "flow"
+    const FlowPlan *const *flows; // of collectives that have become messages
     Precision precision;
     RecordedRank *ranks;     // [cluster->gpu_count]: one step of each
     const RankGroup *groups; // group 0 is all ranks
@@ -73,6 +78,10 @@ typedef struct ProgramSpec {
 // (from, to, tag) in order, collectives meet by order within (group, stream). NULL after problems: ranks that call
 // different things, or a call some rank never makes.
 const System *program_system(Arena *arena, const ProgramSpec *program, Problems *problems);
+
+// The same program with every collective as the sends and receives it is made of, on streams of its own (fidelity =
+// "flow"). All ranks must make the same calls. NULL after problems.
+const ProgramSpec *program_by_messages(Arena *arena, const ProgramSpec *program, Problems *problems);
 
 // A deadlock found by running program_system's System as it is (RunResult.stuck): who waits, in which call at which
 // line, for whom, and what those do instead. `where` serves calls without a line.

@@ -53,6 +53,7 @@ typedef struct Matcher {
         int count, room;
     } stream_names;
     int32_t shared_storage_link, *disk_links;
+    LinkBook *book; // of a program by messages
 } Matcher;
 
 // ---- Sentences.
@@ -83,6 +84,7 @@ static const char *call_text(const Matcher *m, const RecordedOp *op) {
     char bytes[32];
     const char *name = m->program->labels[op->label].name, *kind = collective_op_name((CollectiveOp)op->op);
     const char *quoted = strcmp(name, kind) == 0 ? "" : arena_printf(m->arena, " \"%.40s\"", name);
+    if (op->algorithm) quoted = arena_printf(m->arena, "%s by %s", quoted, op->algorithm);
     if (op->op == COLLECTIVE_BARRIER) return arena_printf(m->arena, "%s%s", kind, quoted);
     return arena_printf(m->arena, "%s%s of %s", kind, quoted,
                         quantity_format(op->bytes, QUANTITY_BYTES, bytes, sizeof bytes));
@@ -175,6 +177,24 @@ static int32_t collective_plan_of(Matcher *m, OpenChannel *open, PlanKey key, co
     return add_plan(m, open, key, collective_plan(m->arena, m->program->cluster->network, &request).plan);
 }
 
+// A message of a collective, or of a back end whose collectives are made of such messages.
+static int32_t message_plan_of(Matcher *m, OpenChannel *open, const RecordedOp *op, const int *ranks) {
+    PlanKey key = {COLLECTIVE_SEND_RECV, 0, op->bytes};
+    const Network *network = m->program->cluster->network;
+    if (!m->program->by_messages || (!op->flow && m->program->backend == BACKEND_NCCL))
+        return collective_plan_of(m, open, key, ranks, 2);
+    int32_t known = known_plan(open, key);
+    if (known >= 0) return known;
+    if (!op->flow)
+        return add_plan(
+            m, open, key,
+            flow_lone_message(m->arena, network, m->book, m->program->backend, ranks[0], ranks[1], op->bytes));
+    const FlowPlan *flow = m->program->flows[op->flow - 1];
+    return add_plan(m, open, key,
+                    flow_message(m->arena, flow, m->book, flow_place(flow, ranks[0]), flow_place(flow, ranks[1]),
+                                 op->way, op->bytes));
+}
+
 static void meet(Matcher *m, const Entry *entry, int32_t channel, int32_t plan) {
     m->matched->of[entry->rank][entry->stream][entry->index] = (Meeting){channel, plan};
 }
@@ -254,8 +274,7 @@ static void join_pairs(Matcher *m, Pair *pairs, int count) {
         int ranks[2] = {pairs[first].send->rank, pairs[first].receive->rank};
         OpenChannel open = open_channel(m, 2, pairs[first].receive->op->label);
         for (next = first; next < count && same_channel(&pairs[first], &pairs[next]); next++) {
-            PlanKey key = {COLLECTIVE_SEND_RECV, 0, pairs[next].send->op->bytes};
-            int32_t plan = collective_plan_of(m, &open, key, ranks, 2);
+            int32_t plan = message_plan_of(m, &open, pairs[next].send->op, ranks);
             meet(m, pairs[next].send, open.channel, plan);
             meet(m, pairs[next].receive, open.channel, plan);
         }
@@ -296,7 +315,7 @@ typedef struct Calls { // of one rank
 } Calls;
 
 static bool same_call(const RecordedOp *a, const RecordedOp *b) {
-    return a->op == b->op && a->bytes == b->bytes && a->peer == b->peer;
+    return a->op == b->op && a->bytes == b->bytes && a->peer == b->peer && a->algorithm == b->algorithm;
 }
 
 static void report_different(Matcher *m, const Entry *a, const Entry *b, int number) {
@@ -416,6 +435,7 @@ static void make_links(Matcher *m) {
         if (speed > 0 && !(storage && storage->shared))
             links[count++] = (Link){arena_printf(m->arena, "node%d.disk", node), speed};
     }
+    if (m->program->by_messages) m->book = link_book_create(m->arena, cluster->network, links, count);
     m->matched->links = links;
     m->matched->link_count = count;
 }
@@ -472,5 +492,6 @@ const Matched *match_program(Arena *arena, const ProgramSpec *program, Problems 
     match_messages(&m);
     match_collectives(&m);
     match_copies_and_reads(&m);
+    if (m.book) m.matched->links = link_book_links(m.book, &m.matched->link_count);
     return problem_count(problems) == before ? m.matched : NULL;
 }

@@ -16,7 +16,7 @@ typedef struct ChannelList {
 typedef struct Matched {
     Meeting ***of; // [rank][stream][operation]
     ChannelList channels;
-    Link *links; // of the network, then the storage server, then the nodes' disks
+    const Link *links; // of the network, then the storage server, then the nodes' disks
     int link_count;
 } Matched;
 

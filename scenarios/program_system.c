@@ -174,6 +174,8 @@ static void repeat_steps(Builder *b) {
 
 const System *program_system(Arena *arena, const ProgramSpec *spec, Problems *problems) {
     int ranks = spec->cluster->gpu_count;
+    if (spec->by_messages && !spec->flows) spec = program_by_messages(arena, spec, problems);
+    if (!spec) return NULL;
     Builder b = {.arena = arena, .spec = spec, .problems = problems, .matched = match_program(arena, spec, problems)};
     if (!b.matched) return NULL;
     b.slot_of = ARENA_ARRAY(arena, int32_t, b.matched->channels.count);

@@ -120,3 +120,38 @@ TEST(a_collective_has_a_range_that_is_wider_the_less_is_said) {
     EXPECT(json_of(said_line, "time_us_p95") / json_of(said_line, "time_us_p5") < high / low);
     EXPECT_CONTAINS(collective("collective all_reduce --node dgx-a100 --sizes 1K -v")->out, "time p95");
 }
+
+TEST(collective_message_by_message_prints_the_same_table_and_refuses_what_it_cannot_do) {
+    const Ended *ended =
+        collective("collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --fidelity flow "
+                   "--algo hierarchical --sizes 64M");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_TEXT(ended->err, "");
+    EXPECT_CONTAINS(ended->out, "on 16 GPUs of 2 nodes, simulated message by message\n");
+    EXPECT_CONTAINS(ended->out, "hierarchical");
+    ended = collective("collective all_reduce --node dgx-h100 --fidelity flow --algo nvls --sizes 64M");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "all_reduce by \"nvls\" is not known message by message");
+    EXPECT_CONTAINS(ended->err, "or use fidelity fluid");
+    ended = collective("collective all_reduce --node dgx-h100 --algo bruck --sizes 64M");
+    EXPECT_CONTAINS(ended->err, "--algo bruck is simulated message by message only");
+    EXPECT(ended->code != 0);
+    EXPECT(collective("collective all_reduce --node dgx-h100 --uneven 4 --sizes 64M")->code != 0);
+}
+
+TEST(collective_makes_an_uneven_all_to_all_slower_by_what_its_busiest_rank_gets) {
+    for (int flow = 0; flow < 2; flow++) {
+        double seconds[2];
+        for (int uneven = 0; uneven < 2; uneven++) {
+            char line[192];
+            snprintf(
+                line, sizeof line,
+                "collective all_to_all --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 8G --csv --fidelity %s%s",
+                flow ? "flow" : "fluid", uneven ? " --uneven 4" : "");
+            const char *row = strchr(collective(line)->out, '\n');
+            EXPECT(row && sscanf(row, "\n%*[^,],%lf", &seconds[uneven]) == 1);
+        }
+        // Rank 0 gets 4 parts of 19 of what each sends, instead of 1 of 16.
+        EXPECT_NEAR(seconds[1] / seconds[0], 4.0 / 19 * 16, 0.03);
+    }
+}

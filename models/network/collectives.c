@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/network/candidates.h"
+#include "models/network/message.h"
 #include "sim/check.h"
 #include "sim/list.h"
 
@@ -27,6 +28,7 @@ static Loads node_loads(Arena *scratch, const Group *group, const CollectiveRequ
         if (request->shift) return shift_loads(scratch, group);
         return pair_loads(scratch, group->network, request->ranks[0], request->ranks[1]);
     case COLLECTIVE_ALL_TO_ALL:
+        if (request->pair_bytes) return uneven_loads(scratch, group, request->pair_bytes, request->bytes);
         return all_to_all_loads(scratch, group);
     case COLLECTIVE_GATHER:
         return rooted_loads(scratch, group, request->ranks[request->root], false);
@@ -43,7 +45,7 @@ static Loads node_loads(Arena *scratch, const Group *group, const CollectiveRequ
 
 static Loads request_loads(Arena *scratch, const Group *group, const CollectiveRequest *request) {
     Loads loads = node_loads(scratch, group, request);
-    add_fabric_loads(&loads, group, request);
+    if (!request->pair_bytes) add_fabric_loads(&loads, group, request); // uneven ones have the fabric in them
     return loads;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/network/candidates.h"
+#include "models/network/message.h"
 #include "models/network/transports.h"
 
 #define TREE_CHUNK_BYTES 128e3
@@ -398,4 +399,53 @@ int nccl_candidates(const Group *any_version, const CollectiveRequest *request, 
         count_launches(&group, request, &candidates[i]);
     }
     return count;
+}
+
+// ---- One message at a time, for collectives that are simulated as the messages they are made of (message.h).
+NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool remote) {
+    NcclMessage message = {.share = 1};
+    double rate = constant(group, PLATFORM_INSIDE_RATE);
+    if (remote)
+        rate = constant(group, PLATFORM_BETWEEN_RATE) *
+               constant(group, TRANSPORT_RATE + (int)group->network->fabric.transport);
+    if (style->direct) {
+        message.seconds = constant(group, PAIR_MESSAGE_TIME);
+        if (remote) message.seconds += constant(group, PAIR_NETWORK_TIME) * network_factor(group);
+        if (remote) message.rate_limit = constant(group, PLATFORM_PAIR) * constant(group, PAIR_RATE);
+        if (remote && style->exchange) message.share = constant(group, EXCHANGE_SHARE);
+    } else {
+        message.seconds = remote ? hop_between(group, style->protocol, style->channels, style->message_bytes)
+                                 : hop_inside(group, style->protocol, style->channels);
+        message.share = remote ? between_share(group, style->protocol) : inside_share(group, style->protocol);
+        if (remote && style->protocol == PROTOCOL_LL && group->network->fabric.transport == NET_SLINGSHOT)
+            message.share *= constant(group, SLINGSHOT_LL);
+    }
+    message.share *= rate;
+    return message;
+}
+
+double nccl_start_seconds(const Group *group, const MessageStyle *style, double bytes, double message_bytes) {
+    if (style->direct)
+        return constant(group, PAIR_FLOOR) * floor_seconds(group) + pair_fill_seconds(group, message_bytes);
+    return floor_seconds(group) + fill_seconds(group, bytes);
+}
+
+int nccl_channels(const Group *group, Protocol protocol, double bytes) {
+    return channels_used(group, protocol, true, bytes);
+}
+
+SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style) {
+    SoftwareLimits limits = {0};
+    double raw = group->pcie_bytes_per_second;
+    if (group->medium == MEDIUM_PCIE) limits.inside_out = constant(group, PCIE_PEER_SHARE) * raw;
+    if (group->medium == MEDIUM_HOST) limits.inside_both = constant(group, STAGED_SHARE + age(group)) * raw;
+    if (!group->rdma || (style->direct && group->far_nics)) {
+        limits.between_out = constant(group, BOUNCED_RATE);
+        limits.between_both = constant(group, BOUNCED_SHARE) * raw;
+    } else if (group->host_bridge) {
+        limits.between_out = constant(group, BRIDGE_SHARE) * raw;
+        limits.between_both = constant(group, BRIDGE_DUPLEX_SHARE) * raw;
+    }
+    if (group->network->fabric.transport == NET_TCP) limits.node_out = constant(group, SOCKET_RATE);
+    return limits;
 }

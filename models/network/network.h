@@ -170,13 +170,15 @@ typedef struct CollectiveRequest {
     // NULL: the back end's own choice; "ring", "tree", "nvls", "nvls_tree", "pat" where they apply; "collnet" only when
     // asked for (it needs switches that reduce: SHARP).
     const char *algorithm;
-    const char *protocol;    // NULL: the back end's own choice; "LL", "LL128", "Simple" where it applies
-    bool on_host;            // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
-    bool shift;              // SEND_RECV: every rank sends to the next and the last to the first, all at once
-    int gpus_per_process;    // 0 or 1: each GPU has a process that launches its kernels; N: one launches for N in turn
-    int nccl_version;        // 22105 is 2.21.5; 0: one usual with the GPU's generation
-    int threads_per_process; // 0 or 1; N: one process has a thread for each GPU
-    int ranks_per_gpu;       // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
+    const char *protocol;     // NULL: the back end's own choice; "LL", "LL128", "Simple" where it applies
+    bool on_host;             // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
+    bool shift;               // SEND_RECV: every rank sends to the next and the last to the first, all at once
+    int gpus_per_process;     // 0 or 1: each GPU has a process that launches its kernels; N: one launches for N in turn
+    int nccl_version;         // 22105 is 2.21.5; 0: one usual with the GPU's generation
+    int threads_per_process;  // 0 or 1; N: one process has a thread for each GPU
+    const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
+                              // rising; NULL: even
+    int ranks_per_gpu;        // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
     const struct NcclConstants *constants; // NULL: shipped (models/network/constants.h)
 } CollectiveRequest;
 

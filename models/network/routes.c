@@ -169,7 +169,7 @@ static void add_to_route(void *context, int32_t link, double share) {
 }
 
 // With rails alone a message goes to the GPU on the receiver's rail first, where NVLink leads to it.
-static int relay_gpu(const Layout *layout, int gpu, int nic) {
+int layout_relay_gpu(const Layout *layout, int gpu, int nic) {
     const NicSet *own = &layout->gpu_nics[gpu];
     for (int i = 0; i < own->count; i++)
         if (own->nics[i] == nic) return gpu;
@@ -187,7 +187,7 @@ static int route_between_nodes(const Network *network, int from_rank, int to_ran
     NicPair nics = fabric_nics(network, from_rank, to_rank, 0, false);
     int leaf_out = fabric_leaf(network, (int)(from - network->nodes), nics.out);
     int leaf_in = fabric_leaf(network, (int)(to - network->nodes), nics.in);
-    int relay = network->fabric.kind == FABRIC_RAIL_ONLY ? relay_gpu(sender, from_gpu, nics.out) : from_gpu;
+    int relay = network->fabric.kind == FABRIC_RAIL_ONLY ? layout_relay_gpu(sender, from_gpu, nics.out) : from_gpu;
 
     int count = append(from, &sender->gpu_to_gpu[from_gpu * sender->shape->gpu_count + relay], links, 0, latency);
     count = append(from, &sender->gpu_to_nic[relay * sender->shape->nic_count + nics.out], links, count, latency);

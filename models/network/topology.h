@@ -112,6 +112,8 @@ bool layout_check(const NodeShape *shape, Where where, Problems *problems);
 void layout_create(Arena *arena, const NodeShape *shape, Layout *layout);
 // Fills the paths of a layout whose parts, links and edges are there (routes.c).
 void layout_find_paths(Arena *arena, Layout *layout);
+// With rails alone a message goes to the GPU on the receiver's rail first, where NVLink leads to it.
+int layout_relay_gpu(const Layout *layout, int gpu, int nic);
 int layout_socket_above(const Layout *layout, int part); // of a PCIe switch or a socket, as a part number
 
 static inline const Node *node_of_rank(const Network *network, int rank) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/network/flows.h"
 #include "models/workload/cluster.h"
 #include "models/workload/command_internal.h"
 #include "models/workload/commands.h"
@@ -14,7 +15,24 @@
 #define ELEMENT_BYTES 4 // nccl-tests' float
 
 static const char *const backend_names[] = {"nccl", "gloo", "mpi"};
-static const char *const algorithm_names[] = {"ring", "tree", "nvls", "nvls_tree", "collnet", "pat"};
+#define FLUID_ALGORITHMS 6 // the others exist message by message only
+static const char *const algorithm_choices[] = {"ring",
+                                                "tree",
+                                                "nvls",
+                                                "nvls_tree",
+                                                "collnet",
+                                                "pat",
+                                                "hierarchical",
+                                                "direct",
+                                                "rabenseifner",
+                                                "halving_doubling",
+                                                "recursive_doubling",
+                                                "binomial",
+                                                "bruck",
+                                                "pairwise",
+                                                "linear",
+                                                "dissemination"};
+static const char *const fidelity_names[] = {"fluid", "flow"};
 static const char *const protocol_names[] = {"LL", "LL128", "Simple"};
 #define COUNT_OF(list) (int)(sizeof(list) / sizeof *(list))
 
@@ -33,8 +51,12 @@ static const OptionSpec specs[] = {
     {"factor", OPTION_QUANTITY, "N", .help = "each size times the one before; 2", .letter = 'f',
      .quantity = QUANTITY_NUMBER},
     {"sizes", OPTION_TEXT, "FIRST:LAST:FACTOR", .help = "the same three in one, K M G binary: 8:8G:2"},
-    {"algo", OPTION_CHOICE, .help = "instead of the back end's own choice", .choices = algorithm_names,
-     .choice_count = COUNT_OF(algorithm_names)},
+    {"algo", OPTION_CHOICE, .help = "instead of the back end's own choice", .choices = algorithm_choices,
+     .choice_count = COUNT_OF(algorithm_choices)},
+    {"fidelity", OPTION_CHOICE, .help = "fluid: all of it at once; flow: message by message; fluid",
+     .choices = fidelity_names, .choice_count = COUNT_OF(fidelity_names)},
+    {"uneven", OPTION_QUANTITY, "N", .help = "all_to_all: rank 0 gets N times as much as each other; 1",
+     .quantity = QUANTITY_NUMBER},
     {"proto", OPTION_CHOICE, .help = "instead of the back end's own choice", .choices = protocol_names,
      .choice_count = COUNT_OF(protocol_names)},
     {"version", OPTION_TEXT, "2.N", .help = "NCCL's version; when left out: one usual with the GPU"},
@@ -61,11 +83,14 @@ typedef struct Asked {
     bool verbose;
     const char *assumed[2]; // what was not said about the machine
     int assumed_count;
+    double uneven; // all_to_all: what rank 0 gets against the others
+    bool by_messages;
 } Asked;
 
 typedef struct Row {
     double bytes, seconds, low, high, algorithm_rate, bus_rate; // nine times in ten it takes low to high seconds
     CollectivePlan plan;
+    const char *limited_by;
 } Row;
 
 // ---- What is asked.
@@ -170,7 +195,7 @@ static void ask(Asked *asked, const Options *options, Problems *problems) {
     read_sizes(asked, options, problems);
     int algorithm = option_choice(options, "algo", -1), protocol = option_choice(options, "proto", -1);
     CollectiveRequest *request = &asked->request;
-    if (algorithm >= 0) request->algorithm = algorithm_names[algorithm];
+    if (algorithm >= 0) request->algorithm = algorithm_choices[algorithm];
     if (protocol >= 0) request->protocol = protocol_names[protocol];
     request->backend = (Backend)option_choice(options, "backend", BACKEND_NCCL);
     request->nccl_version = read_version(option_text(options, "version", NULL), problems);
@@ -179,6 +204,33 @@ static void ask(Asked *asked, const Options *options, Problems *problems) {
     if (!option_given(options, "gpus-per-process")) asked->assumed[asked->assumed_count++] = "launch";
     request->on_host = option_flag(options, "cpu");
     request->shift = request->op == COLLECTIVE_SEND_RECV;
+    asked->by_messages = option_choice(options, "fidelity", 0) == 1;
+    if (algorithm >= FLUID_ALGORITHMS && !asked->by_messages) {
+        problem_add(problems, (Where){0}, "--algo %s is simulated message by message only", request->algorithm);
+        problem_hint(problems, "add --fidelity flow");
+    }
+    asked->uneven = option_quantity(options, "uneven", 1);
+    if (option_given(options, "uneven") && (request->op != COLLECTIVE_ALL_TO_ALL || !(asked->uneven > 0)))
+        problem_add(problems, (Where){0}, "--uneven takes a factor above 0 and belongs to all_to_all");
+}
+
+// Whoever sends, rank 0 gets `uneven` times as much of it as each other rank.
+static const double *uneven_bytes(const Asked *asked, double bytes) {
+    int n = asked->request.rank_count;
+    if (asked->uneven == 1) return NULL;
+    double *pairs = ARENA_ARRAY(asked->arena, double, (size_t)n *(size_t)n), share = bytes / (n - 1 + asked->uneven);
+    for (int i = 0; i < n * n; i++) pairs[i] = share * (i % n == 0 ? asked->uneven : 1);
+    return pairs;
+}
+
+static const FlowPlan *plan_messages(Arena *arena, const Asked *asked, const CollectiveRequest *request,
+                                     Problems *problems) {
+    const char *why, *remedy;
+    const FlowPlan *plan = flow_plan(arena, asked->cluster->network, request, &why, &remedy);
+    if (plan) return plan;
+    problem_add(problems, (Where){0}, "%s", why);
+    problem_hint(problems, "%s", remedy);
+    return NULL;
 }
 
 static void build_cluster(Asked *asked, const Options *options, Problems *problems) {
@@ -210,6 +262,8 @@ static void build_cluster(Asked *asked, const Options *options, Problems *proble
     const char *why = "";
     if (!backend_supports(asked->request.backend, asked->request.op, !asked->request.on_host, true, &why))
         problem_add(problems, (Where){0}, "%s", why);
+    else if (asked->by_messages)
+        plan_messages(arena, asked, &asked->request, problems);
 }
 
 // ---- What comes out.
@@ -240,13 +294,38 @@ static double count_of(CollectiveOp op, int ranks, double bytes) {
     return floor(bytes / ELEMENT_BYTES / (parts ? ranks : 1));
 }
 
+static const char *fluid_limit(const Asked *asked, const CollectivePlan *plan) {
+    int links;
+    const Link *all = network_links(asked->cluster->network, &links);
+    return plan->limiting_link < 0 ? "latency" : all[plan->limiting_link].name;
+}
+
+static void compute_row(const Asked *asked, const CollectiveRequest *request, Row *row) {
+    if (!asked->by_messages) {
+        row->plan = collective_plan(asked->arena, asked->cluster->network, request);
+        row->limited_by = fluid_limit(asked, &row->plan);
+        return;
+    }
+    Arena *scratch = arena_open();
+    const FlowPlan *plan = plan_messages(scratch, asked, request, NULL);
+    FlowSystem flows = flow_system(scratch, plan);
+    FlowResult result = flow_run(scratch, plan, &flows, true);
+    row->plan = (CollectivePlan){.alone_seconds = result.seconds,
+                                 .algorithm = result.algorithm,
+                                 .protocol = result.protocol,
+                                 .channels = result.channels};
+    row->limited_by = result.limited_by ? arena_copy_text(asked->arena, result.limited_by) : "latency";
+    arena_close(scratch);
+}
+
 static int compute_rows(Asked *asked, Row *rows) {
     int count = 0;
     CollectiveRequest request = asked->request;
     for (double bytes = asked->first; bytes <= asked->last * (1 + 1e-9) && count < SIZE_LIMIT; bytes *= asked->factor) {
         request.bytes = floor(bytes + 0.5);
         Row *row = &rows[count++];
-        row->plan = collective_plan(asked->arena, asked->cluster->network, &request);
+        request.pair_bytes = uneven_bytes(asked, request.bytes);
+        compute_row(asked, &request, row);
         row->bytes = request.bytes;
         row->seconds = row->plan.alone_seconds;
         double spread = collective_spread(asked->cluster->network, &request, asked->assumed, asked->assumed_count);
@@ -259,20 +338,14 @@ static int compute_rows(Asked *asked, Row *rows) {
     return count;
 }
 
-static const char *limit_of(const Asked *asked, const Row *row) {
-    int links;
-    const Link *all = network_links(asked->cluster->network, &links);
-    return row->plan.limiting_link < 0 ? "latency" : all[row->plan.limiting_link].name;
-}
-
 static void print_table(const Asked *asked, const Row *rows, int count) {
     const CollectiveRequest *request = &asked->request;
     const char *redop = reduces(request->op) ? "sum" : "none";
     bool rooted = request->op == COLLECTIVE_BROADCAST || request->op == COLLECTIVE_REDUCE ||
                   request->op == COLLECTIVE_GATHER || request->op == COLLECTIVE_SCATTER;
-    printf("# %s over %s on %d GPUs of %d node%s, simulated\n", collective_op_name(request->op),
+    printf("# %s over %s on %d GPUs of %d node%s, simulated%s\n", collective_op_name(request->op),
            backend_name(request->backend), asked->cluster->gpu_count, asked->cluster->node_count,
-           asked->cluster->node_count == 1 ? "" : "s");
+           asked->cluster->node_count == 1 ? "" : "s", asked->by_messages ? " message by message" : "");
     printf("# %10s %12s %8s %6s %5s %10s%s %8s %8s  %-18s %-7s %3s  %s\n", "size", "count", "type", "redop", "root",
            "time", asked->verbose ? "    time p5   time p95" : "", "algbw", "busbw", "algorithm", "proto", "ch",
            "limited by");
@@ -285,16 +358,16 @@ static void print_table(const Asked *asked, const Row *rows, int count) {
         printf("%12.0f %12.0f %8s %6s %5d %10.2f%s %8.2f %8.2f  %-18s %-7s %3d  %s\n", row->bytes,
                count_of(request->op, request->rank_count, row->bytes), "float", redop, rooted ? 0 : -1,
                1e6 * row->seconds, range, row->algorithm_rate / 1e9, row->bus_rate / 1e9, row->plan.algorithm,
-               *row->plan.protocol ? row->plan.protocol : "-", row->plan.channels, limit_of(asked, row));
+               *row->plan.protocol ? row->plan.protocol : "-", row->plan.channels, row->limited_by);
     }
 }
 
-static void print_csv(const Asked *asked, const Row *rows, int count) {
+static void print_csv(const Row *rows, int count) {
     printf("size,time_us,algbw_gb_per_s,busbw_gb_per_s,algorithm,protocol,channels,limited_by\n");
     for (int i = 0; i < count; i++)
         printf("%.0f,%.6g,%.6g,%.6g,%s,%s,%d,%s\n", rows[i].bytes, 1e6 * rows[i].seconds, rows[i].algorithm_rate / 1e9,
                rows[i].bus_rate / 1e9, rows[i].plan.algorithm, rows[i].plan.protocol, rows[i].plan.channels,
-               limit_of(asked, &rows[i]));
+               rows[i].limited_by);
 }
 
 static void print_json(const Asked *asked, const Row *rows, int count) {
@@ -318,7 +391,7 @@ static void print_json(const Asked *asked, const Row *rows, int count) {
         write_text(&json, "algorithm", rows[i].plan.algorithm);
         write_text(&json, "protocol", rows[i].plan.protocol);
         write_integer(&json, "channels", rows[i].plan.channels);
-        write_text(&json, "limited_by", limit_of(asked, &rows[i]));
+        write_text(&json, "limited_by", rows[i].limited_by);
         json_end_object(&json);
     }
     json_end_list(&json);
@@ -333,7 +406,7 @@ static int print_rows(Asked *asked, const Options *options) {
     if (option_flag(options, "json"))
         print_json(asked, rows, count);
     else if (option_flag(options, "csv"))
-        print_csv(asked, rows, count);
+        print_csv(rows, count);
     else
         print_table(asked, rows, count);
     return command_ends(EXIT_DONE);

@@ -1,0 +1,89 @@
+// Algorithms of collectives, each as what every rank sends and receives, piece by piece. It knows places in a group and
+// which of them sit together; no links, no times. One list of steps drives the simulated collective (flows.c), the
+// real one over sockets (calibrate/netbench.c), and the check that everyone ends with what was promised.
+#ifndef LOCKSTEP_NETWORK_ALGORITHM_H
+#define LOCKSTEP_NETWORK_ALGORITHM_H
+
+#include "models/network/network.h"
+
+// Sends and receives at once. What is sent waits for all earlier receives of the same lane that touched its pieces.
+typedef struct FlowStep {
+    int to, from; // places in the group, or -1
+    int tag;      // the i-th send of a tag meets the i-th receive of that tag from this one to that
+    int way;      // which of its own NICs the sender takes, where it has several
+    bool add;     // to what is there already; else in its place
+    int send_count, receive_count;
+    const int32_t *send, *receive; // pieces
+} FlowStep;
+
+typedef struct Lane { // steps in order; lanes do not wait for each other
+    FlowStep *items;
+    int count, room;
+} Lane;
+
+// Whom a schedule is made for. Pieces are numbered alike on all ranks: parts of the array where it is reduced or
+// broadcast; whose part it is for all_gather, gather and scatter; from * rank_count + to for all_to_all.
+typedef struct Party {
+    Arena *arena;
+    CollectiveOp op;
+    int rank, rank_count, root; // places in the group
+    const int *starts;          // [block_count + 1]: first place of each block of ranks that need no NIC; the end
+    int block_count;
+    const int32_t *numbers; // [pieces] 0, 1, 2, …: lists of pieces that follow each other point into it
+    int ways;               // NICs of each rank's own, where all have so many
+    int chunks;             // that a pipelined array is cut into, per ring or tree
+    struct {
+        Lane *items;
+        int count, room;
+    } lanes;
+} Party;
+
+typedef struct Algorithm {
+    const char *name;
+    CollectiveOp op;
+    bool piped;   // several messages of a lane may be under way; else each waits for the one before
+    bool at_once; // all messages, each on a lane of its own
+    int (*pieces)(const Party *party);
+    void (*build)(Party *party); // adds lanes
+} Algorithm;
+
+// The first of an operation is the usual one. NULL: no algorithm of that name (NULL: any) does it.
+const Algorithm *algorithm_find(CollectiveOp op, const char *name);
+int algorithm_names(CollectiveOp op, const char **names, int room); // returns the count
+
+// ---- For the files of algorithms.
+Lane *new_lane(Party *party);
+FlowStep *new_step(Party *party, Lane *lane, int to, int from);
+void send_pieces(const Party *party, FlowStep *step, int first, int count); // first, first + 1, …
+void receive_pieces(const Party *party, FlowStep *step, int first, int count, bool add);
+int block_of(const Party *party, int rank);
+int smallest_block(const Party *party);
+static inline int block_size(const Party *party, int block) { return party->starts[block + 1] - party->starts[block]; }
+
+int one_piece(const Party *party);
+int piece_per_rank(const Party *party);
+
+int ring_pieces(const Party *party);
+int chain_pieces(const Party *party);
+int tree_pieces(const Party *party);
+int pair_pieces(const Party *party);
+int hierarchical_pieces(const Party *party);
+int halving_pieces(const Party *party);
+
+void build_ring(Party *party); // all_reduce, all_gather, reduce_scatter
+void build_chain(Party *party);
+void build_tree(Party *party);
+void build_binomial(Party *party); // all_reduce, broadcast, reduce
+void build_recursive_doubling(Party *party);
+void build_halving_doubling(Party *party);
+void build_bruck_gather(Party *party);
+void build_bruck_exchange(Party *party);
+void build_pairwise(Party *party);
+void build_linear_exchange(Party *party);
+void build_linear_rooted(Party *party);
+void build_binomial_rooted(Party *party);
+void build_dissemination(Party *party);
+void build_hierarchical(Party *party);
+void build_shift(Party *party);
+
+#endif

@@ -1,0 +1,369 @@
+// Collectives message by message: formulas on one switch, laws of bytes, folding, and agreement with whole collectives
+// where the two must agree.
+#include "models/network/constants.h"
+#include "models/network/flows.h"
+#include "models/network/topology.h"
+#include "sim/clock.h"
+#include "sim/random.h"
+#include "tests/fabric_cases.h"
+#include "tests/networks.h"
+#include "tests/test.h"
+
+#define GB 1e9
+
+typedef struct Flown {
+    FlowResult result;
+    double bytes;
+} Flown;
+
+static Flown fly(Arena *arena, const Network *network, const CollectiveRequest *request, bool fold) {
+    const char *why = "", *remedy;
+    const FlowPlan *plan = flow_plan(arena, network, request, &why, &remedy);
+    if (!plan) test_fail(__FILE__, __LINE__, "%s", why);
+    if (!plan) return (Flown){0};
+    FlowSystem flows = flow_system(arena, plan);
+    const char *wrong = system_check(arena, &flows.system);
+    if (wrong) test_fail(__FILE__, __LINE__, "%s", wrong);
+    return (Flown){flow_run(arena, plan, &flows, fold), flows.bytes};
+}
+
+// ---- Formulas: MPI between nodes of one process each, on one switch.
+#define PROCESS_RATE 10e9             // of a process, below the NIC's
+#define MESSAGE_TIME (1e-6 + 1.75e-6) // MPI's own, InfiniBand's with one switch
+
+static int *ranks_of_nodes(Arena *arena, int count) {
+    int *ranks = ARENA_ARRAY(arena, int, count);
+    for (int i = 0; i < count; i++) ranks[i] = 8 * i;
+    return ranks;
+}
+
+static Flown on_one_switch(Arena *arena, CollectiveOp op, const char *algorithm, int n, double bytes) {
+    const Network *network = network_of(arena, dgx_a100(), n, infiniband(200));
+    CollectiveRequest request = {.op = op,
+                                 .backend = BACKEND_MPI,
+                                 .on_host = true,
+                                 .ranks = ranks_of_nodes(arena, n),
+                                 .rank_count = n,
+                                 .bytes = bytes,
+                                 .algorithm = algorithm,
+                                 .shift = op == COLLECTIVE_SEND_RECV};
+    return fly(arena, network, &request, false);
+}
+
+// Time is messages * MESSAGE_TIME + share * bytes / PROCESS_RATE; all ranks together send `sent` times the bytes.
+typedef struct Formula {
+    CollectiveOp op;
+    const char *algorithm;
+    double (*messages)(double n);
+    double (*share)(double n);
+    double (*sent)(double n);
+    bool any_number; // of ranks, not powers of two alone
+} Formula;
+
+static double one(double n) { return n > 0; }
+static double none(double n) { return n < 0; }
+static double steps(double n) { return ceil(log2(n)); }
+static double two_steps(double n) { return 2 * steps(n); }
+static double others(double n) { return n - 1; }
+static double two_others(double n) { return 2 * (n - 1); }
+static double all(double n) { return n; }
+static double part(double n) { return (n - 1) / n; }
+static double two_parts(double n) { return 2 * part(n); }
+static double all_steps(double n) { return n * steps(n); }
+static double half_steps(double n) { return steps(n) / 2; }
+static double all_half_steps(double n) { return n * half_steps(n); }
+static double chain(double n) { return (n - 1 + 7) / 8; } // eight chunks: n-1 for the first, one more for each other
+
+static const Formula formulas[] = {
+    {COLLECTIVE_ALL_REDUCE, "ring", two_others, two_parts, two_others, true},
+    {COLLECTIVE_ALL_REDUCE, "hierarchical", two_others, two_parts, two_others, true},
+    {COLLECTIVE_ALL_REDUCE, "recursive_doubling", steps, steps, all_steps, false},
+    {COLLECTIVE_ALL_REDUCE, "halving_doubling", two_steps, two_parts, two_others, false},
+    {COLLECTIVE_ALL_REDUCE, "rabenseifner", two_steps, two_parts, two_others, false},
+    {COLLECTIVE_ALL_REDUCE, "binomial", two_steps, two_steps, two_others, false},
+    {COLLECTIVE_ALL_GATHER, "ring", others, part, others, true},
+    {COLLECTIVE_ALL_GATHER, "bruck", steps, part, others, true},
+    {COLLECTIVE_REDUCE_SCATTER, "ring", others, part, others, true},
+    {COLLECTIVE_BROADCAST, "ring", others, chain, others, true},
+    {COLLECTIVE_BROADCAST, "binomial", steps, steps, others, false},
+    {COLLECTIVE_REDUCE, "ring", others, chain, others, true},
+    {COLLECTIVE_REDUCE, "binomial", steps, steps, others, false},
+    {COLLECTIVE_ALL_TO_ALL, "linear", one, part, others, true},
+    {COLLECTIVE_ALL_TO_ALL, "pairwise", others, part, others, true},
+    {COLLECTIVE_ALL_TO_ALL, "bruck", steps, half_steps, all_half_steps, false},
+    {COLLECTIVE_GATHER, "linear", one, part, part, true},
+    {COLLECTIVE_GATHER, "binomial", steps, part, half_steps, false},
+    {COLLECTIVE_SCATTER, "linear", one, part, part, true},
+    {COLLECTIVE_SCATTER, "binomial", steps, part, half_steps, false},
+    {COLLECTIVE_BARRIER, "dissemination", steps, none, none, true},
+    {COLLECTIVE_SEND_RECV, "direct", one, one, all, true},
+};
+#define FORMULA_COUNT (int)(sizeof formulas / sizeof *formulas)
+
+TEST(every_algorithm_takes_its_formula_on_one_switch) {
+    for (int i = 0; i < FORMULA_COUNT; i++)
+        for (int n = 2; n <= 16; n++) {
+            const Formula *f = &formulas[i];
+            const double bytes = 4e6;
+            if (!f->any_number && (n & (n - 1))) continue;
+            Arena *arena = arena_open();
+            Flown flown = on_one_switch(arena, f->op, f->algorithm, n, bytes);
+            double expected = f->messages(n) * MESSAGE_TIME + f->share(n) * bytes / PROCESS_RATE;
+            if (fabs(flown.result.seconds - expected) > 1e-6 * expected)
+                test_fail(__FILE__, __LINE__, "%s by %s among %d: %.9g s, not %.9g", collective_op_name(f->op),
+                          f->algorithm, n, flown.result.seconds, expected);
+            if (fabs(flown.bytes - f->sent(n) * bytes) > 1)
+                test_fail(__FILE__, __LINE__, "%s by %s among %d: %.9g bytes, not %.9g", collective_op_name(f->op),
+                          f->algorithm, n, flown.bytes, f->sent(n) * bytes);
+            arena_close(arena);
+        }
+}
+
+// Up and down log2(n) levels; large arrays cross each NIC about twice in both trees together.
+TEST(double_binary_trees_take_two_messages_per_level_and_twice_the_bytes) {
+    for (int n = 2; n <= 16; n *= 2) {
+        Arena *arena = arena_open();
+        EXPECT_NEAR(on_one_switch(arena, COLLECTIVE_ALL_REDUCE, "tree", n, 4).result.seconds,
+                    two_steps(n) * MESSAGE_TIME, 1e-3);
+        Flown large = on_one_switch(arena, COLLECTIVE_ALL_REDUCE, "tree", n, 4 * GB);
+        EXPECT_NEAR(large.bytes, 2 * (n - 1) * 4 * GB, 1e-9);
+        EXPECT_NEAR(large.result.seconds, (n == 2 ? 1 : 2) * 4 * GB / PROCESS_RATE, 0.05);
+        arena_close(arena);
+    }
+}
+
+// ---- Agreement with whole collectives.
+static const Network *network_case(Arena *arena, const FabricCase *c) {
+    Problems *problems = problems_create(arena);
+    const FabricShape *shape = fabric_case_shape(arena, c->text, problems);
+    if (!shape) problems_print(problems, stdout);
+    return shape ? network_of(arena, dgx_a100(), c->nodes, *shape) : NULL;
+}
+
+static void expect_agreement(const FabricCase *c, CollectiveOp op, const char *algorithm, int per_node,
+                             double tolerance) {
+    Arena *arena = arena_open();
+    const Network *network = network_case(arena, c);
+    CollectiveRequest request = {.op = op,
+                                 .ranks = first_ranks(arena, network, c->nodes, per_node),
+                                 .rank_count = c->nodes * per_node,
+                                 .bytes = 32 * GB,
+                                 .algorithm = algorithm};
+    double fluid = collective_plan(arena, network, &request).alone_seconds;
+    double flow = fly(arena, network, &request, true).result.seconds;
+    if (!(fabs(flow - fluid) <= tolerance * fluid))
+        test_fail(__FILE__, __LINE__, "%s, %d GPUs a node: %s takes %.6g s as flows, %.6g s as a whole", c->text,
+                  per_node, collective_op_name(op), flow, fluid);
+    arena_close(arena);
+}
+
+TEST(large_rings_take_the_same_time_as_flows_and_as_a_whole_on_every_fabric) {
+    for (int i = 0; i < fabric_case_count; i++)
+        for (int per_node = 1; per_node <= 4; per_node *= 2) {
+            expect_agreement(&fabric_cases[i], COLLECTIVE_ALL_REDUCE, "ring", per_node, 0.02);
+            if (per_node != 2) continue;
+            expect_agreement(&fabric_cases[i], COLLECTIVE_ALL_GATHER, "ring", per_node, 0.02);
+            expect_agreement(&fabric_cases[i], COLLECTIVE_REDUCE_SCATTER, "ring", per_node, 0.02);
+        }
+}
+
+// Fabrics drawn by lot: tiers, oversubscription, rails, planes, groups, tori, speeds.
+TEST(large_rings_agree_on_fabrics_drawn_by_lot) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        RandomStream stream = random_stream(seed, "fabrics", 0);
+        Arena *arena = arena_open();
+        static const int leaf_sizes[] = {1, 2, 4};
+        int leaf = leaf_sizes[random_below(&stream, 3)], nodes = 4 * (1 + (int)random_below(&stream, 4));
+        int per_node = 1 << random_below(&stream, 3);
+        double over = 1 + (double)random_below(&stream, 4);
+        const char *forms[] = {
+            arena_printf(arena, "leaf_spine:nodes_per_leaf=%d:oversubscription=%g", leaf, over),
+            arena_printf(arena, "rail_fat_tree:nodes_per_leaf=4:oversubscription=%g", over),
+            arena_printf(arena, "fat_tree:nodes_per_leaf=2:nodes_per_pod=4:oversubscription=%g:pod_oversubscription=2",
+                         over),
+            arena_printf(arena, "dragonfly:groups=%d:switches_per_group=2:nodes_per_switch=2", nodes / 4 + 1),
+            arena_printf(arena, "torus:dims=%dx%d", nodes / 2, 2),
+            arena_printf(arena, "lan:nodes_per_leaf=%d:uplink=%g Gb/s", leaf, 200 * over),
+        };
+        FabricCase c = {.text = forms[random_below(&stream, 6)], .nodes = nodes};
+        expect_agreement(&c, COLLECTIVE_ALL_REDUCE, "ring", per_node, 0.02);
+        arena_close(arena);
+    }
+}
+
+// Small ones differ by what a ring crosses of nodes more or less; one node has nothing to differ by.
+TEST(in_one_node_rings_of_every_size_agree) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_h100(), 1, infiniband(400));
+    for (double bytes = 8; bytes < 1e10; bytes *= 16) {
+        CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE,
+                                     .ranks = first_ranks(arena, network, 1, 8),
+                                     .rank_count = 8,
+                                     .bytes = bytes,
+                                     .algorithm = "ring"};
+        EXPECT_NEAR(fly(arena, network, &request, true).result.seconds,
+                    collective_plan(arena, network, &request).alone_seconds, 1e-4);
+    }
+    arena_close(arena);
+}
+
+TEST(exchanges_trees_and_chains_agree_when_large) {
+    static const struct {
+        CollectiveOp op;
+        const char *algorithm;
+    } cases[] = {{COLLECTIVE_ALL_TO_ALL, NULL}, {COLLECTIVE_ALL_REDUCE, "tree"}, {COLLECTIVE_BROADCAST, "ring"},
+                 {COLLECTIVE_REDUCE, "ring"},   {COLLECTIVE_GATHER, NULL},       {COLLECTIVE_SCATTER, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_open();
+        const Network *network = network_of(arena, dgx_a100(), 4, infiniband(200));
+        CollectiveRequest request = {.op = cases[i].op,
+                                     .algorithm = cases[i].algorithm,
+                                     .bytes = 8 * GB,
+                                     .ranks = first_ranks(arena, network, 4, 8),
+                                     .rank_count = 32};
+        EXPECT_NEAR(fly(arena, network, &request, true).result.seconds,
+                    collective_plan(arena, network, &request).alone_seconds,
+                    0.04); // chains are cut into 256 chunks at most
+        arena_close(arena);
+    }
+}
+
+// ---- Laws.
+static double carried(const Network *network, const FlowSystem *flows, const char *ending) {
+    double sum = 0;
+    for (int l = 0; l < network->link_count; l++) {
+        const char *name = network->links[l].name;
+        size_t length = strlen(name), tail = strlen(ending);
+        if (length > tail && strstr(name, ".nic") && strcmp(name + length - tail, ending) == 0)
+            sum += flows->link_busy[l] * network->links[l].bytes_per_second;
+    }
+    return sum;
+}
+
+TEST(what_leaves_nodes_enters_nodes_and_a_folded_run_takes_the_time_of_the_whole) {
+    const char *names[16];
+    for (int op = 0; op < COLLECTIVE_OP_COUNT; op++) {
+        int count = algorithm_names((CollectiveOp)op, names, 16);
+        for (int i = 0; i < count; i++)
+            for (int nodes = 1; nodes <= 3; nodes++) {
+                Arena *arena = arena_open();
+                const Network *network = network_of(arena, dgx_a100(), nodes, fat_tree(200, 2, 2, true));
+                CollectiveRequest request = {.op = (CollectiveOp)op,
+                                             .algorithm = names[i],
+                                             .bytes = 1e6,
+                                             .root = 1,
+                                             .ranks = first_ranks(arena, network, nodes, 4),
+                                             .rank_count = nodes * 4,
+                                             .shift = op == COLLECTIVE_SEND_RECV,
+                                             .protocol = "Simple"};
+                const char *why, *remedy;
+                const FlowPlan *plan = flow_plan(arena, network, &request, &why, &remedy);
+                FlowSystem flows = flow_system(arena, plan);
+                EXPECT_NEAR(carried(network, &flows, ".out"), carried(network, &flows, ".in"), 1e-9);
+                EXPECT(nodes == 1 || op == COLLECTIVE_BARRIER || carried(network, &flows, ".out") > 0);
+                FlowResult whole = flow_run(arena, plan, &flows, false), folded = flow_run(arena, plan, &flows, true);
+                if (whole.seconds != folded.seconds)
+                    test_fail(__FILE__, __LINE__, "%s by %s on %d nodes: %.12g s whole, %.12g s folded",
+                              collective_op_name((CollectiveOp)op), names[i], nodes, whole.seconds, folded.seconds);
+                EXPECT(folded.actor_count <= whole.actor_count);
+                arena_close(arena);
+            }
+    }
+}
+
+TEST(a_ring_folds_to_one_rank_on_one_switch) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_a100(), 16, infiniband(200));
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE,
+                                 .algorithm = "ring",
+                                 .bytes = GB,
+                                 .ranks = first_ranks(arena, network, 16, 8),
+                                 .rank_count = 128};
+    EXPECT_INT(fly(arena, network, &request, true).result.actor_count, 1);
+    arena_close(arena);
+}
+
+// ---- all_to_all of uneven sizes.
+static CollectiveRequest uneven_request(Arena *arena, const Network *network, int n, uint64_t seed) {
+    RandomStream stream = random_stream(seed, "uneven", 0);
+    double *pairs = ARENA_ARRAY(arena, double, n *n), sum = 0;
+    for (int i = 0; i < n * n; i++) {
+        pairs[i] = 1e6 * (double)(1 + random_below(&stream, 1000));
+        sum += pairs[i];
+    }
+    return (CollectiveRequest){.op = COLLECTIVE_ALL_TO_ALL,
+                               .ranks = first_ranks(arena, network, n / 8, 8),
+                               .rank_count = n,
+                               .bytes = sum / n,
+                               .pair_bytes = pairs};
+}
+
+TEST(an_uneven_all_to_all_takes_the_time_of_its_fullest_link_both_ways_of_simulating) {
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        Arena *arena = arena_open();
+        const Network *network = network_of(arena, dgx_a100(), 4, fat_tree(200, 2, 2, false));
+        CollectiveRequest request = uneven_request(arena, network, 32, seed);
+        double fullest = 0;
+        for (int i = 0; i < 32; i++) { // a leaf of 2 nodes sends all to the others over half its NICs' rate
+            double out = 0, in = 0;
+            for (int j = 0; j < 32; j++) {
+                if (i / 8 != j / 8) out += request.pair_bytes[i * 32 + j];
+                if (i / 8 != j / 8) in += request.pair_bytes[j * 32 + i];
+            }
+            fullest = fmax(fullest, fmax(in, out) / NIC);
+        }
+        for (int up = 0; up < 2; up++) {
+            double out = 0, in = 0;
+            for (int i = 16 * up; i < 16 * up + 16; i++)
+                for (int j = 16 * (1 - up); j < 16 * (1 - up) + 16; j++) {
+                    out += request.pair_bytes[i * 32 + j];
+                    in += request.pair_bytes[j * 32 + i];
+                }
+            fullest = fmax(fullest, fmax(in, out) / (8 * NIC));
+        }
+        double share = constant_rows[EXCHANGE_SHARE].value;
+        EXPECT_NEAR(collective_plan(arena, network, &request).alone_seconds, fullest / share, 0.02);
+        EXPECT_NEAR(fly(arena, network, &request, false).result.seconds, fullest / share, 0.05);
+        arena_close(arena);
+    }
+}
+
+TEST(an_uneven_all_to_all_of_equal_sizes_is_an_even_one) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_a100(), 4, fat_tree(200, 2, 2, false));
+    CollectiveRequest request = uneven_request(arena, network, 32, 1);
+    double *pairs = ARENA_ARRAY(arena, double, 32 * 32);
+    for (int i = 0; i < 32 * 32; i++) pairs[i] = request.bytes / 32;
+    request.pair_bytes = pairs;
+    CollectiveRequest even = request;
+    even.pair_bytes = NULL;
+    EXPECT_NEAR(collective_plan(arena, network, &request).alone_seconds,
+                collective_plan(arena, network, &even).alone_seconds, 1e-6);
+    EXPECT_NEAR(fly(arena, network, &request, true).result.seconds, fly(arena, network, &even, true).result.seconds,
+                1e-9);
+    arena_close(arena);
+}
+
+// ---- Mistakes.
+TEST(what_has_no_flows_says_so) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_a100(), 1, infiniband(200));
+    const char *why = "", *remedy = "";
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE,
+                                 .algorithm = "nvls",
+                                 .bytes = GB,
+                                 .ranks = first_ranks(arena, network, 1, 8),
+                                 .rank_count = 8};
+    EXPECT(flow_plan(arena, network, &request, &why, &remedy) == NULL);
+    EXPECT_CONTAINS(why, "all_reduce by \"nvls\" is not known message by message");
+    EXPECT_CONTAINS(remedy, "ring, tree, hierarchical");
+    request.algorithm = NULL;
+    request.backend = BACKEND_GLOO;
+    EXPECT(flow_plan(arena, network, &request, &why, &remedy) == NULL);
+    EXPECT_CONTAINS(why, "only for arrays in CPU memory");
+    request.backend = BACKEND_NCCL;
+    request.rank_count = 5000;
+    EXPECT(flow_plan(arena, network, &request, &why, &remedy) == NULL);
+    EXPECT_CONTAINS(why, "all_reduce of 5000 ranks is too much message by message; 4096 are the most");
+    arena_close(arena);
+}
