@@ -111,7 +111,7 @@ Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void
     fluid->is_dirty = ARENA_ARRAY(arena, bool, system->link_count);
     fluid->changed_from = LEVEL_MOST;
     fluid->walk_links = ARENA_ARRAY(arena, int32_t, system->link_count);
-    fluid->part.channels = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    fluid->part.channels = ARENA_ARRAY(arena, int32_t, 3 * (size_t)system->channel_count); // with holes and newcomers
     fluid->part_position = ARENA_ARRAY(arena, int32_t, system->channel_count);
     for (int c = 0; c < system->channel_count; c++) fluid->part_position[c] = -1;
     fluid->told = ARENA_ARRAY(arena, int32_t, system->channel_count);
