@@ -42,6 +42,8 @@ static const ColumnRule columns[COLUMN_COUNT] = {
     [VOCAB] = {.word = "vocab", .whole = true},
     [SEQ_LEN] = {.word = "seq_len", .whole = true},
     [EXPERTS] = {.word = "n_experts", .whole = true, .may_be_zero = true},
+    [EXPERTS_PER_TOKEN] = {.word = "moe_top_k", .whole = true},
+    [EXPERT_FFN] = {.word = "moe_ffn", .whole = true},
     [IMAGE_SIZE] = {.word = "image_size", .whole = true},
     [GPU_MEMORY] = {.word = "gpu_mem_bytes"},
     [GPUS] = {.word = "n_gpus", .required = true, .whole = true},
@@ -120,14 +122,10 @@ static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
 // ---- What the simulator does not model yet.
 
 static void refuse_kinds(Row *row) {
-    static const char *const kinds[] = {"decoder", "encoder", "cnn", ""};
+    static const char *const kinds[] = {"decoder", "encoder", "cnn", "moe", ""};
     bool known = false;
-    for (int i = 0; i < 4; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
-    if (row->number[EXPERTS] > 1 || says(row, MODEL_TYPE, "moe"))
-        skip(row, "mixtures of experts are not modelled yet");
-    else if (!known)
-        skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
-    if (row->number[EP] > 1) skip(row, "expert parallelism is not modelled yet (ep %g)", row->number[EP]);
+    for (int i = 0; i < 5; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
+    if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
     if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) skip(row, "LoRA is not modelled yet");
     if (says(row, NOTES, "cpu_offload=True")) skip(row, "offloading is not modelled yet");
 }

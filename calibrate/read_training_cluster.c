@@ -79,6 +79,13 @@ static bool reads_peers(const Gpu *gpu) {
     return !(strncmp(gpu->name, "RTX4", 4) == 0 || strncmp(gpu->name, "RTX5", 4) == 0);
 }
 
+// A job of several racks gets 16 of a rack's 18 nodes (blocks of 64 GPUs, as schedulers are set up for them: the other
+// two are spare), so that groups of a power of two stay in one rack.
+static int rack_nodes(const Row *row, int slots) {
+    int rack = 72, block = 64;
+    return (row->gpu_count > rack && row->gpu_count % block == 0 ? block : rack) / slots;
+}
+
 static const NodeType *node_of(Row *row) {
     NodeType *node = ARENA_NEW(row->arena, NodeType);
     const Gpu *gpu = row->gpu;
@@ -95,7 +102,7 @@ static const NodeType *node_of(Row *row) {
         .gpu_links = slots > 1 ? links : GPU_LINK_NONE,
         .mesh_links_per_pair = links == GPU_LINK_BRIDGE ? 4 : 0,
         .bridge_group = 2,
-        .nvlink_domain_nodes = says(row, INTRA_LINK, "NVL72") ? 72 / slots : 1,
+        .nvlink_domain_nodes = says(row, INTRA_LINK, "NVL72") ? rack_nodes(row, slots) : 1,
         .in_switch_reduction = links == GPU_LINK_SWITCH && gpu->year >= 2022,
         .peer_to_peer = reads_peers(gpu),
         .sockets = slots > 2 ? 2 : 1,

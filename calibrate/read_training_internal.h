@@ -34,6 +34,8 @@ typedef enum Column {
     VOCAB,
     SEQ_LEN,
     EXPERTS,
+    EXPERTS_PER_TOKEN,
+    EXPERT_FFN,
     IMAGE_SIZE,
     GPU_MEMORY,
     GPUS,
@@ -73,7 +75,7 @@ typedef struct Row {
     const char *text[COLUMN_COUNT];
     double number[COLUMN_COUNT]; // 0: empty, and for ZERO, EXPERTS and SEQUENCE_PARALLEL a stated 0 too
     const Gpu *gpu;
-    int gpu_count, node_count, gpus_per_node;
+    int gpu_count, gpus_per_node;
 } Row;
 
 static inline bool stated(const Row *row, Column column) { return row->text[column][0] != '\0'; }

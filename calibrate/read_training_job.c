@@ -26,11 +26,45 @@ static const Model *cnn_of(Row *row) {
     return size == model->image_size ? model : model_resized(row->arena, model, size, 0);
 }
 
+// A mixture of experts that the library knows, whose configuration tells what the columns do not: latents, shared
+// experts, dense layers. A row of fewer layers is that model cut short. NULL: go by the columns.
+static const Model *known_mixture(Row *row) {
+    static const struct { const char *word, *model; } names[] = {{"deepseekv2", "deepseek-v2"}};
+    const char *name = row->text[MODEL];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (says(row, MODEL, names[i].word)) name = names[i].model;
+    const Model *published = find_model(row->arena, name, row->run->where, problems_create(row->arena));
+    if (!published || published->experts.count != (int)row->number[EXPERTS] ||
+        published->hidden != (int)row->number[HIDDEN])
+        return NULL;
+    Model *model = ARENA_NEW(row->arena, Model);
+    *model = *published;
+    model->name = row->text[MODEL];
+    model->layers = (int)row->number[LAYERS];
+    model->block_count = model->layers + 2;
+    return model;
+}
+
+static void add_experts(Row *row, Model *model) {
+    model->biases = model->learned_positions = false;
+    model->experts = (ExpertShape){
+        .count = (int)row->number[EXPERTS],
+        .per_token = (int)row->number[EXPERTS_PER_TOKEN],
+        .ffn = stated(row, EXPERT_FFN) ? (int)row->number[EXPERT_FFN] : model->ffn,
+        .every = 1,
+    };
+    if (model->experts.per_token == 0) skip(row, "%s is not published", column_word(EXPERTS_PER_TOKEN));
+}
+
 static const Model *transformer_of(Row *row) {
     static const Column needed[] = {LAYERS, HIDDEN, SEQ_LEN};
     for (int i = 0; i < 3; i++)
         if (!stated(row, needed[i])) skip(row, "%s is not published", column_word(needed[i]));
     if (row->run->skipped) return NULL;
+    bool mixture = row->number[EXPERTS] > 1;
+    const Model *known = mixture ? known_mixture(row) : NULL;
+    if (mixture) assume(row, ASSUMED_EXPERTS);
+    if (known) return known;
 
     bool encoder = says(row, MODEL_TYPE, "encoder"), llama = says(row, MLP_ACT, "swiglu");
     bool rotary = llama || says(row, MLP_ACT, "squared");
@@ -65,6 +99,7 @@ static const Model *transformer_of(Row *row) {
         skip(row, "%s", problem_at(mistakes, 0)->text);
         return NULL;
     }
+    if (mixture) add_experts(row, model);
     if (encoder && says(row, MODEL, "squad")) model->head_share = 0; // two numbers per position, no vocabulary
     return model;
 }
@@ -176,6 +211,7 @@ void read_layout(Row *row) {
     row->run->interleaving_open = layout->pp > 1 && !stated(row, VP) && row->run->software->interleaves;
     if (row->run->interleaving_open) assume(row, ASSUMED_INTERLEAVING);
     layout->cp = at_least_one(row->number[CP]);
+    layout->ep = at_least_one(row->number[EP]);
     int data_ranks = row->gpu_count / (layout->tp * layout->pp);
     if (stated(row, SHARD_GROUP) && row->number[SHARD_GROUP] < data_ranks)
         layout->shard = (int)row->number[SHARD_GROUP];

@@ -45,6 +45,7 @@ typedef enum Assumed {
     ASSUMED_SERVERS,
     ASSUMED_GPU_NAME,
     ASSUMED_IMAGE_SIZE,
+    ASSUMED_EXPERTS,
     ASSUMED_MEMORY, // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT
 } Assumed;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "calibrate/anchor_training.h"
 #include "calibrate/command_validate.h"
 #include "calibrate/cross_training.h"
 #include "calibrate/predict_training.h"
@@ -15,7 +16,6 @@
 #define EXIT_INPUT 4
 #define FOLDER "calibrate/measurements/training/"
 #define WORST_ROWS 20
-#define SHARED_ERROR 0.6 // of a run's log error, its kind shares about this part; the rest is its own
 
 static const char *const shipped[] = {
     FOLDER "training_cnn_dle.csv",    FOLDER "training_dlperf.csv",       FOLDER "training_fsdp_mosaic.csv",
@@ -30,8 +30,11 @@ static const OptionSpec specs[] = {
     {.name = "family", .kind = OPTION_TEXT, .metavar = "NAME", .help = "only families whose name contains it"},
     {.name = "anchored",
      .kind = OPTION_FLAG,
-     .help =
-         "correct the runs of a family, GPU, precision and software by the one on the fewest GPUs; score the others"},
+     .help = "correct the kernels of a family's model and micro-batch by its run on the fewest GPUs; score the others"},
+    {.name = "anchor",
+     .kind = OPTION_TEXTS,
+     .metavar = "FILE.csv",
+     .help = "correct the kernels of runs like these: same GPU, precision, software and model"},
     {.name = "cross",
      .kind = OPTION_FLAG,
      .help = "fit factors on the times by cause to all families but one, and score that one; for each"},
@@ -42,8 +45,8 @@ static const OptionSpec specs[] = {
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
-static const char usage[] = "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --cross] [--rows "
-                            "OUT.csv] [--verbose] [--csv | --json]";
+static const char usage[] = "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --anchor FILE.csv… | "
+                            "--cross] [--rows OUT.csv] [--verbose] [--csv | --json]";
 static const char about[] =
     "Simulates published training runs (" FOLDER "*.csv, run from the project's folder) and compares step times.\n"
     "No constant belongs to a row or a model; those shared by a type of GPU or of software were set with these rows "
@@ -81,37 +84,27 @@ static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const
     return predicted;
 }
 
-// ---- Anchoring: one measured run of a family on a type of GPU says how far off all of its kind are.
+// ---- Anchoring.
 
-static const Gpu *gpu_of(const PredictedRun *run) { return run->run->cluster->groups[0].gpu; }
-static int gpus_of(const PredictedRun *run) { return run->run->cluster->groups[0].gpus; }
-
-static bool of_one_kind(const PredictedRun *a, const PredictedRun *b) {
-    return strcmp(a->run->family, b->run->family) == 0 && strcmp(gpu_of(a)->name, gpu_of(b)->name) == 0 &&
-           a->training.precision == b->training.precision && a->run->software == b->run->software;
-}
-
-static int smallest_of_kind(const PredictedRun *runs, int count, int row) { // the first of several
-    int smallest = -1;
-    for (int i = 0; i < count; i++)
-        if (!runs[i].skipped && of_one_kind(&runs[i], &runs[row]) &&
-            (smallest < 0 || gpus_of(&runs[i]) < gpus_of(&runs[smallest])))
-            smallest = i;
-    return smallest;
-}
-
-static double *anchor(Arena *arena, PredictedRun *runs, int count) {
-    double *factors = ARENA_ARRAY(arena, double, count);
-    int *anchors = ARENA_ARRAY(arena, int, count);
-    for (int i = 0; i < count; i++) {
-        factors[i] = 1;
-        anchors[i] = runs[i].skipped ? -1 : smallest_of_kind(runs, count, i);
-        if (anchors[i] >= 0)
-            factors[i] = pow(runs[anchors[i]].run->measured_step_s / runs[anchors[i]].step_s, SHARED_ERROR);
+static double *anchor_on_files(Arena *arena, const Catalogue *catalogue, const Options *options,
+                               const PredictedRun *runs, int count, Problems *problems) {
+    int files = 0;
+    const char *const *paths = option_texts(options, "anchor", &files);
+    MeasuredRuns anchors = {.count = 0};
+    for (int i = 0; i < files; i++) measured_runs_read(arena, catalogue, paths[i], &anchors, problems);
+    PredictedRun *predicted = predict_all(arena, catalogue, &anchors);
+    for (int i = 0; i < anchors.count; i++) {
+        if (!predicted[i].skipped) continue;
+        problem_add(problems, predicted[i].run->where, "%s cannot be an anchor: %s", predicted[i].run->row_id,
+                    predicted[i].skipped);
+        problem_hint(problems, "its columns are those of " FOLDER "README.md");
     }
-    for (int i = 0; i < count; i++)
-        if (anchors[i] == i) runs[i].skipped = "the run that others of its kind are anchored on";
-    return factors;
+    return anchor_on(arena, runs, count, predicted, anchors.count);
+}
+
+static void print_without_anchors(Arena *arena, const PredictedRun *runs, int count) {
+    Scores scores = score_runs(arena, runs, count, NULL);
+    printf("The same rows without anchors: mean of families %.1f %%.\n", 100 * scores.mean_of_means.mean);
 }
 
 // ---- The command.
@@ -137,8 +130,9 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
             measured_runs_read(arena, catalogue, files ? option_positional(options, i) : shipped[i], &runs, problems);
     if (!readable) return EXIT_INPUT;
     const char *family = option_text(options, "family", NULL);
-    if (option_flag(options, "cross") && option_flag(options, "anchored")) {
-        problem_add(problems, (Where){0}, "--cross and --anchored are two different questions");
+    bool anchored = option_flag(options, "anchored"), given = option_given(options, "anchor");
+    if (option_flag(options, "cross") + anchored + given > 1) {
+        problem_add(problems, (Where){0}, "--cross, --anchored and --anchor are different questions");
         return EXIT_USAGE;
     }
     if (keep_family(&runs, family) == 0) {
@@ -150,9 +144,12 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
     PredictedRun *predicted = predict_all(arena, catalogue, &runs);
     bool cross = option_flag(options, "cross");
     CrossFit fit = cross ? cross_fit(arena, predicted, runs.count) : (CrossFit){.fitted_count = 0};
-    const double *factors = cross                              ? fit.factors
-                            : option_flag(options, "anchored") ? anchor(arena, predicted, runs.count)
-                                                               : NULL;
+    int before = problem_count(problems);
+    const double *factors = cross      ? fit.factors
+                            : anchored ? anchor_within(arena, predicted, runs.count)
+                            : given    ? anchor_on_files(arena, catalogue, options, predicted, runs.count, problems)
+                                       : NULL;
+    if (problem_count(problems) > before) return EXIT_INPUT;
     const char *rows = option_text(options, "rows", NULL);
     if (rows && !write_training_rows(arena, rows, predicted, runs.count, factors, problems)) return 1;
     Scores scores = score_runs(arena, predicted, runs.count, factors);
@@ -162,7 +159,9 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
         print_scores_json(arena, &scores, predicted, runs.count);
     else
         print_text(arena, options, &scores, predicted, runs.count, factors);
-    if (cross && !option_flag(options, "csv") && !option_flag(options, "json")) print_factors(&fit);
+    bool text = !option_flag(options, "csv") && !option_flag(options, "json");
+    if (cross && text) print_factors(&fit);
+    if ((anchored || given) && text) print_without_anchors(arena, predicted, runs.count);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/hf_config.h"
 #include "scenarios/lua_script.h"
 #include "sim/check.h"
 
@@ -20,6 +21,23 @@ static int model_get(lua_State *L) {
                              "sim.model.get takes the name of a model, not a %s", luaL_typename(L, 1));
     lua_host_check_memory(L);
     return push_model(L, find_model(script->arena, lua_tostring(L, 1), where, script->problems), where);
+}
+
+// A config.json beside the scenario.
+static int model_hf(lua_State *L) {
+    const Script *script = script_of(L);
+    Where where = lua_host_where(L, 1);
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return lua_host_fail(L, "for example: sim.model.hf \"config.json\"",
+                             "sim.model.hf takes the name of a file, not a %s", luaL_typename(L, 1));
+    lua_host_check_memory(L);
+    const char *path = lua_host_beside(L, lua_tostring(L, 1));
+    if (!path) {
+        problem_add(script->problems, where, "\"%.60s\" is no file in the scenario's folder", lua_tostring(L, 1));
+        problem_hint(script->problems, "save it beside the scenario and give its name");
+        return push_model(L, NULL, where);
+    }
+    return push_model(L, hf_model_read_file(script->arena, path, NULL, script->problems), where);
 }
 
 static int model_make_transformer(lua_State *L) {
@@ -67,6 +85,7 @@ static int model_make_mlp(lua_State *L) {
 }
 
 const luaL_Reg model_functions[] = {{"get", model_get},
+                                    {"hf", model_hf},
                                     {"gpt", model_make_transformer},
                                     {"transformer", model_make_transformer},
                                     {"resnet", model_make_resnet},
@@ -104,6 +123,7 @@ static void set_layout(TrainingSpec *spec, const Object *object) {
     spec->layout.dp = object_int(parallel, "dp", 0); // "fill" is no number
     spec->layout.cp = object_int(parallel, "cp", 1);
     spec->layout.shard = object_int(parallel, "shard", 0);
+    spec->layout.ep = object_int(parallel, "ep", 1);
     spec->layout.sequence_parallel = object_flag(parallel, "sequence_parallel", false);
     if (object_value(parallel, "zero")->written) spec->layout.zero = object_int(parallel, "zero", 0);
 }
@@ -136,6 +156,8 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->overlap_grad_reduce = overlap ? object_flag(overlap, "grad_reduce", true) : true;
     spec->overlap_param_gather = overlap && object_flag(overlap, "param_gather", false);
     spec->tp_overlap = overlap && object_flag(overlap, "tp", false);
+    spec->expert_skew = object_number(object, "expert_skew", 0);
+    spec->capacity_factor = object_number(object, "capacity_factor", 0);
     spec->fp32_grad_reduce = object_flag(object, "fp32_grad_reduce", false);
     spec->cpu_seconds_per_step = object_number(object, "cpu_per_step", 0);
     spec->jitter = object_number(object, "jitter", 0);

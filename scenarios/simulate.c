@@ -72,7 +72,8 @@ static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec
     point->pp = r->pp;
     point->vpp = r->vpp;
     point->dp = r->dp;
-    point->cp = point->ep = 1;
+    point->cp = r->cp;
+    point->ep = r->ep;
     point->zero = training->layout.zero;
     point->micro_batch = r->micro_batch;
     point->global_batch = r->global_batch;

@@ -220,7 +220,7 @@ TEST(validate_training_writes_every_row) {
 // A ratchet: what was reached on all published runs, plus one point of error. To be tightened when a model gets better.
 #define MOST_MEAN_PERCENT 9.6
 #define LEAST_FAMILIES 35
-#define LEAST_ROWS 1041
+#define LEAST_ROWS 1120
 TEST(the_scoreboard_does_not_get_worse) {
     const Ended *ended = run_command(validate_training, "training");
     const char *line = strstr(ended->out, "mean of families");

@@ -1,5 +1,6 @@
 // lockstep model, params, flops: what models there are, what they hold, what they multiply.
 #include "models/workload/commands.h"
+#include "models/workload/hf_config.h"
 
 #include <string.h>
 
@@ -19,6 +20,13 @@ static void write_transformer_fields(JsonWriter *json, const Model *model) {
     write_integer(json, "ffn", model->ffn);
     write_integer(json, "vocab", model->vocab);
     write_integer(json, "max_positions", model->max_positions);
+    if (model->experts.count) {
+        write_integer(json, "experts", model->experts.count);
+        write_integer(json, "experts_per_token", model->experts.per_token);
+        write_integer(json, "expert_ffn", model->experts.ffn);
+        write_integer(json, "shared_ffn", model->experts.shared_ffn);
+        write_integer(json, "active_parameters", (int64_t)model_active_parameters(model));
+    }
     write_bool(json, "gated_mlp", model->gated_mlp);
     write_bool(json, "tied_embedding", model->tied_embedding);
     write_bool(json, "causal", model->causal);
@@ -101,14 +109,37 @@ static int list_models(Arena *arena, bool as_json, Problems *problems) {
     return command_ends(EXIT_DONE);
 }
 
+static void print_layers(const Model *model) { // dense ones, and those with experts
+    int dense = 0, mixed = 0, last_dense = 0, last_mixed = 0;
+    for (int block = 1; block <= model->layers; block++) {
+        bool mixture = has_experts(model, block);
+        *(mixture ? &mixed : &dense) += 1;
+        *(mixture ? &last_mixed : &last_dense) = block;
+    }
+    if (dense) printf("  each layer  %15.0f x %d\n", block_parameters(model, last_dense), dense);
+    if (mixed) printf("  with experts%15.0f x %d\n", block_parameters(model, last_mixed), mixed);
+}
+
+static void print_active(const Model *model) {
+    char text[32];
+    const ExpertShape *experts = &model->experts;
+    if (experts->count == 0) return;
+    printf("Active      %.0f (%s): %d of %d experts%s\n", model_active_parameters(model),
+           human(model_active_parameters(model), QUANTITY_COUNT, text), experts->per_token, experts->count,
+           experts->shared_ffn ? ", and the shared ones" : "");
+}
+
 static void print_parameters(const Model *model) {
     char text[32];
     printf("Parameters  %.0f (%s)\n", model_parameters(model), human(model_parameters(model), QUANTITY_COUNT, text));
     if (model->kind != MODEL_TRANSFORMER) return;
     printf("  embedding   %15.0f\n", block_parameters(model, 0));
-    printf("  each layer  %15.0f x %d\n", block_parameters(model, 1), model->layers);
+    print_layers(model);
     printf("  head        %15.0f%s\n", block_parameters(model, model->block_count - 1),
-           model->tied_embedding ? "  (its table is the embedding's)" : "");
+           model->tied_embedding ? "  (its table is the embedding's)"
+           : model->extra_heads  ? "  (with the layer that predicts a further token)"
+                                 : "");
+    print_active(model);
 }
 
 static int show_model(const Model *model, bool as_json) {
@@ -127,12 +158,15 @@ static int show_model(const Model *model, bool as_json) {
     return command_ends(EXIT_DONE);
 }
 
-static const OptionSpec list_options[] = {{"json", OPTION_FLAG, NULL, .help = "print JSON"}};
+static const OptionSpec list_options[] = {
+    {"json", OPTION_FLAG, NULL, .help = "print JSON"},
+    {"as", OPTION_TEXT, "TYPE", .help = "read the config.json as this model_type (llama)"},
+};
 
 static int model_command(Arena *arena, int argc, char **argv, Problems *problems) {
-    Options *options = options_parse(arena, list_options, 1, argc, argv, problems);
+    Options *options = options_parse(arena, list_options, 2, argc, argv, problems);
     if (option_help(options)) {
-        options_print_help(list_options, 1, "lockstep model list | show NAME [--json]",
+        options_print_help(list_options, 2, "lockstep model list | show NAME|config.json [--json]",
                            "The models that are built in, with the source of their shapes.", stdout);
         return command_ends(EXIT_DONE);
     }
@@ -150,7 +184,10 @@ static int model_command(Arena *arena, int argc, char **argv, Problems *problems
     if (problem_count(problems)) return command_fails(problems, EXIT_USAGE);
     if (!show) return list_models(arena, option_flag(options, "json"), problems);
 
-    const Model *model = find_model(arena, option_positional(options, 1), (Where){NULL, 0}, problems);
+    const char *name = option_positional(options, 1);
+    const Model *model = names_a_config(name)
+                             ? hf_model_read_file(arena, name, option_text(options, "as", NULL), problems)
+                             : find_model(arena, name, (Where){NULL, 0}, problems);
     return model ? show_model(model, option_flag(options, "json")) : command_fails(problems, EXIT_BAD_INPUT);
 }
 

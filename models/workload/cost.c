@@ -93,6 +93,7 @@ static Precision at_least_16_bits(const Gpu *gpu, Precision precision) {
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
     int element_bytes = precision_bytes(training->precision);
     double cp = training->layout.cp > 1 ? training->layout.cp : 1;
+    double ep = training->layout.ep > 1 ? training->layout.ep : 1;
     return (Work){
         .model = model,
         .training = training,
@@ -105,6 +106,7 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
         .tokens = model->kind == MODEL_TRANSFORMER ? micro_batch * training->seq_len / cp : micro_batch,
         .tp = training->layout.tp > 1 ? training->layout.tp : 1,
         .cp = cp,
+        .ep = ep,
         .sequence_parallel = training->layout.sequence_parallel && training->layout.tp > 1,
     };
 }
@@ -134,6 +136,16 @@ void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes
     Stretch *stretch = pass_now(pass);
     stretch->collective = op;
     stretch->bytes = work->training->tp_overlap ? TP_EXPOSED_SHARE * bytes : bytes;
+    stretch->for_what = CAUSE_TP;
+    open_stretch(pass, stretch->recomputed);
+}
+
+void pass_exchange(const Work *work, Pass *pass, double bytes) {
+    if (work->ep == 1 || bytes == 0) return;
+    Stretch *stretch = pass_now(pass);
+    stretch->collective = COLLECTIVE_ALL_TO_ALL;
+    stretch->bytes = bytes;
+    stretch->for_what = CAUSE_EP;
     open_stretch(pass, stretch->recomputed);
 }
 
@@ -206,7 +218,9 @@ static void list_add_stretch(CostList *list, const Stretch *stretch, double laun
         }
     }
     if (stretch->ring_bytes > 0) list_add(list, (CostItem){.cause = CAUSE_CP, .join = true});
-    list_add(list, (CostItem){.cause = CAUSE_TP, .collective = stretch->collective, .bytes = stretch->bytes});
+    if (stretch->bytes > 0)
+        list_add(list,
+                 (CostItem){.cause = stretch->for_what, .collective = stretch->collective, .bytes = stretch->bytes});
 }
 
 CostList pass_finish(const Work *work, const Pass *pass) {
@@ -225,14 +239,13 @@ static int count_kernels(const Pass *pass) {
 
 static double transformer_matmul_flops(const Work *work, int block) {
     const Model *model = work->model;
-    double h = model->hidden, ffn = model->ffn / work->tp;
-    double q = query_width_per_gpu(model, work->tp), kv = key_width_per_gpu(model, work->tp);
+    double h = model->hidden;
     if (block == 0) return 0;
     if (block == model->block_count - 1)
         return 2 * work->tokens * model->head_share *
                ((double)model->vocab / work->tp * h + (model->causal ? 0 : h * h));
-    double weights = h * (q + 2 * kv) + q * h + h * ffn * (model->gated_mlp ? 3 : 2);
-    return work->tokens * (2 * weights + 4 * work->training->seq_len * q);
+    double scores = query_width(model) + value_width(model);
+    return work->tokens * (2 * layer_token_macs(model, block) + 2 * work->training->seq_len * scores) / work->tp;
 }
 
 double block_matmul_flops(const Work *work, int block) {
@@ -272,6 +285,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
         .forward = pass_finish(&work, &forward),
         .backward = pass_finish(&work, &backward),
         .parameters = block_parameters_per_gpu(model, block, training),
+        .expert_parameters = block_expert_parameters_per_gpu(model, block, training),
         .activation_bytes = block_activation_bytes(&work, block),
         .working_bytes = block_working_bytes(&work, block),
         .output_bytes = block_output_bytes(&work, block),

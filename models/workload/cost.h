@@ -15,6 +15,7 @@ typedef enum Cause {
     CAUSE_OPTIMIZER,
     CAUSE_TP,
     CAUSE_CP,
+    CAUSE_EP,
     CAUSE_PP,
     CAUSE_DP,
     CAUSE_COPY,
@@ -34,7 +35,7 @@ typedef struct CostItem {
     bool join;               // the stream waits for what runs beside it
 } CostItem;
 
-#define COST_ITEMS 32
+#define COST_ITEMS 160
 typedef struct CostList {
     CostItem items[COST_ITEMS];
     int count;
@@ -42,7 +43,8 @@ typedef struct CostList {
 
 typedef struct BlockCost {
     CostList forward, backward; // backward holds the recomputation too (cause RECOMPUTE, with its collectives)
-    double parameters;          // held by this GPU (after tensor parallelism)
+    double parameters;          // held by this GPU (after tensor parallelism), and
+    double expert_parameters;   // those that expert parallelism spreads, which other ranks reduce
     double activation_bytes;    // kept per micro-batch in flight until backward
     double working_bytes;       // needed only while this block runs (largest transient)
     double output_bytes;        // passed on to the next block: what a pipeline stage sends

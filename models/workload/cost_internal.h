@@ -33,12 +33,13 @@ typedef struct Stretch {
     double seconds[CAUSE_COUNT];
     double kernels;
     bool recomputed; // all its time counts as recomputation
+    Cause for_what;  // TP or EP
     CollectiveOp collective;
     double bytes;
     double ring_bytes; // gathered around the context-parallel ring beside this stretch; 0 none
 } Stretch;
 
-#define PASS_STRETCHES 24
+#define PASS_STRETCHES 64
 typedef struct Pass {
     Stretch stretches[PASS_STRETCHES];
     int count;
@@ -54,7 +55,7 @@ typedef struct Work {
     Precision safe_precision; // of those kept in 16 bits or more (attention, logits)
     double element_bytes;     // of an activation
     double samples, tokens;   // per micro-batch
-    double tp, cp;
+    double tp, cp, ep;
     bool sequence_parallel;
 } Work;
 
@@ -63,13 +64,28 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
 Stretch *pass_now(Pass *pass);                                                     // the stretch being filled
 void pass_recompute(Pass *pass, bool recomputed);                                  // from here on
 void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes); // nothing without tensor parallelism
-void pass_ring(const Work *work, Pass *pass, double bytes); // beside the stretch that begins here
+void pass_exchange(const Work *work, Pass *pass, double bytes); // all-to-all; nothing without expert parallelism
+void pass_ring(const Work *work, Pass *pass, double bytes);     // beside the stretch that begins here
 void pass_ring_end(const Work *work, Pass *pass);
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k);
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels
 void pass_kernels(Pass *pass, double kernels);
 CostList pass_finish(const Work *work, const Pass *pass); // launches added, merged by cause
+
+// A product of `batch` equal matrices with its casts; backward: the gradient of the input, then of the weight.
+void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+double hidden_tensor_bytes(const Work *work);
+// Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
+void enter_region(const Work *work, Pass *pass);
+void leave_region(const Work *work, Pass *pass);
+
+// Routed and shared experts in place of a layer's MLP, from the norm's output to the sum (cost_experts.c).
+void experts_forward(const Work *work, Pass *pass);
+void experts_backward(const Work *work, Pass *pass);
+// Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
+double routed_tokens(const Work *work);
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);
@@ -79,6 +95,7 @@ void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);
 double query_width_per_gpu(const Model *model, double tp);
 double key_width_per_gpu(const Model *model, double tp);
 double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training);
+double block_expert_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training); // 0 without ep
 double block_activation_bytes(const Work *work, int block); // kept per micro-batch until backward
 double block_working_bytes(const Work *work, int block);
 double block_output_bytes(const Work *work, int block);

@@ -25,17 +25,19 @@ static const FlashShares flash_shares[ATTENTION_COUNT] = {
 #define FP8_CAST_BYTES 0.76 // per byte of a GEMM's inputs (fit on FP8 runs of 2024 and 2025)
 
 typedef struct Shard {
-    double tokens, query, key, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
+    double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
 } Shard;
 
 static Shard shard_of(const Work *work) {
     const Model *model = work->model;
     double query = query_width_per_gpu(model, work->tp), key = key_width_per_gpu(model, work->tp);
+    double value = value_width(model) / work->tp; // of the weighted values
     double ffn = model->ffn / work->tp;
     return (Shard){
         .tokens = work->tokens,
         .query = query,
         .key = key,
+        .value = value,
         .qkv = query + 2 * key,
         .ffn = ffn,
         .fc1 = model->gated_mlp ? 2 * ffn : ffn,
@@ -50,16 +52,15 @@ static void add_casts(const Work *work, Pass *pass, double elements) {
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, FP8_CAST_BYTES * work->element_bytes * elements);
 }
 
-static void linear_forward(const Work *work, Pass *pass, double tokens, double out, double in) {
-    pass_gemm(work, pass, CAUSE_GEMM, work->precision, 1, tokens, out, in);
-    add_casts(work, pass, tokens * in + in * out);
+void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, out, in);
+    add_casts(work, pass, batch * (tokens * in + in * out));
 }
 
-// Gradient of the input, then of the weight.
-static void linear_backward(const Work *work, Pass *pass, double tokens, double out, double in) {
-    pass_gemm(work, pass, CAUSE_GEMM, work->precision, 1, tokens, in, out);
-    pass_gemm(work, pass, CAUSE_GEMM, work->precision, 1, out, in, tokens);
-    add_casts(work, pass, 2 * (tokens * out + in * out));
+void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
+    pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, out, in, tokens);
+    add_casts(work, pass, batch * 2 * (tokens * out + in * out));
 }
 
 // ---- Attention core: from queries, keys and values to the weighted values.
@@ -72,8 +73,8 @@ static double flash_share(const FlashShares *shares, const char *architecture) {
 static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double seq_len = work->training->seq_len;
     double square = work->model->causal ? 0.5 : 1;
-    double flops = 4 * shard->tokens * seq_len * shard->query * square;
-    double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->query);
+    double flops = 2 * shard->tokens * seq_len * (shard->query + shard->value) * square;
+    double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->value);
     const FlashShares *shares = &flash_shares[work->training->attention];
     double share = flash_share(shares, work->gpu->architecture);
     if (shares->pads_heads) share *= work->model->head_dim / (64 * ceil(work->model->head_dim / 64.0));
@@ -93,11 +94,12 @@ static Precision score_precision(const Work *work) {
 
 static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double seq_len = work->training->seq_len, queries = seq_len / work->cp, head_dim = work->model->head_dim;
+    double value_dim = shard->value / shard->heads;
     double batch = work->samples * shard->heads;
     Precision precision = score_precision(work);
     for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
         pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, seq_len, head_dim);
-        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, head_dim, seq_len);
+        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, value_dim, seq_len);
     }
     double scores = batch * queries * seq_len;
     pass_bytes(work, pass, CAUSE_ATTENTION, work->traits->scores[direction] * work->element_bytes * scores);
@@ -120,6 +122,27 @@ static void attention_core(const Work *work, Pass *pass, const Shard *shard, int
 static double layer_kernels(const Work *work, int direction) {
     bool flash = work->training->attention != ATTENTION_PLAIN;
     return work->traits->layer_kernels[direction] - (flash ? FLASH_KERNELS_SAVED : 0);
+}
+
+// From the hidden state to queries, keys and values, and in backward from their gradients; through latents, of which
+// every GPU computes the narrow ones.
+typedef void Product(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+
+static void latent_products(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    const LatentShape *latent = &work->model->latent;
+    double tokens = shard->tokens * shard->share, query_in = latent->query_rank ? latent->query_rank : shard->hidden;
+    if (latent->query_rank) product(work, pass, 1, tokens, latent->query_rank, shard->hidden);
+    product(work, pass, 1, tokens, latent->key_rank + latent->rotary_dim, shard->hidden);
+    product(work, pass, 1, shard->tokens, shard->query, query_in);
+    double up = shard->heads * (latent->plain_dim + latent->value_dim);
+    product(work, pass, 1, shard->tokens, up, latent->key_rank);
+}
+
+static void qkv_products(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    if (work->model->latent.key_rank)
+        latent_products(work, pass, shard, product);
+    else
+        product(work, pass, 1, shard->tokens, shard->qkv, shard->hidden);
 }
 
 // Norms, residuals and dropout: half of the layer's with attention, half with the MLP.
@@ -145,53 +168,70 @@ static void weight_passes(const Work *work, Pass *pass, double parameters, int d
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
 }
 
-static double hidden_bytes(const Work *work) { return work->tokens * work->model->hidden * work->element_bytes; }
+double hidden_tensor_bytes(const Work *work) { return work->tokens * work->model->hidden * work->element_bytes; }
 
-// Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
-static void enter_region(const Work *work, Pass *pass) {
-    if (work->sequence_parallel) pass_collective(work, pass, COLLECTIVE_ALL_GATHER, hidden_bytes(work));
+void enter_region(const Work *work, Pass *pass) {
+    if (work->sequence_parallel) pass_collective(work, pass, COLLECTIVE_ALL_GATHER, hidden_tensor_bytes(work));
 }
 
-static void leave_region(const Work *work, Pass *pass) {
+void leave_region(const Work *work, Pass *pass) {
     CollectiveOp op = work->sequence_parallel ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
-    pass_collective(work, pass, op, hidden_bytes(work));
+    pass_collective(work, pass, op, hidden_tensor_bytes(work));
 }
 
-static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
+static void dense_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
+    linear_forward(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
+    mlp_passes(work, pass, shard, FORWARD);
+    if (last_product) linear_forward(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
+}
+
+// Slices of the sequence keep their slices through router and experts.
+static bool enters_whole(const Work *work, bool experts) { return !(experts && work->sequence_parallel); }
+
+static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool experts, bool last_product) {
     double half_kernels = layer_kernels(work, FORWARD) / 2;
 
     enter_region(work, pass);
     hidden_passes(work, pass, shard, FORWARD);
-    linear_forward(work, pass, shard->tokens, shard->qkv, shard->hidden);
+    qkv_products(work, pass, shard, linear_forward);
     qkv_passes(work, pass, shard);
     attention_core(work, pass, shard, FORWARD);
-    linear_forward(work, pass, shard->tokens, shard->hidden, shard->query);
+    linear_forward(work, pass, 1, shard->tokens, shard->hidden, shard->value);
     pass_kernels(pass, half_kernels);
     leave_region(work, pass);
 
-    enter_region(work, pass);
+    if (enters_whole(work, experts)) enter_region(work, pass);
     hidden_passes(work, pass, shard, FORWARD);
-    linear_forward(work, pass, shard->tokens, shard->fc1, shard->hidden);
-    mlp_passes(work, pass, shard, FORWARD);
+    if (experts)
+        experts_forward(work, pass);
+    else
+        dense_forward(work, pass, shard, last_product);
     pass_kernels(pass, half_kernels);
-    if (!last_product) return;
-    linear_forward(work, pass, shard->tokens, shard->hidden, shard->ffn);
-    leave_region(work, pass);
+    bool shared = work->model->experts.shared_ffn > 0;
+    if (last_product && (enters_whole(work, experts) || shared)) leave_region(work, pass);
 }
 
-static void layer_backward(const Work *work, Pass *pass, const Shard *shard) {
+static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
+    linear_backward(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
+    mlp_passes(work, pass, shard, BACKWARD);
+    linear_backward(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
+}
+
+static void layer_backward(const Work *work, Pass *pass, const Shard *shard, bool experts) {
     double half_kernels = layer_kernels(work, BACKWARD) / 2;
 
-    enter_region(work, pass);
-    linear_backward(work, pass, shard->tokens, shard->hidden, shard->ffn);
-    mlp_passes(work, pass, shard, BACKWARD);
-    linear_backward(work, pass, shard->tokens, shard->fc1, shard->hidden);
+    bool shared = work->model->experts.shared_ffn > 0;
+    if (enters_whole(work, experts) || shared) enter_region(work, pass);
+    if (experts)
+        experts_backward(work, pass);
+    else
+        dense_backward(work, pass, shard);
     hidden_passes(work, pass, shard, BACKWARD);
     pass_kernels(pass, half_kernels);
-    leave_region(work, pass);
+    if (enters_whole(work, experts)) leave_region(work, pass);
 
     enter_region(work, pass);
-    linear_backward(work, pass, shard->tokens, shard->hidden, shard->query);
+    linear_backward(work, pass, 1, shard->tokens, shard->hidden, shard->value);
     if (work->training->recompute == RECOMPUTE_SELECTIVE) {
         pass_recompute(pass, true);
         attention_core(work, pass, shard, FORWARD);
@@ -200,7 +240,7 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard) {
     }
     attention_core(work, pass, shard, BACKWARD);
     qkv_passes(work, pass, shard);
-    linear_backward(work, pass, shard->tokens, shard->qkv, shard->hidden);
+    qkv_products(work, pass, shard, linear_backward);
     hidden_passes(work, pass, shard, BACKWARD);
     pass_kernels(pass, half_kernels);
     leave_region(work, pass);
@@ -208,33 +248,41 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard) {
 
 // Of the products of a layer in their order (query, key, value, output, gate, up, down) the second, fourth, … again,
 // and everything between products; the attention core's result is kept.
-static void layer_operations(const Work *work, Pass *pass, const Shard *shard) {
+static void layer_operations(const Work *work, Pass *pass, const Shard *shard, bool experts) {
     hidden_passes(work, pass, shard, FORWARD);
-    linear_forward(work, pass, shard->tokens, shard->key, shard->hidden);
+    linear_forward(work, pass, 1, shard->tokens, shard->key, shard->hidden);
     qkv_passes(work, pass, shard);
-    linear_forward(work, pass, shard->tokens, shard->hidden, shard->query);
+    linear_forward(work, pass, 1, shard->tokens, shard->hidden, shard->value);
     hidden_passes(work, pass, shard, FORWARD);
-    linear_forward(work, pass, shard->tokens, shard->ffn, shard->hidden);
-    mlp_passes(work, pass, shard, FORWARD);
+    if (experts) {
+        experts_forward(work, pass);
+    } else {
+        linear_forward(work, pass, 1, shard->tokens, shard->ffn, shard->hidden);
+        mlp_passes(work, pass, shard, FORWARD);
+    }
     pass_kernels(pass, layer_kernels(work, FORWARD));
 }
 
-static void layer_cost(const Work *work, int block, Pass *forward, Pass *backward) {
+static void layer_cost(const Work *work, bool experts, Pass *forward, Pass *backward) {
     Shard shard = shard_of(work);
-    double parameters = block_parameters_per_gpu(work->model, block, work->training);
-
-    weight_passes(work, forward, parameters, FORWARD);
-    layer_forward(work, forward, &shard, true);
+    layer_forward(work, forward, &shard, experts, true);
     if (work->training->recompute == RECOMPUTE_FULL) {
         pass_recompute(backward, true);
-        layer_forward(work, backward, &shard, !work->training->recompute_stops_early);
+        layer_forward(work, backward, &shard, experts, !work->training->recompute_stops_early);
         pass_recompute(backward, false);
     } else if (work->training->recompute == RECOMPUTE_OPERATIONS) {
         pass_recompute(backward, true);
-        layer_operations(work, backward, &shard);
+        layer_operations(work, backward, &shard, experts);
         pass_recompute(backward, false);
     }
-    layer_backward(work, backward, &shard);
+    layer_backward(work, backward, &shard, experts);
+}
+
+static void weighted_layer_cost(const Work *work, int block, Pass *forward, Pass *backward) {
+    double parameters = block_parameters_per_gpu(work->model, block, work->training) +
+                        block_expert_parameters_per_gpu(work->model, block, work->training);
+    weight_passes(work, forward, parameters, FORWARD);
+    layer_cost(work, has_experts(work->model, block), forward, backward);
     weight_passes(work, backward, parameters, BACKWARD);
 }
 
@@ -256,15 +304,14 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     pass_kernels(backward, 8);
 }
 
-static void head_cost(const Work *work, Pass *forward, Pass *backward) {
-    Shard shard = shard_of(work);
+static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
     const Model *model = work->model;
-    double tokens = shard.tokens * model->head_share, vocab = model->vocab / work->tp, h = shard.hidden;
-    double norm_bytes = work->element_bytes * shard.tokens * h * shard.share;
+    double tokens = work->tokens * model->head_share, vocab = model->vocab / work->tp, h = model->hidden;
+    double norm_bytes = work->element_bytes * work->tokens * h * shard_of(work).share;
 
     pass_bytes(work, forward, CAUSE_MEMORY, 2 * norm_bytes);
     enter_region(work, forward);
-    if (!model->causal) linear_forward(work, forward, tokens, h, h);
+    if (!model->causal) linear_forward(work, forward, 1, tokens, h, h);
     pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
     pass_bytes(work, forward, CAUSE_MEMORY, work->traits->logit_bytes[FORWARD] * tokens * vocab);
     pass_kernels(forward, 12);
@@ -274,10 +321,23 @@ static void head_cost(const Work *work, Pass *forward, Pass *backward) {
     pass_bytes(work, backward, CAUSE_MEMORY, work->traits->logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
-    if (!model->causal) linear_backward(work, backward, tokens, h, h);
+    if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);
     pass_kernels(backward, 16);
     leave_region(work, backward);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * norm_bytes);
+}
+
+// Each further head joins the hidden state with the next token's embedding, has a layer, and logits of its own.
+static void head_cost(const Work *work, Pass *forward, Pass *backward) {
+    const Model *model = work->model;
+    double h = model->hidden, tokens = work->tokens * shard_of(work).share;
+    logits_cost(work, forward, backward);
+    for (int i = 0; i < model->extra_heads; i++) {
+        linear_forward(work, forward, 1, tokens, h, 2 * h);
+        linear_backward(work, backward, 1, tokens, h, 2 * h);
+        layer_cost(work, has_experts(model, model->layers), forward, backward);
+        logits_cost(work, forward, backward);
+    }
 }
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward) {
@@ -286,5 +346,5 @@ void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward
     else if (block == work->model->block_count - 1)
         head_cost(work, forward, backward);
     else
-        layer_cost(work, block, forward, backward);
+        weighted_layer_cost(work, block, forward, backward);
 }

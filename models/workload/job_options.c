@@ -5,6 +5,7 @@
 
 #include "models/hardware/kernel.h"
 #include "models/workload/cost.h"
+#include "models/workload/hf_config.h"
 
 #define MIB 1048576.0
 
@@ -12,7 +13,8 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 const OptionSpec model_options[] = {
-    {"model", OPTION_TEXT, "NAME", .help = "model (lockstep model list)", .letter = 'm'},
+    {"model", OPTION_TEXT, "NAME", .help = "model (lockstep model list), or the path of a Hugging Face config.json", .letter = 'm'},
+    {"as", OPTION_TEXT, "TYPE", .help = "read the config.json as this model_type (llama)"},
     {"seq", OPTION_COUNT, "N", .help = "tokens per sequence", .alias = "seq-length"},
     {"image-size", OPTION_COUNT, "N", .help = "pixels along an image's side"},
     {"classes", OPTION_COUNT, "N", .help = "classes of an image classifier"},
@@ -28,6 +30,9 @@ const OptionSpec job_options[] = {
     {"zero", OPTION_COUNT, "N", .help = "1 shards optimizer state, 2 gradients too, 3 weights too"},
     {"use-distributed-optimizer", OPTION_FLAG, NULL, .help = "the same as --zero 1"},
     {"cp", OPTION_COUNT, "N", .help = "context-parallel GPUs, which share each sequence", .alias = "context-parallel-size"},
+    {"ep", OPTION_COUNT, "N", .help = "GPUs over which experts are spread", .alias = "expert-model-parallel-size"},
+    {"expert-skew", OPTION_QUANTITY, "S", .quantity = QUANTITY_NUMBER, .help = "the k-th expert gets a share of tokens as k^-S; 0 (default): all alike"},
+    {"capacity-factor", OPTION_QUANTITY, "C", .quantity = QUANTITY_NUMBER, .help = "experts drop what exceeds C times an even share", .alias = "moe-expert-capacity-factor"},
     {"zero-shard", OPTION_COUNT, "N", .help = "ranks over which ZeRO shards (default: all of dp x cp)"},
     {"sequence-parallel", OPTION_FLAG, NULL, .help = "slice activations between tensor-parallel regions"},
     {"micro-batch", OPTION_COUNT, "N", .help = "samples per forward of a replica", .alias = "micro-batch-size"},
@@ -58,6 +63,11 @@ static int small_count(const Options *options, const char *name, int fallback, P
     return fallback;
 }
 
+bool names_a_config(const char *name) {
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".json") == 0;
+}
+
 const Model *model_from_options(Arena *arena, const Options *options, Problems *problems) {
     const char *name = option_text(options, "model", NULL);
     if (!name) {
@@ -67,7 +77,9 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
         problem_hint(problems, "for example --model %s; lockstep model list shows all %d", names[0], count);
         return NULL;
     }
-    const Model *model = find_model(arena, name, command_line, problems);
+    const char *as = option_text(options, "as", NULL);
+    const Model *model = names_a_config(name) ? hf_model_read_file(arena, name, as, problems)
+                                              : find_model(arena, name, command_line, problems);
     if (!model) return NULL;
 
     bool resized = option_given(options, "image-size") || option_given(options, "classes");
@@ -134,6 +146,7 @@ static void read_layout(const Options *options, Layout *layout, Problems *proble
     layout->zero = small_count(options, "zero", option_flag(options, "use-distributed-optimizer"), problems);
     layout->cp = small_count(options, "cp", 1, problems);
     layout->shard = small_count(options, "zero-shard", 0, problems);
+    layout->ep = small_count(options, "ep", 1, problems);
     layout->sequence_parallel = option_flag(options, "sequence-parallel");
 }
 
@@ -174,6 +187,8 @@ TrainingSpec training_from_options(const Options *options, const Model *model, c
     training.strategy = (Strategy)option_choice(options, "strategy", (int)training.strategy);
     bool spread = training.strategy == STRATEGY_LAYERS && !option_given(options, "pp");
     if (spread) training.layout.pp = 0; // over all GPUs
+    training.expert_skew = option_quantity(options, "expert-skew", 0);
+    training.capacity_factor = option_quantity(options, "capacity-factor", 0);
     training.framework = (Framework)option_choice(options, "framework", (int)training.framework);
     training.optimizer = (Optimizer)option_choice(options, "optimizer", (int)training.optimizer);
     return training;
@@ -201,6 +216,11 @@ static void check_ranges(const TrainingSpec *training, Problems *problems) {
 static void check_transformer(const TrainingSpec *training, Problems *problems) {
     const Model *model = training->model;
     int tp = training->layout.tp;
+    if (training->expert_skew < 0 || training->expert_skew > 10 || training->capacity_factor < 0) {
+        problem_add(problems, training->where, "an expert skew of %g with a capacity factor of %g is not possible",
+                    training->expert_skew, training->capacity_factor);
+        problem_hint(problems, "a skew from 0 to 10, a factor above 0");
+    }
     if (model->heads % tp != 0) {
         problem_add(problems, training->where, "%d heads do not divide by tp %d", model->heads, tp);
         problem_hint(problems, "choose a tp that divides the heads");

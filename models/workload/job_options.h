@@ -12,6 +12,7 @@ extern const int model_option_count;
 extern const OptionSpec job_options[];
 extern const int job_option_count;
 
+bool names_a_config(const char *name); // a path that ends in .json
 // NULL after problems (also when --model is missing).
 const Model *model_from_options(Arena *arena, const Options *options, Problems *problems);
 

@@ -59,6 +59,34 @@ static bool resolve_sharding(const TrainingSpec *training, Resolved *r, Problems
     return true;
 }
 
+static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    const Model *model = training->model;
+    int experts = model->kind == MODEL_TRANSFORMER ? model->experts.count : 0, before = problem_count(problems);
+    r->ep = training->layout.ep > 0 ? training->layout.ep : 1;
+    r->expert_ranks = r->data_ranks / r->ep;
+    if (experts > 0 && model->experts.ffn % r->tp) {
+        problem_add(problems, training->where, "experts %d wide do not divide by tp %d", model->experts.ffn, r->tp);
+        problem_hint(problems, "tp splits each expert");
+    }
+    if (r->ep == 1) return problem_count(problems) == before;
+    if (experts == 0 || r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
+        problem_add(problems, training->where, "ep %d spreads experts, but %s", r->ep,
+                    experts == 0 ? "the model has none" : "only strategy \"ddp\" can");
+        problem_hint(problems, "leave ep out");
+    } else if (experts % r->ep) {
+        problem_add(problems, training->where, "%d experts do not divide by ep %d", experts, r->ep);
+        problem_hint(problems, "ep must divide %d", experts);
+    } else if (r->data_ranks % r->ep) {
+        problem_add(problems, training->where, "ep %d does not divide the %d data-parallel ranks", r->ep,
+                    r->data_ranks);
+        problem_hint(problems, "experts are spread over dp x cp; use an ep that divides it");
+    } else if (training->layout.zero >= 2 || (r->shard > 1 && r->shard < r->data_ranks)) {
+        problem_add(problems, training->where, "ep %d goes with zero 0 or 1 over all ranks only", r->ep);
+        problem_hint(problems, "use zero = 1 without shard, or ep = 1");
+    }
+    return problem_count(problems) == before;
+}
+
 static bool resolve_context(const TrainingSpec *training, const Resolved *r, Problems *problems) {
     if (r->cp == 1) return true;
     if (training->model->kind != MODEL_TRANSFORMER || r->strategy == STRATEGY_LAYERS) {
@@ -166,6 +194,7 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
         return false;
     }
     if (!resolve_sharding(training, resolved, problems) || !resolve_context(training, resolved, problems)) return false;
+    if (!resolve_experts(training, resolved, problems)) return false;
     if (!resolve_batch(training, resolved, problems) || !resolve_schedule(training, resolved, problems)) return false;
     int chunks = resolved->pp * resolved->vpp;
     int *first = ARENA_ARRAY(arena, int, chunks + 1);

@@ -205,6 +205,8 @@ static void make_group_channels(Lowering *l) {
             data_groups(l, SLOT_CP, ranks, t, p, r->cp, 1);
             data_groups(l, SLOT_SHARD, ranks, t, p, r->shard, 1);
             data_groups(l, SLOT_DP, ranks, t, p, r->data_ranks / r->shard, r->shard);
+            data_groups(l, SLOT_EP, ranks, t, p, r->ep, 1);
+            data_groups(l, SLOT_EXPERT_DP, ranks, t, p, r->expert_ranks, r->ep);
         }
     }
 }
@@ -324,9 +326,10 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
     }
     const char *why = NULL;
     bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
-    CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER};
-    bool used[] = {l->r.data_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1};
-    for (int i = 0; i < 3 && !data_parallel; i++)
+    CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER,
+                             COLLECTIVE_ALL_TO_ALL};
+    bool used[] = {l->r.data_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1};
+    for (int i = 0; i < 4 && !data_parallel; i++)
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
             problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
                         collective_op_name(needed[i]), why);
@@ -365,6 +368,7 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     *resolved_training = *training;
     resolved_training->layout.tp = l.r.tp;
     resolved_training->layout.cp = l.r.cp;
+    resolved_training->layout.ep = l.r.ep;
     resolved_training->layout.shard = l.r.shard;
     resolved_training->layout.pp = l.r.pp;
     resolved_training->layout.vpp = l.r.vpp;

@@ -13,6 +13,8 @@ typedef struct Resolved {
     Schedule schedule;
     int tp, cp, pp, vpp, dp;
     int data_ranks;     // dp x cp: those that reduce gradients with each other
+    int ep;             // data ranks over which experts are spread
+    int expert_ranks;   // data_ranks / ep: those that hold the same experts
     int shard;          // of which so many share one copy of what ZeRO shards; 1 without it
     double micro_batch; // samples of one forward on one replica
     int micro_batches;  // per replica and step

@@ -22,30 +22,40 @@ double query_width_per_gpu(const Model *model, double tp) { return query_width(m
 double key_width_per_gpu(const Model *model, double tp) { return fmax(key_width(model) / tp, model->head_dim); }
 
 // Matrices and the biases of their output columns are split; norms and biases added after a sum are on every GPU.
-static double layer_parameters_per_gpu(const Model *model, double tp) {
-    double h = model->hidden, q = query_width_per_gpu(model, tp), kv = key_width_per_gpu(model, tp),
-           ffn = model->ffn / tp;
-    double fc1 = model->gated_mlp ? 2 * ffn : ffn;
-    double split = h * (q + 2 * kv) + q * h + h * fc1 + ffn * h + (model->biases ? q + 2 * kv + fc1 : 0);
-    double whole = (model->biases ? 2 * h : 0) + (model->rms_norm ? 2 * h : 4 * h);
-    return split + whole;
+static double weights_per_gpu(const Model *model, const LayerWeights *weights, double tp, double ep) {
+    double repeated = 2 * (key_width_per_gpu(model, tp) - key_width(model) / tp); // keys fewer than the GPUs
+    double routed = ep > 1 ? 0 : weights->routed / tp;
+    return weights->split / tp + weights->whole + routed + model->hidden * repeated;
 }
 
 static double head_parameters_per_gpu(const Model *model, const TrainingSpec *training, double tp) {
     double table = (double)model->vocab * model->hidden;
     bool own_copy = model->tied_embedding && training->layout.pp > 1; // the last stage keeps the tied table too
-    double held = transformer_block_parameters(model, model->block_count - 1) + (own_copy ? table : 0);
+    LayerWeights extra = extra_head_weights(model);
+    double whole_extra = extra.split + extra.routed + extra.whole;
+    double held = transformer_block_parameters(model, model->block_count - 1) - whole_extra + (own_copy ? table : 0);
     double split = !model->tied_embedding || own_copy ? table : 0;
-    return held - split + split / tp;
+    double more = model->extra_heads ? weights_per_gpu(model, &extra, tp, training->layout.ep) : 0;
+    return held - split + split / tp + more;
 }
 
 double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training) {
     double tp = training->layout.tp > 1 ? training->layout.tp : 1;
     if (model->kind != MODEL_TRANSFORMER) return block_parameters(model, block);
     if (block == model->block_count - 1) return head_parameters_per_gpu(model, training, tp);
-    if (block > 0) return layer_parameters_per_gpu(model, tp);
+    if (block > 0) {
+        LayerWeights weights = layer_weights(model, block);
+        return weights_per_gpu(model, &weights, tp, training->layout.ep);
+    }
     double table = (double)model->vocab * model->hidden;
     return block_parameters(model, 0) - table + table / tp;
+}
+
+double block_expert_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training) {
+    double tp = training->layout.tp > 1 ? training->layout.tp : 1, ep = training->layout.ep;
+    if (ep <= 1 || model->kind != MODEL_TRANSFORMER || block == 0) return 0;
+    bool head = block == model->block_count - 1;
+    return (head ? extra_head_weights(model) : layer_weights(model, block)).routed / tp / ep;
 }
 
 // ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
@@ -63,22 +73,33 @@ static bool keeps_scores(const Work *work) {
 
 static double masks(const Work *work) { return work->model->rms_norm ? 0 : MASK_BYTES; } // Llama trains without dropout
 
-static double layer_kept_bytes(const Work *work) {
+// An MLP keeps its activation's inputs and output per token; experts also the copies sorted for them, before and after.
+static double mlp_kept_bytes(const Work *work, int block) {
     const Model *model = work->model;
-    double e = work->element_bytes, h = model->hidden, ffn = model->ffn / work->tp;
+    double wide = work->element_bytes * (model->gated_mlp ? 3 : 2) / work->tp;
+    if (!has_experts(model, block)) return work->tokens * wide * model->ffn;
+    double copies = 2 * work->element_bytes * model->hidden;
+    return routed_tokens(work) * (wide * model->experts.ffn + copies) + work->tokens * wide * model->experts.shared_ffn;
+}
+
+static double layer_kept_bytes(const Work *work, int block) {
+    const Model *model = work->model;
+    double e = work->element_bytes, h = model->hidden, mlp = mlp_kept_bytes(work, block);
     double q = query_width_per_gpu(model, work->tp), kv = key_width_per_gpu(model, work->tp);
+    double v = value_width(model) / work->tp;
     double sliced = work->sequence_parallel ? work->tp : 1;
 
     // Inputs of both norms and of both column-parallel products, two dropout masks.
     double hidden = (4 * e + 2 * masks(work)) * h / sliced;
-    double attention = e * (q + 2 * kv + q); // queries, keys, values, and their weighted sum
-    double mlp = e * (model->gated_mlp ? 3 : 2) * ffn;
+    double values = model->latent.key_rank ? v : kv;
+    double attention = e * (q + kv + values + v); // queries, keys, values, and their weighted sum
+    attention += e * (model->latent.query_rank + model->latent.key_rank);
     if (work->training->recompute == RECOMPUTE_OPERATIONS) { // every second product, and the attention's result
         hidden = e * h / sliced;
         attention = e * (2 * q + kv + h);
-        mlp = e * ffn;
+        mlp /= model->gated_mlp ? 3 : 2;
     }
-    double bytes = work->tokens * (hidden + attention + mlp);
+    double bytes = work->tokens * (hidden + attention) + mlp;
     return keeps_scores(work) ? bytes + attention_score_bytes(work) : bytes;
 }
 
@@ -89,14 +110,16 @@ static double layer_input_bytes(const Work *work) {
 
 static double head_kept_bytes(const Work *work) {
     double logits = work->tokens * work->model->head_share * work->model->vocab / work->tp;
-    return 2 * layer_input_bytes(work) + 4 * logits; // 32-bit for the loss
+    double kept = 2 * layer_input_bytes(work) + 4 * logits; // 32-bit for the loss
+    int extra = work->model->extra_heads;
+    return extra ? kept * (1 + extra) + extra * layer_kept_bytes(work, work->model->layers) : kept;
 }
 
 static double transformer_kept_bytes(const Work *work, int block) {
     double sliced = work->sequence_parallel ? work->tp : 1;
     if (block == 0) return work->tokens * work->model->hidden * masks(work) / sliced;
     if (block == work->model->block_count - 1) return head_kept_bytes(work);
-    return work->training->recompute == RECOMPUTE_FULL ? layer_input_bytes(work) : layer_kept_bytes(work);
+    return work->training->recompute == RECOMPUTE_FULL ? layer_input_bytes(work) : layer_kept_bytes(work, block);
 }
 
 static double image_bytes(const Work *work, double channels, double size) {
@@ -136,15 +159,15 @@ double block_activation_bytes(const Work *work, int block) {
 
 static double transformer_working_bytes(const Work *work, int block) {
     const Model *model = work->model;
-    double e = work->element_bytes, ffn = model->ffn / work->tp;
+    double e = work->element_bytes;
     if (block == 0) return 2 * layer_input_bytes(work);
     if (block == model->block_count - 1) // the logits' gradient beside them
         return 4 * work->tokens * model->head_share * model->vocab / work->tp;
 
-    double gradients = work->tokens * e * (2 * model->hidden + (model->gated_mlp ? 3 : 2) * ffn);
+    double gradients = work->tokens * e * 2 * model->hidden + mlp_kept_bytes(work, block);
     if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
     if (work->training->recompute == RECOMPUTE_FULL) {
-        gradients += layer_kept_bytes(work);
+        gradients += layer_kept_bytes(work, block);
         if (work->training->attention == ATTENTION_PLAIN) gradients += attention_score_bytes(work);
     }
     if (work->training->recompute == RECOMPUTE_SELECTIVE && work->training->attention == ATTENTION_PLAIN)
@@ -226,6 +249,12 @@ static double sharded(double bytes, const Layout *layout, int stage, int dp) {
     return layout->zero >= stage ? bytes / shard_size(layout, dp) : bytes;
 }
 
+// Spread experts are shared out among the ranks that hold the same ones.
+static double sharded_experts(double bytes, const Layout *layout, int stage, int dp) {
+    double alike = (double)dp * (layout->cp > 1 ? layout->cp : 1) / layout->ep;
+    return layout->zero >= stage && alike > 1 ? bytes / alike : bytes;
+}
+
 // Sharded weights are gathered for the block that computes and the next; its gradients are whole until reduced.
 static double gathered_bytes(const TrainingSpec *training, double largest_block, int dp) {
     const Layout *layout = &training->layout;
@@ -236,7 +265,7 @@ static double gathered_bytes(const TrainingSpec *training, double largest_block,
 
 static double buffer_bytes(const TrainingSpec *training, double parameters, int dp) {
     const Layout *layout = &training->layout;
-    int groups = (dp > 1) + (layout->tp > 1) + (layout->cp > 1) + (layout->pp > 1);
+    int groups = (dp > 1) + (layout->tp > 1) + (layout->cp > 1) + (layout->ep > 1) + (layout->pp > 1);
     double buffers = groups * COMMUNICATOR_BYTES;
     // DDP reduces copies of the gradients, bucket by bucket, and keeps the buckets; Megatron's buckets are the
     // gradients.
@@ -249,10 +278,11 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
-    double parameters = 0, activations = 0, working = 0, largest = 0;
+    double parameters = 0, experts = 0, activations = 0, working = 0, largest = 0;
     for (int block = first_block; block <= last_block; block++) {
         double held = block_parameters_per_gpu(model, block, training);
         parameters += held;
+        experts += block_expert_parameters_per_gpu(model, block, training);
         largest = fmax(largest, held);
         activations += block_activation_bytes(&work, block);
         working = fmax(working, block_working_bytes(&work, block));
@@ -264,9 +294,15 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters, layout, 3, dp);
     memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, layout, 2, dp);
     memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, layout, 1, dp);
+    if (experts > 0) {
+        memory.bytes[MEMORY_WEIGHTS] += each.weight * experts;
+        memory.bytes[MEMORY_GRADIENTS] += each.gradient * experts;
+        memory.bytes[MEMORY_OPTIMIZER] += sharded_experts(each.optimizer * experts, layout, 1, dp);
+    }
     memory.bytes[MEMORY_ACTIVATIONS] = activations * in_flight;
     memory.bytes[MEMORY_WORKING] = working;
-    memory.bytes[MEMORY_BUFFERS] = buffer_bytes(training, parameters, dp) + gathered_bytes(training, largest, dp);
+    memory.bytes[MEMORY_BUFFERS] =
+        buffer_bytes(training, parameters + experts, dp) + gathered_bytes(training, largest, dp);
     memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
     return memory;

@@ -12,6 +12,13 @@ static int layer_count(const Model *model) {
     return model->kind == MODEL_MLP ? model->block_count : model->block_count - 2;
 }
 
+// A head that predicts a further token counts for three layers: its own, and two times logits, which go with the last
+// chunk. So DeepSeek-V3's 61 layers on 16 stages are 15 times 4 and 1, as Megatron-Bridge lays them out.
+static int layers_of_heads(const Model *model, int chunks) {
+    int heads = model->kind == MODEL_TRANSFORMER ? 3 * model->extra_heads : 0;
+    return (layer_count(model) + heads) / chunks > heads ? heads : 0;
+}
+
 bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems) {
     int layers = layer_count(model), ends = model->kind == MODEL_MLP ? 0 : 1;
     CHECK(chunks >= 1);
@@ -21,6 +28,7 @@ bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, P
         return false;
     }
     first[0] = 0;
+    layers += layers_of_heads(model, chunks);
     for (int chunk = 1; chunk <= chunks; chunk++) { // earlier chunks take what is left over: the last has the head
         int before = chunk * (layers / chunks) + (chunk < layers % chunks ? chunk : layers % chunks);
         first[chunk] = ends + before;

@@ -32,8 +32,9 @@ static const Alias aliases[] = {
 const char *const *model_names(int *count) {
     static const char *names[NAMES_ROOM];
     int n = 0;
-    CHECK(transformer_count + OTHER_COUNT <= NAMES_ROOM);
+    CHECK(transformer_count + expert_model_count + OTHER_COUNT <= NAMES_ROOM);
     for (int i = 0; i < transformer_count; i++) names[n++] = transformer_name(i);
+    for (int i = 0; i < expert_model_count; i++) names[n++] = expert_model_name(i);
     for (int i = 0; i < OTHER_COUNT; i++) names[n++] = other_names[i];
     *count = n;
     return names;
@@ -86,6 +87,9 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
     if (convnet_known(full)) return convnet_build(arena, full, 224, 1000);
     for (int i = 0; i < transformer_count; i++)
         if (strcmp(full, transformer_name(i)) == 0) return transformer_named(arena, i);
+
+    for (int i = 0; i < expert_model_count; i++)
+        if (strcmp(full, expert_model_name(i)) == 0) return expert_model(arena, i);
 
     static const int mnist_widths[] = {784, 512, 512, 10};
     return model_mlp(arena, "mlp-mnist", mnist_widths, 4, where, problems);
@@ -146,6 +150,10 @@ double model_parameters(const Model *model) {
     double parameters = 0;
     for (int block = 0; block < model->block_count; block++) parameters += block_parameters(model, block);
     return parameters;
+}
+
+double model_active_parameters(const Model *model) {
+    return model->kind == MODEL_TRANSFORMER ? transformer_active_parameters(model) : model_parameters(model);
 }
 
 double model_forward_flops_per_sample(const Model *model, int seq_len) {

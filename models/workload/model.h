@@ -21,6 +21,21 @@ typedef struct ConvLayer {
     int block;           // which block (below) it belongs to
 } ConvLayer;
 
+// Layers whose MLP is a choice of experts. Layer i of 0 … is one when i >= first_dense and every-th: (i + 1) % every =
+// 0.
+typedef struct ExpertShape {
+    int count, per_token, ffn; // count 0: none
+    int shared_ffn;            // width of the experts that every token passes, together; 0 none
+    int first_dense, every;
+    bool shared_gate; // the shared experts' sum is scaled by a learned gate (Qwen2)
+} ExpertShape;
+
+// Queries, keys and values from low-rank latents (MLA; DeepSeek-V2, 2024). key_rank 0: none.
+typedef struct LatentShape {
+    int query_rank; // 0: queries straight from the hidden state
+    int key_rank, plain_dim, rotary_dim, value_dim;
+} LatentShape;
+
 typedef struct Model {
     const char *name, *family;
     const char *source; // where its shape is published
@@ -31,6 +46,11 @@ typedef struct Model {
     // Transformer
     int layers, hidden, heads, kv_heads, head_dim, ffn, vocab, max_positions;
     bool gated_mlp, tied_embedding, learned_positions, biases, causal, rms_norm;
+    bool query_biases,
+        query_norms; // on queries, keys and values (Qwen2); a norm of each head's queries and keys (Qwen3)
+    ExpertShape experts;
+    LatentShape latent;
+    int extra_heads;   // layers that predict tokens further on, each with an own layer (MTP; DeepSeek-V3, 2024)
     double head_share; // share of positions that get logits: 1, or an encoder's masked 20 of 128
     // CNN
     int image_size, classes;
@@ -62,6 +82,8 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
 
 double model_parameters(const Model *model);           // all
+double model_active_parameters(const Model *model);    // that one token meets: of routed experts only those chosen
+bool has_experts(const Model *model, int block);       // whether this block's MLP is a choice of experts
 double model_embedding_parameters(const Model *model); // token and position tables (tied head counted once)
 double block_parameters(const Model *model, int block);
 const char *block_name(Arena *arena, const Model *model, int block);

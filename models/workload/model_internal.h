@@ -8,11 +8,31 @@
 static inline double query_width(const Model *model) { return (double)model->heads * model->head_dim; }
 static inline double key_width(const Model *model) { return (double)model->kv_heads * model->head_dim; }
 
+static inline double value_width(const Model *model) {
+    return model->latent.key_rank ? (double)model->heads * model->latent.value_dim : query_width(model);
+}
+static inline int mlp_matrices(const Model *model) { return model->gated_mlp ? 3 : 2; }
+
+// A layer's weights: matrices that tensor parallelism splits, those of routed experts apart, and what every GPU has.
+typedef struct LayerWeights {
+    double split, routed, whole;
+} LayerWeights;
+LayerWeights layer_weights(const Model *model, int block);
+// Weights of the layers that predict further tokens, with what joins each to the model.
+LayerWeights extra_head_weights(const Model *model);
+// Multiply-adds of one token in a layer's matrices: of routed experts those that the token meets.
+double layer_token_macs(const Model *model, int block);
+
+double transformer_active_parameters(const Model *model);
 double transformer_block_parameters(const Model *model, int block);
 double transformer_forward_flops(const Model *model, double seq_len);
 const Model *transformer_named(Arena *arena, int index); // of the library below
 const char *transformer_name(int index);
 extern const int transformer_count;
+
+extern const int expert_model_count; // the library's mixtures of experts
+const char *expert_model_name(int index);
+const Model *expert_model(Arena *arena, int index);
 
 double conv_parameters(const ConvLayer *layer); // with its batch norm
 double conv_macs(const ConvLayer *layer);       // multiply-adds of one image

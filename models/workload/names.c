@@ -10,8 +10,8 @@ const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tune
 const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam"};
 
 const char *const cause_names[CAUSE_COUNT] = {
-    "gemm", "attention", "memory-bound", "launch", "recompute", "optimizer", "tp",
-    "cp",   "pp",        "dp",           "copy",   "data",      "host",      "other",
+    "gemm", "attention", "memory-bound", "launch", "recompute", "optimizer", "tp",    "cp",
+    "ep",   "pp",        "dp",           "copy",   "data",      "host",      "other",
 };
 const char *const cause_titles[CAUSE_COUNT] = {
     "Matrix multiplication",
@@ -22,6 +22,7 @@ const char *const cause_titles[CAUSE_COUNT] = {
     "Optimizer",
     "Tensor parallel",
     "Context parallel",
+    "Expert parallel",
     "Pipeline",
     "Data parallel",
     "Copies",

@@ -14,8 +14,8 @@
 static const double cause_sigma[CAUSE_COUNT] = {
     [CAUSE_GEMM] = 0.08,      [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30,
     [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15, [CAUSE_TP] = 0.15,     [CAUSE_CP] = 0.2,
-    [CAUSE_PP] = 0.10,        [CAUSE_DP] = 0.20,        [CAUSE_COPY] = 0.20,   [CAUSE_DATA] = 0.25,
-    [CAUSE_HOST] = 0.20,      [CAUSE_OTHER] = 0.20};
+    [CAUSE_EP] = 0.2,         [CAUSE_PP] = 0.10,        [CAUSE_DP] = 0.20,     [CAUSE_COPY] = 0.20,
+    [CAUSE_DATA] = 0.25,      [CAUSE_HOST] = 0.20,      [CAUSE_OTHER] = 0.20};
 #define RUN_TO_RUN_SIGMA 0.02 // same configuration, same cluster: 0.4 to 5 % between runs (measured training rows)
 
 // Waiting for the slowest rank after one's own work is done counts as what joins the ranks.

@@ -60,7 +60,7 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
         if (item->join) {
             LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_RING));
         } else if (item->bytes > 0) {
-            int slot = item->cause == CAUSE_CP ? SLOT_CP : SLOT_TP;
+            int slot = item->cause == CAUSE_CP ? SLOT_CP : item->cause == CAUSE_EP ? SLOT_EP : SLOT_TP;
             int plan = shape_number(builder->arena, shapes_of(builder, slot), item->collective, item->bytes);
             LIST_PUSH(builder->arena, list, transfer_op(item->cause, slot, plan));
         } else if (item->seconds > 0) {
@@ -77,7 +77,8 @@ static BlockCost cost_of(const StageRequest *request, int block) {
     return block_cost(request->training->model, block, request->training, request->resolved->micro_batch, request->gpu);
 }
 
-static bool same_block(const Model *model, int a, int b) { // transformer layers are all alike
+static bool same_block(const Model *model, int a, int b) { // transformer layers are alike, those with experts too
+    if (has_experts(model, a) != has_experts(model, b)) return false;
     return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 &&
            b < model->block_count - 1;
 }
@@ -105,6 +106,7 @@ static void cost_blocks(Builder *builder, int first, int end) {
         }
         BlockCost cost = cost_of(builder->request, b);
         builder->blocks[b].parameters = cost.parameters;
+        builder->blocks[b].experts = cost.expert_parameters;
         add_items(builder, &builder->blocks[b].forward, &cost.forward);
         add_items(builder, &builder->blocks[b].backward, &cost.backward);
     }
@@ -123,6 +125,7 @@ static void cost_chunks(Builder *builder) {
         for (int b = first; b < end; b++) {
             append(builder, &builder->forward[v], &builder->blocks[b].forward);
             builder->parameters += builder->blocks[b].parameters;
+            builder->experts += builder->blocks[b].experts;
         }
         for (int b = end - 1; b >= first; b--) append(builder, &builder->backward[v], &builder->blocks[b].backward);
     }
@@ -275,6 +278,11 @@ static void run_schedule(Builder *builder) {
 
 // ---- The end of a step.
 
+static double parameters_to_update(const Builder *builder) {
+    const Resolved *r = builder->request->resolved;
+    return builder->parameters / r->shard + builder->experts / (r->shard > 1 ? r->expert_ranks : 1);
+}
+
 static void finish_step(Builder *builder) {
     const StageRequest *request = builder->request;
     const Resolved *r = request->resolved;
@@ -290,7 +298,7 @@ static void finish_step(Builder *builder) {
                 shape_number(builder->arena, shapes_of(builder, SLOT_EMBEDDING), COLLECTIVE_ALL_REDUCE, bytes)));
     }
     put(builder, STREAM_MAIN,
-        work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder->parameters / r->shard, request->gpu)));
+        work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, parameters_to_update(builder), request->gpu)));
     gather_weights_after_optimizer(builder);
 }
 

@@ -9,8 +9,10 @@
 enum {
     SLOT_TP,
     SLOT_CP,
-    SLOT_SHARD, // ranks that share one copy of what ZeRO shards
-    SLOT_DP,    // ranks that hold the same
+    SLOT_SHARD,     // ranks that share one copy of what ZeRO shards
+    SLOT_DP,        // ranks that hold the same
+    SLOT_EP,        // ranks over which experts are spread
+    SLOT_EXPERT_DP, // ranks that hold the same experts
     SLOT_FORWARD_OUT,
     SLOT_FORWARD_IN,
     SLOT_BACKWARD_OUT,

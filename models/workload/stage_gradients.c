@@ -22,9 +22,14 @@ static void put_collective(Builder *builder, int slot, CollectiveOp op, double b
 
 // Sum over all data ranks; what ZeRO shards stays with its owner. Hybrid sharding: scattered within each shard group,
 // then summed over the groups.
-static void put_reduction(Builder *builder, double parameters) {
+static void put_reduction(Builder *builder, double parameters, double experts) {
     const Resolved *r = builder->request->resolved;
     double bytes = ceil(parameters) * gradient_bytes(builder->request->training);
+    double expert_bytes = ceil(experts) * gradient_bytes(builder->request->training);
+    if (expert_bytes > 0 && r->expert_ranks > 1)
+        put_collective(builder, SLOT_EXPERT_DP, r->shard > 1 ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
+                       expert_bytes);
+    if (bytes == 0) return;
     if (r->shard > 1) put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
     if (r->data_ranks > r->shard) put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
 }
@@ -48,14 +53,20 @@ static void put_interference(Builder *builder, const OpList *beside, double byte
 }
 
 static void close_bucket(Builder *builder) {
-    if (builder->bucket_parameters <= 0) return;
+    if (builder->bucket_parameters + builder->bucket_experts <= 0) return;
     int ready = new_mark(builder), done = new_mark(builder);
     put(builder, STREAM_MAIN, record_op(ready));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, ready));
-    put_reduction(builder, builder->bucket_parameters);
+    put_reduction(builder, builder->bucket_parameters, builder->bucket_experts);
     put(builder, STREAM_GRADIENTS, record_op(done));
     builder->bucket_marks[builder->bucket_count++] = done;
-    builder->bucket_parameters = 0;
+    builder->bucket_parameters = builder->bucket_experts = 0;
+}
+
+// What other ranks hold too, and so is reduced.
+static double reduced_parameters(const Builder *builder, int block) {
+    bool experts = builder->request->resolved->expert_ranks > 1;
+    return builder->blocks[block].parameters + (experts ? builder->blocks[block].experts : 0);
 }
 
 void last_backward(Builder *builder, int v, int32_t label) {
@@ -64,11 +75,12 @@ void last_backward(Builder *builder, int v, int32_t label) {
         put_labelled(builder, &builder->blocks[b].backward, label);
         if (training->overlap_grad_reduce)
             put_interference(builder, &builder->blocks[b].backward,
-                             builder->blocks[b].parameters * gradient_bytes(training) *
+                             reduced_parameters(builder, b) * gradient_bytes(training) *
                                  (builder->request->resolved->shard > 1 ? 1 : 2));
         builder->bucket_parameters += builder->blocks[b].parameters;
-        if (training->overlap_grad_reduce &&
-            builder->bucket_parameters * gradient_bytes(training) >= training->bucket_bytes)
+        builder->bucket_experts += builder->blocks[b].experts;
+        double bucket = builder->bucket_parameters + builder->bucket_experts;
+        if (training->overlap_grad_reduce && bucket * gradient_bytes(training) >= training->bucket_bytes)
             close_bucket(builder);
     }
     if (training->overlap_grad_reduce) close_bucket(builder);
@@ -76,15 +88,22 @@ void last_backward(Builder *builder, int v, int32_t label) {
 
 // ---- Blocks whose weights are gathered when needed.
 
+static void gather_experts(Builder *builder, double experts) {
+    if (experts <= 0 || builder->request->resolved->expert_ranks == 1) return;
+    put_collective(builder, SLOT_EXPERT_DP, COLLECTIVE_ALL_GATHER,
+                   ceil(experts) * weight_bytes(builder->request->training));
+}
+
 // Weights of at most two blocks are there at once (limit_all_gathers): a gather waits until the block before the last
 // one is through. Returns the mark of its end; without parameters there is nothing to wait for.
 static int gather_block(Builder *builder, int block, int after_mark) {
-    double parameters = builder->blocks[block].parameters;
+    double parameters = builder->blocks[block].parameters, experts = builder->blocks[block].experts;
     if (parameters <= 0) return -1;
     int gathered = new_mark(builder);
     if (after_mark >= 0) put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, after_mark));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
                    ceil(parameters) * weight_bytes(builder->request->training));
+    gather_experts(builder, experts);
     put(builder, STREAM_GRADIENTS, record_op(gathered));
     return gathered;
 }
@@ -148,6 +167,7 @@ void finish_gradients(Builder *builder) {
     }
     if (!builder->request->training->overlap_grad_reduce) {
         builder->bucket_parameters = builder->parameters;
+        builder->bucket_experts = builder->experts;
         close_bucket(builder);
     }
     for (int i = 0; i < builder->bucket_count; i++)
@@ -162,6 +182,7 @@ void gather_weights_after_optimizer(Builder *builder) {
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, updated));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
                    ceil(builder->parameters) * weight_bytes(builder->request->training));
+    gather_experts(builder, builder->experts);
     put(builder, STREAM_GRADIENTS, record_op(gathered));
     put(builder, STREAM_MAIN, wait_op(CAUSE_DP, gathered));
 }

@@ -26,7 +26,7 @@ enum {
 // starts beside what follows, and a wait for mark JOIN_RING ends that.
 typedef struct StageBlock {
     OpList forward, backward;
-    double parameters; // on this GPU
+    double parameters, experts; // on this GPU; spread experts, which fewer ranks share, apart
 } StageBlock;
 #define JOIN_RING (-1)
 
@@ -40,9 +40,9 @@ typedef struct Builder {
     int mark_count;
     // Gradient buckets
     int *bucket_marks, bucket_count; // when each is reduced
-    double bucket_parameters;
-    double parameters; // of the whole stage on this GPU
-    int last_reduced;  // mark of the newest reduction of a block's gradients, -1 none (ZeRO 2 and 3)
+    double bucket_parameters, bucket_experts;
+    double parameters, experts; // of the whole stage on this GPU
+    int last_reduced;           // mark of the newest reduction of a block's gradients, -1 none (ZeRO 2 and 3)
 } Builder;
 
 void put(Builder *builder, int stream, Op op);

@@ -65,6 +65,7 @@ typedef struct Layout {
     int zero;            // 0 plain, 1 optimizer state sharded, 2 gradients too, 3 weights too (FSDP)
     bool sequence_parallel;
     int cp;    // ranks that share each sequence (ring attention); 0: 1
+    int ep;    // consecutive data ranks over which the experts of a layer are spread; 0: 1
     int shard; // ranks over which ZeRO shards, then replicated (hybrid sharding); 0: all of dp x cp
 } Layout;
 
@@ -95,6 +96,8 @@ typedef struct TrainingSpec {
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
+    double expert_skew;         // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
+    double capacity_factor;     // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
     // Data loading
     double sample_bytes;                  // read per sample; 0: from memory (no loading simulated)

@@ -1,8 +1,10 @@
-// Any bytes read as JSON: refused with a reason, or read, written, read again and found the same.
+// Any bytes read as JSON: refused with a reason, or read, written, read again and found the same. Then as a model's
+// config.json: refused with a reason, or a model that can be counted.
 //     clang -fsanitize=fuzzer,address,undefined … tests/fuzz/fuzz_json.c, then run it on tests/fuzz/corpus_json
 #include <stdint.h>
 #include <string.h>
 
+#include "models/workload/hf_config.h"
 #include "sim/check.h"
 #include "sim/json.h"
 
@@ -76,6 +78,16 @@ static void check_lines(const Json *json, int line_count) {
     }
 }
 
+static void check_model(Arena *arena, const Json *json) {
+    Problems *problems = problems_create(arena);
+    const Model *model = hf_model_from_json(arena, json, NULL, problems);
+    CHECK(!model == (problem_count(problems) > 0));
+    if (!model) return;
+    CHECK(model_parameters(model) > 0 && model_active_parameters(model) > 0);
+    CHECK(model_active_parameters(model) <= model_parameters(model));
+    CHECK(model_forward_flops_per_sample(model, 16) > 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
@@ -85,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
         int line_count = 1;
         for (size_t i = 0; i < bytes; i++) line_count += data[i] == '\n';
         check_lines(json, line_count);
+        check_model(arena, json);
         if (depth_of(json) <= DEEPEST_WRITTEN) {
             check_round_trip(arena, json, 0);
             check_round_trip(arena, json, 2);

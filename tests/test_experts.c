@@ -1,0 +1,222 @@
+// Mixtures of experts: folding is exact, traffic and memory follow their formulas, routing obeys its laws.
+#include <math.h>
+
+#include "models/workload/cost_internal.h"
+#include "models/workload/simulate.h"
+#include "models/workload/stage.h"
+#include "tests/test.h"
+
+typedef struct Case {
+    Arena *arena;
+    Problems *problems;
+    NodeGroup group;
+    ClusterSpec spec;
+    const Cluster *cluster;
+    Model model;
+    TrainingSpec training;
+} Case;
+
+// Four layers of eight narrow experts, two a token, every second layer dense.
+static void case_open(Case *c, int gpus) {
+    *c = (Case){.arena = arena_open()};
+    c->problems = problems_create(c->arena);
+    const Catalogue *catalogue = catalogue_builtin(c->arena);
+    c->group = (NodeGroup){.type = catalogue_node(catalogue, "dgx-a100"), .gpus = gpus};
+    c->spec = (ClusterSpec){.groups = &c->group,
+                            .group_count = 1,
+                            .link = catalogue_link(catalogue, "ib-hdr200"),
+                            .fabric = FABRIC_FAT_TREE,
+                            .rail_optimised = true,
+                            .oversubscription = 1,
+                            .price_per_gpu_hour = -1};
+    c->cluster = cluster_create(c->arena, catalogue, &c->spec, c->problems);
+    TransformerShape shape = {.layers = 4,
+                              .hidden = 512,
+                              .heads = 8,
+                              .ffn = 2048,
+                              .vocab = 8192,
+                              .gated_mlp = true,
+                              .untied_embedding = true,
+                              .causal = true,
+                              .rms_norm = true};
+    c->model = *model_transformer(c->arena, &shape, (Where){0}, c->problems);
+    c->model.experts = (ExpertShape){.count = 8, .per_token = 2, .ffn = 1024, .every = 2};
+    c->training = (TrainingSpec){.model = &c->model,
+                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
+                                 .schedule = SCHEDULE_1F1B,
+                                 .seq_len = 512,
+                                 .micro_batch = 2,
+                                 .precision = BF16,
+                                 .mixed_precision = true,
+                                 .framework = FRAMEWORK_MEGATRON,
+                                 .attention = ATTENTION_FLASH,
+                                 .optimizer = OPTIMIZER_ADAM,
+                                 .bucket_bytes = 1 << 20,
+                                 .overlap_grad_reduce = true};
+}
+
+static SimulatedStep simulate(Case *c, bool unfolded) {
+    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
+    return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
+}
+
+static void fold_layout(int gpus, int tp, int pp, int cp, int ep, int zero) {
+    Case c;
+    case_open(&c, gpus);
+    c.model.experts.shared_ffn = cp > 1 ? 512 : 0;
+    c.training.layout =
+        (Layout){.tp = tp, .pp = pp, .vpp = 1, .cp = cp, .ep = ep, .zero = zero, .sequence_parallel = tp == 4};
+    c.training.overlap_param_gather = zero && tp == 2;
+    c.training.expert_skew = pp == 2 ? 0.5 : 0;
+    c.training.global_batch = 4.0 * pp * gpus / (tp * pp * cp);
+    SimulatedStep folded = simulate(&c, false), whole = simulate(&c, true);
+    if (!folded.ran) problems_print(c.problems, stdout);
+    EXPECT(folded.ran && whole.ran);
+    if (folded.digest != whole.digest)
+        test_fail(__FILE__, __LINE__, "gpus %d tp %d pp %d cp %d ep %d zero %d differ", gpus, tp, pp, cp, ep, zero);
+    arena_close(c.arena);
+}
+
+TEST(every_layout_of_experts_up_to_16_gpus_folds_exactly) {
+    int ran = 0;
+    for (int gpus = 2; gpus <= 16; gpus *= 2)
+        for (int tp = 1; tp <= 4; tp *= 2)
+            for (int pp = 1; pp <= 2; pp++)
+                for (int cp = 1; cp <= 2; cp++)
+                    for (int ep = 1; ep <= 8; ep *= 2)
+                        for (int zero = 0; zero <= 1; zero++) {
+                            if (gpus % (tp * pp * cp) || gpus / (tp * pp) % ep) continue;
+                            fold_layout(gpus, tp, pp, cp, ep, zero);
+                            ran++;
+                        }
+    EXPECT(ran > 80);
+}
+
+static double exchanged(const CostList *list, int *count) {
+    double bytes = 0;
+    *count = 0;
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i].cause != CAUSE_EP) continue;
+        EXPECT_INT(list->items[i].collective, COLLECTIVE_ALL_TO_ALL);
+        bytes += list->items[i].bytes;
+        *count += 1;
+    }
+    return bytes;
+}
+
+// Each token leaves for top-k experts and comes back, in 16 bits; backward does the same. A dense layer sends nothing.
+TEST(a_layer_of_experts_exchanges_its_tokens_there_and_back) {
+    Case c;
+    case_open(&c, 8);
+    c.training.layout.ep = 4;
+    const Gpu *gpu = c.cluster->gpu_of[0];
+    for (int block = 1; block <= 4; block++) {
+        BlockCost cost = block_cost(&c.model, block, &c.training, 2, gpu);
+        int forward, backward;
+        double expected = block % 2 ? 0 : 2 * (2 * 512 * 2) * 512 * 2.0; // there and back; tokens, width, bytes
+        EXPECT_NEAR(exchanged(&cost.forward, &forward), expected, 0);
+        EXPECT_NEAR(exchanged(&cost.backward, &backward), expected, 0);
+        EXPECT_INT(forward, block % 2 ? 0 : 2);
+        EXPECT_INT(backward, block % 2 ? 0 : 2);
+    }
+    arena_close(c.arena);
+}
+
+TEST(experts_of_all_ranks_together_are_the_models) {
+    Case c;
+    case_open(&c, 8);
+    double whole = block_parameters(&c.model, 2);
+    for (int tp = 1; tp <= 4; tp *= 2)
+        for (int ep = 1; ep <= 8; ep *= 2) {
+            c.training.layout.tp = tp;
+            c.training.layout.ep = ep;
+            double own = block_parameters_per_gpu(&c.model, 2, &c.training);
+            double spread = block_expert_parameters_per_gpu(&c.model, 2, &c.training);
+            double repeated = (tp - 1) * (2.0 * 512 + 512 * 8); // norms and the router are on every GPU
+            EXPECT_NEAR(own * tp + spread * tp * ep, whole + repeated, 1e-6);
+            EXPECT((spread > 0) == (ep > 1));
+        }
+    arena_close(c.arena);
+}
+
+static double tokens_of_fullest(Case *c, int ep, double skew, double capacity) {
+    c->training.layout.ep = ep;
+    c->training.expert_skew = skew;
+    c->training.capacity_factor = capacity;
+    Work work = work_of(&c->model, &c->training, 2, c->cluster->gpu_of[0]);
+    return routed_tokens(&work);
+}
+
+TEST(routing_is_even_unless_skewed_and_capped_by_its_capacity) {
+    Case c;
+    case_open(&c, 8);
+    double even = 2 * 512 * 2, last = even, harmonic = 0;
+    for (int e = 1; e <= 8; e++) harmonic += 1.0 / e;
+    for (int ep = 1; ep <= 8; ep *= 2) EXPECT_NEAR(tokens_of_fullest(&c, ep, 0, 0), even, 1e-9);
+    for (double skew = 0.25; skew <= 2; skew += 0.25) {
+        double fullest = tokens_of_fullest(&c, 8, skew, 0);
+        EXPECT(fullest > last);
+        last = fullest;
+        EXPECT_NEAR(tokens_of_fullest(&c, 1, skew, 0), even, 1e-9); // one rank has them all whatever the skew
+    }
+    EXPECT_NEAR(tokens_of_fullest(&c, 8, 1, 0), even * 8 / harmonic, 1e-9); // Zipf's law
+    EXPECT_NEAR(tokens_of_fullest(&c, 8, 1, 1.25), even * 1.25, 1e-9);
+    EXPECT_NEAR(tokens_of_fullest(&c, 8, 0, 1), even, 1e-9);
+    arena_close(c.arena);
+}
+
+TEST(skewed_routing_takes_longer_and_dropping_tokens_shorter) {
+    Case c;
+    case_open(&c, 8);
+    c.training.layout.ep = 8;
+    c.training.micro_batch = 8;
+    double even = simulate(&c, false).step_p50_s;
+    c.training.expert_skew = 1;
+    double skewed = simulate(&c, false).step_p50_s;
+    c.training.capacity_factor = 0.5;
+    double dropped = simulate(&c, false).step_p50_s;
+    EXPECT(even < skewed);
+    EXPECT(dropped < even);
+    arena_close(c.arena);
+}
+
+// One expert that every token meets is an MLP of that width, but for its router and the sorting.
+TEST(one_expert_for_all_multiplies_as_a_dense_layer_does) {
+    Case c;
+    case_open(&c, 8);
+    double dense = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]).matmul_flops;
+    c.model.experts = (ExpertShape){.count = 1, .per_token = 1, .ffn = c.model.ffn, .every = 1};
+    double mixture = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]).matmul_flops;
+    EXPECT_NEAR(mixture - dense, 2.0 * 2 * 512 * 512, 1e-3); // the router's one column
+    arena_close(c.arena);
+}
+
+static void expect_refused(Case *c, const char *text) {
+    EXPECT(lower_training(c->arena, c->cluster, &c->training, c->problems) == NULL);
+    EXPECT(problem_count(c->problems) > 0);
+    if (problem_count(c->problems)) EXPECT_CONTAINS(problem_at(c->problems, 0)->text, text);
+}
+
+TEST(layouts_of_experts_that_cannot_be_are_refused) {
+    static const struct {
+        Layout layout;
+        const char *text;
+    } cases[] = {
+        {{.tp = 1, .pp = 1, .vpp = 1, .ep = 16}, "8 experts do not divide by ep 16"},
+        {{.tp = 2, .pp = 2, .vpp = 1, .ep = 4}, "ep 4 does not divide the 2 data-parallel ranks"},
+        {{.tp = 1, .pp = 1, .vpp = 1, .ep = 2, .zero = 3}, "zero 0 or 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Case c;
+        case_open(&c, 8);
+        c.training.layout = cases[i].layout;
+        expect_refused(&c, cases[i].text);
+        arena_close(c.arena);
+    }
+    Case c;
+    case_open(&c, 8);
+    c.model.experts.count = 0;
+    c.training.layout.ep = 2;
+    expect_refused(&c, "the model has none");
+    arena_close(c.arena);
+}
