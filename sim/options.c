@@ -290,8 +290,10 @@ void options_refuse_positional(const Options *options, int allowed, Problems *pr
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
                                int second_count, int *count) {
     OptionSpec *joined = ARENA_ARRAY(arena, OptionSpec, first_count + second_count);
-    memcpy(joined, first, (size_t)first_count * sizeof *first);
-    memcpy(joined + first_count, second, (size_t)second_count * sizeof *second);
+    for (int i = 0; i < first_count; i++)
+        joined[i] = first[i];
+    for (int i = 0; i < second_count; i++)
+        joined[first_count + i] = second[i];
     *count = first_count + second_count;
     return joined;
 }
