@@ -16,6 +16,7 @@ int command_hw(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_collective(int argc, char **argv);
+int command_goodput(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 
@@ -36,6 +37,7 @@ static const Command commands[] = {
     {"model", "the model library: list, show", command_model},
     {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},
     {"collective", "nccl-tests' table for a simulated cluster", command_collective},
+    {"goodput", "how much of a long job's time is training when machines fail", command_goodput},
     {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
 };

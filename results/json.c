@@ -118,6 +118,18 @@ static void layout_member(JsonWriter *json, const RecordPoint *point) {
     json_end_object(json);
 }
 
+// Only where failures or checkpoints were counted in.
+static void life_members(JsonWriter *json, const RecordPoint *point) {
+    if (!(if_ran(point, point->goodput) > 0)) return;
+    number_member(json, "goodput", point->goodput);
+    if (!isfinite(point->days_p5)) return;
+    json_key(json, "days_range");
+    json_begin_object(json);
+    number_member(json, "p5", point->days_p5);
+    number_member(json, "p95", point->days_p95);
+    json_end_object(json);
+}
+
 // Everything of a point but its digest.
 static void point_members(JsonWriter *json, const RecordPoint *point) {
     parameters_member(json, point);
@@ -141,6 +153,7 @@ static void point_members(JsonWriter *json, const RecordPoint *point) {
     named_values_member(json, "exposed_s", point->exposed, point->ran ? point->exposed_count : 0);
     cost_member(json, point);
     number_member(json, "days", if_ran(point, point->days));
+    life_members(json, point);
     number_member(json, "steps", point->steps);
     number_member(json, "energy_kwh", if_ran(point, point->energy_kwh));
     number_member(json, "power_watts", if_ran(point, point->power_watts));

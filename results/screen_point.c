@@ -123,6 +123,16 @@ static const char *run_text(const Screen *screen, const RecordPoint *point) {
     return add_part(screen, text, point->steps, arena_printf(arena, "%s steps", screen_count(screen, point->steps)));
 }
 
+static const char *goodput_text(const Screen *screen, const RecordPoint *point) {
+    Arena *arena = screen->arena;
+    if (!(point->goodput > 0)) return "";
+    const char *text = arena_printf(arena, "%s of the time is training", text_percent(arena, point->goodput));
+    if (!isfinite(point->days_p5)) return text;
+    return screen_join(screen, text,
+                       arena_printf(arena, "%s to %s in 90 %% of lives", text_days(arena, point->days_p5),
+                                    text_days(arena, point->days_p95)));
+}
+
 static const char *energy_text(const Screen *screen, const RecordPoint *point) {
     Arena *arena = screen->arena;
     const char *text =
@@ -144,6 +154,7 @@ static void print_figures(const Screen *screen, const RecordPoint *point) {
     }
     screen_line(screen, "Memory", memory_text(screen, point));
     if (point->ran) screen_line(screen, "Run", run_text(screen, point));
+    if (point->ran) screen_line(screen, "Goodput", goodput_text(screen, point));
     screen_line(screen, "Cost", cost_text(screen, point));
     if (point->ran) screen_line(screen, "Energy", energy_text(screen, point));
     screen_line(screen, "GPUs", gpus_text(screen, point));

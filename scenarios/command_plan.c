@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/job_options.h"
+#include "models/workload/life.h"
 #include "results/results.h"
 #include "scenarios/plan.h"
 #include "sim/json.h"
@@ -32,6 +33,12 @@ static const OptionSpec plan_options[] = {
     {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"currency", OPTION_TEXT, "NAME", .help = "of price and budget (default USD)"},
     {"objective", OPTION_CHOICE, .help = "what to keep low (default cost)", .choices = plan_objective_names, .choice_count = PLAN_OBJECTIVE_COUNT},
+    {"faults", OPTION_TEXT, "NAME", .help = "count failures in, at these rates (lockstep hw list faults)"},
+    {"node-mtbf", OPTION_QUANTITY, "TIME", .help = "count failures in, at your own mean time between them", .quantity = QUANTITY_TIME},
+    {"spares", OPTION_COUNT, "N", .help = "with failures: nodes that stand by (default 5 %)"},
+    {"checkpoint-every", OPTION_QUANTITY, "TIME", .help = "count checkpoints in (default with failures: as Daly has it)", .quantity = QUANTITY_TIME},
+    {"checkpoint", OPTION_CHOICE, .help = "how they are written (default sync)", .choices = checkpoint_mode_names, .choice_count = CHECKPOINT_MODE_COUNT},
+    {"storage", OPTION_TEXT, "NAME", .help = "where they go (default superpod-storage)"},
     {"exhaustive", OPTION_FLAG, .help = "simulate every layout that fits, to prove that the search lost nothing"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     {"plain", OPTION_FLAG, .help = "tables with tabs, for other programs"},
@@ -141,11 +148,49 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
     }
 }
 
+static bool too_short(const Options *options, const char *name, Problems *problems) {
+    if (!option_given(options, name) || option_quantity(options, name, 1) >= 1) return false;
+    problem_add(problems, command_line, "--%s is below a second", name);
+    problem_hint(problems, "for example --%s 300d", name);
+    return true;
+}
+
+static void read_faults(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    bool has_mtbf = option_given(options, "node-mtbf"), has_rates = option_given(options, "faults");
+    if (option_given(options, "spares") && !has_mtbf && !has_rates) {
+        problem_add(problems, command_line, "--spares is of no use while nothing fails");
+        problem_hint(problems, "add --faults " FAULTS_USUAL ", or --node-mtbf 300d");
+    }
+    if (too_short(options, "node-mtbf", problems) || (!has_mtbf && !has_rates)) return;
+    FaultsSpec *faults = ARENA_NEW(arena, FaultsSpec);
+    int64_t spares = option_count(options, "spares", 0);
+    *faults = (FaultsSpec){.node_mtbf_s = option_quantity(options, "node-mtbf", 0),
+                           .spares = spares < MOST_GPUS ? (int)spares : MOST_GPUS,
+                           .spares_given = option_given(options, "spares")};
+    faults->rates =
+        find_faults(arena, request->catalogue, option_text(options, "faults", FAULTS_USUAL), command_line, problems);
+    request->faults = faults;
+}
+
+static void read_checkpoint(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    bool said = option_given(options, "checkpoint-every") || option_given(options, "checkpoint") ||
+                option_given(options, "storage");
+    if (!said || too_short(options, "checkpoint-every", problems)) return;
+    CheckpointSpec *checkpoint = ARENA_NEW(arena, CheckpointSpec);
+    checkpoint->every_s = option_quantity(options, "checkpoint-every", 0);
+    checkpoint->mode = (CheckpointMode)option_choice(options, "checkpoint", CHECKPOINT_SYNC);
+    const char *storage = option_text(options, "storage", NULL);
+    if (storage) checkpoint->storage = find_storage(arena, request->catalogue, storage, command_line, problems);
+    request->training.checkpoint = checkpoint;
+}
+
 static void read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     read_nodes(arena, options, request, problems);
     read_links(arena, options, request, problems);
     read_gpus(arena, options, request, problems);
     read_job(arena, options, request, problems);
+    read_faults(arena, options, request, problems);
+    read_checkpoint(arena, options, request, problems);
     request->price_per_gpu_hour = option_quantity(options, "price", -1);
     request->currency = option_text(options, "currency", NULL);
     request->deadline_s = option_quantity(options, "by", 0);
@@ -171,6 +216,7 @@ static const char *money(Arena *arena, const RecordPoint *point) {
 
 // Half of the 90 % range, in days.
 static double days_spread(const RecordPoint *point) {
+    if (isfinite(point->days_p5)) return (point->days_p95 - point->days_p5) / 2;
     return point->days * (point->step_p95_s - point->step_p5_s) / (2 * point->step_p50_s);
 }
 
@@ -264,10 +310,13 @@ static void print_chosen(Arena *arena, const PlanRequest *request, const PlanRes
         printf(" (%s in hand)", human(arena, request->deadline_s - row->point.days * 86400, QUANTITY_TIME));
     printf(": %.0f kWh at the wall\n", row->point.energy_kwh);
     print_where_time_goes(&row->point);
-    printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days. "
-           "Failures and\n"
-           "  checkpoints are not counted.\n",
-           100 * days_spread(&row->point) / row->point.days);
+    bool lived = row->point.goodput > 0;
+    if (lived)
+        printf("Goodput %.1f %% of the time is training; failures and checkpoints are counted in days and cost.\n",
+               100 * row->point.goodput);
+    printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days.%s\n",
+           100 * days_spread(&row->point) / row->point.days,
+           lived ? "" : " Failures and\n  checkpoints are not counted: --faults " FAULTS_USUAL " counts them.");
 }
 
 static void print_plan(Arena *arena, const PlanRequest *request, const PlanResult *result, const Style *style) {
@@ -331,6 +380,11 @@ static void row_json(JsonWriter *json, const PlanRequest *request, const PlanRow
         number_member(json, "mfu", point->mfu);
         number_member(json, "samples_per_s", point->samples_per_s);
         number_member(json, "days", point->days);
+        if (point->goodput > 0) {
+            number_member(json, "goodput", point->goodput);
+            number_member(json, "days_p5", point->days_p5);
+            number_member(json, "days_p95", point->days_p95);
+        }
         number_member(json, "energy_kwh", point->energy_kwh);
         json_key(json, "cost");
         json_begin_object(json);

@@ -24,5 +24,8 @@ extern const Field fat_tree_fields[3];
 extern const Field fabric_table_fields[21];
 extern const Field fabric_cable_fields[4];
 extern const Field fabric_nodes_fields[2];
+// fields_life.c
+extern const Field faults_fields[5];
+extern const Field checkpoint_fields[3];
 
 #endif

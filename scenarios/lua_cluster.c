@@ -3,6 +3,7 @@
 
 #include "models/workload/fabric_kinds.h"
 #include "models/workload/imported_node.h"
+#include "models/workload/life.h"
 #include "scenarios/lua_script.h"
 
 // ---- sim.hw "NAME": a part of any kind.
@@ -215,6 +216,22 @@ static void set_link_speed(Arena *arena, ClusterSpec *spec, const Object *object
     spec->link_speed = factors;
 }
 
+static bool set_faults(const Script *script, ClusterSpec *spec, const Object *object) {
+    const Object *said = object_table(object, "faults");
+    if (!said) return true;
+    FaultsSpec *faults = ARENA_NEW(script->arena, FaultsSpec);
+    *faults = (FaultsSpec){.node_mtbf_s = object_number(said, "node_mtbf", 0),
+                           .repair_s = object_number(said, "repair", 0),
+                           .restart_s = object_number(said, "restart", 0),
+                           .spares = object_int(said, "spares", 0),
+                           .spares_given = object_has(said, "spares")};
+    faults->rates = find_faults(script->arena, script->catalogue, object_text(said, "rates"),
+                                object_value(said, "rates")->given ? object_value(said, "rates")->where : said->where,
+                                script->problems);
+    spec->faults = faults;
+    return faults->rates != NULL;
+}
+
 static int sim_cluster(lua_State *L) {
     Script *script = script_of(L);
     Object object = read_call(L, 1, OBJECT_CLUSTER);
@@ -222,7 +239,7 @@ static int sim_cluster(lua_State *L) {
     *spec = (ClusterSpec){.where = object.where, .price_per_gpu_hour = -1};
     bool sound = object.sound && set_groups(L, spec, &object);
     if (sound) {
-        sound = set_fabric(script, spec, &object);
+        sound = set_fabric(script, spec, &object) && set_faults(script, spec, &object);
         set_link_speed(script->arena, spec, &object);
         spec->nics = object_int(&object, "nics", 0);
         spec->storage = handle_value(&object, "storage");

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/checkpoint.h"
 #include "models/workload/hf_config.h"
 #include "scenarios/lua_script.h"
 #include "sim/check.h"
@@ -173,6 +174,16 @@ static void refuse_messages(Script *script, const Object *object) {
                                    "collective --fidelity flow");
 }
 
+static void set_checkpoint(Arena *arena, TrainingSpec *spec, const Object *object) {
+    const Object *said = object_table(object, "checkpoint");
+    if (!said) return;
+    CheckpointSpec *checkpoint = ARENA_NEW(arena, CheckpointSpec);
+    checkpoint->mode = (CheckpointMode)object_value(said, "mode")->choice;
+    checkpoint->every_s = object_number(said, "every", 0);
+    checkpoint->storage = handle_value(said, "storage");
+    spec->checkpoint = checkpoint;
+}
+
 static int sim_training(lua_State *L) {
     Script *script = script_of(L);
     Object object = read_call(L, 1, OBJECT_TRAINING);
@@ -187,6 +198,7 @@ static int sim_training(lua_State *L) {
         set_batch(&job->spec, &object);
         set_data(&job->spec, &object);
         set_software(&job->spec, &object);
+        set_checkpoint(script->arena, &job->spec, &object);
         job->spec.samples = object_number(&object, "samples", 0);
         job->spec.tokens = object_number(&object, "tokens", 0);
         job->spec.epochs = object_value(&object, "epochs")->written ? object_number(&object, "epochs", 0) : 0;

@@ -6,6 +6,7 @@
 
 #include "models/workload/cost.h"
 #include "models/workload/lower.h"
+#include "scenarios/job_life.h"
 #include "sim/list.h"
 
 const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT] = {"cost", "time", "energy"};
@@ -178,6 +179,7 @@ static const Cluster *build_cluster(Search *search, const PlanRow *row, Problems
     *spec = (ClusterSpec){.groups = group,
                           .group_count = 1,
                           .link = row->link,
+                          .faults = search->request->faults,
                           .fabric = FABRIC_FAT_TREE,
                           .rail_optimised = infiniband,
                           .oversubscription = 1,
@@ -215,6 +217,7 @@ static void search_row(Search *search, PlanRow *row) {
         row->training = list.items[i].training;
     }
     if (row->point.ran) row->point = simulate_training(search->arena, cluster, &row->training, &study, own);
+    job_live(search->arena, study.catalogue, cluster, &row->training, study.seed, &row->point);
     if (!row->point.ran && !row->point.why_not)
         row->point.why_not = list.count ? "no layout runs" : "no layout fits in memory and divides the batch";
 }

@@ -22,7 +22,8 @@ typedef struct PlanRequest {
     const char *currency;
     double deadline_s, budget; // 0: none
     PlanObjective objective;
-    bool exhaustive; // simulate every candidate that fits, not only those whose bound could still win
+    const struct FaultsSpec *faults; // or NULL: nothing fails
+    bool exhaustive;                 // simulate every candidate that fits, not only those whose bound could still win
 } PlanRequest;
 
 // The best layout on one cluster.

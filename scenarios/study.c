@@ -93,6 +93,7 @@ double study_metric(const RecordPoint *point, const char *metric) {
                    {"cost_per_month", offsetof(RecordPoint, cost_per_month), 1},
                    {"cost_per_run", offsetof(RecordPoint, cost_per_run), 1},
                    {"days", offsetof(RecordPoint, days), 1},
+                   {"goodput", offsetof(RecordPoint, goodput), 1},
                    {"total_time", offsetof(RecordPoint, days), 86400},
                    {"cost", offsetof(RecordPoint, cost_per_run), 1},
                    {"energy", offsetof(RecordPoint, energy_kwh), 1}};

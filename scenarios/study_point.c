@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
+#include "scenarios/job_life.h"
 #include "sim/quantity.h"
 
 // What one point simulates: copies of the study's cluster and job with the varied values in place.
@@ -285,6 +286,7 @@ RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, 
     if (cluster) {
         result = simulate_training(arena, cluster, training, spec, problems);
         set_efficiency(&study, &result, &point, values, baseline);
+        job_live(arena, spec->catalogue, cluster, training, spec->seed, &result);
     } else {
         result.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text
                                                  : "the cluster is not possible";

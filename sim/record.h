@@ -72,6 +72,8 @@ typedef struct RecordPoint {
     double cost_per_hour, cost_per_month, cost_per_run, cost_per_step; // NAN unknown
     const char *currency;
     double days;                    // of the whole run; NAN when no length was given
+    double days_p5, days_p95;       // with failures and checkpoints counted in; else NAN
+    double goodput;                 // share of the time that is training; NAN when nothing fails
     double steps;                   // of the whole run; NAN
     double energy_kwh, power_watts; // of the run (or NAN); average at the wall
     int tp, pp, vpp, dp, cp, ep, zero;

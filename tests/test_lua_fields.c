@@ -73,7 +73,7 @@ TEST(whatever_may_be_published_is_known_to_the_study) {
 }
 
 TEST(whatever_may_be_expected_has_a_value) { // samples gives the run a length
-    const char *cluster = "sim.cluster { node = 'dgx-a100', price = { gpu_hour = 2 } }";
+    const char *cluster = "sim.cluster { node = 'dgx-a100', price = { gpu_hour = 2 }, faults = { spares = 1 } }";
     for (int i = 0; i < object_types[OBJECT_EXPECT].field_count; i++) {
         const Field *field = &object_types[OBJECT_EXPECT].fields[i];
         char expression[512], text[4096] = "";

@@ -13,6 +13,7 @@ EMBED(lockstep_gpus_json, "models/hardware/catalogue/gpus.json");
 EMBED(lockstep_nodes_json, "models/hardware/catalogue/nodes.json");
 EMBED(lockstep_links_json, "models/hardware/catalogue/links.json");
 EMBED(lockstep_storages_json, "models/hardware/catalogue/storages.json");
+EMBED(lockstep_faults_json, "models/hardware/catalogue/faults.json");
 
 static const struct {
     const char *path, *text, *end;
@@ -21,6 +22,7 @@ static const struct {
     {"models/hardware/catalogue/nodes.json", lockstep_nodes_json, lockstep_nodes_json_end},
     {"models/hardware/catalogue/links.json", lockstep_links_json, lockstep_links_json_end},
     {"models/hardware/catalogue/storages.json", lockstep_storages_json, lockstep_storages_json_end},
+    {"models/hardware/catalogue/faults.json", lockstep_faults_json, lockstep_faults_json_end},
 };
 
 #define FORMAT_NAME "lockstep-hardware"
@@ -52,8 +54,8 @@ static void check_twice_in_file(const Builder *builder, PartKind kind, const Jso
 }
 
 static void read_file(Builder *builder, const Json *file) {
-    static const char *const keys[] = {"format", "format_version", "sources", "gpu_defaults",
-                                       "gpus",   "nodes",          "fabrics", "storages"};
+    static const char *const keys[] = {"format", "format_version", "sources",  "gpu_defaults", "gpus",
+                                       "nodes",  "fabrics",        "storages", "faults"};
     if (file->kind != JSON_OBJECT) {
         problem_add(builder->problems, file->where, "expected an object with parts: { \"gpus\": [ … ] }");
         return;

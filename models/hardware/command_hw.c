@@ -20,10 +20,11 @@ static const OptionSpec specs[] = {
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
-static const char usage[] = "lockstep hw list [gpu|node|fabric|storage]  |  hw show NAME  |  hw check FILE.json";
-static const char about[] = "The catalogue of GPUs, nodes, networks and storage. Every number says how it is known "
-                            "(measured, fitted, datasheet, assumed)\n"
-                            "and from where. \"check\" reads a file of your own parts and says what is wrong with it.";
+static const char usage[] = "lockstep hw list [gpu|node|fabric|storage|faults]  |  hw show NAME  |  hw check FILE.json";
+static const char about[] =
+    "The catalogue of GPUs, nodes, networks, storage and fault rates. Every number says how it is known "
+    "(measured, fitted, datasheet, assumed)\n"
+    "and from where. \"check\" reads a file of your own parts and says what is wrong with it.";
 
 // What the sub-commands share.
 typedef struct Hw {
@@ -82,6 +83,12 @@ static void list_storage(const void *part) {
            amount(latency, storage->latency_seconds, QUANTITY_TIME), storage->title);
 }
 
+static void list_faults(const void *part) {
+    const FaultRates *rates = part;
+    double per_day = 1000 * 86400 * fault_node_rate(rates, rates->gpus_per_node, rates->gpus_per_node);
+    printf("%-26s %-23.2f %s\n", rates->name, per_day, rates->title);
+}
+
 static const struct {
     const char *header;
     void (*print)(const void *part);
@@ -92,6 +99,7 @@ static const struct {
     [PART_NODE] = {"node                       GPUs                    links      NICs            price", list_node},
     [PART_FABRIC] = {"fabric                     transport  line rate  attainable  latency  what", list_fabric},
     [PART_STORAGE] = {"storage                    where     read       write      latency  what", list_storage},
+    [PART_FAULTS] = {"faults                     stops/1,000 node-days   what", list_faults},
 };
 
 static void list_kind(const Hw *hw, PartKind kind) {
@@ -250,7 +258,7 @@ static void refuse_name(const Hw *hw, const char *name) {
         const char *near = nearest_name(name, names, all);
         if (near) nearest[near_count++] = near;
     }
-    problem_add(hw->problems, (Where){0}, "no GPU, node, fabric or storage is called \"%s\"", name);
+    problem_add(hw->problems, (Where){0}, "no GPU, node, fabric, storage or set of fault rates is called \"%s\"", name);
     const char *near = nearest_name(name, nearest, near_count);
     if (near)
         problem_hint(hw->problems, "did you mean \"%s\"?", near);

@@ -148,7 +148,63 @@ typedef struct StorageType {
     int fact_count;
 } StorageType;
 
-// The four kinds of parts, as `lockstep hw list KIND` spells them: "gpu", "node", "fabric", "storage".
+// What stops a job, by the part that fails. Rows of fault_components, in this order.
+typedef enum FaultComponent {
+    FAULT_GPU,
+    FAULT_HBM,
+    FAULT_SRAM,
+    FAULT_GPU_PROCESSOR,
+    FAULT_THERMAL,
+    FAULT_NVLINK,
+    FAULT_NIC,
+    FAULT_CABLE,
+    FAULT_HOST,
+    FAULT_STORAGE,
+    FAULT_SOFTWARE,
+    FAULT_SILENT,
+    FAULT_COMPONENT_COUNT
+} FaultComponent;
+
+typedef enum FaultUnit { FAULT_PER_GPU, FAULT_PER_NIC, FAULT_PER_NODE } FaultUnit;
+
+typedef struct FaultComponentInfo {
+    const char *name, *title;
+    FaultUnit unit;    // what there is one of
+    bool needs_repair; // its node leaves the job; else the job starts again where it was
+} FaultComponentInfo;
+extern const FaultComponentInfo fault_components[FAULT_COMPONENT_COUNT];
+
+// How often things fail in a fleet, and what follows. Times between failures are of one part (a GPU, a NIC, a node);
+// 0 is never. Rates are of the whole fleet, its bad nodes among it.
+typedef struct FaultRates {
+    const char *name; // "llama3-h100"
+    const char *title;
+    const char *const *aliases;
+    int alias_count;
+    double mtbf_seconds[FAULT_COMPONENT_COUNT];
+    double node_mtbf_seconds;     // of a node, all causes: scales the components, which then say the mix; 0 as they are
+    int gpus_per_node;            // of the fleet that was counted
+    double shape;                 // Weibull; 1 exponential
+    double fleet_spread;          // sd of the log of the rate between one fleet and another
+    double bad_share, bad_factor; // nodes that fail so many times as often as the others
+    double crash_detection_seconds, hang_detection_seconds, silent_detection_seconds;
+    double hang_share;           // of failures that stop the job without a message
+    double restart_seconds;      // scheduling, processes, communicators; without reading the checkpoint
+    double repair_seconds;       // mean time until a node is back
+    double planned_node_seconds; // node time between planned stops; 0 none
+    double rack_mtbf_seconds, rack_repair_seconds;
+    int rack_nodes;
+    double slow_mtbf_seconds, slow_factor, slow_detection_seconds; // a node that is slow without failing
+    double flap_mtbf_seconds, flap_stall_seconds;                  // of one NIC's link
+    const Fact *facts;
+    int fact_count;
+} FaultRates;
+
+// Unplanned stops of a node per second, and of one of its components; node_mtbf counted in.
+double fault_node_rate(const FaultRates *rates, double gpus, double nics);
+double fault_component_rate(const FaultRates *rates, FaultComponent component, double gpus, double nics);
+
+// The five kinds of parts, as `lockstep hw list KIND` spells them: "gpu", "node", "fabric", "storage", "faults".
 typedef struct Catalogue {
     const Gpu *gpus;
     int gpu_count;
@@ -158,6 +214,8 @@ typedef struct Catalogue {
     int link_count;
     const StorageType *storages;
     int storage_count;
+    const FaultRates *faults;
+    int faults_count;
 } Catalogue;
 
 // The catalogue that is built into the program. Our own files are sound (tests say so): a mistake there is a CHECK.
@@ -175,6 +233,7 @@ const Gpu *catalogue_gpu(const Catalogue *catalogue, const char *name);
 const NodeType *catalogue_node(const Catalogue *catalogue, const char *name);
 const FabricLink *catalogue_link(const Catalogue *catalogue, const char *name);
 const StorageType *catalogue_storage(const Catalogue *catalogue, const char *name);
+const FaultRates *catalogue_faults(const Catalogue *catalogue, const char *name);
 // The same, adding "no GPU is called "H10O"" with did-you-mean when absent (then NULL).
 const Gpu *find_gpu(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
 const NodeType *find_node(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
@@ -182,6 +241,8 @@ const FabricLink *find_link(Arena *arena, const Catalogue *catalogue, const char
                             Problems *problems);
 const StorageType *find_storage(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
                                 Problems *problems);
+const FaultRates *find_faults(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
+                              Problems *problems);
 
 // A MIG slice as a GPU of its own: "A100-SXM4-80GB:1g.10gb". Its share of SMs, memory, bandwidth, L2 and power comes
 // from the profile name; NULL after a problem when the GPU has no MIG or no such profile. find_gpu understands the

@@ -110,6 +110,9 @@ const FabricLink *catalogue_link(const Catalogue *catalogue, const char *name) {
 const StorageType *catalogue_storage(const Catalogue *catalogue, const char *name) {
     return catalogue_part(catalogue, PART_STORAGE, name);
 }
+const FaultRates *catalogue_faults(const Catalogue *catalogue, const char *name) {
+    return catalogue_part(catalogue, PART_FAULTS, name);
+}
 
 void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const char *given, Problems *problems) {
     int room = 0, all = 0;
@@ -163,6 +166,11 @@ const FabricLink *find_link(Arena *arena, const Catalogue *catalogue, const char
 const StorageType *find_storage(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
                                 Problems *problems) {
     return find_part(arena, catalogue, PART_STORAGE, name, where, problems);
+}
+
+const FaultRates *find_faults(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
+                              Problems *problems) {
+    return find_part(arena, catalogue, PART_FAULTS, name, where, problems);
 }
 
 const Gpu *node_gpu(const Catalogue *catalogue, const NodeType *node, int index) {

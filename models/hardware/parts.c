@@ -128,6 +128,39 @@ static const Field storage_fields[] = {
 };
 #undef S
 
+#define S FaultRates
+#define SPAN(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_TIME, "s", 1e-3, 1e14)
+#define MTBF(name_, component_) SPAN(name_ "_mtbf", mtbf_seconds[component_], false)
+static const Field fault_fields[] = {
+    TEXT("title", title, true),
+    MTBF("gpu", FAULT_GPU), MTBF("hbm", FAULT_HBM), MTBF("sram", FAULT_SRAM), MTBF("gpu_processor", FAULT_GPU_PROCESSOR),
+    MTBF("thermal", FAULT_THERMAL), MTBF("nvlink", FAULT_NVLINK), MTBF("nic", FAULT_NIC), MTBF("cable", FAULT_CABLE),
+    MTBF("host", FAULT_HOST), MTBF("storage", FAULT_STORAGE), MTBF("software", FAULT_SOFTWARE),
+    MTBF("silent_corruption", FAULT_SILENT),
+    SPAN("node_mtbf", node_mtbf_seconds, false),
+    INT("gpus_per_node", gpus_per_node, true, 1, 1024),
+    NUMBER("shape", shape, true, QUANTITY_NUMBER, "", 0.2, 5),
+    NUMBER("fleet_spread", fleet_spread, true, QUANTITY_NUMBER, "", 0, 2),
+    NUMBER("bad_share", bad_share, true, QUANTITY_NUMBER, "", 0, 1),
+    NUMBER("bad_factor", bad_factor, true, QUANTITY_NUMBER, "", 1, 1000),
+    SPAN("crash_detection", crash_detection_seconds, true),
+    SPAN("hang_detection", hang_detection_seconds, true),
+    SPAN("silent_detection", silent_detection_seconds, true),
+    NUMBER("hang_share", hang_share, true, QUANTITY_NUMBER, "", 0, 1),
+    SPAN("restart", restart_seconds, true),
+    SPAN("repair", repair_seconds, true),
+    SPAN("planned_node_time", planned_node_seconds, false),
+    SPAN("rack_mtbf", rack_mtbf_seconds, false),
+    SPAN("rack_repair", rack_repair_seconds, false),
+    INT("rack_nodes", rack_nodes, false, 1, 1000),
+    SPAN("slow_mtbf", slow_mtbf_seconds, false),
+    NUMBER("slow_factor", slow_factor, false, QUANTITY_NUMBER, "", 1, 100),
+    SPAN("slow_detection", slow_detection_seconds, false),
+    SPAN("flap_mtbf", flap_mtbf_seconds, false),
+    SPAN("flap_stall", flap_stall_seconds, false),
+};
+#undef S
+
 // clang-format on
 
 #define TABLE(word_, section_, said_, Type_, fields_)                                                                  \
@@ -140,6 +173,7 @@ const PartTable part_tables[PART_KIND_COUNT] = {
     [PART_NODE] = TABLE("node", "nodes", "node", NodeType, node_fields),
     [PART_FABRIC] = TABLE("fabric", "fabrics", "fabric", FabricLink, fabric_fields),
     [PART_STORAGE] = TABLE("storage", "storages", "storage", StorageType, storage_fields),
+    [PART_FAULTS] = TABLE("faults", "faults", "set of fault rates", FaultRates, fault_fields),
 };
 
 const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *count) {
@@ -153,9 +187,12 @@ const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *coun
     case PART_FABRIC:
         *count = catalogue->link_count;
         return catalogue->links;
-    default:
+    case PART_STORAGE:
         *count = catalogue->storage_count;
         return catalogue->storages;
+    default:
+        *count = catalogue->faults_count;
+        return catalogue->faults;
     }
 }
 

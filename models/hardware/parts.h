@@ -1,4 +1,4 @@
-// The four kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
+// The five kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
 // limits, and where they live in the structs of hardware.h. The loader and `lockstep hw` both read these tables.
 #ifndef LOCKSTEP_HARDWARE_PARTS_H
 #define LOCKSTEP_HARDWARE_PARTS_H
@@ -30,7 +30,7 @@ typedef struct Field {
     size_t count_offset; // NAMES
 } Field;
 
-typedef enum PartKind { PART_GPU, PART_NODE, PART_FABRIC, PART_STORAGE, PART_KIND_COUNT } PartKind;
+typedef enum PartKind { PART_GPU, PART_NODE, PART_FABRIC, PART_STORAGE, PART_FAULTS, PART_KIND_COUNT } PartKind;
 
 typedef struct PartTable {
     const char *word;                               // "gpu": as `lockstep hw list` spells it
@@ -57,6 +57,7 @@ bool same_part_name(const char *a, const char *b);
 
 // What spans several fields of a part that was read whole: filled in or refused. `where` is the part's place.
 void gpu_finish(Gpu *gpu, Where where, Problems *problems);
+void faults_finish(const FaultRates *rates, Where where, Problems *problems);
 void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where where, Problems *problems);
 
 #endif

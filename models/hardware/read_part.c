@@ -331,13 +331,16 @@ Catalogue builder_catalogue(const Builder *builder) {
                        .links = (const FabricLink *)builder->parts[PART_FABRIC],
                        .link_count = builder->count[PART_FABRIC],
                        .storages = (const StorageType *)builder->parts[PART_STORAGE],
-                       .storage_count = builder->count[PART_STORAGE]};
+                       .storage_count = builder->count[PART_STORAGE],
+                       .faults = (const FaultRates *)builder->parts[PART_FAULTS],
+                       .faults_count = builder->count[PART_FAULTS]};
 }
 
 static void finish_part(Reading *reading, const Json *object) {
     Catalogue catalogue = builder_catalogue(reading->builder);
     Problems *problems = reading->builder->problems;
     if (reading->kind == PART_GPU) gpu_finish((Gpu *)reading->part, object->where, problems);
+    if (reading->kind == PART_FAULTS) faults_finish((const FaultRates *)reading->part, object->where, problems);
     if (reading->kind == PART_NODE)
         node_finish(reading->builder->arena, &catalogue, (NodeType *)reading->part, object->where, problems);
 }

@@ -28,6 +28,7 @@ typedef struct ClusterSpec {
     double price_per_gpu_hour;  // -1: from the catalogue's nodes when they have one
     const char *currency;
     double power_usage_effectiveness; // 0: 1.3
+    const struct FaultsSpec *faults;  // or NULL: nothing fails
     const double *link_speed;         // NULL or per node factor (degraded links)
 } ClusterSpec;
 

@@ -8,5 +8,6 @@ int command_params(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_collective(int argc, char **argv);
+int command_goodput(int argc, char **argv);
 
 #endif

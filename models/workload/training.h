@@ -100,12 +100,13 @@ typedef struct TrainingSpec {
     double capacity_factor;     // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
     // Data loading
-    double sample_bytes;                  // read per sample; 0: from memory (no loading simulated)
-    const char *storage;                  // catalogue name, or NULL: local disks of the node
-    double loader_workers;                // processes per GPU
-    double samples_per_second_per_worker; // decode and augment on one core; 0: not limited
-    double jitter;                        // sigma of log of each kernel's time
-    double straggler;                     // one rank this much slower (1.2); 0 or 1 none
+    double sample_bytes;                     // read per sample; 0: from memory (no loading simulated)
+    const char *storage;                     // catalogue name, or NULL: local disks of the node
+    double loader_workers;                   // processes per GPU
+    double samples_per_second_per_worker;    // decode and augment on one core; 0: not limited
+    const struct CheckpointSpec *checkpoint; // or NULL: none are counted
+    double jitter;                           // sigma of log of each kernel's time
+    double straggler;                        // one rank this much slower (1.2); 0 or 1 none
 } TrainingSpec;
 
 #endif

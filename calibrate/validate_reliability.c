@@ -1,0 +1,186 @@
+// lockstep validate reliability: published figures of how often jobs stop against lives simulated from failure rates,
+// each with the fleet that the rates were counted on: a rate cannot be scored on the figure it was taken from.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/command_validate.h"
+#include "models/workload/life.h"
+#include "sim/csv.h"
+#include "sim/json.h"
+#include "sim/options.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
+
+#define SHIPPED "calibrate/measurements/reliability.csv"
+#define RUNS 50
+#define BEST_RUNS 20
+
+static const OptionSpec specs[] = {
+    {"runs", OPTION_COUNT, "N", .help = "lives for each figure; default 50"},
+    {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
+};
+enum { SPEC_COUNT = sizeof specs / sizeof *specs };
+
+static const char *const column_words[] = {"figure", "what",          "unit",    "published", "bound",    "gpus",
+                                           "days",   "checkpoint_tb", "storage", "rates",     "relation", "source"};
+enum { FIGURE, WHAT, UNIT, PUBLISHED, BOUND, GPUS, DAYS, CHECKPOINT, STORAGE, RATES, RELATION, SOURCE, COLUMN_COUNT };
+
+typedef struct Row {
+    const char *cells[COLUMN_COUNT];
+    double published, simulated;
+    bool is_bound; // the published figure is a lower bound
+} Row;
+
+typedef struct Board {
+    Arena *arena;
+    Problems *problems;
+    const Catalogue *catalogue;
+    int runs;
+    Row *rows;
+    int count;
+} Board;
+
+// A job that goes on at once after each failure, so that its time is all time to failure.
+static void stop_for_nothing(LifeSpec *spec) {
+    spec->crash_detection_s = spec->hang_detection_s = spec->silent_detection_s = 0;
+    spec->restart_s = spec->repair_s = spec->rack_repair_s = 0;
+    spec->slow_rate = spec->flap_rate = spec->planned_rate = 0;
+}
+
+// Reads and writes its state through the storage named, as often as is best.
+static void set_checkpoints(const Board *board, LifeSpec *spec, const NodeType *node, const Row *row, double terabytes,
+                            Where where) {
+    const StorageType *storage =
+        find_storage(board->arena, board->catalogue, row->cells[STORAGE], where, board->problems);
+    if (!storage) return;
+    const Gpu *gpu = node_gpu(board->catalogue, node, 0);
+    spec->checkpoint = checkpoint_plan(CHECKPOINT_SYNC, terabytes * 1e12, spec->nodes, node, gpu, storage);
+    spec->checkpoint.every_s = life_best_interval(spec, BEST_RUNS, 1);
+}
+
+static void simulate(const Board *board, const Csv *csv, int at, const int *columns, Row *row) {
+    Where where = csv_where(csv, at);
+    const FaultRates *rates = find_faults(board->arena, board->catalogue, row->cells[RATES], where, board->problems);
+    const NodeType *node = catalogue_node(board->catalogue, "dgx-h100");
+    double gpus = csv_positive(csv, at, columns[GPUS], board->problems);
+    double days = csv_positive(csv, at, columns[DAYS], board->problems);
+    row->published = csv_positive(csv, at, columns[PUBLISHED], board->problems);
+    bool has_checkpoints = row->cells[CHECKPOINT][0] != '\0';
+    double terabytes = has_checkpoints ? csv_positive(csv, at, columns[CHECKPOINT], board->problems) : 0;
+    if (problem_count(board->problems)) return;
+    LifeSpec spec = life_spec(board->arena, rates, node, (int)(gpus / node->gpu_count));
+    spec.fleet_spread = 0;
+    spec.horizon_s = days * 86400;
+    spec.spares = life_usual_spares(spec.nodes);
+    bool is_hours = strcmp(row->cells[UNIT], "h") == 0;
+    if (has_checkpoints) set_checkpoints(board, &spec, node, row, terabytes, where);
+    if (!has_checkpoints) stop_for_nothing(&spec);
+    if (problem_count(board->problems)) return;
+    LifeStudy study = life_study(board->arena, &spec, board->runs, 1);
+    row->simulated = is_hours ? study.mttf_s / 3600 : has_checkpoints ? study.ettr.mean : study.stops.mean;
+}
+
+static void read_rows(Board *board, const char *path) {
+    const Csv *csv = csv_read_file(board->arena, path, board->problems);
+    if (!csv) return;
+    int columns[COLUMN_COUNT];
+    for (int i = 0; i < COLUMN_COUNT; i++) columns[i] = csv_column(csv, column_words[i], board->problems);
+    if (problem_count(board->problems)) return;
+    board->rows = ARENA_ARRAY(board->arena, Row, csv->row_count);
+    for (int r = 0; r < csv->row_count; r++) {
+        Row *row = &board->rows[board->count++];
+        for (int i = 0; i < COLUMN_COUNT; i++) row->cells[i] = csv_cell(csv, r, columns[i]);
+        row->is_bound = strcmp(row->cells[BOUND], "least") == 0;
+        simulate(board, csv, r, columns, row);
+    }
+}
+
+static double error_of(const Row *row) {
+    double error = row->simulated / row->published - 1;
+    return row->is_bound && error > 0 ? 0 : error;
+}
+
+static void print_table(const Board *board) {
+    printf("%-46s %9s %9s %8s  %-12s %s\n", "figure", "published", "simulated", "error", "rates", "relation");
+    for (int i = 0; i < board->count; i++) {
+        const Row *row = &board->rows[i];
+        printf("%-46s %s%-8.3g %9.3g %+7.1f%%  %-12s %s\n", row->cells[WHAT], row->is_bound ? ">" : " ", row->published,
+               row->simulated, 100 * error_of(row), row->cells[RATES], row->cells[RELATION]);
+    }
+    printf(
+        "\nSame figure: the rates were counted on it, so that it says nothing but that the sums are right. Same fleet "
+        "or paper:\nthe rates come from another of its figures. Other fleet: a prediction; fleets differ by more than "
+        "any model could know.\n");
+}
+
+static void member(JsonWriter *json, const char *key, const char *text) {
+    json_key(json, key);
+    json_write_text(json, text);
+}
+
+static void number(JsonWriter *json, const char *key, double value) {
+    json_key(json, key);
+    json_write_number(json, value);
+}
+
+static void print_json(const Board *board) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    number(&json, "format_version", 1);
+    json_key(&json, "rows");
+    json_begin_list(&json);
+    for (int i = 0; i < board->count; i++) {
+        const Row *row = &board->rows[i];
+        json_begin_object(&json);
+        member(&json, "figure", row->cells[FIGURE]);
+        member(&json, "unit", row->cells[UNIT]);
+        number(&json, "published", row->published);
+        number(&json, "simulated", row->simulated);
+        number(&json, "error_pct", 100 * error_of(row));
+        member(&json, "bound", row->cells[BOUND]);
+        member(&json, "rates", row->cells[RATES]);
+        member(&json, "relation", row->cells[RELATION]);
+        member(&json, "source", row->cells[SOURCE]);
+        json_end_object(&json);
+    }
+    json_end_list(&json);
+    json_end_object(&json);
+    printf("\n");
+}
+
+static int run(Board *board, int argc, char **argv) {
+    Options *options = options_parse(board->arena, specs, SPEC_COUNT, argc, argv, board->problems);
+    if (option_help(options)) {
+        options_print_help(specs, SPEC_COUNT, "lockstep validate reliability [FILE.csv] [--runs N] [--json]",
+                           "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
+                           "Without a file: " SHIPPED ".",
+                           stdout);
+        return DONE;
+    }
+    options_refuse_positional(options, 1, board->problems);
+    int64_t runs = option_count(options, "runs", RUNS);
+    if (runs < 1 || runs > 100000) {
+        problem_add(board->problems, (Where){0}, "--runs is from 1 to 100,000");
+        problem_hint(board->problems, "for example --runs 200");
+    }
+    if (problem_count(board->problems)) return BAD_USAGE;
+    board->runs = (int)runs;
+    board->catalogue = catalogue_builtin(board->arena);
+    read_rows(board, option_positional_count(options) ? option_positional(options, 0) : SHIPPED);
+    if (problem_count(board->problems)) return BAD_INPUT;
+    if (option_flag(options, "json"))
+        print_json(board);
+    else
+        print_table(board);
+    return fflush(stdout) == 0 && !ferror(stdout) ? DONE : FAILED;
+}
+
+int validate_reliability(int argc, char **argv) {
+    Board board = {.arena = arena_open()};
+    board.problems = problems_create(board.arena);
+    int code = run(&board, argc, argv);
+    problems_print(board.problems, stderr);
+    arena_close(board.arena);
+    return code;
+}

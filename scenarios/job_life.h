@@ -1,0 +1,15 @@
+// A job's run with failures and checkpoints counted in: how many days, at what cost, and how sure.
+#ifndef LOCKSTEP_SCENARIOS_JOB_LIFE_H
+#define LOCKSTEP_SCENARIOS_JOB_LIFE_H
+
+#include "models/workload/cluster.h"
+#include "models/workload/life.h"
+#include "models/workload/training.h"
+#include "sim/record.h"
+
+// Sets goodput, and turns days, cost and energy of the run into those of its life; nothing where neither the cluster
+// says how its machines fail nor the job how it is saved, or where the point did not run.
+void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
+              uint64_t seed, RecordPoint *point);
+
+#endif
