@@ -11,8 +11,9 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
              $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
-FOLDERS = sim models/hardware models/network models/workload scenarios calibrate results
-PROGRAMS = calibrate/netbench.c scenarios/sweep_mpi.c # with a main of their own
+FOLDERS = sim models/hardware models/network models/workload scenarios results \
+          calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp
+PROGRAMS = calibrate/tcp/netbench.c scenarios/sweep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)) tests/bench/flows.c)
@@ -58,7 +59,7 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS)
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Needs nothing but libc, so that it can be copied to any host.
-NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/netbench.o calibrate/schedule.o calibrate/wire.o \
+NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o calibrate/tcp/wire.o \
                    $(patsubst %.c,%.o,$(wildcard models/network/algorithms*.c)) \
                    sim/arena.o sim/options.o sim/problem.o sim/quantity.o)
 $(BUILD)/netbench: $(NETBENCH_OBJECTS)
@@ -85,7 +86,7 @@ $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.jso
 
 # Collectives over real TCP between network namespaces, against their simulation. NETBOX=--quick for a short form.
 netbox: $(BUILD)/netbench $(BUILD)/lockstep
-	@BUILD=$(BUILD) sh calibrate/netbox $(NETBOX)
+	@BUILD=$(BUILD) sh calibrate/tcp/netbox $(NETBOX)
 
 # ---- The program that measures GPUs. Machine code for every GPU that this nvcc knows and NVIDIA still sells or rents,
 # and PTX of the newest for those to come.
@@ -96,8 +97,8 @@ CUDA_CODES = $(filter $(CUDA_KNOWN),$(CUDA_FAMILIES))
 NVCC_FLAGS = -std=c++17 -O2 -I. -Xcompiler -Wall,-Wextra -Wno-deprecated-gpu-targets \
              $(foreach code,$(CUDA_CODES),-gencode arch=compute_$(code),code=sm_$(code)) \
              -gencode arch=compute_$(lastword $(CUDA_CODES)),code=compute_$(lastword $(CUDA_CODES))
-CUDA_OBJECTS = $(patsubst %.cu,$(BUILD)/cuda/%.o,$(sort $(wildcard calibrate/*.cu)))
-BENCH_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard calibrate/bench*.c)))
+CUDA_OBJECTS = $(patsubst %.cu,$(BUILD)/cuda/%.o,$(sort $(wildcard calibrate/gpu/*.cu)))
+BENCH_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard calibrate/gpu/bench*.c)))
 
 cuda:
 ifeq ($(NVCC),)
@@ -110,7 +111,7 @@ $(BUILD)/cuda/lockstep-bench: $(CUDA_OBJECTS) $(BENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(NVCC) -o $@ $^ -lcublasLt -ldl -Xlinker -rpath -Xlinker $(dir $(NVCC))../lib64
 
-$(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/bench.h calibrate/cuda_layer.h)
+$(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/gpu/bench.h calibrate/gpu/cuda_layer.h)
 	@mkdir -p $(@D)
 	@echo "  NVCC  $<"
 	@$(NVCC) $(NVCC_FLAGS) -c -o $@ $<

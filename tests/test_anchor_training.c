@@ -1,8 +1,8 @@
 // Anchors: a measured run corrects the kernels of runs like it, and of no others.
 #include <math.h>
 
-#include "calibrate/anchor_training.h"
 #include "calibrate/command_validate.h"
+#include "calibrate/training/anchor_training.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

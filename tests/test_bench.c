@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "calibrate/bench.h"
-#include "calibrate/command_calibrate.h"
+#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/command_calibrate.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"

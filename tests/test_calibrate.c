@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "calibrate/command_calibrate.h"
-#include "calibrate/recovery.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/recovery.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -309,13 +309,14 @@ TEST(a_profile_changes_what_is_simulated) {
 TEST(the_training_script_knows_its_models_without_pytorch) {
     char output[8192];
     if (test_shell("command -v python3", output, sizeof output) != 0) return;
-    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py --self-test", output, sizeof output), 0);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --self-test", output, sizeof output), 0);
     EXPECT_CONTAINS(output, "12 models, 39 cases, 70 columns");
-    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py --list --models resnet-50", output, sizeof output), 0);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --list --models resnet-50", output, sizeof output),
+               0);
     EXPECT_CONTAINS(output, "5 cases");
-    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py --models gpt9", output, sizeof output), 2);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --models gpt9", output, sizeof output), 2);
     EXPECT_CONTAINS(output, "no model is called \"gpt9\"");
     if (test_shell("python3 -c 'import torch'", output, sizeof output) == 0) return;
-    EXPECT_INT(test_shell("python3 -B calibrate/train_steps.py", output, sizeof output), 1);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py", output, sizeof output), 1);
     EXPECT_CONTAINS(output, "error: this needs PyTorch");
 }

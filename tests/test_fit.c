@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "calibrate/command_calibrate.h"
-#include "calibrate/fit_gemm.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit_gemm.h"
 #include "sim/csv.h"
 #include "sim/random.h"
 #include "tests/command.h"

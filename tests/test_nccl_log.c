@@ -1,5 +1,5 @@
 // Reading nccl-tests: golden rows, every shape of line, and mistakes with their lines.
-#include "calibrate/nccl_log.h"
+#include "calibrate/collectives/nccl_log.h"
 #include "tests/test.h"
 
 #define HEADER                                                                                                         \

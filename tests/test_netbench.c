@@ -1,8 +1,8 @@
 // Collectives of netbench: their schedules, their simulation, and the fit to measurements in a box.
 #include <unistd.h>
 
-#include "calibrate/command_calibrate.h"
-#include "calibrate/fit_network.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/tcp/fit_network.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

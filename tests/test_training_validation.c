@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/cross_training.h"
-#include "calibrate/score_training.h"
+#include "calibrate/training/cross_training.h"
+#include "calibrate/training/score_training.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -1,0 +1,38 @@
+// A measured log beside the cluster it was measured on, ready to be predicted with any constants.
+#ifndef LOCKSTEP_CALIBRATE_MEASURED_COLLECTIVE_H
+#define LOCKSTEP_CALIBRATE_MEASURED_COLLECTIVE_H
+
+#include "calibrate/collectives/describe_cluster.h"
+#include "calibrate/collectives/nccl_log.h"
+#include "models/network/constants.h"
+
+#define LARGE_BYTES 65536.0 // below, latency decides; from here on, bandwidth
+
+typedef struct MeasuredCollective {
+    const NcclLog *log;
+    const DescribedCluster *cluster;
+    CollectiveOp op;
+    CollectivePrice *price;
+    double *predicted;                  // [log->row_count] seconds
+    double large_spread, small_spread;  // of the logarithm, zero-shot
+    const char *machine, *network_kind; // of the same machine: equal; of the same network: equal, "" within one node
+    bool fitted;                        // constants were fitted on this very log
+    bool informed;                      // or on another log of the same machine
+} MeasuredCollective;
+
+typedef struct Measurements {
+    MeasuredCollective *items;
+    int count, room;
+} Measurements;
+
+// ---- Fitting (fit_collectives.c). All fits are of logarithms of predicted over measured time, robust, with each
+// constant's own prior spread around where it starts.
+int constants_of_scope(ConstantScope scope, ConstantId *ids); // room for CONSTANT_COUNT
+
+// Takes the logs with a weight above 0; writes the constants of that scope from their start to their best; sigma (or
+// NULL), in the order of constants_of_scope, takes standard errors of their logarithms. Returns the root mean square of
+// the residuals in units of the noise.
+double fit_collectives(Arena *arena, const Measurements *logs, const double *weights, ConstantScope scope,
+                       NcclConstants *constants, double *sigma);
+
+#endif

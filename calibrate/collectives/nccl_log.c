@@ -1,0 +1,311 @@
+// Reading nccl-tests. Real logs hold much else (NCCL's own lines, the launcher's): a line is data when it begins with
+// a size, and what begins with '#' is header.
+#include "calibrate/collectives/nccl_log.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/file.h"
+#include "sim/json.h"
+#include "sim/list.h"
+
+#define LOG_LIMIT (16u << 20)
+#define WORD_LIMIT 64
+
+// ---- Names.
+static const struct {
+    const char *name;
+    CollectiveOp op;
+} op_words[] = {{"all_reduce", COLLECTIVE_ALL_REDUCE},
+                {"all_gather", COLLECTIVE_ALL_GATHER},
+                {"reduce_scatter", COLLECTIVE_REDUCE_SCATTER},
+                {"broadcast", COLLECTIVE_BROADCAST},
+                {"reduce", COLLECTIVE_REDUCE},
+                {"alltoall", COLLECTIVE_ALL_TO_ALL},
+                {"sendrecv", COLLECTIVE_SEND_RECV},
+                {"gather", COLLECTIVE_GATHER},
+                {"scatter", COLLECTIVE_SCATTER}};
+enum { OP_WORDS = sizeof op_words / sizeof *op_words };
+
+// "All_To-All_perf" and "alltoall" are the same word.
+static void plain_letters(const char *name, char *out, size_t room) {
+    size_t length = 0;
+    for (; *name && length + 1 < room; name++)
+        if (isalnum((unsigned char)*name)) out[length++] = (char)tolower((unsigned char)*name);
+    out[length] = '\0';
+    if (length > 4 && strcmp(out + length - 4, "perf") == 0) out[length - 4] = '\0';
+}
+
+bool nccl_op_from_name(const char *name, CollectiveOp *op) {
+    char given[48], known[48];
+    if (strchr(name, '(')) return false; // "incast(fork)": an operation of somebody's own
+    plain_letters(name, given, sizeof given);
+    for (int i = 0; i < OP_WORDS; i++) {
+        plain_letters(op_words[i].name, known, sizeof known);
+        if (strcmp(given, known) != 0) continue;
+        *op = op_words[i].op;
+        return true;
+    }
+    return false;
+}
+
+const char *nccl_op_name(CollectiveOp op) {
+    for (int i = 0; i < OP_WORDS; i++)
+        if (op_words[i].op == op) return op_words[i].name;
+    return collective_op_name(op);
+}
+
+int gpus_per_process_in(const char *text) {
+    for (const char *found = strstr(text, "-g "); found; found = strstr(found + 1, "-g ")) {
+        int gpus = atoi(found + 3);
+        if ((found == text || found[-1] == ' ') && gpus > 0 && gpus <= 64) return gpus;
+    }
+    return 0;
+}
+
+// ---- Lines into words.
+typedef struct Words {
+    const char *items[WORD_LIMIT];
+    int count;
+} Words;
+
+static Words split(Arena *arena, const char *line, size_t bytes) {
+    char *copy = arena_alloc(arena, bytes + 1), *rest;
+    Words words = {.count = 0};
+    memcpy(copy, line, bytes);
+    for (char *word = strtok_r(copy, " \t\r|", &rest); word && words.count < WORD_LIMIT;
+         word = strtok_r(NULL, " \t\r|", &rest))
+        words.items[words.count++] = word;
+    return words;
+}
+
+static bool is_number(const char *word, double *value) {
+    char *end;
+    *value = strtod(word, &end);
+    return end != word && *end == '\0' && isfinite(*value);
+}
+
+static bool is_whole(const char *word) {
+    size_t digits = strspn(word, "0123456789");
+    return digits > 0 && word[digits] == '\0';
+}
+
+// ---- Which column is which.
+typedef struct Columns {
+    int count;          // of a whole row; 0: not known yet
+    int redop, root;    // -1: this version prints none
+    int time, second;   // out of place and in place; -1: none
+    int second_columns; // of the half in place
+} Columns;
+
+static bool begins(const char *word, const char *with) { return strncmp(word, with, strlen(with)) == 0; }
+
+// "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong", or with units in brackets and names
+// of the halves between; false when the line is no such header.
+static bool read_columns(const Words *words, Columns *columns) {
+    Columns found = {.redop = -1, .root = -1, .time = -1, .second = -1};
+    bool size = false;
+    for (int i = 0; i < words->count; i++) {
+        const char *word = words->items[i];
+        if (strcmp(word, "#") == 0 || begins(word, "out-of-place") || begins(word, "in-place")) continue;
+        if (!size && !begins(word, "size")) {
+            if (strcmp(word, "#columns:") == 0 || strcmp(word, "columns:") == 0) continue;
+            return false;
+        }
+        size = true;
+        if (word[0] == '(') break; // a remark after the words
+        if (begins(word, "redop")) found.redop = found.count;
+        if (begins(word, "root")) found.root = found.count;
+        if ((begins(word, "time") && !begins(word, "timestamp")) || begins(word, "cputime")) {
+            if (found.time < 0)
+                found.time = found.count;
+            else if (found.second < 0)
+                found.second = found.count;
+        }
+        found.count++;
+    }
+    if (!size || found.time < 0) return false;
+    if (found.second >= 0) found.second_columns = found.second - found.time;
+    // The compact header names the columns of the second half by their first words only.
+    if (found.second >= 0 && found.count < found.second + found.second_columns)
+        found.count = found.second + found.second_columns;
+    *columns = found;
+    return true;
+}
+
+// Some rows lack cells: operations without reduction or root leave these blank, some logs have no half in place.
+// Returns whether a row of that many words can be read, and where its times stand.
+static bool place_times(const Columns *columns, int words, int *time, int *second) {
+    int optional = (columns->redop >= 0) + (columns->root >= 0);
+    for (int half = 0; half < 2; half++) {
+        int whole = columns->count - (half ? columns->second_columns : 0);
+        if (half && columns->second < 0) continue;
+        for (int blank = 0; blank <= optional; blank++) {
+            if (words != whole - blank || columns->time - blank < 1) continue;
+            *time = columns->time - blank;
+            *second = half || columns->second < 0 || columns->second - blank >= words ? -1 : columns->second - blank;
+            if (*time < words) return true;
+        }
+    }
+    return false;
+}
+
+// ---- Text.
+typedef struct Reader {
+    Arena *arena;
+    Problems *problems;
+    NcclLog *log;
+    Columns columns;
+    struct {
+        NcclRow *items;
+        int count, room;
+    } rows;
+} Reader;
+
+static void add_row(Reader *reader, Where where, double bytes, double microseconds) {
+    if (bytes == 0) {
+        reader->log->zero_rows++;
+        return;
+    }
+    if (!(microseconds > 0)) {
+        problem_add(reader->problems, where, "the time of size %.0f is %g us", bytes, microseconds);
+        return;
+    }
+    NcclRow row = {where.line, bytes, microseconds * 1e-6};
+    LIST_PUSH(reader->arena, &reader->rows, row);
+}
+
+static void read_row(Reader *reader, Where where, const Words *words) {
+    int at, second;
+    double bytes, microseconds = 0;
+    if (!reader->columns.count) {
+        problem_add(reader->problems, where, "a row of figures before any header says what they are");
+        problem_hint(reader->problems, "keep nccl-tests' line \"# size count type redop root time algbw busbw …\"");
+        return;
+    }
+    if (!is_number(words->items[0], &bytes) || bytes == 0) {
+        reader->log->zero_rows++;
+        return;
+    }
+    if (!place_times(&reader->columns, words->count, &at, &second)) {
+        problem_add(reader->problems, where, "a row has %d cells, and the header names %d columns", words->count,
+                    reader->columns.count);
+        return;
+    }
+    bool good =
+        is_number(words->items[at], &microseconds) || (second >= 0 && is_number(words->items[second], &microseconds));
+    if (!good) {
+        problem_add(reader->problems, where, "\"%s\" is no time in microseconds", words->items[at]);
+        return;
+    }
+    add_row(reader, where, bytes, microseconds);
+}
+
+// "# op: all_reduce", "# env: …", "# nThread 1 nGpus 8 …", "# Collective test starting: all_reduce_perf".
+static void read_remark(Reader *reader, const char *line, const Words *words) {
+    Columns columns;
+    NcclLog *log = reader->log;
+    if (read_columns(words, &columns)) {
+        reader->columns = columns;
+        return;
+    }
+    const char *starting = strstr(line, "Collective test starting:");
+    for (int i = 0; i + 1 < words->count; i++) {
+        if (strcmp(words->items[i], "nThread") == 0) log->threads_per_process = atoi(words->items[i + 1]);
+        if (strcmp(words->items[i], "threads") == 0 && i > 0 && is_whole(words->items[i - 1]))
+            log->threads_per_process = atoi(words->items[i - 1]); // "8 threads x 1 GPU"
+        if (strcmp(words->items[i], "nGpus") == 0) log->gpus_per_process = atoi(words->items[i + 1]);
+        if (strcmp(words->items[i], "op:") == 0 && i == 1) log->op = words->items[i + 1];
+        if (starting && strcmp(words->items[i], "starting:") == 0) log->op = words->items[i + 1];
+        if (strcmp(words->items[i], "env:") == 0 && i == 1 && gpus_per_process_in(line))
+            log->gpus_per_process = gpus_per_process_in(line);
+    }
+}
+
+// mpirun and srun may put "[1,0]<stdout>:" or "0: " before every line.
+static const char *after_launcher(const char *line) {
+    const char *start = line + strspn(line, " \t");
+    if (start[0] == '[') {
+        const char *end = strstr(start, "<stdout>:");
+        return end ? end + strlen("<stdout>:") : line;
+    }
+    size_t digits = strspn(start, "0123456789");
+    return digits > 0 && start[digits] == ':' && start[digits + 1] == ' ' ? start + digits + 2 : line;
+}
+
+static void read_text(Reader *reader, const char *text) {
+    int number = 1;
+    for (const char *line = text; *line; number++) {
+        size_t bytes = strcspn(line, "\n");
+        Where where = {reader->log->path, number};
+        char *copy = arena_alloc(reader->arena, bytes + 1);
+        memcpy(copy, line, bytes);
+        const char *start = after_launcher(copy);
+        Words words = split(reader->arena, start, strlen(start));
+        if (words.count > 0 && words.items[0][0] == '#')
+            read_remark(reader, start, &words);
+        else if (words.count > 3 && is_whole(words.items[0]) && is_whole(words.items[1]))
+            read_row(reader, where, &words);
+        line += bytes + (line[bytes] == '\n');
+    }
+}
+
+// ---- JSON (nccl-tests -J): "results" with size and, in each half, the time in microseconds.
+static void read_json(Reader *reader, const char *text, size_t bytes) {
+    const Json *root = json_read_text(reader->arena, reader->log->path, text, bytes, reader->problems);
+    if (!root) return;
+    const Json *results = json_get(root, "results"), *op = json_get(root, "op"), *arguments = json_get(root, "args");
+    if (op && op->kind == JSON_TEXT) reader->log->op = op->text;
+    for (int i = 0; arguments && i + 1 < arguments->count; i++)
+        if (arguments->items[i].kind == JSON_TEXT && strcmp(arguments->items[i].text, "-g") == 0 &&
+            arguments->items[i + 1].kind == JSON_TEXT)
+            reader->log->gpus_per_process = atoi(arguments->items[i + 1].text);
+    if (!results || results->kind != JSON_LIST) {
+        problem_add(reader->problems, root->where, "nccl-tests' JSON has a list \"results\", and this has none");
+        return;
+    }
+    for (int i = 0; i < results->count; i++) {
+        const Json *row = &results->items[i];
+        const Json *half = json_get(row, "out_of_place");
+        if (!half || half->kind != JSON_OBJECT) half = json_get(row, "in_place");
+        double size = json_number(row, "size", reader->problems);
+        if (!half || half->kind != JSON_OBJECT) {
+            problem_add(reader->problems, row->where, "a result has neither \"out_of_place\" nor \"in_place\"");
+            continue;
+        }
+        add_row(reader, row->where, size,
+                json_number(half, json_get(half, "cpu_time") ? "cpu_time" : "time", reader->problems));
+    }
+}
+
+static const char *name_of(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *name = arena_copy_text(arena, slash ? slash + 1 : path), *dot = strrchr(name, '.');
+    if (dot && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".log") == 0 || strcmp(dot, ".json") == 0)) *dot = '\0';
+    return name;
+}
+
+const NcclLog *nccl_log_read_text(Arena *arena, const char *path, const char *text, size_t bytes, Problems *problems) {
+    int before = problem_count(problems);
+    NcclLog *log = ARENA_NEW(arena, NcclLog);
+    *log = (NcclLog){.path = path, .name = name_of(arena, path), .op = ""};
+    Reader reader = {.arena = arena, .problems = problems, .log = log};
+    if (text[strspn(text, " \t\r\n")] == '{')
+        read_json(&reader, text, bytes);
+    else
+        read_text(&reader, text);
+    if (problem_count(problems) > before) return NULL;
+    log->rows = reader.rows.items;
+    log->row_count = reader.rows.count;
+    if (log->row_count > 0) return log;
+    problem_add(problems, (Where){path, 0}, "no row with a size and a time, so this is no log of nccl-tests");
+    return NULL;
+}
+
+const NcclLog *nccl_log_read(Arena *arena, const char *path, Problems *problems) {
+    size_t bytes;
+    const char *text = file_read(arena, path, LOG_LIMIT, &bytes, problems);
+    return text ? nccl_log_read_text(arena, path, text, bytes, problems) : NULL;
+}

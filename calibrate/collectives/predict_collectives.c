@@ -1,0 +1,155 @@
+// Predicting logs with the shipped constants, with those of a fit to other logs of the same machine, or with shared
+// ones fitted without a family.
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/collectives/validation.h"
+
+void predict(MeasuredCollective *measured, const NcclConstants *constants) {
+    for (int r = 0; r < measured->log->row_count; r++)
+        measured->predicted[r] = collective_price_seconds(measured->price, measured->log->rows[r].bytes, constants);
+}
+
+// Within one node the network says nothing, and whatever network the machine has is as good.
+static bool of_one_machine(const MeasuredCollective *a, const MeasuredCollective *b) {
+    return strcmp(a->machine, b->machine) == 0 &&
+           (!*a->network_kind || !*b->network_kind || strcmp(a->network_kind, b->network_kind) == 0);
+}
+
+static void print_fit(const MeasuredCollective *measured, const NcclConstants *constants, const double *sigma,
+                      int logs) {
+    ConstantId ids[CONSTANT_COUNT];
+    int count = constants_of_scope(SCOPE_PLATFORM, ids);
+    printf("Fitted on %d logs of the machine of %s:\n ", logs, measured->log->name);
+    for (int p = 0; p < count; p++)
+        printf(" %s %.2f ± %.2f%s", constant_rows[ids[p]].name + strlen("platform: "), constants->values[ids[p]],
+               constants->values[ids[p]] * sigma[p], p + 1 < count ? "," : "\n");
+}
+
+// ---- What is fitted on.
+static bool is_least_scale(const Measurements *logs, const MeasuredCollective *measured) {
+    for (int i = 0; i < logs->count; i++) {
+        const MeasuredCollective *other = &logs->items[i];
+        if (spans_nodes(other->cluster) && of_one_machine(measured, other) &&
+            other->cluster->rank_count < measured->cluster->rank_count)
+            return false;
+    }
+    return true;
+}
+
+// "ops": all_reduce, for all others; "scale": one node and the fewest GPUs of several, for more; else by name.
+static bool is_fitted_on(const Measurements *logs, const MeasuredCollective *measured, const char *what) {
+    if (strcmp(what, "ops") == 0) return measured->op == COLLECTIVE_ALL_REDUCE;
+    if (strcmp(what, "scale") == 0) return !spans_nodes(measured->cluster) || is_least_scale(logs, measured);
+    return fnmatch(what, measured->log->name, 0) == 0;
+}
+
+static bool choose_fitted(Validation *validation, const char *what) {
+    Measurements *logs = &validation->logs;
+    int matching = 0;
+    for (int i = 0; i < logs->count; i++) {
+        logs->items[i].fitted = is_fitted_on(logs, &logs->items[i], what);
+        matching += logs->items[i].fitted;
+    }
+    if (matching) return true;
+    problem_add(validation->problems, (Where){0}, "no log's name matches \"%s\"", what);
+    problem_hint(validation->problems, "a name is the file's without folder and ending; put the pattern in quotes");
+    return false;
+}
+
+// Each log is predicted with constants fitted on the chosen logs of its machine; where there is none, with the shipped
+// constants. Machines of which nothing is left to predict are not fitted.
+void fit_and_predict(Validation *validation, const char *what, bool quiet) {
+    Arena *arena = validation->arena;
+    Measurements *logs = &validation->logs;
+    double **sets = ARENA_ARRAY(arena, double *, logs->count + 1);
+    NcclConstants *found = ARENA_ARRAY(arena, NcclConstants, logs->count + 1);
+    double *sigma = ARENA_ARRAY(arena, double, CONSTANT_COUNT);
+    int set_count = 0;
+    if (!choose_fitted(validation, what)) return;
+    for (int i = 0; i < logs->count; i++) {
+        MeasuredCollective *measured = &logs->items[i];
+        double *set = ARENA_ARRAY(arena, double, logs->count);
+        int members = 0, same = 0;
+        if (measured->fitted) continue;
+        for (int j = 0; j < logs->count; j++)
+            members += (set[j] = logs->items[j].fitted && of_one_machine(measured, &logs->items[j])) > 0;
+        if (!members) continue;
+        measured->informed = true;
+        while (same < set_count && memcmp(sets[same], set, (size_t)logs->count * sizeof *set) != 0) same++;
+        if (same == set_count) {
+            sets[same] = set;
+            found[same] = nccl_constants_shipped();
+            fit_collectives(arena, logs, set, SCOPE_PLATFORM, &found[same], sigma);
+            if (!quiet) print_fit(measured, &found[same], sigma, members);
+            set_count++;
+        }
+        predict(measured, &found[same]);
+    }
+}
+
+// ---- Fitting the shared constants.
+// Each log counts, those of one family together as the root of their number.
+static void weigh(const Measurements *logs, WordOf word_of, const char *without, double *weights) {
+    for (int i = 0; i < logs->count; i++) {
+        const MeasuredCollective *measured = &logs->items[i];
+        int alike = 0;
+        for (int j = 0; j < logs->count; j++)
+            alike += strcmp(measured->cluster->family, logs->items[j].cluster->family) == 0;
+        bool left_out = *measured->cluster->do_not_fit || (without && strcmp(word_of(measured), without) == 0);
+        weights[i] = left_out ? 0 : 1 / sqrt(alike);
+    }
+}
+
+static double sum_of(const double *values, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += values[i];
+    return sum;
+}
+
+void cross(Validation *validation, WordOf word_of, const char *what, bool quiet) {
+    Measurements *logs = &validation->logs;
+    double *weights = ARENA_ARRAY(validation->arena, double, logs->count);
+    int left_out = 0;
+    for (int i = 0; i < logs->count; i++) {
+        const char *word = word_of(&logs->items[i]);
+        bool seen = false;
+        for (int j = 0; j < i; j++) seen = seen || strcmp(word_of(&logs->items[j]), word) == 0;
+        if (seen) continue;
+        weigh(logs, word_of, word, weights);
+        NcclConstants constants = nccl_constants_prior();
+        Arena *scratch = arena_open();
+        if (sum_of(weights, logs->count) > 0) fit_collectives(scratch, logs, weights, SCOPE_SHARED, &constants, NULL);
+        arena_close(scratch);
+        for (int j = 0; j < logs->count; j++)
+            if (strcmp(word_of(&logs->items[j]), word) == 0) predict(&logs->items[j], &constants);
+        left_out++;
+    }
+    ConstantId ids[CONSTANT_COUNT];
+    if (!quiet)
+        printf(
+            "Each %s predicted without its logs: %d left out in turn, %d constants fitted anew from their priors.\n\n",
+            what, left_out, constants_of_scope(SCOPE_SHARED, ids));
+}
+
+// The table of constants as one fit to all given logs has it.
+void refit(Validation *validation) {
+    Arena *arena = validation->arena;
+    Measurements *logs = &validation->logs;
+    double *weights = ARENA_ARRAY(arena, double, logs->count), *sigma = ARENA_ARRAY(arena, double, CONSTANT_COUNT);
+    NcclConstants constants = nccl_constants_prior();
+    ConstantId ids[CONSTANT_COUNT];
+    int count = constants_of_scope(SCOPE_SHARED, ids);
+    weigh(logs, family_word, NULL, weights);
+    double rms = fit_collectives(arena, logs, weights, SCOPE_SHARED, &constants, sigma);
+    printf("%-60s %-5s %9s %9s %5s %9s %6s\n", "constant", "unit", "shipped", "fitted", "±", "prior", "spread");
+    for (int p = 0; p < count; p++) {
+        const ConstantRow *row = &constant_rows[ids[p]];
+        printf("%-60s %-5s %9.4g %9.4g %5.2f %9.4g %6.2f\n", row->name, row->unit, row->value,
+               constants.values[ids[p]] / row->scale, sigma[p], row->prior, row->prior_spread);
+    }
+    printf("root mean square residual %.3f\n\n", rms);
+    for (int j = 0; j < logs->count; j++) predict(&logs->items[j], &constants);
+}

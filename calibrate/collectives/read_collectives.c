@@ -1,0 +1,124 @@
+// Logs of nccl-tests beside the clusters that a table describes, ready to be predicted.
+#include <string.h>
+
+#include "calibrate/collectives/validation.h"
+#include "sim/list.h"
+
+static const char *key_of(Arena *arena, const Csv *clusters, int row, const char *const *columns, int count) {
+    const char *key = "";
+    for (int c = 0; c < count; c++)
+        for (int i = 0; i < clusters->column_count; i++)
+            if (strcmp(clusters->columns[i], columns[c]) == 0)
+                key = arena_printf(arena, "%s|%s", key, csv_cell(clusters, row, i));
+    return key;
+}
+
+bool spans_nodes(const DescribedCluster *cluster) {
+    const Network *network = cluster->cluster->network;
+    return network_node_of(network, cluster->ranks[0]) !=
+           network_node_of(network, cluster->ranks[cluster->rank_count - 1]);
+}
+
+// nccl-tests' README runs one node with -g GPUs, several with mpirun and a process per GPU: so it is taken where
+// neither log nor description says.
+static int launched_together(Arena *arena, const NcclLog *log, const DescribedCluster **cluster) {
+    const DescribedCluster *described = *cluster;
+    if (log->gpus_per_process) return log->gpus_per_process;
+    if (described->gpus_per_process) return described->gpus_per_process;
+    if (log->threads_per_process > 1 || spans_nodes(described) || described->ranks_per_gpu > 1) return 1;
+    DescribedCluster *more = ARENA_NEW(arena, DescribedCluster);
+    *more = *described;
+    more->assumptions = ARENA_ARRAY(arena, const char *, described->assumption_count + 1);
+    for (int i = 0; i < described->assumption_count; i++) more->assumptions[i] = described->assumptions[i];
+    more->assumptions[more->assumption_count++] = "launch not stated: one process for all GPUs of the node";
+    *cluster = more;
+    return described->rank_count;
+}
+
+// Empty lists choose all.
+static bool is_chosen(const Options *options, CollectiveOp op, const char *family) {
+    int ops, words;
+    const char *const *op_names = option_texts(options, "op", &ops);
+    const char *const *families = option_texts(options, "family", &words);
+    bool op_chosen = ops == 0, family_chosen = words == 0;
+    for (int i = 0; i < ops; i++) {
+        CollectiveOp named;
+        op_chosen = op_chosen || (nccl_op_from_name(op_names[i], &named) && named == op);
+    }
+    for (int i = 0; i < words; i++) family_chosen = family_chosen || strcasestr(family, families[i]);
+    return op_chosen && family_chosen;
+}
+
+static double spread_at(const CollectiveRequest *request, const DescribedCluster *cluster, double bytes) {
+    CollectiveRequest asked = *request;
+    asked.bytes = bytes;
+    return collective_spread(cluster->cluster->network, &asked, cluster->assumptions, cluster->assumption_count);
+}
+
+static void add_log(Validation *validation, const Options *options, const Csv *clusters, const char *path) {
+    static const char *const machine[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",
+                                          "pcie_gen", "cpu_vendor", "nccl_version"};
+    static const char *const network[] = {"transport", "nics_per_node", "nic_gbps", "gdr"};
+    Arena *arena = validation->arena;
+    const NcclLog *log = nccl_log_read(arena, path, validation->problems);
+    if (!log) return;
+    int row = clusters_row(clusters, log->name);
+    if (row < 0) {
+        problem_add(validation->problems, (Where){path, 0}, "%s has no row for the log \"%s\"", clusters->file,
+                    log->name);
+        problem_hint(validation->problems, "add one: its cluster cannot be read from the log");
+        return;
+    }
+    CollectiveOp op;
+    const DescribedCluster *cluster =
+        describe_cluster(arena, catalogue_builtin(arena), clusters, row, validation->problems);
+    if (!cluster) return;
+    const char *name = *log->op ? log->op : cluster->op;
+    if (!nccl_op_from_name(name, &op)) {
+        Skipped skipped = {log->name, arena_printf(arena, "\"%s\" is no operation of NCCL or nccl-tests", name)};
+        LIST_PUSH(arena, &validation->skipped, skipped);
+        return;
+    }
+    if (!is_chosen(options, op, cluster->family)) return;
+    CollectiveRequest request = {.op = op,
+                                 .backend = BACKEND_NCCL,
+                                 .ranks = cluster->ranks,
+                                 .rank_count = cluster->rank_count,
+                                 .algorithm = cluster->algorithm,
+                                 .protocol = cluster->protocol,
+                                 .shift = op == COLLECTIVE_SEND_RECV,
+                                 .ranks_per_gpu = cluster->ranks_per_gpu,
+                                 .nccl_version = cluster->nccl_version,
+                                 .threads_per_process = log->threads_per_process < cluster->rank_count
+                                                            ? log->threads_per_process
+                                                            : cluster->rank_count,
+                                 .gpus_per_process = launched_together(arena, log, &cluster)};
+    MeasuredCollective measured = {
+        .log = log,
+        .cluster = cluster,
+        .op = op,
+        .price = collective_price_create(arena, cluster->cluster->network, &request),
+        .predicted = ARENA_ARRAY(arena, double, log->row_count),
+        .machine = key_of(arena, clusters, row, machine, sizeof machine / sizeof *machine),
+        .network_kind =
+            spans_nodes(cluster) ? key_of(arena, clusters, row, network, sizeof network / sizeof *network) : ""};
+    measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
+    measured.small_spread = spread_at(&request, cluster, 1);
+    LIST_PUSH(arena, &validation->logs, measured);
+}
+
+void read_logs(Validation *validation, const Options *options) {
+    Arena *arena = validation->arena;
+    int count = option_positional_count(options);
+    const char *file = option_text(options, "clusters", SHIPPED_FOLDER "/clusters.csv");
+    const Csv *clusters = csv_read_file(arena, file, validation->problems);
+    if (!clusters) return;
+    for (int i = 0; i < count; i++) add_log(validation, options, clusters, option_positional(options, i));
+    if (count > 0) return;
+    int column = csv_column(clusters, "log", validation->problems);
+    size_t folder = strlen(file);
+    while (folder > 0 && file[folder - 1] != '/') folder--;
+    for (int row = 0; row < clusters->row_count && column >= 0; row++)
+        add_log(validation, options, clusters,
+                arena_printf(arena, "%.*s%s.txt", (int)folder, file, csv_cell(clusters, row, column)));
+}

@@ -1,0 +1,102 @@
+// Scores of logs: errors within one, medians over many, groups by a word, and why the worst are likely to be so.
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/collectives/validation.h"
+#include "sim/statistics.h"
+
+Score score_of(Arena *arena, const MeasuredCollective *measured, bool large) {
+    double *errors = ARENA_ARRAY(arena, double, measured->log->row_count);
+    double spread = large ? measured->large_spread : measured->small_spread;
+    Score score = {0};
+    for (int r = 0; r < measured->log->row_count; r++) {
+        const NcclRow *row = &measured->log->rows[r];
+        if ((row->bytes >= LARGE_BYTES) != large) continue;
+        double ratio = measured->predicted[r] / row->seconds;
+        score.inside += fabs(log(ratio)) <= RANGE_90 * spread;
+        errors[score.sizes++] = fabs(ratio - 1);
+    }
+    if (!score.sizes) return score;
+    score.median = quantile(arena, errors, score.sizes, 0.5);
+    score.p90 = quantile(arena, errors, score.sizes, 0.9);
+    return score;
+}
+
+Summed sum_up(const Board *board, const bool *chosen, bool large) {
+    Arena *arena = board->arena;
+    const LogScore *scores = board->scores;
+    int count = board->count;
+    double *medians = ARENA_ARRAY(arena, double, count), *p90s = ARENA_ARRAY(arena, double, count);
+    Summed summed = {0};
+    for (int i = 0; i < count; i++) {
+        const Score *score = large ? &scores[i].large : &scores[i].small;
+        if (!chosen[i] || !score->sizes) continue;
+        medians[summed.logs] = score->median;
+        summed.inside += (double)score->inside / score->sizes;
+        p90s[summed.logs++] = score->p90;
+    }
+    if (!summed.logs) return summed;
+    summed.inside /= summed.logs;
+    summed.median = quantile(arena, medians, summed.logs, 0.5);
+    summed.p90_of_medians = quantile(arena, medians, summed.logs, 0.9);
+    summed.median_of_p90s = quantile(arena, p90s, summed.logs, 0.5);
+    return summed;
+}
+
+// ---- Groups of logs by a word.
+const char *family_word(const MeasuredCollective *measured) { return measured->cluster->family; }
+const char *machine_word(const MeasuredCollective *measured) { return measured->machine; }
+const char *op_word(const MeasuredCollective *measured) { return measured->cluster->op; }
+const char *all_word(const MeasuredCollective *measured) { return measured ? "all logs" : ""; }
+
+int choose_word(const Board *board, WordOf word_of, const char *word, bool *chosen) {
+    int count = 0;
+    for (int i = 0; i < board->count; i++) {
+        const MeasuredCollective *measured = board->scores[i].measured;
+        chosen[i] = strcmp(word_of(measured), word) == 0 && !(board->only_informed && !measured->informed);
+        count += chosen[i];
+    }
+    return count;
+}
+
+bool seen_before(const Board *board, WordOf word_of, int index) {
+    for (int i = 0; i < index; i++)
+        if (strcmp(word_of(board->scores[i].measured), word_of(board->scores[index].measured)) == 0) return true;
+    return false;
+}
+
+// ---- Reasons.
+// A size that takes much longer than one at least twice as large: protocol switches, or the network's own trouble.
+static const NcclRow *bend_of(const NcclLog *log) {
+    for (int i = 0; i < log->row_count; i++)
+        for (int j = i + 1; j < log->row_count; j++)
+            if (log->rows[j].bytes >= 2 * log->rows[i].bytes && log->rows[i].seconds > 1.3 * log->rows[j].seconds)
+                return &log->rows[i];
+    return NULL;
+}
+
+static double median_ratio(Arena *arena, const MeasuredCollective *measured, double from, double to, double *spread) {
+    double *ratios = ARENA_ARRAY(arena, double, measured->log->row_count);
+    int count = 0;
+    for (int r = 0; r < measured->log->row_count; r++) {
+        const NcclRow *row = &measured->log->rows[r];
+        if (row->bytes >= from && row->bytes < to) ratios[count++] = measured->predicted[r] / row->seconds;
+    }
+    *spread = count ? quantile(arena, ratios, count, 0.8) - quantile(arena, ratios, count, 0.2) : 0;
+    return count ? quantile(arena, ratios, count, 0.5) : 1;
+}
+
+const char *likely_reason(Arena *arena, const MeasuredCollective *measured) {
+    double spread, middle_spread;
+    double largest = measured->log->rows[measured->log->row_count - 1].bytes;
+    double top = median_ratio(arena, measured, largest / 9, INFINITY, &spread);
+    double middle = median_ratio(arena, measured, LARGE_BYTES, largest / 9, &middle_spread);
+    const NcclRow *bend = bend_of(measured->log);
+    if (*measured->cluster->do_not_fit) return measured->cluster->do_not_fit;
+    if (fabs(top - 1) > 0.2)
+        return arena_printf(arena, "rate: at its largest sizes it moves %.0f %% of what such links carry%s", 100 * top,
+                            spread > 0.25 ? ", unsteadily" : "");
+    if (bend) return arena_printf(arena, "bends: %.0f B take longer than twice as much", bend->bytes);
+    return arena_printf(arena, "middle sizes: predicted %.0f %% of measured, %.0f %% at the largest", 100 * middle,
+                        100 * top);
+}

@@ -1,0 +1,83 @@
+// Validating the network model in parts: logs read beside their clusters, fits, scores, and how they are shown.
+#ifndef LOCKSTEP_CALIBRATE_VALIDATION_H
+#define LOCKSTEP_CALIBRATE_VALIDATION_H
+
+#include "calibrate/collectives/measured_collective.h"
+#include "sim/options.h"
+
+#define SHIPPED_FOLDER "calibrate/measurements/nccl"
+
+typedef struct Skipped {
+    const char *log, *reason;
+} Skipped;
+
+typedef struct Validation {
+    Arena *arena;
+    Problems *problems;
+    Measurements logs;
+    struct {
+        Skipped *items;
+        int count, room;
+    } skipped;
+} Validation;
+
+// A word that groups logs.
+typedef const char *(*WordOf)(const MeasuredCollective *measured);
+const char *family_word(const MeasuredCollective *measured);
+const char *machine_word(const MeasuredCollective *measured);
+const char *op_word(const MeasuredCollective *measured);
+const char *all_word(const MeasuredCollective *measured);
+
+// ---- Reading (read_collectives.c).
+void read_logs(Validation *validation, const Options *options);
+bool spans_nodes(const DescribedCluster *cluster);
+
+// ---- Predicting and fitting (predict_collectives.c).
+void predict(MeasuredCollective *measured, const NcclConstants *constants); // NULL: shipped
+// Each log that is not fitted on is predicted with constants fitted on its own machine, or with the shipped ones.
+void fit_and_predict(Validation *validation, const char *what, bool quiet);
+// Each group predicted with shared constants fitted without it, from their priors.
+void cross(Validation *validation, WordOf word_of, const char *what, bool quiet);
+// Prints the table of constants as one fit to all given logs has it, and predicts with it.
+void refit(Validation *validation);
+
+// ---- Scores (score_collectives.c).
+typedef struct Score {
+    int sizes, inside; // of them within the 90 % range
+    double median, p90;
+} Score;
+
+typedef struct LogScore {
+    const MeasuredCollective *measured;
+    Score large, small;
+} LogScore;
+
+// Over logs: how many have such sizes, the median and p90 of their medians, the median of their p90s.
+typedef struct Summed {
+    int logs;
+    double median, p90_of_medians, median_of_p90s;
+    double inside; // share of their sizes within the 90 % range, each log counting alike
+} Summed;
+
+typedef struct Board {
+    Arena *arena;
+    const LogScore *scores;
+    int count;
+    bool only_informed; // by a fit on other logs of the same machine
+} Board;
+
+Score score_of(Arena *arena, const MeasuredCollective *measured, bool large);
+Summed sum_up(const Board *board, const bool *chosen, bool large);
+// Marks the logs of that word that count; returns how many.
+int choose_word(const Board *board, WordOf word_of, const char *word, bool *chosen);
+bool seen_before(const Board *board, WordOf word_of, int index);
+// Why a log is likely to be as far off as it is.
+const char *likely_reason(Arena *arena, const MeasuredCollective *measured);
+
+// ---- Showing (show_collectives.c, write_collectives.c).
+void print_board(const Validation *validation, const Board *board, bool verbose);
+void print_json(const Validation *validation, const Board *board);
+void print_csv(const Board *board);
+bool write_rows(const Validation *validation, const char *path);
+
+#endif

@@ -1,0 +1,294 @@
+// lockstep calibrate fit: from measurements to the constants of the GPUs, as a table and as a profile.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/profile.h"
+#include "sim/json.h"
+#include "sim/options.h"
+
+#define EXIT_USAGE 2
+#define EXIT_INPUT 4
+#define FEWEST_MEASUREMENTS 20
+
+static const OptionSpec specs[] = {
+    {.name = "gemm",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE.csv",
+     .help = "the same as FILE.csv without a word in front"},
+    {.name = "output",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE.json",
+     .letter = 'o',
+     .help = "write the constants as a profile (for --profile)"},
+    {.name = "gpu",
+     .kind = OPTION_TEXT,
+     .metavar = "NAME",
+     .help = "which GPU was measured (default: as the file says)"},
+    {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "which shapes are held out (default 1)"},
+    {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of a table"},
+};
+#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
+
+static const char usage[] = "lockstep calibrate fit MEASUREMENTS.json|GEMM.csv [-o PROFILE.json] [--seed N] [--json]";
+static const char about[] =
+    "Fits the constants of a GPU (shares of its peaks and of its memory bandwidth, launch time, and the shape of the\n"
+    "roofline) to what lockstep-bench measured on it, or those of many GPUs to a CSV of GEMMs with the columns gpu, "
+    "dtype,\n"
+    "op, batch, M, N, K, latency_ms. Errors held out are on shapes that the fit had not seen; values are from all of "
+    "them.";
+
+// ---- Many GPUs, from a CSV of GEMMs.
+
+static void print_table(const GemmData *data, const GemmFit *fit) {
+    printf("%-18s %-5s %5s  %-14s %-14s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b", "launch us",
+           "median", "p90", "bias");
+    bool harness = false;
+    for (int i = 0; i < fit->group_count; i++) {
+        const GroupFit *group = &fit->groups[i];
+        bool is_harness = group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS;
+        harness |= is_harness;
+        printf("%-18s %-5s %5d  %.3f ± %-6.3f %.3f ± %-6.3f %5.1f ± %-4.1f%s  %5.1f %% %5.1f %% %+5.1f %%\n",
+               group->gpu->name, precision_name(group->precision), group->count, group->compute_efficiency.value,
+               group->compute_efficiency.value * group->compute_efficiency.sigma, group->memory_efficiency.value,
+               group->memory_efficiency.value * group->memory_efficiency.sigma, 1e6 * group->launch_seconds.value,
+               1e6 * group->launch_seconds.value * group->launch_seconds.sigma, is_harness ? " *" : "  ",
+               100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
+    }
+    printf("shared: K0 %.0f ± %.0f elements, wave weight %.2f ± %.2f, sharpness q %.2f ± %.2f\n", fit->ramp.value,
+           fit->ramp.value * fit->ramp.sigma, fit->wave_weight.value, fit->wave_weight.value * fit->wave_weight.sigma,
+           fit->sharpness.value, fit->sharpness.value * fit->sharpness.sigma);
+    printf("errors: |predicted / measured - 1| on the half of the shapes that was held out; ± is one sigma\n");
+    if (harness) printf("* a launch of the measuring program: fitted, but not the GPU's\n");
+    printf("%d rows used; left out: %d best shapes of a search, %d of GPUs not in the catalogue%s%s%s, %d in groups "
+           "below 8\n",
+           data->used, data->best_shapes, data->unknown_gpus, data->unknown_names ? " (" : "",
+           data->unknown_names ? data->unknown_names : "", data->unknown_names ? ")" : "", data->too_few);
+}
+
+static void write_estimate(JsonWriter *json, const char *key, Estimate estimate) {
+    json_key(json, key);
+    json_begin_object(json);
+    json_key(json, "value");
+    json_write_number(json, estimate.value);
+    json_key(json, "sigma");
+    json_write_number(json, estimate.value * estimate.sigma);
+    json_end_object(json);
+}
+
+static void write_number(JsonWriter *json, const char *key, double number) {
+    json_key(json, key);
+    json_write_number(json, number);
+}
+
+static void print_json(const GemmData *data, const GemmFit *fit) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    write_number(&json, "format_version", 1);
+    write_number(&json, "rows_used", data->used);
+    write_estimate(&json, "gemm_ramp", fit->ramp);
+    write_estimate(&json, "wave_weight", fit->wave_weight);
+    write_estimate(&json, "roofline_sharpness", fit->sharpness);
+    json_key(&json, "groups");
+    json_begin_list(&json);
+    for (int i = 0; i < fit->group_count; i++) {
+        const GroupFit *group = &fit->groups[i];
+        json_begin_object(&json);
+        json_key(&json, "gpu");
+        json_write_text(&json, group->gpu->name);
+        json_key(&json, "precision");
+        json_write_text(&json, precision_name(group->precision));
+        write_number(&json, "rows", group->count);
+        write_number(&json, "rows_held_out", group->held_out);
+        write_estimate(&json, "gemm_efficiency", group->compute_efficiency);
+        write_estimate(&json, "memory_efficiency", group->memory_efficiency);
+        write_estimate(&json, "launch_s", group->launch_seconds);
+        write_number(&json, "median_error_pct", 100 * group->median_error);
+        write_number(&json, "p90_error_pct", 100 * group->p90_error);
+        write_number(&json, "bias_pct", 100 * group->bias);
+        json_end_object(&json);
+    }
+    json_end_list(&json);
+    json_end_object(&json);
+    printf("\n");
+}
+
+// ---- One GPU, from its own measurements.
+
+static void print_value(const DeviceParameter *parameter) {
+    bool is_time = strcmp(parameter->key, "launch_time") == 0;
+    double unit = is_time ? 1e6 : 1;
+    printf("  %-22s %10.4g %s", parameter->key, parameter->value * unit, is_time ? "us" : "  ");
+    if (parameter->identified)
+        printf("   %.4g to %.4g\n", parameter->low * unit, parameter->high * unit);
+    else
+        printf("   not identified by these measurements: the catalogue's\n");
+}
+
+static void print_errors(const char *title, const OperationError *errors, int count) {
+    if (count == 0) return;
+    printf("\n%-18s %5s %8s %8s %8s\n", title, "rows", "median", "p90", "bias");
+    for (int i = 0; i < count; i++)
+        printf("  %-16s %5d %6.1f %% %6.1f %% %+6.1f %%\n", errors[i].operation, errors[i].count,
+               100 * errors[i].median, 100 * errors[i].p90, 100 * errors[i].bias);
+}
+
+static void print_strong_correlations(const DeviceFit *fit) {
+    for (int a = 0; a < fit->count; a++)
+        for (int b = 0; b < a; b++) {
+            double correlation = fit->correlation[a * fit->count + b];
+            if (fabs(correlation) > 0.7)
+                printf("  %s and %s are told apart badly (correlation %+.2f)\n", fit->parameters[b].key,
+                       fit->parameters[a].key, correlation);
+        }
+}
+
+// What was measured of each type, since all else is the model's word.
+static void print_ranges(const MeasuredFile *file) {
+    bool unmeasured = false;
+    printf("\nmeasured (beyond it the model extrapolates):\n");
+    for (int p = 0; p < PRECISION_COUNT; p++) {
+        double least = INFINITY, most = 0;
+        for (int i = 0; i < file->count; i++) {
+            if (file->rows[i].kind != MEASURED_GEMM || (int)file->rows[i].gemm.precision != p) continue;
+            least = fmin(least, gemm_flops(&file->rows[i].gemm));
+            most = fmax(most, gemm_flops(&file->rows[i].gemm));
+        }
+        if (most > 0)
+            printf("  %s GEMMs of %.3g to %.3g GFLOP\n", precision_name((Precision)p), least / 1e9, most / 1e9);
+        unmeasured |= most == 0 && gpu_supports(file->gpu, (Precision)p);
+    }
+    if (!unmeasured) return;
+    printf("  no GEMM of");
+    for (int p = 0; p < PRECISION_COUNT; p++) {
+        bool has = false;
+        for (int i = 0; i < file->count && !has; i++)
+            has = file->rows[i].kind == MEASURED_GEMM && (int)file->rows[i].gemm.precision == p;
+        if (!has && gpu_supports(file->gpu, (Precision)p)) printf(" %s", precision_name((Precision)p));
+    }
+    printf(": the catalogue's efficiencies stand\n");
+}
+
+static void print_device(Arena *arena, const MeasuredFile *file, const DeviceFit *fit) {
+    printf("%s (%s%s%s%s%s): %d measurements\n", file->gpu->name, file->gpu_name, file->driver[0] ? ", driver " : "",
+           file->driver, file->date[0] ? ", " : "", file->date, file->count);
+    if (file->failed + file->skipped + file->other > 0)
+        printf("left out: %d of what no constant here describes (links, collectives, attention …), %d skipped and %d "
+               "failed when measured\n",
+               file->other, file->skipped, file->failed);
+    printf("\n  %-22s %10s      95 %% interval\n", "constant", "value");
+    for (int p = 0; p < fit->count; p++) print_value(&fit->parameters[p]);
+    print_strong_correlations(fit);
+    print_errors("errors, all rows", fit->errors, fit->error_count);
+    print_errors("errors, held out", fit->held_out, fit->held_out_count);
+    if (fit->outlier_count > 0) printf("\noutliers (%d):\n", fit->outlier_count);
+    for (int i = 0; i < fit->outlier_count && i < 10; i++)
+        printf("  line %-5d %-44s predicted %+.0f %%\n", fit->outliers[i].row->line,
+               measured_name(arena, fit->outliers[i].row), 100 * fit->outliers[i].error);
+    print_ranges(file);
+    if (fit->advice[0].gain > 0) printf("\nmeasuring again would shrink the error most at:\n");
+    for (int i = 0; i < 3 && fit->advice[i].gain > 0; i++)
+        printf("  %-44s takes %.1f %% of the variance of predictions away\n",
+               measured_name(arena, &fit->advice[i].what), 100 * fit->advice[i].gain);
+}
+
+static void write_errors(JsonWriter *json, const char *key, const OperationError *errors, int count) {
+    json_key(json, key);
+    json_begin_list(json);
+    for (int i = 0; i < count; i++) {
+        json_begin_object(json);
+        json_key(json, "operation");
+        json_write_text(json, errors[i].operation);
+        write_number(json, "rows", errors[i].count);
+        write_number(json, "median_error_pct", 100 * errors[i].median);
+        write_number(json, "p90_error_pct", 100 * errors[i].p90);
+        write_number(json, "bias_pct", 100 * errors[i].bias);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void print_device_json(const MeasuredFile *file, const DeviceFit *fit) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    write_number(&json, "format_version", 1);
+    json_key(&json, "gpu");
+    json_write_text(&json, file->gpu->name);
+    write_number(&json, "rows_used", file->count);
+    write_number(&json, "noise", fit->noise);
+    json_key(&json, "parameters");
+    json_begin_list(&json);
+    for (int p = 0; p < fit->count; p++) {
+        json_begin_object(&json);
+        json_key(&json, "name");
+        json_write_text(&json, fit->parameters[p].key);
+        write_number(&json, "value", fit->parameters[p].value);
+        write_number(&json, "low_95", fit->parameters[p].low);
+        write_number(&json, "high_95", fit->parameters[p].high);
+        json_key(&json, "identified");
+        json_write_bool(&json, fit->parameters[p].identified);
+        json_end_object(&json);
+    }
+    json_end_list(&json);
+    json_key(&json, "correlation");
+    json_begin_list(&json);
+    for (int i = 0; i < fit->count * fit->count; i++) json_write_number(&json, fit->correlation[i]);
+    json_end_list(&json);
+    write_errors(&json, "errors", fit->errors, fit->error_count);
+    write_errors(&json, "errors_held_out", fit->held_out, fit->held_out_count);
+    json_end_object(&json);
+    printf("\n");
+}
+
+static int fit_one(Arena *arena, const Options *options, const char *path, Problems *problems) {
+    const char *output = option_text(options, "output", NULL);
+    const MeasuredFile *file =
+        measured_read(arena, catalogue_builtin(arena), path, option_text(options, "gpu", NULL), problems);
+    if (!file) return EXIT_INPUT;
+    if (file->count < FEWEST_MEASUREMENTS) {
+        problem_add(problems, (Where){path, 0}, "%d measurements that a fit can use are too few: it takes %d",
+                    file->count, FEWEST_MEASUREMENTS);
+        problem_hint(problems, "sections gemm, memory, kernels and launch of lockstep-bench are what is fitted");
+        return EXIT_INPUT;
+    }
+    DeviceFit fit =
+        device_fit(arena, file->gpu, file->rows, file->count, (uint64_t)option_count(options, "seed", 1), false);
+    if (option_flag(options, "json"))
+        print_device_json(file, &fit);
+    else
+        print_device(arena, file, &fit);
+    return !output || profile_write_device(arena, file, &fit, output, problems) ? 0 : 1;
+}
+
+// ---- The command.
+
+static int fit_many(Arena *arena, const Options *options, const char *path, Problems *problems) {
+    const char *output = option_text(options, "output", NULL);
+    const GemmData *data = gemm_data_read(arena, catalogue_builtin(arena), path, problems);
+    if (!data) return EXIT_INPUT;
+    GemmFit fit = gemm_fit(arena, data, (uint64_t)option_count(options, "seed", 1));
+    if (option_flag(options, "json"))
+        print_json(data, &fit);
+    else
+        print_table(data, &fit);
+    return !output || profile_write_gemm(arena, &fit, path, output, problems) ? 0 : 1;
+}
+
+int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
+    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
+    if (option_help(options)) {
+        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
+        return 0;
+    }
+    options_refuse_positional(options, 1, problems);
+    const char *path = option_positional_count(options) > 0 ? option_positional(options, 0) : NULL;
+    if (path && option_given(options, "gemm")) problem_add(problems, (Where){0}, "one file at a time");
+    if (!path) path = option_text(options, "gemm", NULL);
+    if (problem_count(problems) == 0 && !path) {
+        problem_add(problems, (Where){0}, "no measurements to fit");
+        problem_hint(problems, "usage: %s", usage);
+    }
+    if (problem_count(problems) > 0) return EXIT_USAGE;
+    return measured_is_json(path) ? fit_one(arena, options, path, problems) : fit_many(arena, options, path, problems);
+}

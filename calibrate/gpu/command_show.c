@@ -1,0 +1,171 @@
+// lockstep calibrate show: measured against predicted, as a table and as a plot through gnuplot.
+#include <errno.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit_device.h"
+
+static const OptionSpec specs[] = {
+    {.name = "profile",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE.json",
+     .help = "predict with this profile (default: the catalogue)"},
+    {.name = "gpu",
+     .kind = OPTION_TEXT,
+     .metavar = "NAME",
+     .help = "which GPU was measured (default: as the file says)"},
+    {.name = "output",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE.svg|png",
+     .letter = 'o',
+     .help = "draw measured against predicted into a file (needs gnuplot)"},
+    {.name = "rows", .kind = OPTION_COUNT, .metavar = "N", .help = "how many of the worst rows to list (default 10)"},
+};
+#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
+static const char usage[] = "lockstep calibrate show MEASUREMENTS.json [--profile PROFILE.json] [-o PLOT.svg]";
+static const char about[] = "Compares what was measured with what the constants in use predict for it.";
+
+// ---- Text.
+
+static void print_errors(const OperationError *errors, int count) {
+    printf("%-18s %5s %8s %8s %8s\n", "operation", "rows", "median", "p90", "bias");
+    for (int i = 0; i < count; i++)
+        printf("%-18s %5d %6.1f %% %6.1f %% %+6.1f %%\n", errors[i].operation, errors[i].count, 100 * errors[i].median,
+               100 * errors[i].p90, 100 * errors[i].bias);
+}
+
+static double distance(const Gpu *gpu, const Measured *row) {
+    return fabs(log(measured_prediction(gpu, row) / row->seconds));
+}
+
+// The worst rows, by repeated selection: the list is short.
+static void print_worst(Arena *arena, const Gpu *gpu, const MeasuredFile *file, int most) {
+    bool *shown = ARENA_ARRAY(arena, bool, file->count + 1);
+    printf("\n%-50s %12s %12s %9s\n", "furthest off", "measured us", "predicted us", "error");
+    for (int n = 0; n < most && n < file->count; n++) {
+        int worst = -1;
+        for (int i = 0; i < file->count; i++)
+            if (!shown[i] && (worst < 0 || distance(gpu, &file->rows[i]) > distance(gpu, &file->rows[worst])))
+                worst = i;
+        const Measured *row = &file->rows[worst];
+        double predicted = measured_prediction(gpu, row);
+        shown[worst] = true;
+        printf("%-50s %12.2f %12.2f %+7.1f %%\n", measured_name(arena, row), 1e6 * row->seconds, 1e6 * predicted,
+               100 * (predicted / row->seconds - 1));
+    }
+}
+
+// ---- The plot. Names of operations are our own words of letters and digits, or they are left out of the key.
+
+static bool is_plain(const char *name) {
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ ")] == '\0';
+}
+
+static void write_script(FILE *script, const Gpu *gpu, const MeasuredFile *file, const OperationError *operations,
+                         int count, bool is_png) {
+    fprintf(script, "set terminal %s\n", is_png ? "pngcairo size 900,700" : "svg size 900,700 background 'white'");
+    fputs("set logscale xy\nset key left top\nset grid\nset xlabel 'measured, us'\nset ylabel 'predicted, us'\n",
+          script);
+    for (int o = 0; o < count; o++) {
+        fprintf(script, "$points%d << LOCKSTEP_END\n", o);
+        for (int i = 0; i < file->count; i++)
+            if (strcmp(file->rows[i].operation, operations[o].operation) == 0)
+                fprintf(script, "%.9g %.9g\n", 1e6 * file->rows[i].seconds,
+                        1e6 * measured_prediction(gpu, &file->rows[i]));
+        fputs("LOCKSTEP_END\n", script);
+    }
+    fputs("plot x with lines lc rgb '#888888' title 'equal'", script);
+    for (int o = 0; o < count; o++)
+        fprintf(script, ", $points%d with points pt 7 ps 0.5 title '%s'", o,
+                is_plain(operations[o].operation) ? operations[o].operation : "other");
+    fputs("\n", script);
+}
+
+static bool draw(FILE *script, const char *path, Problems *problems) {
+    char name[] = "gnuplot", plain[] = "-d", *arguments[] = {name, plain, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 0;
+    FILE *image = fopen(path, "w");
+    if (!image) {
+        problem_add(problems, (Where){path, 0}, "%s", strerror(errno));
+        return false;
+    }
+    fflush(script);
+    rewind(script);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(image), STDOUT_FILENO);
+    int error = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    fclose(image);
+    if (!error && status == 0) return true;
+    unlink(path);
+    problem_add(problems, (Where){path, 0}, error ? "gnuplot could not be started" : "gnuplot could not draw the plot");
+    problem_hint(problems, "install it with: apt-get install gnuplot-nox");
+    return false;
+}
+
+static bool plot(const Gpu *gpu, const MeasuredFile *file, const OperationError *operations, int count,
+                 const char *path, Problems *problems) {
+    const char *dot = strrchr(path, '.');
+    bool is_png = dot && strcmp(dot, ".png") == 0;
+    if (!is_png && !(dot && strcmp(dot, ".svg") == 0)) {
+        problem_add(problems, (Where){0}, "-o %s: a plot ends in .svg or .png", path);
+        return false;
+    }
+    FILE *script = tmpfile();
+    if (!script) {
+        problem_add(problems, (Where){0}, "no temporary file: %s", strerror(errno));
+        return false;
+    }
+    write_script(script, gpu, file, operations, count, is_png);
+    bool ok = draw(script, path, problems);
+    fclose(script);
+    return ok;
+}
+
+// ---- The command.
+
+static int show(Arena *arena, const Options *options, Problems *problems) {
+    const char *profile = option_text(options, "profile", NULL), *output = option_text(options, "output", NULL);
+    const Catalogue *catalogue = catalogue_with_profile(arena, profile, problems);
+    if (!catalogue) return 4;
+    const MeasuredFile *file =
+        measured_read(arena, catalogue, option_positional(options, 0), option_text(options, "gpu", NULL), problems);
+    if (!file) return 4;
+    if (file->count == 0) {
+        problem_add(problems, (Where){file->path, 0}, "no measurement here is of what a profile's constants describe");
+        return 4;
+    }
+    int count;
+    OperationError *errors = device_errors(arena, file->gpu, file->rows, file->count, &count);
+    printf("%s, %s: %d measurements; %d of what no constant here describes, %d skipped, %d failed\n\n", file->gpu->name,
+           profile ? profile : "the catalogue's constants", file->count, file->other, file->skipped, file->failed);
+    print_errors(errors, count);
+    print_worst(arena, file->gpu, file, (int)option_count(options, "rows", 10));
+    DeviceFit fit = device_fit(arena, file->gpu, file->rows, file->count, 1, false);
+    if (fit.advice[0].gain > 0) printf("\nmeasuring again would shrink the error of a fit most at:\n");
+    for (int i = 0; i < 3 && fit.advice[i].gain > 0; i++) printf("  %s\n", measured_name(arena, &fit.advice[i].what));
+    return !output || plot(file->gpu, file, errors, count, output, problems) ? 0 : 1;
+}
+
+int calibrate_show(Arena *arena, int argc, char **argv, Problems *problems) {
+    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
+    if (option_help(options)) {
+        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
+        return 0;
+    }
+    options_refuse_positional(options, 1, problems);
+    if (problem_count(problems) == 0 && option_positional_count(options) == 0) {
+        problem_add(problems, (Where){0}, "which measurements?");
+        problem_hint(problems, "usage: %s", usage);
+    }
+    return problem_count(problems) > 0 ? 2 : show(arena, options, problems);
+}

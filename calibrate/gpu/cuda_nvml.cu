@@ -1,0 +1,70 @@
+// Clocks, power and temperature through NVML, which comes with the driver and is loaded when the program runs, so that
+// a build needs no NVML. Without it the sensors say nothing.
+#include "calibrate/gpu/cuda_layer.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+// From nvml.h, whose numbers do not change.
+typedef int (*NvmlCall)(void);
+typedef int (*NvmlByBus)(const char *bus_id, void **device);
+typedef int (*NvmlClock)(void *device, int which, unsigned *megahertz);
+typedef int (*NvmlNumber)(void *device, unsigned *value);
+typedef int (*NvmlTemperature)(void *device, int which, unsigned *celsius);
+typedef int (*NvmlReasons)(void *device, unsigned long long *bits);
+typedef int (*NvmlVersion)(char *text, unsigned text_bytes);
+enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, TEMPERATURE_GPU = 0 };
+
+static struct {
+    void *library, *device;
+    NvmlClock clock, most_clock;
+    NvmlNumber watts, limit;
+    NvmlTemperature celsius;
+    NvmlReasons reasons;
+    NvmlCall shut_down;
+} nvml;
+
+void nvml_open(const char *bus_id, BenchMachine *machine) {
+    unsigned number = 0;
+    char driver[32] = "";
+    memset(&nvml, 0, sizeof nvml);
+    nvml.library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    if (!nvml.library) return;
+    NvmlCall start = (NvmlCall)dlsym(nvml.library, "nvmlInit_v2");
+    NvmlByBus by_bus = (NvmlByBus)dlsym(nvml.library, "nvmlDeviceGetHandleByPciBusId_v2");
+    NvmlVersion version = (NvmlVersion)dlsym(nvml.library, "nvmlSystemGetDriverVersion");
+    nvml.clock = (NvmlClock)dlsym(nvml.library, "nvmlDeviceGetClockInfo");
+    nvml.most_clock = (NvmlClock)dlsym(nvml.library, "nvmlDeviceGetMaxClockInfo");
+    nvml.watts = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetPowerUsage");
+    nvml.limit = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetEnforcedPowerLimit");
+    nvml.celsius = (NvmlTemperature)dlsym(nvml.library, "nvmlDeviceGetTemperature");
+    nvml.reasons = (NvmlReasons)dlsym(nvml.library, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    nvml.shut_down = (NvmlCall)dlsym(nvml.library, "nvmlShutdown");
+    if (!start || !by_bus || start() != 0 || by_bus(bus_id, &nvml.device) != 0) {
+        nvml.device = NULL;
+        return;
+    }
+    if (version && version(driver, sizeof driver) == 0)
+        snprintf(machine->driver, sizeof machine->driver, "%s", driver);
+    if (nvml.most_clock && nvml.most_clock(nvml.device, CLOCK_SM, &number) == 0) machine->max_sm_mhz = (int)number;
+    if (nvml.most_clock && nvml.most_clock(nvml.device, CLOCK_MEMORY, &number) == 0)
+        machine->max_memory_mhz = (int)number;
+    if (nvml.limit && nvml.limit(nvml.device, &number) == 0) machine->power_limit_watts = 1e-3 * number;
+}
+
+void nvml_sensors(BenchSensors *sensors) {
+    unsigned number = 0;
+    unsigned long long bits = 0;
+    if (!nvml.device) return;
+    if (nvml.clock && nvml.clock(nvml.device, CLOCK_SM, &number) == 0) sensors->sm_mhz = number;
+    if (nvml.clock && nvml.clock(nvml.device, CLOCK_MEMORY, &number) == 0) sensors->memory_mhz = number;
+    if (nvml.watts && nvml.watts(nvml.device, &number) == 0) sensors->watts = 1e-3 * number;
+    if (nvml.celsius && nvml.celsius(nvml.device, TEMPERATURE_GPU, &number) == 0) sensors->celsius = number;
+    if (nvml.reasons && nvml.reasons(nvml.device, &bits) == 0) sensors->throttle = bits;
+}
+
+void nvml_close(void) {
+    if (nvml.device && nvml.shut_down) nvml.shut_down();
+    if (nvml.library) dlclose(nvml.library);
+    memset(&nvml, 0, sizeof nvml);
+}

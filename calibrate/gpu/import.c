@@ -1,0 +1,231 @@
+// nccl-tests, iperf3, fio and GEMM tables: small files, read whole.
+#include "calibrate/gpu/import.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "models/hardware/hardware.h"
+#include "sim/csv.h"
+#include "sim/file.h"
+#include "sim/json.h"
+
+#define LARGEST_FILE_BYTES ((size_t)64 << 20)
+
+// ---- Rows.
+
+static void text(JsonWriter *json, const char *key, const char *value) {
+    json_key(json, key);
+    json_write_text(json, value);
+}
+
+static void number(JsonWriter *json, const char *key, double value) {
+    json_key(json, key);
+    json_write_number(json, value);
+}
+
+void import_header(Import *import, const char *from) {
+    JsonWriter json = json_writer(import->out, 0);
+    json_begin_object(&json);
+    text(&json, "record", "header");
+    text(&json, "format", "lockstep-bench");
+    number(&json, "format_version", 1);
+    text(&json, "imported_from", from);
+    if (import->gpu) text(&json, "gpu", import->gpu);
+    json_end_object(&json);
+    fputc('\n', import->out);
+}
+
+static JsonWriter begin_row(Import *import, const char *section, const char *operation) {
+    JsonWriter json = json_writer(import->out, 0);
+    json_begin_object(&json);
+    text(&json, "record", "case");
+    text(&json, "section", section);
+    text(&json, "operation", operation);
+    text(&json, "status", "measured");
+    import->rows++;
+    return json;
+}
+
+static void end_row(Import *import, JsonWriter *json) {
+    json_end_object(json);
+    fputc('\n', import->out);
+}
+
+// ---- nccl-tests: "size count type redop root time algbw busbw #wrong time algbw busbw #wrong", where some operations
+// lack redop or root. Times are in us, so the four columns from the end of each half are what stays in its place.
+
+static const char *collective_from(const char *all) {
+    static const char *const words[][2] = {{"all_reduce", "all_reduce"},         {"allreduce", "all_reduce"},
+                                           {"all_gather", "all_gather"},         {"allgather", "all_gather"},
+                                           {"reduce_scatter", "reduce_scatter"}, {"alltoall", "alltoall"},
+                                           {"broadcast", "broadcast"},           {"sendrecv", "sendrecv"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(all, words[i][0])) return words[i][1];
+    return NULL;
+}
+
+static int split(char *line, char **cells, int most) {
+    int count = 0;
+    for (char *save, *cell = strtok_r(line, " \t\r", &save); cell && count < most;
+         cell = strtok_r(NULL, " \t\r", &save))
+        cells[count++] = cell;
+    return count;
+}
+
+static bool is_number(const char *cell, double *value) {
+    char *end;
+    *value = strtod(cell, &end);
+    return end != cell && !*end && isfinite(*value);
+}
+
+static void nccl_half(Import *import, const char *operation, const char *type, int ranks, double bytes, double us,
+                      const char *wrong, bool in_place) {
+    double count = 0;
+    if (!(us > 0)) return;
+    JsonWriter json = begin_row(import, "nccl", operation);
+    text(&json, "type", type);
+    text(&json, "variant", in_place ? "nccl in place" : "nccl");
+    number(&json, "bytes", bytes);
+    if (ranks > 0) number(&json, "ranks", ranks);
+    number(&json, "seconds", us * 1e-6);
+    if (is_number(wrong, &count)) number(&json, "error", count);
+    end_row(import, &json);
+}
+
+static void nccl_line(Import *import, char *line, const char *operation, int ranks) {
+    char *cells[20];
+    double bytes, us, bandwidth;
+    int count = split(line, cells, 20);
+    if (count < 8 || !is_number(cells[0], &bytes) || bytes <= 0 || !is_number(cells[1], &us)) return;
+    bool has_in_place = count >= 11 && is_number(cells[count - 8], &us) && is_number(cells[count - 6], &bandwidth);
+    int first = count - (has_in_place ? 8 : 4);
+    if (!is_number(cells[first], &us) || !is_number(cells[first + 2], &bandwidth)) return;
+    nccl_half(import, operation, cells[2], ranks, bytes, us, cells[first + 3], false);
+    if (!has_in_place || !is_number(cells[count - 4], &us)) return;
+    nccl_half(import, operation, cells[2], ranks, bytes, us, cells[count - 1], true);
+}
+
+bool import_nccl_tests(Import *import) {
+    size_t bytes;
+    int ranks = 0;
+    char *all = file_read(import->arena, import->path, LARGEST_FILE_BYTES, &bytes, import->problems);
+    if (!all) return false;
+    const char *operation = import->operation ? import->operation : collective_from(all);
+    if (!operation) operation = collective_from(import->path);
+    if (!operation) {
+        problem_add(import->problems, (Where){import->path, 0},
+                    "neither the text nor the file's name says which operation");
+        problem_hint(import->problems, "--operation all_reduce says it");
+        return false;
+    }
+    import_header(import, "nccl-tests");
+    for (char *save, *line = strtok_r(all, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (strstr(line, "Rank") && strstr(line, "Pid"))
+            ranks++;
+        else if (!strchr(line, '#'))
+            nccl_line(import, line, operation, ranks);
+    }
+    if (import->rows == 0)
+        problem_add(import->problems, (Where){import->path, 0}, "no line of this looks like a result of nccl-tests");
+    return import->rows > 0;
+}
+
+// ---- iperf3 and fio, both JSON.
+
+static double number_at(const Json *object, const char *key) {
+    const Json *value = object ? json_get(object, key) : NULL;
+    return value && value->kind == JSON_NUMBER ? value->number : 0;
+}
+
+bool import_iperf3(Import *import) {
+    const Json *root = json_read_file(import->arena, import->path, import->problems);
+    if (!root) return false;
+    const Json *end = json_get(root, "end");
+    const Json *received = end ? json_get(end, "sum_received") : NULL;
+    double bits = number_at(received, "bits_per_second"), seconds = number_at(received, "seconds");
+    if (!(bits > 0)) {
+        problem_add(import->problems, root->where,
+                    "no end.sum_received.bits_per_second: this is no finished run of iperf3 -J");
+        return false;
+    }
+    import_header(import, "iperf3");
+    JsonWriter json = begin_row(import, "network", "tcp_stream");
+    number(&json, "gbs", bits / 8e9);
+    number(&json, "moved_bytes", number_at(received, "bytes"));
+    number(&json, "seconds", seconds);
+    const Json *sent = json_get(end, "sum_sent");
+    number(&json, "retransmits", number_at(sent, "retransmits"));
+    end_row(import, &json);
+    return true;
+}
+
+static void fio_direction(Import *import, const Json *job, const char *direction) {
+    const Json *of = json_get(job, direction), *name = json_get(job, "jobname");
+    double bandwidth = number_at(of, "bw_bytes"), moved = number_at(of, "io_bytes");
+    if (!(bandwidth > 0)) return;
+    const Json *latency = json_get(of, "lat_ns");
+    JsonWriter json = begin_row(import, "storage", direction);
+    if (name && name->kind == JSON_TEXT) text(&json, "variant", name->text);
+    number(&json, "gbs", bandwidth / 1e9);
+    number(&json, "moved_bytes", moved);
+    number(&json, "seconds", moved / bandwidth);
+    number(&json, "iops", number_at(of, "iops"));
+    number(&json, "latency_seconds", number_at(latency, "mean") * 1e-9);
+    end_row(import, &json);
+}
+
+bool import_fio(Import *import) {
+    const Json *root = json_read_file(import->arena, import->path, import->problems);
+    if (!root) return false;
+    const Json *jobs = json_get(root, "jobs");
+    import_header(import, "fio");
+    for (int i = 0; jobs && jobs->kind == JSON_LIST && i < jobs->count; i++) {
+        fio_direction(import, &jobs->items[i], "read");
+        fio_direction(import, &jobs->items[i], "write");
+    }
+    if (import->rows == 0)
+        problem_add(import->problems, root->where, "no job in this moved a byte: is it fio --output-format=json?");
+    return import->rows > 0;
+}
+
+// ---- A table of GEMMs of one GPU.
+
+static bool gemm_row(Import *import, const Csv *csv, int row, const int *columns) {
+    Precision precision;
+    const char *gpu = csv_cell(csv, row, columns[0]), *type = csv_cell(csv, row, columns[1]);
+    double value[5];
+    if (strcasecmp(gpu, import->gpu) != 0) return false;
+    if (strcmp(type, "fp32_simt") == 0) type = "fp32";
+    if (!precision_from_name(type, &precision)) {
+        problem_add(import->problems, csv_where(csv, row), "\"%s\" is no data type", type);
+        return false;
+    }
+    for (int i = 0; i < 5; i++) value[i] = csv_positive(csv, row, columns[2 + i], import->problems);
+    if (problem_count(import->problems) > 0) return false;
+    JsonWriter json = begin_row(import, "gemm", "gemm");
+    text(&json, "type", precision_name(precision));
+    number(&json, "batch", value[0]);
+    number(&json, "m", value[1]);
+    number(&json, "n", value[2]);
+    number(&json, "k", value[3]);
+    number(&json, "seconds", value[4] / 1e3);
+    end_row(import, &json);
+    return true;
+}
+
+bool import_gemm_csv(Import *import) {
+    static const char *const names[] = {"gpu", "dtype", "batch", "M", "N", "K", "latency_ms"};
+    int columns[7], before = problem_count(import->problems);
+    const Csv *csv = csv_read_file(import->arena, import->path, import->problems);
+    if (!csv) return false;
+    for (int i = 0; i < 7; i++) columns[i] = csv_column(csv, names[i], import->problems);
+    if (problem_count(import->problems) > before) return false;
+    if (!import->gpu && csv->row_count > 0) import->gpu = csv_cell(csv, 0, columns[0]);
+    import_header(import, "GEMM table");
+    for (int row = 0; row < csv->row_count; row++) gemm_row(import, csv, row, columns);
+    if (import->rows == 0 && problem_count(import->problems) == before)
+        problem_add(import->problems, (Where){import->path, 0}, "no row is of the GPU \"%s\"", import->gpu);
+    return problem_count(import->problems) == before;
+}

@@ -1,0 +1,15 @@
+// A profile: a file of parts like the catalogue's own, in which the GPUs that were measured are changed where a fit
+// says so. catalogue_with_file reads it back.
+#ifndef LOCKSTEP_CALIBRATE_PROFILE_H
+#define LOCKSTEP_CALIBRATE_PROFILE_H
+
+#include "calibrate/gpu/fit_device.h"
+#include "calibrate/gpu/fit_gemm.h"
+
+// False after a problem: the file could not be written.
+bool profile_write_gemm(Arena *arena, const GemmFit *fit, const char *measurements, const char *path,
+                        Problems *problems);
+bool profile_write_device(Arena *arena, const MeasuredFile *file, const DeviceFit *fit, const char *path,
+                          Problems *problems);
+
+#endif

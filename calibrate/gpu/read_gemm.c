@@ -1,0 +1,117 @@
+// Measured GEMMs from a CSV file into groups of one GPU and precision.
+#include <string.h>
+
+#include "calibrate/gpu/fit_gemm.h"
+#include "sim/csv.h"
+#include "sim/list.h"
+
+#define FEWEST_POINTS 8
+
+typedef struct Groups {
+    GemmGroup *items;
+    int count, room;
+} Groups;
+
+typedef struct Columns {
+    int gpu, dtype, op, batch, m, n, k, latency;
+} Columns;
+
+static Columns find_columns(const Csv *csv, Problems *problems) {
+    return (Columns){.gpu = csv_column(csv, "gpu", problems),
+                     .dtype = csv_column(csv, "dtype", problems),
+                     .op = csv_column(csv, "op", problems),
+                     .batch = csv_column(csv, "batch", problems),
+                     .m = csv_column(csv, "M", problems),
+                     .n = csv_column(csv, "N", problems),
+                     .k = csv_column(csv, "K", problems),
+                     .latency = csv_column(csv, "latency_ms", problems)};
+}
+
+// "fp32_simt" says that tensor cores were off, which is what FP32 means here.
+static bool read_precision(const Csv *csv, int row, int column, Precision *precision, Problems *problems) {
+    const char *text = csv_cell(csv, row, column);
+    if (strcmp(text, "fp32_simt") == 0) text = "fp32";
+    if (precision_from_name(text, precision)) return true;
+    problem_add(problems, csv_where(csv, row), "\"%s\" is no data type", text);
+    problem_hint(problems, "known: fp64, fp32 (or fp32_simt), tf32, fp16, bf16, fp8, fp4, int8");
+    return false;
+}
+
+static GemmGroup *group_of(Arena *arena, Groups *groups, const Gpu *gpu, Precision precision) {
+    for (int i = 0; i < groups->count; i++)
+        if (groups->items[i].gpu == gpu && groups->items[i].precision == precision) return &groups->items[i];
+    GemmGroup group = {.gpu = gpu, .precision = precision};
+    LIST_PUSH(arena, groups, group);
+    return &groups->items[groups->count - 1];
+}
+
+static void note_unknown(Arena *arena, GemmData *data, const char *name) {
+    data->unknown_gpus++;
+    const char *names = data->unknown_names;
+    if (!names || !strstr(names, name)) data->unknown_names = names ? arena_printf(arena, "%s, %s", names, name) : name;
+}
+
+static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, int row, Columns at, Groups *groups,
+                     GemmData *data, Problems *problems) {
+    if (strcmp(csv_cell(csv, row, at.op), "gemm_best_shape") == 0) { // the best of a search is no sample of shapes
+        data->best_shapes++;
+        return;
+    }
+    const Gpu *gpu = catalogue_gpu(catalogue, csv_cell(csv, row, at.gpu));
+    if (!gpu) {
+        note_unknown(arena, data, csv_cell(csv, row, at.gpu));
+        return;
+    }
+    GemmPoint point;
+    if (!read_precision(csv, row, at.dtype, &point.gemm.precision, problems)) return;
+    if (!gpu_supports(gpu, point.gemm.precision)) {
+        problem_add(problems, csv_where(csv, row), "%s has no %s units", gpu->name,
+                    precision_name(point.gemm.precision));
+        return;
+    }
+    double batch = csv_positive(csv, row, at.batch, problems), m = csv_positive(csv, row, at.m, problems);
+    double n = csv_positive(csv, row, at.n, problems), k = csv_positive(csv, row, at.k, problems);
+    point.seconds = csv_positive(csv, row, at.latency, problems) / 1e3;
+    if (batch > 1e9 || m > 1e12 || n > 1e12 || k > 1e12) {
+        problem_add(problems, csv_where(csv, row), "this GEMM is larger than any that could be meant");
+        return;
+    }
+    point.gemm.batch = (int64_t)batch, point.gemm.m = (int64_t)m, point.gemm.n = (int64_t)n, point.gemm.k = (int64_t)k;
+    GemmGroup *group = group_of(arena, groups, gpu, point.gemm.precision);
+    struct {
+        GemmPoint *items;
+        int count, room;
+    } points = {group->points, group->count, group->room};
+    LIST_PUSH(arena, &points, point);
+    group->points = points.items, group->count = points.count, group->room = points.room;
+}
+
+static void keep_large_groups(GemmData *data, Groups *groups) {
+    for (int i = 0; i < groups->count; i++) {
+        if (groups->items[i].count < FEWEST_POINTS) {
+            data->too_few += groups->items[i].count;
+            continue;
+        }
+        data->used += groups->items[i].count;
+        groups->items[data->group_count++] = groups->items[i];
+    }
+    data->groups = groups->items;
+}
+
+const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems) {
+    int problems_before = problem_count(problems);
+    const Csv *csv = csv_read_file(arena, path, problems);
+    if (!csv) return NULL;
+    Columns at = find_columns(csv, problems);
+    if (problem_count(problems) > problems_before) return NULL;
+    GemmData *data = ARENA_NEW(arena, GemmData);
+    Groups groups = {0};
+    for (int row = 0; row < csv->row_count; row++) read_row(arena, catalogue, csv, row, at, &groups, data, problems);
+    if (problem_count(problems) > problems_before) return NULL;
+    keep_large_groups(data, &groups);
+    if (data->group_count > 0) return data;
+    problem_add(problems, (Where){path, 0}, "no GPU and data type has %d rows or more, so there is nothing to fit",
+                FEWEST_POINTS);
+    if (data->unknown_names) problem_hint(problems, "not in the catalogue: %s", data->unknown_names);
+    return NULL;
+}

@@ -1,0 +1,31 @@
+// Measured collectives of netbench in a box: reading them, fitting the costs of hosts and cables to ping-pongs between
+// two hosts alone, and predicting everything by simulation.
+#ifndef LOCKSTEP_CALIBRATE_FIT_NETWORK_H
+#define LOCKSTEP_CALIBRATE_FIT_NETWORK_H
+
+#include "calibrate/tcp/predict_network.h"
+#include "sim/problem.h"
+
+typedef struct NetworkRow {
+    BenchOp op;
+    int host_count, core_count, mtu;
+    int cable; // index into NetworkFit.cables; -1: the cable has no rate
+    int64_t bytes;
+    double seconds;
+    double predicted_seconds;
+} NetworkRow;
+
+typedef struct NetworkFit {
+    NetworkRow *rows;
+    int row_count;
+    Cable *cables; // one per shape
+    int cable_count;
+    HostCost cost;
+    double wrong; // numbers in results
+} NetworkFit;
+
+// From CSV columns op, hosts, cores, rate_mbit (or "none"), mtu, burst, bytes, seconds, wrong, add_bytes_per_second.
+// Fits and predicts. NULL after adding problems.
+NetworkFit *network_fit(Arena *arena, const char *path, Problems *problems);
+
+#endif

@@ -1,0 +1,30 @@
+// How long a collective of netbench takes on hosts in a box, by simulation: the same schedule as a rank program, routes
+// and links of models/network, time from sim/run. Nothing here is a closed form for an operation.
+#ifndef LOCKSTEP_CALIBRATE_PREDICT_NETWORK_H
+#define LOCKSTEP_CALIBRATE_PREDICT_NETWORK_H
+
+#include "calibrate/tcp/schedule.h"
+
+// What sending costs the machine. Rank i runs on core i % core_count; half of the cost falls on the sender's core and
+// half on the receiver's.
+typedef struct HostCost {
+    double message_seconds, packet_seconds, byte_seconds; // of CPU
+    double wake_seconds;                                  // per message, when nobody's CPU is busy
+    double timer_seconds;                                 // more, when a bucket was empty and a timer wakes the queue
+    double adding_bytes_per_second;
+    int core_count;
+} HostCost;
+
+// A cable from each host to the switch, shaped in both directions by a token bucket: `burst_bytes` may go ahead of the
+// rate, which is then paid back.
+typedef struct Cable {
+    double bytes_per_second, efficiency;
+    double burst_bytes;
+    int mtu;
+} Cable;
+
+int packets_of(int64_t bytes, int mtu); // TCP segments with timestamps
+// Seconds until the last rank has ended when all begin together; of a ping-pong, one way.
+double predict_network(const HostCost *cost, const Cable *cable, BenchOp op, int host_count, int64_t bytes);
+
+#endif

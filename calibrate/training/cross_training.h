@@ -1,0 +1,22 @@
+// Leaving families out: factors on the times of a step by cause are fitted on all other families and applied to the one
+// left out. It says how far the constants that all share carry over to runs that none of them has seen.
+#ifndef LOCKSTEP_CALIBRATE_CROSS_TRAINING_H
+#define LOCKSTEP_CALIBRATE_CROSS_TRAINING_H
+
+#include "calibrate/training/predict_training.h"
+
+typedef struct FittedFactor {
+    const char *name;    // "compute on Hopper"
+    double value, sigma; // of the fit on all families; sigma relative
+    int rows;
+} FittedFactor;
+
+typedef struct CrossFit {
+    const double *factors; // [runs] predicted with the others' factors over predicted as shipped
+    const FittedFactor *fitted;
+    int fitted_count;
+} CrossFit;
+
+CrossFit cross_fit(Arena *arena, const PredictedRun *runs, int count);
+
+#endif

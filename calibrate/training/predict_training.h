@@ -1,0 +1,26 @@
+// A measured run predicted: the same simulation as `lockstep run`, with what the publication leaves open tried out.
+#ifndef LOCKSTEP_CALIBRATE_PREDICT_TRAINING_H
+#define LOCKSTEP_CALIBRATE_PREDICT_TRAINING_H
+
+#include "calibrate/training/read_training.h"
+#include "models/workload/simulate.h"
+
+typedef struct PredictedRun {
+    const MeasuredRun *run;
+    const char *skipped;       // why there is no prediction, or NULL
+    double step_s;             // predicted
+    double low_s, high_s;      // 90 % interval
+    double sigma;              // relative, model and assumptions together
+    double memory_bytes;       // of the fullest rank
+    double spent[CAUSE_COUNT]; // seconds of a step
+    TrainingSpec training;     // with open settings chosen
+    unsigned assumed;
+    double seconds_to_predict; // of this machine's time
+} PredictedRun;
+
+PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run);
+
+// FLOPs per step of all GPUs, recomputation counted: what one utilisation number is multiplied with.
+double run_flops(const MeasuredRun *run, const TrainingSpec *training);
+
+#endif

@@ -1,0 +1,234 @@
+// Columns are fixed, so that two runs can be compared with diff.
+#include "calibrate/training/print_training.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/json.h"
+
+static double factor_of(const double *factors, int row) { return factors ? factors[row] : 1; }
+static double error_of(const PredictedRun *run, double factor) {
+    return factor * run->step_s / run->run->measured_step_s - 1;
+}
+
+// ---- The scoreboard.
+
+static void print_percent(double share, int width) {
+    if (isnan(share))
+        printf(" %*s", width, "-");
+    else
+        printf(" %*.1f", width, 100 * share);
+}
+
+static void print_family(const FamilyScore *family) {
+    printf("%-30s %5d %7d", family->name, family->rows, family->covered);
+    if (family->covered == 0) {
+        printf("\n");
+        return;
+    }
+    print_percent(family->mean, 7);
+    print_percent(family->median, 7);
+    print_percent(family->p90, 7);
+    printf(" %+7.1f", 100 * family->bias);
+    print_percent(family->naive, 7);
+    if (isnan(family->rank_order))
+        printf(" %7s", "-");
+    else
+        printf(" %7.3f", family->rank_order);
+    print_percent(family->inside, 7);
+    printf("\n");
+}
+
+void print_scoreboard(const Scores *scores) {
+    printf("%-30s %5s %7s %7s %7s %7s %7s %7s %7s %7s\n", "family", "rows", "covered", "mean %", "median", "p90",
+           "bias", "naive", "order", "in 90 %");
+    for (int i = 0; i < scores->family_count; i++) print_family(&scores->families[i]);
+    print_family(&scores->all);
+    print_family(&scores->mean_of_means);
+    printf(
+        "errors: |predicted / measured - 1| of step time. naive: one utilisation number per GPU and precision, fitted "
+        "on these rows.\norder: Spearman's rank correlation. in 90 %%: measured steps inside the printed "
+        "interval.\n");
+}
+
+void print_factors(const CrossFit *cross) {
+    printf("\n%d factors on seconds by cause; each family was predicted with those fitted on all others. Fitted on all "
+           "families they are:\n",
+           cross->fitted_count);
+    for (int i = 0; i < cross->fitted_count; i++) {
+        const FittedFactor *factor = &cross->fitted[i];
+        printf("  %-36s %5.2f ± %.2f  (%d rows)\n", factor->name, factor->value, factor->value * factor->sigma,
+               factor->rows);
+    }
+}
+
+void print_memory_scores(const Scores *scores) {
+    for (int i = 0; i < scores->family_count; i++) {
+        const FamilyScore *family = &scores->families[i];
+        if (family->memory_rows == 0) continue;
+        printf("peak memory, %s: %d rows, mean error %.1f %%\n", family->name, family->memory_rows,
+               100 * family->memory_mean);
+    }
+}
+
+// ---- Rows.
+
+static void print_layout(const TrainingSpec *training) {
+    const Layout *layout = &training->layout;
+    printf("tp %d pp %d vp %d", layout->tp, layout->pp, layout->vpp > 0 ? layout->vpp : 1);
+    printf(" zero %d micro-batch %g of %g, %s, recompute %s", layout->zero, training->micro_batch,
+           training->global_batch, precision_name(training->precision), recompute_name(training->recompute));
+}
+
+void print_worst(const Scores *scores, const PredictedRun *runs, const double *factors, int most) {
+    int count = scores->worst_count < most ? scores->worst_count : most;
+    if (count == 0) return;
+    printf("\nThe %d worst rows\n%-18s %-28s %9s %9s %8s  %s\n", count, "row", "family", "measured", "predicted",
+           "error %", "what");
+    for (int i = 0; i < count; i++) {
+        const PredictedRun *run = &runs[scores->worst[i]];
+        double factor = factor_of(factors, scores->worst[i]);
+        printf("%-18s %-28.28s %9.4g %9.4g %+8.1f  %s on %d x %s, ", run->run->row_id, run->run->family,
+               run->run->measured_step_s, factor * run->step_s, 100 * error_of(run, factor), run->training.model->name,
+               run->run->cluster->groups[0].gpus, run->run->cluster->groups[0].gpu->name);
+        print_layout(&run->training);
+        printf("\n");
+    }
+}
+
+void print_rows(const PredictedRun *runs, int count, const double *factors) {
+    printf("\n%-18s %9s %9s %8s  %s\n", "row", "measured", "predicted", "error %",
+           "share of the step by cause, settings");
+    for (int i = 0; i < count; i++) {
+        const PredictedRun *run = &runs[i];
+        if (run->skipped) continue;
+        double factor = factor_of(factors, i);
+        printf("%-18s %9.4g %9.4g %+8.1f ", run->run->row_id, run->run->measured_step_s, factor * run->step_s,
+               100 * error_of(run, factor));
+        for (int c = 0; c < CAUSE_COUNT; c++)
+            if (run->spent[c] > 0.005 * run->step_s)
+                printf(" %s %.0f", cause_names[c], 100 * run->spent[c] / run->step_s);
+        printf("  %s, %d x %s, ", run->training.model->name, run->run->cluster->groups[0].gpus,
+               run->run->cluster->groups[0].gpu->name);
+        print_layout(&run->training);
+        printf("\n");
+    }
+}
+
+// ---- What was left out, and what was taken for granted.
+
+typedef struct Reason {
+    const char *text;
+    int rows;
+} Reason;
+
+static int more_rows_first(const void *a, const void *b) {
+    const Reason *x = a, *y = b;
+    return x->rows != y->rows ? y->rows - x->rows : strcmp(x->text, y->text);
+}
+
+void print_skipped(Arena *arena, const PredictedRun *runs, int count) {
+    Reason *reasons = ARENA_ARRAY(arena, Reason, count);
+    int reason_count = 0, rows = 0;
+    for (int i = 0; i < count; i++) {
+        if (!runs[i].skipped) continue;
+        int at = 0;
+        while (at < reason_count && strcmp(reasons[at].text, runs[i].skipped) != 0) at++;
+        if (at == reason_count) reasons[reason_count++].text = runs[i].skipped;
+        reasons[at].rows++;
+        rows++;
+    }
+    if (rows == 0) return;
+    qsort(reasons, (size_t)reason_count, sizeof *reasons, more_rows_first);
+    printf("\n%d rows skipped\n", rows);
+    for (int i = 0; i < reason_count; i++) printf("%6d  %s\n", reasons[i].rows, reasons[i].text);
+}
+
+void print_assumptions(const PredictedRun *runs, int count) {
+    printf("\nAssumed where a row does not say (rows, relative 1-sigma that it adds)\n");
+    for (int a = 0; a < ASSUMED_COUNT; a++) {
+        int rows = 0;
+        for (int i = 0; i < count; i++) rows += !runs[i].skipped && (runs[i].assumed & (1u << a));
+        if (rows)
+            printf("%6d  %4.0f %%  %s: %s\n", rows, 100 * assumed_facts[a].sigma, assumed_facts[a].name,
+                   assumed_facts[a].text);
+    }
+}
+
+// ---- For programs.
+
+static void number(JsonWriter *json, const char *key, double value) {
+    json_key(json, key);
+    json_write_number(json, value);
+}
+
+static void family_json(JsonWriter *json, const FamilyScore *family) {
+    json_begin_object(json);
+    json_key(json, "family");
+    json_write_text(json, family->name);
+    number(json, "rows", family->rows);
+    number(json, "covered", family->covered);
+    if (family->covered) {
+        number(json, "mean_error_pct", 100 * family->mean);
+        number(json, "median_error_pct", 100 * family->median);
+        number(json, "p90_error_pct", 100 * family->p90);
+        number(json, "bias_pct", 100 * family->bias);
+        number(json, "naive_error_pct", 100 * family->naive);
+        number(json, "spearman", family->rank_order);
+        number(json, "inside_90_pct", 100 * family->inside);
+    }
+    if (family->memory_rows) number(json, "memory_error_pct", 100 * family->memory_mean);
+    json_end_object(json);
+}
+
+void print_scores_json(Arena *arena, const Scores *scores, const PredictedRun *runs, int count) {
+    (void)arena;
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    number(&json, "format_version", 1);
+    json_key(&json, "families");
+    json_begin_list(&json);
+    for (int i = 0; i < scores->family_count; i++) family_json(&json, &scores->families[i]);
+    json_end_list(&json);
+    json_key(&json, "all");
+    family_json(&json, &scores->all);
+    json_key(&json, "mean_of_families");
+    family_json(&json, &scores->mean_of_means);
+    json_key(&json, "rows");
+    json_begin_list(&json);
+    for (int i = 0; i < count; i++) {
+        json_begin_object(&json);
+        json_key(&json, "row_id");
+        json_write_text(&json, runs[i].run->row_id);
+        json_key(&json, "skipped");
+        json_write_text(&json, runs[i].skipped);
+        if (!runs[i].skipped) {
+            number(&json, "measured_s", runs[i].run->measured_step_s);
+            number(&json, "predicted_s", runs[i].step_s);
+            number(&json, "low_s", runs[i].low_s);
+            number(&json, "high_s", runs[i].high_s);
+        }
+        json_end_object(&json);
+    }
+    json_end_list(&json);
+    json_end_object(&json);
+    printf("\n");
+}
+
+void print_rows_csv(const PredictedRun *runs, int count, const double *factors) {
+    printf("row_id,family,measured_s,predicted_s,low_s,high_s,error_pct,predicted_memory_bytes");
+    for (int c = 0; c < CAUSE_COUNT; c++) printf(",%s_s", cause_names[c]);
+    printf("\n");
+    for (int i = 0; i < count; i++) {
+        const PredictedRun *run = &runs[i];
+        if (run->skipped) continue;
+        double factor = factor_of(factors, i);
+        printf("%s,%s,%.9g,%.9g,%.9g,%.9g,%.4g,%.9g", run->run->row_id, run->run->family, run->run->measured_step_s,
+               factor * run->step_s, factor * run->low_s, factor * run->high_s, 100 * error_of(run, factor),
+               run->memory_bytes);
+        for (int c = 0; c < CAUSE_COUNT; c++) printf(",%.6g", run->spent[c]);
+        printf("\n");
+    }
+}

@@ -1,0 +1,210 @@
+// One row at a time: cells, then model, GPU, node and network, layout, batch, software, and the measured step. Each
+// step either fills its part of the run or says why the row is skipped; the first reason stands.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/training/read_training_internal.h"
+#include "sim/csv.h"
+#include "sim/list.h"
+
+typedef struct ColumnRule {
+    const char *word;
+    bool required; // else a file without it is read as if its cells were empty
+    bool whole;    // a number of things
+    bool may_be_zero;
+} ColumnRule;
+
+static const ColumnRule columns[COLUMN_COUNT] = {
+    [ROW_ID] = {.word = "row_id", .required = true},
+    [FAMILY] = {.word = "family", .required = true},
+    [MODEL] = {.word = "model", .required = true},
+    [MODEL_TYPE] = {.word = "model_type"},
+    [MLP_ACT] = {.word = "mlp_act"},
+    [GPU] = {.word = "gpu", .required = true},
+    [INTRA_LINK] = {.word = "intra_link"},
+    [INTER_LINK] = {.word = "inter_link"},
+    [FRAMEWORK_NAME] = {.word = "framework"},
+    [SOFTWARE] = {.word = "software"},
+    [COMPILED] = {.word = "compiled"},
+    [PRECISION] = {.word = "precision"},
+    [RECOMPUTE] = {.word = "recompute"},
+    [ATTENTION] = {.word = "attn_impl"},
+    [OVERLAP] = {.word = "overlap"},
+    [OPTIMIZER] = {.word = "optimizer"},
+    [METRIC_KIND] = {.word = "metric_kind"},
+    [NOTES] = {.word = "notes"},
+    [LAYERS] = {.word = "layers", .whole = true},
+    [HIDDEN] = {.word = "hidden", .whole = true},
+    [HEADS] = {.word = "heads", .whole = true},
+    [KV_HEADS] = {.word = "kv_heads", .whole = true},
+    [FFN] = {.word = "ffn", .whole = true},
+    [VOCAB] = {.word = "vocab", .whole = true},
+    [SEQ_LEN] = {.word = "seq_len", .whole = true},
+    [EXPERTS] = {.word = "n_experts", .whole = true, .may_be_zero = true},
+    [EXPERTS_PER_TOKEN] = {.word = "moe_top_k", .whole = true},
+    [EXPERT_FFN] = {.word = "moe_ffn", .whole = true},
+    [IMAGE_SIZE] = {.word = "image_size", .whole = true},
+    [GPU_MEMORY] = {.word = "gpu_mem_bytes"},
+    [GPUS] = {.word = "n_gpus", .required = true, .whole = true},
+    [NODES] = {.word = "n_nodes", .whole = true},
+    [GPUS_PER_NODE] = {.word = "gpus_per_node", .whole = true},
+    [LINK_SPEED] = {.word = "intra_GBs_per_gpu_dir"},
+    [NICS] = {.word = "nics_per_node", .whole = true},
+    [NIC_SPEED] = {.word = "nic_GBs"},
+    [TP] = {.word = "tp", .whole = true},
+    [PP] = {.word = "pp", .whole = true},
+    [VP] = {.word = "vp", .whole = true},
+    [CP] = {.word = "cp", .whole = true},
+    [EP] = {.word = "ep", .whole = true},
+    [DP] = {.word = "dp", .whole = true},
+    [ZERO] = {.word = "zero_stage", .whole = true, .may_be_zero = true},
+    [SHARD_GROUP] = {.word = "shard_group", .whole = true},
+    [SEQUENCE_PARALLEL] = {.word = "seq_parallel", .whole = true, .may_be_zero = true},
+    [MICRO_BATCH] = {.word = "micro_batch", .whole = true},
+    [ACCUMULATION] = {.word = "grad_accum", .whole = true},
+    [GLOBAL_BATCH] = {.word = "global_batch", .whole = true},
+    [ITER_TIME] = {.word = "iter_time_s"},
+    [TOKENS_PER_S] = {.word = "tokens_per_s"},
+    [TOKENS_PER_S_GPU] = {.word = "tokens_per_s_gpu"},
+    [SAMPLES_PER_S] = {.word = "samples_per_s"},
+    [SAMPLES_PER_S_GPU] = {.word = "samples_per_s_gpu"},
+    [MODEL_TFLOPS] = {.word = "model_tflops_gpu"},
+    [HARDWARE_TFLOPS] = {.word = "hw_tflops_gpu"},
+    [PEAK_MEMORY] = {.word = "peak_mem_bytes"},
+};
+#define LARGEST_COUNT 1e9
+
+bool says(const Row *row, Column column, const char *word) { return strcasestr(row->text[column], word) != NULL; }
+
+void skip(Row *row, const char *format, ...) {
+    if (row->run->skipped) return;
+    va_list arguments;
+    va_start(arguments, format);
+    row->run->skipped = arena_vprintf(row->arena, format, arguments);
+    va_end(arguments);
+}
+
+const char *column_word(Column column) { return columns[column].word; }
+
+// ---- Cells.
+
+static bool readable(const ColumnRule *rule, double value, const char *cell, const char *end) {
+    if (end == cell || *end || !isfinite(value)) return false;
+    if (rule->whole && (value != floor(value) || value > LARGEST_COUNT)) return false;
+    return rule->may_be_zero ? value >= 0 : value > 0;
+}
+
+static void read_number(Row *row, Column column) {
+    const char *cell = row->text[column];
+    if (!cell[0]) return;
+    char *end;
+    double value = strtod(cell, &end);
+    if (readable(&columns[column], value, cell, end)) {
+        row->number[column] = value;
+        return;
+    }
+    const char *expected = columns[column].whole ? "a whole number" : "a number";
+    const char *sign = columns[column].may_be_zero ? "not below zero" : "above zero";
+    problem_add(row->problems, row->run->where, "%s is \"%s\", expected %s %s", columns[column].word, cell, expected,
+                sign);
+    skip(row, "%s is \"%s\", expected %s %s", columns[column].word, cell, expected, sign);
+}
+
+static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
+    for (int c = 0; c < COLUMN_COUNT; c++) row->text[c] = places[c] < 0 ? "" : csv_cell(csv, line, places[c]);
+    for (int c = FIRST_NUMBER; c < COLUMN_COUNT; c++) read_number(row, (Column)c);
+    row->run->row_id = row->text[ROW_ID];
+    row->run->family = row->text[FAMILY];
+    row->run->measured_memory_bytes = row->number[PEAK_MEMORY];
+}
+
+// ---- What the simulator does not model yet.
+
+static void refuse_kinds(Row *row) {
+    static const char *const kinds[] = {"decoder", "encoder", "cnn", "moe", ""};
+    bool known = false;
+    for (int i = 0; i < 5; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
+    if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
+    if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) skip(row, "LoRA is not modelled yet");
+    if (says(row, NOTES, "cpu_offload=True")) skip(row, "offloading is not modelled yet");
+}
+
+// ---- The measured step.
+
+static double hardware_flops(const TrainingSpec *training) {
+    double flops = model_flops_per_sample(training->model, (int)training->seq_len);
+    bool again = training->recompute == RECOMPUTE_FULL;
+    return flops + (again ? model_forward_flops_per_sample(training->model, (int)training->seq_len) : 0);
+}
+
+static void set_measured(Row *row, double seconds, const char *rule) {
+    if (row->run->measured_step_s > 0 || !(seconds > 0) || !isfinite(seconds)) return;
+    row->run->measured_step_s = seconds;
+    row->run->rule = rule;
+}
+
+static void read_measured(Row *row) {
+    const TrainingSpec *training = &row->run->training;
+    double samples = training->global_batch, tokens = samples * training->seq_len, gpus = row->gpu_count;
+    const double *number = row->number;
+
+    set_measured(row, number[ITER_TIME], "iter_time_s");
+    set_measured(row, samples / number[SAMPLES_PER_S], "global batch / samples_per_s");
+    set_measured(row, samples / (number[SAMPLES_PER_S_GPU] * gpus), "global batch / (samples_per_s_gpu x GPUs)");
+    set_measured(row, tokens / number[TOKENS_PER_S], "tokens of a batch / tokens_per_s");
+    set_measured(row, tokens / (number[TOKENS_PER_S_GPU] * gpus), "tokens of a batch / (tokens_per_s_gpu x GPUs)");
+    if (row->run->measured_step_s == 0 && samples > 0) {
+        double model = samples * model_flops_per_sample(training->model, (int)training->seq_len);
+        set_measured(row, model / (number[MODEL_TFLOPS] * 1e12 * gpus), "model FLOPs / (model_tflops_gpu x GPUs)");
+        double hardware = samples * hardware_flops(training);
+        set_measured(row, hardware / (number[HARDWARE_TFLOPS] * 1e12 * gpus),
+                     "FLOPs with recomputation / (hw_tflops_gpu x GPUs)");
+    }
+    if (row->run->measured_step_s == 0) row->run->unmeasured = "neither a step time nor a throughput is published";
+}
+
+// ---- A row, a file.
+
+typedef void Step(Row *row);
+static Step *const steps[] = {refuse_kinds,   read_model,     read_gpu,    read_cluster, read_software,
+                              read_precision, read_recompute, read_layout, read_batch,   read_measured};
+
+static void read_row(Row *row) {
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !row->run->skipped; i++) steps[i](row);
+}
+
+static bool find_columns(const Csv *csv, int *places, Problems *problems) {
+    int before = problem_count(problems);
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        places[c] = -1;
+        for (int i = 0; i < csv->column_count && places[c] < 0; i++)
+            if (strcmp(csv->columns[i], columns[c].word) == 0) places[c] = i;
+        if (places[c] < 0 && columns[c].required) csv_column(csv, columns[c].word, problems);
+    }
+    return problem_count(problems) == before;
+}
+
+static bool read_csv(Arena *arena, const Catalogue *catalogue, const Csv *csv, MeasuredRuns *runs, Problems *problems) {
+    int places[COLUMN_COUNT];
+    if (!csv || !find_columns(csv, places, problems)) return false;
+    for (int i = 0; i < csv->row_count; i++) {
+        MeasuredRun run = {.where = csv_where(csv, i), .rule = ""};
+        run.training.where = run.where;
+        Row row = {.arena = arena, .catalogue = catalogue, .problems = problems, .run = &run};
+        read_cells(&row, csv, i, places);
+        read_row(&row);
+        LIST_PUSH(arena, runs, run);
+    }
+    return true;
+}
+
+bool measured_runs_read(Arena *arena, const Catalogue *catalogue, const char *path, MeasuredRuns *runs,
+                        Problems *problems) {
+    return read_csv(arena, catalogue, csv_read_file(arena, path, problems), runs, problems);
+}
+
+bool measured_runs_read_text(Arena *arena, const Catalogue *catalogue, const char *name, const char *text,
+                             MeasuredRuns *runs, Problems *problems) {
+    return read_csv(arena, catalogue, csv_read_text(arena, name, text, problems), runs, problems);
+}

@@ -1,0 +1,37 @@
+// Measured training runs: rows of CSV files with the header of calibrate/measurements/training/README.md, each as a
+// cluster and a job to predict, or with the reason why no prediction is made.
+#ifndef LOCKSTEP_CALIBRATE_READ_TRAINING_H
+#define LOCKSTEP_CALIBRATE_READ_TRAINING_H
+
+#include "calibrate/training/training_facts.h"
+#include "models/workload/cluster.h"
+
+typedef struct MeasuredRun {
+    Where where;
+    const char *row_id, *family;
+    const char *skipped;          // why there is no prediction, or NULL
+    const char *rule;             // how the measured step follows from what was published
+    const char *unmeasured;       // why nothing can be compared though there is a prediction, or NULL
+    double measured_step_s;       // 0: not published
+    double measured_memory_bytes; // 0: not published
+    const ClusterSpec *cluster;
+    TrainingSpec training;
+    bool micro_batch_open, interleaving_open, recompute_open; // not published: to be tried
+    const SoftwareFacts *software;
+    unsigned assumed; // bit 1 << Assumed for each thing that the row leaves open
+} MeasuredRun;
+
+typedef struct MeasuredRuns {
+    MeasuredRun *items;
+    int count, room;
+} MeasuredRuns;
+
+// Adds the rows of a file. False after problems with the file as a whole. A cell that cannot be read is a problem too,
+// which costs its row and no other.
+bool measured_runs_read(Arena *arena, const Catalogue *catalogue, const char *path, MeasuredRuns *runs,
+                        Problems *problems);
+// The same from a text under a name.
+bool measured_runs_read_text(Arena *arena, const Catalogue *catalogue, const char *name, const char *text,
+                             MeasuredRuns *runs, Problems *problems);
+
+#endif

@@ -1,0 +1,245 @@
+// The job of a measured run: its model, software, precision, layout and batch.
+#include <math.h>
+
+#include "calibrate/training/read_training_internal.h"
+
+// ---- The model.
+
+// "ResNet-50 v1.5" is the library's resnet-50; "resnet50d" is another network.
+static const Model *cnn_of(Row *row) {
+    char name[64];
+    snprintf(name, sizeof name, "%s", row->text[MODEL]);
+    char *version = strcasestr(name, " v1");
+    if (version) *version = '\0';
+    Problems *ignored = problems_create(row->arena);
+    const Model *model = find_model(row->arena, name, row->run->where, ignored);
+    if (!model || model->kind != MODEL_CNN) {
+        skip(row, "the model library has no \"%s\"", row->text[MODEL]);
+        return NULL;
+    }
+    if (!stated(row, IMAGE_SIZE)) assume(row, ASSUMED_IMAGE_SIZE);
+    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : 224;
+    if (size < 64) {
+        skip(row, "images of %d pixels are too small for %s", size, model->name);
+        return NULL;
+    }
+    return size == model->image_size ? model : model_resized(row->arena, model, size, 0);
+}
+
+// A mixture of experts that the library knows, whose configuration tells what the columns do not: latents, shared
+// experts, dense layers. A row of fewer layers is that model cut short. NULL: go by the columns.
+static const Model *known_mixture(Row *row) {
+    static const struct { const char *word, *model; } names[] = {{"deepseekv2", "deepseek-v2"}};
+    const char *name = row->text[MODEL];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (says(row, MODEL, names[i].word)) name = names[i].model;
+    const Model *published = find_model(row->arena, name, row->run->where, problems_create(row->arena));
+    if (!published || published->experts.count != (int)row->number[EXPERTS] ||
+        published->hidden != (int)row->number[HIDDEN])
+        return NULL;
+    Model *model = ARENA_NEW(row->arena, Model);
+    *model = *published;
+    model->name = row->text[MODEL];
+    model->layers = (int)row->number[LAYERS];
+    model->block_count = model->layers + 2;
+    return model;
+}
+
+static void add_experts(Row *row, Model *model) {
+    model->biases = model->learned_positions = false;
+    model->experts = (ExpertShape){
+        .count = (int)row->number[EXPERTS],
+        .per_token = (int)row->number[EXPERTS_PER_TOKEN],
+        .ffn = stated(row, EXPERT_FFN) ? (int)row->number[EXPERT_FFN] : model->ffn,
+        .every = 1,
+    };
+    if (model->experts.per_token == 0) skip(row, "%s is not published", column_word(EXPERTS_PER_TOKEN));
+}
+
+static const Model *transformer_of(Row *row) {
+    static const Column needed[] = {LAYERS, HIDDEN, SEQ_LEN};
+    for (int i = 0; i < 3; i++)
+        if (!stated(row, needed[i])) skip(row, "%s is not published", column_word(needed[i]));
+    if (row->run->skipped) return NULL;
+    bool mixture = row->number[EXPERTS] > 1;
+    const Model *known = mixture ? known_mixture(row) : NULL;
+    if (mixture) assume(row, ASSUMED_EXPERTS);
+    if (known) return known;
+
+    bool encoder = says(row, MODEL_TYPE, "encoder"), llama = says(row, MLP_ACT, "swiglu");
+    bool rotary = llama || says(row, MLP_ACT, "squared");
+    int hidden = (int)row->number[HIDDEN], head_size = usual_head_size(hidden);
+    TransformerShape shape = {
+        .name = row->text[MODEL],
+        .layers = (int)row->number[LAYERS],
+        .hidden = hidden,
+        .heads = (int)row->number[HEADS],
+        .kv_heads = (int)row->number[KV_HEADS],
+        .ffn = (int)row->number[FFN],
+        .vocab = (int)row->number[VOCAB],
+        .max_positions = (int)row->number[SEQ_LEN],
+        .gated_mlp = llama,
+        .untied_embedding = rotary,
+        .causal = !encoder,
+        .rms_norm = rotary,
+    };
+    if (!shape.heads) {
+        shape.heads = hidden % head_size == 0 ? hidden / head_size : 1;
+        assume(row, ASSUMED_HEADS);
+    }
+    if (!shape.vocab) {
+        shape.vocab = encoder ? 30522 : 51200;
+        assume(row, ASSUMED_VOCABULARY);
+    }
+    // Published shapes whose width is not heads times head size (GPT-3 2.7B style) have their own head size.
+    if (shape.hidden % shape.heads != 0) shape.head_dim = (shape.hidden + shape.heads - 1) / shape.heads;
+    Problems *mistakes = problems_create(row->arena);
+    Model *model = (Model *)model_transformer(row->arena, &shape, row->run->where, mistakes);
+    if (!model) {
+        skip(row, "%s", problem_at(mistakes, 0)->text);
+        return NULL;
+    }
+    if (mixture) add_experts(row, model);
+    if (encoder && says(row, MODEL, "squad")) model->head_share = 0; // two numbers per position, no vocabulary
+    return model;
+}
+
+void read_model(Row *row) {
+    TrainingSpec *training = &row->run->training;
+    bool cnn = says(row, MODEL_TYPE, "cnn");
+    training->model = cnn ? cnn_of(row) : transformer_of(row);
+    training->seq_len = row->number[SEQ_LEN];
+}
+
+// ---- Software.
+
+void read_software(Row *row) {
+    TrainingSpec *training = &row->run->training;
+    bool causal = training->model->kind == MODEL_TRANSFORMER && training->model->causal;
+    bool mlperf = says(row, METRIC_KIND, "mlperf") && !causal;
+    const char *text = arena_printf(row->arena, "%s | %s | %s | %s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE],
+                                    row->text[PRECISION], mlperf ? "mlperf" : "",
+                                    strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "");
+    const SoftwareFacts *software = software_facts(text, row->gpu->year);
+    row->run->software = software;
+    assume(row, software->word[0] ? ASSUMED_SOFTWARE : ASSUMED_FRAMEWORK);
+    training->framework = software->framework;
+    training->attention = software->attention;
+    if (says(row, ATTENTION, "flash") && software->attention == ATTENTION_PLAIN) training->attention = ATTENTION_FLASH;
+    training->overlap_grad_reduce = software->overlap_grad_reduce || says(row, OVERLAP, "overlap-grad-reduce");
+    training->fp32_grad_reduce = software->fp32_grad_reduce;
+    training->recompute_stops_early = software->recompute_stops_early;
+    training->tp_overlap = software->tp_overlap || says(row, OVERLAP, "tp-comm-overlap");
+    training->backend = BACKEND_NCCL;
+    training->overlap_param_gather = software->overlap_param_gather || says(row, OVERLAP, "overlap-param-gather");
+    training->bucket_bytes = 25.0 * 1048576;
+    if (software->bucket_parameters > 0)
+        training->bucket_bytes = software->bucket_parameters * (software->fp32_grad_reduce ? 4 : 2);
+    bool encoder = training->model->kind == MODEL_TRANSFORMER && !training->model->causal;
+    if (encoder && software->whole_head) ((Model *)training->model)->head_share = 1;
+    bool server = software->parameter_server || says(row, OVERLAP, "parameter_server") || says(row, OVERLAP, "grpc") ||
+                  says(row, OVERLAP, "no NCCL");
+    if (server && row->gpu_count > 1) {
+        training->backend = BACKEND_MPI;
+        assume(row, ASSUMED_SERVERS);
+    }
+}
+
+void read_precision(Row *row) {
+    TrainingSpec *training = &row->run->training;
+    const char *text = row->text[PRECISION];
+    bool tensor_cores = row->gpu->peak_flops[TF32] > 0;
+    training->mixed_precision = true;
+    if (!text[0])
+        skip(row, "the precision is not published");
+    else if (strcasestr(text, "4bit") || strcasestr(text, "nf4"))
+        skip(row, "quantised base weights (%s) are not modelled yet", text);
+    else if (strcasestr(text, "fp8"))
+        training->precision = FP8;
+    else if (strcasestr(text, "bf16"))
+        training->precision = BF16;
+    else if (strcasestr(text, "fp16"))
+        training->precision = FP16;
+    else if (strcasestr(text, "tf32")) // "fp32/tf32": what PyTorch picks on that GPU
+        training->precision = tensor_cores ? TF32 : FP32;
+    else if (strcasestr(text, "fp32"))
+        training->precision = FP32;
+    else
+        skip(row, "precision \"%s\" is not known", text);
+    if (training->precision == FP32 || training->precision == TF32) training->mixed_precision = false;
+    if (!row->run->skipped && row->gpu->peak_flops[training->precision] == 0)
+        skip(row, "%s has no %s units", row->gpu->name, precision_name(training->precision));
+}
+
+void read_recompute(Row *row) {
+    TrainingSpec *training = &row->run->training;
+    bool transformer = training->model->kind == MODEL_TRANSFORMER;
+    row->run->recompute_open = transformer && !stated(row, RECOMPUTE);
+    if (row->run->recompute_open) assume(row, ASSUMED_RECOMPUTE);
+    if (row->run->recompute_open && row->run->software->recipes_keep_activations) row->run->recompute_open = false;
+    if (strcasecmp(row->text[RECOMPUTE], "full") == 0)
+        training->recompute = RECOMPUTE_FULL;
+    else if (strcasecmp(row->text[RECOMPUTE], "selective") == 0)
+        training->recompute = RECOMPUTE_SELECTIVE;
+    else if (says(row, RECOMPUTE, "per-op") || says(row, RECOMPUTE, "torchtitan"))
+        training->recompute = RECOMPUTE_OPERATIONS;
+    else if (says(row, RECOMPUTE, "selective"))
+        training->recompute = RECOMPUTE_SELECTIVE;
+    else if (says(row, RECOMPUTE, "minimal"))
+        training->recompute = RECOMPUTE_NONE; // keeps every product, recomputes what stands between
+    else if (stated(row, RECOMPUTE) && strcasecmp(row->text[RECOMPUTE], "none") != 0)
+        skip(row, "recomputation \"%s\" is not modelled yet", row->text[RECOMPUTE]);
+}
+
+// ---- Layout and batch.
+
+static int at_least_one(double value) { return value > 1 ? (int)value : 1; }
+
+void read_layout(Row *row) {
+    TrainingSpec *training = &row->run->training;
+    Layout *layout = &training->layout;
+    layout->tp = at_least_one(row->number[TP]);
+    layout->pp = at_least_one(row->number[PP]);
+    layout->vpp = layout->pp > 1 ? at_least_one(row->number[VP]) : 1;
+    layout->dp = (int)row->number[DP];
+    layout->zero = (int)row->number[ZERO];
+    layout->sequence_parallel = row->number[SEQUENCE_PARALLEL] > 0;
+    if (layout->tp > 1 && !stated(row, SEQUENCE_PARALLEL)) {
+        layout->sequence_parallel = row->run->software->sequence_parallel;
+        assume(row, ASSUMED_SEQUENCE_PARALLEL);
+    }
+    row->run->interleaving_open = layout->pp > 1 && !stated(row, VP) && row->run->software->interleaves;
+    if (row->run->interleaving_open) assume(row, ASSUMED_INTERLEAVING);
+    layout->cp = at_least_one(row->number[CP]);
+    layout->ep = at_least_one(row->number[EP]);
+    int data_ranks = row->gpu_count / (layout->tp * layout->pp);
+    if (stated(row, SHARD_GROUP) && row->number[SHARD_GROUP] < data_ranks)
+        layout->shard = (int)row->number[SHARD_GROUP];
+    training->schedule = layout->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    if (layout->zero) training->accumulation_bytes = row->run->software->sharded_accumulation_bytes;
+    training->strategy = row->gpu_count == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
+    bool cnn = training->model->kind == MODEL_CNN;
+    training->optimizer = cnn || says(row, OPTIMIZER, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
+}
+
+void read_batch(Row *row) {
+    TrainingSpec *training = &row->run->training;
+    const Layout *layout = &training->layout;
+    double accumulation = row->number[ACCUMULATION];
+    int dp = layout->dp > 0 ? layout->dp : row->gpu_count / (layout->tp * layout->cp * layout->pp);
+    training->micro_batch = row->number[MICRO_BATCH];
+    training->global_batch = row->number[GLOBAL_BATCH];
+    bool whole_step = training->global_batch == 0 && accumulation > 1; // see the README of the measurements
+    if (whole_step && training->micro_batch > 0) {
+        training->global_batch = training->micro_batch * dp;
+        training->micro_batch /= accumulation;
+    }
+    if (training->global_batch == 0 && training->micro_batch > 0)
+        training->global_batch = training->micro_batch * dp * (accumulation > 0 ? accumulation : 1);
+    if (training->global_batch == 0) {
+        skip(row, "the batch is not published");
+        return;
+    }
+    row->run->micro_batch_open = training->micro_batch == 0;
+    if (row->run->micro_batch_open) assume(row, ASSUMED_MICRO_BATCH);
+}

@@ -1,0 +1,31 @@
+// Scores of predicted runs by family, beside the simplest predictor there is: one utilisation number.
+#ifndef LOCKSTEP_CALIBRATE_SCORE_TRAINING_H
+#define LOCKSTEP_CALIBRATE_SCORE_TRAINING_H
+
+#include "calibrate/training/predict_training.h"
+
+typedef struct FamilyScore {
+    const char *name;
+    int rows, covered;
+    double mean, median, p90; // of |predicted / measured - 1|
+    double bias;              // exp(mean log ratio) - 1
+    double naive;             // mean error of one utilisation number per GPU and precision, fitted on these very rows
+    double rank_order;        // Spearman of predicted and measured; NAN when rows or layouts are too few
+    double inside;            // share of measured steps within the printed 90 % interval
+    int memory_rows;
+    double memory_mean; // error of the peak memory, where it is published
+} FamilyScore;
+
+typedef struct Scores {
+    FamilyScore *families; // in order of name
+    int family_count;
+    FamilyScore all;           // pooled over rows
+    FamilyScore mean_of_means; // macro average over the families with a covered row
+    const int *worst;          // covered rows, worst first
+    int worst_count;
+} Scores;
+
+// factors[i] (or NULL: 1) multiplies the prediction of row i.
+Scores score_runs(Arena *arena, const PredictedRun *runs, int count, const double *factors);
+
+#endif

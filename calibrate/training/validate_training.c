@@ -1,0 +1,182 @@
+// lockstep validate training: published runs, simulated and compared, by family.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "calibrate/command_validate.h"
+#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/cross_training.h"
+#include "calibrate/training/predict_training.h"
+#include "calibrate/training/print_training.h"
+#include "calibrate/training/score_training.h"
+#include "sim/options.h"
+
+#define EXIT_USAGE 2
+#define EXIT_INPUT 4
+#define FOLDER "calibrate/measurements/training/"
+#define WORST_ROWS 20
+
+static const char *const shipped[] = {
+    FOLDER "training_cnn_dle.csv",    FOLDER "training_dlperf.csv",       FOLDER "training_fsdp_mosaic.csv",
+    FOLDER "training_lambda.csv",     FOLDER "training_llm_dgxc.csv",     FOLDER "training_llm_fsdp.csv",
+    FOLDER "training_llm_libai.csv",  FOLDER "training_llm_megatron.csv", FOLDER "training_llm_misc.csv",
+    FOLDER "training_llm_nvidia.csv", FOLDER "training_llm_vtrain.csv",   FOLDER "training_mlperf.csv",
+    FOLDER "training_neusight.csv",   FOLDER "training_scaling_misc.csv", FOLDER "training_single_gpu.csv",
+};
+#define SHIPPED_COUNT ((int)(sizeof shipped / sizeof *shipped))
+
+static const OptionSpec specs[] = {
+    {.name = "family", .kind = OPTION_TEXT, .metavar = "NAME", .help = "only families whose name contains it"},
+    {.name = "anchored",
+     .kind = OPTION_FLAG,
+     .help = "correct the kernels of a family's model and micro-batch by its run on the fewest GPUs; score the others"},
+    {.name = "anchor",
+     .kind = OPTION_TEXTS,
+     .metavar = "FILE.csv",
+     .help = "correct the kernels of runs like these: same GPU, precision, software and model"},
+    {.name = "cross",
+     .kind = OPTION_FLAG,
+     .help = "fit factors on the times by cause to all families but one, and score that one; for each"},
+    {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "every row, by cause, and what was assumed"},
+    {"rows", OPTION_TEXT, "OUT.csv", .help = "every row, skipped ones with the reason: " ROW_COLUMNS},
+    {.name = "csv", .kind = OPTION_FLAG, .help = "print every row as CSV instead of tables"},
+    {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of tables"},
+};
+#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
+
+static const char usage[] = "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --anchor FILE.csv… | "
+                            "--cross] [--rows OUT.csv] [--verbose] [--csv | --json]";
+static const char about[] =
+    "Simulates published training runs (" FOLDER "*.csv, run from the project's folder) and compares step times.\n"
+    "No constant belongs to a row or a model; those shared by a type of GPU or of software were set with these rows "
+    "in\n"
+    "sight. --cross says how far they carry over to families that a fit has not seen.";
+
+// ---- Reading and predicting.
+
+static bool wanted(const MeasuredRun *run, const char *family) {
+    return !family || strcasestr(run->family, family) != NULL;
+}
+
+static int keep_family(MeasuredRuns *runs, const char *family) {
+    int kept = 0;
+    for (int i = 0; i < runs->count; i++)
+        if (wanted(&runs->items[i], family)) runs->items[kept++] = runs->items[i];
+    runs->count = kept;
+    return kept;
+}
+
+static double cpu_seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const MeasuredRuns *runs) {
+    PredictedRun *predicted = ARENA_ARRAY(arena, PredictedRun, runs->count);
+    for (int i = 0; i < runs->count; i++) {
+        double start = cpu_seconds();
+        predicted[i] = predict_run(arena, catalogue, &runs->items[i]);
+        predicted[i].seconds_to_predict = cpu_seconds() - start;
+        if (!predicted[i].skipped) predicted[i].skipped = runs->items[i].unmeasured;
+    }
+    return predicted;
+}
+
+// ---- Anchoring.
+
+static double *anchor_on_files(Arena *arena, const Catalogue *catalogue, const Options *options,
+                               const PredictedRun *runs, int count, Problems *problems) {
+    int files = 0;
+    const char *const *paths = option_texts(options, "anchor", &files);
+    MeasuredRuns anchors = {.count = 0};
+    for (int i = 0; i < files; i++) measured_runs_read(arena, catalogue, paths[i], &anchors, problems);
+    PredictedRun *predicted = predict_all(arena, catalogue, &anchors);
+    for (int i = 0; i < anchors.count; i++) {
+        if (!predicted[i].skipped) continue;
+        problem_add(problems, predicted[i].run->where, "%s cannot be an anchor: %s", predicted[i].run->row_id,
+                    predicted[i].skipped);
+        problem_hint(problems, "its columns are those of " FOLDER "README.md");
+    }
+    return anchor_on(arena, runs, count, predicted, anchors.count);
+}
+
+static void print_without_anchors(Arena *arena, const PredictedRun *runs, int count) {
+    Scores scores = score_runs(arena, runs, count, NULL);
+    printf("The same rows without anchors: mean of families %.1f %%.\n", 100 * scores.mean_of_means.mean);
+}
+
+// ---- The command.
+
+static void print_text(Arena *arena, const Options *options, const Scores *scores, const PredictedRun *runs, int count,
+                       const double *factors) {
+    print_scoreboard(scores);
+    print_memory_scores(scores);
+    print_worst(scores, runs, factors, WORST_ROWS);
+    print_skipped(arena, runs, count);
+    if (!option_flag(options, "verbose")) return;
+    print_assumptions(runs, count);
+    print_rows(runs, count, factors);
+}
+
+static int validate(Arena *arena, const Options *options, Problems *problems) {
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    MeasuredRuns runs = {.count = 0};
+    int files = option_positional_count(options);
+    bool readable = true; // a bad cell costs its row only, and is told at the end
+    for (int i = 0; i < (files ? files : SHIPPED_COUNT); i++)
+        readable &=
+            measured_runs_read(arena, catalogue, files ? option_positional(options, i) : shipped[i], &runs, problems);
+    if (!readable) return EXIT_INPUT;
+    const char *family = option_text(options, "family", NULL);
+    bool anchored = option_flag(options, "anchored"), given = option_given(options, "anchor");
+    if (option_flag(options, "cross") + anchored + given > 1) {
+        problem_add(problems, (Where){0}, "--cross, --anchored and --anchor are different questions");
+        return EXIT_USAGE;
+    }
+    if (keep_family(&runs, family) == 0) {
+        problem_add(problems, (Where){0}, "no family's name contains \"%s\"", family ? family : "");
+        problem_hint(problems, "without --family the table names them all");
+        return EXIT_INPUT;
+    }
+
+    PredictedRun *predicted = predict_all(arena, catalogue, &runs);
+    bool cross = option_flag(options, "cross");
+    CrossFit fit = cross ? cross_fit(arena, predicted, runs.count) : (CrossFit){.fitted_count = 0};
+    int before = problem_count(problems);
+    const double *factors = cross      ? fit.factors
+                            : anchored ? anchor_within(arena, predicted, runs.count)
+                            : given    ? anchor_on_files(arena, catalogue, options, predicted, runs.count, problems)
+                                       : NULL;
+    if (problem_count(problems) > before) return EXIT_INPUT;
+    const char *rows = option_text(options, "rows", NULL);
+    if (rows && !write_training_rows(arena, rows, predicted, runs.count, factors, problems)) return 1;
+    Scores scores = score_runs(arena, predicted, runs.count, factors);
+    if (option_flag(options, "csv"))
+        print_rows_csv(predicted, runs.count, factors);
+    else if (option_flag(options, "json"))
+        print_scores_json(arena, &scores, predicted, runs.count);
+    else
+        print_text(arena, options, &scores, predicted, runs.count, factors);
+    bool text = !option_flag(options, "csv") && !option_flag(options, "json");
+    if (cross && text) print_factors(&fit);
+    if ((anchored || given) && text) print_without_anchors(arena, predicted, runs.count);
+    return 0;
+}
+
+int validate_training(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
+    int code = EXIT_USAGE;
+    if (option_help(options)) {
+        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
+        code = 0;
+    } else if (problem_count(problems) == 0) {
+        code = validate(arena, options, problems);
+    }
+    problems_print(problems, stderr);
+    arena_close(arena);
+    return code;
+}
