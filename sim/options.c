@@ -290,10 +290,8 @@ void options_refuse_positional(const Options *options, int allowed, Problems *pr
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
                                int second_count, int *count) {
     OptionSpec *joined = ARENA_ARRAY(arena, OptionSpec, first_count + second_count);
-    for (int i = 0; i < first_count; i++)
-        joined[i] = first[i];
-    for (int i = 0; i < second_count; i++)
-        joined[first_count + i] = second[i];
+    for (int i = 0; i < first_count; i++) joined[i] = first[i];
+    for (int i = 0; i < second_count; i++) joined[first_count + i] = second[i];
     *count = first_count + second_count;
     return joined;
 }
