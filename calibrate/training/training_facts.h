@@ -16,6 +16,7 @@ typedef struct SoftwareFacts {
     bool sequence_parallel; // with tensor parallelism, when the row does not say
     bool overlap_param_gather;
     bool tp_overlap;
+    bool tp_waits; // for all tensor-parallel traffic, in backward too
     double bucket_parameters; // of a gradient bucket at least; 0: 25 MiB as PyTorch
     bool recompute_stops_early;
     double sharded_accumulation_bytes; // with ZeRO: moved per parameter and micro-batch beyond the usual

@@ -127,15 +127,11 @@ void pass_recompute(Pass *pass, bool recomputed) {
     if (pass->count == 0 || pass_now(pass)->recomputed != recomputed) open_stretch(pass, recomputed);
 }
 
-// User buffers pass pieces while the product beside them runs; the first or last piece, and traffic beside which no
-// product runs, stays exposed (fit over 76 NeMo steps).
-#define TP_EXPOSED_SHARE 0.65
-
 void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes) {
     if (work->tp == 1 || bytes == 0) return;
     Stretch *stretch = pass_now(pass);
     stretch->collective = op;
-    stretch->bytes = work->training->tp_overlap ? TP_EXPOSED_SHARE * bytes : bytes;
+    stretch->bytes = bytes;
     stretch->for_what = CAUSE_TP;
     open_stretch(pass, stretch->recomputed);
 }
@@ -149,15 +145,15 @@ void pass_exchange(const Work *work, Pass *pass, double bytes) {
     open_stretch(pass, stretch->recomputed);
 }
 
-void pass_ring(const Work *work, Pass *pass, double bytes) {
-    if (work->cp == 1) return;
+void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
     open_stretch(pass, pass_now(pass)->recomputed);
-    pass_now(pass)->ring_bytes = bytes;
+    Stretch *stretch = pass_now(pass);
+    stretch->beside = op;
+    stretch->beside_bytes = bytes;
+    stretch->beside_cause = cause;
 }
 
-void pass_ring_end(const Work *work, Pass *pass) {
-    if (work->cp > 1) open_stretch(pass, pass_now(pass)->recomputed);
-}
+void pass_beside_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
 static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)llround(size); }
 
@@ -207,8 +203,11 @@ static void list_add(CostList *list, CostItem item) {
 }
 
 static void list_add_stretch(CostList *list, const Stretch *stretch, double launch_seconds) {
-    CostItem ring = {.cause = CAUSE_CP, .collective = COLLECTIVE_ALL_GATHER, .bytes = stretch->ring_bytes};
-    list_add(list, ring);
+    CostItem beside = {.cause = stretch->beside_cause,
+                       .collective = stretch->beside,
+                       .bytes = stretch->beside_bytes,
+                       .beside = true};
+    list_add(list, beside);
     if (stretch->recomputed) {
         list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE, .seconds = stretch_seconds(stretch) + launch_seconds});
     } else {
@@ -217,7 +216,7 @@ static void list_add_stretch(CostList *list, const Stretch *stretch, double laun
             list_add(list, (CostItem){.cause = (Cause)cause, .seconds = seconds});
         }
     }
-    if (stretch->ring_bytes > 0) list_add(list, (CostItem){.cause = CAUSE_CP, .join = true});
+    if (stretch->beside_bytes > 0) list_add(list, (CostItem){.cause = stretch->beside_cause, .join = true});
     if (stretch->bytes > 0)
         list_add(list,
                  (CostItem){.cause = stretch->for_what, .collective = stretch->collective, .bytes = stretch->bytes});

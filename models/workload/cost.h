@@ -30,9 +30,10 @@ extern const char *const cause_titles[CAUSE_COUNT]; // "Matrix multiplication", 
 typedef struct CostItem {
     Cause cause;
     double seconds;          // of work; 0 for a collective
-    CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, except
-    double bytes;            // for cause CP: that runs beside what follows
-    bool join;               // the stream waits for what runs beside it
+    CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, unless it runs beside
+    double bytes;
+    bool beside; // it runs beside what follows, until
+    bool join;   // the stream waits for it
 } CostItem;
 
 #define COST_ITEMS 160

@@ -57,10 +57,19 @@ void linear_forward(const Work *work, Pass *pass, double batch, double tokens, d
     add_casts(work, pass, batch * (tokens * in + in * out));
 }
 
-void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
+    add_casts(work, pass, batch * (tokens * out + in * out));
+}
+
+void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, out, in, tokens);
-    add_casts(work, pass, batch * 2 * (tokens * out + in * out));
+    add_casts(work, pass, batch * (tokens * out + in * out));
+}
+
+void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    linear_input_backward(work, pass, batch, tokens, out, in);
+    linear_weight_backward(work, pass, batch, tokens, out, in);
 }
 
 // ---- Attention core: from queries, keys and values to the weighted values.
@@ -109,12 +118,13 @@ static void plain_attention(const Work *work, Pass *pass, const Shard *shard, in
 // 2023); each rank holds a piece from the front and one from the back, so that causal work is equal.
 static void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double key_bytes = 2 * work->element_bytes * shard->tokens * work->cp * shard->key;
-    pass_ring(work, pass, direction == BACKWARD ? 2 * key_bytes : key_bytes);
+    bool ring = work->cp > 1;
+    if (ring) pass_beside(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
     if (work->training->attention != ATTENTION_PLAIN)
         flash_attention(work, pass, shard, direction);
     else
         plain_attention(work, pass, shard, direction);
-    pass_ring_end(work, pass);
+    if (ring) pass_beside_end(pass);
 }
 
 // ---- A layer.
@@ -179,59 +189,119 @@ void leave_region(const Work *work, Pass *pass) {
     pass_collective(work, pass, op, hidden_tensor_bytes(work));
 }
 
-static void dense_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
-    linear_forward(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
-    mlp_passes(work, pass, shard, FORWARD);
-    if (last_product) linear_forward(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
+// ---- Products that begin or end a tensor-parallel region, with their traffic. Where user buffers pass it in pieces,
+// a product works on the pieces that are there; what is summed has its last piece to pass when the product is done.
+
+typedef void Products(const Work *work, Pass *pass, const Shard *shard, Product *product);
+
+static void fc1_product(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    product(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
 }
 
-// Slices of the sequence keep their slices through router and experts.
-static bool enters_whole(const Work *work, bool experts) { return !(experts && work->sequence_parallel); }
+static void fc2_product(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    product(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
+}
+
+static void output_product(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    product(work, pass, 1, shard->tokens, shard->hidden, shard->value);
+}
+
+static bool passes_pieces(const Work *work) { return work->sequence_parallel && work->training->tp_overlap; }
+
+static void gather_beside(const Work *work, Pass *pass, const Shard *shard, Products *products, Product *product) {
+    pass_beside(pass, CAUSE_TP, COLLECTIVE_ALL_GATHER, hidden_tensor_bytes(work));
+    products(work, pass, shard, product);
+    pass_beside_end(pass);
+}
+
+static void enter_products(const Work *work, Pass *pass, const Shard *shard, Products *products, Product *product) {
+    if (passes_pieces(work)) {
+        gather_beside(work, pass, shard, products, product);
+        return;
+    }
+    enter_region(work, pass);
+    products(work, pass, shard, product);
+}
+
+static void leave_products(const Work *work, Pass *pass, const Shard *shard, Products *products) {
+    if (!passes_pieces(work)) {
+        products(work, pass, shard, linear_forward);
+        leave_region(work, pass);
+        return;
+    }
+    double bytes = hidden_tensor_bytes(work), last_piece = bytes / work->tp;
+    pass_beside(pass, CAUSE_TP, COLLECTIVE_REDUCE_SCATTER, bytes - last_piece);
+    products(work, pass, shard, linear_forward);
+    pass_beside_end(pass);
+    pass_collective(work, pass, COLLECTIVE_REDUCE_SCATTER, last_piece);
+}
+
+// Backward of the products that begin a region: slices of the input are gathered again beside the input's gradient, which
+// is summed beside the weights' (Korthikanti et al. 2022, section 4.2.2).
+static void enter_products_backward(const Work *work, Pass *pass, const Shard *shard, Products *products) {
+    if (work->tp == 1 || work->training->tp_waits) {
+        products(work, pass, shard, linear_backward);
+        leave_region(work, pass);
+        return;
+    }
+    if (work->sequence_parallel)
+        gather_beside(work, pass, shard, products, linear_input_backward);
+    else
+        products(work, pass, shard, linear_input_backward);
+    CollectiveOp op = work->sequence_parallel ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
+    pass_beside(pass, CAUSE_TP, op, hidden_tensor_bytes(work));
+    products(work, pass, shard, linear_weight_backward);
+    pass_beside_end(pass);
+}
+
+static void dense_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
+    enter_products(work, pass, shard, fc1_product, linear_forward);
+    mlp_passes(work, pass, shard, FORWARD);
+    if (last_product) leave_products(work, pass, shard, fc2_product);
+}
+
+static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
+    enter_products(work, pass, shard, fc2_product, linear_backward);
+    mlp_passes(work, pass, shard, BACKWARD);
+    enter_products_backward(work, pass, shard, fc1_product);
+}
+
+// Slices of the sequence keep their slices through router and routed experts.
+static bool experts_leave(const Work *work) { return !work->sequence_parallel || work->model->experts.shared_ffn > 0; }
 
 static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool experts, bool last_product) {
     double half_kernels = layer_kernels(work, FORWARD) / 2;
 
-    enter_region(work, pass);
     hidden_passes(work, pass, shard, FORWARD);
-    qkv_products(work, pass, shard, linear_forward);
+    enter_products(work, pass, shard, qkv_products, linear_forward);
     qkv_passes(work, pass, shard);
     attention_core(work, pass, shard, FORWARD);
-    linear_forward(work, pass, 1, shard->tokens, shard->hidden, shard->value);
     pass_kernels(pass, half_kernels);
-    leave_region(work, pass);
+    leave_products(work, pass, shard, output_product);
 
-    if (enters_whole(work, experts)) enter_region(work, pass);
     hidden_passes(work, pass, shard, FORWARD);
+    pass_kernels(pass, half_kernels);
     if (experts)
         experts_forward(work, pass);
     else
         dense_forward(work, pass, shard, last_product);
-    pass_kernels(pass, half_kernels);
-    bool shared = work->model->experts.shared_ffn > 0;
-    if (last_product && (enters_whole(work, experts) || shared)) leave_region(work, pass);
-}
-
-static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
-    linear_backward(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
-    mlp_passes(work, pass, shard, BACKWARD);
-    linear_backward(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
+    if (experts && last_product && experts_leave(work)) leave_region(work, pass);
 }
 
 static void layer_backward(const Work *work, Pass *pass, const Shard *shard, bool experts) {
     double half_kernels = layer_kernels(work, BACKWARD) / 2;
 
-    bool shared = work->model->experts.shared_ffn > 0;
-    if (enters_whole(work, experts) || shared) enter_region(work, pass);
-    if (experts)
-        experts_backward(work, pass);
-    else
-        dense_backward(work, pass, shard);
-    hidden_passes(work, pass, shard, BACKWARD);
     pass_kernels(pass, half_kernels);
-    if (enters_whole(work, experts)) leave_region(work, pass);
+    if (experts) {
+        if (work->model->experts.shared_ffn > 0) enter_region(work, pass);
+        experts_backward(work, pass);
+        if (!work->sequence_parallel) leave_region(work, pass);
+    } else {
+        dense_backward(work, pass, shard);
+    }
+    hidden_passes(work, pass, shard, BACKWARD);
 
-    enter_region(work, pass);
-    linear_backward(work, pass, 1, shard->tokens, shard->hidden, shard->value);
+    enter_products(work, pass, shard, output_product, linear_backward);
     if (work->training->recompute == RECOMPUTE_SELECTIVE) {
         pass_recompute(pass, true);
         attention_core(work, pass, shard, FORWARD);
@@ -240,10 +310,9 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard, boo
     }
     attention_core(work, pass, shard, BACKWARD);
     qkv_passes(work, pass, shard);
-    qkv_products(work, pass, shard, linear_backward);
-    hidden_passes(work, pass, shard, BACKWARD);
     pass_kernels(pass, half_kernels);
-    leave_region(work, pass);
+    enter_products_backward(work, pass, shard, qkv_products);
+    hidden_passes(work, pass, shard, BACKWARD);
 }
 
 // Of the products of a layer in their order (query, key, value, output, gate, up, down) the second, fourth, … again,

@@ -40,10 +40,6 @@ static double weight_bytes(const TrainingSpec *training) {
 
 // ---- Buckets.
 
-// NCCL's kernels hold SMs and memory bandwidth while they run beside others: 24 to 32 of 108 to 132 SMs; 0.2 to 0.4
-// fits FSDP runs.
-#define INTERFERENCE_SHARE 0.3
-
 static void put_interference(Builder *builder, const OpList *beside, double bytes) {
     SimTime work = 0;
     for (int i = 0; i < beside->count; i++)
