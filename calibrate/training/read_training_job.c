@@ -128,6 +128,7 @@ void read_software(Row *row) {
     if (says(row, ATTENTION, "flash") && software->attention == ATTENTION_PLAIN) training->attention = ATTENTION_FLASH;
     training->overlap_grad_reduce = software->overlap_grad_reduce || says(row, OVERLAP, "overlap-grad-reduce");
     training->fp32_grad_reduce = software->fp32_grad_reduce;
+    training->half_weights = software->half_weights;
     training->recompute_stops_early = software->recompute_stops_early;
     training->tp_overlap = software->tp_overlap || says(row, OVERLAP, "tp-comm-overlap");
     training->tp_waits = software->tp_waits;

@@ -65,7 +65,7 @@ static const SoftwareFacts facts[] = {
     {.word = "oneflow", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_PLAIN,
      .overlap_grad_reduce = true, .tp_waits = true, .because = "OneFlow compiles the graph: fused kernels, overlapped gradients"},
     {.word = "internevo", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .bucket_parameters = 512 * 1048576.0,
+     .overlap_grad_reduce = true, .half_weights = true, .bucket_parameters = 512 * 1048576.0,
      .because = "InternEvo: flash attention, eager rotary embedding and SwiGLU, overlapped 16-bit ZeRO-1"},
     {.word = "llm.c", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_FLASH,
      .overlap_grad_reduce = true, .because = "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},

@@ -13,6 +13,7 @@ typedef struct SoftwareFacts {
     Attention attention;
     bool overlap_grad_reduce;
     bool fp32_grad_reduce;
+    bool half_weights; // eager software whose model is cast to 16 bits, without autocast
     bool sequence_parallel; // with tensor parallelism, when the row does not say
     bool overlap_param_gather;
     bool tp_overlap;

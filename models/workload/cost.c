@@ -80,7 +80,10 @@ const FrameworkTraits *framework_traits(Framework framework) {
 
 double weight_traffic(const TrainingSpec *training, int direction) {
     double more = direction == BACKWARD ? training->accumulation_bytes : 0;
-    if (training->layout.zero < 2) return framework_traits(training->framework)->weight_cast_bytes[direction] + more;
+    if (training->layout.zero < 2) {
+        Framework framework = training->half_weights ? FRAMEWORK_MEGATRON : training->framework;
+        return framework_traits(framework)->weight_cast_bytes[direction] + more;
+    }
     if (direction == FORWARD) return 0;
     return more + (gradient_bytes(training) > 2 ? FSDP_BYTES_32 : FSDP_BYTES_16);
 }
@@ -304,5 +307,5 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
 
 double gradient_bytes(const TrainingSpec *training) {
     if (training->fp32_grad_reduce || precision_bytes(training->precision) >= 4) return 4;
-    return training->mixed_precision ? framework_traits(training->framework)->wire_bytes : 2;
+    return training->mixed_precision && !training->half_weights ? framework_traits(training->framework)->wire_bytes : 2;
 }

@@ -158,7 +158,8 @@ static void qkv_products(const Work *work, Pass *pass, const Shard *shard, Produ
 // Norms, residuals and dropout: half of the layer's with attention, half with the MLP.
 static void hidden_passes(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double elements = shard->tokens * shard->hidden * shard->share;
-    double bytes = work->training->mixed_precision ? work->traits->hidden_bytes : work->element_bytes;
+    bool cast = work->training->mixed_precision && !work->training->half_weights;
+    double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
     pass_bytes(work, pass, CAUSE_MEMORY, work->traits->hidden[direction] / 2 * bytes * elements);
 }
 

@@ -84,6 +84,7 @@ typedef struct TrainingSpec {
     double epochs;            // times `samples`; 0: 1
     Precision precision;      // of matrix multiplications; weights: mixed precision keeps an fp32 master copy
     bool mixed_precision;     // fp16/bf16 compute with fp32 master weights (AMP, Megatron)
+    bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     Recompute recompute;
     Attention attention;
     Framework framework;
