@@ -374,21 +374,24 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     pass_kernels(backward, 8);
 }
 
+static const double fused_logit_bytes[] = {8, 10};
+
 static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
     const Model *model = work->model;
     double tokens = work->tokens * model->head_share, vocab = model->vocab / work->tp, h = model->hidden;
     double norm_bytes = work->element_bytes * work->tokens * h * shard_of(work).share;
+    const double *logit_bytes = work->training->fused_loss ? fused_logit_bytes : work->traits->logit_bytes;
 
     pass_bytes(work, forward, CAUSE_MEMORY, 2 * norm_bytes);
     enter_region(work, forward);
     if (!model->causal) linear_forward(work, forward, 1, tokens, h, h);
     pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
-    pass_bytes(work, forward, CAUSE_MEMORY, work->traits->logit_bytes[FORWARD] * tokens * vocab);
+    pass_bytes(work, forward, CAUSE_MEMORY, logit_bytes[FORWARD] * tokens * vocab);
     pass_kernels(forward, 12);
     // Each position's maximum, sum and own logit, in 32 bits.
     pass_collective(work, forward, COLLECTIVE_ALL_REDUCE, 12 * tokens);
 
-    pass_bytes(work, backward, CAUSE_MEMORY, work->traits->logit_bytes[BACKWARD] * tokens * vocab);
+    pass_bytes(work, backward, CAUSE_MEMORY, logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
     if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);

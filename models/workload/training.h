@@ -95,6 +95,7 @@ typedef struct TrainingSpec {
     bool overlap_param_gather;  // ZeRO 1: weights are gathered while the next forward runs
     bool tp_overlap;            // tensor-parallel traffic passes in pieces beside its products (user buffers)
     bool tp_waits;              // and backward waits for all of it: Megatron before 2022, frameworks like it
+    bool fused_loss;            // softmax and cross entropy in few kernels that keep logits in 16 bits
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
