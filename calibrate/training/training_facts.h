@@ -17,6 +17,7 @@ typedef struct SoftwareFacts {
     bool sequence_parallel; // with tensor parallelism, when the row does not say
     bool overlap_param_gather;
     bool tp_overlap;
+    bool shards_optimizer; // ZeRO 1 when the row does not say
     bool fused_dispatch;
     bool fused_loss;
     bool tp_waits; // for all tensor-parallel traffic, in backward too

@@ -80,6 +80,7 @@ const FrameworkTraits *framework_traits(Framework framework) {
 #define FSDP_BYTES_16 5.8
 
 double weight_traffic(const TrainingSpec *training, int direction) {
+    if (training->lora_rank > 0) return 0;
     double more = direction == BACKWARD ? training->accumulation_bytes : 0;
     if (training->layout.zero < 2) {
         Framework framework = training->half_weights ? FRAMEWORK_MEGATRON : training->framework;
@@ -306,7 +307,20 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 
-double gradient_bytes(const TrainingSpec *training) {
+// Two narrow matrices beside the query, key and value product and the output product of each layer.
+double trained_share(const TrainingSpec *training) {
+    const Model *model = training->model;
+    if (training->lora_rank == 0 || model->kind != MODEL_TRANSFORMER) return 1;
+    double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1);
+    double widths = model->hidden + qkv + value_width(model) + model->hidden;
+    return training->lora_rank * widths * model->layers / model_parameters(model);
+}
+
+static double whole_gradient_bytes(const TrainingSpec *training) {
     if (training->fp32_grad_reduce || precision_bytes(training->precision) >= 4) return 4;
     return training->mixed_precision && !training->half_weights ? framework_traits(training->framework)->wire_bytes : 2;
+}
+
+double gradient_bytes(const TrainingSpec *training) {
+    return whole_gradient_bytes(training) * trained_share(training);
 }

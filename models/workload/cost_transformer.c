@@ -63,6 +63,7 @@ void linear_input_backward(const Work *work, Pass *pass, double batch, double to
 }
 
 void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    if (work->training->lora_rank > 0) return;
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, out, in, tokens);
     add_casts(work, pass, batch * (tokens * out + in * out));
 }
@@ -245,7 +246,8 @@ static void enter_products_backward(const Work *work, Pass *pass, const Shard *s
         leave_region(work, pass);
         return;
     }
-    if (work->sequence_parallel)
+    bool trained = work->training->lora_rank == 0; // else the input is needed no more
+    if (work->sequence_parallel && trained)
         gather_beside(work, pass, shard, products, linear_input_backward);
     else
         products(work, pass, shard, linear_input_backward);
@@ -253,6 +255,16 @@ static void enter_products_backward(const Work *work, Pass *pass, const Shard *s
     pass_beside(pass, CAUSE_TP, op, hidden_tensor_bytes(work));
     products(work, pass, shard, linear_weight_backward);
     pass_beside_end(pass);
+}
+
+// Beside a frozen product: dropout of its input, two narrow products that read and write it, and the sum; counted.
+static const double adapter_passes[] = {7, 9}, adapter_kernels[] = {4, 8};
+
+static void adapter(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    if (work->training->lora_rank == 0) return;
+    double elements = shard->tokens * shard->hidden * shard->share;
+    pass_bytes(work, pass, CAUSE_MEMORY, adapter_passes[direction] * work->element_bytes * elements);
+    pass_kernels(pass, adapter_kernels[direction]);
 }
 
 static void dense_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
@@ -275,9 +287,11 @@ static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool
 
     hidden_passes(work, pass, shard, FORWARD);
     enter_products(work, pass, shard, qkv_products, linear_forward);
+    adapter(work, pass, shard, FORWARD);
     qkv_passes(work, pass, shard);
     attention_core(work, pass, shard, FORWARD);
     pass_kernels(pass, half_kernels);
+    adapter(work, pass, shard, FORWARD);
     leave_products(work, pass, shard, output_product);
 
     hidden_passes(work, pass, shard, FORWARD);
@@ -303,6 +317,7 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard, boo
     hidden_passes(work, pass, shard, BACKWARD);
 
     enter_products(work, pass, shard, output_product, linear_backward);
+    adapter(work, pass, shard, BACKWARD);
     if (work->training->recompute == RECOMPUTE_SELECTIVE) {
         pass_recompute(pass, true);
         attention_core(work, pass, shard, FORWARD);
@@ -312,6 +327,7 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard, boo
     attention_core(work, pass, shard, BACKWARD);
     qkv_passes(work, pass, shard);
     pass_kernels(pass, half_kernels);
+    adapter(work, pass, shard, BACKWARD);
     enter_products_backward(work, pass, shard, qkv_products);
     hidden_passes(work, pass, shard, BACKWARD);
 }
@@ -368,6 +384,7 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     leave_region(work, forward);
 
     // Rows are scattered into a gradient as large as the table, which is cleared and added.
+    if (work->training->lora_rank > 0) return;
     enter_region(work, backward);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
     pass_bytes(work, backward, CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
@@ -393,7 +410,8 @@ static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
 
     pass_bytes(work, backward, CAUSE_MEMORY, logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
-    pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
+    bool trained = work->training->lora_rank == 0;
+    if (trained) pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
     if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);
     pass_kernels(backward, 16);
     leave_region(work, backward);

@@ -298,7 +298,8 @@ static void run_schedule(Builder *builder) {
 
 static double parameters_to_update(const Builder *builder) {
     const Resolved *r = builder->request->resolved;
-    return builder->parameters / r->shard + builder->experts / (r->shard > 1 ? r->expert_ranks : 1);
+    double held = builder->parameters / r->shard + builder->experts / (r->shard > 1 ? r->expert_ranks : 1);
+    return held * trained_share(builder->request->training);
 }
 
 static void finish_step(Builder *builder) {
@@ -308,7 +309,8 @@ static void finish_step(Builder *builder) {
     const Model *model = training->model;
     bool ends = request->stage == 0 || request->stage == r->pp - 1;
     finish_gradients(builder);
-    if (r->pp > 1 && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding) {
+    if (r->pp > 1 && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding &&
+        training->lora_rank == 0) {
         double bytes = ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
         put(builder, STREAM_MAIN,
             transfer_op(

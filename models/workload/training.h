@@ -85,6 +85,7 @@ typedef struct TrainingSpec {
     Precision precision;      // of matrix multiplications; weights: mixed precision keeps an fp32 master copy
     bool mixed_precision;     // fp16/bf16 compute with fp32 master weights (AMP, Megatron)
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
+    int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     Recompute recompute;
     Attention attention;
     Framework framework;
