@@ -130,6 +130,7 @@ PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const Measure
 double run_flops(const MeasuredRun *run, const TrainingSpec *training) {
     int seq_len = (int)training->seq_len;
     double flops = model_flops_per_sample(run->training.model, seq_len);
+    if (training->lora_rank > 0) flops -= model_forward_flops_per_sample(run->training.model, seq_len);
     if (training->recompute == RECOMPUTE_FULL) flops += model_forward_flops_per_sample(run->training.model, seq_len);
     return flops * run->training.global_batch;
 }

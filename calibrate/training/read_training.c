@@ -126,7 +126,6 @@ static void refuse_kinds(Row *row) {
     bool known = false;
     for (int i = 0; i < 5; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
     if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
-    if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) skip(row, "LoRA is not modelled yet");
     if (says(row, NOTES, "cpu_offload=True")) skip(row, "offloading is not modelled yet");
 }
 

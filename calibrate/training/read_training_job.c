@@ -113,12 +113,16 @@ void read_model(Row *row) {
 
 // ---- Software.
 
+// Ranks are 8 to 64: what adapters cost hardly depends on them.
+#define USUAL_LORA_RANK 16
+
 void read_software(Row *row) {
     TrainingSpec *training = &row->run->training;
+    if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) training->lora_rank = USUAL_LORA_RANK;
     bool causal = training->model->kind == MODEL_TRANSFORMER && training->model->causal;
-    bool mlperf = says(row, METRIC_KIND, "mlperf") && !causal;
+    bool mlperf = says(row, METRIC_KIND, "mlperf"); // whose decoders run NeMo on NVIDIA's GPUs
     const char *text = arena_printf(row->arena, "%s | %s | %s | %s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE],
-                                    row->text[PRECISION], mlperf ? "mlperf" : "",
+                                    row->text[PRECISION], !mlperf ? "" : causal ? "nemo" : "mlperf",
                                     strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "");
     const SoftwareFacts *software = software_facts(text, row->gpu->year);
     row->run->software = software;
@@ -128,8 +132,12 @@ void read_software(Row *row) {
     if (says(row, ATTENTION, "flash") && software->attention == ATTENTION_PLAIN) training->attention = ATTENTION_FLASH;
     training->overlap_grad_reduce = software->overlap_grad_reduce || says(row, OVERLAP, "overlap-grad-reduce");
     training->fp32_grad_reduce = software->fp32_grad_reduce;
+    training->half_weights = software->half_weights;
     training->recompute_stops_early = software->recompute_stops_early;
     training->tp_overlap = software->tp_overlap || says(row, OVERLAP, "tp-comm-overlap");
+    training->tp_waits = software->tp_waits;
+    training->fused_dispatch = software->fused_dispatch;
+    training->fused_loss = software->fused_loss;
     training->backend = BACKEND_NCCL;
     training->overlap_param_gather = software->overlap_param_gather || says(row, OVERLAP, "overlap-param-gather");
     training->bucket_bytes = 25.0 * 1048576;
@@ -203,6 +211,10 @@ void read_layout(Row *row) {
     layout->vpp = layout->pp > 1 ? at_least_one(row->number[VP]) : 1;
     layout->dp = (int)row->number[DP];
     layout->zero = (int)row->number[ZERO];
+    if (!stated(row, ZERO) && row->run->software->shards_optimizer) {
+        layout->zero = 1;
+        assume(row, ASSUMED_SHARD_GROUP);
+    }
     layout->sequence_parallel = row->number[SEQUENCE_PARALLEL] > 0;
     if (layout->tp > 1 && !stated(row, SEQUENCE_PARALLEL)) {
         layout->sequence_parallel = row->run->software->sequence_parallel;

@@ -13,9 +13,14 @@ typedef struct SoftwareFacts {
     Attention attention;
     bool overlap_grad_reduce;
     bool fp32_grad_reduce;
+    bool half_weights; // eager software whose model is cast to 16 bits, without autocast
     bool sequence_parallel; // with tensor parallelism, when the row does not say
     bool overlap_param_gather;
     bool tp_overlap;
+    bool shards_optimizer; // ZeRO 1 when the row does not say
+    bool fused_dispatch;
+    bool fused_loss;
+    bool tp_waits; // for all tensor-parallel traffic, in backward too
     double bucket_parameters; // of a gradient bucket at least; 0: 25 MiB as PyTorch
     bool recompute_stops_early;
     double sharded_accumulation_bytes; // with ZeRO: moved per parameter and micro-batch beyond the usual

@@ -8,7 +8,8 @@
 // One row per kind of software. Passes are counted from what the kernels read and write; where a framework is not
 // fused each operation reads and writes by itself. From fits over 695 published CNN and encoder steps: traffic (1.1 to
 // 1.25 eager, 0.93 tuned, 1.33 graph), the CNN passes, and the scores of eager and tuned. From fits over 291 Megatron
-// steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Counted by hand from what each
+// steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Megatron's loss, operation by operation
+// in 32 bits (copy, maximum, subtract, exp, sum, divide; back: scale, copy), moves 38 and 14 bytes per logit. Counted by hand from what each
 // framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25 us per eager operation.
 // clang-format off
 static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
@@ -22,7 +23,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_MEGATRON] = {
         .traffic = 1, .issue_seconds = 5e-6, .channels_last = false,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
-        .layer_kernels = {26, 40}, .logit_bytes = {8, 10},
+        .layer_kernels = {26, 40}, .logit_bytes = {38, 14},
         .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .conv_kernels = {3, 4},
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
     },
@@ -79,8 +80,12 @@ const FrameworkTraits *framework_traits(Framework framework) {
 #define FSDP_BYTES_16 5.8
 
 double weight_traffic(const TrainingSpec *training, int direction) {
+    if (training->lora_rank > 0) return 0;
     double more = direction == BACKWARD ? training->accumulation_bytes : 0;
-    if (training->layout.zero < 2) return framework_traits(training->framework)->weight_cast_bytes[direction] + more;
+    if (training->layout.zero < 2) {
+        Framework framework = training->half_weights ? FRAMEWORK_MEGATRON : training->framework;
+        return framework_traits(framework)->weight_cast_bytes[direction] + more;
+    }
     if (direction == FORWARD) return 0;
     return more + (gradient_bytes(training) > 2 ? FSDP_BYTES_32 : FSDP_BYTES_16);
 }
@@ -127,15 +132,11 @@ void pass_recompute(Pass *pass, bool recomputed) {
     if (pass->count == 0 || pass_now(pass)->recomputed != recomputed) open_stretch(pass, recomputed);
 }
 
-// User buffers pass pieces while the product beside them runs; the first or last piece, and traffic beside which no
-// product runs, stays exposed (fit over 76 NeMo steps).
-#define TP_EXPOSED_SHARE 0.65
-
 void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes) {
     if (work->tp == 1 || bytes == 0) return;
     Stretch *stretch = pass_now(pass);
     stretch->collective = op;
-    stretch->bytes = work->training->tp_overlap ? TP_EXPOSED_SHARE * bytes : bytes;
+    stretch->bytes = bytes;
     stretch->for_what = CAUSE_TP;
     open_stretch(pass, stretch->recomputed);
 }
@@ -149,15 +150,15 @@ void pass_exchange(const Work *work, Pass *pass, double bytes) {
     open_stretch(pass, stretch->recomputed);
 }
 
-void pass_ring(const Work *work, Pass *pass, double bytes) {
-    if (work->cp == 1) return;
+void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
     open_stretch(pass, pass_now(pass)->recomputed);
-    pass_now(pass)->ring_bytes = bytes;
+    Stretch *stretch = pass_now(pass);
+    stretch->beside = op;
+    stretch->beside_bytes = bytes;
+    stretch->beside_cause = cause;
 }
 
-void pass_ring_end(const Work *work, Pass *pass) {
-    if (work->cp > 1) open_stretch(pass, pass_now(pass)->recomputed);
-}
+void pass_beside_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
 static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)llround(size); }
 
@@ -207,8 +208,11 @@ static void list_add(CostList *list, CostItem item) {
 }
 
 static void list_add_stretch(CostList *list, const Stretch *stretch, double launch_seconds) {
-    CostItem ring = {.cause = CAUSE_CP, .collective = COLLECTIVE_ALL_GATHER, .bytes = stretch->ring_bytes};
-    list_add(list, ring);
+    CostItem beside = {.cause = stretch->beside_cause,
+                       .collective = stretch->beside,
+                       .bytes = stretch->beside_bytes,
+                       .beside = true};
+    list_add(list, beside);
     if (stretch->recomputed) {
         list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE, .seconds = stretch_seconds(stretch) + launch_seconds});
     } else {
@@ -217,7 +221,7 @@ static void list_add_stretch(CostList *list, const Stretch *stretch, double laun
             list_add(list, (CostItem){.cause = (Cause)cause, .seconds = seconds});
         }
     }
-    if (stretch->ring_bytes > 0) list_add(list, (CostItem){.cause = CAUSE_CP, .join = true});
+    if (stretch->beside_bytes > 0) list_add(list, (CostItem){.cause = stretch->beside_cause, .join = true});
     if (stretch->bytes > 0)
         list_add(list,
                  (CostItem){.cause = stretch->for_what, .collective = stretch->collective, .bytes = stretch->bytes});
@@ -303,7 +307,20 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 
-double gradient_bytes(const TrainingSpec *training) {
+// Two narrow matrices beside the query, key and value product and the output product of each layer.
+double trained_share(const TrainingSpec *training) {
+    const Model *model = training->model;
+    if (training->lora_rank == 0 || model->kind != MODEL_TRANSFORMER) return 1;
+    double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1);
+    double widths = model->hidden + qkv + value_width(model) + model->hidden;
+    return training->lora_rank * widths * model->layers / model_parameters(model);
+}
+
+static double whole_gradient_bytes(const TrainingSpec *training) {
     if (training->fp32_grad_reduce || precision_bytes(training->precision) >= 4) return 4;
-    return training->mixed_precision ? framework_traits(training->framework)->wire_bytes : 2;
+    return training->mixed_precision && !training->half_weights ? framework_traits(training->framework)->wire_bytes : 2;
+}
+
+double gradient_bytes(const TrainingSpec *training) {
+    return whole_gradient_bytes(training) * trained_share(training);
 }

@@ -30,9 +30,10 @@ extern const char *const cause_titles[CAUSE_COUNT]; // "Matrix multiplication", 
 typedef struct CostItem {
     Cause cause;
     double seconds;          // of work; 0 for a collective
-    CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, except
-    double bytes;            // for cause CP: that runs beside what follows
-    bool join;               // the stream waits for what runs beside it
+    CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, unless it runs beside
+    double bytes;
+    bool beside; // it runs beside what follows, until
+    bool join;   // the stream waits for it
 } CostItem;
 
 #define COST_ITEMS 160
@@ -57,7 +58,8 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 
 // One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
-double gradient_bytes(const TrainingSpec *training); // per parameter on the wire
+double trained_share(const TrainingSpec *training);  // of the parameters: 1, or what LoRA's adapters add
+double gradient_bytes(const TrainingSpec *training); // per parameter on the wire, frozen ones counted in
 
 // ---- Memory of one rank by class, bytes.
 typedef enum MemoryClass {

@@ -12,7 +12,9 @@
 #define SORT_AGAIN_PASSES 2
 #define ROUTER_BYTES 24 // per token and expert: 32-bit scores, softmax, the choice, counts
 #define ROUTER_KERNELS 12
-#define EXPERT_KERNELS 14 // sorting, counting, exchanging and grouped products
+#define EXPERT_KERNELS 14 // sorting, counting, exchanging
+#define PRODUCT_KERNELS 1     // each expert's product is launched by itself; in 8 bits its two inputs' scales are laid
+#define FP8_PRODUCT_KERNELS 4 // out anew and an input is cast
 
 // ---- Routing.
 
@@ -49,7 +51,11 @@ typedef struct Routing {
     double sent, received; // tokens with repeats, on this GPU's slice of the tokens; on all slices
     double slice;          // 1/tp with sequence parallelism
     double per_expert, local_experts, ffn;
+    double copies; // of a token that travel, as a share of its experts: one per rank with fused dispatch
 } Routing;
+
+// A token's k experts are on so many different ranks, of even choices.
+static double ranks_of_token(double ep, double k) { return ep * (1 - pow(1 - 1 / ep, k)); }
 
 static Routing routing_of(const Work *work) {
     const ExpertShape *experts = &work->model->experts;
@@ -61,10 +67,12 @@ static Routing routing_of(const Work *work) {
         .per_expert = received / local,
         .local_experts = local,
         .ffn = experts->ffn / work->tp,
+        .copies = work->training->fused_dispatch ? ranks_of_token(work->ep, experts->per_token) / experts->per_token : 1,
     };
 }
 
 static void sort_tokens(const Work *work, Pass *pass, double tokens, int passes) {
+    if (work->training->fused_dispatch) passes = 0;
     pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * tokens * work->model->hidden);
 }
 
@@ -73,7 +81,7 @@ static bool sorts_again(const Work *work, const Routing *routing) { return work-
 // Routed tokens to the ranks of their experts, or back: slices are exchanged, then put together for tensor parallelism.
 static void exchange_tokens(const Work *work, Pass *pass, const Routing *routing, bool to_experts) {
     double row = work->model->hidden * work->element_bytes;
-    double exchanged = fmax(routing->sent, routing->received) * routing->slice * row;
+    double exchanged = fmax(routing->sent, routing->received) * routing->slice * routing->copies * row;
     CollectiveOp slices = to_experts ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER;
     if (!to_experts && sorts_again(work, routing)) sort_tokens(work, pass, routing->received, SORT_AGAIN_PASSES);
     if (!to_experts && work->sequence_parallel) pass_collective(work, pass, slices, routing->received * row);
@@ -108,7 +116,11 @@ static void route(const Work *work, Pass *pass, const Routing *routing, int dire
     if (direction == BACKWARD)
         pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
     pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * experts);
+    if (work->training->fused_dispatch) return;
+    int products = direction == BACKWARD ? 4 : 2;
+    int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;
     pass_kernels(pass, ROUTER_KERNELS + EXPERT_KERNELS * (direction == BACKWARD ? 2 : 1));
+    pass_kernels(pass, products * each * routing->local_experts);
 }
 
 void experts_forward(const Work *work, Pass *pass) {

@@ -36,7 +36,9 @@ typedef struct Stretch {
     Cause for_what;  // TP or EP
     CollectiveOp collective;
     double bytes;
-    double ring_bytes; // gathered around the context-parallel ring beside this stretch; 0 none
+    CollectiveOp beside;
+    double beside_bytes; // what runs beside this stretch; 0 none
+    Cause beside_cause;  // CP: keys and values around the ring; TP: beside products
 } Stretch;
 
 #define PASS_STRETCHES 64
@@ -65,8 +67,9 @@ Stretch *pass_now(Pass *pass);                                                  
 void pass_recompute(Pass *pass, bool recomputed);                                  // from here on
 void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes); // nothing without tensor parallelism
 void pass_exchange(const Work *work, Pass *pass, double bytes); // all-to-all; nothing without expert parallelism
-void pass_ring(const Work *work, Pass *pass, double bytes);     // beside the stretch that begins here
-void pass_ring_end(const Work *work, Pass *pass);
+// Beside the stretch that begins here, until it ends.
+void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes);
+void pass_beside_end(Pass *pass);
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k);
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels
@@ -76,6 +79,8 @@ CostList pass_finish(const Work *work, const Pass *pass); // launches added, mer
 // A product of `batch` equal matrices with its casts; backward: the gradient of the input, then of the weight.
 void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 double hidden_tensor_bytes(const Work *work);
 // Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
 void enter_region(const Work *work, Pass *pass);

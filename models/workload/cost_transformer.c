@@ -57,10 +57,20 @@ void linear_forward(const Work *work, Pass *pass, double batch, double tokens, d
     add_casts(work, pass, batch * (tokens * in + in * out));
 }
 
-void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
+    add_casts(work, pass, batch * (tokens * out + in * out));
+}
+
+void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    if (work->training->lora_rank > 0) return;
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, out, in, tokens);
-    add_casts(work, pass, batch * 2 * (tokens * out + in * out));
+    add_casts(work, pass, batch * (tokens * out + in * out));
+}
+
+void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    linear_input_backward(work, pass, batch, tokens, out, in);
+    linear_weight_backward(work, pass, batch, tokens, out, in);
 }
 
 // ---- Attention core: from queries, keys and values to the weighted values.
@@ -109,12 +119,13 @@ static void plain_attention(const Work *work, Pass *pass, const Shard *shard, in
 // 2023); each rank holds a piece from the front and one from the back, so that causal work is equal.
 static void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double key_bytes = 2 * work->element_bytes * shard->tokens * work->cp * shard->key;
-    pass_ring(work, pass, direction == BACKWARD ? 2 * key_bytes : key_bytes);
+    bool ring = work->cp > 1;
+    if (ring) pass_beside(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
     if (work->training->attention != ATTENTION_PLAIN)
         flash_attention(work, pass, shard, direction);
     else
         plain_attention(work, pass, shard, direction);
-    pass_ring_end(work, pass);
+    if (ring) pass_beside_end(pass);
 }
 
 // ---- A layer.
@@ -148,7 +159,8 @@ static void qkv_products(const Work *work, Pass *pass, const Shard *shard, Produ
 // Norms, residuals and dropout: half of the layer's with attention, half with the MLP.
 static void hidden_passes(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double elements = shard->tokens * shard->hidden * shard->share;
-    double bytes = work->training->mixed_precision ? work->traits->hidden_bytes : work->element_bytes;
+    bool cast = work->training->mixed_precision && !work->training->half_weights;
+    double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
     pass_bytes(work, pass, CAUSE_MEMORY, work->traits->hidden[direction] / 2 * bytes * elements);
 }
 
@@ -179,59 +191,133 @@ void leave_region(const Work *work, Pass *pass) {
     pass_collective(work, pass, op, hidden_tensor_bytes(work));
 }
 
-static void dense_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
-    linear_forward(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
-    mlp_passes(work, pass, shard, FORWARD);
-    if (last_product) linear_forward(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
+// ---- Products that begin or end a tensor-parallel region, with their traffic. Where user buffers pass it in pieces,
+// a product works on the pieces that are there; what is summed has its last piece to pass when the product is done.
+
+typedef void Products(const Work *work, Pass *pass, const Shard *shard, Product *product);
+
+static void fc1_product(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    product(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
 }
 
-// Slices of the sequence keep their slices through router and experts.
-static bool enters_whole(const Work *work, bool experts) { return !(experts && work->sequence_parallel); }
+static void fc2_product(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    product(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
+}
+
+static void output_product(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    product(work, pass, 1, shard->tokens, shard->hidden, shard->value);
+}
+
+static bool passes_pieces(const Work *work) { return work->sequence_parallel && work->training->tp_overlap; }
+
+static void gather_beside(const Work *work, Pass *pass, const Shard *shard, Products *products, Product *product) {
+    pass_beside(pass, CAUSE_TP, COLLECTIVE_ALL_GATHER, hidden_tensor_bytes(work));
+    products(work, pass, shard, product);
+    pass_beside_end(pass);
+}
+
+static void enter_products(const Work *work, Pass *pass, const Shard *shard, Products *products, Product *product) {
+    if (passes_pieces(work)) {
+        gather_beside(work, pass, shard, products, product);
+        return;
+    }
+    enter_region(work, pass);
+    products(work, pass, shard, product);
+}
+
+static void leave_products(const Work *work, Pass *pass, const Shard *shard, Products *products) {
+    if (!passes_pieces(work)) {
+        products(work, pass, shard, linear_forward);
+        leave_region(work, pass);
+        return;
+    }
+    double bytes = hidden_tensor_bytes(work), last_piece = bytes / work->tp;
+    pass_beside(pass, CAUSE_TP, COLLECTIVE_REDUCE_SCATTER, bytes - last_piece);
+    products(work, pass, shard, linear_forward);
+    pass_beside_end(pass);
+    pass_collective(work, pass, COLLECTIVE_REDUCE_SCATTER, last_piece);
+}
+
+// Backward of the products that begin a region: slices of the input are gathered again beside the input's gradient, which
+// is summed beside the weights' (Korthikanti et al. 2022, section 4.2.2).
+static void enter_products_backward(const Work *work, Pass *pass, const Shard *shard, Products *products) {
+    if (work->tp == 1 || work->training->tp_waits) {
+        products(work, pass, shard, linear_backward);
+        leave_region(work, pass);
+        return;
+    }
+    bool trained = work->training->lora_rank == 0; // else the input is needed no more
+    if (work->sequence_parallel && trained)
+        gather_beside(work, pass, shard, products, linear_input_backward);
+    else
+        products(work, pass, shard, linear_input_backward);
+    CollectiveOp op = work->sequence_parallel ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
+    pass_beside(pass, CAUSE_TP, op, hidden_tensor_bytes(work));
+    products(work, pass, shard, linear_weight_backward);
+    pass_beside_end(pass);
+}
+
+// Beside a frozen product: dropout of its input, two narrow products that read and write it, and the sum; counted.
+static const double adapter_passes[] = {7, 9}, adapter_kernels[] = {4, 8};
+
+static void adapter(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    if (work->training->lora_rank == 0) return;
+    double elements = shard->tokens * shard->hidden * shard->share;
+    pass_bytes(work, pass, CAUSE_MEMORY, adapter_passes[direction] * work->element_bytes * elements);
+    pass_kernels(pass, adapter_kernels[direction]);
+}
+
+static void dense_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
+    enter_products(work, pass, shard, fc1_product, linear_forward);
+    mlp_passes(work, pass, shard, FORWARD);
+    if (last_product) leave_products(work, pass, shard, fc2_product);
+}
+
+static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
+    enter_products(work, pass, shard, fc2_product, linear_backward);
+    mlp_passes(work, pass, shard, BACKWARD);
+    enter_products_backward(work, pass, shard, fc1_product);
+}
+
+// Slices of the sequence keep their slices through router and routed experts.
+static bool experts_leave(const Work *work) { return !work->sequence_parallel || work->model->experts.shared_ffn > 0; }
 
 static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool experts, bool last_product) {
     double half_kernels = layer_kernels(work, FORWARD) / 2;
 
-    enter_region(work, pass);
     hidden_passes(work, pass, shard, FORWARD);
-    qkv_products(work, pass, shard, linear_forward);
+    enter_products(work, pass, shard, qkv_products, linear_forward);
+    adapter(work, pass, shard, FORWARD);
     qkv_passes(work, pass, shard);
     attention_core(work, pass, shard, FORWARD);
-    linear_forward(work, pass, 1, shard->tokens, shard->hidden, shard->value);
     pass_kernels(pass, half_kernels);
-    leave_region(work, pass);
+    adapter(work, pass, shard, FORWARD);
+    leave_products(work, pass, shard, output_product);
 
-    if (enters_whole(work, experts)) enter_region(work, pass);
     hidden_passes(work, pass, shard, FORWARD);
+    pass_kernels(pass, half_kernels);
     if (experts)
         experts_forward(work, pass);
     else
         dense_forward(work, pass, shard, last_product);
-    pass_kernels(pass, half_kernels);
-    bool shared = work->model->experts.shared_ffn > 0;
-    if (last_product && (enters_whole(work, experts) || shared)) leave_region(work, pass);
-}
-
-static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
-    linear_backward(work, pass, 1, shard->tokens, shard->hidden, shard->ffn);
-    mlp_passes(work, pass, shard, BACKWARD);
-    linear_backward(work, pass, 1, shard->tokens, shard->fc1, shard->hidden);
+    if (experts && last_product && experts_leave(work)) leave_region(work, pass);
 }
 
 static void layer_backward(const Work *work, Pass *pass, const Shard *shard, bool experts) {
     double half_kernels = layer_kernels(work, BACKWARD) / 2;
 
-    bool shared = work->model->experts.shared_ffn > 0;
-    if (enters_whole(work, experts) || shared) enter_region(work, pass);
-    if (experts)
-        experts_backward(work, pass);
-    else
-        dense_backward(work, pass, shard);
-    hidden_passes(work, pass, shard, BACKWARD);
     pass_kernels(pass, half_kernels);
-    if (enters_whole(work, experts)) leave_region(work, pass);
+    if (experts) {
+        if (work->model->experts.shared_ffn > 0) enter_region(work, pass);
+        experts_backward(work, pass);
+        if (!work->sequence_parallel) leave_region(work, pass);
+    } else {
+        dense_backward(work, pass, shard);
+    }
+    hidden_passes(work, pass, shard, BACKWARD);
 
-    enter_region(work, pass);
-    linear_backward(work, pass, 1, shard->tokens, shard->hidden, shard->value);
+    enter_products(work, pass, shard, output_product, linear_backward);
+    adapter(work, pass, shard, BACKWARD);
     if (work->training->recompute == RECOMPUTE_SELECTIVE) {
         pass_recompute(pass, true);
         attention_core(work, pass, shard, FORWARD);
@@ -240,10 +326,10 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard, boo
     }
     attention_core(work, pass, shard, BACKWARD);
     qkv_passes(work, pass, shard);
-    qkv_products(work, pass, shard, linear_backward);
-    hidden_passes(work, pass, shard, BACKWARD);
     pass_kernels(pass, half_kernels);
-    leave_region(work, pass);
+    adapter(work, pass, shard, BACKWARD);
+    enter_products_backward(work, pass, shard, qkv_products);
+    hidden_passes(work, pass, shard, BACKWARD);
 }
 
 // Of the products of a layer in their order (query, key, value, output, gate, up, down) the second, fourth, … again,
@@ -298,29 +384,34 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     leave_region(work, forward);
 
     // Rows are scattered into a gradient as large as the table, which is cleared and added.
+    if (work->training->lora_rank > 0) return;
     enter_region(work, backward);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
     pass_bytes(work, backward, CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
     pass_kernels(backward, 8);
 }
 
+static const double fused_logit_bytes[] = {8, 10};
+
 static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
     const Model *model = work->model;
     double tokens = work->tokens * model->head_share, vocab = model->vocab / work->tp, h = model->hidden;
     double norm_bytes = work->element_bytes * work->tokens * h * shard_of(work).share;
+    const double *logit_bytes = work->training->fused_loss ? fused_logit_bytes : work->traits->logit_bytes;
 
     pass_bytes(work, forward, CAUSE_MEMORY, 2 * norm_bytes);
     enter_region(work, forward);
     if (!model->causal) linear_forward(work, forward, 1, tokens, h, h);
     pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
-    pass_bytes(work, forward, CAUSE_MEMORY, work->traits->logit_bytes[FORWARD] * tokens * vocab);
+    pass_bytes(work, forward, CAUSE_MEMORY, logit_bytes[FORWARD] * tokens * vocab);
     pass_kernels(forward, 12);
     // Each position's maximum, sum and own logit, in 32 bits.
     pass_collective(work, forward, COLLECTIVE_ALL_REDUCE, 12 * tokens);
 
-    pass_bytes(work, backward, CAUSE_MEMORY, work->traits->logit_bytes[BACKWARD] * tokens * vocab);
+    pass_bytes(work, backward, CAUSE_MEMORY, logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
-    pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
+    bool trained = work->training->lora_rank == 0;
+    if (trained) pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
     if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);
     pass_kernels(backward, 16);
     leave_region(work, backward);

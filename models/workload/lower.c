@@ -15,7 +15,7 @@ typedef struct Lowering {
     Resolved r;
     StageShapes *shapes;        // [pp]
     const double *output_bytes; // [pp x vpp]
-    double traffic_seconds;     // see StageRequest
+    double traffic_seconds, tp_traffic_seconds; // see StageRequest
     int label_per_kind;
     Program *programs;
     const Gpu **program_gpu; // what each program was made for
@@ -69,6 +69,7 @@ static StageRequest stage_request(const Lowering *l, int rank, int stage) {
                             .shapes = l->shapes,
                             .output_bytes = l->output_bytes,
                             .traffic_seconds = l->traffic_seconds,
+                            .tp_traffic_seconds = l->tp_traffic_seconds,
                             .label_per_kind = l->label_per_kind};
     if (stage == 0 && l->training->sample_bytes > 0) {
         request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
@@ -82,23 +83,32 @@ static StageRequest stage_request(const Lowering *l, int rank, int stage) {
 
 #define PROBE_BYTES 268435456.0 // a large block of weights
 
+static double alone_seconds(const Lowering *l, CollectiveOp op, const int *ranks, int count, double bytes) {
+    CollectiveRequest request = {
+        .op = op, .backend = l->training->backend, .ranks = ranks, .rank_count = count, .bytes = bytes};
+    return collective_plan(l->arena, l->cluster->network, &request).alone_seconds;
+}
+
 static double traffic_seconds_per_byte(const Lowering *l) {
     int count = l->r.shard > 1 ? l->r.shard : l->r.data_ranks;
     if (count < 2 || l->training->backend != BACKEND_NCCL) return 0;
     int *ranks = ARENA_ARRAY(l->arena, int, count);
     for (int d = 0; d < count; d++) ranks[d] = layout_rank(&l->r, 0, d, 0);
-    CollectiveRequest request = {.op = l->r.shard > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE,
-                                 .backend = l->training->backend,
-                                 .ranks = ranks,
-                                 .rank_count = count,
-                                 .bytes = PROBE_BYTES};
-    double seconds = collective_plan(l->arena, l->cluster->network, &request).alone_seconds;
-    if (l->training->layout.zero < 2) { // the slope: large buckets, whose messages overlap
-        request.bytes = 2 * PROBE_BYTES;
-        seconds = collective_plan(l->arena, l->cluster->network, &request).alone_seconds - seconds;
-    }
+    CollectiveOp op = l->r.shard > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
+    double seconds = alone_seconds(l, op, ranks, count, PROBE_BYTES);
+    if (l->training->layout.zero < 2) // the slope: large buckets, whose messages overlap
+        seconds = alone_seconds(l, op, ranks, count, 2 * PROBE_BYTES) - seconds;
     double passes = l->r.shard > 1 ? 1 : 2; // an all-reduce moves each byte twice
     return seconds / PROBE_BYTES / passes;
+}
+
+static double tp_traffic_seconds_per_byte(const Lowering *l) {
+    if (l->r.tp < 2 || l->training->backend != BACKEND_NCCL) return 0;
+    int *ranks = ARENA_ARRAY(l->arena, int, l->r.tp);
+    for (int t = 0; t < l->r.tp; t++) ranks[t] = layout_rank(&l->r, t, 0, 0);
+    bool slices = l->training->layout.sequence_parallel;
+    return alone_seconds(l, slices ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE, ranks, l->r.tp, PROBE_BYTES) /
+           PROBE_BYTES;
 }
 
 // ---- Programs: one per stage and type of GPU.
@@ -389,6 +399,7 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     l.output_bytes = output_bytes;
     make_links(&l);
     l.traffic_seconds = traffic_seconds_per_byte(&l);
+    l.tp_traffic_seconds = tp_traffic_seconds_per_byte(&l);
     make_programs(&l);
     make_group_channels(&l);
     make_pass_channels(&l);

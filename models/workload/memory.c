@@ -289,6 +289,8 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     }
 
     ParameterBytes each = parameter_bytes(training);
+    each.gradient *= trained_share(training);
+    each.optimizer *= trained_share(training);
     const Layout *layout = &training->layout;
     Memory memory = {.capacity = gpu->memory_bytes};
     memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters, layout, 3, dp);

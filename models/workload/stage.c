@@ -7,7 +7,7 @@
 
 #include "sim/check.h"
 
-static const char *const stream_names[STREAM_COUNT] = {"compute",         "gradients",      "ring",
+static const char *const stream_names[STREAM_COUNT] = {"compute",         "gradients",      "beside",
                                                        "activations out", "activations in", "gradients out",
                                                        "gradients in",    "load",           "decode"};
 
@@ -54,15 +54,32 @@ static int mark(const Builder *builder, int purpose, int k) { return purpose * b
 
 // ---- What one micro-batch costs in a chunk.
 
+// Tensor-parallel kernels take SMs from the products beside them.
+static void add_interference(Builder *builder, OpList *list, const CostItem *beside) {
+    SimTime work = 0;
+    for (int i = list->count - 2; i >= 0 && list->items[i].label != BESIDE; i--)
+        if (list->items[i].kind == OP_WORK) work += list->items[i].time;
+    if (beside->cause != CAUSE_TP) return;
+    double together = fmin(builder->request->tp_traffic_seconds * beside->bytes, step_seconds(work));
+    if (together > 0) LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, INTERFERENCE_SHARE * together));
+}
+
 static void add_items(Builder *builder, OpList *list, const CostList *cost) {
+    const CostItem *beside = NULL;
     for (int i = 0; i < cost->count; i++) {
         const CostItem *item = &cost->items[i];
         if (item->join) {
-            LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_RING));
+            LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_BESIDE));
+            add_interference(builder, list, beside);
         } else if (item->bytes > 0) {
             int slot = item->cause == CAUSE_CP ? SLOT_CP : item->cause == CAUSE_EP ? SLOT_EP : SLOT_TP;
             int plan = shape_number(builder->arena, shapes_of(builder, slot), item->collective, item->bytes);
-            LIST_PUSH(builder->arena, list, transfer_op(item->cause, slot, plan));
+            Op op = transfer_op(item->cause, slot, plan);
+            if (item->beside) {
+                op.label = BESIDE;
+                beside = item;
+            }
+            LIST_PUSH(builder->arena, list, op);
         } else if (item->seconds > 0) {
             Op *last = list->count ? &list->items[list->count - 1] : NULL;
             if (last && last->kind == OP_WORK && last->cause == item->cause)
@@ -153,27 +170,28 @@ static void make_room(Builder *builder, OpList *list, int more) {
     list->room = room;
 }
 
-// From here on the ring passes keys and values on its own stream.
-static int start_ring(Builder *builder, Op transfer) {
+// From here on a transfer runs on a stream of its own.
+static int start_beside(Builder *builder, Op transfer) {
     int started = new_mark(builder), done = new_mark(builder);
     put(builder, STREAM_MAIN, record_op(started));
-    put(builder, STREAM_RING, wait_op(CAUSE_CP, started));
-    put(builder, STREAM_RING, transfer);
-    put(builder, STREAM_RING, record_op(done));
+    put(builder, STREAM_BESIDE, wait_op(CAUSE_CP, started));
+    put(builder, STREAM_BESIDE, transfer);
+    put(builder, STREAM_BESIDE, record_op(done));
     return done;
 }
 
 void put_labelled(Builder *builder, const OpList *list, int32_t label) {
     make_room(builder, &builder->streams[STREAM_MAIN], list->count);
-    int ring_done = -1;
+    int beside_done = -1;
     for (int i = 0; i < list->count; i++) {
         Op op = list->items[i];
+        bool beside = op.label == BESIDE;
         op.label = label;
-        if (op.kind == OP_TRANSFER && op.slot == SLOT_CP) {
-            ring_done = start_ring(builder, op);
+        if (beside) {
+            beside_done = start_beside(builder, op);
             continue;
         }
-        if (op.kind == OP_WAIT && op.id == JOIN_RING) op.id = ring_done;
+        if (op.kind == OP_WAIT && op.id == JOIN_BESIDE) op.id = beside_done;
         put(builder, STREAM_MAIN, op);
     }
 }
@@ -280,7 +298,8 @@ static void run_schedule(Builder *builder) {
 
 static double parameters_to_update(const Builder *builder) {
     const Resolved *r = builder->request->resolved;
-    return builder->parameters / r->shard + builder->experts / (r->shard > 1 ? r->expert_ranks : 1);
+    double held = builder->parameters / r->shard + builder->experts / (r->shard > 1 ? r->expert_ranks : 1);
+    return held * trained_share(builder->request->training);
 }
 
 static void finish_step(Builder *builder) {
@@ -290,7 +309,8 @@ static void finish_step(Builder *builder) {
     const Model *model = training->model;
     bool ends = request->stage == 0 || request->stage == r->pp - 1;
     finish_gradients(builder);
-    if (r->pp > 1 && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding) {
+    if (r->pp > 1 && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding &&
+        training->lora_rank == 0) {
         double bytes = ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
         put(builder, STREAM_MAIN,
             transfer_op(

@@ -50,6 +50,7 @@ typedef struct StageRequest {
     StageShapes *shapes;        // of all stages, [pp]: out-slots are numbered by the sender's list
     const double *output_bytes; // [pp x vpp] passed on after each chunk, per rank
     double traffic_seconds;     // a rank's data-parallel traffic takes per byte, when alone
+    double tp_traffic_seconds;  // a rank's tensor-parallel traffic
     int label_per_kind;         // forward k of a stage has label 1 + k, backward k 1 + label_per_kind + k
     double storage_bytes;       // read per step by this rank; 0 none
     double host_to_gpu_bytes;   // copied per step; 0 none

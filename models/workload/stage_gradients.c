@@ -12,7 +12,8 @@ bool gathers_weights(const Builder *builder) {
 
 bool gathers_ahead(const Builder *builder) {
     const TrainingSpec *training = builder->request->training;
-    return training->layout.zero == 1 && builder->request->resolved->shard > 1 && training->overlap_param_gather;
+    return training->layout.zero == 1 && builder->request->resolved->shard > 1 && training->overlap_param_gather &&
+           training->lora_rank == 0;
 }
 
 static void put_collective(Builder *builder, int slot, CollectiveOp op, double bytes) {
@@ -24,8 +25,8 @@ static void put_collective(Builder *builder, int slot, CollectiveOp op, double b
 // then summed over the groups.
 static void put_reduction(Builder *builder, double parameters, double experts) {
     const Resolved *r = builder->request->resolved;
-    double bytes = ceil(parameters) * gradient_bytes(builder->request->training);
-    double expert_bytes = ceil(experts) * gradient_bytes(builder->request->training);
+    double bytes = ceil(ceil(parameters) * gradient_bytes(builder->request->training));
+    double expert_bytes = ceil(ceil(experts) * gradient_bytes(builder->request->training));
     if (expert_bytes > 0 && r->expert_ranks > 1)
         put_collective(builder, SLOT_EXPERT_DP, r->shard > 1 ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
                        expert_bytes);
@@ -39,10 +40,6 @@ static double weight_bytes(const TrainingSpec *training) {
 }
 
 // ---- Buckets.
-
-// NCCL's kernels hold SMs and memory bandwidth while they run beside others: 24 to 32 of 108 to 132 SMs; 0.2 to 0.4
-// fits FSDP runs.
-#define INTERFERENCE_SHARE 0.3
 
 static void put_interference(Builder *builder, const OpList *beside, double bytes) {
     SimTime work = 0;
@@ -133,7 +130,7 @@ static void reduce_block(Builder *builder, int block, int computed, bool last_mi
     const Resolved *r = builder->request->resolved;
     double parameters = builder->blocks[block].parameters;
     if (parameters <= 0) return;
-    double bytes = ceil(parameters) * gradient_bytes(builder->request->training);
+    double bytes = ceil(ceil(parameters) * gradient_bytes(builder->request->training));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, computed));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
     if (last_micro_batch && r->data_ranks > r->shard)
@@ -177,12 +174,13 @@ void finish_gradients(Builder *builder) {
 void gather_weights_after_optimizer(Builder *builder) {
     const Resolved *r = builder->request->resolved;
     if (r->shard == 1 || gathers_weights(builder) || gathers_ahead(builder)) return;
+    double share = trained_share(builder->request->training);
     int updated = new_mark(builder), gathered = new_mark(builder);
     put(builder, STREAM_MAIN, record_op(updated));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, updated));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
-                   ceil(builder->parameters) * weight_bytes(builder->request->training));
-    gather_experts(builder, builder->experts);
+                   ceil(ceil(builder->parameters) * weight_bytes(builder->request->training) * share));
+    gather_experts(builder, share * builder->experts);
     put(builder, STREAM_GRADIENTS, record_op(gathered));
     put(builder, STREAM_MAIN, wait_op(CAUSE_DP, gathered));
 }

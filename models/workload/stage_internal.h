@@ -12,7 +12,7 @@ typedef struct OpList {
 enum {
     STREAM_MAIN,
     STREAM_GRADIENTS,
-    STREAM_RING,
+    STREAM_BESIDE,
     STREAM_FORWARD_OUT,
     STREAM_FORWARD_IN,
     STREAM_BACKWARD_OUT,
@@ -22,13 +22,18 @@ enum {
     STREAM_COUNT
 };
 
-// A block of the stage, and what one micro-batch does in it: operations without labels, where a transfer of SLOT_CP
-// starts beside what follows, and a wait for mark JOIN_RING ends that.
+// A block of the stage, and what one micro-batch does in it: operations without labels, where a transfer labelled
+// BESIDE starts beside what follows, and a wait for mark JOIN_BESIDE ends that.
 typedef struct StageBlock {
     OpList forward, backward;
     double parameters, experts; // on this GPU; spread experts, which fewer ranks share, apart
 } StageBlock;
-#define JOIN_RING (-1)
+#define BESIDE (-1)
+#define JOIN_BESIDE (-1)
+
+// NCCL's kernels hold SMs and memory bandwidth while they run beside others: 24 to 32 of 108 to 132 SMs; 0.2 to 0.4
+// fits FSDP runs.
+#define INTERFERENCE_SHARE 0.3
 
 typedef struct Builder {
     Arena *arena;

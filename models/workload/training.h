@@ -84,6 +84,8 @@ typedef struct TrainingSpec {
     double epochs;            // times `samples`; 0: 1
     Precision precision;      // of matrix multiplications; weights: mixed precision keeps an fp32 master copy
     bool mixed_precision;     // fp16/bf16 compute with fp32 master weights (AMP, Megatron)
+    bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
+    int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     Recompute recompute;
     Attention attention;
     Framework framework;
@@ -92,10 +94,13 @@ typedef struct TrainingSpec {
     double bucket_bytes; // DDP buckets; 25 MiB as PyTorch does
     bool overlap_grad_reduce;
     bool overlap_param_gather;  // ZeRO 1: weights are gathered while the next forward runs
-    bool tp_overlap;            // tensor-parallel traffic is hidden behind the products beside it (user buffers)
+    bool tp_overlap;            // tensor-parallel traffic passes in pieces beside its products (user buffers)
+    bool tp_waits;              // and backward waits for all of it: Megatron before 2022, frameworks like it
+    bool fused_loss;            // softmax and cross entropy in few kernels that keep logits in 16 bits
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
+    bool fused_dispatch;        // experts' tokens sorted inside the exchange, one copy per rank (DeepEP, HybridEP); CUDA graphs
     double expert_skew;         // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
     double capacity_factor;     // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
