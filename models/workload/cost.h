@@ -43,9 +43,11 @@ typedef struct CostList {
 
 typedef struct BlockCost {
     CostList forward, backward; // backward holds the recomputation too (cause RECOMPUTE, with its collectives)
+    CostList backward_input, backward_weight; // backward in two, for schedules that split it; else empty
     double parameters;          // held by this GPU (after tensor parallelism), and
     double expert_parameters;   // those that expert parallelism spreads, which other ranks reduce
     double activation_bytes;    // kept per micro-batch in flight until backward
+    double late_bytes;          // of them and of gradients: kept until those of the weights, when they come later
     double working_bytes;       // needed only while this block runs (largest transient)
     double output_bytes;        // passed on to the next block: what a pipeline stage sends
     double matmul_flops;        // forward, on this GPU
@@ -93,6 +95,8 @@ double micro_batches_of_job(const TrainingSpec *training, int dp);
 // embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than
 // chunks.
 bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems);
+// The same as the job's layout says it: layers of each chunk, or embedding and head counted as layers.
+bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems);
 
 // The smallest change to the job that makes it fit on this GPU, as a sentence ("recompute = \"selective\" (61 GiB)"),
 // tried in this order: smaller micro-batch, recompute, zero 1, more tp, more pp, one alone, then one after the other;

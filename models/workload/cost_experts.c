@@ -106,7 +106,7 @@ static void route(const Work *work, Pass *pass, const Routing *routing, int dire
     double tokens = work->tokens * routing->slice, experts = model->experts.count;
     pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, model->hidden);
     if (direction == BACKWARD)
-        pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
+        pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
     pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * experts);
     pass_kernels(pass, ROUTER_KERNELS + EXPERT_KERNELS * (direction == BACKWARD ? 2 : 1));
 }

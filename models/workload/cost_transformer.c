@@ -58,9 +58,11 @@ void linear_forward(const Work *work, Pass *pass, double batch, double tokens, d
 }
 
 void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    Pass *weights = weights_of(work, pass);
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
-    pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, out, in, tokens);
+    pass_gemm(work, weights, CAUSE_GEMM, work->precision, batch, out, in, tokens);
     add_casts(work, pass, batch * 2 * (tokens * out + in * out));
+    if (weights != pass) pass_kernels(weights, 1);
 }
 
 // ---- Attention core: from queries, keys and values to the weighted values.
@@ -218,7 +220,7 @@ static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
 }
 
 static void layer_backward(const Work *work, Pass *pass, const Shard *shard, bool experts) {
-    double half_kernels = layer_kernels(work, BACKWARD) / 2;
+    double half_kernels = layer_kernels(work, BACKWARD) / 2 - (work->weight_pass ? 2 : 0); // two products in each half
 
     bool shared = work->model->experts.shared_ffn > 0;
     if (enters_whole(work, experts) || shared) enter_region(work, pass);
@@ -283,7 +285,7 @@ static void weighted_layer_cost(const Work *work, int block, Pass *forward, Pass
                         block_expert_parameters_per_gpu(work->model, block, work->training);
     weight_passes(work, forward, parameters, FORWARD);
     layer_cost(work, has_experts(work->model, block), forward, backward);
-    weight_passes(work, backward, parameters, BACKWARD);
+    weight_passes(work, weights_of(work, backward), parameters, BACKWARD);
 }
 
 // ---- Embedding and head.
@@ -300,7 +302,7 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     // Rows are scattered into a gradient as large as the table, which is cleared and added.
     enter_region(work, backward);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
-    pass_bytes(work, backward, CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
+    pass_bytes(work, weights_of(work, backward), CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
     pass_kernels(backward, 8);
 }
 
@@ -320,7 +322,7 @@ static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
 
     pass_bytes(work, backward, CAUSE_MEMORY, work->traits->logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
-    pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
+    pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
     if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);
     pass_kernels(backward, 16);
     leave_region(work, backward);

@@ -15,7 +15,17 @@ typedef enum Strategy {
     STRATEGY_COUNT
 } Strategy;
 
-typedef enum Schedule { SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_COUNT } Schedule;
+// Orders of micro-batches in a pipeline (schedule.h): zero bubble with backward split in two, and DualPipe, which feeds
+// it from both ends.
+typedef enum Schedule {
+    SCHEDULE_GPIPE,
+    SCHEDULE_1F1B,
+    SCHEDULE_INTERLEAVED,
+    SCHEDULE_ZB_H1,
+    SCHEDULE_ZB_V,
+    SCHEDULE_DUALPIPE,
+    SCHEDULE_COUNT
+} Schedule;
 // What backward computes again: nothing, the attention core, whole layers, or (torchtitan's selective default) every
 // second matrix product and all that stands between products.
 typedef enum Recompute {
@@ -67,6 +77,9 @@ typedef struct Layout {
     int cp;    // ranks that share each sequence (ring attention); 0: 1
     int ep;    // consecutive data ranks over which the experts of a layer are spread; 0: 1
     int shard; // ranks over which ZeRO shards, then replicated (hybrid sharding); 0: all of dp x cp
+    const int *stage_layers; // layers of each chunk in the model's order, or NULL: even
+    int stage_layers_count;
+    bool embedding_counts, head_counts; // as a layer each, where layers are spread evenly
 } Layout;
 
 typedef struct TrainingSpec {
