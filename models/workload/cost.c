@@ -323,3 +323,7 @@ double gradient_bytes(const TrainingSpec *training) {
     if (training->fp32_grad_reduce || precision_bytes(training->precision) >= 4) return 4;
     return training->mixed_precision ? framework_traits(training->framework)->wire_bytes : 2;
 }
+
+double weight_bytes(const TrainingSpec *training) {
+    return training->mixed_precision ? 2 : precision_bytes(training->precision);
+}

@@ -60,6 +60,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 // One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
 double gradient_bytes(const TrainingSpec *training); // per parameter on the wire
+double weight_bytes(const TrainingSpec *training);   // the same when gathered
 
 // ---- Memory of one rank by class, bytes.
 typedef enum MemoryClass {

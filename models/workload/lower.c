@@ -421,6 +421,8 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
                        .label_count = label_count};
     *lowered = (Lowered){.system = system,
                          .resolved = l.r,
+                         .training = l.training,
+                         .traffic_seconds = l.traffic_seconds,
                          .first_forward_label = 1,
                          .first_backward_label = 1 + l.label_per_kind,
                          .label_per_kind = l.label_per_kind};

@@ -35,6 +35,8 @@ static inline int layout_rank(const Resolved *r, int t, int d, int p) { return t
 typedef struct Lowered {
     const System *system; // actor = rank
     Resolved resolved;
+    const TrainingSpec *training; // with the layout and batch as worked out
+    double traffic_seconds;       // that a rank's data-parallel traffic takes per byte, when alone
     int first_forward_label, first_backward_label, label_per_kind; // label ids: forward k, backward k
     Memory memory;                                                 // of the fullest rank
     int fullest_stage;

@@ -34,15 +34,7 @@ static void put_reduction(Builder *builder, double parameters, double experts) {
     if (r->reduce_ranks > r->shard) put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
 }
 
-static double weight_bytes(const TrainingSpec *training) {
-    return training->mixed_precision ? 2 : precision_bytes(training->precision);
-}
-
 // ---- Buckets.
-
-// NCCL's kernels hold SMs and memory bandwidth while they run beside others: 24 to 32 of 108 to 132 SMs; 0.2 to 0.4
-// fits FSDP runs.
-#define INTERFERENCE_SHARE 0.3
 
 static void put_interference(Builder *builder, const OpList *beside, double bytes) {
     SimTime work = 0;
