@@ -125,7 +125,7 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
     const Model *model = model_from_options(arena, options, problems);
     if (!model || request->node_count == 0) return;
     const Gpu *gpu = node_gpu(request->catalogue, request->nodes[0], 0);
-    request->training = training_from_options(options, model, gpu, problems);
+    request->training = training_from_options(arena, options, model, gpu, problems);
     TrainingSpec *training = &request->training;
     if (!option_given(options, "tp")) training->layout.tp = 0;
     if (!option_given(options, "pp")) training->layout.pp = 0;

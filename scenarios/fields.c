@@ -183,6 +183,12 @@ static const Field parallel_fields[] = {
      .help = "expert parallelism: GPUs of dp x cp over which experts are spread"},
     {"sequence_parallel", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "norms and dropout are split over the tensor-parallel GPUs"},
+    {"layers", COUNT(0, 1e5), .list = true, .example = "{ 3, 3, 3, 3 }",
+     .help = "layers of each pipeline chunk (pp x vpp), in the model's order; when left out: even"},
+    {"embedding_counts", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "the embedding counts as a layer where layers are spread evenly"},
+    {"head_counts", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "the head counts as a layer where layers are spread evenly"},
 };
 
 static const Field overlap_fields[] = {

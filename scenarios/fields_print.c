@@ -210,6 +210,8 @@ static const char plain_part[] =
     "---The figures of a study or program: a table, or a list of them when something is varied.\n"
     "---@param what lockstep.study|lockstep.Study|lockstep.Program\n---@return table\nfunction sim.simulate(what) "
     "end\n\n"
+    "---What each block of the job's model does on one GPU: lists of { seconds } and { collective, group, bytes }.\n"
+    "---@param what lockstep.study\n---@return table\nfunction sim.blocks(what) end\n\n"
     "---Unknowns of a function of the script's own, fitted to measured rows.\n"
     "---@param fields { unknowns: table<string, lockstep.unknown>, rows: table[], measured: string, use?: fun(row: "
     "table): "

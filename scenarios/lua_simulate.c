@@ -7,7 +7,7 @@
 #include "sim/least_squares.h"
 
 // A script that is only asked for its options need not simulate anything.
-static void stop_when_only_help_is_wanted(lua_State *L) {
+void stop_when_only_help_is_wanted(lua_State *L) {
     Script *script = script_of(L);
     if (!script->request->help_only) return;
     script->options_known = true;

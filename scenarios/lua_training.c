@@ -112,7 +112,18 @@ static void set_precision(Job *job, const Object *object) {
     job->spec.mixed_precision = object_flag(object, "mixed_precision", precision_bytes(job->spec.precision) < 4);
 }
 
-static void set_layout(TrainingSpec *spec, const Object *object) {
+static void set_stages(Arena *arena, Layout *layout, const Object *parallel) {
+    const Value *list = object_value(parallel, "layers");
+    layout->embedding_counts = object_flag(parallel, "embedding_counts", false);
+    layout->head_counts = object_flag(parallel, "head_counts", false);
+    if (!list->given) return;
+    int *layers = ARENA_ARRAY(arena, int, list->count);
+    for (int i = 0; i < list->count; i++) layers[i] = (int)list->items[i].number;
+    layout->stage_layers = layers;
+    layout->stage_layers_count = list->count;
+}
+
+static void set_layout(Arena *arena, TrainingSpec *spec, const Object *object) {
     spec->strategy = (Strategy)object_value(object, "strategy")->choice;
     spec->schedule = (Schedule)object_value(object, "schedule")->choice;
     spec->layout.zero = object_int(object, "zero", 0);
@@ -126,6 +137,7 @@ static void set_layout(TrainingSpec *spec, const Object *object) {
     spec->layout.shard = object_int(parallel, "shard", 0);
     spec->layout.ep = object_int(parallel, "ep", 1);
     spec->layout.sequence_parallel = object_flag(parallel, "sequence_parallel", false);
+    set_stages(arena, &spec->layout, parallel);
     if (object_value(parallel, "zero")->written) spec->layout.zero = object_int(parallel, "zero", 0);
 }
 
@@ -194,7 +206,7 @@ static int sim_training(lua_State *L) {
         refuse_messages(script, &object);
         set_model(&job->spec, &object);
         set_precision(job, &object);
-        set_layout(&job->spec, &object);
+        set_layout(script->arena, &job->spec, &object);
         set_batch(&job->spec, &object);
         set_data(&job->spec, &object);
         set_software(&job->spec, &object);

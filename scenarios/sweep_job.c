@@ -66,7 +66,7 @@ StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const 
     *study = (StudySpec){.scenario = "lockstep sweep",
                          .catalogue = catalogue,
                          .cluster = cluster,
-                         .training = training_from_options(options, model, gpu, problems),
+                         .training = training_from_options(arena, options, model, gpu, problems),
                          .seeds = 1,
                          .seed = (uint64_t)option_count(options, "seed", 1),
                          .unfolded = option_flag(options, "unfolded")};

@@ -47,9 +47,11 @@ TEST(the_scenario_of_the_readme_runs_and_its_expectations_hold) {
 }
 
 TEST(every_lesson_runs) {
-    static const char *const names[] = {"gpipe_by_hand", "ring_all_reduce", "ddp_by_hand", "halving_doubling"};
+    static const char *const names[] = {
+        "gpipe_by_hand",    "ring_all_reduce",  "ddp_by_hand",         "halving_doubling",    "ddp_twin", "fsdp_twin",
+        "one_f_one_b_twin", "interleaved_twin", "ring_attention_twin", "expert_parallel_twin"};
     static char output[1 << 16];
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char command[256];
         snprintf(command, sizeof command, "$LOCKSTEP run scenarios/lessons/%s.lua --plain", names[i]);
         EXPECT_INT(test_shell(command, output, sizeof output), 0);

@@ -20,11 +20,13 @@ typedef struct MemoryJob {
     const char *change; // that makes it fit, or NULL
 } MemoryJob;
 
-// Without a global batch the pipeline is taken to be full: one micro-batch for each stage.
+// Without a global batch the pipeline is taken to be full: one micro-batch for each stage, from both ends with
+// DualPipe.
 static void fill_pipeline(TrainingSpec *training) {
     if (training->micro_batch == 0 && training->global_batch == 0) training->micro_batch = 1;
     if (training->global_batch == 0 && training->grad_accumulation == 0)
-        training->grad_accumulation = training->layout.pp > 1 ? training->layout.pp : 1;
+        training->grad_accumulation =
+            training->layout.pp > 1 ? training->layout.pp * (training->schedule == SCHEDULE_DUALPIPE ? 2 : 1) : 1;
 }
 
 static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Problems *problems) {
@@ -34,7 +36,7 @@ static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Probl
     job->gpu = find_gpu(arena, catalogue, option_text(options, "gpu", ""), (Where){NULL, 0}, problems);
     if (!model || !job->gpu) return false;
 
-    job->training = training_from_options(options, model, job->gpu, problems);
+    job->training = training_from_options(arena, options, model, job->gpu, problems);
     Layout *layout = &job->training.layout;
     double gpus = (double)option_count(options, "gpus", 0), replicas = layout->dp > 0 ? layout->dp : 1;
     if (layout->pp == 0) layout->pp = gpus >= 1 && gpus <= MOST_GPUS ? (int)gpus : 1; // layers, one stage to a GPU
@@ -71,6 +73,7 @@ static void print_job(const MemoryJob *job) {
     printf("Job     %d x %s: tp %d, pp %d, vpp %d, dp %d, ZeRO %d%s\n", job->gpus, job->gpu->name, layout->tp,
            layout->pp, layout->vpp, job->dp, layout->zero, layout->sequence_parallel ? ", sequence parallel" : "");
     printf("        micro-batch %g", micro_batch_of_job(training, job->dp));
+    if (layout->pp > 1) printf(", schedule %s", schedule_name(training->schedule));
     if (training->model->kind == MODEL_TRANSFORMER)
         printf(", sequence %g, %s attention, recompute %s", training->seq_len, attention_name(training->attention),
                recompute_name(training->recompute));

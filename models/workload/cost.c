@@ -3,14 +3,16 @@
 
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
+#include "models/workload/schedule.h"
 #include "sim/check.h"
 
 // One row per kind of software. Passes are counted from what the kernels read and write; where a framework is not
 // fused each operation reads and writes by itself. From fits over 695 published CNN and encoder steps: traffic (1.1 to
 // 1.25 eager, 0.93 tuned, 1.33 graph), the CNN passes, and the scores of eager and tuned. From fits over 291 Megatron
 // steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Megatron's loss, operation by operation
-// in 32 bits (copy, maximum, subtract, exp, sum, divide; back: scale, copy), moves 38 and 14 bytes per logit. Counted by hand from what each
-// framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25 us per eager operation.
+// in 32 bits (copy, maximum, subtract, exp, sum, divide; back: scale, copy), moves 38 and 14 bytes per logit. Counted
+// by hand from what each framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25
+// us per eager operation.
 // clang-format off
 static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_EAGER] = {
@@ -118,6 +120,8 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
 
 // ---- A pass as it grows.
 
+Pass *weights_of(const Work *work, Pass *backward) { return work->weight_pass ? work->weight_pass : backward; }
+
 Stretch *pass_now(Pass *pass) {
     if (pass->count == 0) pass->count = 1;
     return &pass->stretches[pass->count - 1];
@@ -208,10 +212,8 @@ static void list_add(CostList *list, CostItem item) {
 }
 
 static void list_add_stretch(CostList *list, const Stretch *stretch, double launch_seconds) {
-    CostItem beside = {.cause = stretch->beside_cause,
-                       .collective = stretch->beside,
-                       .bytes = stretch->beside_bytes,
-                       .beside = true};
+    CostItem beside = {
+        .cause = stretch->beside_cause, .collective = stretch->beside, .bytes = stretch->beside_bytes, .beside = true};
     list_add(list, beside);
     if (stretch->recomputed) {
         list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE, .seconds = stretch_seconds(stretch) + launch_seconds});
@@ -268,35 +270,48 @@ double block_matmul_flops(const Work *work, int block) {
     return 0;
 }
 
+static void cost_of_block(const Work *work, int block, Pass *forward, Pass *backward) {
+    switch (work->model->kind) {
+    case MODEL_TRANSFORMER:
+        transformer_cost(work, block, forward, backward);
+        break;
+    case MODEL_CNN:
+        cnn_cost(work, block, forward, backward);
+        break;
+    case MODEL_MLP:
+        mlp_cost(work, block, forward, backward);
+        break;
+    }
+}
+
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
     CHECK(block >= 0 && block < model->block_count && micro_batch > 0);
     Gpu hot = *gpu; // its power cap lowers the clock in a step of training
     hot.sustained *= hot.training_clock;
     Work work = work_of(model, training, micro_batch, &hot);
     Pass forward = {.count = 0}, backward = {.count = 0};
-    switch (model->kind) {
-    case MODEL_TRANSFORMER:
-        transformer_cost(&work, block, &forward, &backward);
-        break;
-    case MODEL_CNN:
-        cnn_cost(&work, block, &forward, &backward);
-        break;
-    case MODEL_MLP:
-        mlp_cost(&work, block, &forward, &backward);
-        break;
-    }
-    return (BlockCost){
+    cost_of_block(&work, block, &forward, &backward);
+    BlockCost cost = {
         .forward = pass_finish(&work, &forward),
         .backward = pass_finish(&work, &backward),
         .parameters = block_parameters_per_gpu(model, block, training),
         .expert_parameters = block_expert_parameters_per_gpu(model, block, training),
         .activation_bytes = block_activation_bytes(&work, block),
+        .late_bytes = block_late_bytes(&work, block),
         .working_bytes = block_working_bytes(&work, block),
         .output_bytes = block_output_bytes(&work, block),
         .matmul_flops = block_matmul_flops(&work, block),
         .kernels_forward = count_kernels(&forward),
         .kernels_backward = count_kernels(&backward),
     };
+    if (schedule_splits_backward(training->schedule)) {
+        Pass again = {.count = 0}, inputs = {.count = 0}, weights = {.count = 0};
+        work.weight_pass = &weights;
+        cost_of_block(&work, block, &again, &inputs);
+        cost.backward_input = pass_finish(&work, &inputs);
+        cost.backward_weight = pass_finish(&work, &weights);
+    }
+    return cost;
 }
 
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
@@ -321,6 +336,8 @@ static double whole_gradient_bytes(const TrainingSpec *training) {
     return training->mixed_precision && !training->half_weights ? framework_traits(training->framework)->wire_bytes : 2;
 }
 
-double gradient_bytes(const TrainingSpec *training) {
-    return whole_gradient_bytes(training) * trained_share(training);
+double gradient_bytes(const TrainingSpec *training) { return whole_gradient_bytes(training) * trained_share(training); }
+
+double weight_bytes(const TrainingSpec *training) {
+    return training->mixed_precision ? 2 : precision_bytes(training->precision);
 }

@@ -44,12 +44,14 @@ typedef struct CostList {
 
 typedef struct BlockCost {
     CostList forward, backward; // backward holds the recomputation too (cause RECOMPUTE, with its collectives)
-    double parameters;          // held by this GPU (after tensor parallelism), and
-    double expert_parameters;   // those that expert parallelism spreads, which other ranks reduce
-    double activation_bytes;    // kept per micro-batch in flight until backward
-    double working_bytes;       // needed only while this block runs (largest transient)
-    double output_bytes;        // passed on to the next block: what a pipeline stage sends
-    double matmul_flops;        // forward, on this GPU
+    CostList backward_input, backward_weight; // backward in two, for schedules that split it; else empty
+    double parameters;                        // held by this GPU (after tensor parallelism), and
+    double expert_parameters;                 // those that expert parallelism spreads, which other ranks reduce
+    double activation_bytes;                  // kept per micro-batch in flight until backward
+    double late_bytes;    // of them and of gradients: kept until those of the weights, when they come later
+    double working_bytes; // needed only while this block runs (largest transient)
+    double output_bytes;  // passed on to the next block: what a pipeline stage sends
+    double matmul_flops;  // forward, on this GPU
     int kernels_forward, kernels_backward;
 } BlockCost;
 
@@ -60,6 +62,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
 double trained_share(const TrainingSpec *training);  // of the parameters: 1, or what LoRA's adapters add
 double gradient_bytes(const TrainingSpec *training); // per parameter on the wire, frozen ones counted in
+double weight_bytes(const TrainingSpec *training);   // the same when gathered
 
 // ---- Memory of one rank by class, bytes.
 typedef enum MemoryClass {
@@ -95,6 +98,8 @@ double micro_batches_of_job(const TrainingSpec *training, int dp);
 // embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than
 // chunks.
 bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems);
+// The same as the job's layout says it: layers of each chunk, or embedding and head counted as layers.
+bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems);
 
 // The smallest change to the job that makes it fit on this GPU, as a sentence ("recompute = \"selective\" (61 GiB)"),
 // tried in this order: smaller micro-batch, recompute, zero 1, more tp, more pp, one alone, then one after the other;

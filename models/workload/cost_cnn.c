@@ -106,7 +106,7 @@ static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pas
             (ConvGemm){
                 .m = in_pixels, .n = in_channels, .k = out_channels * met_taps, .ramp = true, .winograd = winograd});
     }
-    pass_now(backward)->seconds[CAUSE_GEMM] += conv_seconds(
+    pass_now(weights_of(work, backward))->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
 }
 
@@ -130,7 +130,7 @@ static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass
 static void linear_cost(const Work *work, double out, double in, bool first, Pass *forward, Pass *backward) {
     pass_gemm(work, forward, CAUSE_GEMM, work->precision, 1, work->samples, out, in);
     if (!first) pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, work->samples, in, out);
-    pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, out, in, work->samples);
+    pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->precision, 1, out, in, work->samples);
     pass_bytes(work, forward, CAUSE_MEMORY, 3 * work->element_bytes * work->samples * out); // bias, activation or loss
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * work->samples * out);
     pass_kernels(forward, 2);
@@ -140,7 +140,7 @@ static void linear_cost(const Work *work, double out, double in, bool first, Pas
 static void weight_casts(const Work *work, double parameters, Pass *forward, Pass *backward) {
     if (!work->training->mixed_precision) return;
     for (int direction = FORWARD; direction <= BACKWARD; direction++)
-        pass_now(direction == FORWARD ? forward : backward)->seconds[CAUSE_MEMORY] +=
+        pass_now(direction == FORWARD ? forward : weights_of(work, backward))->seconds[CAUSE_MEMORY] +=
             memory_seconds(work->gpu, weight_traffic(work->training, direction) * parameters);
 }
 

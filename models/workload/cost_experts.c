@@ -12,7 +12,7 @@
 #define SORT_AGAIN_PASSES 2
 #define ROUTER_BYTES 24 // per token and expert: 32-bit scores, softmax, the choice, counts
 #define ROUTER_KERNELS 12
-#define EXPERT_KERNELS 14 // sorting, counting, exchanging
+#define EXPERT_KERNELS 14     // sorting, counting, exchanging
 #define PRODUCT_KERNELS 1     // each expert's product is launched by itself; in 8 bits its two inputs' scales are laid
 #define FP8_PRODUCT_KERNELS 4 // out anew and an input is cast
 
@@ -67,7 +67,8 @@ static Routing routing_of(const Work *work) {
         .per_expert = received / local,
         .local_experts = local,
         .ffn = experts->ffn / work->tp,
-        .copies = work->training->fused_dispatch ? ranks_of_token(work->ep, experts->per_token) / experts->per_token : 1,
+        .copies =
+            work->training->fused_dispatch ? ranks_of_token(work->ep, experts->per_token) / experts->per_token : 1,
     };
 }
 
@@ -114,7 +115,7 @@ static void route(const Work *work, Pass *pass, const Routing *routing, int dire
     double tokens = work->tokens * routing->slice, experts = model->experts.count;
     pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, model->hidden);
     if (direction == BACKWARD)
-        pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
+        pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
     pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * experts);
     if (work->training->fused_dispatch) return;
     int products = direction == BACKWARD ? 4 : 2;

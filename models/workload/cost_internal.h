@@ -59,10 +59,13 @@ typedef struct Work {
     double samples, tokens;   // per micro-batch
     double tp, cp, ep;
     bool sequence_parallel;
+    Pass *weight_pass; // where gradients of weights go that are computed later; NULL: with those of inputs
 } Work;
 
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 
+// The pass of gradients of weights that belongs to this backward: itself, unless they are computed later.
+Pass *weights_of(const Work *work, Pass *backward);
 Stretch *pass_now(Pass *pass);                                                     // the stretch being filled
 void pass_recompute(Pass *pass, bool recomputed);                                  // from here on
 void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes); // nothing without tensor parallelism
@@ -102,7 +105,10 @@ double key_width_per_gpu(const Model *model, double tp);
 double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training);
 double block_expert_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training); // 0 without ep
 double block_activation_bytes(const Work *work, int block); // kept per micro-batch until backward
+double block_late_bytes(const Work *work, int block);       // from backward of inputs to that of weights
 double block_working_bytes(const Work *work, int block);
+// block_late_bytes of blocks first … last.
+double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);
 double block_output_bytes(const Work *work, int block);
 double block_matmul_flops(const Work *work, int block); // forward, on this GPU
 

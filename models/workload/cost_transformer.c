@@ -64,8 +64,10 @@ void linear_input_backward(const Work *work, Pass *pass, double batch, double to
 
 void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
     if (work->training->lora_rank > 0) return;
-    pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, out, in, tokens);
+    Pass *weights = weights_of(work, pass);
+    pass_gemm(work, weights, CAUSE_GEMM, work->precision, batch, out, in, tokens);
     add_casts(work, pass, batch * (tokens * out + in * out));
+    if (weights != pass) pass_kernels(weights, 1);
 }
 
 void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
@@ -238,8 +240,8 @@ static void leave_products(const Work *work, Pass *pass, const Shard *shard, Pro
     pass_collective(work, pass, COLLECTIVE_REDUCE_SCATTER, last_piece);
 }
 
-// Backward of the products that begin a region: slices of the input are gathered again beside the input's gradient, which
-// is summed beside the weights' (Korthikanti et al. 2022, section 4.2.2).
+// Backward of the products that begin a region: slices of the input are gathered again beside the input's gradient,
+// which is summed beside the weights' (Korthikanti et al. 2022, section 4.2.2).
 static void enter_products_backward(const Work *work, Pass *pass, const Shard *shard, Products *products) {
     if (work->tp == 1 || work->training->tp_waits) {
         products(work, pass, shard, linear_backward);
@@ -304,7 +306,7 @@ static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool
 }
 
 static void layer_backward(const Work *work, Pass *pass, const Shard *shard, bool experts) {
-    double half_kernels = layer_kernels(work, BACKWARD) / 2;
+    double half_kernels = layer_kernels(work, BACKWARD) / 2 - (work->weight_pass ? 2 : 0); // two products in each half
 
     pass_kernels(pass, half_kernels);
     if (experts) {
@@ -369,7 +371,7 @@ static void weighted_layer_cost(const Work *work, int block, Pass *forward, Pass
                         block_expert_parameters_per_gpu(work->model, block, work->training);
     weight_passes(work, forward, parameters, FORWARD);
     layer_cost(work, has_experts(work->model, block), forward, backward);
-    weight_passes(work, backward, parameters, BACKWARD);
+    weight_passes(work, weights_of(work, backward), parameters, BACKWARD);
 }
 
 // ---- Embedding and head.
@@ -387,7 +389,7 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     if (work->training->lora_rank > 0) return;
     enter_region(work, backward);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
-    pass_bytes(work, backward, CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
+    pass_bytes(work, weights_of(work, backward), CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
     pass_kernels(backward, 8);
 }
 
@@ -410,8 +412,8 @@ static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
 
     pass_bytes(work, backward, CAUSE_MEMORY, logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
-    bool trained = work->training->lora_rank == 0;
-    if (trained) pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
+    if (work->training->lora_rank == 0)
+        pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
     if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);
     pass_kernels(backward, 16);
     leave_region(work, backward);

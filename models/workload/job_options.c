@@ -1,11 +1,13 @@
 // Options of a training job. Long spellings of Megatron-LM's are aliases.
 #include "models/workload/job_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/kernel.h"
 #include "models/workload/cost.h"
 #include "models/workload/hf_config.h"
+#include "models/workload/schedule.h"
 
 #define MIB 1048576.0
 
@@ -35,6 +37,9 @@ const OptionSpec job_options[] = {
     {"capacity-factor", OPTION_QUANTITY, "C", .quantity = QUANTITY_NUMBER, .help = "experts drop what exceeds C times an even share", .alias = "moe-expert-capacity-factor"},
     {"zero-shard", OPTION_COUNT, "N", .help = "ranks over which ZeRO shards (default: all of dp x cp)"},
     {"sequence-parallel", OPTION_FLAG, NULL, .help = "slice activations between tensor-parallel regions"},
+    {"stage-layers", OPTION_TEXT, "N,N,…", .help = "layers of each pipeline chunk, in the model's order"},
+    {"account-for-embedding-in-pipeline-split", OPTION_FLAG, NULL, .help = "the embedding counts as a layer of the first stage"},
+    {"account-for-loss-in-pipeline-split", OPTION_FLAG, NULL, .help = "the head counts as a layer of the last stage"},
     {"micro-batch", OPTION_COUNT, "N", .help = "samples per forward of a replica", .alias = "micro-batch-size"},
     {"global-batch", OPTION_COUNT, "N", .help = "samples per optimizer step", .alias = "global-batch-size"},
     {"grad-accumulation", OPTION_COUNT, "N", .help = "forwards per optimizer step", .alias = "gradient-accumulation-steps"},
@@ -138,6 +143,29 @@ static void read_precision(const Options *options, TrainingSpec *training, Probl
     training->mixed_precision = precision_bytes(training->precision) <= 2;
 }
 
+static void read_stages(Arena *arena, const Options *options, Layout *layout, Problems *problems) {
+    const char *text = option_text(options, "stage-layers", NULL);
+    layout->embedding_counts = option_flag(options, "account-for-embedding-in-pipeline-split");
+    layout->head_counts = option_flag(options, "account-for-loss-in-pipeline-split");
+    if (!text) return;
+    int *layers = ARENA_ARRAY(arena, int, strlen(text) + 1), count = 0;
+    const char *at = text;
+    for (bool more = true; more; at++) {
+        char *end;
+        long number = strtol(at, &end, 10);
+        if (end == at || number < 0 || number > 100000 || (*end && *end != ',')) {
+            problem_add(problems, command_line, "--stage-layers \"%s\" is no list of counts", text);
+            problem_hint(problems, "for example --stage-layers 7,8,8,9");
+            return;
+        }
+        layers[count++] = (int)number;
+        more = *end == ',';
+        at = end;
+    }
+    layout->stage_layers = layers;
+    layout->stage_layers_count = count;
+}
+
 static void read_layout(const Options *options, Layout *layout, Problems *problems) {
     layout->tp = small_count(options, "tp", 1, problems);
     layout->pp = small_count(options, "pp", 1, problems);
@@ -171,11 +199,13 @@ static void read_seq(const Options *options, TrainingSpec *training, Problems *p
     training->seq_len = small_count(options, "seq", (int)training->seq_len, problems);
 }
 
-TrainingSpec training_from_options(const Options *options, const Model *model, const Gpu *gpu, Problems *problems) {
+TrainingSpec training_from_options(Arena *arena, const Options *options, const Model *model, const Gpu *gpu,
+                                   Problems *problems) {
     TrainingSpec training = training_defaults(model, gpu);
     read_seq(options, &training, problems);
     read_precision(options, &training, problems);
     read_layout(options, &training.layout, problems);
+    read_stages(arena, options, &training.layout, problems);
     read_recompute(options, &training, problems);
     training.micro_batch = small_count(options, "micro-batch", 0, problems);
     training.global_batch = small_count(options, "global-batch", 0, problems);
@@ -249,17 +279,21 @@ static void check_other(const TrainingSpec *training, Problems *problems) {
 
 static void check_pipeline(const TrainingSpec *training, Problems *problems) {
     const Layout *layout = &training->layout;
-    const Model *model = training->model;
-    int layers = model->kind == MODEL_MLP ? model->block_count : model->block_count - 2;
+    Arena *arena = arena_open();
+    Schedule schedule = training->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
+    // Without a batch the pipeline is taken to be full.
+    int replicas = layout->dp > 0 ? layout->dp : 1, full = 2 * layout->pp;
+    bool batch_said = training->global_batch > 0 || training->grad_accumulation > 0;
+    double micro_batches = batch_said ? micro_batches_of_job(training, replicas) : full;
+    Pipeline pipeline = pipeline_of(schedule, layout->pp, layout->vpp, (int)fmin(micro_batches, 1e5));
     if (layout->vpp > 1 && layout->pp <= 1) {
         problem_add(problems, training->where, "vpp %d interleaves a pipeline, but pp is 1", layout->vpp);
         problem_hint(problems, "set pp, or leave out vpp");
+    } else if ((double)layout->pp * layout->vpp <= 1e5 && pipeline.chunks > 0 &&
+               pipeline_possible(&pipeline, layout, training->where, problems)) {
+        blocks_to_chunks(training, pipeline.chunks, ARENA_ARRAY(arena, int, pipeline.chunks + 1), problems);
     }
-    if ((double)layout->pp * layout->vpp > layers) {
-        problem_add(problems, training->where, "%s has %d layers, too few for pp %d x vpp %d", model->name, layers,
-                    layout->pp, layout->vpp);
-        problem_hint(problems, "pp x vpp must be at most %d", layers);
-    }
+    arena_close(arena);
 }
 
 static void check_gpus(const TrainingSpec *training, int gpus, Problems *problems) {

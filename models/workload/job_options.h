@@ -22,7 +22,8 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
 TrainingSpec training_defaults(const Model *model, const Gpu *gpu);
 
 // The defaults with what the options say. Options must hold both tables above.
-TrainingSpec training_from_options(const Options *options, const Model *model, const Gpu *gpu, Problems *problems);
+TrainingSpec training_from_options(Arena *arena, const Options *options, const Model *model, const Gpu *gpu,
+                                   Problems *problems);
 
 // Sizes that cannot go together: heads that do not divide by tp, a precision the GPU lacks, too few layers for pp, …
 // Adds a problem with its remedy for each. gpus 0: any number that the layout asks for.

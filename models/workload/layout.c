@@ -43,17 +43,26 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
         return false;
     }
     r->data_ranks = r->dp * r->cp;
+    Schedule schedule = r->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
+    r->pipeline = pipeline_of(schedule, r->pp, r->vpp, 0);
+    r->reduce_ranks = r->data_ranks * pipeline_copies(&r->pipeline);
     return true;
 }
 
 static bool resolve_sharding(const TrainingSpec *training, Resolved *r, Problems *problems) {
     int shard = training->layout.shard;
-    r->shard = training->layout.zero == 0 ? 1 : shard > 0 ? shard : r->data_ranks;
+    r->shard = training->layout.zero == 0 ? 1 : shard > 0 ? shard : r->reduce_ranks;
     if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) r->shard = 1;
-    if (r->data_ranks % r->shard) {
+    if (r->shard > 1 && r->shard < r->reduce_ranks && pipeline_copies(&r->pipeline) > 1) {
+        problem_add(problems, training->where, "schedule \"%s\" shards over all ranks that hold a chunk, not over %d",
+                    schedule_name(r->pipeline.schedule), r->shard);
+        problem_hint(problems, "leave shard out");
+        return false;
+    }
+    if (r->reduce_ranks % r->shard) {
         problem_add(problems, training->where, "shard groups of %d do not divide the %d data-parallel ranks", r->shard,
-                    r->data_ranks);
-        problem_hint(problems, "leave shard out and it becomes %d", r->data_ranks);
+                    r->reduce_ranks);
+        problem_hint(problems, "leave shard out and it becomes %d", r->reduce_ranks);
         return false;
     }
     return true;
@@ -63,7 +72,7 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
     const Model *model = training->model;
     int experts = model->kind == MODEL_TRANSFORMER ? model->experts.count : 0, before = problem_count(problems);
     r->ep = training->layout.ep > 0 ? training->layout.ep : 1;
-    r->expert_ranks = r->data_ranks / r->ep;
+    r->expert_ranks = r->reduce_ranks / r->ep;
     if (experts > 0 && model->experts.ffn % r->tp) {
         problem_add(problems, training->where, "experts %d wide do not divide by tp %d", model->experts.ffn, r->tp);
         problem_hint(problems, "tp splits each expert");
@@ -80,7 +89,7 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
         problem_add(problems, training->where, "ep %d does not divide the %d data-parallel ranks", r->ep,
                     r->data_ranks);
         problem_hint(problems, "experts are spread over dp x cp; use an ep that divides it");
-    } else if (training->layout.zero >= 2 || (r->shard > 1 && r->shard < r->data_ranks)) {
+    } else if (training->layout.zero >= 2 || (r->shard > 1 && r->shard < r->reduce_ranks)) {
         problem_add(problems, training->where, "ep %d goes with zero 0 or 1 over all ranks only", r->ep);
         problem_hint(problems, "use zero = 1 without shard, or ep = 1");
     }
@@ -159,22 +168,22 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
 }
 
 static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems *problems) {
-    r->schedule = r->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
-    if (r->vpp > 1) r->schedule = SCHEDULE_INTERLEAVED;
-    if (r->schedule == SCHEDULE_INTERLEAVED && r->vpp == 1) r->schedule = SCHEDULE_1F1B;
     if (r->vpp > 1 && r->pp == 1) {
         problem_add(problems, training->where, "vpp %d interleaves pipeline stages, but pp is 1", r->vpp);
         problem_hint(problems, "leave vpp out or use pp of 2 or more");
         return false;
     }
-    if (r->vpp > 1 && r->micro_batches % r->pp) {
+    r->pipeline = pipeline_of(r->pipeline.schedule, r->pp, r->vpp, r->micro_batches);
+    r->schedule = r->pipeline.schedule;
+    r->vpp = r->pipeline.vpp;
+    if (r->schedule == SCHEDULE_INTERLEAVED && r->micro_batches % r->pp) {
         problem_add(problems, training->where,
                     "the interleaved schedule needs micro-batches (%d) in multiples of pp (%d)", r->micro_batches,
                     r->pp);
         problem_hint(problems, "change the global batch to a multiple of %g", r->micro_batch * r->dp * r->pp);
         return false;
     }
-    return true;
+    return pipeline_possible(&r->pipeline, &training->layout, training->where, problems);
 }
 
 bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, Resolved *resolved, Problems *problems) {
@@ -196,9 +205,8 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     if (!resolve_sharding(training, resolved, problems) || !resolve_context(training, resolved, problems)) return false;
     if (!resolve_experts(training, resolved, problems)) return false;
     if (!resolve_batch(training, resolved, problems) || !resolve_schedule(training, resolved, problems)) return false;
-    int chunks = resolved->pp * resolved->vpp;
-    int *first = ARENA_ARRAY(arena, int, chunks + 1);
-    if (!blocks_to_stages(model, chunks, first, training->where, problems)) return false;
+    int *first = ARENA_ARRAY(arena, int, resolved->pipeline.chunks + 1);
+    if (!blocks_to_chunks(training, resolved->pipeline.chunks, first, problems)) return false;
     resolved->first_block = first;
     return true;
 }

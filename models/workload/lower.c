@@ -13,8 +13,8 @@ typedef struct Lowering {
     const Cluster *cluster;
     const TrainingSpec *training;
     Resolved r;
-    StageShapes *shapes;        // [pp]
-    const double *output_bytes; // [pp x vpp]
+    StageShapes *shapes;                        // [pp]
+    const double *output_bytes;                 // [chunks]
     double traffic_seconds, tp_traffic_seconds; // see StageRequest
     int label_per_kind;
     Program *programs;
@@ -81,6 +81,12 @@ static StageRequest stage_request(const Lowering *l, int rank, int stage) {
 
 // ---- How long data-parallel traffic takes, when alone.
 
+// Of the ranks that hold what stage p does: those of the stage, then those of its twin.
+static int holder_rank(const Resolved *r, int t, int d, int p) {
+    return d < r->data_ranks ? layout_rank(r, t, d, p)
+                             : layout_rank(r, t, d - r->data_ranks, pipeline_twin_stage(&r->pipeline, p));
+}
+
 #define PROBE_BYTES 268435456.0 // a large block of weights
 
 static double alone_seconds(const Lowering *l, CollectiveOp op, const int *ranks, int count, double bytes) {
@@ -90,10 +96,10 @@ static double alone_seconds(const Lowering *l, CollectiveOp op, const int *ranks
 }
 
 static double traffic_seconds_per_byte(const Lowering *l) {
-    int count = l->r.shard > 1 ? l->r.shard : l->r.data_ranks;
+    int count = l->r.shard > 1 ? l->r.shard : l->r.reduce_ranks;
     if (count < 2 || l->training->backend != BACKEND_NCCL) return 0;
     int *ranks = ARENA_ARRAY(l->arena, int, count);
-    for (int d = 0; d < count; d++) ranks[d] = layout_rank(&l->r, 0, d, 0);
+    for (int d = 0; d < count; d++) ranks[d] = holder_rank(&l->r, 0, d, 0);
     CollectiveOp op = l->r.shard > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
     double seconds = alone_seconds(l, op, ranks, count, PROBE_BYTES);
     if (l->training->layout.zero < 2) // the slope: large buckets, whose messages overlap
@@ -194,29 +200,30 @@ static void pass_channel(Lowering *l, int from, int to, int out_slot, int in_slo
     join_channel(l, to, in_slot, channel);
 }
 
-// The data ranks in groups of `size`, whose members are `stride` apart.
-static void data_groups(Lowering *l, int slot, int *ranks, int t, int p, int size, int stride) {
-    for (int d = 0; d < l->r.data_ranks; d++) {
+// Ranks that hold the same, the first `count` of them, in groups of `size`, whose members are `stride` apart.
+static void data_groups(Lowering *l, int slot, int *ranks, int t, int p, int count, int size, int stride) {
+    for (int d = 0; d < count; d++) {
         if (d / stride % size != 0) continue; // not the first of its group
-        for (int i = 0; i < size; i++) ranks[i] = layout_rank(&l->r, t, d + i * stride, p);
+        for (int i = 0; i < size; i++) ranks[i] = holder_rank(&l->r, t, d + i * stride, p);
         group_channel(l, slot, &l->shapes[p].slot[slot], ranks, size);
     }
 }
 
 static void make_group_channels(Lowering *l) {
     const Resolved *r = &l->r;
-    int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->data_ranks ? r->tp : r->data_ranks);
+    int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->reduce_ranks ? r->tp : r->reduce_ranks);
     for (int p = 0; p < r->pp; p++) {
         for (int d = 0; d < r->data_ranks; d++) {
             for (int t = 0; t < r->tp; t++) ranks[t] = layout_rank(r, t, d, p);
             group_channel(l, SLOT_TP, &l->shapes[p].slot[SLOT_TP], ranks, r->tp);
         }
         for (int t = 0; t < r->tp; t++) {
-            data_groups(l, SLOT_CP, ranks, t, p, r->cp, 1);
-            data_groups(l, SLOT_SHARD, ranks, t, p, r->shard, 1);
-            data_groups(l, SLOT_DP, ranks, t, p, r->data_ranks / r->shard, r->shard);
-            data_groups(l, SLOT_EP, ranks, t, p, r->ep, 1);
-            data_groups(l, SLOT_EXPERT_DP, ranks, t, p, r->expert_ranks, r->ep);
+            data_groups(l, SLOT_CP, ranks, t, p, r->data_ranks, r->cp, 1);
+            data_groups(l, SLOT_EP, ranks, t, p, r->data_ranks, r->ep, 1);
+            if (pipeline_twin_stage(&r->pipeline, p) < p) continue; // with its twin's
+            data_groups(l, SLOT_SHARD, ranks, t, p, r->reduce_ranks, r->shard, 1);
+            data_groups(l, SLOT_DP, ranks, t, p, r->reduce_ranks, r->reduce_ranks / r->shard, r->shard);
+            data_groups(l, SLOT_EXPERT_DP, ranks, t, p, r->reduce_ranks, r->expert_ranks, r->ep);
         }
     }
 }
@@ -231,8 +238,12 @@ static void make_pass_channels(Lowering *l) {
                 pass_channel(l, here, next, SLOT_FORWARD_OUT, SLOT_FORWARD_IN, &l->shapes[p].slot[SLOT_FORWARD_OUT]);
                 pass_channel(l, here, previous, SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN,
                              &l->shapes[p].slot[SLOT_BACKWARD_OUT]);
+                pass_channel(l, here, previous, SLOT_RETURN_OUT, SLOT_RETURN_IN, &l->shapes[p].slot[SLOT_RETURN_OUT]);
+                pass_channel(l, here, next, SLOT_RETURN_BACKWARD_OUT, SLOT_RETURN_BACKWARD_IN,
+                             &l->shapes[p].slot[SLOT_RETURN_BACKWARD_OUT]);
                 int ends[2] = {layout_rank(r, t, d, 0), layout_rank(r, t, d, r->pp - 1)};
-                if (p == 0 && r->pp > 1) group_channel(l, SLOT_EMBEDDING, &l->shapes[0].slot[SLOT_EMBEDDING], ends, 2);
+                if (p == 0 && ends_lie_apart(&r->pipeline))
+                    group_channel(l, SLOT_EMBEDDING, &l->shapes[0].slot[SLOT_EMBEDDING], ends, 2);
             }
 }
 
@@ -303,19 +314,18 @@ static void make_links(Lowering *l) {
     }
 }
 
-// ---- Names of micro-batches for timelines: forward k, backward k.
+// ---- Names of passes for timelines: F3 is a forward of micro-batch 3, B3 a backward, W3 that of weights alone.
 
 static const Label *make_labels(Lowering *l, int *count) {
-    int per_kind = l->label_per_kind;
-    Label *labels = ARENA_ARRAY(l->arena, Label, 1 + 2 * per_kind);
+    static const char letters[] = {'F', 'B', 'W'};
+    int per_kind = l->label_per_kind, kinds = schedule_splits_backward(l->r.schedule) ? 3 : 2;
+    Label *labels = ARENA_ARRAY(l->arena, Label, 1 + kinds * per_kind);
     labels[0].name = "";
-    for (int k = 0; k < per_kind; k++) {
-        int group = l->r.pp * l->r.vpp;
-        int micro_batch = l->r.vpp == 1 ? k : k / group * l->r.pp + k % l->r.pp;
-        labels[1 + k].name = arena_printf(l->arena, "F%d", micro_batch + 1);
-        labels[1 + per_kind + k].name = arena_printf(l->arena, "B%d", micro_batch + 1);
-    }
-    *count = 1 + 2 * per_kind;
+    for (int kind = 0; kind < kinds; kind++)
+        for (int k = 0; k < per_kind; k++)
+            labels[1 + kind * per_kind + k].name =
+                arena_printf(l->arena, "%c%d", letters[kind], k % l->r.micro_batches + 1);
+    *count = 1 + kinds * per_kind;
     return labels;
 }
 
@@ -338,7 +348,7 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
     bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
     CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER,
                              COLLECTIVE_ALL_TO_ALL};
-    bool used[] = {l->r.data_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1};
+    bool used[] = {l->r.reduce_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1};
     for (int i = 0; i < 4 && !data_parallel; i++)
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
             problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
@@ -389,10 +399,10 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     resolved_training->schedule = l.r.schedule;
     l.training = resolved_training;
     l.shapes = ARENA_ARRAY(arena, StageShapes, l.r.pp);
-    l.label_per_kind = l.r.micro_batches * l.r.vpp;
+    l.label_per_kind = l.r.micro_batches * l.r.pipeline.parts;
     l.actors = ARENA_ARRAY(arena, Actor, cluster->gpu_count);
-    double *output_bytes = ARENA_ARRAY(arena, double, l.r.pp *l.r.vpp);
-    for (int c = 0; c < l.r.pp * l.r.vpp && l.r.pp > 1; c++)
+    double *output_bytes = ARENA_ARRAY(arena, double, l.r.pipeline.chunks);
+    for (int c = 0; c < l.r.pipeline.chunks && l.r.pp > 1; c++)
         output_bytes[c] =
             block_cost(training->model, l.r.first_block[c + 1] - 1, l.training, l.r.micro_batch, cluster->gpu_of[0])
                 .output_bytes;
@@ -423,6 +433,8 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
                        .label_count = label_count};
     *lowered = (Lowered){.system = system,
                          .resolved = l.r,
+                         .training = l.training,
+                         .traffic_seconds = l.traffic_seconds,
                          .first_forward_label = 1,
                          .first_backward_label = 1 + l.label_per_kind,
                          .label_per_kind = l.label_per_kind};

@@ -4,6 +4,7 @@
 
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
+#include "models/workload/schedule.h"
 #include "sim/check.h"
 
 #define GIB 1073741824.0
@@ -30,7 +31,8 @@ static double weights_per_gpu(const Model *model, const LayerWeights *weights, d
 
 static double head_parameters_per_gpu(const Model *model, const TrainingSpec *training, double tp) {
     double table = (double)model->vocab * model->hidden;
-    bool own_copy = model->tied_embedding && training->layout.pp > 1; // the last stage keeps the tied table too
+    Pipeline pipeline = pipeline_of(training->schedule, training->layout.pp, training->layout.vpp, 1);
+    bool own_copy = model->tied_embedding && ends_lie_apart(&pipeline); // the last stage keeps the tied table too
     LayerWeights extra = extra_head_weights(model);
     double whole_extra = extra.split + extra.routed + extra.whole;
     double held = transformer_block_parameters(model, model->block_count - 1) - whole_extra + (own_copy ? table : 0);
@@ -153,6 +155,77 @@ double block_activation_bytes(const Work *work, int block) {
         return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
     }
     return 0;
+}
+
+// ---- What gradients of weights need, where they are computed later than those of inputs: what went into each product
+// and the gradient of what came out. For GPT 32 s b h (Qi et al. 2023, table 1).
+
+static double linear_late_bytes(const Work *work, double tokens, double in, double out) {
+    return tokens * work->element_bytes * (in + out);
+}
+
+static double attention_late_bytes(const Work *work, double sliced) {
+    const Model *model = work->model;
+    const LatentShape *latent = &model->latent;
+    double h = model->hidden, q = query_width_per_gpu(model, work->tp), kv = key_width_per_gpu(model, work->tp);
+    double v = value_width(model) / work->tp, late = linear_late_bytes(work, work->tokens, v, h / sliced);
+    if (!latent->key_rank) return late + linear_late_bytes(work, work->tokens, h / sliced, q + 2 * kv);
+    double narrow = latent->key_rank + latent->rotary_dim + latent->query_rank; // down, and as inputs up again
+    return late + linear_late_bytes(work, work->tokens, h / sliced, narrow) +
+           linear_late_bytes(work, work->tokens, narrow, q + kv + v);
+}
+
+static double mlp_late_bytes(const Work *work, double tokens, double hidden, double ffn) {
+    double first = work->model->gated_mlp ? 2 * ffn : ffn;
+    return linear_late_bytes(work, tokens, hidden, first / work->tp) +
+           linear_late_bytes(work, tokens, ffn / work->tp, hidden);
+}
+
+static double transformer_late_bytes(const Work *work, int block) {
+    const Model *model = work->model;
+    double sliced = work->sequence_parallel ? work->tp : 1, h = model->hidden;
+    if (block == 0) return layer_input_bytes(work);
+    bool head = block == model->block_count - 1;
+    double layer = attention_late_bytes(work, sliced);
+    if (has_experts(model, head ? model->layers : block)) {
+        layer += mlp_late_bytes(work, routed_tokens(work), h, model->experts.ffn);
+        layer += mlp_late_bytes(work, work->tokens, h / sliced, model->experts.shared_ffn);
+    } else {
+        layer += mlp_late_bytes(work, work->tokens, h / sliced, model->ffn);
+    }
+    if (!head) return layer;
+    double logits = linear_late_bytes(work, work->tokens * model->head_share, h / sliced, model->vocab / work->tp);
+    return logits * (1 + model->extra_heads) + layer * model->extra_heads;
+}
+
+static double cnn_late_bytes(const Work *work, int block) {
+    double late = 0;
+    for (int i = 0; i < work->model->conv_count; i++) {
+        const ConvLayer *layer = &work->model->conv[i];
+        if (layer->block == block)
+            late += image_bytes(work, layer->in_channels, layer->in_size) +
+                    image_bytes(work, layer->out_channels, layer->out_size);
+    }
+    return late;
+}
+
+double block_late_bytes(const Work *work, int block) {
+    switch (work->model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_late_bytes(work, block);
+    case MODEL_CNN:
+        return cnn_late_bytes(work, block);
+    case MODEL_MLP:
+        return linear_late_bytes(work, work->samples, work->model->widths[block], work->model->widths[block + 1]);
+    }
+    return 0;
+}
+
+double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
+    Work work = work_of(training->model, training, micro_batch, NULL);
+    double late = 0;
+    for (int block = first_block; block <= last_block; block++) late += block_late_bytes(&work, block);
+    return late;
 }
 
 // ---- What a block needs only while it runs.

@@ -1,9 +1,11 @@
 // The memory of a whole job: blocks on stages, micro-batches in flight, and what to change when it does not fit.
-#include "models/workload/cost.h"
+#include "models/workload/cost_internal.h"
+#include "models/workload/schedule.h"
 #include "sim/check.h"
 #include "sim/quantity.h"
 
-#define MOST_TP 8 // beyond a node's GPUs tensor parallelism does not pay
+#define MOST_MICRO_BATCHES 100000.0 // of a step
+#define MOST_TP 8                   // beyond a node's GPUs tensor parallelism does not pay
 
 // ---- Blocks on stages.
 
@@ -37,6 +39,66 @@ bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, P
     return true;
 }
 
+static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
+    const Layout *layout = &training->layout;
+    const Model *model = training->model;
+    if ((!layout->embedding_counts && !layout->head_counts) || model->kind == MODEL_MLP)
+        return blocks_to_stages(model, chunks, first, training->where, problems);
+    int start = layout->embedding_counts ? 0 : 1;
+    int all = layer_count(model) + (layout->embedding_counts ? 1 : 0) + (layout->head_counts ? 1 : 0);
+    if (layer_count(model) < chunks) return blocks_to_stages(model, chunks, first, training->where, problems);
+    first[0] = 0;
+    for (int chunk = 1; chunk < chunks; chunk++)
+        first[chunk] = start + chunk * (all / chunks) + (chunk < all % chunks ? chunk : all % chunks);
+    first[chunks] = model->block_count;
+    return true;
+}
+
+// Only an end that has embedding or head may do without layers.
+static bool check_stage_layers(const TrainingSpec *training, int chunks, Problems *problems) {
+    const Layout *layout = &training->layout;
+    int before = problem_count(problems), sum = 0, layers = layer_count(training->model);
+    bool ends_alone = training->model->kind == MODEL_TRANSFORMER;
+    if (layout->embedding_counts || layout->head_counts) {
+        problem_add(problems, training->where,
+                    "layers says what each stage has, and embedding or head cannot count too");
+        problem_hint(problems, "leave one of them out");
+        return false;
+    }
+    if (layout->stage_layers_count != chunks) {
+        problem_add(problems, training->where, "layers has %d counts, and the pipeline has %d chunks",
+                    layout->stage_layers_count, chunks);
+        problem_hint(problems, "one count for each chunk (pp x vpp), in the model's order");
+        return false;
+    }
+    for (int c = 0; c < chunks; c++) {
+        bool end = c == 0 || c == chunks - 1;
+        sum += layout->stage_layers[c];
+        if (layout->stage_layers[c] >= (ends_alone && end && chunks > 1 ? 0 : 1)) continue;
+        problem_add(problems, training->where, "chunk %d of the pipeline has no layers", c + 1);
+        problem_hint(problems, "only the first, with the embedding, and the last, with the head, may have 0");
+    }
+    if (sum != layers) {
+        problem_add(problems, training->where, "the stages have %d layers, and %s has %d", sum, training->model->name,
+                    layers);
+        problem_hint(problems, "the counts must add up to %d", layers);
+    }
+    return problem_count(problems) == before;
+}
+
+bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
+    const Layout *layout = &training->layout;
+    if (!layout->stage_layers) return even_blocks(training, chunks, first, problems);
+    if (!check_stage_layers(training, chunks, problems)) return false;
+    first[0] = 0;
+    int next = training->model->kind == MODEL_MLP ? 0 : 1;
+    for (int c = 0; c < chunks; c++) {
+        next += layout->stage_layers[c];
+        first[c + 1] = c == chunks - 1 ? training->model->block_count : next;
+    }
+    return true;
+}
+
 // ---- Batches.
 
 static int at_least_one(int value) { return value > 1 ? value : 1; }
@@ -65,15 +127,6 @@ double micro_batches_of_job(const TrainingSpec *training, int dp) {
 
 // ---- The fullest stage.
 
-// Micro-batches whose activations a stage keeps at once. Interleaved: Megatron's warm-up runs 2(pp - stage - 1) +
-// (vpp - 1) pp chunks ahead (Narayanan et al. 2021), each chunk a vpp-th of the stage.
-static double kept_in_flight(const TrainingSpec *training, int pp, int vpp, int stage, double micro_batches) {
-    if (pp == 1) return 1;
-    if (training->schedule == SCHEDULE_GPIPE) return micro_batches;
-    if (vpp > 1) return fmin(micro_batches * vpp, 2.0 * (pp - stage - 1) + (vpp - 1.0) * pp + 1) / vpp;
-    return fmin(micro_batches, pp - stage);
-}
-
 // Parameters and activations of another chunk on the same GPU; working memory is used in turn, the rest is there once.
 static void add_chunk(Memory *memory, const Memory *chunk) {
     memory->bytes[MEMORY_WEIGHTS] += chunk->bytes[MEMORY_WEIGHTS];
@@ -85,16 +138,29 @@ static void add_chunk(Memory *memory, const Memory *chunk) {
     memory->bytes[MEMORY_RESERVE] = fmax(memory->bytes[MEMORY_RESERVE], chunk->bytes[MEMORY_RESERVE]);
 }
 
-static Memory stage_memory(const TrainingSpec *training, const int *first, int pp, int vpp, int stage, int dp,
-                           const Gpu *gpu) {
-    double micro_batch = micro_batch_of_job(training, dp);
-    double in_flight = kept_in_flight(training, pp, vpp, stage, micro_batches_of_job(training, dp));
-    Memory memory = {.capacity = gpu->memory_bytes};
-    for (int chunk = stage; chunk < pp * vpp; chunk += pp) {
-        Memory part = memory_estimate(training->model, training, first[chunk], first[chunk + 1] - 1, micro_batch,
-                                      in_flight, dp, gpu);
-        add_chunk(&memory, &part);
+typedef struct Stages { // of a job
+    const TrainingSpec *training;
+    Pipeline pipeline;
+    const int *first; // block of each chunk
+    int dp;
+    double micro_batch;
+    const Gpu *gpu;
+} Stages;
+
+// Chunks that two stages hold are sharded over the ranks of both.
+static Memory stage_memory(Arena *arena, const Stages *s, int stage) {
+    const Pipeline *pipeline = &s->pipeline;
+    Memory memory = {.capacity = s->gpu->memory_bytes};
+    double *kept = ARENA_ARRAY(arena, double, pipeline->parts), *late = ARENA_ARRAY(arena, double, pipeline->parts);
+    for (int part = 0; part < pipeline->parts; part++) {
+        int chunk = pipeline_chunk(pipeline, stage, part), first = s->first[chunk], last = s->first[chunk + 1] - 1;
+        Memory held = memory_estimate(s->training->model, s->training, first, last, s->micro_batch, 1,
+                                      s->dp * pipeline_copies(pipeline), s->gpu);
+        kept[part] = held.bytes[MEMORY_ACTIVATIONS];
+        late[part] = late_bytes(s->training, first, last, s->micro_batch);
+        add_chunk(&memory, &held);
     }
+    memory.bytes[MEMORY_ACTIVATIONS] = pipeline_peak(arena, pipeline, stage, kept, late);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
     return memory;
 }
@@ -106,16 +172,27 @@ static int stage_count(const TrainingSpec *training, int gpus) {
     return stages < layers ? stages : layers;
 }
 
+static Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
+    Stages s = {.training = training, .dp = replicas_of_job(training, gpus), .gpu = gpu};
+    Schedule schedule = training->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
+    s.micro_batch = micro_batch_of_job(training, s.dp);
+    s.pipeline = pipeline_of(schedule, stage_count(training, gpus), training->layout.vpp,
+                             (int)fmin(micro_batches_of_job(training, s.dp), MOST_MICRO_BATCHES));
+    int *first = ARENA_ARRAY(arena, int, s.pipeline.chunks + 1);
+    Problems *unseen = problems_create(arena);
+    if (pipeline_possible(&s.pipeline, &training->layout, training->where, unseen) &&
+        blocks_to_chunks(training, s.pipeline.chunks, first, unseen))
+        s.first = first;
+    return s;
+}
+
 Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *fullest) {
     Arena *arena = arena_open();
-    int pp = stage_count(training, gpus), vpp = at_least_one(training->layout.vpp);
-    int *first = ARENA_ARRAY(arena, int, pp *vpp + 1);
-    CHECK(blocks_to_stages(training->model, pp * vpp, first, training->where, problems_create(arena)));
-
+    Stages stages = stages_of(arena, training, gpus, gpu);
     Memory most = {.peak = -1};
-    int dp = replicas_of_job(training, gpus);
-    for (int stage = 0; stage < pp; stage++) {
-        Memory memory = stage_memory(training, first, pp, vpp, stage, dp, gpu);
+    if (!stages.first) most = (Memory){.peak = INFINITY, .capacity = gpu->memory_bytes}; // no such pipeline
+    for (int stage = 0; stage < stages.pipeline.pp && stages.first; stage++) {
+        Memory memory = stage_memory(arena, &stages, stage);
         if (memory.peak <= most.peak) continue;
         most = memory;
         if (fullest) *fullest = stage;
@@ -160,6 +237,7 @@ static bool regroup(TrainingSpec *training, int gpus, int tp, int pp) {
     training->layout.tp = tp;
     training->layout.pp = pp;
     training->layout.dp = gpus / (tp * pp);
+    training->layout.stage_layers = NULL;
     return true;
 }
 

@@ -1,5 +1,5 @@
-// The program of one pipeline stage: micro-batches in the order of the schedule on the main stream, activations and
-// gradients to neighbours on streams of their own, gradient buckets reduced while backward still runs.
+// The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
+// the step, and the next batch that loads meanwhile.
 #include "models/workload/stage_internal.h"
 
 #include <math.h>
@@ -7,19 +7,21 @@
 
 #include "sim/check.h"
 
-static const char *const stream_names[STREAM_COUNT] = {"compute",         "gradients",      "beside",
-                                                       "activations out", "activations in", "gradients out",
-                                                       "gradients in",    "load",           "decode"};
-
-// Marks: one family per purpose, numbered by forward or backward k, or by bucket.
-enum {
-    MARK_FORWARD_IN,
-    MARK_FORWARD_DONE,
-    MARK_FORWARD_SENT,
-    MARK_BACKWARD_IN,
-    MARK_BACKWARD_DONE,
-    MARK_BACKWARD_SENT,
-    MARK_PASSES
+static const char *const stream_names[STREAM_COUNT] = {
+    [STREAM_MAIN] = "compute",
+    [STREAM_GRADIENTS] = "gradients",
+    [STREAM_BESIDE] = "beside",
+    [STREAM_EXCHANGE] = "exchange",
+    [STREAM_FORWARD_OUT] = "activations out",
+    [STREAM_FORWARD_IN] = "activations in",
+    [STREAM_BACKWARD_OUT] = "gradients out",
+    [STREAM_BACKWARD_IN] = "gradients in",
+    [STREAM_RETURN_OUT] = "returning activations out",
+    [STREAM_RETURN_IN] = "returning activations in",
+    [STREAM_RETURN_BACKWARD_OUT] = "returning gradients out",
+    [STREAM_RETURN_BACKWARD_IN] = "returning gradients in",
+    [STREAM_LOAD] = "load",
+    [STREAM_DECODE] = "decode",
 };
 
 void put(Builder *builder, int stream, Op op) { LIST_PUSH(builder->arena, &builder->streams[stream], op); }
@@ -44,13 +46,14 @@ int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes) {
     return list->count - 1;
 }
 
+// Stages that hold the same reduce gradients on the same channels.
 ShapeList *shapes_of(const Builder *builder, int slot) {
-    return &builder->request->shapes[builder->request->stage].slot[slot];
+    int stage = builder->request->stage, twin = pipeline_twin_stage(&builder->request->resolved->pipeline, stage);
+    bool shared = slot == SLOT_DP || slot == SLOT_SHARD || slot == SLOT_EXPERT_DP;
+    return &builder->request->shapes[shared && twin < stage ? twin : stage].slot[slot];
 }
 
 int new_mark(Builder *builder) { return builder->mark_count++; }
-
-static int mark(const Builder *builder, int purpose, int k) { return purpose * builder->passes + k; }
 
 // ---- What one micro-batch costs in a chunk.
 
@@ -100,8 +103,8 @@ static bool same_block(const Model *model, int a, int b) { // transformer layers
            b < model->block_count - 1;
 }
 
-int chunk_of(const Builder *builder, int virtual_stage) {
-    return virtual_stage * builder->request->resolved->pp + builder->request->stage;
+int chunk_of(const Builder *builder, int part) {
+    return pipeline_chunk(&builder->request->resolved->pipeline, builder->request->stage, part);
 }
 
 static void append(Builder *builder, OpList *list, const OpList *more) {
@@ -126,172 +129,35 @@ static void cost_blocks(Builder *builder, int first, int end) {
         builder->blocks[b].experts = cost.expert_parameters;
         add_items(builder, &builder->blocks[b].forward, &cost.forward);
         add_items(builder, &builder->blocks[b].backward, &cost.backward);
+        add_items(builder, &builder->blocks[b].input, &cost.backward_input);
+        add_items(builder, &builder->blocks[b].weight, &cost.backward_weight);
     }
+}
+
+const OpList *block_ops(const Builder *builder, int block, PassKind kind) {
+    const StageBlock *b = &builder->blocks[block];
+    const OpList *ops[PASS_KINDS] = {&b->forward, &b->backward, &b->input, &b->weight};
+    return ops[kind];
 }
 
 static void cost_chunks(Builder *builder) {
-    const Resolved *r = builder->request->resolved;
+    int parts = builder->request->resolved->pipeline.parts;
     int block_count = builder->request->training->model->block_count;
-    builder->forward = ARENA_ARRAY(builder->arena, OpList, r->vpp);
-    builder->backward = ARENA_ARRAY(builder->arena, OpList, r->vpp);
+    for (int kind = 0; kind < PASS_KINDS; kind++) builder->pass_ops[kind] = ARENA_ARRAY(builder->arena, OpList, parts);
     builder->blocks = ARENA_ARRAY(builder->arena, StageBlock, block_count);
     builder->bucket_marks = ARENA_ARRAY(builder->arena, int, block_count);
-    for (int v = 0; v < r->vpp; v++) {
-        int first = first_block_of(builder, v), end = end_block_of(builder, v);
+    for (int part = 0; part < parts; part++) {
+        int first = first_block_of(builder, part), end = end_block_of(builder, part);
         cost_blocks(builder, first, end);
         for (int b = first; b < end; b++) {
-            append(builder, &builder->forward[v], &builder->blocks[b].forward);
+            append(builder, &builder->pass_ops[PASS_FORWARD][part], &builder->blocks[b].forward);
             builder->parameters += builder->blocks[b].parameters;
             builder->experts += builder->blocks[b].experts;
         }
-        for (int b = end - 1; b >= first; b--) append(builder, &builder->backward[v], &builder->blocks[b].backward);
+        for (int kind = PASS_BACKWARD; kind < PASS_KINDS; kind++)
+            for (int b = end - 1; b >= first; b--)
+                append(builder, &builder->pass_ops[kind][part], block_ops(builder, b, (PassKind)kind));
     }
-}
-
-// ---- The schedule.
-
-static int virtual_stage_of_forward(const Resolved *r, int k) { return k % (r->pp * r->vpp) / r->pp; }
-static int virtual_stage_of_backward(const Resolved *r, int k) { return r->vpp - 1 - virtual_stage_of_forward(r, k); }
-static int micro_batch_of(const Resolved *r, int k) {
-    return r->vpp == 1 ? k : k / (r->pp * r->vpp) * r->pp + k % r->pp;
-}
-
-// Megatron without overlap of point-to-point traffic waits for its sends; the interleaved schedule overlaps them.
-static bool waits_for_sends(const Resolved *r) { return r->schedule != SCHEDULE_INTERLEAVED; }
-
-// Room for this many more, so that pushing them is a plain copy.
-static void make_room(Builder *builder, OpList *list, int more) {
-    int needed = list->count + more, room = list->room ? list->room : 64;
-    while (room < needed) room *= 2;
-    if (list->items && room == list->room) return;
-    Op *items = ARENA_ARRAY(builder->arena, Op, room);
-    if (list->count) memcpy(items, list->items, (size_t)list->count * sizeof *items);
-    list->items = items;
-    list->room = room;
-}
-
-// From here on a transfer runs on a stream of its own.
-static int start_beside(Builder *builder, Op transfer) {
-    int started = new_mark(builder), done = new_mark(builder);
-    put(builder, STREAM_MAIN, record_op(started));
-    put(builder, STREAM_BESIDE, wait_op(CAUSE_CP, started));
-    put(builder, STREAM_BESIDE, transfer);
-    put(builder, STREAM_BESIDE, record_op(done));
-    return done;
-}
-
-void put_labelled(Builder *builder, const OpList *list, int32_t label) {
-    make_room(builder, &builder->streams[STREAM_MAIN], list->count);
-    int beside_done = -1;
-    for (int i = 0; i < list->count; i++) {
-        Op op = list->items[i];
-        bool beside = op.label == BESIDE;
-        op.label = label;
-        if (beside) {
-            beside_done = start_beside(builder, op);
-            continue;
-        }
-        if (op.kind == OP_WAIT && op.id == JOIN_BESIDE) op.id = beside_done;
-        put(builder, STREAM_MAIN, op);
-    }
-}
-
-static bool receives_forward(const Builder *builder, int v) { return builder->request->stage > 0 || v > 0; }
-static bool sends_forward(const Builder *builder, int v) {
-    const Resolved *r = builder->request->resolved;
-    return builder->request->stage < r->pp - 1 || v < r->vpp - 1;
-}
-
-static int pass_shape(Builder *builder, int sender_stage, int slot, int chunk) {
-    return shape_number(builder->arena, &builder->request->shapes[sender_stage].slot[slot], COLLECTIVE_SEND_RECV,
-                        builder->request->output_bytes[chunk]);
-}
-
-static int previous_stage(const Builder *builder) {
-    int pp = builder->request->resolved->pp;
-    return (builder->request->stage + pp - 1) % pp;
-}
-static int next_stage(const Builder *builder) { return (builder->request->stage + 1) % builder->request->resolved->pp; }
-
-static void forward_pass(Builder *builder, int k) {
-    const Resolved *r = builder->request->resolved;
-    int v = virtual_stage_of_forward(r, k), chunk = chunk_of(builder, v);
-    if (receives_forward(builder, v)) {
-        put(builder, STREAM_FORWARD_IN,
-            transfer_op(CAUSE_PP, SLOT_FORWARD_IN,
-                        pass_shape(builder, previous_stage(builder), SLOT_FORWARD_OUT, chunk - 1)));
-        put(builder, STREAM_FORWARD_IN, record_op(mark(builder, MARK_FORWARD_IN, k)));
-        put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_IN, k)));
-    }
-    if (gathers_weights(builder) || (gathers_ahead(builder) && micro_batch_of(r, k) == 0))
-        gathered_forward(builder, v, 1 + k);
-    else
-        put_labelled(builder, &builder->forward[v], 1 + k);
-    if (sends_forward(builder, v)) {
-        put(builder, STREAM_MAIN, record_op(mark(builder, MARK_FORWARD_DONE, k)));
-        put(builder, STREAM_FORWARD_OUT, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_DONE, k)));
-        put(builder, STREAM_FORWARD_OUT,
-            transfer_op(CAUSE_PP, SLOT_FORWARD_OUT,
-                        pass_shape(builder, builder->request->stage, SLOT_FORWARD_OUT, chunk)));
-        put(builder, STREAM_FORWARD_OUT, record_op(mark(builder, MARK_FORWARD_SENT, k)));
-        if (waits_for_sends(r)) put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_FORWARD_SENT, k)));
-    }
-}
-
-static void backward_pass(Builder *builder, int k) {
-    const Resolved *r = builder->request->resolved;
-    int v = virtual_stage_of_backward(r, k), chunk = chunk_of(builder, v);
-    if (sends_forward(builder, v)) { // then its gradient comes back
-        put(builder, STREAM_BACKWARD_IN,
-            transfer_op(CAUSE_PP, SLOT_BACKWARD_IN,
-                        pass_shape(builder, next_stage(builder), SLOT_BACKWARD_OUT, chunk)));
-        put(builder, STREAM_BACKWARD_IN, record_op(mark(builder, MARK_BACKWARD_IN, k)));
-        put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_IN, k)));
-    }
-    int32_t label = 1 + builder->request->label_per_kind + k;
-    bool last = micro_batch_of(r, k) == r->micro_batches - 1;
-    if (gathers_weights(builder))
-        sharded_backward(builder, v, label, last);
-    else if (last && reduces_gradients(builder))
-        last_backward(builder, v, label);
-    else
-        put_labelled(builder, &builder->backward[v], label);
-    if (receives_forward(builder, v)) {
-        put(builder, STREAM_MAIN, record_op(mark(builder, MARK_BACKWARD_DONE, k)));
-        put(builder, STREAM_BACKWARD_OUT, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_DONE, k)));
-        put(builder, STREAM_BACKWARD_OUT,
-            transfer_op(CAUSE_PP, SLOT_BACKWARD_OUT,
-                        pass_shape(builder, builder->request->stage, SLOT_BACKWARD_OUT, chunk - 1)));
-        put(builder, STREAM_BACKWARD_OUT, record_op(mark(builder, MARK_BACKWARD_SENT, k)));
-        if (waits_for_sends(r)) put(builder, STREAM_MAIN, wait_op(CAUSE_PP, mark(builder, MARK_BACKWARD_SENT, k)));
-    }
-}
-
-// Forwards before the first backward (Narayanan et al. 2021, sections 2.2 and 2.3).
-static int warm_up_passes(const Builder *builder) {
-    const Resolved *r = builder->request->resolved;
-    int after = r->pp - 1 - builder->request->stage, warm_up = 0;
-    switch (r->schedule) {
-    case SCHEDULE_GPIPE:
-        warm_up = builder->passes;
-        break;
-    case SCHEDULE_INTERLEAVED:
-        warm_up = r->micro_batches == r->pp ? builder->passes : 2 * after + (r->vpp - 1) * r->pp;
-        break;
-    default:
-        warm_up = after;
-    }
-    return warm_up < builder->passes ? warm_up : builder->passes;
-}
-
-static void run_schedule(Builder *builder) {
-    int warm_up = warm_up_passes(builder), passes = builder->passes;
-    for (int k = 0; k < warm_up; k++) forward_pass(builder, k);
-    for (int k = warm_up; k < passes; k++) {
-        forward_pass(builder, k);
-        backward_pass(builder, k - warm_up);
-    }
-    for (int k = passes - warm_up; k < passes; k++) backward_pass(builder, k);
 }
 
 // ---- The end of a step.
@@ -309,7 +175,7 @@ static void finish_step(Builder *builder) {
     const Model *model = training->model;
     bool ends = request->stage == 0 || request->stage == r->pp - 1;
     finish_gradients(builder);
-    if (r->pp > 1 && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding &&
+    if (ends_lie_apart(&r->pipeline) && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding &&
         training->lora_rank == 0) {
         double bytes = ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
         put(builder, STREAM_MAIN,
@@ -355,8 +221,7 @@ static Program finished_program(Builder *builder) {
 
 static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request};
-    builder.passes = request->resolved->micro_batches * request->resolved->vpp;
-    builder.mark_count = MARK_PASSES * builder.passes;
+    builder.mark_count = pipeline_marks(&request->resolved->pipeline);
     builder.last_reduced = -1;
     if (request->training->cpu_seconds_per_step > 0)
         put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
@@ -394,10 +259,10 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
         transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
     put(&builder, STREAM_MAIN,
         transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_BROADCAST, ceil(weights))));
-    put_labelled(&builder, &builder.forward[0], 1);
+    put_labelled(&builder, &builder.pass_ops[PASS_FORWARD][0], 1);
     put(&builder, STREAM_MAIN,
         transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_GATHER, ceil(outputs * samples))));
-    put_labelled(&builder, &builder.backward[0], 1 + request->label_per_kind);
+    put_labelled(&builder, &builder.pass_ops[PASS_BACKWARD][0], 1 + request->label_per_kind);
     put(&builder, STREAM_MAIN,
         transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_REDUCE, ceil(weights))));
     if (first)

@@ -17,11 +17,19 @@ enum {
     SLOT_FORWARD_IN,
     SLOT_BACKWARD_OUT,
     SLOT_BACKWARD_IN,
+    SLOT_RETURN_OUT, // the same for parts whose micro-batches go from later stages to earlier ones
+    SLOT_RETURN_IN,
+    SLOT_RETURN_BACKWARD_OUT,
+    SLOT_RETURN_BACKWARD_IN,
     SLOT_EMBEDDING,
     SLOT_STORAGE,
     SLOT_HOST,
     SLOT_COUNT
 };
+
+// NCCL's kernels hold SMs and memory bandwidth while they run beside others: 24 to 32 of 108 to 132 SMs; 0.2 to 0.4
+// fits FSDP runs.
+#define INTERFERENCE_SHARE 0.3
 
 // A collective that a channel must be able to do: becomes a Plan of the same number.
 typedef struct Shape {
@@ -48,14 +56,19 @@ typedef struct StageRequest {
     const Gpu *gpu;
     int stage;
     StageShapes *shapes;        // of all stages, [pp]: out-slots are numbered by the sender's list
-    const double *output_bytes; // [pp x vpp] passed on after each chunk, per rank
+    const double *output_bytes; // [chunks] passed on after each chunk, per rank
     double traffic_seconds;     // a rank's data-parallel traffic takes per byte, when alone
     double tp_traffic_seconds;  // a rank's tensor-parallel traffic
-    int label_per_kind;         // forward k of a stage has label 1 + k, backward k 1 + label_per_kind + k
+    int label_per_kind;         // pass k of a kind has label 1 + kind x label_per_kind + k; see pass_number
     double storage_bytes;       // read per step by this rank; 0 none
     double host_to_gpu_bytes;   // copied per step; 0 none
     double decode_seconds;      // of host work per step to prepare the next batch; 0 none
 } StageRequest;
+
+// Passes of a kind are numbered by part and micro-batch.
+static inline int pass_number(const Pipeline *pipeline, const PipelinePass *pass) {
+    return pass->part * pipeline->micro_batches + pass->micro_batch;
+}
 
 Program stage_program(Arena *arena, const StageRequest *request);
 

@@ -4,7 +4,7 @@
 
 #include "models/workload/stage_internal.h"
 
-bool reduces_gradients(const Builder *builder) { return builder->request->resolved->data_ranks > 1; }
+bool reduces_gradients(const Builder *builder) { return builder->request->resolved->reduce_ranks > 1; }
 
 bool gathers_weights(const Builder *builder) {
     return builder->request->training->layout.zero >= 2 && builder->request->resolved->shard > 1;
@@ -32,11 +32,7 @@ static void put_reduction(Builder *builder, double parameters, double experts) {
                        expert_bytes);
     if (bytes == 0) return;
     if (r->shard > 1) put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
-    if (r->data_ranks > r->shard) put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
-}
-
-static double weight_bytes(const TrainingSpec *training) {
-    return training->mixed_precision ? 2 : precision_bytes(training->precision);
+    if (r->reduce_ranks > r->shard) put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
 }
 
 // ---- Buckets.
@@ -66,12 +62,12 @@ static double reduced_parameters(const Builder *builder, int block) {
     return builder->blocks[block].parameters + (experts ? builder->blocks[block].experts : 0);
 }
 
-void last_backward(Builder *builder, int v, int32_t label) {
+void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
     const TrainingSpec *training = builder->request->training;
     for (int b = end_block_of(builder, v) - 1; b >= first_block_of(builder, v); b--) {
-        put_labelled(builder, &builder->blocks[b].backward, label);
+        put_labelled(builder, block_ops(builder, b, kind), label);
         if (training->overlap_grad_reduce)
-            put_interference(builder, &builder->blocks[b].backward,
+            put_interference(builder, block_ops(builder, b, kind),
                              reduced_parameters(builder, b) * gradient_bytes(training) *
                                  (builder->request->resolved->shard > 1 ? 1 : 2));
         builder->bucket_parameters += builder->blocks[b].parameters;
@@ -133,7 +129,7 @@ static void reduce_block(Builder *builder, int block, int computed, bool last_mi
     double bytes = ceil(ceil(parameters) * gradient_bytes(builder->request->training));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, computed));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
-    if (last_micro_batch && r->data_ranks > r->shard)
+    if (last_micro_batch && r->reduce_ranks > r->shard)
         put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
     builder->last_reduced = new_mark(builder);
     put(builder, STREAM_GRADIENTS, record_op(builder->last_reduced));

@@ -13,10 +13,15 @@ enum {
     STREAM_MAIN,
     STREAM_GRADIENTS,
     STREAM_BESIDE,
+    STREAM_EXCHANGE,
     STREAM_FORWARD_OUT,
     STREAM_FORWARD_IN,
     STREAM_BACKWARD_OUT,
     STREAM_BACKWARD_IN,
+    STREAM_RETURN_OUT,
+    STREAM_RETURN_IN,
+    STREAM_RETURN_BACKWARD_OUT,
+    STREAM_RETURN_BACKWARD_IN,
     STREAM_LOAD,
     STREAM_DECODE,
     STREAM_COUNT
@@ -26,22 +31,18 @@ enum {
 // BESIDE starts beside what follows, and a wait for mark JOIN_BESIDE ends that.
 typedef struct StageBlock {
     OpList forward, backward;
+    OpList input, weight;       // backward in two, where the schedule splits it
     double parameters, experts; // on this GPU; spread experts, which fewer ranks share, apart
 } StageBlock;
 #define BESIDE (-1)
 #define JOIN_BESIDE (-1)
 
-// NCCL's kernels hold SMs and memory bandwidth while they run beside others: 24 to 32 of 108 to 132 SMs; 0.2 to 0.4
-// fits FSDP runs.
-#define INTERFERENCE_SHARE 0.3
-
 typedef struct Builder {
     Arena *arena;
     const StageRequest *request;
     OpList streams[STREAM_COUNT];
-    StageBlock *blocks;         // [last block of the model + 1]; those of other stages are empty
-    OpList *forward, *backward; // [vpp] what one micro-batch does in each chunk
-    int passes;                 // forwards of this stage in a step: micro-batches x vpp
+    StageBlock *blocks;           // [last block of the model + 1]; those of other stages are empty
+    OpList *pass_ops[PASS_KINDS]; // [part] what one micro-batch does in each chunk
     int mark_count;
     // Gradient buckets
     int *bucket_marks, bucket_count; // when each is reduced
@@ -59,13 +60,18 @@ Op record_op(int mark);
 Op wait_op(Cause cause, int mark);
 int new_mark(Builder *builder);
 ShapeList *shapes_of(const Builder *builder, int slot);
-int chunk_of(const Builder *builder, int virtual_stage);
-static inline int first_block_of(const Builder *builder, int v) {
-    return builder->request->resolved->first_block[chunk_of(builder, v)];
+int chunk_of(const Builder *builder, int part);
+static inline int first_block_of(const Builder *builder, int part) {
+    return builder->request->resolved->first_block[chunk_of(builder, part)];
 }
-static inline int end_block_of(const Builder *builder, int v) {
-    return builder->request->resolved->first_block[chunk_of(builder, v) + 1];
+static inline int end_block_of(const Builder *builder, int part) {
+    return builder->request->resolved->first_block[chunk_of(builder, part) + 1];
 }
+const OpList *block_ops(const Builder *builder, int block, PassKind kind);
+
+// ---- stage_pipeline.c: passes in the order of the schedule, with what goes to and comes from other stages.
+void run_schedule(Builder *builder);
+int pipeline_marks(const Pipeline *pipeline); // that run_schedule uses: the first ones
 
 // ---- stage_gradients.c: what data-parallel ranks exchange.
 bool reduces_gradients(const Builder *builder);
@@ -75,8 +81,9 @@ bool gathers_ahead(const Builder *builder);   // all of them beside the first fo
 void gathered_forward(Builder *builder, int v, int32_t label);
 // Its backward: weights gathered again (ZeRO 3), each block's gradients reduced while the next computes.
 void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_batch);
-// The last backward of a chunk without sharded gradients: a full bucket leaves while the next block computes.
-void last_backward(Builder *builder, int v, int32_t label);
+// The last backward of a chunk without sharded gradients, or that of its weights: a full bucket leaves while the next
+// block computes.
+void last_backward(Builder *builder, int v, PassKind kind, int32_t label);
 void finish_gradients(Builder *builder);
 void gather_weights_after_optimizer(Builder *builder);
 

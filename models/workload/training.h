@@ -15,7 +15,17 @@ typedef enum Strategy {
     STRATEGY_COUNT
 } Strategy;
 
-typedef enum Schedule { SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_COUNT } Schedule;
+// Orders of micro-batches in a pipeline (schedule.h): zero bubble with backward split in two, and DualPipe, which feeds
+// it from both ends.
+typedef enum Schedule {
+    SCHEDULE_GPIPE,
+    SCHEDULE_1F1B,
+    SCHEDULE_INTERLEAVED,
+    SCHEDULE_ZB_H1,
+    SCHEDULE_ZB_V,
+    SCHEDULE_DUALPIPE,
+    SCHEDULE_COUNT
+} Schedule;
 // What backward computes again: nothing, the attention core, whole layers, or (torchtitan's selective default) every
 // second matrix product and all that stands between products.
 typedef enum Recompute {
@@ -64,9 +74,12 @@ typedef struct Layout {
     int tp, pp, vpp, dp; // vpp: virtual stages per pipeline rank (interleaved); dp 0: fill
     int zero;            // 0 plain, 1 optimizer state sharded, 2 gradients too, 3 weights too (FSDP)
     bool sequence_parallel;
-    int cp;    // ranks that share each sequence (ring attention); 0: 1
-    int ep;    // consecutive data ranks over which the experts of a layer are spread; 0: 1
-    int shard; // ranks over which ZeRO shards, then replicated (hybrid sharding); 0: all of dp x cp
+    int cp;                  // ranks that share each sequence (ring attention); 0: 1
+    int ep;                  // consecutive data ranks over which the experts of a layer are spread; 0: 1
+    int shard;               // ranks over which ZeRO shards, then replicated (hybrid sharding); 0: all of dp x cp
+    const int *stage_layers; // layers of each chunk in the model's order, or NULL: even
+    int stage_layers_count;
+    bool embedding_counts, head_counts; // as a layer each, where layers are spread evenly
 } Layout;
 
 typedef struct TrainingSpec {
@@ -100,9 +113,10 @@ typedef struct TrainingSpec {
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
-    bool fused_dispatch;        // experts' tokens sorted inside the exchange, one copy per rank (DeepEP, HybridEP); CUDA graphs
-    double expert_skew;         // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
-    double capacity_factor;     // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
+    bool
+        fused_dispatch; // experts' tokens sorted inside the exchange, one copy per rank (DeepEP, HybridEP); CUDA graphs
+    double expert_skew; // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
+    double capacity_factor;      // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
     // Data loading
     double sample_bytes;                     // read per sample; 0: from memory (no loading simulated)

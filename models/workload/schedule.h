@@ -1,0 +1,67 @@
+// Pipeline schedules: which GPU holds which chunk of the model, and in what order it passes micro-batches through its
+// chunks. It knows no costs: times and bytes follow from the order.
+#ifndef LOCKSTEP_WORKLOAD_SCHEDULE_H
+#define LOCKSTEP_WORKLOAD_SCHEDULE_H
+
+#include "models/workload/training.h"
+#include "sim/list.h"
+
+typedef enum PassKind {
+    PASS_FORWARD,
+    PASS_BACKWARD,        // gradients of inputs and of weights
+    PASS_BACKWARD_INPUT,  // of inputs: what the stage before waits for
+    PASS_BACKWARD_WEIGHT, // of weights: nobody waits for it
+    PASS_KINDS
+} PassKind;
+
+// One micro-batch through one chunk.
+typedef struct PipelinePass {
+    uint8_t kind;     // PassKind
+    bool beside_next; // its exchanges run while the pass that follows computes, and the other way round (DualPipe)
+    int16_t part;     // which of the GPU's chunks
+    int32_t micro_batch;
+} PipelinePass;
+
+typedef struct PassList {
+    PipelinePass *items;
+    int count, room;
+} PassList;
+
+typedef struct Pipeline {
+    Schedule schedule;
+    int pp, vpp;       // stages; chunks of the model per stage
+    int micro_batches; // of a replica
+    int parts;         // chunks that a GPU holds
+    int chunks;        // of the model: parts x pp, or pp where each is held twice
+} Pipeline;
+
+// What the job says, with what follows from it: one stage has no schedule, more than one chunk per stage is
+// interleaved, and a schedule that fixes the chunks per stage has its own number.
+Pipeline pipeline_of(Schedule schedule, int pp, int vpp, int micro_batches);
+// Problems, with remedies, when the schedule cannot order so many micro-batches on so many stages, or does not go with
+// the vpp and zero that the layout says; then false.
+bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where where, Problems *problems);
+
+// The chunk that is part `part` of a stage's GPUs, and the stage that the part's output goes to (-1: it is the last;
+// the stage itself: it stays).
+int pipeline_chunk(const Pipeline *pipeline, int stage, int part);
+int pipeline_next_stage(const Pipeline *pipeline, int stage, int part);
+int pipeline_previous_stage(const Pipeline *pipeline, int stage, int part); // -1: it is the first
+// The stage whose GPUs hold the same chunks: another where each chunk is held twice (DualPipe), else itself.
+int pipeline_twin_stage(const Pipeline *pipeline, int stage);
+int pipeline_copies(const Pipeline *pipeline); // of each chunk in a replica
+// Micro-batches that a part sees: first <= micro_batch < end.
+int pipeline_first_micro_batch(const Pipeline *pipeline, int part);
+int pipeline_end_micro_batch(const Pipeline *pipeline, int part);
+bool ends_lie_apart(const Pipeline *pipeline);             // first and last chunk on different GPUs
+bool pipeline_returns(const Pipeline *pipeline, int part); // its micro-batches go from later stages to earlier ones
+
+PassList pipeline_order(Arena *arena, const Pipeline *pipeline, int stage);
+
+// The most that a stage's micro-batches keep at once: kept[part] from forward until backward, late[part] from the
+// backward of inputs until that of weights.
+double pipeline_peak(Arena *arena, const Pipeline *pipeline, int stage, const double *kept, const double *late);
+
+bool schedule_splits_backward(Schedule schedule); // inputs and weights apart
+
+#endif

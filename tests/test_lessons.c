@@ -1,0 +1,130 @@
+// Lessons that rebuild a built-in strategy as a rank program: both take the same time, to the picosecond.
+#include "scenarios/program.h"
+#include "sim/fold.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+static SimTime time_by_hand(Loaded *loaded) {
+    const System *system = program_system(loaded->arena, loaded->scenario->items[0].program, loaded->problems);
+    EXPECT(system != NULL);
+    if (!system) return -1;
+    RunOptions options = {.seed = 1};
+    Folded fold = fold_system(loaded->arena, system);
+    RunResult folded = run_system(loaded->arena, &fold.system, &options);
+    EXPECT_INT(folded.stuck_count, 0);
+    return folded.end;
+}
+
+static SimTime time_built_in(Loaded *loaded) {
+    const StudySpec *study = loaded->scenario->items[1].study;
+    const Record *record = study_run(loaded->arena, study, loaded->problems);
+    EXPECT(record && record->points[0].ran);
+    return record ? step_ticks(record->points[0].step_p50_s) : -1;
+}
+
+// `arguments` are the script's own options, up to eight.
+static void expect_equal(const char *lesson, const char *const *arguments, int count) {
+    char file[128], *argv[9] = {(char *)"lockstep"};
+    snprintf(file, sizeof file, "scenarios/lessons/%s_twin.lua", lesson);
+    for (int i = 0; i < count; i++) argv[1 + i] = (char *)arguments[i];
+    Loaded loaded = {.arena = arena_open()};
+    loaded.problems = problems_create(loaded.arena);
+    loaded.usage = problems_create(loaded.arena);
+    ScenarioRequest request = {.file = file, .argc = count + 1, .argv = argv};
+    loaded.scenario = scenario_load(loaded.arena, test_catalogue(), &request, loaded.problems, loaded.usage);
+    problems_print(loaded.problems, stdout);
+    problems_print(loaded.usage, stdout);
+    EXPECT(loaded.scenario && loaded.scenario->item_count == 2);
+    if (loaded.scenario && loaded.scenario->item_count == 2) {
+        SimTime by_hand = time_by_hand(&loaded), built_in = time_built_in(&loaded);
+        EXPECT(by_hand > 0);
+        EXPECT_INT(by_hand, built_in);
+    }
+    arena_close(loaded.arena);
+}
+
+#define EQUAL(lesson, ...)                                                                                             \
+    do {                                                                                                               \
+        const char *const arguments_[] = {__VA_ARGS__};                                                                \
+        expect_equal(lesson, arguments_, (int)(sizeof arguments_ / sizeof *arguments_));                               \
+    } while (0)
+
+TEST(ddp_by_hand_is_the_built_in_to_the_picosecond) {
+    EQUAL("ddp", "--gpus=16");
+    EQUAL("ddp", "--gpus=7", "--bucket-mib=3", "--batches=1");
+    EQUAL("ddp", "--gpus=2", "--bucket-mib=1000", "--batches=3");
+    EQUAL("ddp", "--gpus=24", "--model=gpt2-355m");
+}
+
+TEST(fsdp_by_hand_is_the_built_in_to_the_picosecond) {
+    EQUAL("fsdp", "--gpus=16");
+    EQUAL("fsdp", "--gpus=2", "--zero=2");
+    EQUAL("fsdp", "--gpus=12", "--model=gpt2-124m");
+}
+
+TEST(pipelines_by_hand_are_the_built_in_to_the_picosecond) {
+    EQUAL("one_f_one_b", "--stages=4");
+    EQUAL("one_f_one_b", "--stages=2", "--batches=1");
+    EQUAL("one_f_one_b", "--stages=10", "--batches=13");
+    EQUAL("interleaved", "--stages=4");
+    EQUAL("interleaved", "--stages=2", "--chunks=6", "--rounds=1");
+    EQUAL("interleaved", "--stages=10", "--chunks=2", "--rounds=3");
+}
+
+TEST(ring_attention_by_hand_is_the_built_in_to_the_picosecond) {
+    EQUAL("ring_attention", "--gpus=16");
+    EQUAL("ring_attention", "--gpus=4", "--cp=2", "--seq-len=4096");
+    EQUAL("ring_attention", "--gpus=16", "--cp=16", "--seq-len=16384");
+}
+
+TEST(experts_by_hand_are_the_built_in_to_the_picosecond) {
+    EQUAL("expert_parallel", "--gpus=16");
+    EQUAL("expert_parallel", "--gpus=8", "--skew=1.5");
+    EQUAL("expert_parallel", "--gpus=32", "--ep=8", "--skew=0.3");
+}
+
+// The check can fail: a pipeline by hand with another order takes another time.
+TEST(another_bucket_size_takes_another_time) {
+    SimTime times[2];
+    static const char *const sizes[] = {"--bucket-mib=1", "--bucket-mib=1000"};
+    for (int i = 0; i < 2; i++) {
+        Loaded loaded = {.arena = arena_open()};
+        loaded.problems = problems_create(loaded.arena);
+        loaded.usage = problems_create(loaded.arena);
+        char *argv[] = {(char *)"lockstep", (char *)sizes[i]};
+        ScenarioRequest request = {.file = "scenarios/lessons/ddp_twin.lua", .argc = 2, .argv = argv};
+        loaded.scenario = scenario_load(loaded.arena, test_catalogue(), &request, loaded.problems, loaded.usage);
+        EXPECT(loaded.scenario != NULL);
+        times[i] = loaded.scenario ? time_by_hand(&loaded) : 0;
+        arena_close(loaded.arena);
+    }
+    EXPECT(times[0] != times[1]);
+}
+
+// ---- sim.blocks.
+
+TEST(blocks_say_what_a_job_does_and_refuse_what_cannot_be) {
+    Loaded loaded = load_returning(
+        "(function() local c = sim.cluster { node = 'dgx-a100' }\n"
+        "local j = sim.training { model = 'gpt2-124m', batch = { micro = 1, accumulation = 4 }, parallel = { pp = 4 }, "
+        "schedule = 'zb-h1' }\n"
+        "local b = sim.blocks { on = c, run = j }\n"
+        "assert(#b == 14 and #b.chunks == 4 and b.chunks[4][2] == 14 and b.micro_batches == 4 and b.dp == 2)\n"
+        "assert(b[2].forward.seconds > 0 and b[2].backward_input.seconds < b[2].backward.seconds)\n"
+        "assert(b.optimizer(1e9) > b.optimizer(1e6))\n"
+        "return sim.study { on = c, run = j } end)()",
+        NULL);
+    EXPECT_TEXT(first_problem(&loaded), "");
+    unload(&loaded);
+    loaded = load_returning("sim.blocks { on = sim.cluster { node = 'dgx-a100' }, run = sim.training { model = "
+                            "'gpt2-124m', batch = { micro = 1 }, parallel = { tp = 5 } } }",
+                            NULL);
+    EXPECT_CONTAINS(first_problem(&loaded), "do not divide by tp 5");
+    unload(&loaded);
+    loaded = load_returning("sim.blocks { on = sim.cluster { nodes = { { node = 'dgx-a100', gpus = 8 }, { node = "
+                            "'dgx-h100', gpus = 8 } }, fabric = 'ib-ndr400' }, run = sim.training { model = "
+                            "'gpt2-124m', batch = { micro = 1 } } }",
+                            NULL);
+    EXPECT_CONTAINS(first_problem(&loaded), "several types");
+    unload(&loaded);
+}
