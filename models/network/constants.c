@@ -98,6 +98,7 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
     [SOCKET_RATE]           = {"TCP of one node",               GBS, 3.54, 0.09, 3, 0.4, SCOPE_SHARED, "a few connections, each bound to one core"},
     [TIME_SLICE]            = {"turn of one of several processes on a GPU", US, 2000, 0.1, 2000, 0, SCOPE_FIXED, "nvidia-smi compute-policy: medium, the default"},
     [PLATFORM_FLOOR]        = {"platform: floor",               ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_LAUNCH]       = {"platform: launch",              ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_INSIDE_HOP]   = {"platform: hop in a node",       ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_BETWEEN_HOP]  = {"platform: hop between nodes",   ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_FILL]         = {"platform: fill",                ONE, 1, 0, 1, 0.7, SCOPE_PLATFORM, "as all"},

@@ -80,6 +80,7 @@ typedef enum ConstantId {
     TIME_SLICE,
     // A platform against all others: factors that `lockstep validate collectives --fit-on` finds, 1 usual.
     PLATFORM_FLOOR,
+    PLATFORM_LAUNCH,
     PLATFORM_INSIDE_HOP,
     PLATFORM_BETWEEN_HOP,
     PLATFORM_FILL,

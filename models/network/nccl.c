@@ -182,8 +182,10 @@ static double pipeline_rate(const Group *group) {
     return group->most == 1 || between < inside ? between : inside;
 }
 
-// A chunk of every channel passes all ranks before the last byte of a broadcast is done.
+// A chunk of every channel passes all ranks before the last byte of a broadcast is done. Within a node, from Ampere on,
+// that hides: ranks up the chain are at nccl-tests' next broadcast by then.
 static double chain_fill_seconds(const Group *group, int channels, double bytes) {
+    if (group->block_count == 1 && generation(group) > 0) return 0;
     double chunk = fmin(bytes / (8 * channels), CHAIN_CHUNK_BYTES);
     return constant(group, PLATFORM_FILL) * constant(group, CHAIN_FILL) * (group->rank_count - 2) * chunk * channels /
            pipeline_rate(group);
@@ -341,11 +343,12 @@ static Candidate direct_candidate(const Group *group, CollectiveOp op, bool shif
 // hides behind what runs before it.
 static void count_launches(const Group *group, const CollectiveRequest *request, Candidate *candidate) {
     bool direct = request->op == COLLECTIVE_SEND_RECV || request->op == COLLECTIVE_ALL_TO_ALL;
+    double launch = constant(group, PLATFORM_LAUNCH);
     if (request->gpus_per_process > 1)
-        candidate->launch = request->gpus_per_process * constant(group, PROCESS_LAUNCH_TIME) *
+        candidate->launch = request->gpus_per_process * constant(group, PROCESS_LAUNCH_TIME) * launch *
                             (direct ? constant(group, PAIR_FLOOR) : 1);
     if (request->threads_per_process > 1)
-        candidate->latency += (request->threads_per_process - 1) * constant(group, THREAD_LAUNCH_TIME);
+        candidate->latency += (request->threads_per_process - 1) * constant(group, THREAD_LAUNCH_TIME) * launch;
 }
 
 // Ranks that take turns on one GPU wait for each other, and each waits for all the others' slices.
