@@ -105,6 +105,8 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
     [PLATFORM_INSIDE_RATE]  = {"platform: rate in a node",      ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_BETWEEN_RATE] = {"platform: rate between nodes",  ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_PAIR]         = {"platform: rate of a pair",      ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_LONG_RATE]    = {"platform: rate of long payloads", ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as of all"},
+    [PLATFORM_LONG_BYTES]   = {"platform: where long payloads begin", MB, INFINITY, 0, INFINITY, 0, SCOPE_FIXED, "nowhere, unless --fit-on finds a step"},
 };
 // clang-format on
 

@@ -360,10 +360,12 @@ static void count_time_slices(const Group *group, int ranks_per_gpu, Candidate *
 }
 
 // A platform's links may carry more or less than others of their kind.
-static void count_rates(const Group *group, Candidate *candidate) {
+static void count_rates(const Group *group, double bytes, Candidate *candidate) {
+    double length = bytes > constant(group, PLATFORM_LONG_BYTES) ? constant(group, PLATFORM_LONG_RATE) : 1;
     double between = constant(group, PLATFORM_BETWEEN_RATE) *
                      constant(group, TRANSPORT_RATE + (int)group->network->fabric.transport);
-    candidate->inside /= constant(group, PLATFORM_INSIDE_RATE);
+    between *= length;
+    candidate->inside /= constant(group, PLATFORM_INSIDE_RATE) * length;
     candidate->between /= between;
     candidate->believed_between /= between;
 }
@@ -400,7 +402,7 @@ int nccl_candidates(const Group *any_version, const CollectiveRequest *request, 
     else
         count = algorithm_candidates(&group, op, request, candidates);
     for (int i = 0; i < count; i++) {
-        count_rates(&group, &candidates[i]);
+        count_rates(&group, request->bytes, &candidates[i]);
         if (request->ranks_per_gpu > 1) count_time_slices(&group, request->ranks_per_gpu, &candidates[i]);
         count_launches(&group, request, &candidates[i]);
     }
