@@ -33,7 +33,6 @@ struct Fluid {
     int32_t *dirty; // links whose users changed since the last solve
     int32_t dirty_count;
     bool *is_dirty;
-    int64_t changed_from; // levels below this are not concerned by the changes since the last solve
     Filling *filling;
     int32_t *walk_links; // scratch of walks
     // The part solved last is remembered, so that its next solve needs no walk. It may have fallen apart since.
@@ -79,7 +78,7 @@ static void make_routes(Arena *arena, Fluid *fluid) {
     int32_t total = 0;
     for (int c = 0; c < system->channel_count; c++) {
         int most = most_uses(&system->channels[c]);
-        CHECK(most <= INT16_MAX && total <= INT32_MAX - most);
+        CHECK(total <= INT32_MAX - most);
         routes->items[c].first = total;
         total += most;
     }
@@ -109,7 +108,6 @@ Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void
     fluid->channel_mark = ARENA_ARRAY(arena, int32_t, system->channel_count);
     fluid->dirty = ARENA_ARRAY(arena, int32_t, system->link_count);
     fluid->is_dirty = ARENA_ARRAY(arena, bool, system->link_count);
-    fluid->changed_from = LEVEL_MOST;
     fluid->walk_links = ARENA_ARRAY(arena, int32_t, system->link_count);
     fluid->part.channels = ARENA_ARRAY(arena, int32_t, 3 * (size_t)system->channel_count); // with holes and newcomers
     fluid->part_position = ARENA_ARRAY(arena, int32_t, system->channel_count);
@@ -265,44 +263,35 @@ static void mark_dirty(Fluid *fluid, int32_t link) {
     fluid->dirty[fluid->dirty_count++] = link;
 }
 
-static void concerns_from(Fluid *fluid, int64_t level) {
-    if (level < fluid->changed_from) fluid->changed_from = level;
-}
-
 static void take_links(Fluid *fluid, int32_t channel, const Plan *plan) {
     Routes *routes = &fluid->routes;
     Route *route = &routes->items[channel];
-    route->use_count = (int16_t)plan->use_count;
-    route->watched_count = 0;
+    route->use_count = plan->use_count;
     route->share = plan->use_count ? share_from(plan->uses[0].weight * plan->fairness) : 0;
-    int32_t unwatched = plan->use_count;
     for (int u = 0; u < plan->use_count; u++) {
         LinkState *link = &fluid->links[plan->uses[u].link];
-        int32_t use = link->watched ? route->watched_count++ : --unwatched, at = route->first + use;
+        int32_t at = route->first + u;
         routes->links[at] = plan->uses[u].link;
         routes->positions[at] = link->user_count;
         routes->shares[at] = share_from(plan->uses[u].weight * plan->fairness);
         if (routes->shares[at] != route->share) route->share = -1;
-        link->users[link->user_count++] = (User){channel, use};
-        link->share_sum += routes->shares[at];
+        link->users[link->user_count++] = (User){channel, u, routes->shares[at]};
     }
 }
 
-// Its level when it has its links to itself.
-static int64_t level_alone(const Fluid *fluid, const Route *route, int64_t limit) {
-    int64_t level = limit;
-    for (int32_t u = 0; u < route->use_count; u++) {
-        int64_t share = share_of(&fluid->routes, route, u);
-        if (share == 0) continue;
-        int64_t fits = level_that_fits(fluid->links[link_of(fluid, route, u)].capacity, share);
-        if (fits < level) level = fits;
-    }
-    return level;
+// The last user of the link's list takes its place there.
+static void leave_link(Fluid *fluid, const Route *route, int32_t use) {
+    LinkState *link = &fluid->links[link_of(fluid, route, use)];
+    int32_t position = fluid->routes.positions[route->first + use];
+    User last = link->users[--link->user_count];
+    link->users[position] = last;
+    fluid->routes.positions[fluid->routes.items[last.channel].first + last.use] = position;
 }
 
-static void load_links(Fluid *fluid, const Route *route, int64_t level) {
+static bool is_alone(const Fluid *fluid, const Route *route) {
     for (int32_t u = 0; u < route->use_count; u++)
-        fluid->links[link_of(fluid, route, u)].load += (Load)level * share_of(&fluid->routes, route, u);
+        if (fluid->links[link_of(fluid, route, u)].user_count > 1) return false;
+    return true;
 }
 
 bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
@@ -317,25 +306,14 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     fluid->ends[channel] = SIM_TIME_NEVER;
     take_links(fluid, channel, plan);
     const Route *route = &fluid->routes.items[channel];
-    bool alone = true;
-    int64_t fair = limit; // it will get this much or more: an even split of its tightest link
-    for (int32_t u = 0; u < route->use_count; u++) {
-        const LinkState *link = &fluid->links[link_of(fluid, route, u)];
-        alone = alone && link->user_count == 1;
-        int64_t split = link->share_sum > 0 ? level_that_fits(link->capacity, link->share_sum) : LEVEL_MOST;
-        if (split < fair) fair = split;
-    }
-    if (alone) {
-        int64_t level = level_alone(fluid, route, limit);
+    if (is_alone(fluid, route)) {
         for (int32_t u = 0; u < route->use_count; u++) fluid->links[link_of(fluid, route, u)].part = 0;
-        fluid->levels[channel] = level;
-        load_links(fluid, route, level);
-        set_rate(fluid, channel, rate_from_level(level) * plan->fairness, now);
+        filling_add_alone(fluid->filling, channel);
+        set_rate(fluid, channel, rate_from_level(fluid->levels[channel]) * plan->fairness, now);
         tell(fluid, channel, fluid->ends[channel]);
         return false;
     }
-    fluid->levels[channel] = LEVEL_NEW;
-    concerns_from(fluid, fair);
+    filling_add(fluid->filling, channel);
     for (int32_t u = 0; u < route->use_count; u++) mark_dirty(fluid, link_of(fluid, route, u));
     welcome_to_part(fluid, channel);
     return true;
@@ -348,23 +326,18 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     const Route *route = &fluid->routes.items[channel];
     CHECK(plan);
     bool shared = false;
-    int64_t level = fluid->levels[channel] == LEVEL_NEW ? 0 : fluid->levels[channel];
-    concerns_from(fluid, level);
-    for (int u = 0; u < plan->use_count; u++)
+    for (int u = 0; u < plan->use_count; u++) {
         fluid->link_bytes[plan->uses[u].link] += plan->uses[u].weight * plan->bytes;
-    load_links(fluid, route, -level);
+        leave_link(fluid, route, u);
+    }
+    filling_remove(fluid->filling, channel);
     for (int32_t u = 0; u < route->use_count; u++) {
-        int32_t id = link_of(fluid, route, u), position = fluid->routes.positions[route->first + u];
-        LinkState *link = &fluid->links[id];
-        link->share_sum -= share_of(&fluid->routes, route, u);
-        User last = link->users[--link->user_count];
-        link->users[position] = last;
-        fluid->routes.positions[fluid->routes.items[last.channel].first + last.use] = position;
-        if (link->user_count) {
+        int32_t id = link_of(fluid, route, u);
+        if (fluid->links[id].user_count) {
             mark_dirty(fluid, id);
             shared = true;
         } else {
-            link->part = 0;
+            fluid->links[id].part = 0;
         }
     }
     activity->plan = NULL;
@@ -377,34 +350,36 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     return shared;
 }
 
-static void solve_part(Fluid *fluid, SimTime now) {
+static void set_rates(Fluid *fluid, SimTime now) {
     const int32_t *changed;
-    if (fluid->part.count > fluid->part_active + fluid->part_active / 8) close_holes(fluid);
-    int32_t count =
-        filling_fill(fluid->filling, fluid->part.channels, fluid->part.count, fluid->changed_from, &changed);
-    for (int32_t i = 0; i < count; i++)
-        set_rate(fluid, changed[i],
-                 rate_from_level(fluid->levels[changed[i]]) * fluid->activities[changed[i]].plan->fairness, now);
-    tell_soonest(fluid);
+    int32_t count = filling_fill(fluid->filling, &changed);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t channel = changed[i];
+        const Plan *plan = fluid->activities[channel].plan;
+        if (plan) set_rate(fluid, channel, rate_from_level(fluid->levels[channel]) * plan->fairness, now);
+    }
 }
 
 void fluid_share(Fluid *fluid, SimTime now) {
     fluid->visit++;
+    set_rates(fluid, now);
     bool remembered = fluid->part_number != 0;
     for (int32_t d = 0; d < fluid->dirty_count && remembered; d++) {
         const LinkState *link = &fluid->links[fluid->dirty[d]];
         remembered = link->user_count == 0 || link->part == fluid->part_number;
     }
-    if (remembered) solve_part(fluid, now);
+    if (remembered) {
+        if (fluid->part.count > fluid->part_active + fluid->part_active / 8) close_holes(fluid);
+        tell_soonest(fluid);
+    }
     for (int32_t d = 0; d < fluid->dirty_count; d++) {
         int32_t from = fluid->dirty[d];
         fluid->is_dirty[from] = false;
         if (remembered || fluid->links[from].visit == fluid->visit || fluid->links[from].user_count == 0) continue;
         walk_part(fluid, from);
-        solve_part(fluid, now);
+        tell_soonest(fluid);
     }
     fluid->dirty_count = 0;
-    fluid->changed_from = LEVEL_MOST;
 }
 
 double fluid_rate(const Fluid *fluid, int32_t channel) { return fluid->activities[channel].rate; }

@@ -1,73 +1,65 @@
-// Weighted max-min for one part of the network by progressive filling: levels rise together until a link is full or a
-// limit is reached, and what crosses it stops there. Exact to the unit of exact.h, whatever the order.
+// Weighted max-min kept true while transfers come and go. Exact to the unit of exact.h, whatever the order.
 //
-// Two things make it fast. Transfers below the level at which something changed keep theirs: while the levels rise to
-// that point, nothing differs. And only links that were full lately are watched from the start; the others are checked
-// afterwards, and watched too if they turn out overloaded, which few do (constraint generation).
+// Each link has a level: the most that its users get there. It is the fair split of what users limited elsewhere leave;
+// and a transfer's level is the least of its links'. These equations have one solution, the one that progressive
+// filling finds: so it is enough to mend the links at which they fail, and those that this disturbs, lowest level first
+// (as in the precedence of bottlenecks of Ros-Giralt et al., 2021). Most links never hear of a change.
 #include "sim/fluid_internal.h"
 
-#define LEVEL_RISING LEVEL_NEW
-#define REVIEW_EVERY 64 // fillings; links not full for so long are no longer watched
+#define USUAL_PATIENCE 20
 
 typedef struct HeapEntry {
-    int64_t level; // at most the true one: a link's fair level only grows while others stop below it
-    int32_t item;  // link, or link_count + channel for a rate limit
+    int64_t level; // nothing below it will change at this link
+    int32_t link;
 } HeapEntry;
 
-// A watched link during a filling: what is left for the transfers that still rise, and their shares.
-typedef struct Rise {
-    Load left;
-    int64_t share;
-    int32_t visit;
-} Rise;
+typedef struct Riser { // a transfer whose level is in question at a link
+    int64_t level, share;
+    int32_t channel;
+} Riser;
 
 struct Filling {
-    Routes *routes;
+    const Routes *routes;
     LinkState *links;
     const int64_t *limits;
     int64_t *levels;
-    int32_t link_count;
-    Rise *rises; // [link]
-    HeapEntry *heap;
+    int32_t link_count, channel_count;
+    HeapEntry *heap; // links where the equations may fail
     int32_t heap_count;
-    int32_t *touched; // watched links of the transfers being filled
-    int32_t touched_count;
-    int32_t *full; // links and limits that are full at the present level
-    int32_t *released;
-    int32_t released_count;
+    Riser *risers;
+    int64_t now; // the level up to which all is settled
     int32_t *changed;
     int32_t changed_count;
-    int32_t *changed_at; // [channel] filling in which it changed
-    int64_t *loaded;     // [channel] the level that links' loads count
-    int32_t *suspects;   // links to watch from the next round on
-    int32_t suspect_count;
-    int32_t visit;   // number of the round
-    int32_t filling; // number of the filling
+    int32_t *changed_at; // [channel] number of the filling in which it changed
+    int32_t filling;
+    int64_t patience;
 };
 
-Filling *filling_create(Arena *arena, const System *system, Routes *routes, LinkState *links, const int64_t *limits,
-                        int64_t *levels) {
+Filling *filling_create(Arena *arena, const System *system, const Routes *routes, LinkState *links,
+                        const int64_t *limits, int64_t *levels) {
     Filling *f = ARENA_NEW(arena, Filling);
-    int items = system->link_count + (limits ? system->channel_count : 0);
     f->routes = routes;
     f->links = links;
     f->limits = limits;
     f->levels = levels;
     f->link_count = system->link_count;
-    f->rises = ARENA_ARRAY(arena, Rise, system->link_count);
-    f->heap = ARENA_ARRAY(arena, HeapEntry, items);
-    f->full = ARENA_ARRAY(arena, int32_t, items);
-    f->touched = ARENA_ARRAY(arena, int32_t, system->link_count);
-    f->suspects = ARENA_ARRAY(arena, int32_t, system->link_count);
-    f->released = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    f->channel_count = system->channel_count;
+    f->heap = ARENA_ARRAY(arena, HeapEntry, system->link_count);
+    f->risers = ARENA_ARRAY(arena, Riser, system->channel_count);
     f->changed = ARENA_ARRAY(arena, int32_t, system->channel_count);
     f->changed_at = ARENA_ARRAY(arena, int32_t, system->channel_count);
-    f->loaded = ARENA_ARRAY(arena, int64_t, system->channel_count);
+    f->filling = 1;
+    f->patience = USUAL_PATIENCE;
+    for (int32_t l = 0; l < system->link_count; l++) {
+        links[l].slack = links[l].capacity;
+        links[l].level = LEVEL_MOST;
+    }
     return f;
 }
 
-// ---- A heap of entries whose level may be out of date on the low side.
+void filling_set_patience(Filling *f, int64_t patience) { f->patience = patience; }
 
+// ---- The queue: a heap of links by the level from which on they may change.
 static void sink(Filling *f, int32_t at) {
     HeapEntry entry = f->heap[at];
     for (;;) {
@@ -81,246 +73,286 @@ static void sink(Filling *f, int32_t at) {
     f->heap[at] = entry;
 }
 
-static void drop_top(Filling *f) {
+static void enqueue(Filling *f, int32_t id, int64_t level) {
+    int32_t at = f->heap_count++;
+    f->links[id].queued = true;
+    for (; at > 0 && level < f->heap[(at - 1) / 2].level; at = (at - 1) / 2) f->heap[at] = f->heap[(at - 1) / 2];
+    f->heap[at] = (HeapEntry){level, id};
+}
+
+static int32_t dequeue(Filling *f) {
+    int32_t id = f->heap[0].link;
     f->heap[0] = f->heap[--f->heap_count];
     if (f->heap_count) sink(f, 0);
+    f->links[id].queued = false;
+    return id;
 }
 
-// The level at which this entry stops transfers, now; LEVEL_NONE when nothing of it rises any more.
-static int64_t true_level(const Filling *f, int32_t item) {
-    if (item >= f->link_count) {
-        int32_t channel = item - f->link_count;
-        return f->levels[channel] == LEVEL_RISING ? f->limits[channel] : LEVEL_NONE;
-    }
-    const Rise *rise = &f->rises[item];
-    return rise->share > 0 ? level_that_fits(rise->left, rise->share) : LEVEL_NONE;
+static bool is_next(const Filling *f, int64_t level) { return !f->heap_count || level <= f->heap[0].level; }
+
+// ---- Where the equations fail: a link is overloaded, or it holds users back that it has room for.
+static bool has_room(const LinkState *link) { return link->level < LEVEL_MOST && link->slack >= link->held_share; }
+
+static void look_at(Filling *f, int32_t id) {
+    const LinkState *link = &f->links[id];
+    if (link->queued) return;
+    if (link->slack < 0)
+        enqueue(f, id, f->now);
+    else if (has_room(link))
+        enqueue(f, id, link->level);
 }
 
-// ---- Watching.
-
-static void swap_uses(Filling *f, int32_t channel, int32_t a, int32_t b) {
-    Routes *routes = f->routes;
-    int32_t first = routes->items[channel].first, at = first + a, to = first + b;
-    int32_t link = routes->links[at], position = routes->positions[at];
-    int64_t share = routes->shares[at];
-    routes->links[at] = routes->links[to], routes->links[to] = link;
-    routes->positions[at] = routes->positions[to], routes->positions[to] = position;
-    routes->shares[at] = routes->shares[to], routes->shares[to] = share;
-    f->links[routes->links[at]].users[routes->positions[at]].use = a;
-    f->links[routes->links[to]].users[routes->positions[to]].use = b;
+// ---- Levels of transfers.
+static void note_change(Filling *f, int32_t channel) {
+    if (f->changed_at[channel] == f->filling) return;
+    f->changed_at[channel] = f->filling;
+    f->changed[f->changed_count++] = channel;
 }
 
-static void watch(Filling *f, LinkState *link) {
-    link->full_at = f->filling;
-    if (link->watched) return;
-    link->watched = true;
-    for (int32_t k = 0; k < link->user_count; k++) {
-        int32_t channel = link->users[k].channel;
-        swap_uses(f, channel, link->users[k].use, f->routes->items[channel].watched_count++);
-    }
-}
-
-static void unwatch(Filling *f, LinkState *link) {
-    link->watched = false;
-    for (int32_t k = 0; k < link->user_count; k++) {
-        int32_t channel = link->users[k].channel;
-        swap_uses(f, channel, link->users[k].use, --f->routes->items[channel].watched_count);
-    }
-}
-
-static void suspect(Filling *f, int32_t link) {
-    if (f->links[link].suspect) return;
-    f->links[link].suspect = true;
-    f->suspects[f->suspect_count++] = link;
-}
-
-static bool watch_suspects(Filling *f) {
-    bool any = f->suspect_count > 0;
-    for (int32_t s = 0; s < f->suspect_count; s++) {
-        f->links[f->suspects[s]].suspect = false;
-        watch(f, &f->links[f->suspects[s]]);
-    }
-    f->suspect_count = 0;
-    return any;
-}
-
-static void review_watched(Filling *f) {
-    for (int32_t t = 0; t < f->touched_count; t++) {
-        LinkState *link = &f->links[f->touched[t]];
-        if (link->watched && link->full_at < f->filling - REVIEW_EVERY) unwatch(f, link);
-    }
-}
-
-// ---- Filling.
-
-static Rise *rise_on(Filling *f, int32_t id) {
-    Rise *rise = &f->rises[id];
-    if (rise->visit == f->visit) return rise;
-    *rise = (Rise){.left = f->links[id].capacity - f->links[id].load, .visit = f->visit};
-    f->touched[f->touched_count++] = id;
-    return rise;
-}
-
-// Takes the transfers off their watched links' loads: they rise again.
-static void release(Filling *f) {
-    f->visit++;
-    f->touched_count = 0;
-    for (int32_t i = 0; i < f->released_count; i++) {
-        int32_t channel = f->released[i];
-        const Route *route = &f->routes->items[channel];
-        const int32_t *links = &f->routes->links[route->first];
-        int64_t level = f->loaded[channel], share = route->share;
-        f->levels[channel] = LEVEL_RISING;
-        Load load = (Load)level * share;
-        for (int32_t u = 0; u < route->watched_count; u++) {
-            Rise *rise = rise_on(f, links[u]);
-            if (route->share < 0) { // not the same on all links
-                share = f->routes->shares[route->first + u];
-                load = (Load)level * share;
-            }
-            rise->left += load;
-            rise->share += share;
-        }
-    }
-}
-
-static void heap_build(Filling *f) {
-    f->heap_count = 0;
-    for (int32_t t = 0; t < f->touched_count; t++)
-        f->heap[f->heap_count++] = (HeapEntry){true_level(f, f->touched[t]), f->touched[t]};
-    for (int32_t i = 0; f->limits && i < f->released_count; i++)
-        if (f->limits[f->released[i]] < LEVEL_MOST)
-            f->heap[f->heap_count++] = (HeapEntry){f->limits[f->released[i]], f->link_count + f->released[i]};
-    for (int32_t at = f->heap_count / 2; at-- > 0;) sink(f, at);
-}
-
-static void stop(Filling *f, int32_t channel, int64_t level) {
-    f->levels[channel] = level;
+static void move(Filling *f, int32_t channel, int64_t level) {
     const Route *route = &f->routes->items[channel];
-    const int32_t *links = &f->routes->links[route->first];
-    int64_t share = route->share;
-    Load load = (Load)level * share;
-    for (int32_t u = 0; u < route->watched_count; u++) {
-        Rise *rise = &f->rises[links[u]];
-        if (route->share < 0) {
-            share = f->routes->shares[route->first + u];
-            load = (Load)level * share;
-        }
-        rise->left -= load;
-        rise->share -= share;
+    const int32_t *ids = &f->routes->links[route->first];
+    int64_t old = f->levels[channel], change = level - old;
+    note_change(f, channel);
+    f->levels[channel] = level;
+    for (int32_t u = 0; u < route->use_count; u++) {
+        LinkState *link = &f->links[ids[u]];
+        int64_t share = share_of(f->routes, route, u);
+        link->slack -= (Load)change * share;
+        if (old == link->level) link->held_share -= share;
+        if (level == link->level) link->held_share += share;
+        look_at(f, ids[u]);
     }
 }
 
-// All that is full at the lowest level is found before anything stops: ties are treated alike.
-static int32_t find_full(Filling *f, int64_t *level) {
+// What all its links but one allow it, and its rate limit.
+static int64_t level_elsewhere(const Filling *f, int32_t channel, const LinkState *except) {
+    const Route *route = &f->routes->items[channel];
+    const int32_t *ids = &f->routes->links[route->first];
+    int64_t level = f->limits ? f->limits[channel] : LEVEL_MOST;
+    for (int32_t u = 0; u < route->use_count; u++) {
+        const LinkState *link = &f->links[ids[u]];
+        if (link != except && link->level < level) level = link->level;
+    }
+    return level;
+}
+
+// Its level when it has its links to itself.
+static int64_t level_alone(const Filling *f, int32_t channel) {
+    const Route *route = &f->routes->items[channel];
+    int64_t level = LEVEL_MOST - 1;
+    for (int32_t u = 0; u < route->use_count; u++) {
+        int64_t share = share_of(f->routes, route, u);
+        if (share == 0) continue;
+        int64_t fits = level_that_fits(f->links[f->routes->links[route->first + u]].capacity, share);
+        if (fits < level) level = fits;
+    }
+    return level;
+}
+
+// ---- Mending a link.
+
+// The split of what is left among those of the risers that nothing else holds back below it; the others come to stand
+// behind them. Returns it, and how many share it.
+static int64_t split(Riser *risers, int32_t *count, Load left, int64_t share) {
+    int64_t level = level_that_fits(left, share);
+    for (int32_t before = -1; before != *count;) {
+        before = *count;
+        for (int32_t i = 0; i < *count;) {
+            Riser riser = risers[i];
+            if (riser.level > level) {
+                i++;
+                continue;
+            }
+            left -= (Load)riser.level * riser.share;
+            share -= riser.share;
+            risers[i] = risers[--*count];
+            risers[*count] = riser;
+        }
+        if (*count != before && share > 0) level = level_that_fits(left, share);
+    }
+    return level;
+}
+
+static void set_link_level(Filling *f, LinkState *link, int64_t level) {
+    link->level = level;
+    link->held_share = 0;
+    for (int32_t k = 0; k < link->user_count; k++)
+        if (f->levels[link->users[k].channel] == level) link->held_share += link->users[k].share;
+}
+
+// The link has room: those it holds back rise until it is full again, or until all are held elsewhere.
+static void raise_users(Filling *f, LinkState *link) {
+    Riser *risers = f->risers;
     int32_t count = 0;
-    *level = LEVEL_MOST;
-    while (f->heap_count && f->heap[0].level <= *level) {
-        int64_t now = true_level(f, f->heap[0].item);
-        if (now < 0) {
-            drop_top(f);
-        } else if (now > f->heap[0].level) {
-            f->heap[0].level = now;
-            sink(f, 0);
-        } else {
-            *level = now;
-            f->full[count++] = f->heap[0].item;
-            drop_top(f);
+    Load wanted = 0;
+    for (int32_t k = 0; k < link->user_count; k++) {
+        const User *user = &link->users[k];
+        if (f->levels[user->channel] != link->level) continue;
+        int64_t elsewhere = level_elsewhere(f, user->channel, link);
+        risers[count++] = (Riser){elsewhere, user->share, user->channel};
+        if (wanted <= link->slack) wanted += (Load)(elsewhere - link->level) * user->share;
+    }
+    int32_t above = count;
+    int64_t level = LEVEL_MOST;
+    if (wanted > link->slack)
+        level = split(risers, &above, link->slack + (Load)link->level * link->held_share, link->held_share);
+    else
+        above = 0;
+    link->level = level;
+    link->held_share = 0;
+    for (int32_t i = 0; i < count; i++) {
+        int64_t to = i < above ? level : risers[i].level;
+        if (to != f->levels[risers[i].channel]) move(f, risers[i].channel, to);
+    }
+}
+
+// The link is overloaded: its highest users come down to what it can carry. `floor` is known to be no more than that.
+static int64_t find_cut(Filling *f, const LinkState *link, int64_t floor, int32_t *count) {
+    Riser *risers = f->risers;
+    Load left = link->slack;
+    int64_t share = 0;
+    *count = 0;
+    for (int32_t k = 0; k < link->user_count; k++) {
+        const User *user = &link->users[k];
+        int64_t level = f->levels[user->channel];
+        if (level <= floor) continue;
+        risers[(*count)++] = (Riser){level, user->share, user->channel};
+        left += (Load)level * user->share;
+        share += user->share;
+    }
+    CHECK(share > 0);
+    return split(risers, count, left, share);
+}
+
+static void lower_users(Filling *f, LinkState *link, int64_t level, int32_t count) {
+    set_link_level(f, link, level);
+    for (int32_t i = 0; i < count; i++) move(f, f->risers[i].channel, level);
+}
+
+// A link whose turn has not come goes back into the queue.
+static void mend(Filling *f, int32_t id) {
+    LinkState *link = &f->links[id];
+    int64_t level = link->level;
+    int32_t count = 0;
+    if (link->slack >= 0) {
+        if (!has_room(link)) return;
+        if (!is_next(f, level)) {
+            enqueue(f, id, level);
+            return;
+        }
+        link->queued = true; // not while it changes
+        f->now = level;
+        raise_users(f, link);
+    } else {
+        int64_t floor = 0;
+        if (level < LEVEL_MOST && link->held_share > 0)
+            floor = level_that_fits(link->slack + (Load)level * link->held_share, link->held_share);
+        if (is_next(f, floor)) floor = find_cut(f, link, floor, &count);
+        if (!count || !is_next(f, floor)) {
+            enqueue(f, id, floor);
+            return;
+        }
+        link->queued = true;
+        f->now = floor;
+        lower_users(f, link, floor, count);
+    }
+    link->queued = false;
+    look_at(f, id);
+}
+
+// false: it takes too long.
+static bool mend_all(Filling *f, int64_t looks) {
+    f->now = 0;
+    while (f->heap_count) {
+        if (looks-- == 0) return false;
+        mend(f, dequeue(f));
+    }
+    return true;
+}
+
+// Progressive filling from nothing: no link is a limit yet, all want more than they can have, and the links' turns come
+// by rising level, each once.
+static void start_over(Filling *f) {
+    while (f->heap_count) dequeue(f);
+    for (int32_t l = 0; l < f->link_count; l++) {
+        LinkState *link = &f->links[l];
+        for (int32_t k = 0; k < link->user_count; k++) {
+            int32_t channel = link->users[k].channel;
+            int64_t limit = f->limits ? f->limits[channel] : LEVEL_MOST, alone = level_alone(f, channel) + 1;
+            note_change(f, channel);
+            f->levels[channel] = limit < alone ? limit : alone;
         }
     }
+    f->now = 0;
+    for (int32_t l = 0; l < f->link_count; l++) {
+        LinkState *link = &f->links[l];
+        link->level = LEVEL_MOST;
+        link->slack = link->capacity;
+        for (int32_t k = 0; k < link->user_count; k++)
+            link->slack -= (Load)f->levels[link->users[k].channel] * link->users[k].share;
+        look_at(f, l);
+    }
+}
+
+int32_t filling_fill(Filling *f, const int32_t **changed) {
+    if (!mend_all(f, f->patience * f->link_count)) {
+        start_over(f);
+        mend_all(f, INT64_MAX);
+    }
+    int32_t count = f->changed_count;
+    *changed = f->changed;
+    f->changed_count = 0;
+    f->filling++;
     return count;
 }
 
-static int32_t stop_on_link(Filling *f, LinkState *link, int64_t level) {
-    int32_t stopped = 0;
-    link->full_at = f->filling;
-    for (int32_t k = 0; k < link->user_count; k++) {
-        if (f->levels[link->users[k].channel] != LEVEL_RISING) continue;
-        stop(f, link->users[k].channel, level);
-        stopped++;
-    }
-    return stopped;
-}
+// ---- Coming and going.
 
-// Returns how many of the released transfers have stopped; fewer than all means that some cross no watched link.
-static int32_t raise_levels(Filling *f) {
-    int32_t stopped = 0;
-    for (;;) {
-        int64_t level;
-        int32_t full = find_full(f, &level);
-        if (!full) return stopped;
-        for (int32_t i = 0; i < full; i++) {
-            int32_t limited = f->full[i] - f->link_count;
-            if (limited < 0) {
-                stopped += stop_on_link(f, &f->links[f->full[i]], level);
-            } else if (f->levels[limited] == LEVEL_RISING) {
-                stop(f, limited, level);
-                stopped++;
-            }
-        }
+// It starts at what its links allow now: more than its tightest can carry for it alone when no link is a limit yet.
+void filling_add(Filling *f, int32_t channel) {
+    const Route *route = &f->routes->items[channel];
+    int64_t level = level_elsewhere(f, channel, NULL), alone = level_alone(f, channel) + 1;
+    if (alone < level) level = alone;
+    f->levels[channel] = level;
+    f->now = 0;
+    note_change(f, channel);
+    for (int32_t u = 0; u < route->use_count; u++) {
+        int32_t id = f->routes->links[route->first + u];
+        int64_t share = share_of(f->routes, route, u);
+        f->links[id].slack -= (Load)level * share;
+        if (level == f->links[id].level) f->links[id].held_share += share;
+        look_at(f, id);
     }
 }
 
-// Transfers that nothing watched stops take an even split of their tightest link, which is watched from now on.
-static void stop_the_rest(Filling *f) {
-    for (int32_t i = 0; i < f->released_count; i++) {
-        int32_t channel = f->released[i];
-        if (f->levels[channel] != LEVEL_RISING) continue;
-        const Route *route = &f->routes->items[channel];
-        int32_t tightest = -1;
-        int64_t level = LEVEL_MOST;
-        for (int32_t u = 0; u < route->use_count; u++) {
-            int32_t id = f->routes->links[route->first + u];
-            if (f->links[id].share_sum == 0) continue;
-            int64_t fair = level_that_fits(f->links[id].capacity, f->links[id].share_sum);
-            if (tightest >= 0 && fair >= level) continue;
-            tightest = id;
-            level = fair;
-        }
-        CHECK(tightest >= 0);
-        stop(f, channel, level);
-        suspect(f, tightest);
+void filling_remove(Filling *f, int32_t channel) {
+    const Route *route = &f->routes->items[channel];
+    int64_t level = f->levels[channel];
+    f->now = 0;
+    for (int32_t u = 0; u < route->use_count; u++) {
+        int32_t id = f->routes->links[route->first + u];
+        LinkState *link = &f->links[id];
+        int64_t share = share_of(f->routes, route, u);
+        link->slack += (Load)level * share;
+        if (level == link->level) link->held_share -= share;
+        if (link->user_count == 0) link->level = LEVEL_MOST;
+        look_at(f, id);
     }
 }
 
-// Loads follow the new levels on all links; a link that nobody watched and that is overloaded now becomes a suspect.
-static void move_loads(Filling *f) {
-    for (int32_t i = 0; i < f->released_count; i++) {
-        int32_t channel = f->released[i];
-        int64_t change = f->levels[channel] - f->loaded[channel];
-        if (!change) continue;
-        f->loaded[channel] = f->levels[channel];
-        if (f->changed_at[channel] != f->filling) {
-            f->changed_at[channel] = f->filling;
-            f->changed[f->changed_count++] = channel;
-        }
-        const Route *route = &f->routes->items[channel];
-        for (int32_t u = 0; u < route->use_count; u++) {
-            int32_t id = f->routes->links[route->first + u];
-            f->links[id].load += (Load)change * share_of(f->routes, route, u);
-            if (u >= route->watched_count && f->links[id].load > f->links[id].capacity) suspect(f, id);
-        }
+void filling_add_alone(Filling *f, int32_t channel) {
+    const Route *route = &f->routes->items[channel];
+    int64_t limit = f->limits ? f->limits[channel] : LEVEL_MOST, level = level_alone(f, channel);
+    bool limited = limit <= level;
+    if (limited || level == LEVEL_MOST - 1) level = limit;
+    f->levels[channel] = level;
+    for (int32_t u = 0; u < route->use_count; u++) {
+        LinkState *link = &f->links[f->routes->links[route->first + u]];
+        int64_t share = share_of(f->routes, route, u);
+        link->slack = link->capacity - (Load)level * share;
+        bool full = !limited && share > 0 && link->slack < share;
+        link->level = full ? level : LEVEL_MOST;
+        link->held_share = full ? share : 0;
     }
-}
-
-int32_t filling_fill(Filling *f, const int32_t *channels, int32_t count, int64_t from, const int32_t **changed) {
-    f->filling++;
-    f->changed_count = 0;
-    f->released_count = 0;
-    for (int32_t i = 0; i < count; i++) {
-        if (channels[i] < 0) continue;
-        int64_t level = f->levels[channels[i]];
-        if (level < from) continue;
-        f->released[f->released_count++] = channels[i];
-        f->loaded[channels[i]] = level == LEVEL_NEW ? 0 : level;
-    }
-    do {
-        release(f);
-        heap_build(f);
-        if (raise_levels(f) < f->released_count) stop_the_rest(f);
-        move_loads(f);
-    } while (watch_suspects(f));
-    if (f->filling % REVIEW_EVERY == 0) review_watched(f);
-    *changed = f->changed;
-    return f->changed_count;
 }

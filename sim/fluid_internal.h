@@ -1,16 +1,15 @@
-// What the two halves of the fluid engine share: fluid.c keeps transfers, links and the parts of the network that hang
-// together; fluid_fill.c finds the fair levels of one part.
+// What the two halves of the fluid engine share: fluid.c keeps transfers, rates and the parts of the network that hang
+// together; fluid_fill.c keeps the fair levels.
 #ifndef LOCKSTEP_SIM_FLUID_INTERNAL_H
 #define LOCKSTEP_SIM_FLUID_INTERNAL_H
 
 #include "sim/exact.h"
 #include "sim/fluid.h"
 
-// Which links each active transfer crosses, watched ones first. Kept small: it is read for every transfer at every
-// change.
+// Which links each active transfer crosses. Kept small: it is read for every transfer that changes.
 typedef struct Route {
     int32_t first; // of its uses in the columns of Routes
-    int16_t use_count, watched_count;
+    int32_t use_count;
     int64_t share; // weight x fairness on every link it crosses; -1: see Routes.shares
 } Route;
 
@@ -28,32 +27,37 @@ static inline int64_t share_of(const Routes *routes, const Route *route, int32_t
 typedef struct User {
     int32_t channel;
     int32_t use; // which of the channel's uses names this link
+    int64_t share;
 } User;
 
 typedef struct LinkState {
-    Load capacity, load;
-    int64_t share_sum; // of all users
+    Load slack;         // capacity less what its users take at their levels
+    int64_t level;      // what the link allows its users; LEVEL_MOST: it is no limit to any
+    int64_t held_share; // of the users at that level
     User *users;
     int32_t user_count;
-    int32_t part;    // the remembered part it belongs to; 0 none
-    int32_t visit;   // of the last walk that saw it
-    int32_t full_at; // number of the last filling that found it full
-    bool watched;    // a filling minds it from the start; the others only when overloaded
-    bool suspect;    // overloaded in this filling
+    bool queued;
+    int32_t part;  // the remembered part it belongs to; 0 none
+    int32_t visit; // of the last walk that saw it
+    Load capacity;
 } LinkState;
-
-#define LEVEL_NEW (LEVEL_MOST + 1) // of a transfer that no filling has seen yet
-#define LEVEL_NONE (-1)
 
 typedef struct Filling Filling;
 
 // `limits` [channel]: the level its rate limit allows, LEVEL_MOST for none; NULL when no plan has a limit.
-// `levels` [channel]: of active transfers, LEVEL_NEW before their first filling.
-Filling *filling_create(Arena *arena, const System *system, Routes *routes, LinkState *links, const int64_t *limits,
-                        int64_t *levels);
-// New levels for those of the given transfers, a part of the network or more, whose level is at least `from`; the
-// others are known not to change; -1 stands for none. Link loads follow. Returns how many levels changed; `changed`
-// lists the transfers.
-int32_t filling_fill(Filling *filling, const int32_t *channels, int32_t count, int64_t from, const int32_t **changed);
+// `levels` [channel]: of active transfers, true after filling_fill.
+Filling *filling_create(Arena *arena, const System *system, const Routes *routes, LinkState *links,
+                        const int64_t *limits, int64_t *levels);
+// A transfer that the links' lists of users name has come; or one that they no longer name has gone.
+void filling_add(Filling *filling, int32_t channel);
+void filling_remove(Filling *filling, int32_t channel);
+// The same for one that has all its links to itself, whose level is true at once.
+void filling_add_alone(Filling *filling, int32_t channel);
+// Makes all levels fair again. Returns how many may have changed since the last time; `changed` lists the transfers,
+// among which some may be gone.
+int32_t filling_fill(Filling *filling, const int32_t **changed);
+// How often a fill may look at a link before it starts over from nothing, as a multiple of the number of links. Results
+// do not depend on it; for tests.
+void filling_set_patience(Filling *filling, int64_t patience);
 
 #endif

@@ -1,5 +1,6 @@
 // Fitting constants of the network model to measured collectives.
 #include <math.h>
+#include <string.h>
 
 #include "calibrate/collectives/measured_collective.h"
 #include "sim/check.h"
@@ -8,6 +9,10 @@
 #define NOISE 0.15       // of a logarithm: protocol switches make curves step by as much
 #define SMALL_WEIGHT 0.7 // of sizes that latency decides, against the others
 #define ROWS_OF_A_LOG 12 // taken of a log, evenly: neighbouring sizes err alike
+
+#define FIRST_STEP 1e6   // of rates of long payloads, bytes
+#define LAST_STEP 4e9
+#define STEP_RATIO 1.19 // four to a doubling
 
 typedef struct Task {
     const Measurements *logs;
@@ -53,6 +58,33 @@ int constants_of_scope(ConstantScope scope, ConstantId *ids) {
     return count;
 }
 
+static double search(Arena *arena, Task *task, int rows, double *x, double *sigma) {
+    LeastSquares problem = {.parameter_count = task->id_count,
+                            .residual_count = rows + task->id_count,
+                            .residuals = residuals,
+                            .data = task,
+                            .difference_step = 1e-3,
+                            .most_iterations = 30,
+                            .tolerance = 1e-3};
+    memset(x, 0, (size_t)task->id_count * sizeof *x);
+    return least_squares_solve(arena, &problem, x, sigma);
+}
+
+// Some machines carry long payloads at another rate than shorter ones. The step is searched for, and kept when it pays
+// for its two parameters (Schwarz's criterion: a logarithm of the number of rows each).
+static void find_step(Arena *arena, Task *task, int rows, NcclConstants *start, double *x) {
+    double *step = &start->values[PLATFORM_LONG_BYTES], none = *step, best = none;
+    double squares = pow(search(arena, task, rows, x, NULL), 2) * (rows + task->id_count) - 2 * log(rows);
+    for (double bytes = FIRST_STEP; bytes < LAST_STEP; bytes *= STEP_RATIO) {
+        *step = bytes;
+        double found = pow(search(arena, task, rows, x, NULL), 2) * (rows + task->id_count);
+        if (found >= squares) continue;
+        squares = found;
+        best = bytes;
+    }
+    *step = best;
+}
+
 double fit_collectives(Arena *arena, const Measurements *logs, const double *weights, ConstantScope scope,
                        NcclConstants *constants, double *sigma) {
     NcclConstants start = *constants;
@@ -62,15 +94,9 @@ double fit_collectives(Arena *arena, const Measurements *logs, const double *wei
     int rows = 0;
     for (int l = 0; l < logs->count; l++)
         if (weights[l] > 0) rows += rows_taken(&logs->items[l]);
-    LeastSquares problem = {.parameter_count = task.id_count,
-                            .residual_count = rows + task.id_count,
-                            .residuals = residuals,
-                            .data = &task,
-                            .difference_step = 1e-3,
-                            .most_iterations = 30,
-                            .tolerance = 1e-3};
     CHECK(rows > 0);
-    double fitted = least_squares_solve(arena, &problem, x, sigma);
+    if (scope == SCOPE_PLATFORM) find_step(arena, &task, rows, &start, x);
+    double fitted = search(arena, &task, rows, x, sigma);
     *constants = constants_at(&task, x);
     return fitted;
 }

@@ -25,7 +25,10 @@ static void print_fit(const MeasuredCollective *measured, const NcclConstants *c
     printf("Fitted on %d logs of the machine of %s:\n ", logs, measured->log->name);
     for (int p = 0; p < count; p++)
         printf(" %s %.2f ± %.2f%s", constant_rows[ids[p]].name + strlen("platform: "), constants->values[ids[p]],
-               constants->values[ids[p]] * sigma[p], p + 1 < count ? "," : "\n");
+               constants->values[ids[p]] * sigma[p], p + 1 < count ? "," : "");
+    if (isfinite(constants->values[PLATFORM_LONG_BYTES]))
+        printf(" from %.0f MB on", constants->values[PLATFORM_LONG_BYTES] / 1e6);
+    printf("\n");
 }
 
 // ---- What is fitted on.

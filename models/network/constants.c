@@ -98,12 +98,15 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
     [SOCKET_RATE]           = {"TCP of one node",               GBS, 3.54, 0.09, 3, 0.4, SCOPE_SHARED, "a few connections, each bound to one core"},
     [TIME_SLICE]            = {"turn of one of several processes on a GPU", US, 2000, 0.1, 2000, 0, SCOPE_FIXED, "nvidia-smi compute-policy: medium, the default"},
     [PLATFORM_FLOOR]        = {"platform: floor",               ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_LAUNCH]       = {"platform: launch",              ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_INSIDE_HOP]   = {"platform: hop in a node",       ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_BETWEEN_HOP]  = {"platform: hop between nodes",   ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_FILL]         = {"platform: fill",                ONE, 1, 0, 1, 0.7, SCOPE_PLATFORM, "as all"},
     [PLATFORM_INSIDE_RATE]  = {"platform: rate in a node",      ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_BETWEEN_RATE] = {"platform: rate between nodes",  ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
     [PLATFORM_PAIR]         = {"platform: rate of a pair",      ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as all"},
+    [PLATFORM_LONG_RATE]    = {"platform: rate of long payloads", ONE, 1, 0, 1, 0.5, SCOPE_PLATFORM, "as of all"},
+    [PLATFORM_LONG_BYTES]   = {"platform: where long payloads begin", MB, INFINITY, 0, INFINITY, 0, SCOPE_FIXED, "nowhere, unless --fit-on finds a step"},
 };
 // clang-format on
 

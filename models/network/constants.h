@@ -80,12 +80,15 @@ typedef enum ConstantId {
     TIME_SLICE,
     // A platform against all others: factors that `lockstep validate collectives --fit-on` finds, 1 usual.
     PLATFORM_FLOOR,
+    PLATFORM_LAUNCH,
     PLATFORM_INSIDE_HOP,
     PLATFORM_BETWEEN_HOP,
     PLATFORM_FILL,
     PLATFORM_INSIDE_RATE,
     PLATFORM_BETWEEN_RATE,
     PLATFORM_PAIR,
+    PLATFORM_LONG_RATE,
+    PLATFORM_LONG_BYTES,
     CONSTANT_COUNT
 } ConstantId;
 

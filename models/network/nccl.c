@@ -168,25 +168,29 @@ static RingShape ring_shape(const Group *group, CollectiveOp op) {
     return (RingShape){1, n - 1, network_steps};
 }
 
-// About how fast a block passes payload on: the NICs it uses, or NVLink when that is all.
-static double pipeline_rate(const Group *group) {
-    const FabricShape *fabric = &group->network->fabric;
+// About how fast ranks of a block pass payload on, and how fast blocks do over the NICs they use.
+static double rate_inside(const Group *group) {
     const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
-    double inside = layout->shape->gpu_fabric == GPU_FABRIC_SWITCH
-                        ? NVLINK_SHARE * layout->shape->nvlink_bytes_per_second
-                        : PCIE_PEER_SHARE * group->pcie_bytes_per_second;
-    if (group->medium == MEDIUM_NVLINK && layout->shape->gpu_fabric != GPU_FABRIC_SWITCH && group->most > 1)
-        inside = NVLINK_SHARE * layout->shape->pair_bytes_per_second * (group->most - 1);
-    double between = group->nics * fabric->nic_bytes_per_second * fabric->efficiency;
-    if (group->block_count == 1) return inside;
-    return group->most == 1 || between < inside ? between : inside;
+    if (layout->shape->gpu_fabric == GPU_FABRIC_SWITCH) return NVLINK_SHARE * layout->shape->nvlink_bytes_per_second;
+    if (group->medium == MEDIUM_NVLINK && group->most > 1)
+        return NVLINK_SHARE * layout->shape->pair_bytes_per_second * (group->most - 1);
+    return constant(group, PCIE_PEER_SHARE) * group->pcie_bytes_per_second;
 }
 
-// A chunk of every channel passes all ranks before the last byte of a broadcast is done.
+static double rate_between(const Group *group) {
+    const FabricShape *fabric = &group->network->fabric;
+    double nics = group->nics * fabric->nic_bytes_per_second * fabric->efficiency;
+    return group->most == 1 ? nics : fmin(nics, rate_inside(group));
+}
+
+// A chunk of every channel passes all ranks before the last byte of a broadcast is done. Within a node, from Ampere on,
+// that hides: ranks up the chain are at nccl-tests' next broadcast by then.
 static double chain_fill_seconds(const Group *group, int channels, double bytes) {
+    if (group->block_count == 1 && generation(group) > 0) return 0;
     double chunk = fmin(bytes / (8 * channels), CHAIN_CHUNK_BYTES);
-    return constant(group, PLATFORM_FILL) * constant(group, CHAIN_FILL) * (group->rank_count - 2) * chunk * channels /
-           pipeline_rate(group);
+    int between = group->block_count - 1, inside = group->rank_count - group->block_count;
+    double steps = (inside ? inside / rate_inside(group) : 0) + (between ? between / rate_between(group) : 0);
+    return constant(group, PLATFORM_FILL) * constant(group, CHAIN_FILL) * steps * chunk * channels;
 }
 
 static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol protocol, double bytes) {
@@ -215,9 +219,10 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
 // so with 2 nodes S, with more 2S. All get the load of the busiest, so that all stay alike.
 static double tree_network_bytes(int blocks) { return blocks < 2 ? 0 : fmin(2, blocks / 2.0); }
 
-// A chunk of every channel climbs and descends all levels before the last byte is done.
-static double tree_fill_seconds(const Group *group, int channels, int levels, double bytes, double rate) {
+// A chunk of every channel climbs and descends all levels before the last byte is done, at the pace of the slowest.
+static double tree_fill_seconds(const Group *group, int channels, int levels, double bytes) {
     double chunk = fmin(bytes / (8 * channels), TREE_CHUNK_BYTES);
+    double rate = group->block_count == 1 ? rate_inside(group) : rate_between(group);
     return constant(group, TREE_FILL) * levels * chunk * channels / rate;
 }
 
@@ -236,7 +241,7 @@ static Candidate tree_candidate(const Group *group, Protocol protocol, double by
     candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
                         constant(group, TREE_HOP) * chain * hop_inside(group, protocol, channels) +
                         climbs * hop_between(group, protocol, channels, bytes / channels) +
-                        tree_fill_seconds(group, channels, chain + climbs, bytes, pipeline_rate(group));
+                        tree_fill_seconds(group, channels, chain + climbs, bytes);
     candidate.inside = 2 / (constant(group, TREE_SHARE) * inside_share(group, protocol));
     candidate.between = tree_network_bytes(group->block_count) / between_share(group, protocol);
     if (tree_is_underrated(group)) candidate.believed_between = 2 / between_share(group, protocol);
@@ -284,7 +289,7 @@ static Candidate collnet_candidate(const Group *group, double bytes) {
     candidate.latency = floor_seconds(group) + fill_seconds(group, bytes) +
                         chain * hop_inside(group, PROTOCOL_SIMPLE, channels) +
                         2 * hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels) +
-                        tree_fill_seconds(group, channels, chain + 2, bytes, pipeline_rate(group));
+                        tree_fill_seconds(group, channels, chain + 2, bytes);
     candidate.between = 1;
     candidate.believed_between = 0;
     return candidate;
@@ -341,11 +346,12 @@ static Candidate direct_candidate(const Group *group, CollectiveOp op, bool shif
 // hides behind what runs before it.
 static void count_launches(const Group *group, const CollectiveRequest *request, Candidate *candidate) {
     bool direct = request->op == COLLECTIVE_SEND_RECV || request->op == COLLECTIVE_ALL_TO_ALL;
+    double launch = constant(group, PLATFORM_LAUNCH);
     if (request->gpus_per_process > 1)
-        candidate->launch = request->gpus_per_process * constant(group, PROCESS_LAUNCH_TIME) *
+        candidate->launch = request->gpus_per_process * constant(group, PROCESS_LAUNCH_TIME) * launch *
                             (direct ? constant(group, PAIR_FLOOR) : 1);
     if (request->threads_per_process > 1)
-        candidate->latency += (request->threads_per_process - 1) * constant(group, THREAD_LAUNCH_TIME);
+        candidate->latency += (request->threads_per_process - 1) * constant(group, THREAD_LAUNCH_TIME) * launch;
 }
 
 // Ranks that take turns on one GPU wait for each other, and each waits for all the others' slices.
@@ -354,10 +360,12 @@ static void count_time_slices(const Group *group, int ranks_per_gpu, Candidate *
 }
 
 // A platform's links may carry more or less than others of their kind.
-static void count_rates(const Group *group, Candidate *candidate) {
+static void count_rates(const Group *group, double bytes, Candidate *candidate) {
+    double length = bytes > constant(group, PLATFORM_LONG_BYTES) ? constant(group, PLATFORM_LONG_RATE) : 1;
     double between = constant(group, PLATFORM_BETWEEN_RATE) *
                      constant(group, TRANSPORT_RATE + (int)group->network->fabric.transport);
-    candidate->inside /= constant(group, PLATFORM_INSIDE_RATE);
+    between *= length;
+    candidate->inside /= constant(group, PLATFORM_INSIDE_RATE) * length;
     candidate->between /= between;
     candidate->believed_between /= between;
 }
@@ -394,7 +402,7 @@ int nccl_candidates(const Group *any_version, const CollectiveRequest *request, 
     else
         count = algorithm_candidates(&group, op, request, candidates);
     for (int i = 0; i < count; i++) {
-        count_rates(&group, &candidates[i]);
+        count_rates(&group, request->bytes, &candidates[i]);
         if (request->ranks_per_gpu > 1) count_time_slices(&group, request->ranks_per_gpu, &candidates[i]);
         count_launches(&group, request, &candidates[i]);
     }
