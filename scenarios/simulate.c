@@ -55,11 +55,14 @@ static void set_speed(RecordPoint *point, const Cluster *cluster, const Training
 
 static void set_cost(RecordPoint *point, const ClusterBill *bill) {
     point->cost_per_hour = bill->per_hour;
-    point->cost_per_month = bill->per_hour * HOURS_PER_MONTH;
+    point->cost_per_month = bill->per_month;
     point->cost_lines = bill->lines;
     point->cost_line_count = bill->line_count;
     point->prices = bill->prices;
     point->price_count = bill->price_count;
+    point->rent_per_hour = bill->rent_per_hour;
+    point->break_even_utilisation = bill->break_even_utilisation;
+    point->payback_months = bill->payback_months;
 }
 
 static void set_money_and_energy(Arena *arena, RecordPoint *point, const Cluster *cluster, const TrainingSpec *training,
@@ -127,6 +130,7 @@ static RecordPoint blank_point(const Cluster *cluster) {
                          .power_watts = NAN,
                          .peak_watts = NAN,
                          .carbon_kg = NAN,
+                         .rent_per_hour = NAN,
                          .currency = cluster->money->currency};
 }
 

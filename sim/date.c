@@ -46,7 +46,13 @@ bool date_is_a_year_before(Date date, Date today) {
     return date_first_day(date) < date_first_day(birthday);
 }
 
-Date date_of_the_clock(void) {
+Date date_or_today(const char *text, Problems *problems) {
+    Date date;
+    if (text && date_parse(text, &date)) return date;
+    if (text) {
+        problem_add(problems, (Where){0}, "--date \"%.40s\" is no day", text);
+        problem_hint(problems, "for example --date 2026-11-21");
+    }
     time_t now = time(NULL);
     struct tm day;
     gmtime_r(&now, &day);

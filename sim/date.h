@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/problem.h"
+
 typedef struct Date {
     int year, month, day; // month and day 0: not said
 } Date;
@@ -15,7 +17,8 @@ bool date_parse(const char *text, Date *date);
 int64_t date_first_day(Date date);
 // Whether some day that `date` may mean lies more than a year before `today`.
 bool date_is_a_year_before(Date date, Date today);
-// By the clock of this machine, in UTC. For what stands on the screen beside a result, never for the result.
-Date date_of_the_clock(void);
+// What --date says; NULL: today by the clock of this machine, in UTC. For what stands on the screen beside a result,
+// never for the result. A problem when it is no day.
+Date date_or_today(const char *text, Problems *problems);
 
 #endif

@@ -83,6 +83,8 @@ typedef struct RecordPoint {
     int cost_line_count;
     const DatedPrice *prices;
     int price_count;
+    // Of an owned cluster beside the rent that its user named; NAN without. Utilisation and months may be infinite.
+    double rent_per_hour, break_even_utilisation, payback_months;
     double days;                    // of the whole run; NAN when no length was given
     double days_p5, days_p95;       // with failures and checkpoints counted in; else NAN
     double goodput;                 // share of the time that is training; NAN when nothing fails

@@ -11,6 +11,10 @@ const char *const terms_names[TERMS_COUNT] = {"on_demand", "reserved_1y", "reser
 const char *const terms_titles[TERMS_COUNT] = {"on demand", "reserved for 1 year", "reserved for 3 years",
                                                "spot",      "by the month",        "block of days"};
 
+bool terms_are_paid_unused(Terms terms) {
+    return terms == TERMS_RESERVED_1_YEAR || terms == TERMS_RESERVED_3_YEARS || terms == TERMS_MONTHLY;
+}
+
 double offer_gpu_hour(const Offer *offer) {
     double per_hour = offer->price_per_hour > 0 ? offer->price_per_hour : offer->price_per_month / HOURS_PER_MONTH;
     return per_hour / offer->gpus;

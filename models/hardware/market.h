@@ -90,6 +90,7 @@ typedef struct Site {
 #define HOURS_PER_YEAR 8760.0
 #define HOURS_PER_MONTH 730.0
 
+bool terms_are_paid_unused(Terms terms);   // for all hours, whether or not a job runs
 double offer_gpu_hour(const Offer *offer); // per GPU and hour, in its currency
 bool offer_is_for(const Offer *offer, const NodeType *node, const Gpu *gpu);
 // In 30 days or a month of use, what one that is taken away so often survives: hazard per hour.

@@ -30,6 +30,7 @@ typedef struct ClusterSpec {
     const struct RentSpec *rent;      // which line of the price book (money.h); or NULL: on demand, the newest
     const struct OwnSpec *own;        // bought instead of rented (money.h); or NULL
     const struct Grid *grid;          // that its electricity is from, or NULL: the world's average
+    const struct Site *site;          // where rented machines stand: racks, breakers; NULL: colocation
     double power_cap_watts;           // limit of every GPU; 0: none
     double power_usage_effectiveness; // 0: the site's, for rented machines 1.3
     const struct FaultsSpec *faults;  // or NULL: nothing fails

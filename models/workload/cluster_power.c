@@ -23,6 +23,13 @@ ActivityMix activity_of_step(const double spent[CAUSE_COUNT]) {
     return mix;
 }
 
+// GPUs of a node that are used; the first of them is `rank`.
+static int gpus_of_node(const Cluster *cluster, int rank, int node) {
+    int used = 0;
+    while (rank + used < cluster->gpu_count && network_node_of(cluster->network, rank + used) == node) used++;
+    return used;
+}
+
 static double machines_watts(const Cluster *cluster, const ActivityMix *mix) {
     double watts = 0, each = 0;
     for (int rank = 0; rank < cluster->gpu_count; rank++) {
@@ -33,7 +40,7 @@ static double machines_watts(const Cluster *cluster, const ActivityMix *mix) {
     int rank = 0;
     for (int n = 0; n < cluster->node_count; n++) {
         const NodeType *type = cluster->node_of[n];
-        int left = cluster->gpu_count - rank, used = left < type->gpu_count ? left : type->gpu_count;
+        int used = gpus_of_node(cluster, rank, n);
         const Gpu *gpu = cluster->gpu_of[rank];
         watts += host_mix_watts(type, gpu, mix);
         watts += (type->gpu_count - used) * gpu_activity_watts(gpu, ACTIVITY_OFF);
@@ -72,7 +79,7 @@ ClusterPower cluster_power(const Cluster *cluster, const ActivityMix *mix) {
     double pue = cluster->spec->power_usage_effectiveness;
     power.idle_watts = machines_watts(cluster, &activity_idle) + power.network_watts;
     power.peak_watts = power.network_watts;
-    for (int n = 0, rank = 0; n < cluster->node_count; rank += cluster->node_of[n++]->gpu_count) {
+    for (int n = 0, rank = 0; n < cluster->node_count; rank += gpus_of_node(cluster, rank, n), n++) {
         double peak = node_peak_watts(cluster->node_of[n], cluster->gpu_of[rank]);
         power.peak_watts += peak;
         power.node_peak_watts = fmax(power.node_peak_watts, peak);

@@ -114,6 +114,15 @@ static void need(Problems *problems, const OwnSpec *own, const char *what, const
     problem_hint(problems, "state it: %s = …, in the currency of the cluster (0: you have it already)", field);
 }
 
+// A node comes with NICs, but a faster fabric needs faster ones.
+static int nics_that_lack(const Cluster *cluster, const NodeType *type) {
+    const FabricLink *link = cluster->spec->link;
+    if (!link || cluster->node_count < 2) return 0;
+    bool comes_with = type->nic_count > 0 && type->nic_bytes_per_second > 0.99 * link->line_bytes_per_second;
+    int wanted = cluster->spec->nics > 0 ? cluster->spec->nics : type->nic_count > 0 ? type->nic_count : 1;
+    return comes_with ? 0 : wanted;
+}
+
 static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *own, Problems *problems) {
     for (int n = 0; n < cluster->node_count; n++) {
         const NodeType *type = cluster->node_of[n];
@@ -121,8 +130,7 @@ static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *o
         if (missing) need(problems, own, type->name, "node_price");
         if (missing) return;
         money->node_price += stated_or_usd(money, own->node_price, type->price_usd);
-        if (type->nic_count == 0 && cluster->node_count > 1 && cluster->spec->link)
-            money->nics_to_buy += cluster->spec->nics > 0 ? cluster->spec->nics : 1;
+        money->nics_to_buy += nics_that_lack(cluster, type);
     }
 }
 
@@ -181,13 +189,11 @@ const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogu
     *money =
         (ClusterMoney){.catalogue = catalogue, .currency = spec->currency ? spec->currency : "USD", .grid = spec->grid};
     if (!money->grid) money->grid = find_grid(arena, catalogue, "world", nowhere, problems);
-    money->site = find_site(arena, catalogue, "colocation", nowhere, problems);
+    money->site = spec->site ? spec->site : find_site(arena, catalogue, "colocation", nowhere, problems);
     const FabricLink *link = spec->link;
     if (link && link->switch_ports > 0) money->fabric = fabric_bill(cluster->network, link->switch_ports);
-    if (spec->own)
-        set_own(arena, cluster, money, problems);
-    else
-        set_rent(arena, cluster, money, problems);
+    if (!spec->own || spec->price_per_gpu_hour >= 0 || asks(spec->rent)) set_rent(arena, cluster, money, problems);
+    if (spec->own) set_own(arena, cluster, money, problems);
     return problem_count(problems) == before ? money : NULL;
 }
 
@@ -251,11 +257,19 @@ static void bill_rent(Arena *arena, const Cluster *cluster, ClusterBill *bill, L
     }
 }
 
-static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *power, LineList *lines,
-                     PriceList *prices) {
+static void set_break_even(ClusterBill *bill, const ClusterMoney *money, const OwnCost *cost) {
+    if (!(money->rent_per_hour > 0)) return;
+    bill->rent_per_hour = money->rent_per_hour;
+    bill->break_even_utilisation = break_even_utilisation(cost, money->rent_per_hour);
+    bill->payback_months = own_payback_months(cost, money->rent_per_hour);
+}
+
+static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *power, ClusterBill *bill,
+                     LineList *lines, PriceList *prices) {
     const ClusterMoney *money = cluster->money;
     const OwnSpec *own = money->own;
     OwnCost cost = own_cost(cluster, power);
+    set_break_even(bill, money, &cost);
     double hours = HOURS_PER_YEAR * own->utilisation;
     for (int i = 0; i < cost.capital_count; i++) {
         const CapitalLine *line = &cost.capital[i];
@@ -286,16 +300,20 @@ ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix
                         .known = money->own || money->rent_per_hour > 0,
                         .currency = money->currency,
                         .wall_watts = power_at_wall(&power),
-                        .peak_wall_watts = peak_power_at_wall(&power)};
+                        .peak_wall_watts = peak_power_at_wall(&power),
+                        .rent_per_hour = NAN,
+                        .break_even_utilisation = NAN,
+                        .payback_months = NAN};
     bill.carbon_kg_per_hour = bill.wall_watts / 1000 * money->grid->carbon_grams_per_kwh / 1000;
     LineList lines = {0};
     PriceList prices = {0};
     if (bill.owned)
-        bill_own(arena, cluster, &power, &lines, &prices);
+        bill_own(arena, cluster, &power, &bill, &lines, &prices);
     else if (bill.known)
         bill_rent(arena, cluster, &bill, &lines, &prices);
     bill.per_hour = bill.known ? 0 : NAN;
     for (int i = 0; i < lines.count; i++) bill.per_hour += lines.items[i].value;
+    bill.per_month = bill.per_hour * HOURS_PER_MONTH * (bill.owned ? money->own->utilisation : 1);
     bill.lines = lines.items;
     bill.line_count = lines.count;
     bill.prices = prices.items;

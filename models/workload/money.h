@@ -81,7 +81,7 @@ typedef struct OwnCost {
     double maintenance_per_year, staff_per_year, colocation_per_year, idle_energy_per_year;
     double fixed_per_year;  // all of these: to be paid whether or not jobs run
     double energy_per_hour; // of a job, beyond what idle machines draw
-    double utilisation;
+    double utilisation, interest;
 } OwnCost;
 
 OwnCost own_cost(const Cluster *cluster, const ClusterPower *power);
@@ -92,6 +92,7 @@ double own_cost_per_hour(const OwnCost *cost, double utilisation);
 double annuity(double amount, double residual_share, double interest, double years);
 // Months until what renting would have cost has paid for the capital; INFINITY: never.
 double payback_months(double capital, double saved_per_month, double interest);
+double own_payback_months(const OwnCost *cost, double rent_per_hour); // as much used either way
 // Utilisation from which owning is cheaper than renting at so much an hour; INFINITY: at none, even above 1.
 double break_even_utilisation(const OwnCost *cost, double rent_per_hour);
 
@@ -100,13 +101,15 @@ double break_even_utilisation(const OwnCost *cost, double rent_per_hour);
 typedef struct ClusterBill {
     bool known; // else nobody says what this costs, and all amounts are NAN
     bool owned;
-    const char *currency;    // never NULL
-    double per_hour;         // of an hour in which a job runs, for the whole cluster
+    const char *currency; // never NULL
+    double per_hour;      // of an hour in which a job runs, for the whole cluster
+    double per_month;     // of a month in which jobs run as much as they do here: all hours, or an owner's utilisation
     const NamedValue *lines; // its parts; they sum to per_hour
     int line_count;
-    double once;                      // added to each run: data carried out
-    double minimum_hours, step_hours; // of rent
-    double interruptions_per_hour;    // spot: of one machine
+    double once;                                                  // added to each run: data carried out
+    double rent_per_hour, break_even_utilisation, payback_months; // owned, where a rent is named too; else NAN
+    double minimum_hours, step_hours;                             // of rent
+    double interruptions_per_hour;                                // spot: of one machine
     double wall_watts, peak_wall_watts;
     double carbon_kg_per_hour;
     const DatedPrice *prices; // that it stands on

@@ -47,6 +47,12 @@ double break_even_utilisation(const OwnCost *cost, double rent_per_hour) {
     return saved > 0 ? cost->fixed_per_year / (HOURS_PER_YEAR * saved) : INFINITY;
 }
 
+double own_payback_months(const OwnCost *cost, double rent_per_hour) {
+    double used = HOURS_PER_MONTH * cost->utilisation;
+    double running = (cost->fixed_per_year - cost->capital_per_year) / 12 + cost->energy_per_hour * used;
+    return payback_months(cost->capital_amount, rent_per_hour * used - running, cost->interest);
+}
+
 double own_cost_per_hour(const OwnCost *cost, double utilisation) {
     return cost->fixed_per_year / (HOURS_PER_YEAR * utilisation) + cost->energy_per_hour;
 }
@@ -100,7 +106,7 @@ static double machines_price(const OwnCost *cost) {
 OwnCost own_cost(const Cluster *cluster, const ClusterPower *power) {
     const OwnSpec *own = cluster->money->own;
     CHECK(own);
-    OwnCost cost = {.utilisation = own->utilisation};
+    OwnCost cost = {.utilisation = own->utilisation, .interest = own->interest};
     list_capital(&cost, cluster, power);
     for (int i = 0; i < cost.capital_count; i++) {
         const CapitalLine *line = &cost.capital[i];
