@@ -17,6 +17,8 @@ int command_model(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_collective(int argc, char **argv);
 int command_goodput(int argc, char **argv);
+int command_cost(int argc, char **argv);
+int command_power(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 
@@ -38,6 +40,8 @@ static const Command commands[] = {
     {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},
     {"collective", "nccl-tests' table for a simulated cluster", command_collective},
     {"goodput", "how much of a long job's time is training when machines fail", command_goodput},
+    {"cost", "what a cluster costs to rent or to own, and which is cheaper", command_cost},
+    {"power", "what a cluster draws: machines, racks, breakers, energy, carbon, power limits", command_power},
     {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
 };

@@ -23,6 +23,7 @@ const char *const point_columns[POINT_COLUMNS] = {
     "gpus", "nodes", "step_p5_s", "step_p50_s", "step_p95_s", "samples_per_s", "tokens_per_s", "scaling_efficiency",
     "efficiency_vs_ideal", "mfu", "hfu", "flops_per_step", "memory_peak_bytes", "memory_capacity_bytes",
     "cost_per_hour", "cost_per_month", "cost_per_run", "cost_per_step", "days", "steps", "energy_kwh", "power_watts",
+    "peak_watts", "carbon_kg",
     "tp", "pp", "vpp", "dp", "cp", "ep", "zero", "micro_batch", "global_batch",
 };
 
@@ -36,6 +37,7 @@ static const Column columns[POINT_COLUMNS] = {
     {COLUMN_ALWAYS, AT(memory_capacity_bytes)}, {COLUMN_ALWAYS, AT(cost_per_hour)},
     {COLUMN_ALWAYS, AT(cost_per_month)}, {COLUMN_RAN, AT(cost_per_run)}, {COLUMN_RAN, AT(cost_per_step)},
     {COLUMN_RAN, AT(days)}, {COLUMN_ALWAYS, AT(steps)}, {COLUMN_RAN, AT(energy_kwh)}, {COLUMN_RAN, AT(power_watts)},
+    {COLUMN_RAN, AT(peak_watts)}, {COLUMN_RAN, AT(carbon_kg)},
     {COLUMN_WHOLE, AT(tp)}, {COLUMN_WHOLE, AT(pp)}, {COLUMN_WHOLE, AT(vpp)}, {COLUMN_WHOLE, AT(dp)},
     {COLUMN_WHOLE, AT(cp)}, {COLUMN_WHOLE, AT(ep)}, {COLUMN_WHOLE, AT(zero)}, {COLUMN_ALWAYS, AT(micro_batch)},
     {COLUMN_ALWAYS, AT(global_batch)},

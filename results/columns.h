@@ -4,7 +4,7 @@
 
 #include "sim/record.h"
 
-enum { POINT_COLUMNS = 31 };
+enum { POINT_COLUMNS = 33 };
 extern const char *const point_columns[POINT_COLUMNS]; // SI units in the names
 
 double point_number(const RecordPoint *point, int column); // NAN when unknown

@@ -86,6 +86,21 @@ static void memory_member(JsonWriter *json, const RecordPoint *point) {
     json_end_object(json);
 }
 
+static void prices_member(JsonWriter *json, const RecordPoint *point) {
+    json_key(json, "prices");
+    json_begin_list(json);
+    for (int i = 0; i < point->price_count; i++) {
+        const DatedPrice *price = &point->prices[i];
+        json_begin_object(json);
+        text_member(json, "name", price->name);
+        text_member(json, "date", price->date);
+        text_member(json, "kind", price->kind);
+        text_member(json, "source", price->source);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
 // "amount" is the whole run's where its length is known.
 static void cost_member(JsonWriter *json, const RecordPoint *point) {
     json_key(json, "cost");
@@ -96,6 +111,13 @@ static void cost_member(JsonWriter *json, const RecordPoint *point) {
     number_member(json, "per_month", point->cost_per_month);
     number_member(json, "per_run", if_ran(point, point->cost_per_run));
     number_member(json, "per_step", if_ran(point, point->cost_per_step));
+    named_values_member(json, "lines_per_hour", point->cost_lines, point->cost_line_count);
+    if (point->rent_per_hour > 0) {
+        number_member(json, "rent_per_hour", point->rent_per_hour);
+        number_member(json, "break_even_utilisation", point->break_even_utilisation);
+        number_member(json, "payback_months", point->payback_months);
+    }
+    prices_member(json, point);
     json_end_object(json);
 }
 
@@ -157,6 +179,8 @@ static void point_members(JsonWriter *json, const RecordPoint *point) {
     number_member(json, "steps", point->steps);
     number_member(json, "energy_kwh", if_ran(point, point->energy_kwh));
     number_member(json, "power_watts", if_ran(point, point->power_watts));
+    number_member(json, "peak_watts", if_ran(point, point->peak_watts));
+    number_member(json, "carbon_kg", if_ran(point, point->carbon_kg));
     layout_member(json, point);
     integer_member(json, "event_count", point->event_count);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "sim/date.h"
 #include "sim/problem.h"
 #include "sim/record.h"
 
@@ -13,6 +14,7 @@ typedef struct Style {
     bool plain;   // stable tab-separated tables without decoration
     bool unicode; // ticks and dots; false under LANG=C
     int width;    // of the terminal; 0: 100
+    Date today;   // prices of more than a year before are pointed out; year 0: none are
 } Style;
 
 // Colour by --color=auto|always|never (NULL: auto), NO_COLOR, TERM and whether `out` is a terminal.
@@ -23,6 +25,9 @@ Style style_for(FILE *out, const char *color_mode, bool plain);
 void results_print(FILE *out, const Record *record, const Style *style, bool verbose);
 void results_write_csv(FILE *out, const Record *record);  // one row a point; quoted as RFC 4180 says, lines end in LF
 void results_write_json(FILE *out, const Record *record); // keys of the interface, format_version 1
+
+// "! aws-p5: price of 2025-05, more than a year before 2026-11-21", one line each; nothing when all are of late.
+void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style);
 
 // ---- A text table: columns are measured, numbers right-aligned.
 typedef struct Table Table;

@@ -180,6 +180,7 @@ void results_print(FILE *out, const Record *record, const Style *style, bool ver
         screen_points(&screen);
     print_published(&screen);
     print_notes(&screen);
+    screen_old_prices(&screen);
     print_assumptions(&screen);
     print_digest(&screen);
     arena_close(screen.arena);

@@ -23,8 +23,10 @@ void screen_settings(const Screen *screen, const RecordPoint *point); // paramet
 
 void screen_one_point(const Screen *screen, const RecordPoint *point);
 void screen_points(const Screen *screen);
-void screen_breakdowns(const Screen *screen); // a row a point, a column a cause
-void screen_memories(const Screen *screen);   // a row a point, a column a class
+void screen_money(const Screen *screen, const RecordPoint *point); // what an hour costs, part by part
+void screen_old_prices(const Screen *screen);                      // of all points
+void screen_breakdowns(const Screen *screen);                      // a row a point, a column a cause
+void screen_memories(const Screen *screen);                        // a row a point, a column a class
 
 // The columns that tell points apart, first in each table of points; "GPUs" when that is what varies.
 void screen_key_columns(const Screen *screen, Table *table);

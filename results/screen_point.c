@@ -117,6 +117,22 @@ static const char *cost_text(const Screen *screen, const RecordPoint *point) {
     return text;
 }
 
+static const char *break_even_text(const Screen *screen, const RecordPoint *point) {
+    Arena *arena = screen->arena;
+    if (!(point->rent_per_hour > 0)) return "";
+    const char *rent =
+        arena_printf(arena, "renting is %s an hour", text_money(arena, point->rent_per_hour, point->currency));
+    const char *months =
+        isfinite(point->payback_months)
+            ? arena_printf(arena, "owning has paid for itself after %.1f months", point->payback_months)
+            : "owning never pays for itself";
+    const char *use =
+        point->break_even_utilisation <= 1
+            ? arena_printf(arena, "cheaper from %s use on", text_percent(arena, point->break_even_utilisation))
+            : "cheaper at no use";
+    return screen_join(screen, screen_join(screen, rent, months), use);
+}
+
 static const char *run_text(const Screen *screen, const RecordPoint *point) {
     Arena *arena = screen->arena;
     const char *text = isfinite(point->days) ? text_days(arena, point->days) : "";
@@ -138,8 +154,13 @@ static const char *energy_text(const Screen *screen, const RecordPoint *point) {
     const char *text =
         isfinite(point->energy_kwh) && point->energy_kwh > 0 ? text_energy(arena, point->energy_kwh) : "";
     if (!isfinite(point->power_watts) || point->power_watts <= 0) return text;
-    return screen_join(screen, text,
+    text = screen_join(screen, text,
                        arena_printf(arena, "%s on average at the wall", text_power(arena, point->power_watts)));
+    if (point->peak_watts > 0)
+        text = screen_join(screen, text, arena_printf(arena, "%s at most", text_power(arena, point->peak_watts)));
+    if (point->carbon_kg > 0)
+        text = screen_join(screen, text, arena_printf(arena, "%s CO2e", text_mass(arena, point->carbon_kg)));
+    return text;
 }
 
 static void print_figures(const Screen *screen, const RecordPoint *point) {
@@ -156,6 +177,7 @@ static void print_figures(const Screen *screen, const RecordPoint *point) {
     if (point->ran) screen_line(screen, "Run", run_text(screen, point));
     if (point->ran) screen_line(screen, "Goodput", goodput_text(screen, point));
     screen_line(screen, "Cost", cost_text(screen, point));
+    screen_line(screen, "Break-even", break_even_text(screen, point));
     if (point->ran) screen_line(screen, "Energy", energy_text(screen, point));
     screen_line(screen, "GPUs", gpus_text(screen, point));
     screen_line(screen, "Layout", layout_text(screen, point));
@@ -251,4 +273,5 @@ void screen_one_point(const Screen *screen, const RecordPoint *point) {
     print_figures(screen, point);
     print_breakdown(screen, point);
     print_memory(screen, point);
+    screen_money(screen, point);
 }

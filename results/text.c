@@ -225,6 +225,11 @@ const char *text_energy(Arena *arena, double kwh) {
     return in_units(arena, kwh, units, COUNT_OF(units), 3);
 }
 
+const char *text_mass(Arena *arena, double kilograms) {
+    static const TextUnit units[] = {{1e-3, "g"}, {1, "kg"}, {1e3, "t"}};
+    return in_units(arena, kilograms, units, COUNT_OF(units), 3);
+}
+
 const char *text_power(Arena *arena, double watts) {
     static const TextUnit units[] = {{1, "W"}, {1e3, "kW"}, {1e6, "MW"}, {1e9, "GW"}};
     return in_units(arena, watts, units, COUNT_OF(units), 3);

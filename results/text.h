@@ -34,6 +34,7 @@ const char *text_count(Arena *arena, double count, bool grouped);          // "1
 const char *text_money(Arena *arena, double amount, const char *currency); // "$1.43 M", "3,120 CHF"
 const char *text_days(Arena *arena, double days);                          // "26.7 days", "5.2 h"
 const char *text_energy(Arena *arena, double kwh);                         // "412 MWh"
+const char *text_mass(Arena *arena, double kilograms);                     // "3.2 t"
 const char *text_power(Arena *arena, double watts);                        // "6.5 kW"
 const char *text_figures(Arena *arena, double value,
                          int figures);              // so many significant figures, never an exponent below 1e15

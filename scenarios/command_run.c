@@ -54,6 +54,10 @@ static const OptionSpec own_options[] = {
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {.name = "quiet", .kind = OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
     {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "all assumptions with their sources"},
+    {.name = "date",
+     .kind = OPTION_TEXT,
+     .metavar = "DAY",
+     .help = "prices of more than a year before are pointed out (default: today); 2026-11-21"},
     {.name = "color",
      .kind = OPTION_CHOICE,
      .choices = color_modes,
@@ -182,6 +186,7 @@ static bool write_output(Run *run) {
     OutputFile file;
     if (!file_create(run->arena, run->output, &file, run->problems)) return false;
     Style style = style_for(file.stream, "never", option_flag(run->options, "plain"));
+    style.today = run->style.today;
     write_form(run, file.stream, &style);
     return file_commit(&file, run->problems);
 }
@@ -334,6 +339,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
     Problems *usage = problems_create(run->arena);
     check_usage(run, usage);
     KindList kinds = wanted_kinds(run, usage);
+    run->style.today = date_or_today(option_text(run->options, "date", NULL), usage);
     if (problem_count(usage)) return show_problems(usage, BAD_USAGE);
 
     ScenarioRequest request = request_of(run->options, argc, argv);

@@ -11,6 +11,7 @@
 #define BYTES(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_BYTES, .least = (least_), .most = 1e18
 #define BANDWIDTH .kind = FIELD_QUANTITY, .quantity = QUANTITY_BANDWIDTH, .least = ABOVE_ZERO, .most = 1e15
 #define SECONDS(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = (least_), .most = 1e7
+#define WATTS .kind = FIELD_QUANTITY, .quantity = QUANTITY_POWER, .least = ABOVE_ZERO, .most = 1e5
 #define FLOP_AMOUNT .kind = FIELD_QUANTITY, .quantity = QUANTITY_FLOPS, .least = ABOVE_ZERO, .most = 1e24
 #define CHOICE(names_, count_) .kind = FIELD_CHOICE, .names = (names_), .name_count = (count_)
 #define PART(part_) .kind = FIELD_PART, .part = (part_)
@@ -24,6 +25,10 @@ extern const Field fat_tree_fields[3];
 extern const Field fabric_table_fields[21];
 extern const Field fabric_cable_fields[4];
 extern const Field fabric_nodes_fields[2];
+extern const Field node_fields[4];
+// fields_money.c
+extern const Field price_fields[8];
+extern const Field own_fields[15];
 // fields_life.c
 extern const Field faults_fields[5];
 extern const Field checkpoint_fields[3];

@@ -42,11 +42,16 @@ static const Field cluster_fields[] = {
     {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"",
      .help = "shared storage (see: lockstep hw list storage)"},
     {"price", TABLE(OBJECT_PRICE), .example = "{ gpu_hour = 2.49, currency = \"USD\" }",
-     .help = "what the cluster costs; when left out: the catalogue's price of the node"},
+     .help = "what the cluster costs to rent; when left out: the price book's newest price on demand"},
+    {"own", TABLE(OBJECT_OWN), .example = "{ site = \"colocation\", years = 4 }", .help = "bought instead of rented"},
+    {"power_cap", WATTS, .example = "\"500 W\"", .help = "power limit of each GPU; when left out: none below its TDP"},
+    {"grid", .kind = FIELD_TEXT, .fallback = "\"world\"", .example = "\"france\"",
+     .help = "where its electricity is from, for carbon (see: lockstep hw list grid)"},
     {"faults", TABLE(OBJECT_FAULTS), .example = "{ node_mtbf = \"20000 h\", spares = 4 }",
      .help = "how machines fail; when left out: they do not"},
-    {"pue", NUMBER(1, 5), .fallback = "1.3", .example = "1.3",
-     .help = "power usage effectiveness: watts at the wall per watt of the machines"},
+    {"pue", NUMBER(1, 5), .example = "1.3",
+     .help =
+         "power usage effectiveness: watts at the wall per watt of the machines; when left out: 1.3, or the site's"},
     {"link_speed", NUMBER(ABOVE_ZERO, 1), .list = true, .example = "{ 1, 0.5 }",
      .help = "a factor on each node's network, in order: 0.5 is a cable at half speed"},
 };
@@ -57,21 +62,6 @@ static const Field node_group_fields[] = {
     {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "GPU put in place of the node's own"},
     {"pcie", BANDWIDTH, .example = "\"3.9 GB/s\"",
      .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
-};
-
-static const Field node_fields[] = {
-    {"file", .kind = FIELD_TEXT, .required = true, .example = "\"machine.txt\"",
-     .help = "what nvidia-smi topo -m printed there, or NCCL's topology XML"},
-    {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "its GPUs; XML may say it by itself"},
-    {"like", PART(PART_NODE), .example = "\"dgx-a100\"",
-     .help = "node whose host it has (memory, CPUs, disks); when left out: the nearest with such GPUs"},
-    {"peer_to_peer", .kind = FIELD_FLAG, .example = "false",
-     .help = "GPUs read each other over PCIe; when left out: as in the node it is like"},
-};
-
-static const Field price_fields[] = {
-    {"gpu_hour", NUMBER(0, 1e6), .required = true, .example = "2.49", .help = "price of one GPU for one hour"},
-    {"currency", .kind = FIELD_TEXT, .fallback = "\"USD\"", .example = "\"USD\"", .help = "currency, as it is printed"},
 };
 
 // ---- Models.
@@ -226,6 +216,8 @@ static const Field expect_fields[] = {
     {"cost_per_run", BOUND(QUANTITY_NUMBER), .example = "\"< 2e6\"",
      .help = "of the whole run, in the cluster's currency"},
     {"energy", BOUND(QUANTITY_NUMBER), .example = "\"< 5000\"", .help = "of the whole run, in kWh"},
+    {"carbon", BOUND(QUANTITY_NUMBER), .example = "\"< 2000\"", .help = "of the whole run, in kg CO2e"},
+    {"power", BOUND(QUANTITY_NUMBER), .example = "\"< 50000\"", .help = "average at the wall, in watts"},
 };
 
 // ---- The study.
@@ -260,6 +252,7 @@ static const Field study_fields[] = {
         {"fabric", PART(PART_LINK), .list = (many), .example = "\"ib-ndr400\"", .help = "link between nodes"},         \
         {"storage", PART(PART_STORAGE), .list = (many), .example = "\"nfs-1gbe\"", .help = "where samples lie"},       \
         {"oversubscription", NUMBER(1, 1000), .list = (many), .example = "2", .help = "of the fat tree"},              \
+        {"power_cap", WATTS, .list = (many), .example = "\"500 W\"", .help = "power limit of each GPU"},               \
         {"global_batch", COUNT(1, 1e8), .list = (many), .example = "256", .help = "batch.global"},                     \
         {"micro_batch", COUNT(1, 1e8), .list = (many), .example = "4", .help = "batch.micro"},                         \
         {"accumulation", COUNT(1, 1e8), .list = (many), .example = "8", .help = "batch.accumulation"},                 \
@@ -428,7 +421,8 @@ const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_CLUSTER] = {"cluster", "sim.cluster", "cluster", "nodes joined by a network", FIELDS(cluster_fields), true},
     [OBJECT_NODE_GROUP] = {"cluster.nodes", NULL, "nodes", "nodes of one type", FIELDS(node_group_fields), false},
     [OBJECT_NODE] = {"node", "sim.node", "node", "a node as a real machine shows it", FIELDS(node_fields), true},
-    [OBJECT_PRICE] = {"cluster.price", NULL, "price", "what the cluster costs", FIELDS(price_fields), true},
+    [OBJECT_PRICE] = {"cluster.price", NULL, "price", "what the cluster costs to rent", FIELDS(price_fields), true},
+    [OBJECT_OWN] = {"cluster.own", NULL, "own", "what the cluster costs to own", FIELDS(own_fields), true},
     [OBJECT_FAULTS] = {"cluster.faults", NULL, "faults", "how machines fail", FIELDS(faults_fields), true},
     [OBJECT_SINGLE_SWITCH] = {"single_switch", "sim.single_switch", "single_switch", "all nodes on one switch",
                               FIELDS(single_switch_fields), true},

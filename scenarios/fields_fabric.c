@@ -56,3 +56,13 @@ const Field fabric_nodes_fields[2] = {
     {"switch", .kind = FIELD_TEXT, .required = true, .example = "\"a\"", .help = "that the nodes hang on"},
     {"count", COUNT(1, 1e6), .fallback = "1", .example = "4", .help = "nodes"},
 };
+
+const Field node_fields[4] = {
+    {"file", .kind = FIELD_TEXT, .required = true, .example = "\"machine.txt\"",
+     .help = "what nvidia-smi topo -m printed there, or NCCL's topology XML"},
+    {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "its GPUs; XML may say it by itself"},
+    {"like", PART(PART_NODE), .example = "\"dgx-a100\"",
+     .help = "node whose host it has (memory, CPUs, disks); when left out: the nearest with such GPUs"},
+    {"peer_to_peer", .kind = FIELD_FLAG, .example = "false",
+     .help = "GPUs read each other over PCIe; when left out: as in the node it is like"},
+};

@@ -57,12 +57,13 @@ static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, Record
         days[i] = study->run_days[i] * exp(sigma * random_normal(&stream));
     }
     Summary summary = summarise(arena, days, study->runs);
-    double longer = study->days.mean / point->days;
+    double longer = study->days.mean / point->days, more_days = study->days.mean - point->days;
     point->days = study->days.mean;
     point->days_p5 = summary.p5;
     point->days_p95 = summary.p95;
-    point->cost_per_run *= longer;
+    point->cost_per_run += point->cost_per_hour * 24 * more_days;
     point->energy_kwh *= longer;
+    point->carbon_kg *= longer;
 }
 
 void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,

@@ -243,12 +243,7 @@ static int sim_cluster(lua_State *L) {
         set_link_speed(script->arena, spec, &object);
         spec->nics = object_int(&object, "nics", 0);
         spec->storage = handle_value(&object, "storage");
-        spec->power_usage_effectiveness = object_number(&object, "pue", 0);
-        const Object *price = object_table(&object, "price");
-        if (price) {
-            spec->price_per_gpu_hour = object_number(price, "gpu_hour", -1);
-            spec->currency = object_text(price, "currency");
-        }
+        sound = read_money(script, spec, &object) && sound;
     }
     handle_push(L, HANDLE_CLUSTER, sound ? spec : NULL, object.where);
     return 1;

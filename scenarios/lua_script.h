@@ -56,6 +56,9 @@ Object read_call(lua_State *L, int index, ObjectId id);
 const void *handle_value(const Object *object, const char *field); // what sim's functions gave; NULL when broken
 const char *const *read_texts(lua_State *L, const Object *object, const char *field, int *count);
 
+// What a cluster costs, draws and emits: its fields price, own, grid, pue, power_cap. False after a problem.
+bool read_money(Script *script, ClusterSpec *spec, const Object *cluster);
+
 // The functions of sim, by file. Each row: name in sim or sim.model, function.
 extern const luaL_Reg cluster_functions[], model_functions[], training_functions[], study_functions[],
     program_functions[], option_functions[], simulate_functions[], block_functions[];

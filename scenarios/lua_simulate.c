@@ -27,9 +27,9 @@ static void set_values(lua_State *L, const char *key, const NamedValue *values, 
 }
 
 static void push_point(lua_State *L, const RecordPoint *point) {
-    static const char *const metrics[] = {"samples_per_s", "tokens_per_s", "efficiency",    "mfu",
-                                          "hfu",           "memory",       "cost_per_hour", "cost_per_month",
-                                          "cost_per_run",  "days",         "total_time",    "energy"};
+    static const char *const metrics[] = {"samples_per_s", "tokens_per_s",  "efficiency",     "mfu",          "hfu",
+                                          "memory",        "cost_per_hour", "cost_per_month", "cost_per_run", "days",
+                                          "total_time",    "energy",        "carbon",         "power"};
     lua_createtable(L, 0, 20);
     lua_pushboolean(L, point->ran);
     lua_setfield(L, -2, "ran");
@@ -62,6 +62,9 @@ static RecordPoint *keep_points(Arena *arena, const RecordPoint *points, int cou
         for (int c = 0; c < points[i].memory_count; c++) memory[c].name = arena_copy_text(arena, memory[c].name);
         kept[i].exposed = exposed;
         kept[i].memory = memory;
+        kept[i].cost_lines = NULL;
+        kept[i].prices = NULL;
+        kept[i].cost_line_count = kept[i].price_count = 0;
     }
     return kept;
 }

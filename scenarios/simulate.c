@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "models/hardware/kernel.h"
+#include "models/workload/money.h"
 #include "models/workload/simulate.h"
 #include "scenarios/program.h"
 #include "scenarios/study.h"
@@ -52,19 +53,31 @@ static void set_speed(RecordPoint *point, const Cluster *cluster, const Training
     point->hfu = peak > 0 ? (flops + again) / (peak * point->step_p50_s) : NAN;
 }
 
-static void set_money_and_energy(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training,
-                                 double busy_share) {
-    const double hours_per_month = 730; // 8,760 hours a year over 12
-    double per_hour = cluster->price_per_gpu_hour > 0 ? cluster->price_per_gpu_hour * cluster->gpu_count : NAN;
-    point->currency = cluster->currency;
-    point->cost_per_hour = per_hour;
-    point->cost_per_month = per_hour * hours_per_month;
-    point->cost_per_step = per_hour * point->step_p50_s / 3600;
+static void set_cost(RecordPoint *point, const ClusterBill *bill) {
+    point->cost_per_hour = bill->per_hour;
+    point->cost_per_month = bill->per_month;
+    point->cost_lines = bill->lines;
+    point->cost_line_count = bill->line_count;
+    point->prices = bill->prices;
+    point->price_count = bill->price_count;
+    point->rent_per_hour = bill->rent_per_hour;
+    point->break_even_utilisation = bill->break_even_utilisation;
+    point->payback_months = bill->payback_months;
+}
+
+static void set_money_and_energy(Arena *arena, RecordPoint *point, const Cluster *cluster, const TrainingSpec *training,
+                                 const double *spent) {
+    ActivityMix mix = activity_of_step(spent);
+    ClusterBill bill = cluster_bill(arena, cluster, &mix);
+    set_cost(point, &bill);
+    point->cost_per_step = bill.per_hour * point->step_p50_s / 3600;
     point->steps = steps_of_run(training, point->global_batch);
     point->days = point->steps * point->step_p50_s / 86400;
-    point->cost_per_run = per_hour * point->days * 24;
-    point->power_watts = cluster_power(cluster, busy_share);
-    point->energy_kwh = point->power_watts / 1000 * point->days * 24;
+    point->cost_per_run = bill_of_run(&bill, point->days * 24);
+    point->power_watts = bill.wall_watts;
+    point->peak_watts = bill.peak_wall_watts;
+    point->energy_kwh = bill.wall_watts / 1000 * point->days * 24;
+    point->carbon_kg = bill.carbon_kg_per_hour * point->days * 24;
 }
 
 static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec *training) {
@@ -115,7 +128,10 @@ static RecordPoint blank_point(const Cluster *cluster) {
                          .steps = NAN,
                          .energy_kwh = NAN,
                          .power_watts = NAN,
-                         .currency = cluster->currency};
+                         .peak_watts = NAN,
+                         .carbon_kg = NAN,
+                         .rent_per_hour = NAN,
+                         .currency = cluster->money->currency};
 }
 
 static const char *newest_problem(const Problems *problems) {
@@ -153,7 +169,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     for (int c = 0; c < CAUSE_COUNT; c++) seconds += step.spent[c];
     point.efficiency_vs_ideal = busy / seconds;
     set_speed(&point, cluster, training, step.lowered->resolved.global_batch);
-    set_money_and_energy(&point, cluster, training, busy / seconds);
+    set_money_and_energy(arena, &point, cluster, training, step.spent);
     point.timeline = step.timeline;
     point.digest = step.digest;
     point.event_count = step.event_count;
@@ -225,7 +241,8 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
     point.step_p95_s = point.step_p50_s * exp(1.645 * 0.1);
     point.exposed = named(arena, names, NULL, spent, system->cause_count + 1);
     point.exposed_count = system->cause_count + 1;
-    point.cost_per_hour = cluster->price_per_gpu_hour > 0 ? cluster->price_per_gpu_hour * cluster->gpu_count : NAN;
+    ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // what its ranks do, nobody says
+    set_cost(&point, &bill);
     if (study->want_timeline) point.timeline = program_timeline(arena, system, &result);
     point.event_count = result.event_count;
     point.simulate_seconds = cpu_seconds() - started;

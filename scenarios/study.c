@@ -96,7 +96,9 @@ double study_metric(const RecordPoint *point, const char *metric) {
                    {"goodput", offsetof(RecordPoint, goodput), 1},
                    {"total_time", offsetof(RecordPoint, days), 86400},
                    {"cost", offsetof(RecordPoint, cost_per_run), 1},
-                   {"energy", offsetof(RecordPoint, energy_kwh), 1}};
+                   {"energy", offsetof(RecordPoint, energy_kwh), 1},
+                   {"carbon", offsetof(RecordPoint, carbon_kg), 1},
+                   {"power", offsetof(RecordPoint, power_watts), 1}};
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (strcmp(metrics[i].name, metric) == 0)
             return *(const double *)((const void *)((const char *)point + metrics[i].offset)) * metrics[i].factor;
@@ -104,8 +106,8 @@ double study_metric(const RecordPoint *point, const char *metric) {
 }
 
 static const char *const metric_names[] = {
-    "step_time",     "samples_per_s",  "tokens_per_s", "efficiency", "mfu",        "hfu",  "memory",
-    "cost_per_hour", "cost_per_month", "cost_per_run", "days",       "total_time", "cost", "energy"};
+    "step_time",      "samples_per_s", "tokens_per_s", "efficiency", "mfu",  "hfu",    "memory", "cost_per_hour",
+    "cost_per_month", "cost_per_run",  "days",         "total_time", "cost", "energy", "carbon", "power"};
 enum { METRIC_NAMES = sizeof metric_names / sizeof *metric_names };
 
 static bool matches(const RecordPoint *point, const PublishedFigure *figure) {

@@ -85,6 +85,17 @@ static bool set_oversubscription(Study *study, PointSpec *point, const Variation
     return false;
 }
 
+static bool set_power_cap(Study *study, PointSpec *point, const Variation *vary, int value) {
+    const char *why = NULL;
+    double watts = vary->numbers[value];
+    if (isnan(watts) && !quantity_parse(vary->texts[value], QUANTITY_POWER, &watts, &why)) {
+        problem_add(study->problems, vary->where, "power_cap = \"%s\": %s", vary->texts[value], why);
+        return false;
+    }
+    point->cluster.power_cap_watts = watts;
+    return true;
+}
+
 static bool set_backend(Study *study, PointSpec *point, const Variation *vary, int value) {
     if (backend_from_name(vary->texts[value], &point->training.backend)) return true;
     problem_add(study->problems, vary->where, "no back end is called \"%s\"", vary->texts[value]);
@@ -168,6 +179,7 @@ static const VaryRow vary_rows[] = {
     {"fabric", set_fabric},
     {"storage", set_storage},
     {"oversubscription", set_oversubscription},
+    {"power_cap", set_power_cap},
     {"global_batch", set_global_batch},
     {"micro_batch", set_micro_batch},
     {"accumulation", set_accumulation},

@@ -26,6 +26,14 @@ typedef struct Assumption {
     double value;                            // NAN when it is no number
 } Assumption;
 
+// A price that an answer stands on. Prices move: those of long ago are pointed out.
+typedef struct DatedPrice {
+    const char *name, *title;
+    const char *date;   // "2026-04"
+    const char *source; // or NULL
+    const char *kind;   // measured, fitted, datasheet, assumed
+} DatedPrice;
+
 // A published figure beside the simulated one.
 typedef struct Published {
     const char *name; // "step time", "total time"
@@ -71,11 +79,18 @@ typedef struct RecordPoint {
     int exposed_count;
     double cost_per_hour, cost_per_month, cost_per_run, cost_per_step; // NAN unknown
     const char *currency;
+    const NamedValue *cost_lines; // what an hour's cost is made of
+    int cost_line_count;
+    const DatedPrice *prices;
+    int price_count;
+    // Of an owned cluster beside the rent that its user named; NAN without. Utilisation and months may be infinite.
+    double rent_per_hour, break_even_utilisation, payback_months;
     double days;                    // of the whole run; NAN when no length was given
     double days_p5, days_p95;       // with failures and checkpoints counted in; else NAN
     double goodput;                 // share of the time that is training; NAN when nothing fails
     double steps;                   // of the whole run; NAN
     double energy_kwh, power_watts; // of the run (or NAN); average at the wall
+    double peak_watts, carbon_kg;   // the most it can draw at the wall; of the run's electricity
     int tp, pp, vpp, dp, cp, ep, zero;
     double micro_batch, global_batch;
     const Timeline *timeline; // or NULL

@@ -135,15 +135,6 @@ TEST(precisions_that_a_gpu_lacks_are_not_supported) {
     arena_close(arena);
 }
 
-TEST(power_goes_from_idle_to_nine_tenths_of_tdp) {
-    Arena *arena = arena_open();
-    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "H100");
-    EXPECT_NEAR(gpu_power(gpu, 0), gpu->idle_watts, 1e-12);
-    EXPECT_NEAR(gpu_power(gpu, 1), 630, 1e-9);
-    EXPECT_NEAR(gpu_power(gpu, 0.5), (630 + gpu->idle_watts) / 2, 1e-9);
-    arena_close(arena);
-}
-
 TEST(an_empty_gemm_takes_no_time) {
     Arena *arena = arena_open();
     const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "H100");

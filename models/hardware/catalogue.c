@@ -14,6 +14,8 @@ EMBED(lockstep_nodes_json, "models/hardware/catalogue/nodes.json");
 EMBED(lockstep_links_json, "models/hardware/catalogue/links.json");
 EMBED(lockstep_storages_json, "models/hardware/catalogue/storages.json");
 EMBED(lockstep_faults_json, "models/hardware/catalogue/faults.json");
+EMBED(lockstep_prices_json, "models/hardware/catalogue/prices.json");
+EMBED(lockstep_sites_json, "models/hardware/catalogue/sites.json");
 
 static const struct {
     const char *path, *text, *end;
@@ -23,6 +25,8 @@ static const struct {
     {"models/hardware/catalogue/links.json", lockstep_links_json, lockstep_links_json_end},
     {"models/hardware/catalogue/storages.json", lockstep_storages_json, lockstep_storages_json_end},
     {"models/hardware/catalogue/faults.json", lockstep_faults_json, lockstep_faults_json_end},
+    {"models/hardware/catalogue/prices.json", lockstep_prices_json, lockstep_prices_json_end},
+    {"models/hardware/catalogue/sites.json", lockstep_sites_json, lockstep_sites_json_end},
 };
 
 #define FORMAT_NAME "lockstep-hardware"
@@ -54,8 +58,9 @@ static void check_twice_in_file(const Builder *builder, PartKind kind, const Jso
 }
 
 static void read_file(Builder *builder, const Json *file) {
-    static const char *const keys[] = {"format", "format_version", "sources",  "gpu_defaults", "gpus",
-                                       "nodes",  "fabrics",        "storages", "faults"};
+    static const char *const keys[] = {"format",     "format_version", "sources",  "gpu_defaults", "gpus",
+                                       "nodes",      "fabrics",        "storages", "faults",       "prices",
+                                       "currencies", "grids",          "sites"};
     if (file->kind != JSON_OBJECT) {
         problem_add(builder->problems, file->where, "expected an object with parts: { \"gpus\": [ … ] }");
         return;

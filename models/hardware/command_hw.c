@@ -20,9 +20,11 @@ static const OptionSpec specs[] = {
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
-static const char usage[] = "lockstep hw list [gpu|node|fabric|storage|faults]  |  hw show NAME  |  hw check FILE.json";
+static const char usage[] =
+    "lockstep hw list [gpu|node|fabric|storage|faults|price|currency|grid|site]  |  hw show NAME  |  "
+    "hw check FILE.json";
 static const char about[] =
-    "The catalogue of GPUs, nodes, networks, storage and fault rates. Every number says how it is known "
+    "The catalogue of GPUs, nodes, networks, storage, fault rates and prices. Every number says how it is known "
     "(measured, fitted, datasheet, assumed)\n"
     "and from where. \"check\" reads a file of your own parts and says what is wrong with it.";
 
@@ -56,10 +58,7 @@ static void list_node(const void *part) {
     static const char *const link_names[] = {"PCIe", "bridges", "mesh", "cube mesh", "switch"};
     const NodeType *node = part;
     char nic[40], price[40] = "-";
-    if (node->price_per_hour > 0)
-        snprintf(price, sizeof price, "%.2f %s/h", node->price_per_hour, node->price_currency);
-    else if (node->price_usd > 0)
-        snprintf(price, sizeof price, "%.0f USD", node->price_usd);
+    if (node->price_usd > 0) snprintf(price, sizeof price, "%.0f USD", node->price_usd);
     printf("%-26s %2d x %-18s %-10s %2d x %-10s %s\n", node->name, node->gpu_count, node->gpu_names[0],
            link_names[node->gpu_links], node->nic_count, amount(nic, node->nic_bytes_per_second, QUANTITY_BANDWIDTH),
            price);
@@ -89,6 +88,31 @@ static void list_faults(const void *part) {
     printf("%-26s %-23.2f %s\n", rates->name, per_day, rates->title);
 }
 
+static void list_price(const void *part) {
+    const Offer *offer = part;
+    const char *machine = offer->gpu ? offer->gpu : offer->nodes[0];
+    printf("%-22s %-10s %-12s %8.3f %-4s %-8s %s\n", offer->name, offer->provider, terms_names[offer->terms],
+           offer_gpu_hour(offer), offer->currency, offer->date, machine);
+}
+
+static void list_currency(const void *part) {
+    const Currency *currency = part;
+    printf("%-10s %12.6g   %-11s %s\n", currency->name, currency->per_usd, currency->date, currency->title);
+}
+
+static void list_grid(const void *part) {
+    const Grid *grid = part;
+    printf("%-18s %8.0f   %-5s %s\n", grid->name, grid->carbon_grams_per_kwh, grid->date, grid->title);
+}
+
+static void list_site(const void *part) {
+    const Site *site = part;
+    char power[40];
+    printf("%-14s %5.2f %10.3f %14.0f %14.0f  %-8s %s\n", site->name, site->power_usage_effectiveness,
+           site->electricity_usd_per_kwh, site->colocation_usd_per_kw_month, site->building_usd_per_kw,
+           amount(power, site->rack_watts, QUANTITY_POWER), site->title);
+}
+
 static const struct {
     const char *header;
     void (*print)(const void *part);
@@ -96,10 +120,14 @@ static const struct {
     [PART_GPU] =
         {"GPU                        year  arch        SMs  memory    bandwidth  dense peak    type  NVLink     power",
          list_gpu},
-    [PART_NODE] = {"node                       GPUs                    links      NICs            price", list_node},
+    [PART_NODE] = {"node                       GPUs                    links      NICs            to buy", list_node},
     [PART_FABRIC] = {"fabric                     transport  line rate  attainable  latency  what", list_fabric},
     [PART_STORAGE] = {"storage                    where     read       write      latency  what", list_storage},
     [PART_FAULTS] = {"faults                     stops/1,000 node-days   what", list_faults},
+    [PART_PRICE] = {"price                  provider   terms        per GPU-hour   date     of", list_price},
+    [PART_CURRENCY] = {"currency    for one USD   date        what", list_currency},
+    [PART_GRID] = {"grid               g CO2e/kWh year  where", list_grid},
+    [PART_SITE] = {"site             PUE  USD/kWh   USD/kW-month   building USD/kW  rack     what", list_site},
 };
 
 static void list_kind(const Hw *hw, PartKind kind) {
@@ -258,7 +286,8 @@ static void refuse_name(const Hw *hw, const char *name) {
         const char *near = nearest_name(name, names, all);
         if (near) nearest[near_count++] = near;
     }
-    problem_add(hw->problems, (Where){0}, "no GPU, node, fabric, storage or set of fault rates is called \"%s\"", name);
+    problem_add(hw->problems, (Where){0}, "no GPU, node, fabric, storage, set of fault rates or price is called \"%s\"",
+                name);
     const char *near = nearest_name(name, nearest, near_count);
     if (near)
         problem_hint(hw->problems, "did you mean \"%s\"?", near);

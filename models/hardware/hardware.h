@@ -57,6 +57,7 @@ typedef struct Gpu {
     int pcie_generation, pcie_lanes;
     double power_watts; // TDP
     double idle_watts;
+    double cap_watts;        // a power limit that somebody set below the TDP (power.h); 0: none
     int mig_slices_max;      // 0: no MIG
     double launch_price_usd; // 0 unknown
     // What calibration fits (see kernel.h); for a GPU nobody measured these come from its architecture.
@@ -101,9 +102,9 @@ typedef struct NodeType {
     double local_read_bytes_per_second;  // local disks, all together; 0 none
     double max_power_watts;
     double idle_power_watts;
-    double price_usd;      // to buy; 0 unknown
-    double price_per_hour; // to rent the whole node; 0: not rented out
-    const char *price_currency, *price_date, *price_basis;
+    int rack_units;   // 0: stands beside a rack, or not known
+    double price_usd; // to buy; 0 unknown. What renting one costs the offers of market.h say
+    const char *price_date, *price_basis;
     const struct NodeInterior *interior; // of an imported node: how its parts hang together; else NULL
     const Fact *facts;
     int fact_count;
@@ -129,7 +130,9 @@ typedef struct FabricLink {
     double efficiency;             // payload share of the line rate attainable
     double latency_seconds;        // one way between two NICs, software included, excluding switches
     double switch_latency_seconds; // each switch crossed
-    double switch_price_usd, nic_price_usd, cable_price_usd; // 0 unknown
+    double switch_price_usd, nic_price_usd, cable_price_usd; // 0 unknown; a cable with what stands at its ends
+    const char *price_date;
+    double switch_power_watts, port_power_watts; // of a switch without optics; of what stands at each end of a cable
     int switch_ports;
     const Fact *facts;
     int fact_count;
@@ -204,7 +207,8 @@ typedef struct FaultRates {
 double fault_node_rate(const FaultRates *rates, double gpus, double nics);
 double fault_component_rate(const FaultRates *rates, FaultComponent component, double gpus, double nics);
 
-// The five kinds of parts, as `lockstep hw list KIND` spells them: "gpu", "node", "fabric", "storage", "faults".
+// The kinds of parts, as `lockstep hw list KIND` spells them: "gpu", "node", "fabric", "storage", "faults", and those
+// of market.h: "price", "currency", "grid", "site".
 typedef struct Catalogue {
     const Gpu *gpus;
     int gpu_count;
@@ -216,6 +220,14 @@ typedef struct Catalogue {
     int storage_count;
     const FaultRates *faults;
     int faults_count;
+    const struct Offer *offers;
+    int offer_count;
+    const struct Currency *currencies;
+    int currency_count;
+    const struct Grid *grids;
+    int grid_count;
+    const struct Site *sites;
+    int site_count;
 } Catalogue;
 
 // The catalogue that is built into the program. Our own files are sound (tests say so): a mistake there is a CHECK.

@@ -12,8 +12,6 @@
 #define SPLIT_K_SECONDS 1e-6 // the second kernel, which adds the parts
 #define L2_SPEED_UP 2.0      // L2 bandwidth is 2 to 3 times that of DRAM (te42kyfo/gpu-benches, gpu-l2-cache)
 #define L2_SHARE_KEPT 0.5    // of the L2: the rest is evicted between kernels
-#define BUSY_POWER_SHARE                                                                                               \
-    0.9 // of TDP: sustained training draws 350 W of 400 (A100), 650 of 700 (H100), 900 of 1000 (B200)
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
 // 64x32 in the kernel names of NeuSight's traces). Their tiles do less work in the time that it takes to start and end
@@ -140,8 +138,4 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
 double memory_seconds(const Gpu *gpu, double bytes) {
     double in_cache = smaller(bytes, L2_SHARE_KEPT * gpu->l2_bytes);
     return (in_cache / L2_SPEED_UP + (bytes - in_cache)) / bytes_attained(gpu);
-}
-
-double gpu_power(const Gpu *gpu, double busy_share) {
-    return gpu->idle_watts + busy_share * (BUSY_POWER_SHARE * gpu->power_watts - gpu->idle_watts);
 }

@@ -25,8 +25,4 @@ double memory_seconds(const Gpu *gpu, double bytes);
 double gpu_peak(const Gpu *gpu, Precision precision);
 bool gpu_supports(const Gpu *gpu, Precision precision);
 
-// Average power in watts of a GPU that is busy for a share of the time (0 to 1): linear between idle and TDP x 0.9
-// (sustained training draw of 85 to 93 % of TDP is measured on A100 and H100: reference in the .c).
-double gpu_power(const Gpu *gpu, double busy_share);
-
 #endif

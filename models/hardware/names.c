@@ -135,8 +135,8 @@ void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const
         problem_hint(problems, "see: lockstep hw list %s", part_tables[kind].word);
 }
 
-static const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *name, Where where,
-                             Problems *problems) {
+const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *name, Where where,
+                      Problems *problems) {
     int count;
     const void *parts = catalogue_parts(catalogue, kind, &count);
     const void *part = part_find(kind, parts, count, name);

@@ -95,9 +95,8 @@ static const Field node_fields[] = {
     BANDWIDTH("local_read_bandwidth", local_read_bytes_per_second, false),
     POWER("max_power", max_power_watts, false),
     POWER("idle_power", idle_power_watts, false),
+    INT("rack_units", rack_units, false, 1, 60),
     MONEY("price_usd", price_usd, "USD"),
-    MONEY("price_per_hour", price_per_hour, "per hour"),
-    TEXT("price_currency", price_currency, false),
     TEXT("price_date", price_date, false),
     TEXT("price_basis", price_basis, false),
 };
@@ -115,6 +114,9 @@ static const Field fabric_fields[] = {
     MONEY("switch_price_usd", switch_price_usd, "USD"),
     MONEY("nic_price_usd", nic_price_usd, "USD"),
     MONEY("cable_price_usd", cable_price_usd, "USD"),
+    TEXT("price_date", price_date, false),
+    POWER("switch_power", switch_power_watts, false),
+    POWER("port_power", port_power_watts, false),
 };
 #undef S
 
@@ -161,6 +163,67 @@ static const Field fault_fields[] = {
 };
 #undef S
 
+#define S Offer
+#define BILLED(key_, member_) NUMBER(key_, member_, false, QUANTITY_TIME, "s", 1, 1e9)
+static const Field price_fields[] = {
+    TEXT("title", title, true),
+    TEXT("provider", provider, true),
+    TEXT("region", region, false),
+    {.key = "nodes", .type = FIELD_NAMES, .offset = offsetof(S, nodes), .count_offset = offsetof(S, node_count)},
+    TEXT("gpu", gpu, false),
+    CHOICE("terms", terms, terms_names),
+    TEXT("currency", currency, true),
+    TEXT("date", date, true),
+    INT("gpus", gpus, true, 1, 1e5),
+    MONEY("price_per_hour", price_per_hour, "per hour"),
+    MONEY("price_per_month", price_per_month, "per month"),
+    BILLED("minimum_billing", minimum_seconds),
+    BILLED("billing_step", step_seconds),
+    SHARE("interruptions_per_month", interruptions_per_month, false),
+    MONEY("storage_per_gb_month", storage_per_gb_month, "per GB and month"),
+    MONEY("egress_per_gb", egress_per_gigabyte, "per GB"),
+};
+#undef S
+
+#define S Currency
+static const Field currency_fields[] = {
+    TEXT("title", title, true),
+    TEXT("date", date, true),
+    NUMBER("per_usd", per_usd, true, QUANTITY_NUMBER, "for one USD", 1e-6, 1e9),
+};
+#undef S
+
+#define S Grid
+static const Field grid_fields[] = {
+    TEXT("title", title, true),
+    TEXT("date", date, true),
+    NUMBER("carbon_g_per_kwh", carbon_grams_per_kwh, true, QUANTITY_NUMBER, "g CO2e per kWh", 0, 3000),
+};
+#undef S
+
+#define S Site
+#define USD(key_, member_, unit_) NUMBER(key_, member_, false, QUANTITY_NUMBER, unit_, 0, 1e9)
+static const Field site_fields[] = {
+    TEXT("title", title, true),
+    TEXT("date", date, true),
+    NUMBER("pue", power_usage_effectiveness, true, QUANTITY_NUMBER, "", 1, 5),
+    USD("electricity_usd_per_kwh", electricity_usd_per_kwh, "USD per kWh"),
+    USD("colocation_usd_per_kw_month", colocation_usd_per_kw_month, "USD per kW and month"),
+    USD("building_usd_per_kw", building_usd_per_kw, "USD per kW"),
+    NUMBER("building_years", building_years, false, QUANTITY_NUMBER, "years", 1, 100),
+    POWER("rack_power", rack_watts, false),
+    INT("rack_units", rack_units, false, 1, 100),
+    USD("rack_usd", rack_usd, "USD"),
+    NUMBER("breaker_volts", breaker_volts, true, QUANTITY_NUMBER, "V", 12, 1000),
+    NUMBER("breaker_amperes", breaker_amperes, true, QUANTITY_NUMBER, "A", 1, 10000),
+    INT("breaker_phases", breaker_phases, true, 1, 3),
+    INT("feeds", feeds, true, 1, 2),
+    USD("staff_usd_per_year", staff_usd_per_year, "USD per year"),
+    NUMBER("nodes_per_person", nodes_per_person, false, QUANTITY_NUMBER, "", 1, 1e6),
+    NUMBER("maintenance_share", maintenance_share, true, QUANTITY_NUMBER, "per year", 0, 1),
+};
+#undef S
+
 // clang-format on
 
 #define TABLE(word_, section_, said_, Type_, fields_)                                                                  \
@@ -174,6 +237,10 @@ const PartTable part_tables[PART_KIND_COUNT] = {
     [PART_FABRIC] = TABLE("fabric", "fabrics", "fabric", FabricLink, fabric_fields),
     [PART_STORAGE] = TABLE("storage", "storages", "storage", StorageType, storage_fields),
     [PART_FAULTS] = TABLE("faults", "faults", "set of fault rates", FaultRates, fault_fields),
+    [PART_PRICE] = TABLE("price", "prices", "price", Offer, price_fields),
+    [PART_CURRENCY] = TABLE("currency", "currencies", "currency", Currency, currency_fields),
+    [PART_GRID] = TABLE("grid", "grids", "grid", Grid, grid_fields),
+    [PART_SITE] = TABLE("site", "sites", "site", Site, site_fields),
 };
 
 const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *count) {
@@ -190,6 +257,18 @@ const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *coun
     case PART_STORAGE:
         *count = catalogue->storage_count;
         return catalogue->storages;
+    case PART_PRICE:
+        *count = catalogue->offer_count;
+        return catalogue->offers;
+    case PART_CURRENCY:
+        *count = catalogue->currency_count;
+        return catalogue->currencies;
+    case PART_GRID:
+        *count = catalogue->grid_count;
+        return catalogue->grids;
+    case PART_SITE:
+        *count = catalogue->site_count;
+        return catalogue->sites;
     default:
         *count = catalogue->faults_count;
         return catalogue->faults;
@@ -271,11 +350,10 @@ void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where
         problem_add(problems, where, "node \"%s\" has NICs but no nic_bandwidth", node->name);
     if (node->sockets > 1 && node->socket_bytes_per_second == 0)
         problem_add(problems, where, "node \"%s\" has %d sockets but no socket_bandwidth", node->name, node->sockets);
-    if ((node->price_usd > 0 || node->price_per_hour > 0) && (!node->price_date || !node->price_basis)) {
+    if (node->price_usd > 0 && (!node->price_date || !node->price_basis)) {
         problem_add(problems, where, "node \"%s\" has a price without price_date and price_basis", node->name);
         problem_hint(problems,
                      "prices halve and double within a year: say when and what kind, as in \"2026-04\", \"on demand\"");
     }
-    if (node->price_per_hour > 0 && !node->price_currency)
-        problem_add(problems, where, "node \"%s\" has price_per_hour without price_currency", node->name);
+    if (node->price_date) date_finish(node->price_date, PART_NODE, node->name, where, problems);
 }

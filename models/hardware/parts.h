@@ -1,9 +1,9 @@
-// The five kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
+// The kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
 // limits, and where they live in the structs of hardware.h. The loader and `lockstep hw` both read these tables.
 #ifndef LOCKSTEP_HARDWARE_PARTS_H
 #define LOCKSTEP_HARDWARE_PARTS_H
 
-#include "models/hardware/hardware.h"
+#include "models/hardware/market.h"
 #include "sim/json.h"
 #include "sim/quantity.h"
 
@@ -30,7 +30,18 @@ typedef struct Field {
     size_t count_offset; // NAMES
 } Field;
 
-typedef enum PartKind { PART_GPU, PART_NODE, PART_FABRIC, PART_STORAGE, PART_FAULTS, PART_KIND_COUNT } PartKind;
+typedef enum PartKind {
+    PART_GPU,
+    PART_NODE,
+    PART_FABRIC,
+    PART_STORAGE,
+    PART_FAULTS,
+    PART_PRICE,
+    PART_CURRENCY,
+    PART_GRID,
+    PART_SITE,
+    PART_KIND_COUNT
+} PartKind;
 
 typedef struct PartTable {
     const char *word;                               // "gpu": as `lockstep hw list` spells it
@@ -54,10 +65,16 @@ const void *part_at(PartKind kind, const void *parts, int index);
 // Adds the hint "did you mean …?" from names and aliases, or where the list is.
 void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const char *given, Problems *problems);
 bool same_part_name(const char *a, const char *b);
+// NULL after adding "no GPU is called …".
+const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *name, Where where,
+                      Problems *problems);
 
 // What spans several fields of a part that was read whole: filled in or refused. `where` is the part's place.
 void gpu_finish(Gpu *gpu, Where where, Problems *problems);
 void faults_finish(const FaultRates *rates, Where where, Problems *problems);
+void offer_finish(Arena *arena, const Catalogue *catalogue, Offer *offer, Where where, Problems *problems);
+// "2026-04" or so; a NULL is no date.
+void date_finish(const char *date, PartKind kind, const char *name, Where where, Problems *problems);
 void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where where, Problems *problems);
 
 #endif

@@ -333,7 +333,15 @@ Catalogue builder_catalogue(const Builder *builder) {
                        .storages = (const StorageType *)builder->parts[PART_STORAGE],
                        .storage_count = builder->count[PART_STORAGE],
                        .faults = (const FaultRates *)builder->parts[PART_FAULTS],
-                       .faults_count = builder->count[PART_FAULTS]};
+                       .faults_count = builder->count[PART_FAULTS],
+                       .offers = (const Offer *)builder->parts[PART_PRICE],
+                       .offer_count = builder->count[PART_PRICE],
+                       .currencies = (const Currency *)builder->parts[PART_CURRENCY],
+                       .currency_count = builder->count[PART_CURRENCY],
+                       .grids = (const Grid *)builder->parts[PART_GRID],
+                       .grid_count = builder->count[PART_GRID],
+                       .sites = (const Site *)builder->parts[PART_SITE],
+                       .site_count = builder->count[PART_SITE]};
 }
 
 static void finish_part(Reading *reading, const Json *object) {
@@ -341,6 +349,14 @@ static void finish_part(Reading *reading, const Json *object) {
     Problems *problems = reading->builder->problems;
     if (reading->kind == PART_GPU) gpu_finish((Gpu *)reading->part, object->where, problems);
     if (reading->kind == PART_FAULTS) faults_finish((const FaultRates *)reading->part, object->where, problems);
+    if (reading->kind == PART_PRICE)
+        offer_finish(reading->builder->arena, &catalogue, (Offer *)reading->part, object->where, problems);
+    if (reading->kind == PART_CURRENCY)
+        date_finish(((const Currency *)reading->part)->date, reading->kind, reading->name, object->where, problems);
+    if (reading->kind == PART_GRID)
+        date_finish(((const Grid *)reading->part)->date, reading->kind, reading->name, object->where, problems);
+    if (reading->kind == PART_SITE)
+        date_finish(((const Site *)reading->part)->date, reading->kind, reading->name, object->where, problems);
     if (reading->kind == PART_NODE)
         node_finish(reading->builder->arena, &catalogue, (NodeType *)reading->part, object->where, problems);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/network/interior.h"
+#include "models/workload/money.h"
 #include "sim/check.h"
 
 // PCIe raw payload rate of an x16 slot and direction, before protocol overhead, by generation (PCI-SIG).
@@ -81,26 +82,6 @@ static FabricShape shape_of_fabric(const ClusterSpec *spec) {
     return shape;
 }
 
-// The price a user states wins; else the nodes' own, when every node in use has one and in one currency.
-static void set_price(Cluster *cluster) {
-    const ClusterSpec *spec = cluster->spec;
-    cluster->currency = spec->currency ? spec->currency : "USD";
-    if (spec->price_per_gpu_hour >= 0) {
-        cluster->price_per_gpu_hour = spec->price_per_gpu_hour;
-        cluster->price_note = "stated in the scenario";
-        return;
-    }
-    double sum = 0;
-    for (int g = 0; g < spec->group_count; g++) {
-        const NodeType *type = spec->groups[g].type;
-        if (type->price_per_hour <= 0) return;
-        sum += type->price_per_hour / type->gpu_count * spec->groups[g].gpus;
-        cluster->currency = type->price_currency ? type->price_currency : "USD";
-        cluster->price_note = type->price_date;
-    }
-    cluster->price_per_gpu_hour = sum / cluster->gpu_count;
-}
-
 typedef struct Builder {
     Arena *arena;
     const Catalogue *catalogue;
@@ -116,11 +97,17 @@ static int add_shape(Builder *builder, NodeShape shape) {
     return builder->shape_count++;
 }
 
+static const Gpu *gpu_of_group(const Builder *builder, const ClusterSpec *spec, const NodeGroup *group, int index) {
+    const Gpu *gpu = group->gpu ? group->gpu : node_gpu(builder->catalogue, group->type, index);
+    return spec->power_cap_watts > 0 ? gpu_with_cap(builder->arena, gpu, spec->power_cap_watts) : gpu;
+}
+
 static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup *group) {
     const NodeType *type = group->type;
-    const Gpu *gpu = group->gpu ? group->gpu : node_gpu(builder->catalogue, type, 0);
+    const Gpu *gpu = gpu_of_group(builder, spec, group, 0);
     int nics = type->nic_count;
     int full_shape = -1;
+    bool uniform = group->gpu || type->gpu_name_count == 1;
     for (int left = group->gpus; left > 0; builder->node++) {
         int here = left < type->gpu_count ? left : type->gpu_count;
         if (here == type->gpu_count && full_shape < 0)
@@ -134,8 +121,21 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
         builder->node_shape[builder->node] = shape;
         builder->node_of[builder->node] = type;
         for (int i = 0; i < here; i++)
-            builder->gpu_of[builder->rank++] = group->gpu ? gpu : node_gpu(builder->catalogue, type, i);
+            builder->gpu_of[builder->rank++] = uniform ? gpu : gpu_of_group(builder, spec, group, i);
         left -= here;
+    }
+}
+
+// A limit that no driver takes: too low to run, or above what the GPU may ever draw.
+static void check_cap(const Builder *builder, const ClusterSpec *spec, Problems *problems) {
+    for (int g = 0; g < spec->group_count && spec->power_cap_watts > 0; g++) {
+        const Gpu *gpu =
+            spec->groups[g].gpu ? spec->groups[g].gpu : node_gpu(builder->catalogue, spec->groups[g].type, 0);
+        double least = GPU_LEAST_CAP * gpu->power_watts;
+        if (spec->power_cap_watts >= least && spec->power_cap_watts <= gpu->power_watts) continue;
+        problem_add(problems, spec->where, "a power limit of %.0f W is none that %s takes", spec->power_cap_watts,
+                    gpu->name);
+        problem_hint(problems, "from %.0f W to its %.0f W", least, gpu->power_watts);
     }
 }
 
@@ -160,6 +160,8 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
         return NULL;
     }
     Builder builder = {.arena = arena, .catalogue = catalogue};
+    check_cap(&builder, spec, problems);
+    if (problem_count(problems) > before) return NULL;
     builder.gpu_of = ARENA_ARRAY(arena, const Gpu *, gpus);
     builder.node_of = ARENA_ARRAY(arena, const NodeType *, nodes);
     builder.shapes = ARENA_ARRAY(arena, NodeShape, 2 * spec->group_count);
@@ -177,8 +179,8 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
         .spec = spec, .gpu_count = gpus, .node_count = nodes, .gpu_of = builder.gpu_of, .node_of = builder.node_of};
     cluster->network = network_create(arena, &network, spec->where, problems);
     if (!cluster->network) return NULL;
-    set_price(cluster);
-    return cluster;
+    cluster->money = cluster_money_create(arena, catalogue, cluster, problems);
+    return cluster->money ? cluster : NULL;
 }
 
 const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
@@ -191,24 +193,4 @@ const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const C
     group->gpus = gpus;
     spec->groups = group;
     return cluster_create(arena, catalogue, spec, problems);
-}
-
-// GPUs by their power curve; the rest of a node (CPUs, fans, NICs) as the part of its rating that its GPUs do not
-// explain, of which two thirds flow in use (measured nodes draw 60 to 85 % of their rating: reference cost facts, DGX
-// H100 8.4 of 10.2 kW).
-double cluster_power(const Cluster *cluster, double busy_share) {
-    double watts = 0;
-    for (int r = 0; r < cluster->gpu_count; r++) {
-        const Gpu *gpu = cluster->gpu_of[r];
-        double idle = gpu->idle_watts > 0 ? gpu->idle_watts : 0.12 * gpu->power_watts;
-        watts += idle + (0.9 * gpu->power_watts - idle) * busy_share;
-    }
-    for (int n = 0; n < cluster->node_count; n++) {
-        const NodeType *type = cluster->node_of[n];
-        double gpu_watts = cluster->gpu_of[0]->power_watts * type->gpu_count;
-        double rest = type->max_power_watts > gpu_watts ? type->max_power_watts - gpu_watts : 0.25 * gpu_watts + 100;
-        watts += rest * 2 / 3;
-    }
-    double pue = cluster->spec->power_usage_effectiveness;
-    return watts * (pue > 0 ? pue : 1.3);
 }

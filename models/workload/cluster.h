@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_WORKLOAD_CLUSTER_H
 #define LOCKSTEP_WORKLOAD_CLUSTER_H
 
-#include "models/hardware/hardware.h"
+#include "models/hardware/power.h"
 #include "models/network/network.h"
 
 typedef struct NodeGroup {
@@ -23,11 +23,16 @@ typedef struct ClusterSpec {
     int nodes_per_leaf;      // 0: 32
     double oversubscription; // 1 none
     bool rail_optimised;
-    const FabricShape *layout;  // instead of the four above, less what the link says; or NULL
-    const StorageType *storage; // shared storage, or NULL
-    double price_per_gpu_hour;  // -1: from the catalogue's nodes when they have one
-    const char *currency;
-    double power_usage_effectiveness; // 0: 1.3
+    const FabricShape *layout;        // instead of the four above, less what the link says; or NULL
+    const StorageType *storage;       // shared storage, or NULL
+    double price_per_gpu_hour;        // -1: what the price book says of the nodes
+    const char *currency;             // of the answer and of stated prices; NULL: the price book's
+    const struct RentSpec *rent;      // which line of the price book (money.h); or NULL: on demand, the newest
+    const struct OwnSpec *own;        // bought instead of rented (money.h); or NULL
+    const struct Grid *grid;          // that its electricity is from, or NULL: the world's average
+    const struct Site *site;          // where rented machines stand: racks, breakers; NULL: colocation
+    double power_cap_watts;           // limit of every GPU; 0: none
+    double power_usage_effectiveness; // 0: the site's, for rented machines 1.3
     const struct FaultsSpec *faults;  // or NULL: nothing fails
     const double *link_speed;         // NULL or per node factor (degraded links)
 } ClusterSpec;
@@ -38,8 +43,7 @@ typedef struct Cluster {
     const Gpu *const *gpu_of;       // per rank
     const NodeType *const *node_of; // per rank's node: [node_count]
     const Network *network;
-    double price_per_gpu_hour; // 0 unknown
-    const char *currency, *price_note;
+    const struct ClusterMoney *money; // money.h
 } Cluster;
 
 // NULL after problems.
@@ -47,7 +51,4 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
 // The same cluster with another number of GPUs (single group), for scaling studies.
 const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
                                Problems *problems);
-// Average draw in watts of the whole cluster at the wall (PUE included) with GPUs busy for this share of the time.
-double cluster_power(const Cluster *cluster, double busy_share);
-
 #endif

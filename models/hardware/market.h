@@ -1,0 +1,108 @@
+// What the catalogue knows of money and energy beside machines: prices for rent with their dates, currencies, grids,
+// and the places where owned machines stand. A number nobody knows is 0.
+#ifndef LOCKSTEP_HARDWARE_MARKET_H
+#define LOCKSTEP_HARDWARE_MARKET_H
+
+#include "models/hardware/hardware.h"
+
+typedef enum Terms {
+    TERMS_ON_DEMAND,
+    TERMS_RESERVED_1_YEAR,
+    TERMS_RESERVED_3_YEARS,
+    TERMS_SPOT,
+    TERMS_MONTHLY,
+    TERMS_BLOCK, // so many days at a time, booked ahead
+    TERMS_COUNT
+} Terms;
+extern const char *const terms_names[TERMS_COUNT];  // "on_demand", …: in files, options and scenarios
+extern const char *const terms_titles[TERMS_COUNT]; // "on demand", "reserved for 1 year", …
+
+// One line of a price list: so much for `gpus` GPUs, by the hour or by the month.
+typedef struct Offer {
+    const char *name; // "aws-p5-on-demand"
+    const char *title;
+    const char *const *aliases;
+    int alias_count;
+    const char *provider, *region; // region NULL: not said, or all
+    const char *const *nodes;      // types of node that it is the price of
+    int node_count;
+    const char *gpu; // of any machine with such GPUs, instead of nodes; or NULL
+    Terms terms;
+    const char *currency, *date;
+    int gpus;
+    double price_per_hour, price_per_month;           // one of the two
+    double minimum_seconds, step_seconds;             // billed at least, and in whole steps of
+    double interruptions_per_month;                   // share of instances that are taken away
+    double storage_per_gb_month, egress_per_gigabyte; // in its currency; 0: free, or not known
+    const Fact *facts;
+    int fact_count;
+} Offer;
+
+typedef struct Currency {
+    const char *name; // "EUR"
+    const char *title;
+    const char *const *aliases;
+    int alias_count;
+    const char *date;
+    double per_usd; // units of it for one US dollar
+    const Fact *facts;
+    int fact_count;
+} Currency;
+
+// Electricity of a country or region.
+typedef struct Grid {
+    const char *name; // "france", "us-california"
+    const char *title;
+    const char *const *aliases;
+    int alias_count;
+    const char *date;
+    double carbon_grams_per_kwh;
+    const Fact *facts;
+    int fact_count;
+} Grid;
+
+// A place for machines of one's own, and what it charges or costs.
+typedef struct Site {
+    const char *name; // "colocation"
+    const char *title;
+    const char *const *aliases;
+    int alias_count;
+    const char *date;
+    double power_usage_effectiveness;
+    double electricity_usd_per_kwh;     // 0: part of the colocation price
+    double colocation_usd_per_kw_month; // of the machines' greatest draw; 0: own building
+    double building_usd_per_kw;         // power and cooling plant, of the machines' greatest draw
+    double building_years;              // over which that is written off
+    double rack_watts;                  // that a rack may draw
+    int rack_units;
+    double rack_usd;
+    double breaker_volts, breaker_amperes;
+    int breaker_phases;        // 1 or 3
+    int feeds;                 // of each rack: 2 where each half carries all
+    double staff_usd_per_year; // of one person
+    double nodes_per_person;   // 0: nobody is paid for it
+    double maintenance_share;  // of the machines' price, per year
+    const Fact *facts;
+    int fact_count;
+} Site;
+
+#define BREAKER_SHARE 0.8 // of a breaker's current that may flow all day (NEC 210.20: 125 % of the continuous load)
+#define HOURS_PER_YEAR 8760.0
+#define HOURS_PER_MONTH 730.0
+
+bool terms_are_paid_unused(Terms terms);   // for all hours, whether or not a job runs
+double offer_gpu_hour(const Offer *offer); // per GPU and hour, in its currency
+bool offer_is_for(const Offer *offer, const NodeType *node, const Gpu *gpu);
+// In 30 days or a month of use, what one that is taken away so often survives: hazard per hour.
+double offer_interruptions_per_hour(const Offer *offer);
+double breaker_watts(const Site *site); // that one breaker feeds all day
+// Units of `to` for one of `from`; 0 when one of them is not in the catalogue and they are not the same.
+double exchange_rate(const Catalogue *catalogue, const char *from, const char *to);
+
+const Offer *find_offer(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
+const Currency *find_currency(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
+                              Problems *problems);
+const Grid *find_grid(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
+const Site *find_site(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
+
+#endif

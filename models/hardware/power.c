@@ -1,0 +1,116 @@
+// Draw by activity, and clocks under a power limit.
+//
+// Constants and where they are from (kind in brackets):
+//   matrix, throttled GPUs      1.0  of TDP: a GPU whose clock its limit lowers draws the limit (by definition)
+//   matrix, others              0.9  of TDP: sustained training draws 350 W of 400 on A100 (blogs; assumed)
+//   memory-bound kernels        0.85 of TDP: H200 597 of 700 W in a memory-bound stream (gpu-benches; measured). Older
+//                                    parts draw less: V100 138 of 300 W at 869 GB/s
+//   communication               0.45 of TDP: few SMs spin, NVLink and NIC move bytes; H100 serving small batches draws
+//                                    267 of 700 W (serialalice.pt), from there up (assumed)
+//   waiting, clocks up          twice the idle draw (assumed)
+//   rest of a node              rating less its GPUs' TDP; in use 2/3 of that: DGX H100 in training 8.4 of 10.2 kW at
+//                               most (IEEE Access 2025) with GPUs near 650 W; idle 1/3 (assumed)
+//
+// Power limit: draw above idle goes with f V², and V falls linearly with f (the law of DVFS, e.g. Mei, Wang and Chu,
+// 2017): P(x) = idle + (P(1) - idle) x (1 - s (1 - x))², x the clock's share, s = 0.63 so that 500 W H100s run at 0.73
+// / 0.87 of the clock of 700 W ones, as published training runs of the two say (gpus.json, train_cap; fitted on one
+// system). It then says 0.93 for A100 PCIe of 300 W beside SXM of 400 W, where measured products give 0.93.
+#include "models/hardware/power.h"
+
+#include <math.h>
+
+#define THROTTLED_SHARE 1.0
+#define MATRIX_SHARE 0.9
+#define MEMORY_SHARE 0.85
+#define COMMUNICATION_SHARE 0.45
+#define IDLE_SHARE 0.11    // of TDP where the catalogue does not say: attested of H200
+#define VOLTAGE_SLOPE 0.63 // of the clock's fall
+#define HOST_BUSY_SHARE (2.0 / 3)
+#define HOST_IDLE_SHARE (1.0 / 3)
+#define HOST_UNRATED_SHARE 0.25 // of the GPUs' TDP, and
+#define HOST_UNRATED_WATTS 100  // for a node whose rating nobody says
+
+const char *const activity_names[ACTIVITY_COUNT] = {"matrix", "memory-bound", "communication", "waiting", "idle"};
+const ActivityMix activity_idle = {{[ACTIVITY_OFF] = 1}};
+
+static double idle_watts(const Gpu *gpu) {
+    return gpu->idle_watts > 0 ? gpu->idle_watts : IDLE_SHARE * gpu->power_watts;
+}
+
+static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu->sustained < 1; }
+
+static double uncapped_watts(const Gpu *gpu, Activity activity) {
+    switch (activity) {
+    case ACTIVITY_MATRIX:
+        return (is_throttled(gpu) ? THROTTLED_SHARE : MATRIX_SHARE) * gpu->power_watts;
+    case ACTIVITY_MEMORY:
+        return MEMORY_SHARE * gpu->power_watts;
+    case ACTIVITY_COMMUNICATION:
+        return COMMUNICATION_SHARE * gpu->power_watts;
+    case ACTIVITY_WAITING:
+        return 2 * idle_watts(gpu);
+    default:
+        return idle_watts(gpu);
+    }
+}
+
+double gpu_activity_watts(const Gpu *gpu, Activity activity) {
+    double watts = uncapped_watts(gpu, activity);
+    // A capped GPU is throttled because of the cap: what it drew without it decides whether the cap binds.
+    return gpu->cap_watts > 0 && watts > gpu->cap_watts ? gpu->cap_watts : watts;
+}
+
+double gpu_mix_watts(const Gpu *gpu, const ActivityMix *mix) {
+    double watts = 0;
+    for (int a = 0; a < ACTIVITY_COUNT; a++) watts += mix->share[a] * gpu_activity_watts(gpu, (Activity)a);
+    return watts;
+}
+
+// ---- Nodes.
+
+static double rest_of_rating(const NodeType *node, const Gpu *gpu) {
+    double gpus = gpu->power_watts * node->gpu_count;
+    return node->max_power_watts > gpus ? node->max_power_watts - gpus : HOST_UNRATED_SHARE * gpus + HOST_UNRATED_WATTS;
+}
+
+double host_mix_watts(const NodeType *node, const Gpu *gpu, const ActivityMix *mix) {
+    double off = mix->share[ACTIVITY_OFF];
+    return rest_of_rating(node, gpu) * (HOST_BUSY_SHARE * (1 - off) + HOST_IDLE_SHARE * off);
+}
+
+double node_peak_watts(const NodeType *node, const Gpu *gpu) {
+    double each = gpu->cap_watts > 0 ? gpu->cap_watts : gpu->power_watts;
+    return rest_of_rating(node, gpu) + each * node->gpu_count;
+}
+
+// ---- Limits.
+
+// Draw above idle at a share of the clock, as a share of that at the whole clock. It rises with the clock.
+static double dynamic_share(double clock) {
+    double volts = 1 - VOLTAGE_SLOPE * (1 - clock);
+    return clock * volts * volts;
+}
+
+double gpu_clock_share(const Gpu *gpu, double cap_watts) {
+    double idle = idle_watts(gpu), full = uncapped_watts(gpu, ACTIVITY_MATRIX);
+    if (cap_watts >= full) return 1;
+    double wanted = fmax(0, (cap_watts - idle) / (full - idle)), low = 0, high = 1;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (dynamic_share(middle) < wanted)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+const Gpu *gpu_with_cap(Arena *arena, const Gpu *gpu, double cap_watts) {
+    double clock = gpu_clock_share(gpu, cap_watts);
+    if (cap_watts >= gpu->power_watts) return gpu;
+    Gpu *capped = ARENA_NEW(arena, Gpu);
+    *capped = *gpu;
+    capped->cap_watts = cap_watts;
+    capped->sustained *= clock;
+    return capped;
+}

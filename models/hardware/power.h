@@ -1,0 +1,41 @@
+// What a GPU and a node draw while they work, and what a power limit costs in speed.
+#ifndef LOCKSTEP_HARDWARE_POWER_H
+#define LOCKSTEP_HARDWARE_POWER_H
+
+#include "models/hardware/hardware.h"
+
+// What a GPU does, as far as its draw is concerned.
+typedef enum Activity {
+    ACTIVITY_MATRIX,        // matrix units at work: products, attention, convolutions
+    ACTIVITY_MEMORY,        // kernels that move bytes
+    ACTIVITY_COMMUNICATION, // waiting in a collective's kernel
+    ACTIVITY_WAITING,       // nothing runs, but the clocks are up
+    ACTIVITY_OFF,           // no job: idle
+    ACTIVITY_COUNT
+} Activity;
+extern const char *const activity_names[ACTIVITY_COUNT];
+
+// Shares of the time; they sum to 1.
+typedef struct ActivityMix {
+    double share[ACTIVITY_COUNT];
+} ActivityMix;
+extern const ActivityMix activity_idle;
+
+// Watts while it does so; never above the power limit that is set.
+double gpu_activity_watts(const Gpu *gpu, Activity activity);
+double gpu_mix_watts(const Gpu *gpu, const ActivityMix *mix);
+
+// The rest of a node (CPUs, memory, fans, NICs, NVSwitches) while its GPUs do so.
+double host_mix_watts(const NodeType *node, const Gpu *gpu, const ActivityMix *mix);
+// The most that a node can draw: its rating, less what a power limit takes from each GPU.
+double node_peak_watts(const NodeType *node, const Gpu *gpu);
+
+// Clock under a limit, as a share of the clock at which the GPU does such work without it: 1 at its TDP.
+double gpu_clock_share(const Gpu *gpu, double cap_watts);
+// Limits that the driver takes: from GPU_LEAST_CAP of the TDP up to it.
+#define GPU_LEAST_CAP 0.25
+// The same GPU with a limit: its matrix units are slower by that share, its memory is as fast as ever. A limit at the
+// TDP changes nothing. Limits out of range are the caller's to refuse.
+const Gpu *gpu_with_cap(Arena *arena, const Gpu *gpu, double cap_watts);
+
+#endif

@@ -1,0 +1,17 @@
+// What a fabric is built of: switches and cables, counted from the network that is simulated.
+#ifndef LOCKSTEP_NETWORK_FABRIC_BILL_H
+#define LOCKSTEP_NETWORK_FABRIC_BILL_H
+
+#include "models/network/network.h"
+
+typedef struct FabricBill {
+    int64_t ports;         // of nodes: NICs that are plugged in
+    int64_t node_cables;   // from a NIC to a switch
+    int64_t switch_cables; // from switch to switch
+    int64_t switches;      // of `ports_per_switch` each
+} FabricBill;
+
+// All zero for a single node. Lines between sites are rented, not bought: they are not counted.
+FabricBill fabric_bill(const Network *network, int ports_per_switch);
+
+#endif
