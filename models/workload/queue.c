@@ -89,6 +89,8 @@ static void begin_promises(Queue *queue) {
     if (asked == QUEUE_ALL_RESERVE) asked = depth > 0 ? depth : QUEUE_USUAL_DEPTH;
     promises->most = asked > 0 ? asked : 0;
     promises->items = ARENA_ARRAY(queue->arena, Reservation, promises->most);
+    promises->by_start = ARENA_ARRAY(queue->arena, int32_t, promises->most);
+    promises->changes = ARENA_ARRAY(queue->arena, Change, 2 * promises->most);
     promises->to_make = ARENA_ARRAY(queue->arena, int32_t, promises->most);
     promises->least = ARENA_ARRAY(queue->arena, Room *, promises->most + 1);
     for (int i = 0; i < promises->most; i++) {

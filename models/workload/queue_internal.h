@@ -81,9 +81,16 @@ typedef struct Reservation {
     Room *room; // free at `start`, this one and all earlier ones counted in
 } Reservation;
 
-// Starts promised to jobs that wait, by rising start, and the least room from now until the i-th of them.
+typedef struct Change { // a reservation starts (-1) or ends (1)
+    SimTime time;
+    int32_t item, sign;
+} Change;
+
+// Starts promised to jobs that wait, and the least room from now until the i-th of them.
 typedef struct Promises {
     Reservation *items;
+    int32_t *by_start; // numbers of items
+    Change *changes;   // by time, ends first
     int count, most;
     Room **least; // [count + 1]
     int least_known;
@@ -165,7 +172,7 @@ static inline const QueueJob *job_of(const Queue *queue, int job) { return &queu
 void promises_forget(Queue *queue);
 bool promises_hold(const Queue *queue); // worked out anew they would be the same
 void promise_start(Queue *queue, int job);
-Room *room_until(Queue *queue, SimTime until);
+Room *room_until(Queue *queue, int gpus, SimTime until);
 void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until);
 
 // ---- Jobs (queue_job.c).

@@ -141,8 +141,8 @@ static Verdict consider(Queue *queue, int job, bool is_first) {
     if (room_fits(queue->room, placement, gpus)) {
         for (int i = 0; i < promises->to_make_count; i++) promise_start(queue, promises->to_make[i]);
         promises->to_make_count = 0;
-        Room *room = room_until(queue, event_now(queue->events) + run_length(queue, job));
-        if (room_fits(room, placement, gpus)) {
+        Room *room = room_until(queue, gpus, event_now(queue->events) + run_length(queue, job));
+        if (room) {
             start_job(queue, job, room, 0);
             return STARTS;
         }

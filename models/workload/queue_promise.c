@@ -10,9 +10,13 @@ void promises_forget(Queue *queue) {
     queue->promises.disturbed = false;
 }
 
+static Reservation *starting(const Promises *promises, int place) { // by rising start
+    return &promises->items[promises->by_start[place]];
+}
+
 bool promises_hold(const Queue *queue) {
     if (queue->promises.disturbed) return false;
-    return queue->promises.count == 0 || queue->promises.items[0].start > event_now(queue->events);
+    return queue->promises.count == 0 || starting(&queue->promises, 0)->start > event_now(queue->events);
 }
 
 // ---- What is free later on, from one change to the next.
@@ -21,7 +25,7 @@ typedef struct Walk {
     Queue *queue;
     Room *room;
     SimTime time, now;
-    int next_running;
+    int next_running, next_change;
 } Walk;
 
 // A job that runs on after its expected end is expected to end any moment.
@@ -35,14 +39,12 @@ static void sooner(const Walk *walk, SimTime time, SimTime *next) {
 }
 
 // The next time at which something changes; SIM_TIME_NEVER when nothing does.
-static SimTime next_change(const Walk *walk) {
+static SimTime time_of_change(const Walk *walk) {
     const Queue *queue = walk->queue;
+    const Promises *promises = &queue->promises;
     SimTime next = SIM_TIME_NEVER;
     if (walk->next_running < queue->running_count) next = end_of(walk, walk->next_running);
-    for (int i = 0; i < queue->promises.count; i++) {
-        sooner(walk, queue->promises.items[i].start, &next);
-        sooner(walk, queue->promises.items[i].end, &next);
-    }
+    if (walk->next_change < 2 * promises->count) sooner(walk, promises->changes[walk->next_change].time, &next);
     for (int i = 0; i < queue->down_count; i++) sooner(walk, queue->back[queue->down_nodes[i]], &next);
     return next;
 }
@@ -82,45 +84,59 @@ static void apply_until(Walk *walk, SimTime time) {
     const Promises *promises = &walk->queue->promises;
     release_until(walk, time);
     repair_until(walk, time);
-    for (int i = 0; i < promises->count; i++) {
-        const Reservation *item = &promises->items[i];
-        if (item->end > walk->time && item->end <= time) add_pieces(walk->room, item->pieces, item->piece_count, 1);
-    }
-    for (int i = 0; i < promises->count; i++) {
-        const Reservation *item = &promises->items[i];
-        if (item->start > walk->time && item->start <= time)
-            add_pieces(walk->room, item->pieces, item->piece_count, -1);
+    for (; walk->next_change < 2 * promises->count; walk->next_change++) {
+        const Change *change = &promises->changes[walk->next_change];
+        const Reservation *item = &promises->items[change->item];
+        if (change->time > time) break;
+        add_pieces(walk->room, item->pieces, item->piece_count, change->sign);
     }
     walk->time = time;
 }
 
-// The room of the walk, less what later promises within `length` need.
-static Room *room_for(const Walk *walk, SimTime length) {
+// The room of the walk, less what later promises within `length` need. NULL when one of them alone leaves too little.
+static Room *room_for(const Walk *walk, int gpus, SimTime length) {
     const Promises *promises = &walk->queue->promises;
+    QueuePlacement placement = walk->queue->spec->placement;
     Room *room = walk->room;
-    for (int i = 0; i < promises->count; i++) {
-        const Reservation *item = &promises->items[i];
-        if (item->start <= walk->time || item->start - walk->time >= length) continue;
-        room_least(promises->window, room, item->room);
+    int from = 0, to = promises->count;
+    while (from < to && starting(promises, from)->start <= walk->time) from++;
+    while (to > from && starting(promises, to - 1)->start - walk->time >= length) to--;
+    for (int i = from; i < to; i++)
+        if (!room_fits(starting(promises, i)->room, placement, gpus)) return NULL;
+    for (int i = from; i < to; i++) {
+        room_least(promises->window, room, starting(promises, i)->room);
         room = promises->window;
     }
-    return room;
+    return room_fits(room, placement, gpus) ? room : NULL;
 }
 
-static Reservation *insert(Queue *queue, SimTime start) {
-    Promises *promises = &queue->promises;
-    int place = promises->count++;
-    Reservation fresh = promises->items[place]; // brings its room and its list of pieces
-    for (; place > 0 && promises->items[place - 1].start > start; place--)
-        promises->items[place] = promises->items[place - 1];
-    promises->items[place] = fresh;
-    return &promises->items[place];
+static void insert_change(Promises *promises, int count, Change change) {
+    int place = count;
+    for (; place > 0; place--) {
+        const Change *before = &promises->changes[place - 1];
+        if (before->time < change.time || (before->time == change.time && before->sign >= change.sign)) break;
+        promises->changes[place] = *before;
+    }
+    promises->changes[place] = change;
+}
+
+static Reservation *insert(Promises *promises, SimTime start, SimTime end) {
+    int item = promises->count, place = item;
+    for (; place > 0 && starting(promises, place - 1)->start > start; place--)
+        promises->by_start[place] = promises->by_start[place - 1];
+    promises->by_start[place] = item;
+    promises->items[item].start = start;
+    promises->items[item].end = end;
+    insert_change(promises, 2 * item, (Change){start, item, -1});
+    insert_change(promises, 2 * item + 1, (Change){end, item, 1});
+    promises->count++;
+    return &promises->items[item];
 }
 
 static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *where) {
     Promises *promises = &queue->promises;
     int count = room_place(where, queue->spec->placement, job_of(queue, job)->gpus, queue->pieces);
-    Reservation *made = insert(queue, walk->time);
+    Reservation *made = insert(promises, walk->time, walk->time + length);
     if (count > made->piece_room) {
         made->piece_room = 2 * count;
         made->pieces = ARENA_ARRAY(queue->arena, Piece, made->piece_room);
@@ -128,8 +144,6 @@ static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *
     memcpy(made->pieces, queue->pieces, (size_t)count * sizeof *made->pieces);
     made->piece_count = count;
     made->job = job;
-    made->start = walk->time;
-    made->end = walk->time + length;
     room_copy(made->room, walk->room);
     for (int i = 0; i < promises->count; i++) {
         Reservation *other = &promises->items[i];
@@ -149,34 +163,36 @@ void promise_start(Queue *queue, int job) {
     room_copy(walk.room, queue->room);
     for (;;) {
         if (room_fits(walk.room, placement, gpus)) {
-            Room *room = room_for(&walk, length);
-            if (room_fits(room, placement, gpus)) {
+            Room *room = room_for(&walk, gpus, length);
+            if (room) {
                 keep(queue, job, &walk, length, room);
                 return;
             }
         }
-        SimTime next = next_change(&walk);
+        SimTime next = time_of_change(&walk);
         if (next == SIM_TIME_NEVER) return;
         apply_until(&walk, next);
     }
 }
 
-// What a job that starts now and ends then may take.
-Room *room_until(Queue *queue, SimTime until) {
+// What a job that starts now and ends then may take; NULL when it does not fit.
+Room *room_until(Queue *queue, int gpus, SimTime until) {
     Promises *promises = &queue->promises;
+    QueuePlacement placement = queue->spec->placement;
     int within = 0;
-    while (within < promises->count && promises->items[within].start < until) within++;
-    if (within == 0) return queue->room;
+    for (; within < promises->count && starting(promises, within)->start < until; within++)
+        if (!room_fits(starting(promises, within)->room, placement, gpus)) return NULL;
     for (int i = promises->least_known; i < within; i++)
-        room_least(promises->least[i + 1], i == 0 ? queue->room : promises->least[i], promises->items[i].room);
+        room_least(promises->least[i + 1], i == 0 ? queue->room : promises->least[i], starting(promises, i)->room);
     if (within > promises->least_known) promises->least_known = within;
-    return promises->least[within];
+    Room *room = within > 0 ? promises->least[within] : queue->room;
+    return room_fits(room, placement, gpus) ? room : NULL;
 }
 
 void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until) {
     Promises *promises = &queue->promises;
     promises->least_known = 0;
     promises->disturbed = promises->count > 0;
-    for (int i = 0; i < promises->count && promises->items[i].start < until; i++)
-        add_pieces(promises->items[i].room, pieces, count, -1);
+    for (int i = 0; i < promises->count && starting(promises, i)->start < until; i++)
+        add_pieces(starting(promises, i)->room, pieces, count, -1);
 }

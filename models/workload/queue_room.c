@@ -20,7 +20,7 @@ RoomShape room_shape(const QueueSpec *spec) {
     shape.leaves = (shape.nodes + shape.nodes_per_leaf - 1) / shape.nodes_per_leaf;
     shape.words = (shape.nodes + 63) / 64;
     shape.bytes = (size_t)(shape.gpus_per_node + 1) * ((size_t)shape.words * sizeof(uint64_t) + sizeof(int32_t)) +
-                  ((size_t)shape.leaves + 1) * sizeof(int32_t) + (size_t)shape.nodes;
+                  ((size_t)shape.leaves + 1) * sizeof(int32_t) + ((size_t)shape.nodes + 7) / 8 * 8;
     return shape;
 }
 
@@ -60,9 +60,13 @@ void room_set(Room *room, int node, int free) {
 }
 
 void room_least(Room *to, const Room *a, const Room *b) {
-    room_copy(to, a);
-    for (int i = 0; i < to->shape->nodes; i++)
-        if (b->free[i] < to->free[i]) room_set(to, i, b->free[i]);
+    int nodes = a->shape->nodes;
+    if (to != a) room_copy(to, a);
+    for (int i = 0; i < nodes; i += 8) { // most nodes are alike: eight at a time, the room behind the last is zero
+        if (memcmp(&to->free[i], &b->free[i], 8) == 0) continue;
+        for (int k = i; k < nodes && k < i + 8; k++)
+            if (b->free[k] < to->free[k]) room_set(to, k, b->free[k]);
+    }
 }
 
 // ---- Placing.
