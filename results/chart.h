@@ -73,6 +73,8 @@ Canvas scaling_canvas(void);
 void write_scaling_script(Arena *arena, FILE *script, const ScalingChart *chart);
 // For gnuplot's terminal of letters: one panel.
 void write_scaling_script_for_terminal(Arena *arena, FILE *script, const ScalingChart *chart);
+Canvas curve_canvas(void);
+void write_curve_script(Arena *arena, FILE *script, const RecordChart *chart);
 const char *quoted_for_gnuplot(Arena *arena, const char *text, bool is_tick);
 uint32_t series_color(int index);
 

@@ -4,6 +4,7 @@
 
 #include "results/columns.h"
 #include "results/results.h"
+#include "results/tables.h"
 #include "results/text.h"
 #include "results/view.h"
 #include "sim/list.h"
@@ -14,21 +15,24 @@ typedef struct Csv {
     bool is_row_started;
 } Csv;
 
-// Quoted where RFC 4180 asks for it.
+void csv_write_text(FILE *out, const char *text) {
+    if (!text) return;
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
 static void write_text(Csv *csv, const char *text) {
     if (csv->is_row_started) fputc(',', csv->out);
     csv->is_row_started = true;
-    if (!text) return;
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, csv->out);
-        return;
-    }
-    fputc('"', csv->out);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', csv->out);
-        fputc(*text, csv->out);
-    }
-    fputc('"', csv->out);
+    csv_write_text(csv->out, text);
 }
 
 static void write_number(Csv *csv, double number) { write_text(csv, text_exact(csv->arena, number)); }
@@ -112,6 +116,10 @@ static void write_point(Csv *csv, const Layout *layout, const RecordPoint *point
 }
 
 void results_write_csv(FILE *out, const Record *record) {
+    if (record->point_count == 0 && record->table_count > 0) {
+        table_write_csv(out, &record->tables[0]);
+        return;
+    }
     Csv csv = {.out = out, .arena = arena_open()};
     Layout layout = find_names(csv.arena, record);
     write_titles(&csv, &layout);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/results.h"
+#include "results/tables.h"
 #include "results/view.h"
 
 static void text_member(JsonWriter *json, const char *key, const char *text) {
@@ -251,6 +252,7 @@ void results_write_json(FILE *out, const Record *record) {
     digest_member(&json, record->digest);
     if (record->point_count == 1) point_members(&json, &record->points[0]);
     points_member(&json, record);
+    tables_write_json(&json, record);
     published_member(&json, record);
     notes_member(&json, record);
     assumptions_member(&json, record);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "results/chart.h"
+#include "results/tables.h"
 #include "results/terminal.h"
 #include "results/text.h"
 #include "results/view.h"
@@ -81,6 +82,7 @@ typedef struct Chart {
     bool is_scaling;
     BarChart bars;
     ScalingChart scaling;
+    const RecordChart *curves; // instead of both
 } Chart;
 
 const char *const plot_kinds[] = {"scaling", "breakdown", "gantt", "memory"};
@@ -114,7 +116,7 @@ static Format format_of(const char *path) {
 }
 
 static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Format format) {
-    Canvas canvas = chart->is_scaling ? scaling_canvas() : bar_canvas(&chart->bars);
+    Canvas canvas = chart->curves ? curve_canvas() : chart->is_scaling ? scaling_canvas() : bar_canvas(&chart->bars);
     if (format == FORMAT_SVG)
         fprintf(script,
                 "set terminal svg noenhanced size %d,%d font 'Helvetica,14' background '#ffffff'\nTitleFont = ',18'\n",
@@ -124,7 +126,9 @@ static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Fo
                 "set terminal pngcairo noenhanced size %d,%d font 'sans,10.5' fontscale %g linewidth %g background "
                 "'#ffffff'\nTitleFont = ',13.5'\n",
                 (int)(canvas.width * PNG_SCALE), (int)(canvas.height * PNG_SCALE), PNG_SCALE, PNG_SCALE);
-    if (chart->is_scaling)
+    if (chart->curves)
+        write_curve_script(arena, script, chart->curves);
+    else if (chart->is_scaling)
         write_scaling_script(arena, script, &chart->scaling);
     else
         write_bar_script(arena, script, &chart->bars, &canvas);
@@ -191,18 +195,31 @@ static bool draw_to_file(Arena *arena, const Chart *chart, Format format, Desk *
     return outcome == GNUPLOT_DREW && save_image(arena, desk->image, format, path, problems);
 }
 
-bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems) {
-    Chart chart = {0};
-    Format format = format_of(path);
-    if (format == FORMAT_NONE) {
-        problem_add(problems, (Where){path, 0}, "a plot is written as .png or .svg, by the ending of its name");
-        return false;
-    }
-    if (!make_chart(arena, record, kind, &chart, problems)) return false;
+static bool chart_written(Arena *arena, const Chart *chart, Format format, const char *path, Problems *problems) {
     Desk desk;
-    bool is_done = desk_open(&desk, problems) && draw_to_file(arena, &chart, format, &desk, path, problems);
+    bool is_done = desk_open(&desk, problems) && draw_to_file(arena, chart, format, &desk, path, problems);
     desk_close(&desk);
     return is_done;
+}
+
+static Format format_or_problem(const char *path, Problems *problems) {
+    Format format = format_of(path);
+    if (format == FORMAT_NONE)
+        problem_add(problems, (Where){path, 0}, "a plot is written as .png or .svg, by the ending of its name");
+    return format;
+}
+
+bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems) {
+    Chart chart = {0};
+    Format format = format_or_problem(path, problems);
+    return format != FORMAT_NONE && make_chart(arena, record, kind, &chart, problems) &&
+           chart_written(arena, &chart, format, path, problems);
+}
+
+bool chart_to_file(Arena *arena, const RecordChart *curves, const char *path, Problems *problems) {
+    Chart chart = {.curves = curves};
+    Format format = format_or_problem(path, problems);
+    return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
 }
 
 // ---- To the terminal. Bars are rectangles, which blocks draw better than gnuplot's letters; curves are gnuplot's.

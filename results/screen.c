@@ -178,6 +178,7 @@ void results_print(FILE *out, const Record *record, const Style *style, bool ver
         screen_one_point(&screen, &record->points[0]);
     else if (record->point_count > 1)
         screen_points(&screen);
+    for (int i = 0; i < record->table_count; i++) screen_table(&screen, &record->tables[i]);
     print_published(&screen);
     print_notes(&screen);
     screen_old_prices(&screen);

@@ -27,6 +27,7 @@ void screen_money(const Screen *screen, const RecordPoint *point); // what an ho
 void screen_old_prices(const Screen *screen);                      // of all points
 void screen_breakdowns(const Screen *screen);                      // a row a point, a column a cause
 void screen_memories(const Screen *screen);                        // a row a point, a column a class
+void screen_table(const Screen *screen, const RecordTable *table);
 
 // The columns that tell points apart, first in each table of points; "GPUs" when that is what varies.
 void screen_key_columns(const Screen *screen, Table *table);

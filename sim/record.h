@@ -99,6 +99,50 @@ typedef struct RecordPoint {
     double simulate_seconds; // CPU time it took
 } RecordPoint;
 
+// Results that are no points: rows of a kind of their own.
+typedef enum RecordUnit {
+    RECORD_TEXT,
+    RECORD_COUNT, // of things
+    RECORD_SECONDS,
+    RECORD_SHARE, // 0.31 is 31 %
+    RECORD_NUMBER
+} RecordUnit;
+
+typedef struct RecordColumn {
+    const char *name;  // JSON key, CSV title: "wait_p95_s"
+    const char *title; // on screen: "wait p95"; NULL: not shown there
+    RecordUnit unit;
+} RecordColumn;
+
+typedef struct RecordCell {
+    const char *text; // TEXT
+    double number;    // else; NAN unknown
+} RecordCell;
+
+typedef struct RecordTable {
+    const char *name, *title; // JSON key; heading, NULL: not on screen
+    const RecordColumn *columns;
+    int column_count;
+    const RecordCell *cells; // row by row
+    int row_count;
+} RecordTable;
+
+// Curves over one axis.
+typedef struct RecordCurve {
+    const char *name;
+    const double *x, *y;
+    int count;
+} RecordCurve;
+
+typedef struct RecordChart {
+    const char *name, *title; // name: "utilisation", for file names
+    const char *x_title, *y_title;
+    const RecordCurve *curves;
+    int curve_count;
+    bool log_x;
+    double y_max; // NAN: as far as the curves go
+} RecordChart;
+
 typedef struct Record {
     const char *title;       // "ResNet-50 on DGX A100"
     const char *scenario;    // file name
@@ -106,6 +150,10 @@ typedef struct Record {
     const char *x_name;      // the parameter that varies along the x axis, NULL when one point
     const RecordPoint *points;
     int point_count;
+    const RecordTable *tables;
+    int table_count;
+    const RecordChart *charts;
+    int chart_count;
     const Assumption *assumptions;
     int assumption_count;
     const Published *published;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "models/workload/cluster.h"
+#include "models/workload/queue_jobs.h"
 #include "models/workload/training.h"
 #include "scenarios/study.h"
 #include "sim/event.h"
@@ -235,6 +236,31 @@ static void bench_flows(void) {
     }
 }
 
+// ---- A shared cluster: 100,000 jobs of Gavel's mix on 1,000 nodes of 8 GPUs, 5 % more than they can do.
+static void bench_queue(const char *only) {
+    Arena *arena = arena_open();
+    QueueDemand demand = {.jobs = 100000, .burstiness = 1, .users = 100, .urgent_share = 0.1, .estimate_error = 2};
+    demand.sizes = mix_sizes(&queue_mixes[0]);
+    demand.durations = mix_durations(&queue_mixes[0]);
+    demand.seed = 1;
+    demand.per_second = 1;
+    demand.per_second = 1.05 * 8000 / demand_gpus(&demand);
+    const QueueJobs *jobs = queue_draw(arena, &demand);
+    for (int i = 0; i < queue_policy_count; i++) {
+        QueueSpec spec = {.nodes = 1000, .gpus_per_node = 8, .nodes_per_leaf = 32, .policy = &queue_policies[i]};
+        if (*only && !strstr("queues", only) && strcmp(only, spec.policy->name) != 0) continue;
+        Arena *scratch = arena_open();
+        double start = now_s();
+        QueueRun run = queue_run(scratch, &spec, jobs);
+        printf("{\"bench\":\"queue_100000_jobs_1000_nodes\",\"policy\":\"%s\",\"cpu_s\":%.3f,\"target_s\":10,"
+               "\"utilisation\":%.3f,\"waiting_mean\":%.1f,\"events\":%lld,\"mib\":%zu}\n",
+               spec.policy->name, now_s() - start, run.utilisation, run.waiting_mean, (long long)run.events,
+               arena_bytes_used(scratch) >> 20);
+        arena_close(scratch);
+    }
+    arena_close(arena);
+}
+
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : "";
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -243,5 +269,6 @@ int main(int argc, char **argv) {
     if (!*only || strstr("folded", only)) bench_gpt3(false);
     if (!*only || strstr("unfolded", only)) bench_gpt3(true);
     if (!*only || strstr("flows", only)) bench_flows();
+    bench_queue(only);
     return 0;
 }

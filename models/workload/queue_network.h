@@ -1,0 +1,35 @@
+// What it costs a job to be spread: the step of a training job, simulated on the nodes and leaf switches it was given,
+// with the part of the uplinks that its neighbours leave, over its step on nodes side by side. Each placement is
+// simulated once.
+#ifndef LOCKSTEP_WORKLOAD_QUEUE_NETWORK_H
+#define LOCKSTEP_WORKLOAD_QUEUE_NETWORK_H
+
+#include "models/workload/cluster.h"
+#include "models/workload/training.h"
+
+typedef struct QueueNetwork QueueNetwork;
+
+// Where a job runs.
+typedef struct Spread {
+    int gpus, nodes, leaves;
+} Spread;
+
+// The cluster's node type, link and fabric tree; its size does not matter. `training` on any number of GPUs, its
+// replicas filling them. The arena is for what is simulated from now on.
+QueueNetwork *queue_network_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *cluster,
+                                   const TrainingSpec *training);
+
+// Traffic that the job sends up from each of its leaf switches while nobody disturbs it, mean over its step, in units
+// of what all NICs of one node carry. 0 when it stays on one leaf.
+double queue_network_demand(QueueNetwork *network, Spread spread);
+// Step time over that of the same GPUs side by side when it has so much of a leaf's uplinks, in the same unit.
+double queue_network_slowdown(QueueNetwork *network, Spread spread, double uplink);
+// Uplinks of one leaf switch in the same unit.
+double queue_network_uplink(const QueueNetwork *network);
+int queue_network_nodes_per_leaf(const QueueNetwork *network);
+
+// Steps simulated so far, and sizes on which the layout cannot run: their jobs are as fast wherever they are.
+int queue_network_simulated(const QueueNetwork *network);
+const char *queue_network_refused(const QueueNetwork *network); // "3, 12", or "" when there are none
+
+#endif
