@@ -122,9 +122,9 @@ static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
 // ---- What the simulator does not model yet.
 
 static void refuse_kinds(Row *row) {
-    static const char *const kinds[] = {"decoder", "encoder", "cnn", "moe", ""};
+    static const char *const kinds[] = {"decoder", "encoder", "cnn", "cnn_seg", "vit", "moe", ""};
     bool known = false;
-    for (int i = 0; i < 5; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
     if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
     if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) skip(row, "LoRA is not modelled yet");
     if (says(row, NOTES, "cpu_offload=True")) skip(row, "offloading is not modelled yet");

@@ -1,25 +1,29 @@
 // The job of a measured run: its model, software, precision, layout and batch.
 #include <math.h>
+#include <stdlib.h>
 
 #include "calibrate/training/read_training_internal.h"
 
 // ---- The model.
 
-// "ResNet-50 v1.5" is the library's resnet-50; "resnet50d" is another network.
-static const Model *cnn_of(Row *row) {
+// "ResNet-50 v1.5" is the library's resnet-50; "resnet50d" is another network. "vit_base_patch16_224" ends in the size of
+// its images, which has a column.
+static const Model *image_model_of(Row *row) {
     char name[64];
     snprintf(name, sizeof name, "%s", row->text[MODEL]);
-    char *version = strcasestr(name, " v1");
+    char *version = strcasestr(name, " v1"), *size_in_name = strrchr(name, '_');
     if (version) *version = '\0';
+    if (size_in_name && strtod(size_in_name + 1, NULL) == row->number[IMAGE_SIZE] && stated(row, IMAGE_SIZE))
+        *size_in_name = '\0';
     Problems *ignored = problems_create(row->arena);
     const Model *model = find_model(row->arena, name, row->run->where, ignored);
-    if (!model || model->kind != MODEL_CNN) {
+    if (!model || !takes_images(model)) {
         skip(row, "the model library has no \"%s\"", row->text[MODEL]);
         return NULL;
     }
     if (!stated(row, IMAGE_SIZE)) assume(row, ASSUMED_IMAGE_SIZE);
-    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : 224;
-    if (size < 64) {
+    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : model->image_size;
+    if (size < least_image_size(model)) {
         skip(row, "images of %d pixels are too small for %s", size, model->name);
         return NULL;
     }
@@ -106,9 +110,9 @@ static const Model *transformer_of(Row *row) {
 
 void read_model(Row *row) {
     TrainingSpec *training = &row->run->training;
-    bool cnn = says(row, MODEL_TYPE, "cnn");
-    training->model = cnn ? cnn_of(row) : transformer_of(row);
-    training->seq_len = row->number[SEQ_LEN];
+    bool image = says(row, MODEL_TYPE, "cnn") || says(row, MODEL_TYPE, "vit");
+    training->model = image ? image_model_of(row) : transformer_of(row);
+    training->seq_len = image && !row->run->skipped ? training->model->max_positions : row->number[SEQ_LEN];
 }
 
 // ---- Software.

@@ -240,10 +240,10 @@ static int count_kernels(const Pass *pass) {
 static double transformer_matmul_flops(const Work *work, int block) {
     const Model *model = work->model;
     double h = model->hidden;
-    if (block == 0) return 0;
+    if (block == 0) return 2 * work->tokens * 3.0 * model->patch * model->patch * h;
     if (block == model->block_count - 1)
         return 2 * work->tokens * model->head_share *
-               ((double)model->vocab / work->tp * h + (model->causal ? 0 : h * h));
+               ((double)model->vocab / work->tp * h + (has_dense_head(model) ? h * h : 0));
     double scores = query_width(model) + value_width(model);
     return work->tokens * (2 * layer_token_macs(model, block) + 2 * work->training->seq_len * scores) / work->tp;
 }

@@ -24,6 +24,18 @@ static const MemoryShare memory_shares[] = {{"Ampere", 0.86}, {"Hopper", 0.78}, 
 #define CONV_SHARPNESS 3.0
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
+#define GROUPED_GAIN 1.4 // of kernels made for groups over padding each of them
+#define APART_BYTES 1.2   // channels apart: passes over what goes in and out, against streaming
+#define APART_FLOPS 0.25  // and products on vector units, against their peak
+#define LAYER_NORM_FORWARD 2.0
+#define LAYER_NORM_BACKWARD 4.0
+#define BIAS_FORWARD 2.0 // an addition of its own
+#define BIAS_BACKWARD 1.0
+#define COPY_PASSES 2.0
+#define SQUEEZE_FORWARD 3.0 // the mean; each channel scaled
+#define SQUEEZE_BACKWARD 6.0
+#define SQUEEZE_KERNELS 8
+#define WINDOW_PASSES 6.0 // cutting into windows, shifting, and putting together again
 #define TILE 128.0
 #define SPLIT_K_LIMIT 8
 #define SPLIT_K_LEAST 256.0 // elements of K left to each part
@@ -60,7 +72,7 @@ static double wave_loss(const Gpu *gpu, double m, double n, double k) {
 }
 
 typedef struct ConvGemm {
-    double m, n, k;
+    double m, n, k; // of one group
     bool ramp; // K is short enough for the ramp to count
     bool pad_m;
     bool winograd;
@@ -70,6 +82,7 @@ static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm ge
     double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
     double m = gemm.pad_m ? padded(gemm.m, CHANNEL_PAD) : gemm.m;
     double flops = 2 * m * padded(gemm.n, CHANNEL_PAD) * k * wave_loss(work->gpu, gemm.m, gemm.n, gemm.k);
+    if (layer->groups > 1) flops *= layer->groups / GROUPED_GAIN;
     if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
     if (gemm.winograd) flops /= WINOGRAD_GAIN;
     double compute = roofline_seconds(work->gpu, work->precision, flops / conv_share(work), 0);
@@ -88,43 +101,107 @@ static void cnn_bytes(const Work *work, Pass *pass, double passes, double elemen
 }
 
 static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+    bool transposed = layer->kind == LAYER_TRANSPOSED; // each input pixel meets all taps, each output pixel one
     double in_pixels = work->samples * layer->in_size * layer->in_size;
     double out_pixels = work->samples * layer->out_size * layer->out_size;
-    double in_channels = layer->in_channels, out_channels = layer->out_channels;
-    double taps = (double)layer->kernel * layer->kernel;
+    double in_channels = (double)layer->in_channels / layer->groups;
+    double out_channels = (double)layer->out_channels / layer->groups;
+    double taps = conv_taps(layer), met = taps / ((double)layer->stride * layer->stride); // by a pixel's gradient
+    if (transposed) met = (double)layer->kernel * layer->kernel;
     // Images of three colours are padded to eight channels for tensor cores (four in 32 bits).
     double fed_channels = on_tensor_cores(work) ? padded(in_channels, 16 / work->element_bytes) : in_channels;
-    bool winograd = !on_tensor_cores(work) && layer->kernel == 3 && layer->stride == 1;
+    bool square = layer->kernel == 3 && (layer->kernel_wide == 0 || layer->kernel_wide == 3);
+    bool winograd = !on_tensor_cores(work) && square && layer->stride == 1 && layer->groups == 1;
 
     pass_now(forward)->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer,
         (ConvGemm){.m = out_pixels, .n = out_channels, .k = fed_channels * taps, .ramp = true, .winograd = winograd});
-    if (!first) { // with a stride only one in stride^2 taps meets an output
-        double met_taps = taps / ((double)layer->stride * layer->stride);
+    if (!first)
         pass_now(backward)->seconds[CAUSE_GEMM] += conv_seconds(
             work, layer,
-            (ConvGemm){
-                .m = in_pixels, .n = in_channels, .k = out_channels * met_taps, .ramp = true, .winograd = winograd});
-    }
+            (ConvGemm){.m = in_pixels, .n = in_channels, .k = out_channels * met, .ramp = true, .winograd = winograd});
     pass_now(backward)->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
 }
 
-static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
-    const FrameworkTraits *traits = work->traits;
+// Channels apart: no product that matrix units could do, so bytes or vector units.
+static void apart_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+    double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
     double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
+    double flops = 2 * work->samples * conv_macs(layer) / APART_FLOPS;
+    double bytes = work->element_bytes * (in + out) / (APART_BYTES * memory_share(work->gpu));
+    double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
+    pass_now(forward)->seconds[CAUSE_GEMM] += seconds;
+    pass_now(backward)->seconds[CAUSE_GEMM] += (first ? 1 : 2) * seconds;
+}
 
-    conv_gemms(work, layer, first, forward, backward);
+static bool channels_apart(const ConvLayer *layer) {
+    return layer->groups > 1 && layer->groups == layer->in_channels && layer->groups == layer->out_channels;
+}
+
+// Queries, keys and values of a window meet only one another.
+static void window_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+    double pixels = (double)layer->window * layer->window, heads = layer->heads;
+    double windows = work->samples * ceil((double)layer->out_size / layer->window) *
+                     ceil((double)layer->out_size / layer->window);
+    double head_size = layer->out_channels / heads, scores = windows * heads * pixels * pixels;
+    double elements = windows * pixels * layer->out_channels;
     for (int direction = FORWARD; direction <= BACKWARD; direction++) {
         Pass *pass = direction == FORWARD ? forward : backward;
-        double kernels = traits->conv_kernels[direction] - (layer->relu ? 0 : 1);
-        if (layer->batch_norm) cnn_bytes(work, pass, traits->batch_norm[direction], out);
-        if (layer->relu) cnn_bytes(work, pass, traits->relu[direction], out);
-        if (layer->residual_add) cnn_bytes(work, pass, traits->residual_add[direction], out);
-        if (layer->max_pool_after)
-            cnn_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, out);
-        pass_kernels(pass, fmax(1, kernels) + layer->residual_add + layer->max_pool_after);
+        for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
+            pass_gemm(work, pass, CAUSE_ATTENTION, work->precision, windows * heads, pixels, pixels, head_size);
+            pass_gemm(work, pass, CAUSE_ATTENTION, work->precision, windows * heads, pixels, head_size, pixels);
+        }
+        double bytes = work->traits->scores[direction] * scores + (2 * 4 + WINDOW_PASSES) * elements;
+        pass_bytes(work, pass, CAUSE_ATTENTION, work->element_bytes * bytes);
+        pass_kernels(pass, direction == FORWARD ? 14 : 22);
     }
+}
+
+// Norms, activations, sums and copies of what a layer gives.
+static double element_passes(const Work *work, const ConvLayer *layer, int direction) {
+    const FrameworkTraits *traits = work->traits;
+    bool forward = direction == FORWARD;
+    double wide = work->training->mixed_precision ? traits->hidden_bytes / work->element_bytes : 1;
+    double passes = 0;
+    if (layer->batch_norm) passes += traits->batch_norm[direction];
+    if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
+    if (layer->relu) passes += traits->relu[direction];
+    if (layer->residual_add) passes += traits->residual_add[direction];
+    if (layer->bias && !layer->batch_norm) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
+    if (layer->scaled) passes += forward ? 2 : 4;
+    if (layer->copied) passes += COPY_PASSES;
+    if (layer->squeeze) passes += forward ? SQUEEZE_FORWARD : SQUEEZE_BACKWARD;
+    return passes;
+}
+
+static int extra_kernels(const ConvLayer *layer) {
+    return layer->residual_add + layer->max_pool_after + layer->scaled + (layer->squeeze ? SQUEEZE_KERNELS : 0);
+}
+
+static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+    double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
+    double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
+    double pooled = layer->max_pool_after ? out : layer->kind == LAYER_ELEMENTS && layer->kernel ? in : 0;
+    bool product = layer->kind != LAYER_ELEMENTS;
+    for (int direction = FORWARD; direction <= BACKWARD; direction++) {
+        Pass *pass = direction == FORWARD ? forward : backward;
+        double kernels = work->traits->conv_kernels[direction] - (layer->relu ? 0 : 1);
+        double passes = element_passes(work, layer, direction);
+        if (passes > 0) cnn_bytes(work, pass, passes, out);
+        if (pooled > 0) cnn_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, pooled);
+        pass_kernels(pass, (product ? fmax(1, kernels) : 1) + extra_kernels(layer));
+    }
+}
+
+static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+    if (layer->kind == LAYER_ATTENTION)
+        window_attention(work, layer, forward, backward);
+    else if (channels_apart(layer))
+        apart_cost(work, layer, first, forward, backward);
+    else if (layer->kind != LAYER_ELEMENTS)
+        conv_gemms(work, layer, first, forward, backward);
+    layer_elements(work, layer, forward, backward);
 }
 
 static void linear_cost(const Work *work, double out, double in, bool first, Pass *forward, Pass *backward) {
@@ -149,7 +226,7 @@ void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     for (int i = 0; i < model->conv_count; i++) {
         const ConvLayer *layer = &model->conv[i];
         if (layer->block != block) continue;
-        if (layer->linear)
+        if (layer->kind == LAYER_LINEAR)
             linear_cost(work, layer->out_channels, layer->in_channels, false, forward, backward);
         else
             conv_cost(work, layer, i == 0, forward, backward);

@@ -293,12 +293,15 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     const Model *model = work->model;
     double elements = shard.tokens * shard.hidden;
 
+    double pixels = 3.0 * model->patch * model->patch;
+    if (model->patch) pass_gemm(work, forward, CAUSE_GEMM, work->precision, 1, shard.tokens, shard.hidden, pixels);
     pass_bytes(work, forward, CAUSE_MEMORY, 5 * work->element_bytes * elements); // look up, add positions, dropout
     pass_kernels(forward, 6);
     leave_region(work, forward);
 
     // Rows are scattered into a gradient as large as the table, which is cleared and added.
     enter_region(work, backward);
+    if (model->patch) pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, shard.hidden, pixels, shard.tokens);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
     pass_bytes(work, backward, CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
     pass_kernels(backward, 8);
@@ -311,7 +314,7 @@ static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
 
     pass_bytes(work, forward, CAUSE_MEMORY, 2 * norm_bytes);
     enter_region(work, forward);
-    if (!model->causal) linear_forward(work, forward, 1, tokens, h, h);
+    if (has_dense_head(model)) linear_forward(work, forward, 1, tokens, h, h);
     pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
     pass_bytes(work, forward, CAUSE_MEMORY, work->traits->logit_bytes[FORWARD] * tokens * vocab);
     pass_kernels(forward, 12);
@@ -321,7 +324,7 @@ static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
     pass_bytes(work, backward, CAUSE_MEMORY, work->traits->logit_bytes[BACKWARD] * tokens * vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
-    if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);
+    if (has_dense_head(model)) linear_backward(work, backward, 1, tokens, h, h);
     pass_kernels(backward, 16);
     leave_region(work, backward);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * norm_bytes);

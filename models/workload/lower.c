@@ -41,14 +41,9 @@ static double samples_per_rank_and_step(const Lowering *l) {
 
 static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
     const Model *model = training->model;
-    switch (model->kind) {
-    case MODEL_CNN:
-        return 3.0 * model->image_size * model->image_size * 4;
-    case MODEL_MLP:
-        return model->widths[0] * 4.0;
-    default:
-        return training->seq_len * 8; // token ids are 64-bit
-    }
+    if (takes_images(model)) return 3.0 * model->image_size * model->image_size * 4;
+    if (model->kind == MODEL_MLP) return model->widths[0] * 4.0;
+    return training->seq_len * 8; // token ids are 64-bit
 }
 
 static double decode_seconds(const Lowering *l, int node) {
