@@ -34,6 +34,7 @@ static const ColumnRule columns[COLUMN_COUNT] = {
     [OPTIMIZER] = {.word = "optimizer"},
     [METRIC_KIND] = {.word = "metric_kind"},
     [NOTES] = {.word = "notes"},
+    [SOURCE] = {.word = "source"},
     [LAYERS] = {.word = "layers", .whole = true},
     [HIDDEN] = {.word = "hidden", .whole = true},
     [HEADS] = {.word = "heads", .whole = true},
@@ -167,8 +168,8 @@ static void read_measured(Row *row) {
 // ---- A row, a file.
 
 typedef void Step(Row *row);
-static Step *const steps[] = {refuse_kinds,   read_model,     read_gpu,    read_cluster, read_software,
-                              read_precision, read_recompute, read_layout, read_batch,   read_measured};
+static Step *const steps[] = {refuse_kinds,   read_model,     read_gpu,    read_cluster, read_precision,
+                              read_software, read_recompute, read_layout, read_batch,   read_measured};
 
 static void read_row(Row *row) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !row->run->skipped; i++) steps[i](row);

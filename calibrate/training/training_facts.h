@@ -23,6 +23,10 @@ typedef struct SoftwareFacts {
     bool interleaves;                  // has the interleaved schedule: the number of virtual stages matters
     bool whole_head;                   // an encoder's logits at every position, not at masked ones only
     bool parameter_server;             // gradients go through parameter servers
+    bool tuned_images;                 // image networks run as FRAMEWORK_TUNED, whatever the framework's other models do
+    bool nhwc_16_bits;                 // images lie channels last in 16 bits though the framework's usual is first
+    double images_per_core;            // decoded and augmented per second by a core of the host; 0: the GPU decodes
+    double reduce_cycle_seconds;       // see TrainingSpec
     const char *because;
 } SoftwareFacts;
 
@@ -45,6 +49,7 @@ typedef enum Assumed {
     ASSUMED_SERVERS,
     ASSUMED_GPU_NAME,
     ASSUMED_IMAGE_SIZE,
+    ASSUMED_IMAGE_BATCH,
     ASSUMED_EXPERTS,
     ASSUMED_MEMORY, // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT

@@ -1,5 +1,5 @@
 // Plain convolutional networks, one layer after the other, with fully connected layers at the end: AlexNet
-// (Krizhevsky 2014, one tower) and VGG (Simonyan and Zisserman 2014), also with batch norm.
+// (Krizhevsky 2014, one tower; and as MXNet has it, with the widths of 2012) and VGG (Simonyan and Zisserman 2014), also with batch norm.
 #include "models/workload/image_layers.h"
 
 #define MOST_CONVOLUTIONS 16
@@ -28,6 +28,7 @@ typedef struct Net {
 // In the order of the rows of image_models.c.
 static const Net nets[] = {
     {3, false, {{64, 11, 4, 2, true}, {192, 5, 1, 2, true}, C3(384), C3(256), C3P(256)}},
+    {3, false, {{96, 11, 4, 0, true}, {256, 5, 1, 2, true}, C3(384), C3(384), C3P(256)}},
     {2, false, {VGG_11}}, {2, false, {VGG_13}}, {2, false, {VGG_16}}, {2, false, {VGG_19}},
     {2, true, {VGG_11}}, {2, true, {VGG_13}}, {2, true, {VGG_16}}, {2, true, {VGG_19}},
 };

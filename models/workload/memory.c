@@ -71,7 +71,7 @@ static bool keeps_scores(const Work *work) {
     return work->training->attention == ATTENTION_PLAIN && work->training->recompute == RECOMPUTE_NONE;
 }
 
-static double masks(const Work *work) { return work->model->rms_norm ? 0 : MASK_BYTES; } // Llama trains without dropout
+static double masks(const Work *work) { return work->model->rms_norm || work->model->patch ? 0 : MASK_BYTES; } // Llama trains without dropout
 
 // An MLP keeps its activation's inputs and output per token; experts also the copies sorted for them, before and after.
 static double mlp_kept_bytes(const Work *work, int block) {

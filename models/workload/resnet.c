@@ -14,17 +14,20 @@ typedef struct Residual {
     int blocks[STAGES];
     int groups, group_width; // of the first stage's 3x3 convolution
     bool squeeze, deep_stem;
+    bool early_stride; // as first published: in the first 1x1 convolution
 } Residual;
 
 // In the order of the rows of image_models.c.
 static const Residual residuals[] = {
-    {18, false, {2, 2, 2, 2}, 1, 64, false, false},  {34, false, {3, 4, 6, 3}, 1, 64, false, false},
-    {50, true, {3, 4, 6, 3}, 1, 64, false, false},   {101, true, {3, 4, 23, 3}, 1, 64, false, false},
-    {152, true, {3, 8, 36, 3}, 1, 64, false, false}, {50, true, {3, 4, 6, 3}, 1, 64, false, true},
-    {50, true, {3, 4, 6, 3}, 1, 128, false, false},  {101, true, {3, 4, 23, 3}, 1, 128, false, false},
-    {50, true, {3, 4, 6, 3}, 32, 4, false, false},   {101, true, {3, 4, 23, 3}, 32, 4, false, false},
-    {101, true, {3, 4, 23, 3}, 32, 8, false, false}, {50, true, {3, 4, 6, 3}, 1, 64, true, false},
-    {50, true, {3, 4, 6, 3}, 32, 4, true, false},    {101, true, {3, 4, 23, 3}, 32, 4, true, false},
+    {18, false, {2, 2, 2, 2}, 1, 64, false, false, false},  {34, false, {3, 4, 6, 3}, 1, 64, false, false, false},
+    {50, true, {3, 4, 6, 3}, 1, 64, false, false, false},   {101, true, {3, 4, 23, 3}, 1, 64, false, false, false},
+    {152, true, {3, 8, 36, 3}, 1, 64, false, false, false}, {50, true, {3, 4, 6, 3}, 1, 64, false, true, false},
+    {50, true, {3, 4, 6, 3}, 1, 128, false, false, false},  {101, true, {3, 4, 23, 3}, 1, 128, false, false, false},
+    {50, true, {3, 4, 6, 3}, 32, 4, false, false, false},   {101, true, {3, 4, 23, 3}, 32, 4, false, false, false},
+    {101, true, {3, 4, 23, 3}, 32, 8, false, false, false}, {50, true, {3, 4, 6, 3}, 1, 64, true, false, false},
+    {50, true, {3, 4, 6, 3}, 32, 4, true, false, false},    {101, true, {3, 4, 23, 3}, 32, 4, true, false, false},
+    {50, true, {3, 4, 6, 3}, 1, 64, false, false, true},   {101, true, {3, 4, 23, 3}, 1, 64, false, false, true},
+    {152, true, {3, 8, 36, 3}, 1, 64, false, false, true},
 };
 
 static void add_stem(ImageBuilder *builder, bool deep) {
@@ -55,8 +58,8 @@ static void add_residual_block(ImageBuilder *builder, const Residual *net, int s
 
     ConvLayer *last;
     if (net->bottleneck) {
-        image_conv(builder, "conv1", width, 1, 1);
-        image_conv(builder, "conv2", width, 3, stride)->groups = net->groups;
+        image_conv(builder, "conv1", width, 1, net->early_stride ? stride : 1);
+        image_conv(builder, "conv2", width, 3, net->early_stride ? 1 : stride)->groups = net->groups;
         last = image_conv(builder, "conv3", out_channels, 1, 1);
     } else {
         image_conv(builder, "conv1", width, 3, stride);
