@@ -34,6 +34,7 @@ static const ColumnRule columns[COLUMN_COUNT] = {
     [OPTIMIZER] = {.word = "optimizer"},
     [METRIC_KIND] = {.word = "metric_kind"},
     [NOTES] = {.word = "notes"},
+    [SOURCE] = {.word = "source"},
     [LAYERS] = {.word = "layers", .whole = true},
     [HIDDEN] = {.word = "hidden", .whole = true},
     [HEADS] = {.word = "heads", .whole = true},
@@ -122,9 +123,9 @@ static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
 // ---- What the simulator does not model yet.
 
 static void refuse_kinds(Row *row) {
-    static const char *const kinds[] = {"decoder", "encoder", "cnn", "moe", ""};
+    static const char *const kinds[] = {"decoder", "encoder", "cnn", "cnn_seg", "vit", "moe", ""};
     bool known = false;
-    for (int i = 0; i < 5; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
     if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
     if (says(row, NOTES, "cpu_offload=True")) skip(row, "offloading is not modelled yet");
 }
@@ -166,8 +167,8 @@ static void read_measured(Row *row) {
 // ---- A row, a file.
 
 typedef void Step(Row *row);
-static Step *const steps[] = {refuse_kinds,   read_model,     read_gpu,    read_cluster, read_software,
-                              read_precision, read_recompute, read_layout, read_batch,   read_measured};
+static Step *const steps[] = {refuse_kinds,  read_model,     read_gpu,    read_cluster, read_precision,
+                              read_software, read_recompute, read_layout, read_batch,   read_measured};
 
 static void read_row(Row *row) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !row->run->skipped; i++) steps[i](row);

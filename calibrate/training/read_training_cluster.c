@@ -86,6 +86,12 @@ static int rack_nodes(const Row *row, int slots) {
     return (row->gpu_count > rack && row->gpu_count % block == 0 ? block : rack) / slots;
 }
 
+// Two processors of before 2020 have 80 to 96 lanes: more than four cards need switches, half of them under each.
+static int gpus_per_switch(const Gpu *gpu, int slots) {
+    if (is_sxm(gpu)) return 2;
+    return gpu->year < 2020 && slots > 4 ? slots / 2 : 0;
+}
+
 static const NodeType *node_of(Row *row) {
     NodeType *node = ARENA_NEW(row->arena, NodeType);
     const Gpu *gpu = row->gpu;
@@ -106,7 +112,7 @@ static const NodeType *node_of(Row *row) {
         .in_switch_reduction = links == GPU_LINK_SWITCH && gpu->year >= 2022,
         .peer_to_peer = reads_peers(gpu),
         .sockets = slots > 2 ? 2 : 1,
-        .gpus_per_pcie_switch = is_sxm(gpu) ? 2 : 0,
+        .gpus_per_pcie_switch = gpus_per_switch(gpu, slots),
         .pcie_generation = gpu->pcie_generation,
         .socket_bytes_per_second = gpu->year >= 2022   ? 128e9
                                    : gpu->year >= 2020 ? 96e9
@@ -115,7 +121,7 @@ static const NodeType *node_of(Row *row) {
         .host_memory_bytes_per_second = gpu->year >= 2022   ? 614e9
                                         : gpu->year >= 2020 ? 410e9
                                                             : 154e9,
-        .cpu_cores = 64,
+        .cpu_cores = HOST_CORES,
         .nic_count = (int)row->number[NICS],
         .gpudirect_rdma = row->number[NIC_SPEED] >= 6,
     };

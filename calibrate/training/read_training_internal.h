@@ -25,6 +25,7 @@ typedef enum Column {
     OPTIMIZER,
     METRIC_KIND,
     NOTES,
+    SOURCE,
     FIRST_NUMBER,
     LAYERS = FIRST_NUMBER,
     HIDDEN,
@@ -66,6 +67,8 @@ typedef enum Column {
     PEAK_MEMORY,
     COLUMN_COUNT
 } Column;
+
+#define HOST_CORES 64 // of every measured node
 
 typedef struct Row {
     Arena *arena;

@@ -1,25 +1,46 @@
 // The job of a measured run: its model, software, precision, layout and batch.
 #include <math.h>
+#include <stdlib.h>
 
 #include "calibrate/training/read_training_internal.h"
 
 // ---- The model.
 
-// "ResNet-50 v1.5" is the library's resnet-50; "resnet50d" is another network.
-static const Model *cnn_of(Row *row) {
-    char name[64];
-    snprintf(name, sizeof name, "%s", row->text[MODEL]);
-    char *version = strcasestr(name, " v1");
+// What a framework's benchmarks mean by a name: the first form of a network, or one of its own.
+typedef struct OwnModel {
+    const char *framework, *model, *library;
+} OwnModel;
+static const OwnModel own_models[] = {
+    {"mxnet", "alexnet", "alexnet-mxnet"}, // 203 MB of weights, not 244
+    {"tf_cnn_benchmarks", "resnet-50", "resnet-50-v1"},
+    {"tf_cnn_benchmarks", "resnet-101", "resnet-101-v1"},
+    {"tf_cnn_benchmarks", "resnet-152", "resnet-152-v1"},
+};
+
+// "ResNet-50 v1.5" is the library's resnet-50; "resnet50d" is another network. "vit_base_patch16_224" ends in the size
+// of its images, which has a column.
+static const char *library_name(const Row *row) {
+    char *name = arena_copy_text(row->arena, row->text[MODEL]);
+    char *version = strcasestr(name, " v1"), *size_in_name = strrchr(name, '_');
     if (version) *version = '\0';
+    if (size_in_name && stated(row, IMAGE_SIZE) && strtod(size_in_name + 1, NULL) == row->number[IMAGE_SIZE])
+        *size_in_name = '\0';
+    for (size_t i = 0; i < sizeof own_models / sizeof *own_models; i++)
+        if (says(row, FRAMEWORK_NAME, own_models[i].framework) && strcasecmp(name, own_models[i].model) == 0)
+            return own_models[i].library;
+    return name;
+}
+
+static const Model *image_model_of(Row *row) {
     Problems *ignored = problems_create(row->arena);
-    const Model *model = find_model(row->arena, name, row->run->where, ignored);
-    if (!model || model->kind != MODEL_CNN) {
+    const Model *model = find_model(row->arena, library_name(row), row->run->where, ignored);
+    if (!model || !takes_images(model)) {
         skip(row, "the model library has no \"%s\"", row->text[MODEL]);
         return NULL;
     }
     if (!stated(row, IMAGE_SIZE)) assume(row, ASSUMED_IMAGE_SIZE);
-    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : 224;
-    if (size < 64) {
+    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : model->image_size;
+    if (size < least_image_size(model)) {
         skip(row, "images of %d pixels are too small for %s", size, model->name);
         return NULL;
     }
@@ -106,9 +127,9 @@ static const Model *transformer_of(Row *row) {
 
 void read_model(Row *row) {
     TrainingSpec *training = &row->run->training;
-    bool cnn = says(row, MODEL_TYPE, "cnn");
-    training->model = cnn ? cnn_of(row) : transformer_of(row);
-    training->seq_len = row->number[SEQ_LEN];
+    bool image = says(row, MODEL_TYPE, "cnn") || says(row, MODEL_TYPE, "vit");
+    training->model = image ? image_model_of(row) : transformer_of(row);
+    training->seq_len = image && !row->run->skipped ? training->model->max_positions : row->number[SEQ_LEN];
 }
 
 // ---- Software.
@@ -121,13 +142,26 @@ void read_software(Row *row) {
     if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) training->lora_rank = USUAL_LORA_RANK;
     bool causal = training->model->kind == MODEL_TRANSFORMER && training->model->causal;
     bool mlperf = says(row, METRIC_KIND, "mlperf"); // whose decoders run NeMo on NVIDIA's GPUs
-    const char *text = arena_printf(row->arena, "%s | %s | %s | %s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE],
-                                    row->text[PRECISION], !mlperf ? "" : causal ? "nemo" : "mlperf",
-                                    strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "");
+    bool examples = says(row, SOURCE, "DeepLearningExamples") && !causal;
+    const char *text = arena_printf(
+        row->arena, "%s | %s | %s | %s%s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE], row->text[PRECISION],
+        !mlperf  ? ""
+        : causal ? "nemo"
+                 : "mlperf",
+        strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", examples ? " README of DeepLearningExamples" : "");
     const SoftwareFacts *software = software_facts(text, row->gpu->year);
     row->run->software = software;
     assume(row, software->word[0] ? ASSUMED_SOFTWARE : ASSUMED_FRAMEWORK);
-    training->framework = software->framework;
+    bool cnn = training->model->kind == MODEL_CNN;
+    training->framework = cnn && software->tuned_images ? FRAMEWORK_TUNED : software->framework;
+    training->reduce_cycle_seconds = software->reduce_cycle_seconds;
+    if (software->nhwc_16_bits && precision_bytes(training->precision) <= 2) training->image_layout = IMAGE_LAYOUT_NHWC;
+    if (strcasestr(text, "nhwc")) training->image_layout = IMAGE_LAYOUT_NHWC;
+    if (strcasestr(text, "nchw")) training->image_layout = IMAGE_LAYOUT_NCHW;
+    if (cnn && software->images_per_core > 0 && !says(row, NOTES, "synthetic")) {
+        training->samples_per_second_per_worker = software->images_per_core;
+        training->loader_workers = HOST_CORES; // as many as the host has
+    }
     training->attention = software->attention;
     if (says(row, ATTENTION, "flash") && software->attention == ATTENTION_PLAIN) training->attention = ATTENTION_FLASH;
     training->overlap_grad_reduce = software->overlap_grad_reduce || says(row, OVERLAP, "overlap-grad-reduce");
@@ -248,6 +282,11 @@ void read_batch(Row *row) {
     }
     if (training->global_batch == 0 && training->micro_batch > 0)
         training->global_batch = training->micro_batch * dp * (accumulation > 0 ? accumulation : 1);
+    if (training->global_batch == 0 && training->model->kind == MODEL_CNN) {
+        training->micro_batch = precision_bytes(training->precision) <= 2 ? 256 : 128;
+        training->global_batch = training->micro_batch * dp;
+        assume(row, ASSUMED_IMAGE_BATCH);
+    }
     if (training->global_batch == 0) {
         skip(row, "the batch is not published");
         return;

@@ -13,14 +13,14 @@ typedef struct SoftwareFacts {
     Attention attention;
     bool overlap_grad_reduce;
     bool fp32_grad_reduce;
-    bool half_weights; // eager software whose model is cast to 16 bits, without autocast
+    bool half_weights;      // eager software whose model is cast to 16 bits, without autocast
     bool sequence_parallel; // with tensor parallelism, when the row does not say
     bool overlap_param_gather;
     bool tp_overlap;
     bool shards_optimizer; // ZeRO 1 when the row does not say
     bool fused_dispatch;
     bool fused_loss;
-    bool tp_waits; // for all tensor-parallel traffic, in backward too
+    bool tp_waits;            // for all tensor-parallel traffic, in backward too
     double bucket_parameters; // of a gradient bucket at least; 0: 25 MiB as PyTorch
     bool recompute_stops_early;
     double sharded_accumulation_bytes; // with ZeRO: moved per parameter and micro-batch beyond the usual
@@ -28,6 +28,10 @@ typedef struct SoftwareFacts {
     bool interleaves;                  // has the interleaved schedule: the number of virtual stages matters
     bool whole_head;                   // an encoder's logits at every position, not at masked ones only
     bool parameter_server;             // gradients go through parameter servers
+    bool tuned_images;           // image networks run as FRAMEWORK_TUNED, whatever the framework's other models do
+    bool nhwc_16_bits;           // images lie channels last in 16 bits though the framework's usual is first
+    double images_per_core;      // decoded and augmented per second by a core of the host; 0: the GPU decodes
+    double reduce_cycle_seconds; // see TrainingSpec
     const char *because;
 } SoftwareFacts;
 
@@ -50,6 +54,7 @@ typedef enum Assumed {
     ASSUMED_SERVERS,
     ASSUMED_GPU_NAME,
     ASSUMED_IMAGE_SIZE,
+    ASSUMED_IMAGE_BATCH,
     ASSUMED_EXPERTS,
     ASSUMED_MEMORY, // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT

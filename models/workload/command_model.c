@@ -40,7 +40,7 @@ void write_model(JsonWriter *json, const Model *model) {
     write_text(json, "kind", kind_name(model));
     write_text(json, "source", model->source);
     if (model->kind == MODEL_TRANSFORMER) write_transformer_fields(json, model);
-    if (model->kind == MODEL_CNN) {
+    if (takes_images(model)) {
         write_integer(json, "image_size", model->image_size);
         write_integer(json, "classes", model->classes);
     }
@@ -72,7 +72,10 @@ static const char *human(double value, QuantityKind kind, char text[32]) {
 // ---- lockstep model
 
 static void print_shape(const Model *model) {
-    if (model->kind == MODEL_TRANSFORMER)
+    if (model->patch)
+        printf("%d layers, hidden %d, %d heads, %d x %d pixels in patches of %d, %d classes", model->layers,
+               model->hidden, model->heads, model->image_size, model->image_size, model->patch, model->classes);
+    else if (model->kind == MODEL_TRANSFORMER)
         printf("%d layers, hidden %d, %d heads, vocabulary %d", model->layers, model->hidden, model->heads,
                model->vocab);
     else if (model->kind == MODEL_CNN)
@@ -97,7 +100,7 @@ static int list_models(Arena *arena, bool as_json, Problems *problems) {
         if (as_json) {
             write_model(&json, model);
         } else {
-            printf("%-16s  %9s  ", model->name, human(model_parameters(model), QUANTITY_COUNT, text));
+            printf("%-20s  %9s  ", model->name, human(model_parameters(model), QUANTITY_COUNT, text));
             print_shape(model);
             printf("\n");
         }
@@ -279,7 +282,7 @@ static int flops_run(const Model *model, const Options *options) {
         json_start(&json);
         write_text(&json, "model", model->name);
         if (transformer) write_integer(&json, "seq_len", seq_len);
-        if (model->kind == MODEL_CNN) write_integer(&json, "image_size", model->image_size);
+        if (takes_images(model)) write_integer(&json, "image_size", model->image_size);
         write_number(&json, "forward_flops_per_sample", forward);
         write_number(&json, "training_flops_per_sample", training);
         if (transformer) write_number(&json, "training_flops_per_token", training / seq_len);
@@ -289,7 +292,7 @@ static int flops_run(const Model *model, const Options *options) {
     }
     printf("%s", model->name);
     if (transformer) printf(", sequences of %d tokens", seq_len);
-    if (model->kind == MODEL_CNN) printf(", images of %d x %d", model->image_size, model->image_size);
+    if (takes_images(model)) printf(", images of %d x %d", model->image_size, model->image_size);
     printf("\nForward     %s per sample\n", human(forward, QUANTITY_FLOPS, text));
     printf("Training    %s per sample (backward is twice forward; nothing recomputed)\n",
            human(training, QUANTITY_FLOPS, text));

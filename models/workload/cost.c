@@ -16,46 +16,52 @@
 // clang-format off
 static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_EAGER] = {
-        .traffic = 1.25, .issue_seconds = 7e-6, .channels_last = false,
+        .traffic = 1.25, .issue_seconds = 7e-6,
         .hidden_bytes = 4, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
         .layer_kernels = {36, 60}, .logit_bytes = {14, 20},
-        .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .conv_kernels = {3, 4},
         .weight_cast_bytes = {6, 6}, .wire_bytes = 4, .gradient_bytes = 4,
     },
     [FRAMEWORK_MEGATRON] = {
-        .traffic = 1, .issue_seconds = 5e-6, .channels_last = false,
+        .traffic = 1, .issue_seconds = 5e-6,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
         .layer_kernels = {26, 40}, .logit_bytes = {38, 14},
-        .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .conv_kernels = {3, 4},
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
     },
     [FRAMEWORK_TUNED] = {
-        .traffic = 0.93, .issue_seconds = 2.5e-6, .channels_last = true,
+        .traffic = 0.93, .issue_seconds = 2.5e-6,
         .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
         .layer_kernels = {20, 32}, .logit_bytes = {8, 10},
-        .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .conv_kernels = {2, 3},
         .weight_cast_bytes = {0, 0}, .wire_bytes = 2, .gradient_bytes = 2,
     },
     [FRAMEWORK_GRAPH] = {
-        .traffic = 1.45, .issue_seconds = 2.5e-6, .channels_last = true,
+        .traffic = 1.45, .issue_seconds = 2.5e-6,
         .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
         .layer_kernels = {22, 36}, .logit_bytes = {8, 10},
-        .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .conv_kernels = {2, 3},
         .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2,
     },
     [FRAMEWORK_FUSED] = {
-        .traffic = 1.1, .issue_seconds = 7e-6, .channels_last = false,
+        .traffic = 1.1, .issue_seconds = 7e-6,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
         .layer_kernels = {26, 40}, .logit_bytes = {14, 20},
-        .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .conv_kernels = {3, 4},
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
     },
     [FRAMEWORK_COMPOSED] = {
-        .traffic = 1.33, .issue_seconds = 2.5e-6, .channels_last = true,
-        .hidden_bytes = 2, .hidden = {50, 70}, .gelu = {10, 15}, .gated = {15, 25}, .scores = {12.5, 20},
+        .traffic = 1.33, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 4, .hidden = {50, 70}, .gelu = {10, 15}, .gated = {15, 25}, .scores = {12.5, 20},
         .layer_kernels = {100, 160}, .logit_bytes = {14, 20},
-        .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .conv_kernels = {2, 3},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2, .wide_bytes = 4, .adam_bytes = 180,
+    },
+    [FRAMEWORK_OPERATORS] = {
+        .traffic = 1, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 2, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
+        .layer_kernels = {36, 60}, .logit_bytes = {14, 20},
         .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2,
+    },
+    [FRAMEWORK_TENSORFLOW] = {
+        .traffic = 1.45, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 4, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
+        .layer_kernels = {22, 36}, .logit_bytes = {8, 10},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2, .wide_bytes = 4, .adam_bytes = 180,
     },
 };
 // clang-format on
@@ -246,10 +252,10 @@ static int count_kernels(const Pass *pass) {
 static double transformer_matmul_flops(const Work *work, int block) {
     const Model *model = work->model;
     double h = model->hidden;
-    if (block == 0) return 0;
+    if (block == 0) return 2 * work->tokens * 3.0 * model->patch * model->patch * h;
     if (block == model->block_count - 1)
         return 2 * work->tokens * model->head_share *
-               ((double)model->vocab / work->tp * h + (model->causal ? 0 : h * h));
+               ((double)model->vocab / work->tp * h + (has_dense_head(model) ? h * h : 0));
     double scores = query_width(model) + value_width(model);
     return work->tokens * (2 * layer_token_macs(model, block) + 2 * work->training->seq_len * scores) / work->tp;
 }
@@ -315,10 +321,12 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 }
 
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
-    double bytes = training->optimizer == OPTIMIZER_ADAM ? ADAM_BYTES : SGD_BYTES;
+    const FrameworkTraits *traits_of = framework_traits(training->framework);
+    double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
+    double bytes = training->optimizer == OPTIMIZER_ADAM ? adam : SGD_BYTES;
     if (training->mixed_precision) bytes += MIXED_BYTES;
     double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);
-    double issue = fmax(gpu->launch_seconds, framework_traits(training->framework)->issue_seconds);
+    double issue = fmax(gpu->launch_seconds, traits_of->issue_seconds);
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 

@@ -3,30 +3,84 @@
 
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
+#include <stdlib.h>
+static double P(const char *name, double fallback) {
+    static struct {
+        const char *name;
+        double value;
+    } seen[64];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (seen[i].name == name) return seen[i].value;
+    const char *text = getenv(name);
+    double v = text ? atof(text) : fallback;
+    seen[count].name = name;
+    seen[count++].value = v;
+    return v;
+}
 
 // Between two fits over 695 published steps, shared by every CNN: how much of what a GEMM reaches a convolution
 // reaches, by GPU generation (tensor cores before and since Ampere; vector units reach all of it), and what its strided
 // access leaves of the streaming bandwidth: the faster the memory, the less; Ada's L2 of 48 to 96 MiB makes up for it.
-typedef struct MemoryShare {
-    const char *architecture;
-    double share;
-} MemoryShare;
-static const MemoryShare memory_shares[] = {{"Ampere", 0.86}, {"Hopper", 0.78}, {"Blackwell", 0.78}};
-#define CONV_SHARE_BEFORE_AMPERE 0.88
-#define CONV_SHARE_SINCE_AMPERE 0.95
-#define CONV_SHARE_VECTOR 1.0
-#define CONV_SHARE_CUDNN_5 1.45 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
-#define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
-#define K_RAMP_CUDNN_5 800.0
-#define CHANNEL_PAD 64.0  // channels are padded to the smallest tile
-#define WINOGRAD_GAIN 2.2 // 3x3 with stride 1 on vector units (theory: 2.25)
-#define LAYOUT_PASSES 1.5 // NCHW to NHWC and back, on tensor cores
-#define CONV_SHARPNESS 3.0
+#define CONV_SHARE_BEFORE_AMPERE P("CONV_SHARE_BEFORE_AMPERE", 0.89)
+#define CONV_SHARE_SINCE_AMPERE P("CONV_SHARE_SINCE_AMPERE", 0.98)
+#define CONV_SHARE_VECTOR P("CONV_SHARE_VECTOR", 1.12)
+#define CONV_SHARE_CUDNN_5                                                                                             \
+    P("CONV_SHARE_CUDNN_5", 1.46) // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
+#define K_RAMP P("K_RAMP", 114.0) // elements of K that a tile loses to prologue and epilogue
+#define K_RAMP_CUDNN_5 P("K_RAMP_CUDNN_5", 900)
+#define CHANNEL_PAD 64.0                       // channels are padded to the smallest tile
+#define WINOGRAD_GAIN P("WINOGRAD_GAIN", 2.25) // 3x3 with stride 1 on vector units (theory: 2.25)
+#define LAYOUT_PASSES P("LAYOUT_PASSES", 1.9)  // NCHW to NHWC and back, on tensor cores
+#define CONV_SHARPNESS P("CONV_SHARPNESS", 3.0)
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
+#define GROUPED_GAIN P("GROUPED_GAIN", 1.0) // of kernels made for groups over padding each of them
+#define APART_BYTES P("APART_BYTES", 1.2)   // channels apart: passes over what goes in and out, against streaming
+#define APART_FLOPS P("APART_FLOPS", 0.25)  // and products on vector units, against their peak
+#define LAYER_NORM_FORWARD 2.0
+#define LAYER_NORM_BACKWARD 4.0
+#define BIAS_FORWARD 2.0 // an addition of its own
+#define BIAS_BACKWARD 1.0
+#define COPY_PASSES 2.0
+#define SQUEEZE_FORWARD 3.0 // the mean; each channel scaled
+#define SQUEEZE_BACKWARD 6.0
+#define SQUEEZE_KERNELS 8
+#define WINDOW_PASSES 6.0 // cutting into windows, shifting, and putting together again
 #define TILE 128.0
 #define SPLIT_K_LIMIT 8
 #define SPLIT_K_LEAST 256.0 // elements of K left to each part
+
+// How a framework runs what surrounds a convolution. Passes, forward and backward, read or write a whole tensor once:
+// cuDNN's batch norm reads its input twice, ReLU and sums are kernels of their own unless they are fused to it.
+typedef struct ImageTraits {
+    bool channels_last; // as convolutions on matrix units want it; else they change the layout there and back
+    double traffic;     // bytes moved, as a multiple of what the passes say
+    double batch_norm[2], relu[2], residual_add[2];
+    int kernels[2]; // of a convolution with its batch norm and ReLU
+} ImageTraits;
+// clang-format off
+#define SEPARATE .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .kernels = {3, 4}
+#define TOGETHER .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .kernels = {2, 3}
+static const ImageTraits image_traits[FRAMEWORK_COUNT] = {
+    [FRAMEWORK_EAGER] = {false, 1.08, SEPARATE},
+    [FRAMEWORK_MEGATRON] = {false, 1, SEPARATE},
+    [FRAMEWORK_TUNED] = {true, 0.95, TOGETHER},
+    [FRAMEWORK_GRAPH] = {true, 1.6, TOGETHER},
+    [FRAMEWORK_FUSED] = {false, 1.08, SEPARATE},
+    [FRAMEWORK_COMPOSED] = {true, 1.0, SEPARATE},
+    [FRAMEWORK_OPERATORS] = {false, 1, SEPARATE},
+    [FRAMEWORK_TENSORFLOW] = {true, 1.6, TOGETHER},
+};
+// clang-format on
+
+static const ImageTraits *image_traits_of(const Work *work) { return &image_traits[work->training->framework]; }
+
+static bool channels_last(const Work *work) {
+    ImageLayout layout = work->training->image_layout;
+    if (layout != IMAGE_LAYOUT_USUAL) return layout == IMAGE_LAYOUT_NHWC;
+    return image_traits_of(work)->channels_last;
+}
 
 static bool since_ampere(const Gpu *gpu) { return gpu->year >= 2020; }
 static bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
@@ -39,9 +93,9 @@ static double conv_share(const Work *work) {
 }
 
 static double memory_share(const Gpu *gpu) {
-    for (size_t i = 0; i < sizeof memory_shares / sizeof *memory_shares; i++)
-        if (strcmp(gpu->architecture, memory_shares[i].architecture) == 0) return memory_shares[i].share;
-    return 1;
+    if (before_volta(gpu)) return P("old_mem", 1.3);
+    double asked = gpu->memory_efficiency * gpu->memory_bytes_per_second / (gpu->sm_count * gpu->tensor_hz);
+    return pow(1 + pow(asked / P("SM_BYTES", 13), P("SM_SHARP", 2)), -1 / P("SM_SHARP", 2));
 }
 
 static double padded(double size, double unit) { return unit * ceil(size / unit); }
@@ -60,71 +114,152 @@ static double wave_loss(const Gpu *gpu, double m, double n, double k) {
 }
 
 typedef struct ConvGemm {
-    double m, n, k;
-    bool ramp; // K is short enough for the ramp to count
+    double m, n, k; // of one group
+    bool ramp;      // K is short enough for the ramp to count
     bool pad_m;
     bool winograd;
 } ConvGemm;
 
+static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
+    return layer->groups > 1 && layer->in_channels / layer->groups > 32 && precision_bytes(work->precision) <= 2 &&
+           channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
+}
+
 static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
     double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
-    double m = gemm.pad_m ? padded(gemm.m, CHANNEL_PAD) : gemm.m;
-    double flops = 2 * m * padded(gemm.n, CHANNEL_PAD) * k * wave_loss(work->gpu, gemm.m, gemm.n, gemm.k);
+    double m = gemm.pad_m && layer->groups == 1 ? padded(gemm.m, CHANNEL_PAD) : gemm.m;
+    double pad = layer->groups > 1 ? P("GROUP_PAD", 32) : CHANNEL_PAD;
+    double flops = 2 * m * padded(gemm.n, pad) * k * wave_loss(work->gpu, gemm.m, gemm.n, gemm.k);
+    if (layer->groups > 1) flops *= layer->groups / GROUPED_GAIN;
     if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
     if (gemm.winograd) flops /= WINOGRAD_GAIN;
     double compute = roofline_seconds(work->gpu, work->precision, flops / conv_share(work), 0);
+    if (wide_groups_last(work, layer))
+        compute =
+            roofline_seconds(work->gpu, FP32, 2 * layer->groups * gemm.m * gemm.n * gemm.k / P("WIDE_GROUPS", 0.1), 0);
 
     double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
     double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
     double bytes = work->element_bytes * (in + out + conv_parameters(layer));
-    bool layout_changes = precision_bytes(work->precision) <= 2 && !work->traits->channels_last;
+    bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
     if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
     double memory = memory_seconds(work->gpu, bytes / memory_share(work->gpu));
     return pow(pow(compute, CONV_SHARPNESS) + pow(memory, CONV_SHARPNESS), 1 / CONV_SHARPNESS);
 }
 
 static void cnn_bytes(const Work *work, Pass *pass, double passes, double elements) {
-    pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * elements / memory_share(work->gpu));
+    static const char *const names[] = {"t_eager", "t_m", "t_tuned", "t_graph", "t_f", "t_comp", "t_oper", "t_tf"};
+    double bytes = passes * work->element_bytes * elements *
+                   P(names[work->training->framework], image_traits_of(work)->traffic) / memory_share(work->gpu);
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
 }
 
 static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+    bool transposed = layer->kind == LAYER_TRANSPOSED; // each input pixel meets all taps, each output pixel one
     double in_pixels = work->samples * layer->in_size * layer->in_size;
     double out_pixels = work->samples * layer->out_size * layer->out_size;
-    double in_channels = layer->in_channels, out_channels = layer->out_channels;
-    double taps = (double)layer->kernel * layer->kernel;
+    double in_channels = (double)layer->in_channels / layer->groups;
+    double out_channels = (double)layer->out_channels / layer->groups;
+    double taps = conv_taps(layer), met = taps / ((double)layer->stride * layer->stride); // by a pixel's gradient
+    if (transposed) met = (double)layer->kernel * layer->kernel;
     // Images of three colours are padded to eight channels for tensor cores (four in 32 bits).
     double fed_channels = on_tensor_cores(work) ? padded(in_channels, 16 / work->element_bytes) : in_channels;
-    bool winograd = !on_tensor_cores(work) && layer->kernel == 3 && layer->stride == 1;
+    bool square = layer->kernel == 3 && (layer->kernel_wide == 0 || layer->kernel_wide == 3);
+    bool winograd = !on_tensor_cores(work) && square && layer->stride == 1 && layer->groups == 1;
 
     pass_now(forward)->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer,
         (ConvGemm){.m = out_pixels, .n = out_channels, .k = fed_channels * taps, .ramp = true, .winograd = winograd});
-    if (!first) { // with a stride only one in stride^2 taps meets an output
-        double met_taps = taps / ((double)layer->stride * layer->stride);
+    if (!first)
         pass_now(backward)->seconds[CAUSE_GEMM] += conv_seconds(
             work, layer,
-            (ConvGemm){
-                .m = in_pixels, .n = in_channels, .k = out_channels * met_taps, .ramp = true, .winograd = winograd});
-    }
+            (ConvGemm){.m = in_pixels, .n = in_channels, .k = out_channels * met, .ramp = true, .winograd = winograd});
     pass_now(weights_of(work, backward))->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
 }
 
-static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
-    const FrameworkTraits *traits = work->traits;
+// Channels apart: no product that matrix units could do, so bytes or vector units.
+static void apart_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+    double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
     double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
+    double flops = 2 * work->samples * conv_macs(layer) / APART_FLOPS;
+    double bytes = work->element_bytes * (in + out) / (APART_BYTES * memory_share(work->gpu));
+    double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
+    pass_now(forward)->seconds[CAUSE_GEMM] += seconds;
+    pass_now(backward)->seconds[CAUSE_GEMM] += (first ? 1 : 2) * seconds;
+}
 
-    conv_gemms(work, layer, first, forward, backward);
+static bool channels_apart(const ConvLayer *layer) {
+    return layer->groups > 1 && layer->groups == layer->in_channels && layer->groups == layer->out_channels;
+}
+
+// Queries, keys and values of a window meet only one another.
+static void window_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+    double pixels = (double)layer->window * layer->window, heads = layer->heads;
+    double windows =
+        work->samples * ceil((double)layer->out_size / layer->window) * ceil((double)layer->out_size / layer->window);
+    double head_size = layer->out_channels / heads, scores = windows * heads * pixels * pixels;
+    double elements = windows * pixels * layer->out_channels;
     for (int direction = FORWARD; direction <= BACKWARD; direction++) {
         Pass *pass = direction == FORWARD ? forward : backward;
-        double kernels = traits->conv_kernels[direction] - (layer->relu ? 0 : 1);
-        if (layer->batch_norm) cnn_bytes(work, pass, traits->batch_norm[direction], out);
-        if (layer->relu) cnn_bytes(work, pass, traits->relu[direction], out);
-        if (layer->residual_add) cnn_bytes(work, pass, traits->residual_add[direction], out);
-        if (layer->max_pool_after)
-            cnn_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, out);
-        pass_kernels(pass, fmax(1, kernels) + layer->residual_add + layer->max_pool_after);
+        for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
+            pass_gemm(work, pass, CAUSE_ATTENTION, work->precision, windows * heads, pixels, pixels, head_size);
+            pass_gemm(work, pass, CAUSE_ATTENTION, work->precision, windows * heads, pixels, head_size, pixels);
+        }
+        double bytes = work->traits->scores[direction] * scores + (2 * 4 + WINDOW_PASSES) * elements;
+        pass_bytes(work, pass, CAUSE_ATTENTION, work->element_bytes * bytes);
+        pass_kernels(pass, direction == FORWARD ? 14 : 22);
     }
+}
+
+// Norms, activations, sums and copies of what a layer gives.
+static double element_passes(const Work *work, const ConvLayer *layer, int direction) {
+    const ImageTraits *traits = image_traits_of(work);
+    bool forward = direction == FORWARD;
+    double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
+    double passes = 0;
+    if (layer->batch_norm) {
+        double last[2] = {P("bn_f", 2), P("bn_b", 3)};
+        passes += channels_last(work) && precision_bytes(work->precision) <= 2 ? last[direction]
+                                                                               : traits->batch_norm[direction];
+    }
+    if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
+    if (layer->relu) passes += traits->relu[direction];
+    if (layer->residual_add) passes += traits->residual_add[direction];
+    if (layer->bias && !layer->batch_norm) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
+    if (layer->scaled) passes += forward ? 2 : 4;
+    if (layer->copied) passes += COPY_PASSES;
+    if (layer->squeeze) passes += forward ? SQUEEZE_FORWARD : SQUEEZE_BACKWARD;
+    return passes;
+}
+
+static int extra_kernels(const ConvLayer *layer) {
+    return layer->residual_add + layer->max_pool_after + layer->scaled + (layer->squeeze ? SQUEEZE_KERNELS : 0);
+}
+
+static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+    double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
+    double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
+    double pooled = layer->max_pool_after ? out : layer->kind == LAYER_ELEMENTS && layer->kernel ? in : 0;
+    bool product = layer->kind != LAYER_ELEMENTS;
+    for (int direction = FORWARD; direction <= BACKWARD; direction++) {
+        Pass *pass = direction == FORWARD ? forward : backward;
+        double kernels = image_traits_of(work)->kernels[direction] - (layer->relu ? 0 : 1);
+        double passes = element_passes(work, layer, direction);
+        if (passes > 0) cnn_bytes(work, pass, passes, out);
+        if (pooled > 0) cnn_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, pooled);
+        pass_kernels(pass, (product ? fmax(1, kernels) : 1) + extra_kernels(layer));
+    }
+}
+
+static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+    if (layer->kind == LAYER_ATTENTION)
+        window_attention(work, layer, forward, backward);
+    else if (channels_apart(layer))
+        apart_cost(work, layer, first, forward, backward);
+    else if (layer->kind != LAYER_ELEMENTS)
+        conv_gemms(work, layer, first, forward, backward);
+    layer_elements(work, layer, forward, backward);
 }
 
 static void linear_cost(const Work *work, double out, double in, bool first, Pass *forward, Pass *backward) {
@@ -149,7 +284,7 @@ void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     for (int i = 0; i < model->conv_count; i++) {
         const ConvLayer *layer = &model->conv[i];
         if (layer->block != block) continue;
-        if (layer->linear)
+        if (layer->kind == LAYER_LINEAR)
             linear_cost(work, layer->out_channels, layer->in_channels, false, forward, backward);
         else
             conv_cost(work, layer, i == 0, forward, backward);

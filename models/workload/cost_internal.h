@@ -7,20 +7,19 @@
 
 // How kernels are run. A pass reads or writes a whole tensor once; "forward, backward".
 typedef struct FrameworkTraits {
-    double traffic;           // bytes moved by element-wise kernels, as a multiple of what the passes say
-    double issue_seconds;     // CPU time to issue one kernel
-    bool channels_last;       // convolutions need no change of layout
-    double hidden_bytes;      // of an element of those passes in mixed precision: autocast keeps them in fp32
-    double hidden[2];         // transformer layer: norms, residuals, dropout, biases; passes over h
-    double gelu[2], gated[2]; // passes over the FFN's width
-    double scores[2];         // plain attention: scale, mask, softmax, dropout; passes over s x s
-    double logit_bytes[2];    // per logit: 32-bit loss over 16-bit logits; eager software copies to 32 bits first
-    int layer_kernels[2];     // of a transformer layer with plain attention
-    double batch_norm[2], relu[2], residual_add[2]; // CNN
-    int conv_kernels[2];                            // of a convolution with its batch norm and ReLU
+    double traffic;              // bytes moved by element-wise kernels, as a multiple of what the passes say
+    double issue_seconds;        // CPU time to issue one kernel
+    double hidden_bytes;         // of an element of those passes in mixed precision: autocast keeps them in fp32
+    double hidden[2];            // transformer layer: norms, residuals, dropout, biases; passes over h
+    double gelu[2], gated[2];    // passes over the FFN's width
+    double scores[2];            // plain attention: scale, mask, softmax, dropout; passes over s x s
+    double logit_bytes[2];       // per logit: 32-bit loss over 16-bit logits; eager software copies to 32 bits first
+    int layer_kernels[2];        // of a transformer layer with plain attention
     double weight_cast_bytes[2]; // per parameter and micro-batch in mixed precision: casts, gradient accumulation
     double wire_bytes;           // of one gradient of mixed precision
     double gradient_bytes;       // of one gradient of mixed precision in memory
+    double wide_bytes; // of an element of the FFN's and the scores' passes in mixed precision; 0: as products have them
+    double adam_bytes; // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
 } FrameworkTraits;
 
 const FrameworkTraits *framework_traits(Framework framework);
@@ -85,6 +84,7 @@ void linear_backward(const Work *work, Pass *pass, double batch, double tokens, 
 void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 double hidden_tensor_bytes(const Work *work);
+double wide_bytes(const Work *work); // of an element of the FFN's and the scores' passes
 // Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
 void enter_region(const Work *work, Pass *pass);
 void leave_region(const Work *work, Pass *pass);

@@ -104,6 +104,17 @@ static Precision score_precision(const Work *work) {
     return aligned || work->gpu->vector_flops[FP32] == 0 ? work->safe_precision : FP32;
 }
 
+// ViT is trained without dropout and masks nothing. (Llama is too: the passes of its software were fitted on it.)
+#define DROPOUT_PASSES 2.5 // reads one, writes one and a mask of a byte
+#define MASK_PASSES 2.0
+static bool drops_out(const Model *model) { return model->patch == 0; }
+
+static double score_passes(const Work *work, int direction) {
+    double passes = work->traits->scores[direction];
+    if (drops_out(work->model) || passes < DROPOUT_PASSES + MASK_PASSES) return passes; // fused: one kernel anyway
+    return passes - DROPOUT_PASSES - (direction == FORWARD ? MASK_PASSES : 0);
+}
+
 static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double seq_len = work->training->seq_len, queries = seq_len / work->cp, head_dim = work->model->head_dim;
     double value_dim = shard->value / shard->heads;
@@ -114,7 +125,7 @@ static void plain_attention(const Work *work, Pass *pass, const Shard *shard, in
         pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, value_dim, seq_len);
     }
     double scores = batch * queries * seq_len;
-    pass_bytes(work, pass, CAUSE_ATTENTION, work->traits->scores[direction] * work->element_bytes * scores);
+    pass_bytes(work, pass, CAUSE_ATTENTION, score_passes(work, direction) * wide_bytes(work) * scores);
 }
 
 // Keys and values go once around the ring of ranks that share the sequence, in backward their gradients too (Liu et al.
@@ -163,12 +174,13 @@ static void hidden_passes(const Work *work, Pass *pass, const Shard *shard, int 
     double elements = shard->tokens * shard->hidden * shard->share;
     bool cast = work->training->mixed_precision && !work->training->half_weights;
     double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
-    pass_bytes(work, pass, CAUSE_MEMORY, work->traits->hidden[direction] / 2 * bytes * elements);
+    double passes = work->traits->hidden[direction] - (drops_out(work->model) ? 0 : 2 * DROPOUT_PASSES);
+    pass_bytes(work, pass, CAUSE_MEMORY, passes / 2 * bytes * elements);
 }
 
 static void mlp_passes(const Work *work, Pass *pass, const Shard *shard, int direction) {
     const double *passes = work->model->gated_mlp ? work->traits->gated : work->traits->gelu;
-    pass_bytes(work, pass, CAUSE_MEMORY, passes[direction] * work->element_bytes * shard->tokens * shard->ffn);
+    pass_bytes(work, pass, CAUSE_MEMORY, passes[direction] * wide_bytes(work) * shard->tokens * shard->ffn);
 }
 
 static void qkv_passes(const Work *work, Pass *pass, const Shard *shard) { // split and merge of heads
@@ -180,6 +192,11 @@ static void weight_passes(const Work *work, Pass *pass, double parameters, int d
     if (!work->training->mixed_precision) return;
     double bytes = weight_traffic(work->training, direction) * parameters;
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
+}
+
+double wide_bytes(const Work *work) {
+    bool wide = work->training->mixed_precision && work->traits->wide_bytes > 0;
+    return wide ? work->traits->wide_bytes : work->element_bytes;
 }
 
 double hidden_tensor_bytes(const Work *work) { return work->tokens * work->model->hidden * work->element_bytes; }
@@ -381,6 +398,8 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     const Model *model = work->model;
     double elements = shard.tokens * shard.hidden;
 
+    double pixels = 3.0 * model->patch * model->patch;
+    if (model->patch) pass_gemm(work, forward, CAUSE_GEMM, work->precision, 1, shard.tokens, shard.hidden, pixels);
     pass_bytes(work, forward, CAUSE_MEMORY, 5 * work->element_bytes * elements); // look up, add positions, dropout
     pass_kernels(forward, 6);
     leave_region(work, forward);
@@ -388,6 +407,7 @@ static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     // Rows are scattered into a gradient as large as the table, which is cleared and added.
     if (work->training->lora_rank > 0) return;
     enter_region(work, backward);
+    if (model->patch) pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, shard.hidden, pixels, shard.tokens);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
     pass_bytes(work, weights_of(work, backward), CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
     pass_kernels(backward, 8);
@@ -403,7 +423,7 @@ static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
 
     pass_bytes(work, forward, CAUSE_MEMORY, 2 * norm_bytes);
     enter_region(work, forward);
-    if (!model->causal) linear_forward(work, forward, 1, tokens, h, h);
+    if (has_dense_head(model)) linear_forward(work, forward, 1, tokens, h, h);
     pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
     pass_bytes(work, forward, CAUSE_MEMORY, logit_bytes[FORWARD] * tokens * vocab);
     pass_kernels(forward, 12);
@@ -414,7 +434,7 @@ static void logits_cost(const Work *work, Pass *forward, Pass *backward) {
     pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
     if (work->training->lora_rank == 0)
         pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
-    if (!model->causal) linear_backward(work, backward, 1, tokens, h, h);
+    if (has_dense_head(model)) linear_backward(work, backward, 1, tokens, h, h);
     pass_kernels(backward, 16);
     leave_region(work, backward);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * norm_bytes);

@@ -89,7 +89,7 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
 
     bool resized = option_given(options, "image-size") || option_given(options, "classes");
     if (!resized) return model;
-    if (model->kind != MODEL_CNN) {
+    if (!takes_images(model)) {
         problem_add(problems, command_line, "%s takes no images: --image-size and --classes are of no use",
                     model->name);
         problem_hint(problems, "leave them out");
@@ -97,10 +97,11 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
     }
     int image_size = small_count(options, "image-size", model->image_size, problems);
     int classes = small_count(options, "classes", model->classes, problems);
-    if (image_size < 8 || image_size > 8192 || classes < 1 || classes > 10000000) {
-        problem_add(problems, command_line, "images of %d pixels a side in %d classes cannot be worked with",
+    int least = least_image_size(model);
+    if (image_size < least || image_size > 8192 || classes < 1 || classes > 10000000) {
+        problem_add(problems, command_line, "%s cannot work with images of %d pixels a side in %d classes", model->name,
                     image_size, classes);
-        problem_hint(problems, "8 to 8192 pixels, 1 to 10 million classes");
+        problem_hint(problems, "%d to 8192 pixels, 1 to 10 million classes", least);
         return NULL;
     }
     return model_resized(arena, model, image_size, classes);
@@ -262,6 +263,11 @@ static void check_transformer(const TrainingSpec *training, Problems *problems) 
         problem_add(problems, training->where, "%s has positions for %d tokens, not %.0f", model->name,
                     model->max_positions, training->seq_len);
         problem_hint(problems, "seq at most %d", model->max_positions);
+    }
+    if (model->patch && training->seq_len != model->max_positions) {
+        problem_add(problems, training->where, "%s cuts images of %d pixels into %d tokens, not %.0f", model->name,
+                    model->image_size, model->max_positions, training->seq_len);
+        problem_hint(problems, "leave seq out; the image's size decides");
     }
 }
 

@@ -41,14 +41,9 @@ static double samples_per_rank_and_step(const Lowering *l) {
 
 static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
     const Model *model = training->model;
-    switch (model->kind) {
-    case MODEL_CNN:
-        return 3.0 * model->image_size * model->image_size * 4;
-    case MODEL_MLP:
-        return model->widths[0] * 4.0;
-    default:
-        return training->seq_len * 8; // token ids are 64-bit
-    }
+    if (takes_images(model)) return 3.0 * model->image_size * model->image_size * 4;
+    if (model->kind == MODEL_MLP) return model->widths[0] * 4.0;
+    return training->seq_len * 8; // token ids are 64-bit
 }
 
 static double decode_seconds(const Lowering *l, int node) {
@@ -56,7 +51,8 @@ static double decode_seconds(const Lowering *l, int node) {
     if (training->samples_per_second_per_worker <= 0) return 0;
     const NodeType *type = l->cluster->node_of[node];
     double workers = training->loader_workers > 0 ? training->loader_workers : 1;
-    double cores = type->cpu_cores > 0 ? (double)type->cpu_cores / type->gpu_count : workers;
+    int sharing = type->gpu_count < l->cluster->gpu_count ? type->gpu_count : l->cluster->gpu_count;
+    double cores = type->cpu_cores > 0 ? (double)type->cpu_cores / sharing : workers; // GPUs without work need none
     if (workers > cores && cores >= 1) workers = cores;
     return samples_per_rank_and_step(l) / (workers * training->samples_per_second_per_worker);
 }

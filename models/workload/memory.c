@@ -49,7 +49,7 @@ double block_parameters_per_gpu(const Model *model, int block, const TrainingSpe
         LayerWeights weights = layer_weights(model, block);
         return weights_per_gpu(model, &weights, tp, training->layout.ep);
     }
-    double table = (double)model->vocab * model->hidden;
+    double table = model->patch ? 0 : (double)model->vocab * model->hidden;
     return block_parameters(model, 0) - table + table / tp;
 }
 
@@ -73,7 +73,9 @@ static bool keeps_scores(const Work *work) {
     return work->training->attention == ATTENTION_PLAIN && work->training->recompute == RECOMPUTE_NONE;
 }
 
-static double masks(const Work *work) { return work->model->rms_norm ? 0 : MASK_BYTES; } // Llama trains without dropout
+static double masks(const Work *work) {
+    return work->model->rms_norm || work->model->patch ? 0 : MASK_BYTES;
+} // Llama trains without dropout
 
 // An MLP keeps its activation's inputs and output per token; experts also the copies sorted for them, before and after.
 static double mlp_kept_bytes(const Work *work, int block) {
@@ -132,7 +134,14 @@ static double image_bytes(const Work *work, double channels, double size) {
 static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool first) {
     double out = image_bytes(work, layer->out_channels, layer->out_size);
     double kept = first ? image_bytes(work, layer->in_channels, layer->in_size) : 0;
-    kept += out * (layer->batch_norm ? 2 : 1);
+    bool norm = layer->batch_norm || layer->layer_norm;
+    if (layer->kind == LAYER_ELEMENTS) return norm || layer->kernel || layer->copied ? kept + out : kept;
+    kept += out * (norm ? 2 : 1);
+    if (layer->kind == LAYER_ATTENTION) {
+        double scores = image_bytes(work, layer->heads, layer->out_size) * layer->window * layer->window;
+        kept += 2 * scores;
+    }
+    if (layer->squeeze) kept += out;
     if (layer->max_pool_after)
         kept += out / 4 + out / work->element_bytes; // the pooled image, and which pixel won (8 of 32 bytes)
     return kept;

@@ -4,13 +4,11 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "models/workload/image_layers.h"
 #include "models/workload/model_internal.h"
 #include "sim/check.h"
 
-static const char *const other_names[] = {"resnet-18", "resnet-34", "resnet-50", "resnet-101", "resnet-152",
-                                          "alexnet",   "vgg-11",    "vgg-13",    "vgg-16",     "mlp-mnist"};
-#define OTHER_COUNT ((int)(sizeof other_names / sizeof *other_names))
-#define NAMES_ROOM 64
+#define NAMES_ROOM 128
 
 typedef struct Alias {
     const char *alias, *name;
@@ -24,7 +22,15 @@ static const Alias aliases[] = {
     {"megatron-1008b", "megatron-1t"}, {"mt-nlg-530b", "megatron-530b"}, {"bert-base-uncased", "bert-base"},
     {"bert-large-uncased", "bert-large"}, {"llama-7b", "llama-2-7b"}, {"llama-13b", "llama-2-13b"},
     {"llama-70b", "llama-2-70b"}, {"llama-3.1-8b", "llama-3-8b"}, {"llama-3.1-70b", "llama-3-70b"},
-    {"resnet-50-v1.5", "resnet-50"}, {"mnist-mlp", "mlp-mnist"},
+    {"resnet-50-v1.5", "resnet-50"}, {"mnist-mlp", "mlp-mnist"}, {"mobilenetv2-100", "mobilenet-v2"},
+    {"seresnext-101-32x4d", "se-resnext-101-32x4d"}, {"seresnext-50-32x4d", "se-resnext-50-32x4d"},
+    {"seresnet-50", "se-resnet-50"}, {"vit-b-16", "vit-base-patch16"}, {"vit-b-32", "vit-base-patch32"},
+    {"vit-s-16", "vit-small-patch16"}, {"vit-l-16", "vit-large-patch16"}, {"vit-l-32", "vit-large-patch32"},
+    {"vit-h-14", "vit-huge-patch14"}, {"deit-tiny-patch16", "vit-tiny-patch16"},
+    {"deit-small-patch16", "vit-small-patch16"}, {"deit-base-patch16", "vit-base-patch16"},
+    {"swin-tiny-patch4-window7", "swin-tiny"}, {"swin-small-patch4-window7", "swin-small"},
+    {"swin-base-patch4-window7", "swin-base"}, {"swin-large-patch4-window7", "swin-large"},
+    {"unet-medical", "unet"},
 };
 // clang-format on
 #define ALIAS_COUNT ((int)(sizeof aliases / sizeof *aliases))
@@ -32,10 +38,12 @@ static const Alias aliases[] = {
 const char *const *model_names(int *count) {
     static const char *names[NAMES_ROOM];
     int n = 0;
-    CHECK(transformer_count + expert_model_count + OTHER_COUNT <= NAMES_ROOM);
+    CHECK(transformer_count + expert_model_count + image_model_count + vision_transformer_count < NAMES_ROOM);
     for (int i = 0; i < transformer_count; i++) names[n++] = transformer_name(i);
     for (int i = 0; i < expert_model_count; i++) names[n++] = expert_model_name(i);
-    for (int i = 0; i < OTHER_COUNT; i++) names[n++] = other_names[i];
+    for (int i = 0; i < image_model_count; i++) names[n++] = image_model_name(i);
+    for (int i = 0; i < vision_transformer_count; i++) names[n++] = vision_transformer_name(i);
+    names[n++] = "mlp-mnist";
     *count = n;
     return names;
 }
@@ -71,7 +79,7 @@ static const char *nearest_model(const char *name, const char *const *names, int
 }
 
 const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems) {
-    int count = 0, depth = 0;
+    int count = 0;
     const char *const *names = model_names(&count);
     const char *full = full_name(name);
     if (!full) {
@@ -83,8 +91,8 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
             problem_hint_names(problems, name, names, count);
         return NULL;
     }
-    if (resnet_depth(full, &depth)) return model_resnet(arena, depth, 224, 1000, where, problems);
-    if (convnet_known(full)) return convnet_build(arena, full, 224, 1000);
+    if (image_model_index(full) >= 0) return image_model(arena, image_model_index(full), 0, 0);
+    if (vision_transformer_index(full) >= 0) return vision_transformer(arena, vision_transformer_index(full), 0, 0);
     for (int i = 0; i < transformer_count; i++)
         if (strcmp(full, transformer_name(i)) == 0) return transformer_named(arena, i);
 

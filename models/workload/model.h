@@ -10,15 +10,28 @@
 
 typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP } ModelKind;
 
-// One convolution or linear layer of a CNN with what follows it. Sizes are per image, before batching.
+typedef enum LayerKind {
+    LAYER_CONVOLUTION,
+    LAYER_LINEAR,     // in_channels x out_channels after global average pooling
+    LAYER_TRANSPOSED, // 2x2 with stride 2, backwards: doubles the image
+    LAYER_ELEMENTS,   // no product: pooling (kernel > 0), a norm, an activation or a copy of what comes in
+    LAYER_ATTENTION   // of pixels within square windows; the layer before gives queries, keys and values
+} LayerKind;
+
+// One layer of an image network with what follows it. Sizes are per image, before batching.
 typedef struct ConvLayer {
     const char *name;
+    LayerKind kind;
     int in_channels, out_channels, kernel, stride, groups;
-    int in_size, out_size; // square height = width
-    bool batch_norm, relu, residual_add;
-    bool max_pool_after; // 3x3 stride 2, on this layer's output
-    bool linear;         // the classifier: in_channels x out_channels after global average pooling
-    int block;           // which block (below) it belongs to
+    int kernel_wide;                     // where the kernel is not as wide as high; 0: it is
+    int in_size, out_size;               // square height = width
+    bool batch_norm, relu, residual_add; // relu: or another activation
+    bool layer_norm, bias, scaled;       // scaled: by a learned factor for each channel
+    bool max_pool_after;                 // 3x3 stride 2, on this layer's output
+    bool copied;                         // branches are copied to lie side by side
+    int squeeze;                         // channels are weighted by a network of this width (SE); 0 none
+    int window, heads;                   // attention: pixels along a window's side
+    int block;                           // which block (below) it belongs to
 } ConvLayer;
 
 // Layers whose MLP is a choice of experts. Layer i of 0 … is one when i >= first_dense and every-th: (i + 1) % every =
@@ -52,7 +65,10 @@ typedef struct Model {
     LatentShape latent;
     int extra_heads;   // layers that predict tokens further on, each with an own layer (MTP; DeepSeek-V3, 2024)
     double head_share; // share of positions that get logits: 1, or an encoder's masked 20 of 128
-    // CNN
+    // Images cut into patches of so many pixels a side are the tokens (ViT); 0: words are. The vocabulary is the
+    // classes, which only one token of each image is asked for.
+    int patch;
+    // CNN, and ViT
     int image_size, classes;
     const ConvLayer *conv;
     int conv_count;
@@ -61,8 +77,8 @@ typedef struct Model {
     int width_count;
 } Model;
 
-// The built-in library: gpt2-124m … gpt2-1.5b, gpt3-125m … gpt3-175b (published-shape table), megatron-1.7b … 1t
-// (SC21 and Korthikanti 2022), bert-base/large shapes, resnet-18/34/50/101/152, mlp-mnist. Known by name or alias.
+// The built-in library: transformers (transformer.c), mixtures of experts (library_experts.c), image networks
+// (image_models.c, vision_transformer.c), mlp-mnist. Known by name or alias.
 const char *const *model_names(int *count);
 // NULL after "no model is called …" with did-you-mean. Image size and sequence length are set by the training.
 const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems);
@@ -78,8 +94,11 @@ const Model *model_transformer(Arena *arena, const TransformerShape *shape, Wher
 const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, Where where, Problems *problems);
 const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where,
                        Problems *problems);
-// The same CNN for another image size or class count.
+// The same network for images of another size or another number of classes; 0: as it is. Only of models that take
+// images.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
+bool takes_images(const Model *model);
+int least_image_size(const Model *model); // below it nothing is left of an image
 
 double model_parameters(const Model *model);           // all
 double model_active_parameters(const Model *model);    // that one token meets: of routed experts only those chosen

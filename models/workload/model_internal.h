@@ -34,10 +34,16 @@ extern const int expert_model_count; // the library's mixtures of experts
 const char *expert_model_name(int index);
 const Model *expert_model(Arena *arena, int index);
 
-double conv_parameters(const ConvLayer *layer); // with its batch norm
+extern const int vision_transformer_count; // the library's image transformers
+const char *vision_transformer_name(int index);
+const Model *vision_transformer(Arena *arena, int index, int image_size, int classes); // 0: usual
+int vision_transformer_index(const char *name);                                        // -1: none
+
+double conv_parameters(const ConvLayer *layer); // with its norm
 double conv_macs(const ConvLayer *layer);       // multiply-adds of one image
-bool convnet_known(const char *name);           // "vgg-16", "alexnet"
-const Model *convnet_build(Arena *arena, const char *name, int image_size, int classes);
-bool resnet_depth(const char *name, int *depth); // "resnet-50"
+double conv_taps(const ConvLayer *layer);       // products that each output has of each channel
+
+// BERT's head has a dense layer before the logits.
+static inline bool has_dense_head(const Model *model) { return !model->causal && !model->patch; }
 
 #endif

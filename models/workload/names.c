@@ -6,8 +6,10 @@ const char *const strategy_names[STRATEGY_COUNT] = {"auto", "single", "data-para
 const char *const schedule_names[SCHEDULE_COUNT] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"};
 const char *const recompute_names[RECOMPUTE_COUNT] = {"none", "selective", "full", "operations"};
 const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash", "flash1", "flash2"};
-const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tuned", "graph", "fused", "composed"};
+const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tuned",     "graph",
+                                                      "fused", "composed", "operators", "tensorflow"};
 const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam"};
+const char *const image_layout_names[IMAGE_LAYOUT_COUNT] = {"usual", "nchw", "nhwc"};
 
 const char *const cause_names[CAUSE_COUNT] = {
     "gemm", "attention", "memory-bound", "launch", "recompute", "optimizer", "tp",    "cp",
@@ -45,3 +47,6 @@ const char *recompute_name(Recompute recompute) { return name_at(recompute_names
 const char *attention_name(Attention attention) { return name_at(attention_names, ATTENTION_COUNT, (int)attention); }
 const char *framework_name(Framework framework) { return name_at(framework_names, FRAMEWORK_COUNT, (int)framework); }
 const char *optimizer_name(Optimizer optimizer) { return name_at(optimizer_names, OPTIMIZER_COUNT, (int)optimizer); }
+const char *image_layout_name(ImageLayout layout) {
+    return name_at(image_layout_names, IMAGE_LAYOUT_COUNT, (int)layout);
+}

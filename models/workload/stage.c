@@ -246,14 +246,13 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
     const Resolved *r = request->resolved;
     ShapeList *shapes = shapes_of(&builder, SLOT_DP);
     double element = precision_bytes(training->precision), samples = r->micro_batch * r->dp;
-    double input = training->model->kind == MODEL_CNN
-                       ? 3.0 * training->model->image_size * training->model->image_size * 4
-                       : training->seq_len * 8;
+    double input = takes_images(training->model) ? 3.0 * training->model->image_size * training->model->image_size * 4
+                                                 : training->seq_len * 8;
     if (training->model->kind == MODEL_MLP) input = training->model->widths[0] * 4.0;
     double weights = builder.parameters * (training->mixed_precision ? 4 : element);
-    double outputs = training->model->kind == MODEL_TRANSFORMER ? training->seq_len * training->model->vocab * element
-                     : training->model->kind == MODEL_CNN
-                         ? training->model->classes * 4.0
+    double outputs = takes_images(training->model) ? training->model->classes * 4.0
+                     : training->model->kind == MODEL_TRANSFORMER
+                         ? training->seq_len * training->model->vocab * element
                          : training->model->widths[training->model->width_count - 1] * 4.0;
     put(&builder, STREAM_MAIN,
         transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));

@@ -50,6 +50,8 @@ static void close_bucket(Builder *builder) {
     int ready = new_mark(builder), done = new_mark(builder);
     put(builder, STREAM_MAIN, record_op(ready));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, ready));
+    if (builder->request->training->reduce_cycle_seconds > 0)
+        put(builder, STREAM_GRADIENTS, work_op(CAUSE_DP, builder->request->training->reduce_cycle_seconds));
     put_reduction(builder, builder->bucket_parameters, builder->bucket_experts);
     put(builder, STREAM_GRADIENTS, record_op(done));
     builder->bucket_marks[builder->bucket_count++] = done;

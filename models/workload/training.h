@@ -50,11 +50,15 @@ typedef enum Framework {
     FRAMEWORK_MEGATRON,
     FRAMEWORK_TUNED,
     FRAMEWORK_GRAPH,
-    FRAMEWORK_FUSED,    // eager PyTorch with fused norms and attention (MPT under Composer)
-    FRAMEWORK_COMPOSED, // a graph that is not fused: norms, GELU and dropout from many elementary kernels (TF1 without
-                        // XLA)
+    FRAMEWORK_FUSED,     // eager PyTorch with fused norms and attention (MPT under Composer)
+    FRAMEWORK_COMPOSED,  // a graph that is not fused: norms, GELU and dropout from many elementary kernels (TF1 without
+                         // XLA)
+    FRAMEWORK_OPERATORS, // a graph whose every operator is one kernel (MXNet, OneFlow, PaddlePaddle since 2021)
+    FRAMEWORK_TENSORFLOW, // XLA, whose element-wise kernels stay in 32 bits under automatic mixed precision
     FRAMEWORK_COUNT
 } Framework;
+// How images lie in memory. Matrix units want channels last; "usual" is what the framework's convolutions are given.
+typedef enum ImageLayout { IMAGE_LAYOUT_USUAL, IMAGE_LAYOUT_NCHW, IMAGE_LAYOUT_NHWC, IMAGE_LAYOUT_COUNT } ImageLayout;
 typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_COUNT } Optimizer;
 
 const char *strategy_name(Strategy strategy);
@@ -63,12 +67,14 @@ const char *recompute_name(Recompute recompute);
 const char *attention_name(Attention attention);
 const char *framework_name(Framework framework);
 const char *optimizer_name(Optimizer optimizer);
+const char *image_layout_name(ImageLayout layout);
 // Name tables for lookups and did-you-mean: index = enum value.
-extern const char *const strategy_names[STRATEGY_COUNT], *const schedule_names[SCHEDULE_COUNT],
-                                                             *const recompute_names[RECOMPUTE_COUNT],
-                                                                 *const attention_names[ATTENTION_COUNT],
-                                                                     *const framework_names[FRAMEWORK_COUNT],
-                                                                         *const optimizer_names[OPTIMIZER_COUNT];
+extern const char *const strategy_names[STRATEGY_COUNT],
+    *const schedule_names[SCHEDULE_COUNT], *const recompute_names[RECOMPUTE_COUNT],
+                                               *const attention_names[ATTENTION_COUNT],
+                                                   *const framework_names[FRAMEWORK_COUNT],
+                                                       *const optimizer_names[OPTIMIZER_COUNT],
+                                                           *const image_layout_names[IMAGE_LAYOUT_COUNT];
 
 typedef struct Layout {
     int tp, pp, vpp, dp; // vpp: virtual stages per pipeline rank (interleaved); dp 0: fill
@@ -102,9 +108,11 @@ typedef struct TrainingSpec {
     Recompute recompute;
     Attention attention;
     Framework framework;
+    ImageLayout image_layout;
     Optimizer optimizer;
     Backend backend;
-    double bucket_bytes; // DDP buckets; 25 MiB as PyTorch does
+    double bucket_bytes;         // DDP buckets; 25 MiB as PyTorch does
+    double reduce_cycle_seconds; // how often a background thread looks for gradients to reduce (Horovod); 0: at once
     bool overlap_grad_reduce;
     bool overlap_param_gather;  // ZeRO 1: weights are gathered while the next forward runs
     bool tp_overlap;            // tensor-parallel traffic passes in pieces beside its products (user buffers)

@@ -68,7 +68,8 @@ LayerWeights extra_head_weights(const Model *model) {
 
 double model_embedding_parameters(const Model *model) {
     if (model->kind != MODEL_TRANSFORMER) return 0;
-    double tables = (double)model->vocab * model->hidden;
+    double pixels = 3.0 * model->patch * model->patch;
+    double tables = (model->patch ? pixels : (double)model->vocab) * model->hidden;
     if (model->learned_positions) tables += (double)model->max_positions * model->hidden;
     return tables;
 }
@@ -76,6 +77,7 @@ double model_embedding_parameters(const Model *model) {
 // BERT adds two token types and a norm to its embedding, and a dense layer, a norm and a bias to its head.
 static double embedding_block_parameters(const Model *model) {
     double h = model->hidden;
+    if (model->patch) return model_embedding_parameters(model) + 2 * h; // the patches' bias, the class's token
     return model_embedding_parameters(model) + (model->causal ? 0 : 2 * h + norm_parameters(model));
 }
 
@@ -84,7 +86,8 @@ static double head_block_parameters(const Model *model) {
     double table = model->tied_embedding ? 0 : vocab * h;
     LayerWeights extra = extra_head_weights(model);
     double more = extra.split + extra.routed + extra.whole;
-    return table + norm_parameters(model) + (model->causal ? 0 : h * h + h + vocab) + more;
+    double biases = model->patch ? vocab : has_dense_head(model) ? h * h + h + vocab : 0;
+    return table + norm_parameters(model) + biases + more;
 }
 
 double transformer_block_parameters(const Model *model, int block) {
@@ -133,8 +136,9 @@ static double layer_flops(const Model *model, int block, double seq_len) { // of
 // own keys (Narayanan et al. 2021, appendix): attention counts the whole square whether masked or not.
 double transformer_forward_flops(const Model *model, double seq_len) {
     double h = model->hidden;
-    double head = 2 * (double)model->vocab * h + (model->causal ? 0 : 2 * h * h), layers = 0;
+    double head = 2 * (double)model->vocab * h + (has_dense_head(model) ? 2 * h * h : 0), layers = 0;
+    double patches = 2 * 3.0 * model->patch * model->patch * h;
     for (int block = 1; block <= model->layers; block++) layers += layer_flops(model, block, seq_len);
     double extra = model->extra_heads * (4 * h * h + layer_flops(model, model->layers, seq_len) + head);
-    return seq_len * (layers + model->head_share * head + extra);
+    return seq_len * (patches + layers + model->head_share * head + extra);
 }
