@@ -66,7 +66,6 @@ static void make_room(Arena *arena, Fluid *fluid) {
                 seen[link] = c + 1;
             }
     for (int l = 0; l < system->link_count; l++) {
-        fluid->links[l].capacity = load_from_rate(system->links[l].bytes_per_second);
         fluid->links[l].users = ARENA_ARRAY(arena, User, room[l]);
     }
 }
@@ -381,6 +380,8 @@ void fluid_share(Fluid *fluid, SimTime now) {
     }
     fluid->dirty_count = 0;
 }
+
+void fluid_set_patience(Fluid *fluid, int64_t patience) { filling_set_patience(fluid->filling, patience); }
 
 double fluid_rate(const Fluid *fluid, int32_t channel) { return fluid->activities[channel].rate; }
 

@@ -17,6 +17,9 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now);
 // It has ended (its end time has come). true: fluid_share must be called before time moves on.
 bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now);
 void fluid_share(Fluid *fluid, SimTime now);
+// How often a sharing may look at a link before it starts over from nothing, as a multiple of the links; rates do not
+// depend on it. For tests.
+void fluid_set_patience(Fluid *fluid, int64_t patience);
 double fluid_rate(const Fluid *fluid, int32_t channel); // payload bytes per second; 0 when idle
 const double *fluid_link_bytes(const Fluid *fluid);     // carried so far by transfers that have ended
 

@@ -23,7 +23,8 @@ struct Filling {
     LinkState *links;
     const int64_t *limits;
     int64_t *levels;
-    int32_t link_count, channel_count;
+    Load *capacity; // [link]
+    int32_t link_count;
     HeapEntry *heap; // links where the equations may fail
     int32_t heap_count;
     Riser *risers;
@@ -43,7 +44,7 @@ Filling *filling_create(Arena *arena, const System *system, const Routes *routes
     f->limits = limits;
     f->levels = levels;
     f->link_count = system->link_count;
-    f->channel_count = system->channel_count;
+    f->capacity = ARENA_ARRAY(arena, Load, system->link_count);
     f->heap = ARENA_ARRAY(arena, HeapEntry, system->link_count);
     f->risers = ARENA_ARRAY(arena, Riser, system->channel_count);
     f->changed = ARENA_ARRAY(arena, int32_t, system->channel_count);
@@ -51,7 +52,7 @@ Filling *filling_create(Arena *arena, const System *system, const Routes *routes
     f->filling = 1;
     f->patience = USUAL_PATIENCE;
     for (int32_t l = 0; l < system->link_count; l++) {
-        links[l].slack = links[l].capacity;
+        f->capacity[l] = links[l].slack = load_from_rate(system->links[l].bytes_per_second);
         links[l].level = LEVEL_MOST;
     }
     return f;
@@ -90,13 +91,26 @@ static int32_t dequeue(Filling *f) {
 
 static bool is_next(const Filling *f, int64_t level) { return !f->heap_count || level <= f->heap[0].level; }
 
-// ---- Where the equations fail: a link is overloaded, or it holds users back that it has room for.
+// ---- Where the equations fail: a link is overloaded, or it holds users back that it has room for. Levels are rounded
+// down, and ties are for the link: so it may also hold users that are within a unit or so of what holds them elsewhere.
+static bool may_be_overloaded(const LinkState *link) {
+    return link->slack < 0 || link->doubtful || (link->level == LEVEL_MOST && link->slack < link->share_sum);
+}
+
+static int64_t near_units(const LinkState *link) {
+    return link->held_share > 0 ? link->share_sum / link->held_share + 1 : 0;
+}
+
+static bool is_near(const LinkState *link, int64_t level) {
+    return level < link->level && (Load)(link->level - level - 1) * link->held_share < link->share_sum;
+}
+
 static bool has_room(const LinkState *link) { return link->level < LEVEL_MOST && link->slack >= link->held_share; }
 
-static void look_at(Filling *f, int32_t id) {
+static inline void look_at(Filling *f, int32_t id) {
     const LinkState *link = &f->links[id];
     if (link->queued) return;
-    if (link->slack < 0)
+    if (may_be_overloaded(link))
         enqueue(f, id, f->now);
     else if (has_room(link))
         enqueue(f, id, link->level);
@@ -109,19 +123,36 @@ static void note_change(Filling *f, int32_t channel) {
     f->changed[f->changed_count++] = channel;
 }
 
+static void load_more(Filling *f, int32_t id, Load more) {
+    LinkState *link = &f->links[id];
+    link->slack -= more;
+    if (link->slack < link->share_sum && !link->queued) enqueue(f, id, f->now);
+}
+
+static void load_more_limit(Filling *f, int32_t id, int64_t old, int64_t level, int64_t share, Load more) {
+    LinkState *link = &f->links[id];
+    link->slack -= more;
+    link->held_share += (level == link->level ? share : 0) - (old == link->level ? share : 0);
+    if (is_near(link, level)) link->doubtful = true;
+    look_at(f, id);
+}
+
 static void move(Filling *f, int32_t channel, int64_t level) {
     const Route *route = &f->routes->items[channel];
     const int32_t *ids = &f->routes->links[route->first];
-    int64_t old = f->levels[channel], change = level - old;
+    int64_t old = f->levels[channel], share = route->share;
+    Load more = (Load)(level - old) * share;
     note_change(f, channel);
     f->levels[channel] = level;
     for (int32_t u = 0; u < route->use_count; u++) {
-        LinkState *link = &f->links[ids[u]];
-        int64_t share = share_of(f->routes, route, u);
-        link->slack -= (Load)change * share;
-        if (old == link->level) link->held_share -= share;
-        if (level == link->level) link->held_share += share;
-        look_at(f, ids[u]);
+        if (route->share < 0) { // not the same on all links
+            share = f->routes->shares[route->first + u];
+            more = (Load)(level - old) * share;
+        }
+        if (f->links[ids[u]].level == LEVEL_MOST)
+            load_more(f, ids[u], more);
+        else
+            load_more_limit(f, ids[u], old, level, share, more);
     }
 }
 
@@ -144,7 +175,7 @@ static int64_t level_alone(const Filling *f, int32_t channel) {
     for (int32_t u = 0; u < route->use_count; u++) {
         int64_t share = share_of(f->routes, route, u);
         if (share == 0) continue;
-        int64_t fits = level_that_fits(f->links[f->routes->links[route->first + u]].capacity, share);
+        int64_t fits = level_that_fits(f->capacity[f->routes->links[route->first + u]], share);
         if (fits < level) level = fits;
     }
     return level;
@@ -152,15 +183,16 @@ static int64_t level_alone(const Filling *f, int32_t channel) {
 
 // ---- Mending a link.
 
-// The split of what is left among those of the risers that nothing else holds back below it; the others come to stand
-// behind them. Returns it, and how many share it.
+// The split of what is left among those of the risers that are not held back below it, whose number it leaves in
+// `count`: 0 when all of them are.
 static int64_t split(Riser *risers, int32_t *count, Load left, int64_t share) {
-    int64_t level = level_that_fits(left, share);
-    for (int32_t before = -1; before != *count;) {
+    int64_t level = LEVEL_MOST;
+    for (int32_t before = -1; before != *count && share > 0;) {
         before = *count;
+        level = level_that_fits(left, share);
         for (int32_t i = 0; i < *count;) {
             Riser riser = risers[i];
-            if (riser.level > level) {
+            if (riser.level >= level) {
                 i++;
                 continue;
             }
@@ -169,96 +201,102 @@ static int64_t split(Riser *risers, int32_t *count, Load left, int64_t share) {
             risers[i] = risers[--*count];
             risers[*count] = riser;
         }
-        if (*count != before && share > 0) level = level_that_fits(left, share);
     }
-    return level;
+    if (share == 0) *count = 0;
+    return *count ? level : LEVEL_MOST;
 }
 
-static void set_link_level(Filling *f, LinkState *link, int64_t level) {
+// The first `above` of the risers come to the link's new level, the others to what holds them back.
+static void move_risers(Filling *f, LinkState *link, int64_t level, int32_t above, int32_t count) {
     link->level = level;
     link->held_share = 0;
-    for (int32_t k = 0; k < link->user_count; k++)
-        if (f->levels[link->users[k].channel] == level) link->held_share += link->users[k].share;
+    for (int32_t i = 0; i < count; i++) {
+        const Riser *riser = &f->risers[i];
+        int64_t to = i < above ? level : riser->level;
+        if (to != f->levels[riser->channel])
+            move(f, riser->channel, to);
+        else if (to == level)
+            link->held_share += riser->share;
+    }
 }
 
 // The link has room: those it holds back rise until it is full again, or until all are held elsewhere.
 static void raise_users(Filling *f, LinkState *link) {
-    Riser *risers = f->risers;
     int32_t count = 0;
-    Load wanted = 0;
     for (int32_t k = 0; k < link->user_count; k++) {
         const User *user = &link->users[k];
         if (f->levels[user->channel] != link->level) continue;
-        int64_t elsewhere = level_elsewhere(f, user->channel, link);
-        risers[count++] = (Riser){elsewhere, user->share, user->channel};
-        if (wanted <= link->slack) wanted += (Load)(elsewhere - link->level) * user->share;
+        f->risers[count++] = (Riser){level_elsewhere(f, user->channel, link), user->share, user->channel};
     }
     int32_t above = count;
-    int64_t level = LEVEL_MOST;
-    if (wanted > link->slack)
-        level = split(risers, &above, link->slack + (Load)link->level * link->held_share, link->held_share);
-    else
-        above = 0;
-    link->level = level;
-    link->held_share = 0;
-    for (int32_t i = 0; i < count; i++) {
-        int64_t to = i < above ? level : risers[i].level;
-        if (to != f->levels[risers[i].channel]) move(f, risers[i].channel, to);
-    }
+    Load left = link->slack + (Load)link->level * link->held_share;
+    int64_t level = split(f->risers, &above, left, link->held_share);
+    move_risers(f, link, level, above, count);
 }
 
-// The link is overloaded: its highest users come down to what it can carry. `floor` is known to be no more than that.
+// The level at which an overloaded link is full, for users who all want what they have; it is known to be `floor` or
+// more. `count` says how many want that much.
 static int64_t find_cut(Filling *f, const LinkState *link, int64_t floor, int32_t *count) {
-    Riser *risers = f->risers;
     Load left = link->slack;
     int64_t share = 0;
     *count = 0;
     for (int32_t k = 0; k < link->user_count; k++) {
         const User *user = &link->users[k];
         int64_t level = f->levels[user->channel];
-        if (level <= floor) continue;
-        risers[(*count)++] = (Riser){level, user->share, user->channel};
+        if (level < floor) continue;
+        f->risers[(*count)++] = (Riser){level, user->share, user->channel};
         left += (Load)level * user->share;
         share += user->share;
     }
-    CHECK(share > 0);
-    return split(risers, count, left, share);
+    return split(f->risers, count, left, share);
 }
 
-static void lower_users(Filling *f, LinkState *link, int64_t level, int32_t count) {
-    set_link_level(f, link, level);
-    for (int32_t i = 0; i < count; i++) move(f, f->risers[i].channel, level);
+// No user's level below this one is too high.
+static int64_t least_cut(const LinkState *link) {
+    if (link->level == LEVEL_MOST || link->held_share <= 0) return 0;
+    int64_t level = level_that_fits(link->slack + (Load)link->level * link->held_share, link->held_share);
+    if (level > link->level) level = link->level;
+    return level > near_units(link) ? level - near_units(link) : 0;
+}
+
+static void lower_users(Filling *f, int32_t id) {
+    LinkState *link = &f->links[id];
+    int64_t cut = least_cut(link);
+    int32_t count = 0;
+    if (is_next(f, cut)) {
+        cut = find_cut(f, link, cut, &count);
+        if (!count || cut == link->level) { // all is well
+            link->doubtful = false;
+            if (has_room(link)) enqueue(f, id, link->level);
+            return;
+        }
+    }
+    if (!is_next(f, cut)) {
+        enqueue(f, id, cut);
+        return;
+    }
+    link->doubtful = false;
+    link->queued = true; // not while it changes
+    f->now = cut;
+    move_risers(f, link, cut, count, count);
+    link->queued = false;
+    look_at(f, id);
 }
 
 // A link whose turn has not come goes back into the queue.
 static void mend(Filling *f, int32_t id) {
     LinkState *link = &f->links[id];
-    int64_t level = link->level;
-    int32_t count = 0;
-    if (link->slack >= 0) {
-        if (!has_room(link)) return;
-        if (!is_next(f, level)) {
-            enqueue(f, id, level);
-            return;
-        }
-        link->queued = true; // not while it changes
-        f->now = level;
-        raise_users(f, link);
-    } else {
-        int64_t floor = 0;
-        if (level < LEVEL_MOST && link->held_share > 0)
-            floor = level_that_fits(link->slack + (Load)level * link->held_share, link->held_share);
-        if (is_next(f, floor)) floor = find_cut(f, link, floor, &count);
-        if (!count || !is_next(f, floor)) {
-            enqueue(f, id, floor);
-            return;
-        }
+    if (may_be_overloaded(link)) {
+        lower_users(f, id);
+    } else if (has_room(link) && !is_next(f, link->level)) {
+        enqueue(f, id, link->level);
+    } else if (has_room(link)) {
         link->queued = true;
-        f->now = floor;
-        lower_users(f, link, floor, count);
+        f->now = link->level;
+        raise_users(f, link);
+        link->queued = false;
+        look_at(f, id);
     }
-    link->queued = false;
-    look_at(f, id);
 }
 
 // false: it takes too long.
@@ -288,7 +326,8 @@ static void start_over(Filling *f) {
     for (int32_t l = 0; l < f->link_count; l++) {
         LinkState *link = &f->links[l];
         link->level = LEVEL_MOST;
-        link->slack = link->capacity;
+        link->doubtful = false;
+        link->slack = f->capacity[l];
         for (int32_t k = 0; k < link->user_count; k++)
             link->slack -= (Load)f->levels[link->users[k].channel] * link->users[k].share;
         look_at(f, l);
@@ -321,7 +360,9 @@ void filling_add(Filling *f, int32_t channel) {
         int32_t id = f->routes->links[route->first + u];
         int64_t share = share_of(f->routes, route, u);
         f->links[id].slack -= (Load)level * share;
+        f->links[id].share_sum += share;
         if (level == f->links[id].level) f->links[id].held_share += share;
+        if (f->links[id].level < LEVEL_MOST && is_near(&f->links[id], level)) f->links[id].doubtful = true;
         look_at(f, id);
     }
 }
@@ -335,8 +376,9 @@ void filling_remove(Filling *f, int32_t channel) {
         LinkState *link = &f->links[id];
         int64_t share = share_of(f->routes, route, u);
         link->slack += (Load)level * share;
+        link->share_sum -= share;
         if (level == link->level) link->held_share -= share;
-        if (link->user_count == 0) link->level = LEVEL_MOST;
+        if (link->user_count == 0) link->level = LEVEL_MOST, link->doubtful = false;
         look_at(f, id);
     }
 }
@@ -348,11 +390,14 @@ void filling_add_alone(Filling *f, int32_t channel) {
     if (limited || level == LEVEL_MOST - 1) level = limit;
     f->levels[channel] = level;
     for (int32_t u = 0; u < route->use_count; u++) {
-        LinkState *link = &f->links[f->routes->links[route->first + u]];
+        int32_t id = f->routes->links[route->first + u];
+        LinkState *link = &f->links[id];
         int64_t share = share_of(f->routes, route, u);
-        link->slack = link->capacity - (Load)level * share;
+        link->slack = f->capacity[id] - (Load)level * share;
         bool full = !limited && share > 0 && link->slack < share;
         link->level = full ? level : LEVEL_MOST;
+        link->doubtful = false;
         link->held_share = full ? share : 0;
+        link->share_sum = share;
     }
 }

@@ -30,16 +30,18 @@ typedef struct User {
     int64_t share;
 } User;
 
+// One cache line at most: a change of a transfer reaches every link that it crosses.
 typedef struct LinkState {
     Load slack;         // capacity less what its users take at their levels
     int64_t level;      // what the link allows its users; LEVEL_MOST: it is no limit to any
     int64_t held_share; // of the users at that level
+    int64_t share_sum;  // of all users
     User *users;
     int32_t user_count;
     bool queued;
+    bool doubtful; // a user's level came so near to the link's that rounding decides which holds
     int32_t part;  // the remembered part it belongs to; 0 none
     int32_t visit; // of the last walk that saw it
-    Load capacity;
 } LinkState;
 
 typedef struct Filling Filling;
