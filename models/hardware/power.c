@@ -32,6 +32,8 @@
 
 const char *const activity_names[ACTIVITY_COUNT] = {"matrix", "memory-bound", "communication", "waiting", "idle"};
 const ActivityMix activity_idle = {{[ACTIVITY_OFF] = 1}};
+const ActivityMix activity_usual = {
+    {[ACTIVITY_MATRIX] = 0.6, [ACTIVITY_MEMORY] = 0.15, [ACTIVITY_COMMUNICATION] = 0.2, [ACTIVITY_WAITING] = 0.05}};
 
 static double idle_watts(const Gpu *gpu) {
     return gpu->idle_watts > 0 ? gpu->idle_watts : IDLE_SHARE * gpu->power_watts;

@@ -114,13 +114,13 @@ static void need(Problems *problems, const OwnSpec *own, const char *what, const
     problem_hint(problems, "state it: %s = …, in the currency of the cluster (0: you have it already)", field);
 }
 
-// A node comes with NICs, but a faster fabric needs faster ones.
-static int nics_that_lack(const Cluster *cluster, const NodeType *type) {
+// A node comes with NICs, but a faster fabric needs faster ones; and who says what a NIC costs buys some.
+static int nics_that_lack(const Cluster *cluster, const OwnSpec *own, const NodeType *type) {
     const FabricLink *link = cluster->spec->link;
     if (!link || cluster->node_count < 2) return 0;
     bool comes_with = type->nic_count > 0 && type->nic_bytes_per_second > 0.99 * link->line_bytes_per_second;
     int wanted = cluster->spec->nics > 0 ? cluster->spec->nics : type->nic_count > 0 ? type->nic_count : 1;
-    return comes_with ? 0 : wanted;
+    return comes_with && !(own->nic_price > 0) ? 0 : wanted;
 }
 
 static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *own, Problems *problems) {
@@ -130,7 +130,7 @@ static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *o
         if (missing) need(problems, own, type->name, "node_price");
         if (missing) return;
         money->node_price += stated_or_usd(money, own->node_price, type->price_usd);
-        money->nics_to_buy += nics_that_lack(cluster, type);
+        money->nics_to_buy += nics_that_lack(cluster, own, type);
     }
 }
 
