@@ -70,6 +70,13 @@ static void refuse_offer(Arena *arena, const Catalogue *catalogue, const NodeGro
                      "say what a GPU costs an hour: price = { gpu_hour = 2.49 }; or see: lockstep hw list price");
 }
 
+static void refuse_book(const RentSpec *rent, const NodeGroup *group, const Gpu *gpu, Problems *problems) {
+    const Offer *offer = rent->offer;
+    problem_add(problems, rent->where, "the price \"%s\" is of %s, and %s has %s", offer->name,
+                offer->gpu ? offer->gpu : offer->nodes[0], group->type->name, gpu->name);
+    problem_hint(problems, "take a price for such GPUs (lockstep hw list price), or state one: gpu_hour = 2.49");
+}
+
 static bool asks(const RentSpec *rent) {
     return rent && (rent->offer || rent->provider || rent->terms >= 0 || rent->region);
 }
@@ -86,7 +93,10 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
     bool known = true;
     for (int g = 0; g < spec->group_count; g++) {
         const NodeGroup *group = &spec->groups[g];
-        offers[g] = offer_for(money->catalogue, group->type, gpu_of_group(money->catalogue, group), spec->rent);
+        const Gpu *gpu = gpu_of_group(money->catalogue, group);
+        offers[g] = offer_for(money->catalogue, group->type, gpu, spec->rent);
+        if (offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
+            refuse_book(spec->rent, group, gpu, problems);
         if (!offers[g] && asks(spec->rent)) refuse_offer(arena, money->catalogue, group, spec->rent, problems);
         known = known && offers[g];
         if (!offers[g]) continue;
