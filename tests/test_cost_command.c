@@ -118,6 +118,8 @@ TEST(mistakes_on_the_line_of_cost_end_with_a_remedy) {
         {"--node dgx-b200 --own", "nobody says what dgx-b200 costs to buy", "node_price", 4},
         {"--node aws-p5.48xlarge --book nosuch", "no price is called \"nosuch\"", "hw list price", 4},
         {"--node aws-p5.48xlarge --book vast-4090", "is of RTX4090, and aws-p5.48xlarge has H100", "such GPUs", 4},
+        {"--node dgx-h100 --provider runpod --storage 1TB", "runpod-h100 does not say what storage costs", "leave", 4},
+        {"--node dgx-h100 --price 2 --egress 1TB", "a price that is stated does not say what egress", "leave", 4},
         {"--node aws-p5.48xlarge --provider nosuch", "no on demand price for aws-p5.48xlarge at nosuch", "aws-p5", 4},
         {"--node aws-p5.48xlarge --terms weekly", "--terms cannot be \"weekly\"", "reserved_1y", 2},
         {"--node aws-p5.48xlarge --price 2 --terms spot", "either stated (--price) or of the price book", "leave", 4},

@@ -1,6 +1,7 @@
 // Draw by activity, and clocks under a power limit.
 //
-// Constants and where they are from (kind in brackets):
+// Constants and where they are from (kind in brackets). Those of GPUs stand in the catalogue with each, so that a
+// profile may say better ones (matrix_power, memory_power, communication_power, idle_power):
 //   matrix, throttled GPUs      1.0  of TDP: a GPU whose clock its limit lowers draws the limit (by definition)
 //   matrix, others              0.9  of TDP (assumed)
 //   memory-bound kernels        0.85 of TDP: H200 597 of 700 W in a memory-bound stream (gpu-benches; measured). Older
@@ -12,7 +13,7 @@
 //                               most (IEEE Access 2025) with GPUs near 650 W; idle 1/3 (assumed)
 //
 // Power limit: draw above idle goes with f V² (CMOS), and V with f down to a floor of 0.6 of the voltage (DVFS, e.g.
-// Mei, Wang and Chu, 2017; floor assumed): P(x) = idle + (P(1) - idle) x max(x, 0.6)², x the share of the clock.
+// Mei, Wang and Chu, 2017; floor assumed): P(x) = idle + (P(1) - idle) x v², v = max(x, 0.6), x the clock.
 // Nothing in it is fitted. Three pairs of parts on the same die agree within 5 %: H100 of 500 and 700 W in published
 // training (gpus.json, train_cap: 0.84, law 0.88), A100 PCIe of 300 and SXM of 400 W in products (0.93, law 0.90), H100
 // PCIe of 350 W and SXM by SM (0.84, law 0.83).
@@ -21,7 +22,7 @@
 #include <math.h>
 
 #define THROTTLED_SHARE 1.0
-#define MATRIX_SHARE 0.9
+#define MATRIX_SHARE 0.9 // these three: of a GPU whose catalogue does not say
 #define MEMORY_SHARE 0.85
 #define COMMUNICATION_SHARE 0.45
 #define IDLE_SHARE 0.11   // of TDP where the catalogue does not say: attested of H200
@@ -40,16 +41,18 @@ static double idle_watts(const Gpu *gpu) {
     return gpu->idle_watts > 0 ? gpu->idle_watts : IDLE_SHARE * gpu->power_watts;
 }
 
+static double stated(double share, double usual) { return share > 0 ? share : usual; }
+
 static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu->sustained < 1; }
 
 static double uncapped_watts(const Gpu *gpu, Activity activity) {
     switch (activity) {
     case ACTIVITY_MATRIX:
-        return (is_throttled(gpu) ? THROTTLED_SHARE : MATRIX_SHARE) * gpu->power_watts;
+        return (is_throttled(gpu) ? THROTTLED_SHARE : stated(gpu->matrix_power, MATRIX_SHARE)) * gpu->power_watts;
     case ACTIVITY_MEMORY:
-        return MEMORY_SHARE * gpu->power_watts;
+        return stated(gpu->memory_power, MEMORY_SHARE) * gpu->power_watts;
     case ACTIVITY_COMMUNICATION:
-        return COMMUNICATION_SHARE * gpu->power_watts;
+        return stated(gpu->communication_power, COMMUNICATION_SHARE) * gpu->power_watts;
     case ACTIVITY_WAITING:
         return 2 * idle_watts(gpu);
     default:

@@ -81,9 +81,21 @@ static bool asks(const RentSpec *rent) {
     return rent && (rent->offer || rent->provider || rent->terms >= 0 || rent->region);
 }
 
+// Free, or not known: nobody says, so neither do we.
+static void check_services(const RentSpec *rent, const Offer *offer, Problems *problems) {
+    bool storage = rent->storage_bytes > 0 && !(offer && offer->storage_per_gb_month > 0);
+    bool egress = rent->egress_bytes > 0 && !(offer && offer->egress_per_gigabyte > 0);
+    if (!storage && !egress) return;
+    problem_add(problems, rent->where, "%s does not say what %s costs", offer ? offer->name : "a price that is stated",
+                storage ? "storage" : "egress");
+    problem_hint(problems, "leave it out, or give it in a price of your own (--profile): \"%s\"",
+                 storage ? "storage_per_gb_month" : "egress_per_gb");
+}
+
 static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, Problems *problems) {
     const ClusterSpec *spec = cluster->spec;
     if (spec->price_per_gpu_hour >= 0) {
+        if (spec->rent) check_services(spec->rent, NULL, problems);
         money->rent_per_hour = spec->price_per_gpu_hour * cluster->gpu_count;
         return;
     }
@@ -110,6 +122,7 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         }
         sum += rate * offer_gpu_hour(offers[g]) * group->gpus;
     }
+    if (known && spec->rent) check_services(spec->rent, offers[0], problems);
     if (known) money->rent_per_hour = sum;
 }
 
