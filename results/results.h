@@ -26,7 +26,7 @@ void results_print(FILE *out, const Record *record, const Style *style, bool ver
 void results_write_csv(FILE *out, const Record *record);  // one row a point; quoted as RFC 4180 says, lines end in LF
 void results_write_json(FILE *out, const Record *record); // keys of the interface, format_version 1
 
-// "! aws-p5: price of 2025-05, more than a year before 2026-11-21", one line each; nothing when all are of late.
+// "! Prices that may be more than a year older than 2026-11-21: aws-p5-2025 (2025-05)"; nothing when all are of late.
 void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style);
 
 // ---- A text table: columns are measured, numbers right-aligned.

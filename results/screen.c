@@ -30,13 +30,13 @@ void screen_heading(const Screen *screen, const char *text) {
 }
 
 // Lines after the first stand under its text.
-static void print_folded(const Screen *screen, const char *text, int indent) {
-    int width = terminal_width_of(screen->style) - indent;
+static void print_folded(FILE *out, const Style *style, const char *text, int indent) {
+    int width = terminal_width_of(style) - indent;
     if (width < 20) width = 20;
     for (bool is_first = true; is_first || *text; is_first = false) {
         const char *next;
         int bytes = text_line(text, width, &next);
-        fprintf(screen->out, "%*s%.*s\n", is_first ? 0 : indent, "", bytes, text);
+        fprintf(out, "%*s%.*s\n", is_first ? 0 : indent, "", bytes, text);
         text = next;
     }
 }
@@ -49,7 +49,7 @@ void screen_line(const Screen *screen, const char *label, const char *text) {
         return;
     }
     fprintf(screen->out, "%-*s ", LABEL_WIDTH, label);
-    print_folded(screen, text, LABEL_WIDTH + 1);
+    print_folded(screen->out, screen->style, text, LABEL_WIDTH + 1);
 }
 
 // ---- The first line.
@@ -98,18 +98,21 @@ static void print_published(const Screen *screen) {
     table_print(table, screen->out, screen->style);
 }
 
+void screen_note(FILE *out, Arena *arena, const Style *style, const char *text) {
+    text = text_clean(arena, text, style->unicode);
+    fputs("! ", out);
+    if (style->plain)
+        fprintf(out, "%s\n", text);
+    else
+        print_folded(out, style, text, 2);
+}
+
 static void print_notes(const Screen *screen) {
     const Record *record = screen->record;
     if (record->note_count == 0) return;
     fputc('\n', screen->out);
-    for (int i = 0; i < record->note_count; i++) {
-        const char *note = text_clean(screen->arena, record->notes[i], screen->style->unicode);
-        fputs("! ", screen->out);
-        if (screen->style->plain)
-            fprintf(screen->out, "%s\n", note);
-        else
-            print_folded(screen, note, 2);
-    }
+    for (int i = 0; i < record->note_count; i++)
+        screen_note(screen->out, screen->arena, screen->style, record->notes[i]);
 }
 
 // ---- What it rests on.

@@ -19,6 +19,8 @@ void screen_line(const Screen *screen, const char *label, const char *text);    
 const char *screen_join(const Screen *screen, const char *before, const char *next); // " · " between; either may be ""
 const char *screen_count(const Screen *screen, double count);                        // grouped for people only
 
+void screen_note(FILE *out, Arena *arena, const Style *style, const char *text); // "! …", folded
+
 void screen_settings(const Screen *screen, const RecordPoint *point); // parameters that do not vary
 
 void screen_one_point(const Screen *screen, const RecordPoint *point);

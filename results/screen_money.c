@@ -5,6 +5,7 @@
 #include "results/screen.h"
 #include "results/text.h"
 #include "results/view.h"
+#include "sim/list.h"
 
 void screen_money(const Screen *screen, const RecordPoint *point) {
     if (point->cost_line_count < 2) return;
@@ -23,34 +24,50 @@ void screen_money(const Screen *screen, const RecordPoint *point) {
     table_print(table, screen->out, screen->style);
 }
 
-static void print_day(FILE *out, Date day) {
-    fprintf(out, "%d", day.year);
-    if (day.month > 0) fprintf(out, "-%02d", day.month);
-    if (day.day > 0) fprintf(out, "-%02d", day.day);
+static const char *day_text(Arena *arena, Date day) {
+    if (day.month == 0) return arena_printf(arena, "%d", day.year);
+    if (day.day == 0) return arena_printf(arena, "%d-%02d", day.year, day.month);
+    return arena_printf(arena, "%d-%02d-%02d", day.year, day.month, day.day);
+}
+
+static const char *old_prices(Arena *arena, const DatedPrice *prices, int count, Date today) {
+    const char *list = NULL;
+    for (int i = 0; i < count && today.year > 0; i++) {
+        Date date;
+        if (!prices[i].date || !date_parse(prices[i].date, &date) || !date_is_a_year_before(date, today)) continue;
+        list = arena_printf(arena, "%s%s%s (%s)", list ? list : "", list ? ", " : "", prices[i].name, prices[i].date);
+    }
+    return list;
 }
 
 void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style) {
-    for (int i = 0; i < count && style->today.year > 0; i++) {
-        Date date;
-        if (!prices[i].date || !date_parse(prices[i].date, &date)) continue;
-        if (!date_is_a_year_before(date, style->today)) continue;
-        fprintf(out, "! old price: %s is of %s, which may be more than a year before ", prices[i].name, prices[i].date);
-        print_day(out, style->today);
-        fputc('\n', out);
+    Arena *arena = arena_open();
+    const char *list = old_prices(arena, prices, count, style->today);
+    if (list) {
+        const char *text = arena_printf(arena, "Prices that may be more than a year older than %s: %s",
+                                        day_text(arena, style->today), list);
+        screen_note(out, arena, style, text);
     }
+    arena_close(arena);
 }
 
-static bool was_there(const Screen *screen, int point, const DatedPrice *price) {
-    for (int i = 0; i < point; i++)
-        for (int k = 0; k < screen->record->points[i].price_count; k++)
-            if (strcmp(screen->record->points[i].prices[k].name, price->name) == 0) return true;
+typedef struct PriceList {
+    DatedPrice *items;
+    int count, room;
+} PriceList;
+
+static bool is_listed(const PriceList *list, const DatedPrice *price) {
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].name, price->name) == 0) return true;
     return false;
 }
 
 void screen_old_prices(const Screen *screen) {
+    PriceList all = {0};
     for (int i = 0; i < screen->record->point_count; i++)
         for (int k = 0; k < screen->record->points[i].price_count; k++) {
             const DatedPrice *price = &screen->record->points[i].prices[k];
-            if (!was_there(screen, i, price)) results_print_old_prices(screen->out, price, 1, screen->style);
+            if (!is_listed(&all, price)) LIST_PUSH(screen->arena, &all, *price);
         }
+    results_print_old_prices(screen->out, all.items, all.count, screen->style);
 }

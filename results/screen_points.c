@@ -150,6 +150,12 @@ static const char *days_cell(const Screen *screen, const RecordPoint *point) {
     return days > 0 ? text_days(screen->arena, days) : TEXT_UNKNOWN;
 }
 
+// Where it is what the study is about.
+static const char *energy_cell(const Screen *screen, const RecordPoint *point) {
+    double energy = if_ran(point, point->energy_kwh);
+    return is_varied(screen, "power_cap") && energy > 0 ? text_energy(screen->arena, energy) : TEXT_UNKNOWN;
+}
+
 static const char *why_not_cell(const Screen *screen, const RecordPoint *point) {
     return screen->style->plain && !point->ran && point->why_not ? point->why_not : TEXT_UNKNOWN;
 }
@@ -197,6 +203,7 @@ static const struct {
     {"cost/month", true, month_cell},
     {"cost/run", true, run_cost_cell},
     {"run takes", true, days_cell},
+    {"energy", true, energy_cell},
     {"why not", false, why_not_cell},
     {"smallest change", false, change_cell},
 };

@@ -10,16 +10,12 @@
 
 static const Where command_line = {NULL, 0};
 
-// A step of training as simulated steps of large models usually are; lockstep run knows it of a job.
-static const ActivityMix usual_mix = {
-    {[ACTIVITY_MATRIX] = 0.6, [ACTIVITY_MEMORY] = 0.15, [ACTIVITY_COMMUNICATION] = 0.2, [ACTIVITY_WAITING] = 0.05}};
-
 // clang-format off
 const OptionSpec cluster_options[] = {
     {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node)"},
     {"nodes", OPTION_COUNT, "N", .help = "how many (default 1)"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all, instead of nodes"},
-    {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes, as in lockstep topo: ib-ndr400, roce-400:leaf_spine:…"},
+    {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (default: as fast as the node's NICs)"},
     {"oversubscription", OPTION_QUANTITY, "N", .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
     {"power-cap", OPTION_QUANTITY, "POWER", .help = "power limit of each GPU", .quantity = QUANTITY_POWER},
     {"site", OPTION_TEXT, "NAME", .help = "where the machines stand (lockstep hw list site; default colocation)"},
@@ -50,7 +46,7 @@ const OptionSpec money_options[] = {
     {"utilisation", OPTION_QUANTITY, "SHARE", .help = "of all hours in which a job runs (default 0.8)", .quantity = QUANTITY_NUMBER, .alias = "utilization"},
     SUM("node-price", "of a node with its GPUs; 0: you have it already"),
     SUM("switch-price", "of a switch"),
-    SUM("nic-price", "of a NIC, for nodes that come without"),
+    SUM("nic-price", "of a NIC; when left out nodes get new ones only where theirs are too slow"),
     SUM("cable-price", "of a cable with what stands at its ends"),
     SUM("storage-price", "of shared storage, all of it (default 0)"),
     SUM("electricity", "of a kWh (default: the site's)"),
@@ -152,6 +148,20 @@ static int read_gpus(const Options *options, const NodeType *node, Problems *pro
     return (int)gpus;
 }
 
+// Without a word of the user: the fastest network that keeps up with the node's NICs, InfiniBand where there is one.
+static const FabricLink *usual_link(const Catalogue *catalogue, const NodeType *node) {
+    const FabricLink *best = catalogue_link(catalogue, "eth-1g");
+    for (int i = 0; i < catalogue->link_count; i++) {
+        const FabricLink *link = &catalogue->links[i];
+        if (link->switch_price_usd <= 0 || link->line_bytes_per_second > 1.01 * node->nic_bytes_per_second) continue;
+        bool faster = link->line_bytes_per_second > best->line_bytes_per_second;
+        bool as_fast = link->line_bytes_per_second >= best->line_bytes_per_second;
+        bool first_infiniband = link->transport == TRANSPORT_INFINIBAND && best->transport != TRANSPORT_INFINIBAND;
+        if (faster || (as_fast && first_infiniband)) best = link;
+    }
+    return best;
+}
+
 const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, bool paid,
                                     Problems *problems) {
     int before = problem_count(problems);
@@ -168,7 +178,10 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
                           .oversubscription = within(options, "oversubscription", 1, 1, 1000, problems),
                           .power_cap_watts = option_quantity(options, "power-cap", 0),
                           .power_usage_effectiveness = within(options, "pue", 0, 1, 5, problems)};
-    if (fabric) fabric_from_text(arena, catalogue, fabric, command_line, &spec->link, &spec->layout, problems);
+    if (fabric)
+        fabric_from_text(arena, catalogue, fabric, command_line, &spec->link, &spec->layout, problems);
+    else if (node)
+        spec->link = usual_link(catalogue, node);
     spec->rail_optimised = spec->link && spec->link->transport == TRANSPORT_INFINIBAND;
     spec->grid = find_grid(arena, catalogue, option_text(options, "grid", "world"), command_line, problems);
     spec->site = site;
@@ -199,7 +212,7 @@ static bool set_share(ActivityMix *mix, const char *text, size_t length) {
 
 ActivityMix mix_from_options(const Options *options, Problems *problems) {
     const char *text = option_text(options, "mix", NULL);
-    if (!text) return usual_mix;
+    if (!text) return activity_usual;
     ActivityMix mix = {{0}};
     double sum = 0;
     bool sound = true;
@@ -212,5 +225,5 @@ ActivityMix mix_from_options(const Options *options, Problems *problems) {
     if (sound && fabs(sum - 1) < 1e-6) return mix;
     problem_add(problems, command_line, "the shares of --mix are not understood, or sum to %g and not to 1", sum);
     problem_hint(problems, "for example --mix matrix=0.6,memory-bound=0.15,communication=0.2,waiting=0.05 (or idle)");
-    return usual_mix;
+    return activity_usual;
 }

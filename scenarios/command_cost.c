@@ -46,22 +46,12 @@ static Rival rival_of(const CostAnswer *answer, const Offer *offer) {
     return rival;
 }
 
-// A node is its own price's, or has GPUs of the same type.
-static bool is_comparable(const Catalogue *catalogue, const Offer *offer, const Cluster *cluster) {
-    const Gpu *gpu = node_gpu(catalogue, cluster->node_of[0], 0);
-    if (offer_is_for(offer, cluster->node_of[0], gpu)) return true;
-    for (int i = 0; i < offer->node_count; i++) {
-        const NodeType *node = catalogue_node(catalogue, offer->nodes[i]);
-        if (node && node_gpu(catalogue, node, 0) == gpu) return true;
-    }
-    return false;
-}
-
 static void find_rivals(CostAnswer *answer) {
     const Catalogue *catalogue = answer->cluster->money->catalogue;
+    const NodeType *node = answer->cluster->node_of[0];
     RivalList list = {0};
     for (int i = 0; i < catalogue->offer_count; i++)
-        if (is_comparable(catalogue, &catalogue->offers[i], answer->cluster))
+        if (offer_is_comparable(catalogue, &catalogue->offers[i], node, node_gpu(catalogue, node, 0)))
             LIST_PUSH(answer->arena, &list, rival_of(answer, &catalogue->offers[i]));
     for (int i = 1; i < list.count; i++)
         for (int k = i; k > 0 && list.items[k].per_hour < list.items[k - 1].per_hour; k--) {

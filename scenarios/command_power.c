@@ -150,8 +150,9 @@ static void print_facility(const PowerAnswer *answer) {
 
 static void print_screen(const PowerAnswer *answer, const Style *style) {
     const Cluster *cluster = answer->cluster;
-    printf("Cluster     %d x %s, %d GPUs%s%s\n", cluster->node_count, cluster->node_of[0]->name, cluster->gpu_count,
-           cluster->spec->link ? ", " : "", cluster->spec->link ? cluster->spec->link->name : "");
+    printf("Cluster     %d x %s, %d GPU%s", cluster->node_count, cluster->node_of[0]->name, cluster->gpu_count,
+           cluster->gpu_count == 1 ? "" : "s");
+    printf("%s%s\n", cluster->node_count > 1 ? ", " : "", cluster->node_count > 1 ? cluster->spec->link->name : "");
     print_activities(answer, style);
     print_sums(answer, style);
     print_room(answer);

@@ -87,6 +87,10 @@ static void print_hour(const CostAnswer *answer, const Style *style) {
         printf("; a run of %s %s", text_days(answer->arena, answer->run_hours / 24),
                money(answer, bill_of_run(bill, answer->run_hours)));
     printf("\n");
+    const ClusterMoney *paid = answer->cluster->money;
+    double term = !bill->owned && paid->offers ? terms_years(paid->offers[0]->terms) : 0;
+    if (term > 0)
+        printf("! paid for the whole term, used or not: %s in all\n", money(answer, 12 * bill->per_month * term));
     if (bill->interruptions_per_hour > 0)
         printf("! spot: one of these machines is taken away every %s; price checkpoints and restarts with "
                "lockstep goodput\n",

@@ -29,6 +29,7 @@ extern const Field node_fields[4];
 // fields_money.c
 extern const Field price_fields[8];
 extern const Field own_fields[15];
+extern const Field cost_fields[2];
 // fields_life.c
 extern const Field faults_fields[5];
 extern const Field checkpoint_fields[3];

@@ -423,6 +423,7 @@ const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_NODE] = {"node", "sim.node", "node", "a node as a real machine shows it", FIELDS(node_fields), true},
     [OBJECT_PRICE] = {"cluster.price", NULL, "price", "what the cluster costs to rent", FIELDS(price_fields), true},
     [OBJECT_OWN] = {"cluster.own", NULL, "own", "what the cluster costs to own", FIELDS(own_fields), true},
+    [OBJECT_COST] = {"cost", "sim.cost", "cost", "what a cluster costs, draws and emits", FIELDS(cost_fields), false},
     [OBJECT_FAULTS] = {"cluster.faults", NULL, "faults", "how machines fail", FIELDS(faults_fields), true},
     [OBJECT_SINGLE_SWITCH] = {"single_switch", "sim.single_switch", "single_switch", "all nodes on one switch",
                               FIELDS(single_switch_fields), true},

@@ -15,6 +15,7 @@ typedef enum ObjectId {
     OBJECT_NODE,
     OBJECT_PRICE,
     OBJECT_OWN,
+    OBJECT_COST,
     OBJECT_FAULTS,
     OBJECT_SINGLE_SWITCH,
     OBJECT_FAT_TREE,

@@ -31,11 +31,18 @@ const Field own_fields[15] = {
     {"currency", .kind = FIELD_TEXT, .example = "\"INR\"", .help = "of all amounts; when left out: USD"},
     {"node_price", MONEY, .example = "350000", .help = "of a node with its GPUs; 0: you have it already"},
     {"switch_price", MONEY, .example = "17000", .help = "of a switch"},
-    {"nic_price", MONEY, .example = "8000", .help = "of a NIC, for nodes that come without"},
+    {"nic_price", MONEY, .example = "8000",
+     .help = "of a NIC; when stated nodes get new ones, else only where theirs are slower than the fabric"},
     {"cable_price", MONEY, .example = "400", .help = "of a cable with what stands at its ends"},
     {"storage_price", MONEY, .fallback = "0", .example = "250000", .help = "of shared storage, all of it"},
     {"electricity", MONEY, .example = "0.08", .help = "of a kWh; when left out: the site's"},
     {"colocation", MONEY, .example = "180", .help = "of a kW and month; when left out: the site's"},
     {"staff", MONEY, .example = "90000", .help = "a year, all together; when left out: the site's, by nodes"},
     {"maintenance", NUMBER(0, 1), .example = "0.03", .help = "share of the machines' price a year"},
+};
+
+const Field cost_fields[2] = {
+    {"on", VALUE(HANDLE_CLUSTER), .required = true, .example = "cluster", .help = "the cluster"},
+    {"time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = 0, .most = 1e10, .example = "\"30 d\"",
+     .help = "of a run, for cost_per_run"},
 };

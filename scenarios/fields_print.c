@@ -199,6 +199,7 @@ static const Call calls[] = {
     {"sim.study", OBJECT_STUDY, "lockstep.Study"},
     {"sim.program", OBJECT_PROGRAM, "lockstep.Program"},
     {"sim.report", OBJECT_REPORT, "lockstep.Report"},
+    {"sim.cost", OBJECT_COST, "table"},
 };
 
 static const char plain_part[] =

@@ -1,4 +1,4 @@
-// sim.cluster's price, own, grid, pue and power_cap.
+// sim.cluster's price, own, grid, pue and power_cap; sim.cost, which says what they come to.
 #include <math.h>
 #include <string.h>
 
@@ -77,3 +77,62 @@ bool read_money(Script *script, ClusterSpec *spec, const Object *cluster) {
     spec->power_cap_watts = object_number(cluster, "power_cap", 0);
     return sound && spec->grid;
 }
+
+// ---- sim.cost { on = cluster, time = "30 d" }
+
+static void set_number(lua_State *L, const char *key, double value) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void push_bought(lua_State *L, const OwnCost *own) {
+    lua_createtable(L, 0, own->capital_count);
+    for (int i = 0; i < own->capital_count; i++) {
+        const CapitalLine *line = &own->capital[i];
+        lua_createtable(L, 0, 3);
+        set_number(L, "count", line->count);
+        set_number(L, "each", line->unit_price);
+        set_number(L, "amount", line->amount);
+        lua_setfield(L, -2, line->name);
+    }
+    lua_setfield(L, -2, "bought");
+    set_number(L, "capital", own->capital_amount);
+}
+
+static void push_cost(lua_State *L, const Cluster *cluster, double hours) {
+    Arena *scratch = arena_open();
+    ClusterBill bill = cluster_bill(scratch, cluster, &activity_usual);
+    lua_createtable(L, 0, 12);
+    lua_pushstring(L, bill.currency);
+    lua_setfield(L, -2, "currency");
+    set_number(L, "per_hour", bill.per_hour);
+    set_number(L, "per_month", bill.per_month);
+    if (hours > 0) set_number(L, "per_run", bill_of_run(&bill, hours));
+    set_number(L, "power", bill.wall_watts);
+    set_number(L, "peak_power", bill.peak_wall_watts);
+    set_number(L, "carbon_per_hour", bill.carbon_kg_per_hour);
+    lua_createtable(L, 0, bill.line_count);
+    for (int i = 0; i < bill.line_count; i++) set_number(L, bill.lines[i].name, bill.lines[i].value);
+    lua_setfield(L, -2, "lines");
+    if (bill.owned) {
+        ClusterPower power = cluster_power(cluster, &activity_usual);
+        OwnCost own = own_cost(cluster, &power);
+        push_bought(L, &own);
+    }
+    arena_close(scratch);
+}
+
+static int sim_cost(lua_State *L) {
+    Script *script = script_of(L);
+    stop_when_only_help_is_wanted(L);
+    Object object = read_call(L, 1, OBJECT_COST);
+    const Cluster *cluster = NULL;
+    if (object.sound)
+        cluster = cluster_create(script->arena, script->catalogue, handle_value(&object, "on"), script->problems);
+    lua_host_check_memory(L);
+    if (!cluster) return lua_host_fail(L, NULL, "this has no cost");
+    push_cost(L, cluster, object_number(&object, "time", 0) / 3600);
+    return 1;
+}
+
+const luaL_Reg money_functions[] = {{"cost", sim_cost}, {NULL, NULL}};

@@ -209,6 +209,7 @@ void module_open(lua_State *L) {
     lua_createtable(L, 0, 24);
     luaL_setfuncs(L, list_functions, 0);
     luaL_setfuncs(L, cluster_functions, 0);
+    luaL_setfuncs(L, money_functions, 0);
     luaL_setfuncs(L, training_functions, 0);
     luaL_setfuncs(L, study_functions, 0);
     luaL_setfuncs(L, program_functions, 0);

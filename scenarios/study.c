@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/money.h"
 #include "scenarios/study_point.h"
 #include "sim/digest.h"
 #include "sim/list.h"
@@ -42,6 +43,30 @@ static void assume_fact(Study *study, AssumptionList *list, const char *part, co
     LIST_PUSH(study->arena, list, assumption);
 }
 
+static void assume_number(Study *study, AssumptionList *list, const char *name, double value) {
+    assume_text(study, list, name, arena_printf(study->arena, "%.4g", value), "the scenario, stated or by default");
+}
+
+// Prices stand with the cost they make; here is what else decides it.
+static void assume_money(Study *study, AssumptionList *list, const ClusterSpec *cluster) {
+    const Grid *grid = cluster->grid;
+    if (grid) assume_fact(study, list, grid->name, grid->facts, grid->fact_count, "carbon_g_per_kwh");
+    if (cluster->power_cap_watts > 0) assume_number(study, list, "power limit of a GPU, W", cluster->power_cap_watts);
+    if (!cluster->own) return;
+    static const char *const facts[] = {"pue",
+                                        "colocation_usd_per_kw_month",
+                                        "electricity_usd_per_kwh",
+                                        "building_usd_per_kw",
+                                        "staff_usd_per_year",
+                                        "maintenance_share"};
+    const Site *site = cluster->own->site;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        assume_fact(study, list, site->name, site->facts, site->fact_count, facts[i]);
+    assume_number(study, list, "owned, years", cluster->own->years);
+    assume_number(study, list, "owned, interest per year", cluster->own->interest);
+    assume_number(study, list, "owned, utilisation", cluster->own->utilisation);
+}
+
 static void list_assumptions(Study *study, Record *record) {
     const StudySpec *spec = study->spec;
     const TrainingSpec *training = &spec->training;
@@ -71,6 +96,7 @@ static void list_assumptions(Study *study, Record *record) {
         assume_fact(study, &list, link->name, link->facts, link->fact_count, "efficiency");
         assume_fact(study, &list, link->name, link->facts, link->fact_count, "latency");
     }
+    assume_money(study, &list, spec->cluster);
     record->assumptions = list.items;
     record->assumption_count = list.count;
 }

@@ -14,6 +14,7 @@ static const char *const frames[OBJECT_COUNT] = {
     [OBJECT_CLUSTER] = "sim.cluster {\n%s}",
     [OBJECT_NODE_GROUP] = "sim.cluster { nodes = { {\n%s} } }",
     [OBJECT_PRICE] = CLUSTER_WITH("price = {\n%s}"),
+    [OBJECT_COST] = "sim.cost {\n%s}",
     [OBJECT_OWN] = CLUSTER_WITH("own = {\n%s}"),
     [OBJECT_FAULTS] = CLUSTER_WITH("faults = {\n%s}"),
     [OBJECT_SINGLE_SWITCH] = "sim.single_switch {\n%s}",

@@ -57,6 +57,7 @@ typedef struct Gpu {
     int pcie_generation, pcie_lanes;
     double power_watts; // TDP
     double idle_watts;
+    double matrix_power, memory_power, communication_power; // draw while it does so, of the TDP (power.h); 0: usual
     double cap_watts;        // a power limit that somebody set below the TDP (power.h); 0: none
     int mig_slices_max;      // 0: no MIG
     double launch_price_usd; // 0 unknown

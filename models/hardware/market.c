@@ -11,9 +11,13 @@ const char *const terms_names[TERMS_COUNT] = {"on_demand", "reserved_1y", "reser
 const char *const terms_titles[TERMS_COUNT] = {"on demand", "reserved for 1 year", "reserved for 3 years",
                                                "spot",      "by the month",        "block of days"};
 
-bool terms_are_paid_unused(Terms terms) {
-    return terms == TERMS_RESERVED_1_YEAR || terms == TERMS_RESERVED_3_YEARS || terms == TERMS_MONTHLY;
+double terms_years(Terms terms) {
+    static const double years[TERMS_COUNT] = {
+        [TERMS_RESERVED_1_YEAR] = 1, [TERMS_RESERVED_3_YEARS] = 3, [TERMS_MONTHLY] = 1.0 / 12};
+    return years[terms];
 }
+
+bool terms_are_paid_unused(Terms terms) { return terms_years(terms) > 0; }
 
 double offer_gpu_hour(const Offer *offer) {
     double per_hour = offer->price_per_hour > 0 ? offer->price_per_hour : offer->price_per_month / HOURS_PER_MONTH;
@@ -24,6 +28,15 @@ bool offer_is_for(const Offer *offer, const NodeType *node, const Gpu *gpu) {
     if (offer->gpu) return same_part_name(offer->gpu, gpu->name);
     for (int i = 0; i < offer->node_count; i++)
         if (same_part_name(offer->nodes[i], node->name)) return true;
+    return false;
+}
+
+bool offer_is_comparable(const Catalogue *catalogue, const Offer *offer, const NodeType *node, const Gpu *gpu) {
+    if (offer_is_for(offer, node, gpu)) return true;
+    for (int i = 0; i < offer->node_count; i++) {
+        const NodeType *other = catalogue_node(catalogue, offer->nodes[i]);
+        if (other && strcmp(node_gpu(catalogue, other, 0)->name, gpu->name) == 0) return true;
+    }
     return false;
 }
 

@@ -91,9 +91,12 @@ typedef struct Site {
 #define HOURS_PER_MONTH 730.0
 
 bool terms_are_paid_unused(Terms terms);   // for all hours, whether or not a job runs
+double terms_years(Terms terms);           // of that; 0: none
 double offer_gpu_hour(const Offer *offer); // per GPU and hour, in its currency
+// For other machines with the same GPUs it is at least a price to compare with.
+bool offer_is_comparable(const Catalogue *catalogue, const Offer *offer, const NodeType *node, const Gpu *gpu);
 bool offer_is_for(const Offer *offer, const NodeType *node, const Gpu *gpu);
-// In 30 days or a month of use, what one that is taken away so often survives: hazard per hour.
+// Hazard per hour of one machine.
 double offer_interruptions_per_hour(const Offer *offer);
 double breaker_watts(const Site *site); // that one breaker feeds all day
 // Units of `to` for one of `from`; 0 when one of them is not in the catalogue and they are not the same.

@@ -36,8 +36,8 @@ typedef enum PartKind {
     PART_FABRIC,
     PART_STORAGE,
     PART_FAULTS,
+    PART_CURRENCY, // before the prices in it
     PART_PRICE,
-    PART_CURRENCY,
     PART_GRID,
     PART_SITE,
     PART_KIND_COUNT

@@ -1,8 +1,9 @@
 // Draw by activity, and clocks under a power limit.
 //
-// Constants and where they are from (kind in brackets):
+// Constants and where they are from (kind in brackets). Those of GPUs stand in the catalogue with each, so that a
+// profile may say better ones (matrix_power, memory_power, communication_power, idle_power):
 //   matrix, throttled GPUs      1.0  of TDP: a GPU whose clock its limit lowers draws the limit (by definition)
-//   matrix, others              0.9  of TDP: sustained training draws 350 W of 400 on A100 (blogs; assumed)
+//   matrix, others              0.9  of TDP (assumed)
 //   memory-bound kernels        0.85 of TDP: H200 597 of 700 W in a memory-bound stream (gpu-benches; measured). Older
 //                                    parts draw less: V100 138 of 300 W at 869 GB/s
 //   communication               0.45 of TDP: few SMs spin, NVLink and NIC move bytes; H100 serving small batches draws
@@ -11,20 +12,21 @@
 //   rest of a node              rating less its GPUs' TDP; in use 2/3 of that: DGX H100 in training 8.4 of 10.2 kW at
 //                               most (IEEE Access 2025) with GPUs near 650 W; idle 1/3 (assumed)
 //
-// Power limit: draw above idle goes with f V², and V falls linearly with f (the law of DVFS, e.g. Mei, Wang and Chu,
-// 2017): P(x) = idle + (P(1) - idle) x (1 - s (1 - x))², x the clock's share, s = 0.63 so that 500 W H100s run at 0.73
-// / 0.87 of the clock of 700 W ones, as published training runs of the two say (gpus.json, train_cap; fitted on one
-// system). It then says 0.93 for A100 PCIe of 300 W beside SXM of 400 W, where measured products give 0.93.
+// Power limit: draw above idle goes with f V² (CMOS), and V with f down to a floor of 0.6 of the voltage (DVFS, e.g.
+// Mei, Wang and Chu, 2017; floor assumed): P(x) = idle + (P(1) - idle) x v², v = max(x, 0.6), x the clock.
+// Nothing in it is fitted. Three pairs of parts on the same die agree within 5 %: H100 of 500 and 700 W in published
+// training (gpus.json, train_cap: 0.84, law 0.88), A100 PCIe of 300 and SXM of 400 W in products (0.93, law 0.90), H100
+// PCIe of 350 W and SXM by SM (0.84, law 0.83).
 #include "models/hardware/power.h"
 
 #include <math.h>
 
 #define THROTTLED_SHARE 1.0
-#define MATRIX_SHARE 0.9
+#define MATRIX_SHARE 0.9 // these three: of a GPU whose catalogue does not say
 #define MEMORY_SHARE 0.85
 #define COMMUNICATION_SHARE 0.45
-#define IDLE_SHARE 0.11    // of TDP where the catalogue does not say: attested of H200
-#define VOLTAGE_SLOPE 0.63 // of the clock's fall
+#define IDLE_SHARE 0.11   // of TDP where the catalogue does not say: attested of H200
+#define LEAST_VOLTAGE 0.6 // of that at the whole clock
 #define HOST_BUSY_SHARE (2.0 / 3)
 #define HOST_IDLE_SHARE (1.0 / 3)
 #define HOST_UNRATED_SHARE 0.25 // of the GPUs' TDP, and
@@ -32,21 +34,25 @@
 
 const char *const activity_names[ACTIVITY_COUNT] = {"matrix", "memory-bound", "communication", "waiting", "idle"};
 const ActivityMix activity_idle = {{[ACTIVITY_OFF] = 1}};
+const ActivityMix activity_usual = {
+    {[ACTIVITY_MATRIX] = 0.6, [ACTIVITY_MEMORY] = 0.15, [ACTIVITY_COMMUNICATION] = 0.2, [ACTIVITY_WAITING] = 0.05}};
 
 static double idle_watts(const Gpu *gpu) {
     return gpu->idle_watts > 0 ? gpu->idle_watts : IDLE_SHARE * gpu->power_watts;
 }
+
+static double stated(double share, double usual) { return share > 0 ? share : usual; }
 
 static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu->sustained < 1; }
 
 static double uncapped_watts(const Gpu *gpu, Activity activity) {
     switch (activity) {
     case ACTIVITY_MATRIX:
-        return (is_throttled(gpu) ? THROTTLED_SHARE : MATRIX_SHARE) * gpu->power_watts;
+        return (is_throttled(gpu) ? THROTTLED_SHARE : stated(gpu->matrix_power, MATRIX_SHARE)) * gpu->power_watts;
     case ACTIVITY_MEMORY:
-        return MEMORY_SHARE * gpu->power_watts;
+        return stated(gpu->memory_power, MEMORY_SHARE) * gpu->power_watts;
     case ACTIVITY_COMMUNICATION:
-        return COMMUNICATION_SHARE * gpu->power_watts;
+        return stated(gpu->communication_power, COMMUNICATION_SHARE) * gpu->power_watts;
     case ACTIVITY_WAITING:
         return 2 * idle_watts(gpu);
     default:
@@ -87,7 +93,7 @@ double node_peak_watts(const NodeType *node, const Gpu *gpu) {
 
 // Draw above idle at a share of the clock, as a share of that at the whole clock. It rises with the clock.
 static double dynamic_share(double clock) {
-    double volts = 1 - VOLTAGE_SLOPE * (1 - clock);
+    double volts = fmax(clock, LEAST_VOLTAGE);
     return clock * volts * volts;
 }
 

@@ -20,6 +20,7 @@ typedef struct ActivityMix {
     double share[ACTIVITY_COUNT];
 } ActivityMix;
 extern const ActivityMix activity_idle;
+extern const ActivityMix activity_usual; // of training a large model, as simulated steps usually are (assumed)
 
 // Watts while it does so; never above the power limit that is set.
 double gpu_activity_watts(const Gpu *gpu, Activity activity);

@@ -70,13 +70,32 @@ static void refuse_offer(Arena *arena, const Catalogue *catalogue, const NodeGro
                      "say what a GPU costs an hour: price = { gpu_hour = 2.49 }; or see: lockstep hw list price");
 }
 
+static void refuse_book(const RentSpec *rent, const NodeGroup *group, const Gpu *gpu, Problems *problems) {
+    const Offer *offer = rent->offer;
+    problem_add(problems, rent->where, "the price \"%s\" is of %s, and %s has %s", offer->name,
+                offer->gpu ? offer->gpu : offer->nodes[0], group->type->name, gpu->name);
+    problem_hint(problems, "take a price for such GPUs (lockstep hw list price), or state one: gpu_hour = 2.49");
+}
+
 static bool asks(const RentSpec *rent) {
     return rent && (rent->offer || rent->provider || rent->terms >= 0 || rent->region);
+}
+
+// Free, or not known: nobody says, so neither do we.
+static void check_services(const RentSpec *rent, const Offer *offer, Problems *problems) {
+    bool storage = rent->storage_bytes > 0 && !(offer && offer->storage_per_gb_month > 0);
+    bool egress = rent->egress_bytes > 0 && !(offer && offer->egress_per_gigabyte > 0);
+    if (!storage && !egress) return;
+    problem_add(problems, rent->where, "%s does not say what %s costs", offer ? offer->name : "a price that is stated",
+                storage ? "storage" : "egress");
+    problem_hint(problems, "leave it out, or give it in a price of your own (--profile): \"%s\"",
+                 storage ? "storage_per_gb_month" : "egress_per_gb");
 }
 
 static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, Problems *problems) {
     const ClusterSpec *spec = cluster->spec;
     if (spec->price_per_gpu_hour >= 0) {
+        if (spec->rent) check_services(spec->rent, NULL, problems);
         money->rent_per_hour = spec->price_per_gpu_hour * cluster->gpu_count;
         return;
     }
@@ -86,7 +105,10 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
     bool known = true;
     for (int g = 0; g < spec->group_count; g++) {
         const NodeGroup *group = &spec->groups[g];
-        offers[g] = offer_for(money->catalogue, group->type, gpu_of_group(money->catalogue, group), spec->rent);
+        const Gpu *gpu = gpu_of_group(money->catalogue, group);
+        offers[g] = offer_for(money->catalogue, group->type, gpu, spec->rent);
+        if (offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
+            refuse_book(spec->rent, group, gpu, problems);
         if (!offers[g] && asks(spec->rent)) refuse_offer(arena, money->catalogue, group, spec->rent, problems);
         known = known && offers[g];
         if (!offers[g]) continue;
@@ -100,6 +122,7 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         }
         sum += rate * offer_gpu_hour(offers[g]) * group->gpus;
     }
+    if (known && spec->rent) check_services(spec->rent, offers[0], problems);
     if (known) money->rent_per_hour = sum;
 }
 
@@ -114,13 +137,13 @@ static void need(Problems *problems, const OwnSpec *own, const char *what, const
     problem_hint(problems, "state it: %s = …, in the currency of the cluster (0: you have it already)", field);
 }
 
-// A node comes with NICs, but a faster fabric needs faster ones.
-static int nics_that_lack(const Cluster *cluster, const NodeType *type) {
+// A node comes with NICs, but a faster fabric needs faster ones; and who says what a NIC costs buys some.
+static int nics_that_lack(const Cluster *cluster, const OwnSpec *own, const NodeType *type) {
     const FabricLink *link = cluster->spec->link;
     if (!link || cluster->node_count < 2) return 0;
     bool comes_with = type->nic_count > 0 && type->nic_bytes_per_second > 0.99 * link->line_bytes_per_second;
     int wanted = cluster->spec->nics > 0 ? cluster->spec->nics : type->nic_count > 0 ? type->nic_count : 1;
-    return comes_with ? 0 : wanted;
+    return comes_with && !(own->nic_price > 0) ? 0 : wanted;
 }
 
 static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *own, Problems *problems) {
@@ -130,7 +153,7 @@ static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *o
         if (missing) need(problems, own, type->name, "node_price");
         if (missing) return;
         money->node_price += stated_or_usd(money, own->node_price, type->price_usd);
-        money->nics_to_buy += nics_that_lack(cluster, type);
+        money->nics_to_buy += nics_that_lack(cluster, own, type);
     }
 }
 

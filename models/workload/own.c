@@ -83,7 +83,7 @@ static void list_capital(OwnCost *cost, const Cluster *cluster, const ClusterPow
     double cables = (double)(fabric->node_cables + fabric->switch_cables);
     double node_price = money->node_price / cluster->node_count;
     add_machines(cost, "nodes", "Nodes with their GPUs", cluster->node_count, node_price, own);
-    add_machines(cost, "nics", "NICs that the nodes lack", money->nics_to_buy, own->nic_price, own);
+    add_machines(cost, "nics", "NICs", money->nics_to_buy, own->nic_price, own);
     add_machines(cost, "switches", "Switches", (double)fabric->switches, own->switch_price, own);
     add_machines(cost, "cables", "Cables and optics", cables, own->cable_price, own);
     add_machines(cost, "storage", "Storage", 1, own->storage_price, own);

@@ -18,7 +18,7 @@ local function cluster(gpus, fabric)
   return sim.cluster {
     node = "dgx-a100-40gb", gpus = gpus,
     fabric = sim.single_switch { link = fabric }, nics = opt.nics,
-    price = { gpu_hour = 3.00, currency = "USD" },        -- the page: "1 x A100-40 about $3/h"
+    price = { book = "textbook-a100" },                    -- the page: "1 x A100-40 about $3/h"
   }
 end
 
@@ -31,6 +31,17 @@ local job = sim.training {
 
 local one = sim.simulate { on = cluster(1, opt.fabric), run = job }
 local sockets = sim.simulate { on = cluster(64, "eth-100g"), run = job }
+
+-- The page's table of costs: so many GPUs by the month, on demand, at its monthly price, reserved, on the spot market.
+local function a_month(gpus)
+  local amounts = {}
+  for i, book in ipairs { "textbook-a100", "textbook-a100-month", "textbook-a100-1y", "textbook-a100-spot" } do
+    amounts[i] = sim.cost { on = sim.cluster { node = "dgx-a100-40gb", gpus = gpus, fabric = sim.single_switch { link = opt.fabric },
+      price = { book = book } } }.per_month
+  end
+  return string.format("a month of %d GPU%s: $%.0f on demand, $%.0f by the month, $%.0f reserved for a year, $%.0f spot (interrupted)",
+    gpus, gpus > 1 and "s" or "", amounts[1], amounts[2], amounts[3], amounts[4])
+end
 
 return sim.study {
   title = "Scaling efficiency, 1 to " .. opt.most .. " GPUs",
@@ -54,6 +65,6 @@ return sim.study {
     "the page names no model; BERT-large, 512 tokens, stands in. Its 8-GPU figure (87.5 %) is below what NVLink gives.",
     string.format("the same 100 Gb/s with TCP sockets, as NCCL sets them up by itself: %.1f %% on 64 GPUs",
       100 * one.step_time / sockets.step_time),
-    "spot capacity is 60 to 70 % cheaper but is interrupted; reserved capacity 30 to 40 % cheaper (the page's figures)",
+    a_month(1), a_month(8), a_month(64), a_month(512),
   },
 }

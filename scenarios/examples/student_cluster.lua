@@ -73,13 +73,27 @@ local today, pair = seconds(best, opt.batch, 4, "eth-1g"), seconds(best, opt.bat
 local exposed = sim.simulate { on = cluster(4, best.pcie, "eth-1g"), run = job(best, opt.batch) }
 notes[#notes + 1] = string.format("why 4 GPUs are slow: %.0f %% of a step waits for gradients on the wire; without it the mixed cards would take %.0f s",
   100 * exposed.exposed.dp / exposed.step_time, seconds(best, opt.batch, 4, "eth-400g"))
+
+-- What the upgrade costs: the machines are there (node_price 0), the network is bought. The report says what 5 GbE
+-- costs; faster networks at the catalogue's prices, in rupees at its dated rate. The catalogue's workstations have
+-- 10 GbE already, these do not: a NIC of 150 USD each.
+local stated = { ["eth-5g"] = { switch_price = 17000, nic_price = 8000, cable_price = 0 }, ["eth-10g"] = { nic_price = 14400 } }
+local function rupees(amount) return (string.format("%.0f", amount):reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")) end
+local function upgrade(lan)
+  local own = { site = "office", currency = "INR", node_price = 0, years = 4 }
+  for field, amount in pairs(stated[lan] or {}) do own[field] = amount end
+  return sim.cost { on = sim.cluster { fabric = sim.single_switch { link = lan }, own = own,
+    nodes = { { node = "rtx3060-workstation", gpus = 2 }, { node = "rtx4080x2-workstation", gpus = 2 } } } }
+end
+
 for _, lan in ipairs { "eth-5g", "eth-10g", "eth-25g", "eth-100g" } do
   local after = seconds(best, opt.batch, 4, lan)
-  local saved = (today - after) / 3600
-  local price = lan == "eth-5g" and string.format("; 41,000 Rs for %.2f hours a run: %.0f Rs per hour saved over %d runs",
-    saved, 41000 / (saved * opt.runs), opt.runs) or ""
-  notes[#notes + 1] = string.format("%s: %.0f s instead of %.0f s at batch %d%s%s", lan, after, today, opt.batch,
-    after > pair and string.format(" (the two 4080s alone take %.0f s)", pair) or " (faster than the two 4080s alone)", price)
+  local saved, money = (today - after) / 3600, upgrade(lan)
+  notes[#notes + 1] = string.format("%s: %.0f s instead of %.0f s at batch %d%s; %s Rs (%d switch, %d NICs) for %.2f hours a run: %s Rs per hour saved over %d runs",
+    lan, after, today, opt.batch,
+    after > pair and string.format(" (the two 4080s alone take %.0f s)", pair) or " (faster than the two 4080s alone)",
+    rupees(money.capital), money.bought.switches.count // 1, money.bought.nics.count // 1, saved,
+    rupees(money.capital / (saved * opt.runs)), opt.runs)
 end
 
 return sim.report { title = "Student cluster: ResNet-152 on 2 x RTX 3060 and 2 x RTX 4080", rows = rows, notes = notes }

@@ -1,0 +1,225 @@
+// lockstep cost and lockstep power as people type them, and the same fields in scenarios.
+#include "scenarios/command_cost.h"
+#include "scenarios/command_run.h"
+#include "tests/command.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+#define TODAY " --date 2026-11-21"
+
+// ---- Golden screens.
+
+TEST(the_upgrade_of_the_students_is_forty_one_thousand_rupees_on_the_screen) {
+    const Ended *ended = run_command(
+        command_cost, "cost --node rtx3060-workstation --nodes 3 --fabric eth-5g --own --site office --currency INR "
+                      "--node-price 0 --switch-price 17000 --nic-price 8000 --cable-price 0 --interest 0 --residual 0"
+                      " --maintenance 0" TODAY);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_TEXT(ended->err, "");
+    EXPECT_TEXT(
+        ended->out,
+        "Cluster     3 x rtx3060-workstation, 3 GPUs, eth-5g: 1 switch, 3 cables\n"
+        "Owned       4 years at 0.0 % interest, then sold for 0.0 %; a job runs 80.0 % of all hours; site office\n"
+        "\nWhat is bought\n"
+        "part      count        each      in all     a year\n"
+        "NICs          3   8,000 INR  24.0 k INR  6,000 INR\n"
+        "Switches      1  17.0 k INR  17.0 k INR  4,250 INR\n"
+        "Capital 41.0 k INR, 13.7 k INR a GPU; of its yearly cost 0.00 INR is interest\n"
+        "\nAn hour in which a job runs\n"
+        "part           an hour   per GPU    share\n"
+        "NICs          0.86 INR  0.29 INR    6.6 %\n"
+        "Switches      0.61 INR  0.20 INR    4.7 %\n"
+        "Electricity  11.42 INR  3.81 INR   88.6 %\n"
+        "All          12.88 INR  4.29 INR  100.0 %\n"
+        "A month 7,525 INR, a year 90.3 k INR\n"
+        "\nPower 1.08 kW on average at the wall, 1.53 kW at most (PUE 1.00); 513 g CO2e an hour on the grid of the "
+        "world's average\n"
+        "\n! Prices that may be more than a year older than 2026-11-21: office (2025)\n"
+        "lockstep hw show NAME says where each price is from.\n");
+}
+
+TEST(owning_is_set_beside_every_price_for_such_gpus) {
+    const Ended *ended =
+        run_command(command_cost, "cost --node dgx-h100 --nodes 16 --fabric ib-ndr400 --own --years 4" TODAY);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "16 x dgx-h100, 128 GPUs, ib-ndr400: 6 switches, 256 cables\n");
+    EXPECT_CONTAINS(ended->out, "Nodes with their GPUs     16   $350 k");
+    EXPECT_CONTAINS(ended->out, "owning cheaper     paid back in\n");
+    EXPECT_CONTAINS(ended->out, "\naws-p5 "); // on other machines, but the same GPUs
+    EXPECT_CONTAINS(ended->out, "\nazure-h100-3y ");
+    EXPECT(!strstr(ended->out, "runpod-h200"));
+}
+
+TEST(rent_reserved_is_said_to_be_paid_for_its_term) {
+    const Ended *ended =
+        run_command(command_cost, "cost --node azure-nd96isr-h100-v5 --nodes 8 --terms reserved_3y --run 30d" TODAY);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "a run of 30.0 days $252 k\n");
+    EXPECT_CONTAINS(ended->out, "! paid for the whole term, used or not: $9.20 M in all\n");
+    ended = run_command(command_cost, "cost --node aws-p5.48xlarge --nodes 64 --terms spot" TODAY);
+    EXPECT_CONTAINS(ended->out, "! spot: one of these machines is taken away every 2.47 days");
+}
+
+TEST(only_prices_of_more_than_a_year_before_the_date_are_pointed_out) {
+    const Ended *ended = run_command(command_cost, "cost --node aws-p5.48xlarge --date 2025-12-31");
+    EXPECT(!strstr(ended->out, "Prices that may be") || !strstr(ended->out, "aws-p5 (2026)"));
+    ended = run_command(command_cost, "cost --node aws-p5.48xlarge --date 2027-06-01");
+    EXPECT_CONTAINS(ended->out, "more than a year older than 2027-06-01:");
+    EXPECT_CONTAINS(ended->out, "aws-p5 (2026)");
+}
+
+TEST(json_of_cost_has_what_the_screen_has) {
+    const Ended *ended =
+        run_command(command_cost, "cost --node dgx-h100 --nodes 128 --fabric ib-ndr400 --own --run 10d --json");
+    EXPECT_INT(ended->code, 0);
+    static const char *const keys[] = {"\"format_version\": 1", "\"switches\": 48",     "\"cables\": 2048",
+                                       "\"per_gpu_hour\": ",    "\"per_run\": ",        "\"lines_per_hour\"",
+                                       "\"capital\": ",         "\"name\": \"cables\"", "\"break_even_utilisation\": ",
+                                       "\"payback_months\": ",  "\"date\": \"2024\"",   "\"carbon_kg_per_hour\": "};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) EXPECT_CONTAINS(ended->out, keys[i]);
+    EXPECT(!strstr(ended->out, ": nan"));
+}
+
+TEST(power_counts_racks_and_says_no_to_a_room_that_is_too_small) {
+    const Ended *ended =
+        run_command(command_power, "power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --facility 200kW");
+    EXPECT_INT(ended->code, 3);
+    EXPECT_CONTAINS(ended->out, "4 racks of 40.8 kW with 4 nodes each, 16 breakers of 60 A at 415 V three-phase");
+    EXPECT_CONTAINS(ended->out, "not enough by 25.2 kW; about 14 of these nodes fit\n");
+    ended = run_command(command_power,
+                        "power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --facility 200kW --power-cap 500W");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "limited to 500 W");
+    EXPECT_CONTAINS(ended->out, "enough, ");
+    ended = run_command(command_power, "power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --facility 200kW --json");
+    EXPECT_INT(ended->code, 3);
+    EXPECT_CONTAINS(ended->out, "\"facility_is_enough\": false");
+    EXPECT_CONTAINS(ended->out, "\"racks\": 4");
+}
+
+// ---- Mistakes.
+
+TEST(mistakes_on_the_line_of_cost_end_with_a_remedy) {
+    static const struct {
+        const char *line, *error, *hint;
+        int code;
+    } cases[] = {
+        {"--node nosuch", "no node is called \"nosuch\"", "hw list node", 4},
+        {"", "--node is missing", "--node dgx-h100", 4},
+        {"--node dgx-h100", "no price on demand for dgx-h100", "--own", 4},
+        {"--node dgx-h100 --years 3", "--years is of machines that are bought", "--own", 4},
+        {"--node dgx-h100 --own --years 0", "--years 0 cannot be meant", "from 0.1 to 50", 4},
+        {"--node dgx-h100 --own --interest 2", "--interest 2 cannot be meant", "from 0 to 1", 4},
+        {"--node dgx-h100 --own --residual 1.5", "--residual 1.5 cannot be meant", "from 0 to 1", 4},
+        {"--node dgx-h100 --own --utilisation 0", "--utilisation 0 cannot be meant", "from 0.001 to 1", 4},
+        {"--node dgx-h100 --own --node-price=-5", "--node-price", "", 4},
+        {"--node dgx-h100 --own --site nosuch", "no site is called \"nosuch\"", "hw list site", 4},
+        {"--node dgx-h100 --own --currency XYZ", "no rate is known from USD to \"XYZ\"", "hw list currency", 4},
+        {"--node dgx-b200 --own", "nobody says what dgx-b200 costs to buy", "node_price", 4},
+        {"--node aws-p5.48xlarge --book nosuch", "no price is called \"nosuch\"", "hw list price", 4},
+        {"--node aws-p5.48xlarge --book vast-4090", "is of RTX4090, and aws-p5.48xlarge has H100", "such GPUs", 4},
+        {"--node dgx-h100 --provider runpod --storage 1TB", "runpod-h100 does not say what storage costs", "leave", 4},
+        {"--node dgx-h100 --price 2 --egress 1TB", "a price that is stated does not say what egress", "leave", 4},
+        {"--node aws-p5.48xlarge --provider nosuch", "no on demand price for aws-p5.48xlarge at nosuch", "aws-p5", 4},
+        {"--node aws-p5.48xlarge --terms weekly", "--terms cannot be \"weekly\"", "reserved_1y", 2},
+        {"--node aws-p5.48xlarge --price 2 --terms spot", "either stated (--price) or of the price book", "leave", 4},
+        {"--node aws-p5.48xlarge --currency XYZ", "no rate is known from USD to \"XYZ\"", "hw list currency", 4},
+        {"--node aws-p5.48xlarge --grid mars", "no grid is called \"mars\"", "hw list grid", 4},
+        {"--node aws-p5.48xlarge --power-cap 900W", "a power limit of 900 W", "from 175 W to its 700 W", 4},
+        {"--node aws-p5.48xlarge --date someday", "--date \"someday\" is no day", "2026-11-21", 2},
+        {"--node aws-p5.48xlarge --nodes 0", "1 to 1,000,000 GPUs", "--nodes 16", 4},
+        {"--node aws-p5.48xlarge --nodes 2 --gpus 9", "--nodes and --gpus", "leave one out", 4},
+        {"--node aws-p5.48xlarge --pue 0.5", "--pue 0.5 cannot be meant", "from 1 to 5", 4},
+        {"--node aws-p5.48xlarge --mix matrix=2", "the shares of --mix", "waiting=0.05", 4},
+        {"--node aws-p5.48xlarge --mix dancing=1", "the shares of --mix", "waiting=0.05", 4},
+        {"--node aws-p5.48xlarge extra", "nothing is known to do with \"extra\"", "--help", 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "cost%s%s", cases[i].line[0] ? " " : "", cases[i].line);
+        const Ended *ended = run_command(command_cost, line);
+        EXPECT_INT(ended->code, cases[i].code);
+        EXPECT_CONTAINS(ended->err, cases[i].error);
+        EXPECT_CONTAINS(ended->err, cases[i].hint);
+        EXPECT_TEXT(ended->out, "");
+    }
+}
+
+TEST(mistakes_in_price_and_own_of_a_scenario_stand_at_their_line) {
+    static const struct {
+        const char *fields, *error;
+    } cases[] = {
+        {"price = { book = \"nosuch\" }", "no price is called \"nosuch\""},
+        {"price = { book = \"aws-p5\", gpu_hour = 2 }", "either stated (gpu_hour) or of the price book (book)"},
+        {"price = { terms = \"spot\", provider = \"lambda\" }", "no spot price for dgx-h100 at lambda"},
+        {"price = { terms = \"weekly\" }", "terms"},
+        {"own = { site = \"nosuch\" }", "no site is called \"nosuch\""},
+        {"own = { currency = \"EUR\" }, price = { gpu_hour = 2, currency = \"USD\" }", "in \"EUR\" and price in"},
+        {"own = { years = 0 }", "years"},
+        {"own = { node_price = -1 }", "node_price"},
+        {"own = { currency = \"XYZ\" }", "no rate is known"},
+        {"grid = \"mars\"", "no grid is called \"mars\""},
+        {"power_cap = \"900 W\"", "a power limit of 900 W is none that"},
+        {"power_cap = \"fast\"", "power_cap"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char script[1024], output[8192];
+        snprintf(
+            script, sizeof script,
+            "local sim = require \"lockstep\"\n"
+            "return sim.study { run = sim.training { model = \"gpt2\", batch = { micro = 1 } }, on = sim.cluster {\n"
+            "  node = \"dgx-h100\",\n  %s } }\n",
+            cases[i].fields);
+        EXPECT_INT(run_script_text(script, "", output, sizeof output, NULL), 4);
+        EXPECT_CONTAINS(output, cases[i].error);
+        EXPECT_CONTAINS(output, "s.lua:");
+        EXPECT_CONTAINS(output, "hint:");
+    }
+}
+
+// ---- Laws of simulated jobs, said in the language of scenarios.
+
+static const char law_start[] = "local sim = require \"lockstep\"\n"
+                                "local job = sim.training { model = \"gpt3-1.3b\", tokens = \"10B\", batch = { micro = "
+                                "2 }, precision = \"bf16\" }\n"
+                                "local function on(fields) fields.node, fields.gpus = \"dgx-h100\", 8\n"
+                                "  return sim.simulate { on = sim.cluster(fields), run = job } end\n";
+
+static void expect_law(const char *law) {
+    char script[4096], output[8192];
+    snprintf(script, sizeof script,
+             "%s%s\nreturn sim.report { title = \"holds\", rows = { { name = \"law\", published = 1, simulated = 1, "
+             "source = \"s\" } } }\n",
+             law_start, law);
+    EXPECT_INT(run_script_text(script, "", output, sizeof output, NULL), 0);
+    EXPECT_CONTAINS(output, "holds");
+}
+
+TEST(a_power_limit_slows_a_step_down_and_one_at_the_tdp_does_not) {
+    expect_law("local before = on {}\n"
+               "assert(on { power_cap = \"700 W\" }.step_time == before.step_time)\n"
+               "for _, watts in ipairs { 600, 500, 400, 300, 200 } do\n"
+               "  local point = on { power_cap = watts }\n"
+               "  assert(point.step_time > before.step_time and point.power < before.power, watts)\n"
+               "  before = point\n"
+               "end\n");
+}
+
+TEST(more_pue_costs_more_and_emits_more) {
+    expect_law("local own = { site = \"enterprise\" }\n"
+               "local good, bad = on { pue = 1.1, own = own }, on { pue = 1.6, own = own }\n"
+               "assert(bad.cost_per_run > good.cost_per_run and bad.energy > good.energy)\n"
+               "assert(math.abs(bad.carbon / good.carbon - 1.6 / 1.1) < 1e-9)\n"
+               "local france = on { grid = \"france\" }\n"
+               "assert(france.carbon < on { grid = \"poland\" }.carbon and france.step_time == good.step_time)\n");
+}
+
+TEST(a_scenario_pays_what_sim_cost_says) {
+    expect_law("local point = on { price = { provider = \"runpod\" } }\n"
+               "assert(math.abs(point.cost_per_hour - 8 * 3.49) < 1e-9)\n"
+               "local cost = sim.cost { on = sim.cluster { node = \"dgx-h100\", price = { provider = \"runpod\" } }, "
+               "time = \"10 h\" }\n"
+               "assert(math.abs(cost.per_run - 80 * 3.49) < 1e-9 and cost.currency == \"USD\")\n"
+               "local own = sim.cost { on = sim.cluster { node = \"dgx-h100\", own = {} } }\n"
+               "assert(own.capital == own.bought.nodes.amount and own.bought.nodes.count == 1)\n");
+}
