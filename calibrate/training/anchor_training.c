@@ -6,7 +6,7 @@
 
 #define Z_OF_90_PERCENT 1.645
 
-static Anchor step_of(const PredictedRun *run) {
+Anchor step_of(const PredictedRun *run) {
     Anchor step = {.gpu = run->run->cluster->groups[0].gpu,
                    .training = &run->training,
                    .step_s = run->step_s,

@@ -5,6 +5,8 @@
 #include "calibrate/training/predict_training.h"
 #include "models/workload/anchor.h"
 
+Anchor step_of(const PredictedRun *run); // one that is predicted
+
 // A factor for each run from the anchors that speak of it, 1 where none does; intervals become narrower.
 double *anchor_on(Arena *arena, PredictedRun *runs, int count, const Anchors *anchors);
 

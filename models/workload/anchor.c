@@ -4,6 +4,7 @@
 #include "models/workload/anchor.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/check.h"
@@ -19,7 +20,7 @@ AnchorsReader *anchors_reader = NULL;
 #define ATTENTION_SIGMA 0.15
 #define MEMORY_SIGMA 0.15
 #define TRAFFIC_SIGMA 0.15
-#define PECULIAR_SIGMA 0.04 // to a run
+#define PECULIAR_SIGMA 0.04     // to a run
 #define OTHER_LAYOUT_SIGMA 0.08 // what stays open of a step however well its like was measured
 // What is peculiar has fat tails (Student's t with so many degrees of freedom): a slow node, a cell misread.
 #define PECULIAR_FREEDOM 3.0
@@ -64,7 +65,8 @@ static double covariance(const Anchor *a, const Anchor *b) {
         if (first->micro_batch == second->micro_batch) kernels += square(KERNELS_OF_BATCH);
     }
     return kernels * SHARED(a, b, kernel_causes) + square(TRAFFIC_SIGMA) * SHARED(a, b, traffic_causes) +
-           square(MEMORY_SIGMA) * SHARED(a, b, memory_causes) + square(ATTENTION_SIGMA) * SHARED(a, b, attention_causes);
+           square(MEMORY_SIGMA) * SHARED(a, b, memory_causes) +
+           square(ATTENTION_SIGMA) * SHARED(a, b, attention_causes);
 }
 
 // ---- Solving.
@@ -130,4 +132,35 @@ AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
 
 double anchored_sigma(double sigma, const AnchorCorrection *correction) {
     return sqrt(fmax(square(sigma) - correction->variance_gone, fmin(square(sigma), square(OTHER_LAYOUT_SIGMA))));
+}
+
+// ---- Options.
+
+static void say_what_of(const Anchors *anchors) {
+    for (int i = 0; i < anchors->count; i++) {
+        const Anchor *anchor = &anchors->items[i];
+        bool said = false;
+        for (int j = 0; j < i && !said; j++) said = anchor_speaks_of(&anchors->items[j], anchor);
+        if (said) continue;
+        fprintf(stderr, "note: anchored on measured steps of %s in %s, %s software\n", anchor->gpu->name,
+                precision_name(anchor->training->precision), framework_name(anchor->training->framework));
+    }
+}
+
+const Anchors *anchors_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
+                                    Problems *problems) {
+    if (!option_given(options, "anchor")) return NULL;
+    CHECK(anchors_reader);
+    int count = 0, before = problem_count(problems);
+    const char *const *paths = option_texts(options, "anchor", &count);
+    const Anchors *anchors = anchors_reader(arena, catalogue, paths, count, problems);
+    if (problem_count(problems) > before) return NULL;
+    say_what_of(anchors);
+    return anchors;
+}
+
+bool anchors_speed_up(const Anchors *anchors) {
+    for (int i = 0; anchors && i < anchors->count; i++)
+        if (anchors->items[i].measured_s < anchors->items[i].step_s) return true;
+    return false;
 }

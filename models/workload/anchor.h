@@ -5,6 +5,7 @@
 #define LOCKSTEP_WORKLOAD_ANCHOR_H
 
 #include "models/workload/cost.h"
+#include "sim/options.h"
 
 // A step as simulated, and how long it took where it was measured.
 typedef struct Anchor {
@@ -40,5 +41,16 @@ double anchored_sigma(double sigma, const AnchorCorrection *correction);
 typedef Anchors *AnchorsReader(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,
                                Problems *problems);
 extern AnchorsReader *anchors_reader;
+
+// From --anchor FILE.csv (may be repeated), or NULL; says on stderr what they speak of.
+#define ANCHOR_OPTION                                                                                                  \
+    {                                                                                                                  \
+        .name = "anchor", .kind = OPTION_TEXTS, .metavar = "FILE.csv",                                                 \
+        .help = "correct steps by measured runs of your own (columns: calibrate/measurements/training/README.md)"      \
+    }
+const Anchors *anchors_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
+                                    Problems *problems);
+// Whether one of them was faster than simulated: then bounds below simulated steps hold no more.
+bool anchors_speed_up(const Anchors *anchors);
 
 #endif
