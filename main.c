@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibrate/training/anchor_training.h"
 #include "sim/problem.h"
 #include "sim/version.h"
 
@@ -58,6 +59,7 @@ static void print_help(FILE *out) {
 }
 
 int main(int argc, char **argv) {
+    anchors_reader = anchors_read;
     if (argc < 2) {
         print_help(stderr);
         return 2;

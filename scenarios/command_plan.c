@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/anchor.h"
 #include "models/workload/job_options.h"
 #include "models/workload/life.h"
 #include "results/results.h"
@@ -40,6 +41,7 @@ static const OptionSpec plan_options[] = {
     {"checkpoint", OPTION_CHOICE, .help = "how they are written (default sync)", .choices = checkpoint_mode_names, .choice_count = CHECKPOINT_MODE_COUNT},
     {"storage", OPTION_TEXT, "NAME", .help = "where they go (default superpod-storage)"},
     {"exhaustive", OPTION_FLAG, .help = "simulate every layout that fits, to prove that the search lost nothing"},
+    ANCHOR_OPTION,
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     {"plain", OPTION_FLAG, .help = "tables with tabs, for other programs"},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
@@ -135,6 +137,7 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
     request->recompute_fixed = option_given(options, "recompute") || option_flag(options, "recompute-activations");
     request->zero_fixed = option_given(options, "zero") || option_flag(options, "use-distributed-optimizer");
     request->sequence_parallel_fixed = option_flag(options, "sequence-parallel");
+    training->anchors = anchors_from_options(arena, options, request->catalogue, problems);
     training->tokens = (double)option_count(options, "tokens", 0);
     training->samples = (double)option_count(options, "samples", 0);
     training->epochs = (double)option_count(options, "epochs", 0);
@@ -196,7 +199,7 @@ static void read_request(Arena *arena, const Options *options, PlanRequest *requ
     request->deadline_s = option_quantity(options, "by", 0);
     request->budget = (double)option_count(options, "budget", 0);
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
-    request->exhaustive = option_flag(options, "exhaustive");
+    request->exhaustive = option_flag(options, "exhaustive") || anchors_speed_up(request->training.anchors);
     if (request->price_per_gpu_hour != -1 && !(request->price_per_gpu_hour > 0)) {
         problem_add(problems, command_line, "--price must be above 0");
         problem_hint(problems, "for example --price 2.49");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/anchor.h"
 #include "results/results.h"
 #include "scenarios/fields.h"
 #include "scenarios/scenario.h"
@@ -51,6 +52,7 @@ static const OptionSpec own_options[] = {
      .kind = OPTION_TEXT,
      .metavar = "FILE.json",
      .help = "parts measured or written by yourself, in place of the catalogue's"},
+    ANCHOR_OPTION,
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {.name = "quiet", .kind = OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
     {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "all assumptions with their sources"},
@@ -95,7 +97,8 @@ typedef struct Run { // one `lockstep run`
     const Options *options;
     Problems *problems;
     Style style;
-    const char *output; // path, or NULL for the screen
+    const Anchors *anchors; // or NULL
+    const char *output;     // path, or NULL for the screen
     enum { FORM_SCREEN, FORM_JSON, FORM_CSV } form;
     struct {
         const Record **items;
@@ -141,11 +144,18 @@ static bool any_point_ran(const Record *record) {
     return false;
 }
 
+static const Record *study_record(Run *run, const StudySpec *study) {
+    StudySpec *anchored = ARENA_NEW(run->arena, StudySpec); // what the record keeps of it outlives this call
+    *anchored = *study;
+    anchored->training.anchors = run->anchors;
+    return study_run(run->arena, anchored, run->problems);
+}
+
 static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
     for (int i = 0; i < scenario->item_count; i++) {
         const ScenarioItem *item = &scenario->items[i];
         const Record *record = item->report;
-        if (item->study) record = study_run(run->arena, item->study, run->problems);
+        if (item->study) record = study_record(run, item->study);
         if (item->program) record = program_record(run, item->program, seed);
         if (!record) continue; // the next one's mistakes are of interest too
         LIST_PUSH(run->arena, &run->records, record);
@@ -349,6 +359,8 @@ static int run_scenario(Run *run, int argc, char **argv) {
     const Scenario *scenario = scenario_load(run->arena, catalogue, &request, run->problems, usage);
     if (!scenario)
         return problem_count(run->problems) ? show_problems(run->problems, BAD_INPUT) : show_problems(usage, BAD_USAGE);
+    run->anchors = anchors_from_options(run->arena, run->options, catalogue, run->problems);
+    if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
     run->all_hold = true;
     simulate(run, scenario, request.seed);
     if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);

@@ -1,8 +1,12 @@
 // Anchors: a measured run corrects the kernels of runs like it, and of no others.
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "calibrate/command_validate.h"
 #include "calibrate/training/anchor_training.h"
+#include "scenarios/command_plan.h"
+#include "scenarios/command_run.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -19,7 +23,7 @@ static const char text[] = COLUMNS MORE_COLUMNS "same,f,A," RUN "4,32,fp16,none,
 typedef struct Case {
     Arena *arena;
     MeasuredRuns measured;
-    PredictedRun runs[RUN_COUNT], anchor;
+    PredictedRun runs[RUN_COUNT];
 } Case;
 
 static void case_open(Case *c) {
@@ -32,50 +36,121 @@ static void case_open(Case *c) {
         c->runs[i] = predict_run(c->arena, catalogue, &c->measured.items[i]);
         EXPECT(c->runs[i].skipped == NULL);
     }
-    c->anchor = c->runs[SAME];
 }
 
-// The anchor as if its step had taken so many times the prediction.
-static double *factors_when(Case *c, double slower) {
-    MeasuredRun *run = ARENA_NEW(c->arena, MeasuredRun);
-    *run = c->measured.items[SAME];
-    run->measured_step_s = slower * c->anchor.step_s;
-    c->anchor.run = run;
-    return anchor_on(c->arena, c->runs, RUN_COUNT, &c->anchor, 1);
+// The anchor as if its step had taken so many times the prediction; corrections of all runs.
+static AnchorCorrection *corrections_when(Case *c, double slower, int anchor_count) {
+    Anchor *items = ARENA_ARRAY(c->arena, Anchor, anchor_count);
+    for (int i = 0; i < anchor_count; i++) {
+        items[i] = step_of(&c->runs[SAME]);
+        items[i].measured_s = slower * items[i].step_s;
+    }
+    Anchors anchors = {.items = items, .count = anchor_count};
+    anchors_solve(c->arena, &anchors);
+    AnchorCorrection *corrections = ARENA_ARRAY(c->arena, AnchorCorrection, RUN_COUNT);
+    for (int i = 0; i < RUN_COUNT; i++) {
+        Anchor step = step_of(&c->runs[i]);
+        corrections[i] = anchors_correct(&anchors, &step);
+    }
+    return corrections;
 }
 
-TEST(an_anchor_as_predicted_changes_nothing) {
+static double shared_part(const AnchorCorrection *correction, double slower) {
+    return log(correction->factor) / log(slower);
+}
+
+TEST(an_anchor_as_predicted_changes_nothing_but_what_is_sure) {
     Case c;
     case_open(&c);
-    const double *factors = factors_when(&c, 1);
-    for (int i = 0; i < RUN_COUNT; i++) EXPECT_NEAR(factors[i], 1, 1e-12);
+    const AnchorCorrection *corrections = corrections_when(&c, 1, 1);
+    for (int i = 0; i < RUN_COUNT; i++) EXPECT_NEAR(corrections[i].factor, 1, 1e-12);
+    EXPECT(corrections[SAME].variance_gone > 0);
+    EXPECT_NEAR(corrections[OTHER_PRECISION].variance_gone, 0, 0);
+    EXPECT(anchored_sigma(0.2, &corrections[SAME]) < 0.2);
+    EXPECT_NEAR(anchored_sigma(0.2, &corrections[OTHER_PRECISION]), 0.2, 1e-15);
+    EXPECT_NEAR(anchored_sigma(0.01, &corrections[SAME]), 0.01, 1e-15); // never wider
     arena_close(c.arena);
 }
 
-TEST(an_anchor_moves_runs_of_its_model_most_with_its_micro_batch_and_others_not) {
+TEST(an_anchor_moves_its_like_most_other_models_little_and_other_precisions_not) {
     Case c;
     case_open(&c);
     for (double slower = 0.7; slower < 1.5; slower += 0.2) {
-        const double *factors = factors_when(&c, slower);
-        double same = log(factors[SAME]) / log(slower), other = log(factors[OTHER_BATCH]) / log(slower);
-        EXPECT(same > 0.7 && same < 1);
-        EXPECT(other > 0.4 && other < same);
-        EXPECT_NEAR(factors[OTHER_MODEL], 1, 0);
-        EXPECT_NEAR(factors[OTHER_PRECISION], 1, 0);
+        const AnchorCorrection *corrections = corrections_when(&c, slower, 1);
+        double same = shared_part(&corrections[SAME], slower), other = shared_part(&corrections[OTHER_BATCH], slower);
+        double model = shared_part(&corrections[OTHER_MODEL], slower);
+        EXPECT(same > 0.5 && same < 1);
+        EXPECT(other > model && other < same);
+        EXPECT(model > 0);
+        EXPECT_NEAR(corrections[OTHER_PRECISION].factor, 1, 0);
     }
     arena_close(c.arena);
 }
 
-TEST(only_the_time_of_kernels_is_corrected) {
+// One anchor: the expectation of a normal variable given another is covariance over variance.
+TEST(small_errors_follow_the_normal_formula_and_large_ones_are_doubted) {
     Case c;
     case_open(&c);
-    PredictedRun *run = &c.runs[OTHER_BATCH];
-    double whole = factors_when(&c, 1.3)[OTHER_BATCH], step = run->step_s;
-    run->step_s = 2 * step; // the other half waits for the network
-    double half = factors_when(&c, 1.3)[OTHER_BATCH];
-    EXPECT(whole > 1);
-    EXPECT_NEAR((half - 1) * run->step_s, (whole - 1) * step, 1e-9);
+    double small = shared_part(&corrections_when(&c, 1.001, 1)[SAME], 1.001);
+    double smaller = shared_part(&corrections_when(&c, 0.9995, 1)[SAME], 0.9995);
+    EXPECT_NEAR(small, smaller, 1e-9);
+    double variance = corrections_when(&c, 1.001, 1)[SAME].variance_gone / small; // of what is shared
+    EXPECT_NEAR(small, variance / (variance + 0.04 * 0.04), 1e-9);
+    EXPECT(shared_part(&corrections_when(&c, 3, 1)[SAME], 3) < small);
     arena_close(c.arena);
+}
+
+TEST(anchors_that_agree_are_believed_more_than_one) {
+    Case c;
+    case_open(&c);
+    const AnchorCorrection *one = corrections_when(&c, 1.05, 1), *three = corrections_when(&c, 1.05, 3);
+    EXPECT(three[SAME].factor > one[SAME].factor && three[SAME].factor < 1.05);
+    EXPECT(three[SAME].variance_gone > one[SAME].variance_gone);
+    arena_close(c.arena);
+}
+
+static void write_pilot(const char *path, double times) {
+    Case c;
+    case_open(&c);
+    FILE *file = fopen(path, "w");
+    EXPECT(file != NULL);
+    fprintf(file,
+            "%s%s"
+            "mine,m,gpt2-124m," RUN "4,32,fp16,none,%.9g\n",
+            COLUMNS, MORE_COLUMNS, times * c.runs[SAME].step_s);
+    fclose(file);
+    arena_close(c.arena);
+}
+
+static double days_planned(const char *more) {
+    const Ended *ended = run_command(command_plan, more);
+    EXPECT_INT(ended->code, 0);
+    const char *days = strstr(ended->out, "\"days\":");
+    EXPECT(days != NULL);
+    return days ? atof(days + strlen("\"days\":")) : 0;
+}
+
+#define PLAN                                                                                                           \
+    "plan --model gpt2-124m --tokens 1B --node dgx-a100 --gpus 8 --global-batch 32 --micro-batch 4 --fp16 --tp 1 "     \
+    "--pp 1 --json "
+
+TEST(plans_and_runs_are_corrected_by_anchors) {
+    anchors_reader = anchors_read;
+    write_pilot("build/pilot.csv", 1.25);
+    double alone = days_planned(PLAN), anchored = days_planned(PLAN "--anchor build/pilot.csv");
+    EXPECT(anchored > 1.01 * alone && anchored < 1.25 * alone);
+    EXPECT_INT(run_command(command_plan, PLAN "--anchor no-such.csv")->code, 4);
+
+    const Ended *run = run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --plain");
+    EXPECT_INT(run->code, 0);
+    const char *before = strdup(run->out);
+    run = run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --plain --anchor build/pilot.csv");
+    EXPECT_INT(run->code, 0);
+    EXPECT_CONTAINS(run->err, "anchored on measured steps of A100-SXM4-80GB in fp16, megatron software");
+    EXPECT(strcmp(before, run->out) != 0);
+    free((char *)before);
+    EXPECT_INT(run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --anchor no-such.csv")->code, 4);
+    remove("build/pilot.csv");
 }
 
 TEST(anchors_are_refused_when_they_cannot_be_read_or_are_asked_with_other_questions) {

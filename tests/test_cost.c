@@ -55,13 +55,16 @@ static double block_seconds(const BlockCost *cost) {
 }
 
 // "all_gather reduce_scatter …"
-static const char *collectives(Arena *arena, const CostList *list) {
+static const char *collectives_of(Arena *arena, const CostList *list, bool beside_only) {
     const char *text = "";
     for (int i = 0; i < list->count; i++)
-        if (list->items[i].bytes > 0)
+        if (list->items[i].bytes > 0 && (list->items[i].beside || !beside_only))
             text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", collective_op_name(list->items[i].collective));
     return text;
 }
+
+static const char *collectives(Arena *arena, const CostList *list) { return collectives_of(arena, list, false); }
+static const char *beside_products(Arena *arena, const CostList *list) { return collectives_of(arena, list, true); }
 
 static double step_seconds_of(const Model *m, const TrainingSpec *training, double micro_batch, const Gpu *g) {
     double seconds = 0;
@@ -141,7 +144,12 @@ TEST(collectives_are_megatrons_in_number_kind_and_size) {
     training.layout.sequence_parallel = true;
     cost = block_cost(m, 1, &training, 2, g);
     EXPECT_TEXT(collectives(bench.arena, &cost.forward), "all_gather reduce_scatter all_gather reduce_scatter");
-    EXPECT_TEXT(collectives(bench.arena, &cost.backward), "all_gather reduce_scatter all_gather reduce_scatter");
+    // Backward gathers the inputs of the products that begin a region again, beside their gradients.
+    EXPECT_TEXT(collectives(bench.arena, &cost.backward),
+                "all_gather all_gather reduce_scatter all_gather all_gather reduce_scatter");
+    EXPECT_TEXT(beside_products(bench.arena, &cost.forward), "");
+    EXPECT_TEXT(beside_products(bench.arena, &cost.backward),
+                "all_gather reduce_scatter all_gather reduce_scatter");
     arena_close(bench.arena);
 }
 

@@ -1,15 +1,21 @@
-// Measured runs of one's own as anchors: what they say of the kernels' speed corrects other scales and layouts.
+// Published and one's own measured runs as anchors (models/workload/anchor.h) for other runs.
 #ifndef LOCKSTEP_CALIBRATE_ANCHOR_TRAINING_H
 #define LOCKSTEP_CALIBRATE_ANCHOR_TRAINING_H
 
 #include "calibrate/training/predict_training.h"
+#include "models/workload/anchor.h"
 
-// A factor for each run from the anchors that are alike: same GPU, precision, software and model, and best the same
-// micro-batch; 1 where none is.
-double *anchor_on(Arena *arena, const PredictedRun *runs, int count, const PredictedRun *anchors, int anchor_count);
+Anchor step_of(const PredictedRun *run); // one that is predicted
 
-// The same with anchors from among the runs: of each family, model and micro-batch the run on the fewest GPUs, which is
-// then skipped.
+// A factor for each run from the anchors that speak of it, 1 where none does; intervals become narrower.
+double *anchor_on(Arena *arena, PredictedRun *runs, int count, const Anchors *anchors);
+
+// The same with anchors from among the runs: of each family, GPU, precision, software, model and micro-batch the run on
+// the fewest GPUs, which is then skipped. Families say nothing of each other.
 double *anchor_within(Arena *arena, PredictedRun *runs, int count);
+
+// From files with the columns of calibrate/measurements/training/README.md; problems for a run that cannot be one.
+Anchors *anchors_read(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,
+                      Problems *problems);
 
 #endif

@@ -86,20 +86,11 @@ static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const
 
 // ---- Anchoring.
 
-static double *anchor_on_files(Arena *arena, const Catalogue *catalogue, const Options *options,
-                               const PredictedRun *runs, int count, Problems *problems) {
+static double *anchor_on_files(Arena *arena, const Catalogue *catalogue, const Options *options, PredictedRun *runs,
+                               int count, Problems *problems) {
     int files = 0;
     const char *const *paths = option_texts(options, "anchor", &files);
-    MeasuredRuns anchors = {.count = 0};
-    for (int i = 0; i < files; i++) measured_runs_read(arena, catalogue, paths[i], &anchors, problems);
-    PredictedRun *predicted = predict_all(arena, catalogue, &anchors);
-    for (int i = 0; i < anchors.count; i++) {
-        if (!predicted[i].skipped) continue;
-        problem_add(problems, predicted[i].run->where, "%s cannot be an anchor: %s", predicted[i].run->row_id,
-                    predicted[i].skipped);
-        problem_hint(problems, "its columns are those of " FOLDER "README.md");
-    }
-    return anchor_on(arena, runs, count, predicted, anchors.count);
+    return anchor_on(arena, runs, count, anchors_read(arena, catalogue, paths, files, problems));
 }
 
 static void print_without_anchors(Arena *arena, const PredictedRun *runs, int count) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "models/workload/anchor.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
 #include "sim/list.h"
@@ -121,6 +122,18 @@ static void run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     arena_close(scratch);
 }
 
+// What anchors say of a step: the factor on it, which all its causes get, and a smaller sigma.
+static double anchor_step(SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training, double seconds) {
+    TrainingSpec resolved = *training;
+    resolved.micro_batch = step->lowered->resolved.micro_batch;
+    Anchor simulated = {.gpu = cluster->gpu_of[0], .training = &resolved, .step_s = seconds};
+    for (int c = 0; c < CAUSE_COUNT; c++) simulated.spent[c] = step->spent[c];
+    AnchorCorrection correction = anchors_correct(training->anchors, &simulated);
+    for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= correction.factor;
+    step->sigma = anchored_sigma(step->sigma, &correction);
+    return correction.factor;
+}
+
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems) {
     SimulatedStep step = {.digest = DIGEST_START};
@@ -143,6 +156,8 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     }
     step.ran = true;
     step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(step.spent, mean);
+    double factor = training->anchors ? anchor_step(&step, cluster, training, mean) : 1;
+    for (int i = 0; i < runs; i++) seconds[i] *= factor;
     step.step_p50_s = quantile(arena, seconds, runs, 0.5);
     step.step_p5_s = quantile(arena, seconds, runs, 0.05) * exp(-1.645 * step.sigma);
     step.step_p95_s = quantile(arena, seconds, runs, 0.95) * exp(1.645 * step.sigma);

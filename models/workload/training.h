@@ -132,6 +132,7 @@ typedef struct TrainingSpec {
     double loader_workers;                   // processes per GPU
     double samples_per_second_per_worker;    // decode and augment on one core; 0: not limited
     const struct CheckpointSpec *checkpoint; // or NULL: none are counted
+    const struct Anchors *anchors;           // measured steps of one's own that correct this one, or NULL
     double jitter;                           // sigma of log of each kernel's time
     double straggler;                        // one rank this much slower (1.2); 0 or 1 none
 } TrainingSpec;
