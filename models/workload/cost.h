@@ -64,6 +64,13 @@ double trained_share(const TrainingSpec *training);  // of the parameters: 1, or
 double gradient_bytes(const TrainingSpec *training); // per parameter on the wire, frozen ones counted in
 double weight_bytes(const TrainingSpec *training);   // the same when gathered
 
+// Of the tokens routed to experts, mean over the layers that have them: what the rank with most gets, and what no
+// expert's capacity drops.
+typedef struct RoutedShares {
+    double fullest, kept;
+} RoutedShares;
+RoutedShares routed_shares(const TrainingSpec *training);
+
 // ---- Memory of one rank by class, bytes.
 typedef enum MemoryClass {
     MEMORY_WEIGHTS,

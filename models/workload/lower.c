@@ -167,6 +167,13 @@ static void join_channel(Lowering *l, int rank, int slot, int channel) {
     ((int32_t *)l->actors[rank].channels)[slot] = channel;
 }
 
+static void add_use(LinkUse *uses, int *count, int32_t link) {
+    int at = 0;
+    while (at < *count && uses[at].link != link) at++;
+    if (at == *count) uses[(*count)++] = (LinkUse){link, 0};
+    uses[at].weight += 1;
+}
+
 static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
     for (int i = 0; i < shapes->count; i++) {
@@ -250,12 +257,7 @@ static void own_channel(Lowering *l, int rank, int slot, double latency, double 
     Plan *plan = ARENA_NEW(l->arena, Plan);
     LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
     int kept = 0;
-    for (int i = 0; i < count; i++) { // a route may cross host memory twice
-        int at = 0;
-        while (at < kept && uses[at].link != links[i]) at++;
-        if (at == kept) uses[kept++] = (LinkUse){links[i], 0};
-        uses[at].weight += 1;
-    }
+    for (int i = 0; i < count; i++) add_use(uses, &kept, links[i]); // a route may cross host memory twice
     *plan = (Plan){.latency = step_ticks(latency), .bytes = bytes, .fairness = 1, .uses = uses, .use_count = kept};
     Channel channel = {.plans = plan, .plan_count = 1, .member_count = 1};
     LIST_PUSH(l->arena, &l->channels, channel);
@@ -344,7 +346,8 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
     bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
     CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER,
                              COLLECTIVE_ALL_TO_ALL};
-    bool used[] = {l->r.reduce_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1};
+    bool by_heads = l->r.cp > 1 && training->layout.context == CONTEXT_ULYSSES;
+    bool used[] = {l->r.reduce_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1 || by_heads};
     for (int i = 0; i < 4 && !data_parallel; i++)
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
             problem_add(problems, training->where, "this job needs %s between GPUs, but %s",

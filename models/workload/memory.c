@@ -233,7 +233,10 @@ double block_late_bytes(const Work *work, int block) {
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
     Work work = work_of(training->model, training, micro_batch, NULL);
     double late = 0;
-    for (int block = first_block; block <= last_block; block++) late += block_late_bytes(&work, block);
+    for (int block = first_block; block <= last_block; block++) {
+        work_on_block(&work, block);
+        late += block_late_bytes(&work, block);
+    }
     return late;
 }
 
@@ -247,6 +250,8 @@ static double transformer_working_bytes(const Work *work, int block) {
         return 4 * work->tokens * model->head_share * model->vocab / work->tp;
 
     double gradients = work->tokens * e * 2 * model->hidden + mlp_kept_bytes(work, block);
+    if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
+        gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
     if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
     if (work->training->recompute == RECOMPUTE_FULL) {
         gradients += layer_kept_bytes(work, block);
@@ -362,6 +367,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, largest = 0;
     for (int block = first_block; block <= last_block; block++) {
+        work_on_block(&work, block);
         double held = block_parameters_per_gpu(model, block, training);
         parameters += held;
         experts += block_expert_parameters_per_gpu(model, block, training);

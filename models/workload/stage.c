@@ -97,7 +97,10 @@ static BlockCost cost_of(const StageRequest *request, int block) {
     return block_cost(request->training->model, block, request->training, request->resolved->micro_batch, request->gpu);
 }
 
-static bool same_block(const Model *model, int a, int b) { // transformer layers are alike, those with experts too
+// Transformer layers are alike, those with experts too unless their routing is drawn.
+static bool same_block(const TrainingSpec *training, int a, int b) {
+    const Model *model = training->model;
+    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
     if (has_experts(model, a) != has_experts(model, b)) return false;
     return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 &&
            b < model->block_count - 1;
@@ -118,9 +121,8 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
 }
 
 static void cost_blocks(Builder *builder, int first, int end) {
-    const Model *model = builder->request->training->model;
     for (int b = first; b < end; b++) {
-        if (b > first && same_block(model, b, b - 1)) {
+        if (b > first && same_block(builder->request->training, b, b - 1)) {
             builder->blocks[b] = builder->blocks[b - 1];
             continue;
         }
