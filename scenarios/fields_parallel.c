@@ -40,6 +40,13 @@ const Field overlap_fields[] = {
      .help = "tensor-parallel traffic passes in pieces beside the products next to it (user buffers, async TP)"},
 };
 
+const Field offload_fields[] = {
+    {"optimizer", CHOICE(offload_names, OFFLOAD_COUNT), .fallback = "\"gpu\"", .example = "\"host\"",
+     .help = "where its state lies: host, or disks of the node; the CPU updates the weights then"},
+    {"parameters", CHOICE(offload_names, OFFLOAD_COUNT), .fallback = "\"gpu\"", .example = "\"nvme\"",
+     .help = "where weights lie until their block needs them (zero = 3)"},
+};
+
 const Field routing_fields[] = {
     {"zipf", NUMBER(0, 10), .example = "0.5", .help = "the k-th most chosen expert gets a share as k^-zipf"},
     {"dirichlet", NUMBER(ABOVE_ZERO, 1e6), .example = "0.5",

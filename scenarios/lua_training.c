@@ -160,6 +160,13 @@ static void set_data(TrainingSpec *spec, const Object *object) {
     spec->samples_per_second_per_worker = object_number(data, "samples_per_second_per_worker", 0);
 }
 
+static void set_offload(TrainingSpec *spec, const Object *object) {
+    const Object *offload = object_table(object, "offload");
+    if (!offload) return;
+    spec->offload_optimizer = (OffloadPlace)object_value(offload, "optimizer")->choice;
+    spec->offload_parameters = (OffloadPlace)object_value(offload, "parameters")->choice;
+}
+
 // At most one of zipf, dirichlet and histogram.
 static void set_routing(Script *script, TrainingSpec *spec, const Object *object) {
     const Object *said = object_table(object, "routing");
@@ -236,6 +243,7 @@ static int sim_training(lua_State *L) {
         set_batch(&job->spec, &object);
         set_data(&job->spec, &object);
         set_software(&job->spec, &object);
+        set_offload(&job->spec, &object);
         set_routing(script, &job->spec, &object);
         set_checkpoint(script->arena, &job->spec, &object);
         job->spec.samples = object_number(&object, "samples", 0);

@@ -87,6 +87,11 @@ static void print_job(const MemoryJob *job) {
         printf("  %-12s %10s\n", memory_class_names[i], bytes);
     }
     printf("  %-12s %10s of %s\n\n", "peak", peak, capacity);
+    if (job->memory.host > 0 || job->memory.disk > 0) {
+        quantity_format(job->memory.host, QUANTITY_BYTES, peak, sizeof peak);
+        quantity_format(job->memory.disk, QUANTITY_BYTES, capacity, sizeof capacity);
+        printf("Offloaded, per GPU: %s to host memory, %s to disks.\n", peak, capacity);
+    }
     if (job_fits(job))
         printf("It fits.\n");
     else if (job->change)
@@ -132,6 +137,8 @@ static void write_job(const MemoryJob *job) {
     json_begin_object(&json);
     write_number(&json, "peak", job->memory.peak);
     write_number(&json, "capacity", job->memory.capacity);
+    write_number(&json, "host", job->memory.host);
+    write_number(&json, "disk", job->memory.disk);
     json_key(&json, "by_class");
     json_begin_object(&json);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) write_number(&json, memory_class_names[i], job->memory.bytes[i]);

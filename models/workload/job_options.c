@@ -40,6 +40,9 @@ const OptionSpec job_options[] = {
     {"expert-seed", OPTION_COUNT, "N", .help = "of those draws (default 1)"},
     {"capacity-factor", OPTION_QUANTITY, "C", .quantity = QUANTITY_NUMBER, .help = "experts drop what exceeds C times an even share", .alias = "moe-expert-capacity-factor"},
     {"zero-shard", OPTION_COUNT, "N", .help = "ranks over which ZeRO shards (default: all of dp x cp)"},
+    {"offload-optimizer", OPTION_CHOICE, NULL, .help = "where its state lies", .choices = offload_names, .choice_count = OFFLOAD_COUNT},
+    {"offload-parameters", OPTION_CHOICE, NULL, .help = "where weights lie until they are needed", .choices = offload_names,
+     .choice_count = OFFLOAD_COUNT},
     {"sequence-parallel", OPTION_FLAG, NULL, .help = "slice activations between tensor-parallel regions"},
     {"stage-layers", OPTION_TEXT, "N,N,…", .help = "layers of each pipeline chunk, in the model's order"},
     {"account-for-embedding-in-pipeline-split", OPTION_FLAG, NULL, .help = "the embedding counts as a layer of the first stage"},
@@ -236,6 +239,8 @@ TrainingSpec training_from_options(Arena *arena, const Options *options, const M
     bool spread = training.strategy == STRATEGY_LAYERS && !option_given(options, "pp");
     if (spread) training.layout.pp = 0; // over all GPUs
     training.expert_skew = option_quantity(options, "expert-skew", 0);
+    training.offload_optimizer = (OffloadPlace)option_choice(options, "offload-optimizer", OFFLOAD_GPU);
+    training.offload_parameters = (OffloadPlace)option_choice(options, "offload-parameters", OFFLOAD_GPU);
     training.routing = routing_from_options(options, problems);
     training.capacity_factor = option_quantity(options, "capacity-factor", 0);
     training.framework = (Framework)option_choice(options, "framework", (int)training.framework);

@@ -155,6 +155,34 @@ static bool resolve_context(const TrainingSpec *training, const Resolved *r, Pro
     return true;
 }
 
+static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    bool weights = training->offload_parameters != OFFLOAD_GPU, any = training->offload_optimizer != OFFLOAD_GPU;
+    int before = problem_count(problems);
+    if (!weights && !any) return true;
+    if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
+        problem_add(problems, training->where, "strategy \"%s\" knows no offloading", strategy_name(r->strategy));
+        problem_hint(problems, "use strategy = \"ddp\" with zero = 1, 2 or 3");
+    } else if (weights && training->layout.zero < 3) {
+        problem_add(problems, training->where,
+                    "weights are offloaded block by block with zero 3, and this job has zero %d",
+                    training->layout.zero);
+        problem_hint(problems, "use zero = 3, or offload the optimizer alone");
+    } else if (weights && !any) {
+        problem_add(problems, training->where,
+                    "weights that lie outside the GPU are updated there, and the optimizer is on "
+                    "the GPU");
+        problem_hint(problems, "offload = { optimizer = \"host\", parameters = \"host\" }");
+    } else if (weights && r->ep > 1) {
+        problem_add(problems, training->where, "ep %d does not go with offloaded weights", r->ep);
+        problem_hint(problems, "offload the optimizer alone");
+    } else if (training->overlap_param_gather) {
+        problem_add(problems, training->where,
+                    "weights that the host updates cannot be gathered during the next forward");
+        problem_hint(problems, "leave param_gather out of overlap");
+    }
+    return problem_count(problems) == before;
+}
+
 static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *problems) {
     double global = training->global_batch, micro = training->micro_batch, accumulation = training->grad_accumulation;
     bool one_piece = r->strategy == STRATEGY_LAYERS;
@@ -245,6 +273,7 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     }
     if (!resolve_sharding(training, resolved, problems) || !resolve_context(training, resolved, problems)) return false;
     if (!resolve_experts(training, resolved, problems)) return false;
+    if (!resolve_offload(training, resolved, problems)) return false;
     if (!resolve_batch(training, resolved, problems) || !resolve_schedule(training, resolved, problems)) return false;
     int *first = ARENA_ARRAY(arena, int, resolved->pipeline.chunks + 1);
     if (!blocks_to_chunks(training, resolved->pipeline.chunks, first, problems)) return false;

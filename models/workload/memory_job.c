@@ -129,6 +129,8 @@ double micro_batches_of_job(const TrainingSpec *training, int dp) {
 
 // Parameters and activations of another chunk on the same GPU; working memory is used in turn, the rest is there once.
 static void add_chunk(Memory *memory, const Memory *chunk) {
+    memory->host += chunk->host;
+    memory->disk += chunk->disk;
     memory->bytes[MEMORY_WEIGHTS] += chunk->bytes[MEMORY_WEIGHTS];
     memory->bytes[MEMORY_GRADIENTS] += chunk->bytes[MEMORY_GRADIENTS];
     memory->bytes[MEMORY_OPTIMIZER] += chunk->bytes[MEMORY_OPTIMIZER];

@@ -10,6 +10,7 @@ const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tune
                                                       "fused", "composed", "operators", "tensorflow"};
 const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam"};
 const char *const image_layout_names[IMAGE_LAYOUT_COUNT] = {"usual", "nchw", "nhwc"};
+const char *const offload_names[OFFLOAD_COUNT] = {"gpu", "host", "nvme"};
 const char *const context_exchange_names[CONTEXT_COUNT] = {"ring", "all-gather", "ulysses"};
 
 const char *const cause_names[CAUSE_COUNT] = {

@@ -20,6 +20,10 @@ static const char *const stream_names[STREAM_COUNT] = {
     [STREAM_RETURN_IN] = "returning activations in",
     [STREAM_RETURN_BACKWARD_OUT] = "returning gradients out",
     [STREAM_RETURN_BACKWARD_IN] = "returning gradients in",
+    [STREAM_TO_HOST] = "to host",
+    [STREAM_FROM_HOST] = "from host",
+    [STREAM_DISK_READ] = "disk read",
+    [STREAM_DISK_WRITE] = "disk write",
     [STREAM_LOAD] = "load",
     [STREAM_DECODE] = "decode",
 };
@@ -185,8 +189,11 @@ static void finish_step(Builder *builder) {
                 CAUSE_PP, SLOT_EMBEDDING,
                 shape_number(builder->arena, shapes_of(builder, SLOT_EMBEDDING), COLLECTIVE_ALL_REDUCE, bytes)));
     }
-    put(builder, STREAM_MAIN,
-        work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, parameters_to_update(builder), request->gpu)));
+    if (offloads_optimizer(builder))
+        offloaded_update(builder, parameters_to_update(builder));
+    else
+        put(builder, STREAM_MAIN,
+            work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, parameters_to_update(builder), request->gpu)));
     gather_weights_after_optimizer(builder);
 }
 
@@ -224,7 +231,7 @@ static Program finished_program(Builder *builder) {
 static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request};
     builder.mark_count = pipeline_marks(&request->resolved->pipeline);
-    builder.last_reduced = -1;
+    builder.last_reduced = builder.last_offloaded = -1;
     if (request->training->cpu_seconds_per_step > 0)
         put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
     cost_chunks(&builder);

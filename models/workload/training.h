@@ -62,6 +62,8 @@ typedef enum ImageLayout { IMAGE_LAYOUT_USUAL, IMAGE_LAYOUT_NCHW, IMAGE_LAYOUT_N
 // How ranks that share a sequence get each other's keys and values: round a ring beside attention (Liu et al. 2023),
 // all before attention (Llama 3), or heads instead of tokens, exchanged before and after (DeepSpeed-Ulysses).
 typedef enum ContextExchange { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES, CONTEXT_COUNT } ContextExchange;
+// Where the optimizer's state, or weights that are not at work, lie.
+typedef enum OffloadPlace { OFFLOAD_GPU, OFFLOAD_HOST, OFFLOAD_NVME, OFFLOAD_COUNT } OffloadPlace;
 typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_COUNT } Optimizer;
 
 const char *strategy_name(Strategy strategy);
@@ -79,7 +81,7 @@ extern const char *const strategy_names[STRATEGY_COUNT],
                                                    *const framework_names[FRAMEWORK_COUNT],
                                                        *const optimizer_names[OPTIMIZER_COUNT],
                                                            *const image_layout_names[IMAGE_LAYOUT_COUNT];
-extern const char *const context_exchange_names[CONTEXT_COUNT];
+extern const char *const context_exchange_names[CONTEXT_COUNT], *const offload_names[OFFLOAD_COUNT];
 
 typedef struct Layout {
     int tp, pp, vpp, dp; // vpp: virtual stages per pipeline rank (interleaved); dp 0: fill
@@ -130,10 +132,11 @@ typedef struct TrainingSpec {
     double bucket_bytes;         // DDP buckets; 25 MiB as PyTorch does
     double reduce_cycle_seconds; // how often a background thread looks for gradients to reduce (Horovod); 0: at once
     bool overlap_grad_reduce;
-    bool overlap_param_gather;  // ZeRO 1: weights are gathered while the next forward runs
-    bool tp_overlap;            // tensor-parallel traffic passes in pieces beside its products (user buffers)
-    bool tp_waits;              // and backward waits for all of it: Megatron before 2022, frameworks like it
-    bool fused_loss;            // softmax and cross entropy in few kernels that keep logits in 16 bits
+    bool overlap_param_gather; // ZeRO 1: weights are gathered while the next forward runs
+    bool tp_overlap;           // tensor-parallel traffic passes in pieces beside its products (user buffers)
+    bool tp_waits;             // and backward waits for all of it: Megatron before 2022, frameworks like it
+    bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits
+    OffloadPlace offload_optimizer, offload_parameters;
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
