@@ -83,6 +83,7 @@ static void memory_member(JsonWriter *json, const RecordPoint *point) {
     json_begin_object(json);
     number_member(json, "peak", point->memory_peak_bytes);
     number_member(json, "capacity", point->memory_capacity_bytes);
+    if (point->memory_peak_at) text_member(json, "peak_at", point->memory_peak_at);
     named_values_member(json, "by_class", point->memory, point->memory_count);
     json_end_object(json);
 }

@@ -30,6 +30,11 @@ extern const Field node_fields[4];
 extern const Field price_fields[8];
 extern const Field own_fields[15];
 extern const Field cost_fields[2];
+// fields_parallel.c
+extern const Field parallel_fields[13];
+extern const Field overlap_fields[3];
+extern const Field offload_fields[2];
+extern const Field routing_fields[4];
 // fields_life.c
 extern const Field faults_fields[5];
 extern const Field checkpoint_fields[3];

@@ -141,6 +141,10 @@ static const Field training_fields[] = {
      .help = "the k-th most chosen expert gets a share of tokens as k^-skew; 0: all alike"},
     {"capacity_factor", NUMBER(ABOVE_ZERO, 1e6), .example = "1.25",
      .help = "experts drop what exceeds this multiple of an even share; when left out: nothing"},
+    {"offload", TABLE(OBJECT_OFFLOAD), .example = "{ optimizer = \"host\" }",
+     .help = "what lies outside the GPU (ZeRO-Offload, ZeRO-Infinity)"},
+    {"routing", TABLE(OBJECT_ROUTING), .example = "{ dirichlet = 0.5 }",
+     .help = "how tokens spread over experts, instead of expert_skew"},
     {"data", TABLE(OBJECT_DATA), .example = "{ sample_bytes = \"110 kB\" }", .help = "loading of samples"},
     {"checkpoint", TABLE(OBJECT_CHECKPOINT), .example = "{ every = \"30 min\" }",
      .help = "how the state is saved; when left out: as Daly's formula has it where machines fail"},
@@ -154,40 +158,6 @@ static const Field batch_fields[] = {
     {"global", COUNT(1, 1e12), .example = "256", .help = "samples of an optimizer step, all GPUs together"},
     {"micro", COUNT(1, 1e9), .example = "4", .help = "samples that one replica takes at a time"},
     {"accumulation", COUNT(1, 1e9), .example = "8", .help = "micro-batches of a replica before gradients are reduced"},
-};
-
-static const Field parallel_fields[] = {
-    {"tp", COUNT(1, 1e5), .fallback = "1", .example = "2", .help = "tensor parallelism: GPUs that share each layer"},
-    {"pp", COUNT(1, 1e5), .example = "2",
-     .help = "pipeline stages; when left out: 1, or all GPUs for strategy \"layers\""},
-    {"vpp", COUNT(1, 1e4), .fallback = "1", .example = "2",
-     .help = "virtual stages per GPU of an interleaved pipeline"},
-    {"dp", COUNT(1, MOST_GPUS), .word = "fill", .fallback = "\"fill\"", .example = "\"fill\"",
-     .help = "replicas; \"fill\": as many as the GPUs allow"},
-    {"zero", COUNT(0, 3), .fallback = "0", .example = "1", .help = "the same as zero beside parallel"},
-    {"shard", COUNT(1, MOST_GPUS), .example = "8",
-     .help = "ranks over which zero spreads, then replicated; when left out: all of dp x cp"},
-    {"cp", COUNT(1, 1e5), .fallback = "1", .example = "2",
-     .help = "context parallelism: GPUs that share each sequence"},
-    {"ep", COUNT(1, 1e5), .fallback = "1", .example = "8",
-     .help = "expert parallelism: GPUs of dp x cp over which experts are spread"},
-    {"sequence_parallel", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "norms and dropout are split over the tensor-parallel GPUs"},
-    {"layers", COUNT(0, 1e5), .list = true, .example = "{ 3, 3, 3, 3 }",
-     .help = "layers of each pipeline chunk (pp x vpp), in the model's order; when left out: even"},
-    {"embedding_counts", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "the embedding counts as a layer where layers are spread evenly"},
-    {"head_counts", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "the head counts as a layer where layers are spread evenly"},
-};
-
-static const Field overlap_fields[] = {
-    {"grad_reduce", .kind = FIELD_FLAG, .fallback = "true", .example = "true",
-     .help = "gradients are reduced while backward runs"},
-    {"param_gather", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "with zero = 1: weights are gathered while the next forward runs"},
-    {"tp", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "tensor-parallel traffic runs beside the products next to it"},
 };
 
 static const Field data_fields[] = {
@@ -448,6 +418,9 @@ const ObjectType object_types[OBJECT_COUNT] = {
                          true},
     [OBJECT_OVERLAP] = {"training.overlap", NULL, "overlap", "what communication hides behind compute",
                         FIELDS(overlap_fields), true},
+    [OBJECT_OFFLOAD] = {"training.offload", NULL, "offload", "what lies outside the GPU", FIELDS(offload_fields), true},
+    [OBJECT_ROUTING] = {"training.routing", NULL, "routing", "how tokens spread over experts", FIELDS(routing_fields),
+                        true},
     [OBJECT_DATA] = {"training.data", NULL, "data", "loading of samples", FIELDS(data_fields), true},
     [OBJECT_CHECKPOINT] = {"training.checkpoint", NULL, "checkpoint", "how the state is saved",
                            FIELDS(checkpoint_fields), true},

@@ -33,7 +33,7 @@ static void push_item(lua_State *L, const CostItem *item) {
         lua_pushstring(L, cause_names[item->cause]); // "tp", "cp", "ep"
         lua_setfield(L, -2, "group");
         set_number(L, "bytes", item->bytes);
-        if (item->cause == CAUSE_CP) {
+        if (item->beside) {
             lua_pushboolean(L, true);
             lua_setfield(L, -2, "beside");
         }

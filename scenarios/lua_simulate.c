@@ -53,6 +53,7 @@ static RecordPoint *keep_points(Arena *arena, const RecordPoint *points, int cou
     for (int i = 0; i < count; i++) {
         kept[i] = points[i];
         kept[i].why_not = arena_copy_text(arena, points[i].why_not);
+        kept[i].memory_peak_at = arena_copy_text(arena, points[i].memory_peak_at);
         NamedValue *exposed = ARENA_ARRAY(arena, NamedValue, points[i].exposed_count),
                    *memory = ARENA_ARRAY(arena, NamedValue, points[i].memory_count);
         if (points[i].exposed_count)

@@ -135,6 +135,7 @@ static void set_layout(Arena *arena, TrainingSpec *spec, const Object *object) {
     spec->layout.dp = object_int(parallel, "dp", 0); // "fill" is no number
     spec->layout.cp = object_int(parallel, "cp", 1);
     spec->layout.shard = object_int(parallel, "shard", 0);
+    spec->layout.context = (ContextExchange)object_value(parallel, "cp_exchange")->choice;
     spec->layout.ep = object_int(parallel, "ep", 1);
     spec->layout.sequence_parallel = object_flag(parallel, "sequence_parallel", false);
     set_stages(arena, &spec->layout, parallel);
@@ -157,6 +158,38 @@ static void set_data(TrainingSpec *spec, const Object *object) {
     spec->sample_bytes = object_number(data, "sample_bytes", 0);
     spec->loader_workers = object_number(data, "workers", 4);
     spec->samples_per_second_per_worker = object_number(data, "samples_per_second_per_worker", 0);
+}
+
+static void set_offload(TrainingSpec *spec, const Object *object) {
+    const Object *offload = object_table(object, "offload");
+    if (!offload) return;
+    spec->offload_optimizer = (OffloadPlace)object_value(offload, "optimizer")->choice;
+    spec->offload_parameters = (OffloadPlace)object_value(offload, "parameters")->choice;
+}
+
+// At most one of zipf, dirichlet and histogram.
+static void set_routing(Script *script, TrainingSpec *spec, const Object *object) {
+    const Object *said = object_table(object, "routing");
+    if (!said) return;
+    Routing *routing = &spec->routing;
+    const Value *histogram = object_value(said, "histogram");
+    routing->seed = (uint64_t)object_number(said, "seed", 1);
+    if (object_has(said, "zipf") + object_has(said, "dirichlet") + histogram->given != 1) {
+        problem_add(script->problems, said->where, "routing says how tokens spread in one way");
+        problem_hint(script->problems, "routing = { zipf = 0.5 }, { dirichlet = 0.5 } or { histogram = { … } }");
+        return;
+    }
+    if (object_has(said, "zipf")) spec->expert_skew = object_number(said, "zipf", 0);
+    if (object_has(said, "dirichlet")) {
+        routing->kind = ROUTING_DIRICHLET;
+        routing->concentration = object_number(said, "dirichlet", 1);
+    }
+    if (!histogram->given) return;
+    double *tokens = ARENA_ARRAY(script->arena, double, histogram->count);
+    for (int i = 0; i < histogram->count; i++) tokens[i] = histogram->items[i].number;
+    routing->kind = ROUTING_HISTOGRAM;
+    routing->tokens = tokens;
+    routing->token_count = histogram->count;
 }
 
 static void set_software(TrainingSpec *spec, const Object *object) {
@@ -210,6 +243,8 @@ static int sim_training(lua_State *L) {
         set_batch(&job->spec, &object);
         set_data(&job->spec, &object);
         set_software(&job->spec, &object);
+        set_offload(&job->spec, &object);
+        set_routing(script, &job->spec, &object);
         set_checkpoint(script->arena, &job->spec, &object);
         job->spec.samples = object_number(&object, "samples", 0);
         job->spec.tokens = object_number(&object, "tokens", 0);

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "models/hardware/kernel.h"
+#include "models/workload/memory_time.h"
 #include "models/workload/money.h"
 #include "models/workload/simulate.h"
 #include "scenarios/program.h"
@@ -92,6 +93,19 @@ static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec
     point->global_batch = r->global_batch;
 }
 
+#define LONGEST_CURVE 4096 // micro-batches
+
+// When most memory is in use on the fullest GPU.
+static const char *peak_moment(Arena *arena, const Lowered *lowered, const Gpu *gpu, int gpus) {
+    if (lowered->resolved.micro_batches > LONGEST_CURVE) return NULL;
+    Arena *scratch = arena_open();
+    MemoryCurve curve = memory_over_time(scratch, lowered->training, gpus, gpu, lowered->fullest_stage, NULL);
+    const char *text = NULL;
+    if (curve.count) text = memory_moment_text(arena, lowered->training->model, &curve.items[curve.peak]);
+    arena_close(scratch);
+    return text;
+}
+
 // With the smallest remedy when it does not fit.
 static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster,
                        const TrainingSpec *training) {
@@ -99,8 +113,9 @@ static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered,
     point->memory_capacity_bytes = lowered->memory.capacity;
     point->memory = named(arena, memory_class_names, NULL, lowered->memory.bytes, MEMORY_CLASS_COUNT);
     point->memory_count = MEMORY_CLASS_COUNT;
-    if (lowered->memory.peak <= lowered->memory.capacity) return;
     const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
+    point->memory_peak_at = peak_moment(arena, lowered, gpu, cluster->gpu_count);
+    if (lowered->memory.peak <= lowered->memory.capacity) return;
     point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
                                   gib(arena, lowered->memory.capacity), gpu->name);
     TrainingSpec asked = *training;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/cost.h"
 #include "models/workload/money.h"
 #include "scenarios/study_point.h"
 #include "sim/digest.h"
@@ -67,6 +68,16 @@ static void assume_money(Study *study, AssumptionList *list, const ClusterSpec *
     assume_number(study, list, "owned, utilisation", cluster->own->utilisation);
 }
 
+static void assume_routing(Study *study, AssumptionList *list) {
+    const TrainingSpec *training = &study->spec->training;
+    int ep = training->layout.ep > 1 ? training->layout.ep : 1;
+    RoutedShares shares = routed_shares(training);
+    assume_text(study, list, "routing",
+                arena_printf(study->arena, "%.3g x an even share on the fullest of %d ranks, %.3g %% of tokens dropped",
+                             shares.fullest * ep, ep, 100 * (1 - shares.kept)),
+                "the scenario, stated or by default");
+}
+
 static void list_assumptions(Study *study, Record *record) {
     const StudySpec *spec = study->spec;
     const TrainingSpec *training = &spec->training;
@@ -81,6 +92,7 @@ static void list_assumptions(Study *study, Record *record) {
     assume_text(study, &list, "optimizer", optimizer_name(training->optimizer), said);
     assume_text(study, &list, "gradient reduce", training->overlap_grad_reduce ? "overlaps backward" : "after backward",
                 said);
+    if (training->model->kind == MODEL_TRANSFORMER && training->model->experts.count > 0) assume_routing(study, &list);
     assume_text(study, &list, "back end", backend_name(training->backend), said);
     for (int g = 0; g < spec->cluster->group_count; g++) {
         const NodeGroup *group = &spec->cluster->groups[g];

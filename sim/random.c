@@ -92,3 +92,9 @@ double random_weibull(RandomStream *stream, double scale, double shape) {
     gsl_rng rng = as_gsl(stream);
     return gsl_ran_weibull(&rng, scale, shape);
 }
+
+double random_gamma(RandomStream *stream, double shape, double scale) {
+    CHECK(isfinite(scale) && scale >= 0 && isfinite(shape) && shape > 0);
+    gsl_rng rng = as_gsl(stream);
+    return gsl_ran_gamma(&rng, shape, scale);
+}

@@ -17,6 +17,7 @@ uint64_t random_below(RandomStream *stream, uint64_t bound); // even over [0, bo
 double random_normal(RandomStream *stream);                  // mean 0, sigma 1 (GSL ziggurat)
 double random_lognormal(RandomStream *stream, double zeta, double sigma);
 double random_exponential(RandomStream *stream, double mean);
+double random_gamma(RandomStream *stream, double shape, double scale);
 double random_weibull(RandomStream *stream, double scale, double shape);
 
 #endif

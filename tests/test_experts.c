@@ -220,3 +220,85 @@ TEST(layouts_of_experts_that_cannot_be_are_refused) {
     expect_refused(&c, "the model has none");
     arena_close(c.arena);
 }
+
+// ---- Routing that is drawn or recorded.
+
+static RoutedShares loads(Case *c, Routing routing, int ep, double capacity) {
+    c->training.routing = routing;
+    c->training.layout.ep = ep;
+    c->training.capacity_factor = capacity;
+    return routed_shares(&c->training);
+}
+
+TEST(a_recorded_histogram_decides_which_rank_is_fullest) {
+    Case c;
+    case_open(&c, 8);
+    static const double tokens[8] = {10, 30, 5, 5, 20, 10, 15, 5};
+    Routing recorded = {.kind = ROUTING_HISTOGRAM, .tokens = tokens, .token_count = 8};
+    EXPECT_NEAR(loads(&c, recorded, 1, 0).fullest, 1, 1e-12);
+    EXPECT_NEAR(loads(&c, recorded, 2, 0).fullest, 0.5, 1e-12); // experts 1 to 4 and 5 to 8
+    EXPECT_NEAR(loads(&c, recorded, 4, 0).fullest, 0.4, 1e-12);
+    EXPECT_NEAR(loads(&c, recorded, 8, 0).fullest, 0.3, 1e-12);
+    EXPECT_NEAR(loads(&c, recorded, 8, 1).fullest, 0.125, 1e-12); // no expert takes more than an even share
+    EXPECT_NEAR(loads(&c, recorded, 8, 1).kept, 0.10 + 0.125 + 0.05 + 0.05 + 0.125 + 0.10 + 0.125 + 0.05, 1e-12);
+    EXPECT_NEAR(loads(&c, recorded, 8, 2.4).kept, 1, 1e-12);
+    arena_close(c.arena);
+}
+
+// The largest of n shares drawn with concentration 1 is (1 + 1/2 + … + 1/n) / n on average (a broken stick).
+TEST(drawn_shares_are_those_of_a_broken_stick) {
+    Case c;
+    case_open(&c, 8);
+    double sum = 0, harmonic = 0;
+    for (int e = 1; e <= 8; e++) harmonic += 1.0 / e;
+    for (uint64_t seed = 1; seed <= 2000; seed++)
+        sum += loads(&c, (Routing){.kind = ROUTING_DIRICHLET, .concentration = 1, .seed = seed}, 8, 0).fullest;
+    EXPECT_NEAR(sum / 2000, harmonic / 8, 0.01); // four standard errors
+    arena_close(c.arena);
+}
+
+TEST(drawn_shares_are_the_same_for_the_same_seed_and_even_when_concentrated) {
+    Case c;
+    case_open(&c, 8);
+    Routing one = {.kind = ROUTING_DIRICHLET, .concentration = 0.5, .seed = 1}, other = one, even = one;
+    other.seed = 2;
+    even.concentration = 1e6;
+    double first = loads(&c, one, 8, 0).fullest;
+    EXPECT(loads(&c, one, 8, 0).fullest == first);
+    EXPECT(loads(&c, other, 8, 0).fullest != first);
+    EXPECT_NEAR(loads(&c, even, 8, 0).fullest, 0.125, 0.01);
+    double steps[2];
+    for (int i = 0; i < 2; i++) {
+        c.training.micro_batch = 8;
+        loads(&c, i ? one : even, 8, 0);
+        SimulatedStep folded = simulate(&c, false), whole = simulate(&c, true);
+        EXPECT(folded.ran && folded.digest == whole.digest);
+        steps[i] = folded.step_p50_s;
+    }
+    EXPECT(steps[1] > steps[0]);
+    arena_close(c.arena);
+}
+
+TEST(routing_that_cannot_be_is_refused) {
+    static const double few[2] = {1, 2}, none[8] = {0};
+    static const struct {
+        Routing routing;
+        double skew;
+        int experts;
+        const char *text;
+    } rows[] = {
+        {{.kind = ROUTING_HISTOGRAM, .tokens = few, .token_count = 2}, 0, 8, "has 2 entries, and the model has 8"},
+        {{.kind = ROUTING_HISTOGRAM, .tokens = none, .token_count = 8}, 0, 8, "no tokens"},
+        {{.kind = ROUTING_DIRICHLET, .concentration = 1}, 1, 8, "both say"},
+        {{.kind = ROUTING_DIRICHLET, .concentration = 1}, 0, 0, "the model has none"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Case c;
+        case_open(&c, 8);
+        c.training.routing = rows[i].routing;
+        c.training.expert_skew = rows[i].skew;
+        c.model.experts.count = rows[i].experts;
+        expect_refused(&c, rows[i].text);
+        arena_close(c.arena);
+    }
+}

@@ -3,6 +3,7 @@
 
 #include "models/workload/command_internal.h"
 #include "models/workload/cost.h"
+#include "models/workload/memory_time.h"
 
 #define MOST_GPUS 1e7
 
@@ -10,6 +11,7 @@ static const OptionSpec memory_options[] = {
     {"gpu", OPTION_TEXT, "NAME", .help = "GPU (lockstep hw list gpu)"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all; tp x pp x dp when left out"},
     {"json", OPTION_FLAG, NULL, .help = "print JSON"},
+    {"over-time", OPTION_FLAG, NULL, .help = "pass by pass, with the moment when most is in use"},
 };
 
 typedef struct MemoryJob {
@@ -18,6 +20,8 @@ typedef struct MemoryJob {
     int gpus, dp, stage;
     Memory memory;
     const char *change; // that makes it fit, or NULL
+    MemoryCurve curve;  // of the fullest stage
+    int left_out;       // micro-batches that the curve leaves out
 } MemoryJob;
 
 // Without a global batch the pipeline is taken to be full: one micro-batch for each stage, from both ends with
@@ -55,13 +59,45 @@ static void estimate(Arena *arena, MemoryJob *job) {
     fill_pipeline(&job->training);
     job->dp = replicas_of_job(&job->training, job->gpus);
     job->memory = memory_of_job(&job->training, job->gpus, job->gpu, &job->stage);
+    job->curve = memory_over_time(arena, &job->training, job->gpus, job->gpu, job->stage, &job->left_out);
     if (job->memory.peak > job->memory.capacity)
         job->change = smallest_change_that_fits(arena, &job->training, job->gpus, job->gpu);
 }
 
 static bool job_fits(const MemoryJob *job) { return job->memory.peak <= job->memory.capacity; }
 
-static void print_job(const MemoryJob *job) {
+#define MOMENTS_SHOWN 48
+
+static void print_bytes(double bytes) {
+    char text[32];
+    printf(" %11s", bytes > 0 ? quantity_format(bytes, QUANTITY_BYTES, text, sizeof text) : "-");
+}
+
+// One line for each pass at its highest point.
+static void print_over_time(Arena *arena, const MemoryJob *job) {
+    const MemoryCurve *curve = &job->curve;
+    double always = 0;
+    for (int i = 0; i < MEMORY_CLASS_COUNT && curve->count; i++)
+        if (i != MEMORY_ACTIVATIONS && i != MEMORY_WORKING) always += curve->items[0].bytes[i];
+    printf("All the time"), print_bytes(always), printf(". On top of it, pass by pass:\n\n");
+    printf("  %4s  %-54s %11s %11s %11s\n", "", "", "activations", "working", "total");
+    for (int i = 0; i < curve->count; i++) {
+        const MemoryMoment *moment = &curve->items[i];
+        bool shown = i < MOMENTS_SHOWN || i == curve->peak || i == curve->count - 1;
+        if (i == MOMENTS_SHOWN && curve->count > MOMENTS_SHOWN + 1) printf("     …\n");
+        if (!shown) continue;
+        printf("%s %4d  %-54s", i == curve->peak ? ">" : " ", i + 1,
+               memory_moment_text(arena, job->training.model, moment));
+        print_bytes(moment->bytes[MEMORY_ACTIVATIONS]);
+        print_bytes(moment->bytes[MEMORY_WORKING]);
+        print_bytes(moment->total);
+        printf("\n");
+    }
+    if (job->left_out) printf("  %d further micro-batches repeat the pattern.\n", job->left_out);
+    printf("\n");
+}
+
+static void print_job(Arena *arena, const MemoryJob *job, bool over_time) {
     const TrainingSpec *training = &job->training;
     const Layout *layout = &training->layout;
     char parameters[32], peak[32], capacity[32];
@@ -86,7 +122,18 @@ static void print_job(const MemoryJob *job) {
         quantity_format(job->memory.bytes[i], QUANTITY_BYTES, bytes, sizeof bytes);
         printf("  %-12s %10s\n", memory_class_names[i], bytes);
     }
-    printf("  %-12s %10s of %s\n\n", "peak", peak, capacity);
+    printf("  %-12s %10s of %s\n", "peak", peak, capacity);
+    if (job->curve.count) {
+        const MemoryMoment *highest = &job->curve.items[job->curve.peak];
+        printf("  %-12s %10s\n", "reached in", memory_moment_text(arena, training->model, highest));
+    }
+    printf("\n");
+    if (over_time) print_over_time(arena, job);
+    if (job->memory.host > 0 || job->memory.disk > 0) {
+        quantity_format(job->memory.host, QUANTITY_BYTES, peak, sizeof peak);
+        quantity_format(job->memory.disk, QUANTITY_BYTES, capacity, sizeof capacity);
+        printf("Offloaded, per GPU: %s to host memory, %s to disks.\n", peak, capacity);
+    }
     if (job_fits(job))
         printf("It fits.\n");
     else if (job->change)
@@ -94,6 +141,20 @@ static void print_job(const MemoryJob *job) {
     else
         printf("It does not fit, and neither a smaller micro-batch nor recompute, zero, tp or pp on these GPUs makes "
                "it.\n");
+}
+
+static void write_over_time(Arena *arena, JsonWriter *json, const MemoryJob *job) {
+    json_key(json, "over_time");
+    json_begin_list(json);
+    for (int i = 0; i < job->curve.count; i++) {
+        const MemoryMoment *moment = &job->curve.items[i];
+        json_begin_object(json);
+        write_text(json, "at", memory_moment_text(arena, job->training.model, moment));
+        for (int k = 0; k < MEMORY_CLASS_COUNT; k++) write_number(json, memory_class_names[k], moment->bytes[k]);
+        write_number(json, "total", moment->total);
+        json_end_object(json);
+    }
+    json_end_list(json);
 }
 
 static void write_layout(JsonWriter *json, const MemoryJob *job) {
@@ -110,7 +171,7 @@ static void write_layout(JsonWriter *json, const MemoryJob *job) {
     json_end_object(json);
 }
 
-static void write_job(const MemoryJob *job) {
+static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     const TrainingSpec *training = &job->training;
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
@@ -132,6 +193,8 @@ static void write_job(const MemoryJob *job) {
     json_begin_object(&json);
     write_number(&json, "peak", job->memory.peak);
     write_number(&json, "capacity", job->memory.capacity);
+    write_number(&json, "host", job->memory.host);
+    write_number(&json, "disk", job->memory.disk);
     json_key(&json, "by_class");
     json_begin_object(&json);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) write_number(&json, memory_class_names[i], job->memory.bytes[i]);
@@ -139,6 +202,9 @@ static void write_job(const MemoryJob *job) {
     json_end_object(&json);
 
     write_integer(&json, "fullest_stage", job->stage);
+    if (job->curve.count)
+        write_text(&json, "peak_at", memory_moment_text(arena, training->model, &job->curve.items[job->curve.peak]));
+    if (over_time) write_over_time(arena, &json, job);
     json_key(&json, "fits");
     json_write_bool(&json, job_fits(job));
     write_text(&json, "smallest_change", job->change);
@@ -154,7 +220,7 @@ static void require(const Options *options, const char *name, const char *exampl
 
 static int memory_command(Arena *arena, int argc, char **argv, Problems *problems) {
     int spec_count = 0;
-    const OptionSpec *specs = options_join(arena, model_options, model_option_count, memory_options, 3, &spec_count);
+    const OptionSpec *specs = options_join(arena, model_options, model_option_count, memory_options, 4, &spec_count);
     specs = options_join(arena, specs, spec_count, job_options, job_option_count, &spec_count);
     Options *options = options_parse(arena, specs, spec_count, argc, argv, problems);
     if (option_help(options)) {
@@ -171,10 +237,11 @@ static int memory_command(Arena *arena, int argc, char **argv, Problems *problem
     MemoryJob job = {.stage = 0};
     if (!read_job(arena, options, &job, problems)) return command_fails(problems, EXIT_BAD_INPUT);
     estimate(arena, &job);
+    bool over_time = option_flag(options, "over-time");
     if (option_flag(options, "json"))
-        write_job(&job);
+        write_job(arena, &job, over_time);
     else
-        print_job(&job);
+        print_job(arena, &job, over_time);
     return command_ends(job_fits(&job) ? EXIT_DONE : EXIT_NO);
 }
 

@@ -107,7 +107,7 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
     int element_bytes = precision_bytes(training->precision);
     double cp = training->layout.cp > 1 ? training->layout.cp : 1;
     double ep = training->layout.ep > 1 ? training->layout.ep : 1;
-    return (Work){
+    Work work = {
         .model = model,
         .training = training,
         .gpu = gpu,
@@ -122,9 +122,13 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
         .ep = ep,
         .sequence_parallel = training->layout.sequence_parallel && training->layout.tp > 1,
     };
+    work_on_block(&work, 0);
+    return work;
 }
 
 // ---- A pass as it grows.
+
+static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)llround(size); }
 
 Pass *weights_of(const Work *work, Pass *backward) { return work->weight_pass ? work->weight_pass : backward; }
 
@@ -151,6 +155,15 @@ void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes
     open_stretch(pass, stretch->recomputed);
 }
 
+void pass_context(const Work *work, Pass *pass, CollectiveOp op, double bytes) {
+    if (work->cp == 1) return;
+    Stretch *stretch = pass_now(pass);
+    stretch->collective = op;
+    stretch->bytes = bytes;
+    stretch->for_what = CAUSE_CP;
+    open_stretch(pass, stretch->recomputed);
+}
+
 void pass_exchange(const Work *work, Pass *pass, double bytes) {
     if (work->ep == 1 || bytes == 0) return;
     Stretch *stretch = pass_now(pass);
@@ -169,8 +182,6 @@ void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
 }
 
 void pass_beside_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
-
-static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)llround(size); }
 
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k) {
@@ -295,6 +306,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
     Gpu hot = *gpu; // its power cap lowers the clock in a step of training
     hot.sustained *= hot.training_clock;
     Work work = work_of(model, training, micro_batch, &hot);
+    work_on_block(&work, block);
     Pass forward = {.count = 0}, backward = {.count = 0};
     cost_of_block(&work, block, &forward, &backward);
     BlockCost cost = {

@@ -60,9 +60,17 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 
 // One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
-double trained_share(const TrainingSpec *training);  // of the parameters: 1, or what LoRA's adapters add
-double gradient_bytes(const TrainingSpec *training); // per parameter on the wire, frozen ones counted in
-double weight_bytes(const TrainingSpec *training);   // the same when gathered
+double optimizer_state_bytes(const TrainingSpec *training); // per parameter, a 32-bit copy of the weight counted in
+double trained_share(const TrainingSpec *training);         // of the parameters: 1, or what LoRA's adapters add
+double gradient_bytes(const TrainingSpec *training);        // per parameter on the wire, frozen ones counted in
+double weight_bytes(const TrainingSpec *training);          // the same when gathered
+
+// Of the tokens routed to experts, mean over the layers that have them: what the rank with most gets, and what no
+// expert's capacity drops.
+typedef struct RoutedShares {
+    double fullest, kept;
+} RoutedShares;
+RoutedShares routed_shares(const TrainingSpec *training);
 
 // ---- Memory of one rank by class, bytes.
 typedef enum MemoryClass {
@@ -79,8 +87,9 @@ extern const char *const memory_class_names[MEMORY_CLASS_COUNT]; // "weights", "
 
 typedef struct Memory {
     double bytes[MEMORY_CLASS_COUNT];
-    double peak;     // their sum
-    double capacity; // of the GPU
+    double peak;       // their sum
+    double capacity;   // of the GPU
+    double host, disk; // of a rank, offloaded
 } Memory;
 
 // Stage `stage` of pp (0 based) holds the blocks first … last; in_flight micro-batches are kept at once.

@@ -1,8 +1,6 @@
 // Mixture-of-experts layers in place of an MLP: router, tokens sorted and exchanged with the ranks that hold their
 // experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
 // the rank whose experts got the most tokens, so every rank is given that one's work.
-#include <math.h>
-
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
 
@@ -16,52 +14,27 @@
 #define PRODUCT_KERNELS 1     // each expert's product is launched by itself; in 8 bits its two inputs' scales are laid
 #define FP8_PRODUCT_KERNELS 4 // out anew and an input is cast
 
-// ---- Routing.
-
-// Shares of the experts fall as k^-skew; they are dealt out to ranks in order of popularity, as cards are.
-static double fullest_rank_share(const TrainingSpec *training, const ExpertShape *experts, double ep, double *kept) {
-    double sum = 0, limit = training->capacity_factor > 0 ? training->capacity_factor / experts->count : 1, most = 0;
-    for (int e = 0; e < experts->count; e++) sum += pow(e + 1, -training->expert_skew);
-    *kept = 0;
-    for (int rank = 0; rank < (int)ep; rank++) {
-        double share = 0;
-        for (int e = rank; e < experts->count; e += (int)ep)
-            share += fmin(pow(e + 1, -training->expert_skew) / sum, limit);
-        *kept += share;
-        most = fmax(most, share);
-    }
-    return most;
-}
-
 double routed_tokens(const Work *work) {
-    const ExpertShape *experts = &work->model->experts;
-    double kept, share = fullest_rank_share(work->training, experts, work->ep, &kept);
-    return work->tokens * experts->per_token * work->ep * share;
-}
-
-static double kept_share(const Work *work) {
-    double kept;
-    fullest_rank_share(work->training, &work->model->experts, work->ep, &kept);
-    return kept;
+    return work->tokens * work->model->experts.per_token * work->ep * work->load.fullest;
 }
 
 // ---- Steps of a layer.
 
-typedef struct Routing {
+typedef struct Dispatch {
     double sent, received; // tokens with repeats, on this GPU's slice of the tokens; on all slices
     double slice;          // 1/tp with sequence parallelism
     double per_expert, local_experts, ffn;
     double copies; // of a token that travel, as a share of its experts: one per rank with fused dispatch
-} Routing;
+} Dispatch;
 
 // A token's k experts are on so many different ranks, of even choices.
 static double ranks_of_token(double ep, double k) { return ep * (1 - pow(1 - 1 / ep, k)); }
 
-static Routing routing_of(const Work *work) {
+static Dispatch dispatch_of(const Work *work) {
     const ExpertShape *experts = &work->model->experts;
     double local = experts->count / work->ep, received = routed_tokens(work);
-    return (Routing){
-        .sent = work->tokens * experts->per_token * kept_share(work),
+    return (Dispatch){
+        .sent = work->tokens * experts->per_token * work->load.kept,
         .received = received,
         .slice = work->sequence_parallel ? 1 / work->tp : 1,
         .per_expert = received / local,
@@ -77,18 +50,20 @@ static void sort_tokens(const Work *work, Pass *pass, double tokens, int passes)
     pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * tokens * work->model->hidden);
 }
 
-static bool sorts_again(const Work *work, const Routing *routing) { return work->ep > 1 && routing->local_experts > 1; }
+static bool sorts_again(const Work *work, const Dispatch *dispatch) {
+    return work->ep > 1 && dispatch->local_experts > 1;
+}
 
 // Routed tokens to the ranks of their experts, or back: slices are exchanged, then put together for tensor parallelism.
-static void exchange_tokens(const Work *work, Pass *pass, const Routing *routing, bool to_experts) {
+static void exchange_tokens(const Work *work, Pass *pass, const Dispatch *dispatch, bool to_experts) {
     double row = work->model->hidden * work->element_bytes;
-    double exchanged = fmax(routing->sent, routing->received) * routing->slice * routing->copies * row;
+    double exchanged = fmax(dispatch->sent, dispatch->received) * dispatch->slice * dispatch->copies * row;
     CollectiveOp slices = to_experts ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER;
-    if (!to_experts && sorts_again(work, routing)) sort_tokens(work, pass, routing->received, SORT_AGAIN_PASSES);
-    if (!to_experts && work->sequence_parallel) pass_collective(work, pass, slices, routing->received * row);
+    if (!to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
+    if (!to_experts && work->sequence_parallel) pass_collective(work, pass, slices, dispatch->received * row);
     pass_exchange(work, pass, exchanged);
-    if (to_experts && work->sequence_parallel) pass_collective(work, pass, slices, routing->received * row);
-    if (to_experts && sorts_again(work, routing)) sort_tokens(work, pass, routing->received, SORT_AGAIN_PASSES);
+    if (to_experts && work->sequence_parallel) pass_collective(work, pass, slices, dispatch->received * row);
+    if (to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
 }
 
 static void activation_passes(const Work *work, Pass *pass, double tokens, double ffn, int direction) {
@@ -110,9 +85,9 @@ static void mlp_backward(const Work *work, Pass *pass, double batch, double toke
     linear_backward(work, pass, batch, tokens, first_width(work, ffn), work->model->hidden);
 }
 
-static void route(const Work *work, Pass *pass, const Routing *routing, int direction) {
+static void route(const Work *work, Pass *pass, const Dispatch *dispatch, int direction) {
     const Model *model = work->model;
-    double tokens = work->tokens * routing->slice, experts = model->experts.count;
+    double tokens = work->tokens * dispatch->slice, experts = model->experts.count;
     pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, model->hidden);
     if (direction == BACKWARD)
         pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
@@ -121,17 +96,17 @@ static void route(const Work *work, Pass *pass, const Routing *routing, int dire
     int products = direction == BACKWARD ? 4 : 2;
     int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;
     pass_kernels(pass, ROUTER_KERNELS + EXPERT_KERNELS * (direction == BACKWARD ? 2 : 1));
-    pass_kernels(pass, products * each * routing->local_experts);
+    pass_kernels(pass, products * each * dispatch->local_experts);
 }
 
 void experts_forward(const Work *work, Pass *pass) {
-    Routing routing = routing_of(work);
-    route(work, pass, &routing, FORWARD);
-    sort_tokens(work, pass, routing.sent * routing.slice, SORT_PASSES);
-    exchange_tokens(work, pass, &routing, true);
-    mlp_forward(work, pass, routing.local_experts, routing.per_expert, routing.ffn);
-    exchange_tokens(work, pass, &routing, false);
-    sort_tokens(work, pass, routing.sent * routing.slice, SORT_PASSES);
+    Dispatch dispatch = dispatch_of(work);
+    route(work, pass, &dispatch, FORWARD);
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
+    exchange_tokens(work, pass, &dispatch, true);
+    mlp_forward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
+    exchange_tokens(work, pass, &dispatch, false);
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
     double shared = work->model->experts.shared_ffn / work->tp;
     if (shared == 0) return;
     enter_region(work, pass);
@@ -139,16 +114,16 @@ void experts_forward(const Work *work, Pass *pass) {
 }
 
 void experts_backward(const Work *work, Pass *pass) {
-    Routing routing = routing_of(work);
+    Dispatch dispatch = dispatch_of(work);
     double shared = work->model->experts.shared_ffn / work->tp;
     if (shared > 0) {
         mlp_backward(work, pass, 1, work->tokens, shared);
         leave_region(work, pass);
     }
-    sort_tokens(work, pass, routing.sent * routing.slice, SORT_PASSES);
-    exchange_tokens(work, pass, &routing, true);
-    mlp_backward(work, pass, routing.local_experts, routing.per_expert, routing.ffn);
-    exchange_tokens(work, pass, &routing, false);
-    sort_tokens(work, pass, routing.sent * routing.slice, SORT_PASSES);
-    route(work, pass, &routing, BACKWARD);
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
+    exchange_tokens(work, pass, &dispatch, true);
+    mlp_backward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
+    exchange_tokens(work, pass, &dispatch, false);
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
+    route(work, pass, &dispatch, BACKWARD);
 }

@@ -32,7 +32,7 @@ typedef struct Stretch {
     double seconds[CAUSE_COUNT];
     double kernels;
     bool recomputed; // all its time counts as recomputation
-    Cause for_what;  // TP or EP
+    Cause for_what;  // TP, CP or EP
     CollectiveOp collective;
     double bytes;
     CollectiveOp beside;
@@ -57,11 +57,15 @@ typedef struct Work {
     double element_bytes;     // of an activation
     double samples, tokens;   // per micro-batch
     double tp, cp, ep;
+    RoutedShares load; // of the block
     bool sequence_parallel;
     Pass *weight_pass; // where gradients of weights go that are computed later; NULL: with those of inputs
 } Work;
 
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
+// Routing may differ from layer to layer: what follows is of this one.
+void work_on_block(Work *work, int block);
+RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
 
 // The pass of gradients of weights that belongs to this backward: itself, unless they are computed later.
 Pass *weights_of(const Work *work, Pass *backward);
@@ -69,6 +73,8 @@ Stretch *pass_now(Pass *pass);                                                  
 void pass_recompute(Pass *pass, bool recomputed);                                  // from here on
 void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes); // nothing without tensor parallelism
 void pass_exchange(const Work *work, Pass *pass, double bytes); // all-to-all; nothing without expert parallelism
+// Keys and values of all ranks of a sequence, or heads for tokens; nothing without context parallelism.
+void pass_context(const Work *work, Pass *pass, CollectiveOp op, double bytes);
 // Beside the stretch that begins here, until it ends.
 void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes);
 void pass_beside_end(Pass *pass);

@@ -66,7 +66,7 @@ void linear_weight_backward(const Work *work, Pass *pass, double batch, double t
     if (work->training->lora_rank > 0) return;
     Pass *weights = weights_of(work, pass);
     pass_gemm(work, weights, CAUSE_GEMM, work->precision, batch, out, in, tokens);
-    add_casts(work, pass, batch * (tokens * out + in * out));
+    add_casts(work, weights, batch * (tokens * out + in * out));
     if (weights != pass) pass_kernels(weights, 1);
 }
 
@@ -116,9 +116,10 @@ static double score_passes(const Work *work, int direction) {
 }
 
 static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double seq_len = work->training->seq_len, queries = seq_len / work->cp, head_dim = work->model->head_dim;
-    double value_dim = shard->value / shard->heads;
-    double batch = work->samples * shard->heads;
+    bool by_heads = work->training->layout.context == CONTEXT_ULYSSES; // all tokens of fewer heads
+    double seq_len = work->training->seq_len, queries = seq_len / (by_heads ? 1 : work->cp);
+    double head_dim = work->model->head_dim, value_dim = shard->value / shard->heads;
+    double batch = work->samples * shard->heads / (by_heads ? work->cp : 1);
     Precision precision = score_precision(work);
     for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
         pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, seq_len, head_dim);
@@ -128,17 +129,45 @@ static void plain_attention(const Work *work, Pass *pass, const Shard *shard, in
     pass_bytes(work, pass, CAUSE_ATTENTION, score_passes(work, direction) * wide_bytes(work) * scores);
 }
 
-// Keys and values go once around the ring of ranks that share the sequence, in backward their gradients too (Liu et al.
-// 2023); each rank holds a piece from the front and one from the back, so that causal work is equal.
-static void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double key_bytes = 2 * work->element_bytes * shard->tokens * work->cp * shard->key;
-    bool ring = work->cp > 1;
-    if (ring) pass_beside(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
+static void attention_on_what_is_here(const Work *work, Pass *pass, const Shard *shard, int direction) {
     if (work->training->attention != ATTENTION_PLAIN)
         flash_attention(work, pass, shard, direction);
     else
         plain_attention(work, pass, shard, direction);
+}
+
+// Ranks that share a sequence each hold a piece from the front and one from the back, so that causal work is equal.
+// Round the ring go keys and values, in backward their gradients too.
+static void ring_attention(const Work *work, Pass *pass, const Shard *shard, int direction, double key_bytes) {
+    bool ring = work->cp > 1;
+    if (ring) pass_beside(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
+    attention_on_what_is_here(work, pass, shard, direction);
     if (ring) pass_beside_end(pass);
+}
+
+// Tokens of all heads become all tokens of a cp-th of the heads, and back; backward the other way round.
+static void ulysses_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double in = work->element_bytes * shard->tokens * shard->qkv,
+           out = work->element_bytes * shard->tokens * shard->value;
+    pass_context(work, pass, COLLECTIVE_ALL_TO_ALL, direction == FORWARD ? in : out);
+    attention_on_what_is_here(work, pass, shard, direction);
+    pass_context(work, pass, COLLECTIVE_ALL_TO_ALL, direction == FORWARD ? out : in);
+}
+
+static void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double key_bytes = 2 * work->element_bytes * shard->tokens * work->cp * shard->key;
+    switch (work->training->layout.context) {
+    case CONTEXT_ALL_GATHER: // freed after use, and so gathered again in backward
+        pass_context(work, pass, COLLECTIVE_ALL_GATHER, key_bytes);
+        attention_on_what_is_here(work, pass, shard, direction);
+        if (direction == BACKWARD) pass_context(work, pass, COLLECTIVE_REDUCE_SCATTER, key_bytes);
+        return;
+    case CONTEXT_ULYSSES:
+        ulysses_attention(work, pass, shard, direction);
+        return;
+    default:
+        ring_attention(work, pass, shard, direction, key_bytes);
+    }
 }
 
 // ---- A layer.
@@ -260,12 +289,20 @@ static void leave_products(const Work *work, Pass *pass, const Shard *shard, Pro
 // Backward of the products that begin a region: slices of the input are gathered again beside the input's gradient,
 // which is summed beside the weights' (Korthikanti et al. 2022, section 4.2.2).
 static void enter_products_backward(const Work *work, Pass *pass, const Shard *shard, Products *products) {
+    bool trained = work->training->lora_rank == 0; // else the input is needed no more
+    if (work->weight_pass) {                       // nothing is left to run beside
+        products(work, pass, shard, linear_input_backward);
+        leave_region(work, pass);
+        if (work->sequence_parallel && trained)
+            pass_collective(work, work->weight_pass, COLLECTIVE_ALL_GATHER, hidden_tensor_bytes(work));
+        products(work, pass, shard, linear_weight_backward);
+        return;
+    }
     if (work->tp == 1 || work->training->tp_waits) {
         products(work, pass, shard, linear_backward);
         leave_region(work, pass);
         return;
     }
-    bool trained = work->training->lora_rank == 0; // else the input is needed no more
     if (work->sequence_parallel && trained)
         gather_beside(work, pass, shard, products, linear_input_backward);
     else

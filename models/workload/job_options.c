@@ -32,10 +32,17 @@ const OptionSpec job_options[] = {
     {"zero", OPTION_COUNT, "N", .help = "1 shards optimizer state, 2 gradients too, 3 weights too"},
     {"use-distributed-optimizer", OPTION_FLAG, NULL, .help = "the same as --zero 1"},
     {"cp", OPTION_COUNT, "N", .help = "context-parallel GPUs, which share each sequence", .alias = "context-parallel-size"},
+    {"cp-exchange", OPTION_CHOICE, NULL, .help = "how they get each other's keys and values", .alias = "cp-comm-type",
+     .choices = context_exchange_names, .choice_count = CONTEXT_COUNT},
     {"ep", OPTION_COUNT, "N", .help = "GPUs over which experts are spread", .alias = "expert-model-parallel-size"},
     {"expert-skew", OPTION_QUANTITY, "S", .quantity = QUANTITY_NUMBER, .help = "the k-th expert gets a share of tokens as k^-S; 0 (default): all alike"},
+    {"expert-dirichlet", OPTION_QUANTITY, "A", .quantity = QUANTITY_NUMBER, .help = "shares of the experts are drawn, the less evenly the smaller A"},
+    {"expert-seed", OPTION_COUNT, "N", .help = "of those draws (default 1)"},
     {"capacity-factor", OPTION_QUANTITY, "C", .quantity = QUANTITY_NUMBER, .help = "experts drop what exceeds C times an even share", .alias = "moe-expert-capacity-factor"},
     {"zero-shard", OPTION_COUNT, "N", .help = "ranks over which ZeRO shards (default: all of dp x cp)"},
+    {"offload-optimizer", OPTION_CHOICE, NULL, .help = "where its state lies", .choices = offload_names, .choice_count = OFFLOAD_COUNT},
+    {"offload-parameters", OPTION_CHOICE, NULL, .help = "where weights lie until they are needed", .choices = offload_names,
+     .choice_count = OFFLOAD_COUNT},
     {"sequence-parallel", OPTION_FLAG, NULL, .help = "slice activations between tensor-parallel regions"},
     {"stage-layers", OPTION_TEXT, "N,N,…", .help = "layers of each pipeline chunk, in the model's order"},
     {"account-for-embedding-in-pipeline-split", OPTION_FLAG, NULL, .help = "the embedding counts as a layer of the first stage"},
@@ -174,6 +181,7 @@ static void read_layout(const Options *options, Layout *layout, Problems *proble
     layout->dp = small_count(options, "dp", 0, problems);
     layout->zero = small_count(options, "zero", option_flag(options, "use-distributed-optimizer"), problems);
     layout->cp = small_count(options, "cp", 1, problems);
+    layout->context = (ContextExchange)option_choice(options, "cp-exchange", CONTEXT_RING);
     layout->shard = small_count(options, "zero-shard", 0, problems);
     layout->ep = small_count(options, "ep", 1, problems);
     layout->sequence_parallel = option_flag(options, "sequence-parallel");
@@ -200,6 +208,18 @@ static void read_seq(const Options *options, TrainingSpec *training, Problems *p
     training->seq_len = small_count(options, "seq", (int)training->seq_len, problems);
 }
 
+static Routing routing_from_options(const Options *options, Problems *problems) {
+    Routing routing = {.kind = ROUTING_ZIPF};
+    if (!option_given(options, "expert-dirichlet")) return routing;
+    routing.kind = ROUTING_DIRICHLET;
+    routing.concentration = option_quantity(options, "expert-dirichlet", 1);
+    routing.seed = (uint64_t)option_count(options, "expert-seed", 1);
+    if (routing.concentration > 0 && routing.concentration <= 1e6) return routing;
+    problem_add(problems, command_line, "--expert-dirichlet %g is not possible", routing.concentration);
+    problem_hint(problems, "above 0 and up to a million; 1: any shares are as likely");
+    return (Routing){.kind = ROUTING_ZIPF};
+}
+
 TrainingSpec training_from_options(Arena *arena, const Options *options, const Model *model, const Gpu *gpu,
                                    Problems *problems) {
     TrainingSpec training = training_defaults(model, gpu);
@@ -219,6 +239,9 @@ TrainingSpec training_from_options(Arena *arena, const Options *options, const M
     bool spread = training.strategy == STRATEGY_LAYERS && !option_given(options, "pp");
     if (spread) training.layout.pp = 0; // over all GPUs
     training.expert_skew = option_quantity(options, "expert-skew", 0);
+    training.offload_optimizer = (OffloadPlace)option_choice(options, "offload-optimizer", OFFLOAD_GPU);
+    training.offload_parameters = (OffloadPlace)option_choice(options, "offload-parameters", OFFLOAD_GPU);
+    training.routing = routing_from_options(options, problems);
     training.capacity_factor = option_quantity(options, "capacity-factor", 0);
     training.framework = (Framework)option_choice(options, "framework", (int)training.framework);
     training.optimizer = (Optimizer)option_choice(options, "optimizer", (int)training.optimizer);

@@ -68,6 +68,27 @@ static bool resolve_sharding(const TrainingSpec *training, Resolved *r, Problems
     return true;
 }
 
+static void check_routing(const TrainingSpec *training, int experts, Problems *problems) {
+    const Routing *routing = &training->routing;
+    double sum = 0;
+    for (int e = 0; e < routing->token_count; e++) sum += routing->tokens[e];
+    if (routing->kind == ROUTING_ZIPF) return;
+    if (experts == 0) {
+        problem_add(problems, training->where, "routing spreads tokens over experts, but the model has none");
+        problem_hint(problems, "leave routing out");
+    } else if (training->expert_skew > 0) {
+        problem_add(problems, training->where, "expert_skew and routing both say how tokens spread over experts");
+        problem_hint(problems, "keep one of them");
+    } else if (routing->kind == ROUTING_HISTOGRAM && routing->token_count != experts) {
+        problem_add(problems, training->where, "the histogram of routing has %d entries, and the model has %d experts",
+                    routing->token_count, experts);
+        problem_hint(problems, "one entry for each expert of a layer");
+    } else if (routing->kind == ROUTING_HISTOGRAM && !(sum > 0)) {
+        problem_add(problems, training->where, "the histogram of routing has no tokens");
+        problem_hint(problems, "at least one entry must be above 0");
+    }
+}
+
 static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems *problems) {
     const Model *model = training->model;
     int experts = model->kind == MODEL_TRANSFORMER ? model->experts.count : 0, before = problem_count(problems);
@@ -77,6 +98,7 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
         problem_add(problems, training->where, "experts %d wide do not divide by tp %d", model->experts.ffn, r->tp);
         problem_hint(problems, "tp splits each expert");
     }
+    check_routing(training, experts, problems);
     if (r->ep == 1) return problem_count(problems) == before;
     if (experts == 0 || r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
         problem_add(problems, training->where, "ep %d spreads experts, but %s", r->ep,
@@ -96,6 +118,24 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
     return problem_count(problems) == before;
 }
 
+// Ulysses gives each rank all tokens of some heads.
+static bool resolve_heads(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    const Model *model = training->model;
+    int heads = model->heads / r->tp, kv_heads = model->kv_heads / r->tp;
+    if (heads % r->cp || kv_heads % r->cp) {
+        problem_add(problems, training->where,
+                    "cp %d by \"ulysses\" does not divide the %d heads and %d key heads of a GPU", r->cp, heads,
+                    kv_heads);
+        problem_hint(problems, "use a cp that divides both, or cp_exchange = \"ring\"");
+        return false;
+    }
+    if (divides(training->seq_len, r->cp)) return true;
+    problem_add(problems, training->where, "a sequence of %g tokens does not divide by cp %d", training->seq_len,
+                r->cp);
+    problem_hint(problems, "use a multiple of %d tokens", r->cp);
+    return false;
+}
+
 static bool resolve_context(const TrainingSpec *training, const Resolved *r, Problems *problems) {
     if (r->cp == 1) return true;
     if (training->model->kind != MODEL_TRANSFORMER || r->strategy == STRATEGY_LAYERS) {
@@ -105,6 +145,7 @@ static bool resolve_context(const TrainingSpec *training, const Resolved *r, Pro
         problem_hint(problems, "leave cp out");
         return false;
     }
+    if (training->layout.context == CONTEXT_ULYSSES) return resolve_heads(training, r, problems);
     if (!divides(training->seq_len, 2.0 * r->cp)) {
         problem_add(problems, training->where, "a sequence of %g tokens does not divide into 2 x cp %d pieces",
                     training->seq_len, r->cp);
@@ -112,6 +153,34 @@ static bool resolve_context(const TrainingSpec *training, const Resolved *r, Pro
         return false;
     }
     return true;
+}
+
+static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    bool weights = training->offload_parameters != OFFLOAD_GPU, any = training->offload_optimizer != OFFLOAD_GPU;
+    int before = problem_count(problems);
+    if (!weights && !any) return true;
+    if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
+        problem_add(problems, training->where, "strategy \"%s\" knows no offloading", strategy_name(r->strategy));
+        problem_hint(problems, "use strategy = \"ddp\" with zero = 1, 2 or 3");
+    } else if (weights && training->layout.zero < 3) {
+        problem_add(problems, training->where,
+                    "weights are offloaded block by block with zero 3, and this job has zero %d",
+                    training->layout.zero);
+        problem_hint(problems, "use zero = 3, or offload the optimizer alone");
+    } else if (weights && !any) {
+        problem_add(problems, training->where,
+                    "weights that lie outside the GPU are updated there, and the optimizer is on "
+                    "the GPU");
+        problem_hint(problems, "offload = { optimizer = \"host\", parameters = \"host\" }");
+    } else if (weights && r->ep > 1) {
+        problem_add(problems, training->where, "ep %d does not go with offloaded weights", r->ep);
+        problem_hint(problems, "offload the optimizer alone");
+    } else if (training->overlap_param_gather) {
+        problem_add(problems, training->where,
+                    "weights that the host updates cannot be gathered during the next forward");
+        problem_hint(problems, "leave param_gather out of overlap");
+    }
+    return problem_count(problems) == before;
 }
 
 static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *problems) {
@@ -204,6 +273,7 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     }
     if (!resolve_sharding(training, resolved, problems) || !resolve_context(training, resolved, problems)) return false;
     if (!resolve_experts(training, resolved, problems)) return false;
+    if (!resolve_offload(training, resolved, problems)) return false;
     if (!resolve_batch(training, resolved, problems) || !resolve_schedule(training, resolved, problems)) return false;
     int *first = ARENA_ARRAY(arena, int, resolved->pipeline.chunks + 1);
     if (!blocks_to_chunks(training, resolved->pipeline.chunks, first, problems)) return false;

@@ -6,32 +6,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/stage.h"
-
-typedef struct Lowering {
-    Arena *arena;
-    const Cluster *cluster;
-    const TrainingSpec *training;
-    Resolved r;
-    StageShapes *shapes;                        // [pp]
-    const double *output_bytes;                 // [chunks]
-    double traffic_seconds, tp_traffic_seconds; // see StageRequest
-    int label_per_kind;
-    Program *programs;
-    const Gpu **program_gpu; // what each program was made for
-    int *program_stage;
-    int program_count;
-    Actor *actors;
-    struct {
-        Channel *items;
-        int count, room;
-    } channels;
-    Link *links;
-    int link_count, network_link_count;
-    int32_t shared_storage_link; // -1 none
-    int32_t *disk_links;         // [node] -1 none
-    const StorageType *storage;  // what the data comes from, or NULL
-} Lowering;
+#include "models/workload/lower_internal.h"
 
 // ---- Data that a rank reads each step.
 
@@ -57,7 +32,7 @@ static double decode_seconds(const Lowering *l, int node) {
     return samples_per_rank_and_step(l) / (workers * training->samples_per_second_per_worker);
 }
 
-static StageRequest stage_request(const Lowering *l, int rank, int stage) {
+StageRequest stage_request(const Lowering *l, int rank, int stage) {
     StageRequest request = {.training = l->training,
                             .resolved = &l->r,
                             .gpu = l->cluster->gpu_of[rank],
@@ -71,6 +46,8 @@ static StageRequest stage_request(const Lowering *l, int rank, int stage) {
         request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
         request.host_to_gpu_bytes = ceil(samples_per_rank_and_step(l) * bytes_on_gpu_per_sample(l->training));
     }
+    int node = network_node_of(l->cluster->network, rank);
+    request.host_bytes_per_second = l->cluster->node_of[node]->host_memory_bytes_per_second / ranks_of_node(l, node);
     if (stage == 0) request.decode_seconds = decode_seconds(l, network_node_of(l->cluster->network, rank));
     return request;
 }
@@ -163,10 +140,6 @@ static void make_programs(Lowering *l) {
 
 // ---- Channels.
 
-static void join_channel(Lowering *l, int rank, int slot, int channel) {
-    ((int32_t *)l->actors[rank].channels)[slot] = channel;
-}
-
 static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
     for (int i = 0; i < shapes->count; i++) {
@@ -243,73 +216,6 @@ static void make_pass_channels(Lowering *l) {
             }
 }
 
-// ---- Channels of one member: reading from storage, copying from the host.
-
-static void own_channel(Lowering *l, int rank, int slot, double latency, double bytes, const int32_t *links,
-                        int count) {
-    Plan *plan = ARENA_NEW(l->arena, Plan);
-    LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
-    int kept = 0;
-    for (int i = 0; i < count; i++) { // a route may cross host memory twice
-        int at = 0;
-        while (at < kept && uses[at].link != links[i]) at++;
-        if (at == kept) uses[kept++] = (LinkUse){links[i], 0};
-        uses[at].weight += 1;
-    }
-    *plan = (Plan){.latency = step_ticks(latency), .bytes = bytes, .fairness = 1, .uses = uses, .use_count = kept};
-    Channel channel = {.plans = plan, .plan_count = 1, .member_count = 1};
-    LIST_PUSH(l->arena, &l->channels, channel);
-    join_channel(l, rank, slot, l->channels.count - 1);
-}
-
-static void make_data_channels(Lowering *l) {
-    for (int rank = 0; rank < l->cluster->gpu_count; rank++) {
-        if (rank >= l->r.tp * l->r.data_ranks) break; // only the first stage reads
-        StageRequest request = stage_request(l, rank, 0);
-        int32_t links[NETWORK_ROUTE_LIMIT + 1];
-        double latency = 0;
-        if (request.storage_bytes > 0) {
-            int count = 0, node = network_node_of(l->cluster->network, rank);
-            if (l->storage && l->storage->shared) {
-                count = network_route_from_outside(l->cluster->network, rank, links, &latency);
-                links[count++] = l->shared_storage_link;
-            } else if (l->disk_links[node] >= 0) {
-                links[count++] = l->disk_links[node];
-            }
-            double open = l->storage ? l->storage->latency_seconds : 0;
-            own_channel(l, rank, SLOT_STORAGE, latency + open, request.storage_bytes, links, count);
-        }
-        if (request.host_to_gpu_bytes > 0) {
-            int count = network_route_from_host(l->cluster->network, rank, links, &latency);
-            own_channel(l, rank, SLOT_HOST, latency, request.host_to_gpu_bytes, links, count);
-        }
-    }
-}
-
-// Links of the network, then the storage server, then the nodes' disks.
-static void make_links(Lowering *l) {
-    int count;
-    const Link *network = network_links(l->cluster->network, &count);
-    int nodes = l->cluster->node_count;
-    l->links = ARENA_ARRAY(l->arena, Link, count + nodes + 1);
-    if (count) memcpy(l->links, network, (size_t)count * sizeof *network);
-    l->network_link_count = l->link_count = count;
-    l->disk_links = ARENA_ARRAY(l->arena, int32_t, nodes);
-    l->shared_storage_link = -1;
-    if (l->storage && l->storage->shared) {
-        l->shared_storage_link = l->link_count;
-        l->links[l->link_count++] = (Link){"storage server", l->storage->read_bytes_per_second};
-    }
-    for (int n = 0; n < nodes; n++) {
-        double speed = l->storage && !l->storage->shared ? l->storage->read_bytes_per_second
-                                                         : l->cluster->node_of[n]->local_read_bytes_per_second;
-        l->disk_links[n] = -1;
-        if (speed <= 0 || (l->storage && l->storage->shared)) continue;
-        l->disk_links[n] = l->link_count;
-        l->links[l->link_count++] = (Link){arena_printf(l->arena, "node%d.disk", n), speed};
-    }
-}
-
 // ---- Names of passes for timelines: F3 is a forward of micro-batch 3, B3 a backward, W3 that of weights alone.
 
 static const Label *make_labels(Lowering *l, int *count) {
@@ -344,7 +250,8 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
     bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
     CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER,
                              COLLECTIVE_ALL_TO_ALL};
-    bool used[] = {l->r.reduce_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1};
+    bool by_heads = l->r.cp > 1 && training->layout.context == CONTEXT_ULYSSES;
+    bool used[] = {l->r.reduce_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1 || by_heads};
     for (int i = 0; i < 4 && !data_parallel; i++)
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
             problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
@@ -410,6 +317,7 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     make_group_channels(&l);
     make_pass_channels(&l);
     make_data_channels(&l);
+    make_offload_channels(&l);
 
     Lowered *lowered = ARENA_NEW(arena, Lowered);
     System *system = ARENA_NEW(arena, System);
@@ -435,5 +343,7 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
                          .first_backward_label = 1 + l.label_per_kind,
                          .label_per_kind = l.label_per_kind};
     lowered->memory = fullest_memory(&l, &lowered->fullest_stage);
-    return lowered;
+    int before = problem_count(problems);
+    check_hosts(&l, &lowered->memory, problems);
+    return problem_count(problems) == before ? lowered : NULL;
 }

@@ -233,7 +233,10 @@ double block_late_bytes(const Work *work, int block) {
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
     Work work = work_of(training->model, training, micro_batch, NULL);
     double late = 0;
-    for (int block = first_block; block <= last_block; block++) late += block_late_bytes(&work, block);
+    for (int block = first_block; block <= last_block; block++) {
+        work_on_block(&work, block);
+        late += block_late_bytes(&work, block);
+    }
     return late;
 }
 
@@ -247,6 +250,8 @@ static double transformer_working_bytes(const Work *work, int block) {
         return 4 * work->tokens * model->head_share * model->vocab / work->tp;
 
     double gradients = work->tokens * e * 2 * model->hidden + mlp_kept_bytes(work, block);
+    if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
+        gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
     if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
     if (work->training->recompute == RECOMPUTE_FULL) {
         gradients += layer_kept_bytes(work, block);
@@ -321,6 +326,8 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
     return (ParameterBytes){2, framework_traits(training->framework)->gradient_bytes, MASTER_BYTES + state};
 }
 
+double optimizer_state_bytes(const TrainingSpec *training) { return parameter_bytes(training).optimizer; }
+
 // Ranks that share one copy of what ZeRO shards.
 static double shard_size(const Layout *layout, int dp) {
     double all = (double)dp * (layout->cp > 1 ? layout->cp : 1);
@@ -340,7 +347,8 @@ static double sharded_experts(double bytes, const Layout *layout, int stage, int
 // Sharded weights are gathered for the block that computes and the next; its gradients are whole until reduced.
 static double gathered_bytes(const TrainingSpec *training, double largest_block, int dp) {
     const Layout *layout = &training->layout;
-    if (layout->zero < 2 || shard_size(layout, dp) == 1) return 0;
+    bool fetched = training->offload_parameters != OFFLOAD_GPU;
+    if (!fetched && (layout->zero < 2 || shard_size(layout, dp) == 1)) return 0;
     double weights = training->mixed_precision ? 2 : precision_bytes(training->precision);
     return largest_block * ((layout->zero == 3 ? 2 * weights : 0) + gradient_bytes(training));
 }
@@ -356,12 +364,30 @@ static double buffer_bytes(const TrainingSpec *training, double parameters, int 
     return buffers;
 }
 
+// Gradients that are sharded go to the host as they are reduced; whole ones stay, a copy of theirs goes.
+static void move_offloaded(const TrainingSpec *training, Memory *memory) {
+    double *bytes = memory->bytes;
+    if (training->offload_optimizer != OFFLOAD_GPU) {
+        double *place = training->offload_optimizer == OFFLOAD_NVME ? &memory->disk : &memory->host;
+        *place += bytes[MEMORY_OPTIMIZER];
+        bytes[MEMORY_OPTIMIZER] = 0;
+        memory->host += bytes[MEMORY_GRADIENTS];
+        if (training->layout.zero >= 2) bytes[MEMORY_GRADIENTS] = 0;
+    }
+    if (training->offload_parameters != OFFLOAD_GPU) {
+        double *place = training->offload_parameters == OFFLOAD_NVME ? &memory->disk : &memory->host;
+        *place += bytes[MEMORY_WEIGHTS];
+        bytes[MEMORY_WEIGHTS] = 0;
+    }
+}
+
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, largest = 0;
     for (int block = first_block; block <= last_block; block++) {
+        work_on_block(&work, block);
         double held = block_parameters_per_gpu(model, block, training);
         parameters += held;
         experts += block_expert_parameters_per_gpu(model, block, training);
@@ -383,6 +409,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         memory.bytes[MEMORY_GRADIENTS] += each.gradient * experts;
         memory.bytes[MEMORY_OPTIMIZER] += sharded_experts(each.optimizer * experts, layout, 1, dp);
     }
+    move_offloaded(training, &memory);
     memory.bytes[MEMORY_ACTIVATIONS] = activations * in_flight;
     memory.bytes[MEMORY_WORKING] = working;
     memory.bytes[MEMORY_BUFFERS] =

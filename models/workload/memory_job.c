@@ -1,6 +1,6 @@
 // The memory of a whole job: blocks on stages, micro-batches in flight, and what to change when it does not fit.
 #include "models/workload/cost_internal.h"
-#include "models/workload/schedule.h"
+#include "models/workload/memory_internal.h"
 #include "sim/check.h"
 #include "sim/quantity.h"
 
@@ -129,6 +129,8 @@ double micro_batches_of_job(const TrainingSpec *training, int dp) {
 
 // Parameters and activations of another chunk on the same GPU; working memory is used in turn, the rest is there once.
 static void add_chunk(Memory *memory, const Memory *chunk) {
+    memory->host += chunk->host;
+    memory->disk += chunk->disk;
     memory->bytes[MEMORY_WEIGHTS] += chunk->bytes[MEMORY_WEIGHTS];
     memory->bytes[MEMORY_GRADIENTS] += chunk->bytes[MEMORY_GRADIENTS];
     memory->bytes[MEMORY_OPTIMIZER] += chunk->bytes[MEMORY_OPTIMIZER];
@@ -138,17 +140,8 @@ static void add_chunk(Memory *memory, const Memory *chunk) {
     memory->bytes[MEMORY_RESERVE] = fmax(memory->bytes[MEMORY_RESERVE], chunk->bytes[MEMORY_RESERVE]);
 }
 
-typedef struct Stages { // of a job
-    const TrainingSpec *training;
-    Pipeline pipeline;
-    const int *first; // block of each chunk
-    int dp;
-    double micro_batch;
-    const Gpu *gpu;
-} Stages;
-
 // Chunks that two stages hold are sharded over the ranks of both.
-static Memory stage_memory(Arena *arena, const Stages *s, int stage) {
+Memory stage_memory(Arena *arena, const Stages *s, int stage) {
     const Pipeline *pipeline = &s->pipeline;
     Memory memory = {.capacity = s->gpu->memory_bytes};
     double *kept = ARENA_ARRAY(arena, double, pipeline->parts), *late = ARENA_ARRAY(arena, double, pipeline->parts);
@@ -172,7 +165,7 @@ static int stage_count(const TrainingSpec *training, int gpus) {
     return stages < layers ? stages : layers;
 }
 
-static Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
+Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
     Stages s = {.training = training, .dp = replicas_of_job(training, gpus), .gpu = gpu};
     Schedule schedule = training->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
     s.micro_batch = micro_batch_of_job(training, s.dp);

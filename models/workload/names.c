@@ -10,6 +10,8 @@ const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tune
                                                       "fused", "composed", "operators", "tensorflow"};
 const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam"};
 const char *const image_layout_names[IMAGE_LAYOUT_COUNT] = {"usual", "nchw", "nhwc"};
+const char *const offload_names[OFFLOAD_COUNT] = {"gpu", "host", "nvme"};
+const char *const context_exchange_names[CONTEXT_COUNT] = {"ring", "all-gather", "ulysses"};
 
 const char *const cause_names[CAUSE_COUNT] = {
     "gemm", "attention", "memory-bound", "launch", "recompute", "optimizer", "tp",    "cp",
@@ -49,4 +51,7 @@ const char *framework_name(Framework framework) { return name_at(framework_names
 const char *optimizer_name(Optimizer optimizer) { return name_at(optimizer_names, OPTIMIZER_COUNT, (int)optimizer); }
 const char *image_layout_name(ImageLayout layout) {
     return name_at(image_layout_names, IMAGE_LAYOUT_COUNT, (int)layout);
+}
+const char *context_exchange_name(ContextExchange exchange) {
+    return name_at(context_exchange_names, CONTEXT_COUNT, (int)exchange);
 }

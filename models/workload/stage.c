@@ -20,6 +20,10 @@ static const char *const stream_names[STREAM_COUNT] = {
     [STREAM_RETURN_IN] = "returning activations in",
     [STREAM_RETURN_BACKWARD_OUT] = "returning gradients out",
     [STREAM_RETURN_BACKWARD_IN] = "returning gradients in",
+    [STREAM_TO_HOST] = "to host",
+    [STREAM_FROM_HOST] = "from host",
+    [STREAM_DISK_READ] = "disk read",
+    [STREAM_DISK_WRITE] = "disk write",
     [STREAM_LOAD] = "load",
     [STREAM_DECODE] = "decode",
 };
@@ -97,7 +101,10 @@ static BlockCost cost_of(const StageRequest *request, int block) {
     return block_cost(request->training->model, block, request->training, request->resolved->micro_batch, request->gpu);
 }
 
-static bool same_block(const Model *model, int a, int b) { // transformer layers are alike, those with experts too
+// Transformer layers are alike, those with experts too unless their routing is drawn.
+static bool same_block(const TrainingSpec *training, int a, int b) {
+    const Model *model = training->model;
+    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
     if (has_experts(model, a) != has_experts(model, b)) return false;
     return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 &&
            b < model->block_count - 1;
@@ -118,9 +125,8 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
 }
 
 static void cost_blocks(Builder *builder, int first, int end) {
-    const Model *model = builder->request->training->model;
     for (int b = first; b < end; b++) {
-        if (b > first && same_block(model, b, b - 1)) {
+        if (b > first && same_block(builder->request->training, b, b - 1)) {
             builder->blocks[b] = builder->blocks[b - 1];
             continue;
         }
@@ -183,8 +189,11 @@ static void finish_step(Builder *builder) {
                 CAUSE_PP, SLOT_EMBEDDING,
                 shape_number(builder->arena, shapes_of(builder, SLOT_EMBEDDING), COLLECTIVE_ALL_REDUCE, bytes)));
     }
-    put(builder, STREAM_MAIN,
-        work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, parameters_to_update(builder), request->gpu)));
+    if (offloads_optimizer(builder))
+        offloaded_update(builder, parameters_to_update(builder));
+    else
+        put(builder, STREAM_MAIN,
+            work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, parameters_to_update(builder), request->gpu)));
     gather_weights_after_optimizer(builder);
 }
 
@@ -222,7 +231,7 @@ static Program finished_program(Builder *builder) {
 static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request};
     builder.mark_count = pipeline_marks(&request->resolved->pipeline);
-    builder.last_reduced = -1;
+    builder.last_reduced = builder.last_offloaded = -1;
     if (request->training->cpu_seconds_per_step > 0)
         put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
     cost_chunks(&builder);

@@ -22,6 +22,10 @@ enum {
     SLOT_RETURN_BACKWARD_OUT,
     SLOT_RETURN_BACKWARD_IN,
     SLOT_EMBEDDING,
+    SLOT_TO_HOST, // offloading
+    SLOT_FROM_HOST,
+    SLOT_DISK_READ,
+    SLOT_DISK_WRITE,
     SLOT_STORAGE,
     SLOT_HOST,
     SLOT_COUNT
@@ -55,14 +59,15 @@ typedef struct StageRequest {
     const Resolved *resolved;
     const Gpu *gpu;
     int stage;
-    StageShapes *shapes;        // of all stages, [pp]: out-slots are numbered by the sender's list
-    const double *output_bytes; // [chunks] passed on after each chunk, per rank
-    double traffic_seconds;     // a rank's data-parallel traffic takes per byte, when alone
-    double tp_traffic_seconds;  // a rank's tensor-parallel traffic
-    int label_per_kind;         // pass k of a kind has label 1 + kind x label_per_kind + k; see pass_number
-    double storage_bytes;       // read per step by this rank; 0 none
-    double host_to_gpu_bytes;   // copied per step; 0 none
-    double decode_seconds;      // of host work per step to prepare the next batch; 0 none
+    StageShapes *shapes;          // of all stages, [pp]: out-slots are numbered by the sender's list
+    const double *output_bytes;   // [chunks] passed on after each chunk, per rank
+    double traffic_seconds;       // a rank's data-parallel traffic takes per byte, when alone
+    double tp_traffic_seconds;    // a rank's tensor-parallel traffic
+    int label_per_kind;           // pass k of a kind has label 1 + kind x label_per_kind + k; see pass_number
+    double storage_bytes;         // read per step by this rank; 0 none
+    double host_to_gpu_bytes;     // copied per step; 0 none
+    double host_bytes_per_second; // of host memory, a rank's part of it
+    double decode_seconds;        // of host work per step to prepare the next batch; 0 none
 } StageRequest;
 
 // Passes of a kind are numbered by part and micro-batch.

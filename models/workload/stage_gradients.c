@@ -4,9 +4,13 @@
 
 #include "models/workload/stage_internal.h"
 
-bool reduces_gradients(const Builder *builder) { return builder->request->resolved->reduce_ranks > 1; }
+// Reduced over the ranks, or sent to the host.
+bool reduces_gradients(const Builder *builder) {
+    return builder->request->resolved->reduce_ranks > 1 || offloads_optimizer(builder);
+}
 
 bool gathers_weights(const Builder *builder) {
+    if (offloads_weights(builder)) return true;
     return builder->request->training->layout.zero >= 2 && builder->request->resolved->shard > 1;
 }
 
@@ -17,6 +21,7 @@ bool gathers_ahead(const Builder *builder) {
 }
 
 static void put_collective(Builder *builder, int slot, CollectiveOp op, double bytes) {
+    if (slot == SLOT_SHARD && builder->request->resolved->shard == 1) return; // alone
     int plan = shape_number(builder->arena, shapes_of(builder, slot), op, bytes);
     put(builder, STREAM_GRADIENTS, transfer_op(CAUSE_DP, slot, plan));
 }
@@ -54,6 +59,7 @@ static void close_bucket(Builder *builder) {
         put(builder, STREAM_GRADIENTS, work_op(CAUSE_DP, builder->request->training->reduce_cycle_seconds));
     put_reduction(builder, builder->bucket_parameters, builder->bucket_experts);
     put(builder, STREAM_GRADIENTS, record_op(done));
+    offload_gradients(builder, builder->bucket_parameters, builder->bucket_experts, done);
     builder->bucket_marks[builder->bucket_count++] = done;
     builder->bucket_parameters = builder->bucket_experts = 0;
 }
@@ -95,6 +101,7 @@ static int gather_block(Builder *builder, int block, int after_mark) {
     double parameters = builder->blocks[block].parameters, experts = builder->blocks[block].experts;
     if (parameters <= 0) return -1;
     int gathered = new_mark(builder);
+    after_mark = fetch_weights(builder, parameters, after_mark);
     if (after_mark >= 0) put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, after_mark));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
                    ceil(parameters) * weight_bytes(builder->request->training));
@@ -135,6 +142,7 @@ static void reduce_block(Builder *builder, int block, int computed, bool last_mi
         put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
     builder->last_reduced = new_mark(builder);
     put(builder, STREAM_GRADIENTS, record_op(builder->last_reduced));
+    offload_gradients(builder, parameters, 0, builder->last_reduced);
 }
 
 void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_batch) {

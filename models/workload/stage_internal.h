@@ -22,6 +22,10 @@ enum {
     STREAM_RETURN_IN,
     STREAM_RETURN_BACKWARD_OUT,
     STREAM_RETURN_BACKWARD_IN,
+    STREAM_TO_HOST,
+    STREAM_FROM_HOST,
+    STREAM_DISK_READ,
+    STREAM_DISK_WRITE,
     STREAM_LOAD,
     STREAM_DECODE,
     STREAM_COUNT
@@ -48,6 +52,7 @@ typedef struct Builder {
     int *bucket_marks, bucket_count; // when each is reduced
     double bucket_parameters, bucket_experts;
     double parameters, experts; // of the whole stage on this GPU
+    int last_offloaded;         // mark of the newest gradients in host memory, -1 none
     int last_reduced;           // mark of the newest reduction of a block's gradients, -1 none (ZeRO 2 and 3)
 } Builder;
 
@@ -86,5 +91,15 @@ void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_ba
 void last_backward(Builder *builder, int v, PassKind kind, int32_t label);
 void finish_gradients(Builder *builder);
 void gather_weights_after_optimizer(Builder *builder);
+
+// ---- stage_offload.c: what lies in host memory or on disks.
+bool offloads_optimizer(const Builder *builder);
+bool offloads_weights(const Builder *builder);
+// Gradients of which a rank has its share after mark `reduced`.
+void offload_gradients(Builder *builder, double parameters, double experts, int reduced);
+// A rank's share of a block's weights is on the GPU at the mark that this gives; `after_mark` itself when they lie
+// there.
+int fetch_weights(Builder *builder, double parameters, int after_mark);
+void offloaded_update(Builder *builder, double parameters);
 
 #endif

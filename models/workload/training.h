@@ -59,6 +59,11 @@ typedef enum Framework {
 } Framework;
 // How images lie in memory. Matrix units want channels last; "usual" is what the framework's convolutions are given.
 typedef enum ImageLayout { IMAGE_LAYOUT_USUAL, IMAGE_LAYOUT_NCHW, IMAGE_LAYOUT_NHWC, IMAGE_LAYOUT_COUNT } ImageLayout;
+// How ranks that share a sequence get each other's keys and values: round a ring beside attention (Liu et al. 2023),
+// all before attention (Llama 3), or heads instead of tokens, exchanged before and after (DeepSpeed-Ulysses).
+typedef enum ContextExchange { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES, CONTEXT_COUNT } ContextExchange;
+// Where the optimizer's state, or weights that are not at work, lie.
+typedef enum OffloadPlace { OFFLOAD_GPU, OFFLOAD_HOST, OFFLOAD_NVME, OFFLOAD_COUNT } OffloadPlace;
 typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_COUNT } Optimizer;
 
 const char *strategy_name(Strategy strategy);
@@ -68,6 +73,7 @@ const char *attention_name(Attention attention);
 const char *framework_name(Framework framework);
 const char *optimizer_name(Optimizer optimizer);
 const char *image_layout_name(ImageLayout layout);
+const char *context_exchange_name(ContextExchange exchange);
 // Name tables for lookups and did-you-mean: index = enum value.
 extern const char *const strategy_names[STRATEGY_COUNT],
     *const schedule_names[SCHEDULE_COUNT], *const recompute_names[RECOMPUTE_COUNT],
@@ -75,18 +81,30 @@ extern const char *const strategy_names[STRATEGY_COUNT],
                                                    *const framework_names[FRAMEWORK_COUNT],
                                                        *const optimizer_names[OPTIMIZER_COUNT],
                                                            *const image_layout_names[IMAGE_LAYOUT_COUNT];
+extern const char *const context_exchange_names[CONTEXT_COUNT], *const offload_names[OFFLOAD_COUNT];
 
 typedef struct Layout {
     int tp, pp, vpp, dp; // vpp: virtual stages per pipeline rank (interleaved); dp 0: fill
     int zero;            // 0 plain, 1 optimizer state sharded, 2 gradients too, 3 weights too (FSDP)
     bool sequence_parallel;
-    int cp;                  // ranks that share each sequence (ring attention); 0: 1
+    int cp; // ranks that share each sequence; 0: 1
+    ContextExchange context;
     int ep;                  // consecutive data ranks over which the experts of a layer are spread; 0: 1
     int shard;               // ranks over which ZeRO shards, then replicated (hybrid sharding); 0: all of dp x cp
     const int *stage_layers; // layers of each chunk in the model's order, or NULL: even
     int stage_layers_count;
     bool embedding_counts, head_counts; // as a layer each, where layers are spread evenly
 } Layout;
+
+// Shares of the tokens by expert.
+typedef enum RoutingKind { ROUTING_ZIPF, ROUTING_DIRICHLET, ROUTING_HISTOGRAM } RoutingKind;
+typedef struct Routing {
+    RoutingKind kind;     // ZIPF: as expert_skew says
+    double concentration; // DIRICHLET: of the draws, one for each layer
+    uint64_t seed;        // of them
+    const double *tokens; // HISTOGRAM: by expert
+    int token_count;
+} Routing;
 
 typedef struct TrainingSpec {
     Where where;
@@ -114,16 +132,18 @@ typedef struct TrainingSpec {
     double bucket_bytes;         // DDP buckets; 25 MiB as PyTorch does
     double reduce_cycle_seconds; // how often a background thread looks for gradients to reduce (Horovod); 0: at once
     bool overlap_grad_reduce;
-    bool overlap_param_gather;  // ZeRO 1: weights are gathered while the next forward runs
-    bool tp_overlap;            // tensor-parallel traffic passes in pieces beside its products (user buffers)
-    bool tp_waits;              // and backward waits for all of it: Megatron before 2022, frameworks like it
-    bool fused_loss;            // softmax and cross entropy in few kernels that keep logits in 16 bits
+    bool overlap_param_gather; // ZeRO 1: weights are gathered while the next forward runs
+    bool tp_overlap;           // tensor-parallel traffic passes in pieces beside its products (user buffers)
+    bool tp_waits;             // and backward waits for all of it: Megatron before 2022, frameworks like it
+    bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits
+    OffloadPlace offload_optimizer, offload_parameters;
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
     bool
         fused_dispatch; // experts' tokens sorted inside the exchange, one copy per rank (DeepEP, HybridEP); CUDA graphs
     double expert_skew; // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
+    Routing routing;
     double capacity_factor;      // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
     // Data loading

@@ -37,9 +37,9 @@ function pieces.buckets(r, blocks, groups)
     r:record("ready " .. count)
     comm:wait("ready " .. count)
     if experts > 0 and groups.same_experts then
-      comm:all_reduce { group = groups.same_experts, bytes = math.ceil(experts) * blocks.gradient_bytes }
+      comm:all_reduce { group = groups.same_experts, bytes = math.ceil(math.ceil(experts) * blocks.gradient_bytes) }
     end
-    if parameters > 0 then comm:all_reduce { group = groups.dp, bytes = math.ceil(parameters) * blocks.gradient_bytes } end
+    if parameters > 0 then comm:all_reduce { group = groups.dp, bytes = math.ceil(math.ceil(parameters) * blocks.gradient_bytes) } end
     comm:record("reduced " .. count)
     parameters, experts = 0, 0
   end
