@@ -229,15 +229,3 @@ TEST(model_commands_print_counts_and_refuse_what_they_do_not_know) {
     EXPECT_INT(test_shell("$LOCKSTEP model show", text, sizeof text), 2);
     EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 >/dev/full", text, sizeof text), 1);
 }
-
-TEST(plain_convolutional_networks_have_their_published_sizes) {
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    // torchvision: 61,100,840 and 138,357,544 with the convolutions' biases, which are not counted here.
-    EXPECT_NEAR(model_parameters(find_model(arena, "alexnet", (Where){0}, problems)), 61100840 - 1152, 1e-9);
-    EXPECT_NEAR(model_parameters(find_model(arena, "VGG16", (Where){0}, problems)), 138357544 - 4224, 1e-9);
-    EXPECT_NEAR(model_forward_flops_per_sample(find_model(arena, "vgg-16", (Where){0}, problems), 1), 2 * 15.47e9,
-                0.002);
-    EXPECT_INT(problem_count(problems), 0);
-    arena_close(arena);
-}

@@ -86,20 +86,21 @@ static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const
 
 // ---- Anchoring.
 
-static double *anchor_on_files(Arena *arena, const Catalogue *catalogue, const Options *options,
-                               const PredictedRun *runs, int count, Problems *problems) {
+static PredictedRun *read_anchors(Arena *arena, const Catalogue *catalogue, const Options *options, int *count,
+                                  Problems *problems) {
     int files = 0;
     const char *const *paths = option_texts(options, "anchor", &files);
-    MeasuredRuns anchors = {.count = 0};
-    for (int i = 0; i < files; i++) measured_runs_read(arena, catalogue, paths[i], &anchors, problems);
-    PredictedRun *predicted = predict_all(arena, catalogue, &anchors);
-    for (int i = 0; i < anchors.count; i++) {
+    MeasuredRuns *anchors = ARENA_NEW(arena, MeasuredRuns);
+    for (int i = 0; i < files; i++) measured_runs_read(arena, catalogue, paths[i], anchors, problems);
+    PredictedRun *predicted = predict_all(arena, catalogue, anchors);
+    for (int i = 0; i < anchors->count; i++) {
         if (!predicted[i].skipped) continue;
         problem_add(problems, predicted[i].run->where, "%s cannot be an anchor: %s", predicted[i].run->row_id,
                     predicted[i].skipped);
         problem_hint(problems, "its columns are those of " FOLDER "README.md");
     }
-    return anchor_on(arena, runs, count, predicted, anchors.count);
+    *count = anchors->count;
+    return predicted;
 }
 
 static void print_without_anchors(Arena *arena, const PredictedRun *runs, int count) {
@@ -141,15 +142,17 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
         return EXIT_INPUT;
     }
 
+    int before = problem_count(problems), anchor_count = 0;
+    const PredictedRun *anchors = given ? read_anchors(arena, catalogue, options, &anchor_count, problems) : NULL;
+    if (problem_count(problems) > before) return EXIT_INPUT; // before the others are predicted
+
     PredictedRun *predicted = predict_all(arena, catalogue, &runs);
     bool cross = option_flag(options, "cross");
     CrossFit fit = cross ? cross_fit(arena, predicted, runs.count) : (CrossFit){.fitted_count = 0};
-    int before = problem_count(problems);
     const double *factors = cross      ? fit.factors
                             : anchored ? anchor_within(arena, predicted, runs.count)
-                            : given    ? anchor_on_files(arena, catalogue, options, predicted, runs.count, problems)
+                            : given    ? anchor_on(arena, predicted, runs.count, anchors, anchor_count)
                                        : NULL;
-    if (problem_count(problems) > before) return EXIT_INPUT;
     const char *rows = option_text(options, "rows", NULL);
     if (rows && !write_training_rows(arena, rows, predicted, runs.count, factors, problems)) return 1;
     Scores scores = score_runs(arena, predicted, runs.count, factors);

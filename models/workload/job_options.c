@@ -54,6 +54,8 @@ const OptionSpec job_options[] = {
     {"schedule", OPTION_CHOICE, NULL, .help = "pipeline schedule", .choices = schedule_names, .choice_count = SCHEDULE_COUNT},
     {"strategy", OPTION_CHOICE, NULL, .help = "how GPUs share the work", .choices = strategy_names, .choice_count = STRATEGY_COUNT},
     {"framework", OPTION_CHOICE, NULL, .help = "how kernels are run", .choices = framework_names, .choice_count = FRAMEWORK_COUNT},
+    {"image-layout", OPTION_CHOICE, NULL, .help = "how images lie in memory; usual: as the framework has it",
+     .choices = image_layout_names, .choice_count = IMAGE_LAYOUT_COUNT},
     {"optimizer", OPTION_CHOICE, NULL, .help = "what updates the weights", .choices = optimizer_names, .choice_count = OPTIMIZER_COUNT},
 };
 // clang-format on
@@ -221,6 +223,7 @@ TrainingSpec training_from_options(Arena *arena, const Options *options, const M
     training.expert_skew = option_quantity(options, "expert-skew", 0);
     training.capacity_factor = option_quantity(options, "capacity-factor", 0);
     training.framework = (Framework)option_choice(options, "framework", (int)training.framework);
+    training.image_layout = (ImageLayout)option_choice(options, "image-layout", IMAGE_LAYOUT_USUAL);
     training.optimizer = (Optimizer)option_choice(options, "optimizer", (int)training.optimizer);
     return training;
 }
