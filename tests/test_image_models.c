@@ -29,22 +29,53 @@ TEST(image_networks_have_their_published_parameters) {
         const char *name;
         double parameters;
     } known[] = {
-        {"resnet50d", 25576264},          {"wide_resnet50_2", 68883240},    {"wide_resnet101_2", 126886696},
-        {"resnext50_32x4d", 25028904},    {"resnext101_32x4d", 44177704},   {"resnext101_32x8d", 88791336},
-        {"seresnet50", 28088024},         {"seresnext50_32x4d", 27559896},  {"SE-ResNeXt101-32x4d", 48955416},
-        {"resnet-50-v1", 25557032},       {"regnety_016", 11202430},        {"regnety_032", 19436338},
-        {"regnety_040", 20646656},        {"regnety_080", 39180068},        {"regnety_160", 83590140},
-        {"regnety_320", 145046770},       {"regnetx_032", 15296552},        {"regnetx_160", 54278536},
-        {"alexnet", 61100840},            {"vgg11", 132863336},             {"vgg13", 133047848},
-        {"VGG16", 138357544},             {"vgg19", 143667240},             {"vgg16_bn", 138365992},
-        {"InceptionV3", 23834568},        {"inception_v4", 42679816},       {"xception", 22855952},
-        {"mobilenetv2_100", 3504872},     {"efficientnet_b0", 5288548},     {"efficientnet_b2", 9109994},
-        {"efficientnet_b4", 19341616},    {"efficientnet_b7", 66347960},    {"densenet121", 7978856},
-        {"densenet161", 28681000},        {"densenet169", 14149480},        {"densenet201", 20013928},
-        {"convnext_tiny", 28589128},      {"convnext_small", 50223688},     {"swin_tiny", 28288354},
-        {"swin_base", 87768224},          {"unet", 31030658},               {"vit-tiny-patch16", 5717416},
-        {"vit-small-patch16", 22050664},  {"deit_base_patch16", 86567656},  {"vit-base-patch32", 88224232},
-        {"vit-large-patch16", 304326632}, {"vit-huge-patch14", 632045800},
+        {"resnet50d", 25576264},
+        {"wide_resnet50_2", 68883240},
+        {"wide_resnet101_2", 126886696},
+        {"resnext50_32x4d", 25028904},
+        {"resnext101_32x4d", 44177704},
+        {"resnext101_32x8d", 88791336},
+        {"seresnet50", 28088024},
+        {"seresnext50_32x4d", 27559896},
+        {"SE-ResNeXt101-32x4d", 48955416},
+        {"resnet-50-v1", 25557032},
+        {"regnety_016", 11202430},
+        {"regnety_032", 19436338},
+        {"regnety_040", 20646656},
+        {"regnety_080", 39180068},
+        {"regnety_160", 83590140},
+        {"regnety_320", 145046770},
+        {"regnetx_032", 15296552},
+        {"regnetx_160", 54278536},
+        {"alexnet", 61100840},
+        {"vgg11", 132863336},
+        {"vgg13", 133047848},
+        {"VGG16", 138357544},
+        {"vgg19", 143667240},
+        {"vgg16_bn", 138365992},
+        {"InceptionV3", 23834568},
+        {"inception_v4", 42679816},
+        {"xception", 22855952},
+        {"mobilenetv2_100", 3504872},
+        {"efficientnet_b0", 5288548},
+        {"efficientnet_b2", 9109994},
+        {"efficientnet_b4", 19341616},
+        {"efficientnet_b7", 66347960},
+        {"densenet121", 7978856},
+        {"densenet161", 28681000},
+        {"densenet169", 14149480},
+        {"densenet201", 20013928},
+        {"convnext_tiny", 28589128},
+        {"convnext_small", 50223688},
+        {"swin_tiny", 28288354},
+        {"swin_base", 87768224},
+        {"unet", 31030658},
+        {"vit-tiny-patch16", 5717416},
+        {"vit-small-patch16", 22050664},
+        {"deit_base_patch16", 86567656},
+        {"vit-base-patch32", 88224232},
+        {"vit-large-patch16", 304326632},
+        {"vit-huge-patch14", 632045800},
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -62,14 +93,29 @@ TEST(image_networks_multiply_what_was_published) {
         int image_size;
         double gmac;
     } known[] = {
-        {"resnet50d", 224, 4.35},         {"resnext101_32x8d", 224, 16.48}, {"SE-ResNeXt101-32x4d", 224, 8.02},
-        {"wide_resnet50_2", 224, 11.43},  {"regnety_040", 224, 4.0},        {"regnety_160", 224, 15.96},
-        {"vgg11", 224, 7.61},             {"vgg16", 224, 15.47},            {"vgg19", 224, 19.63},
-        {"inception_v3", 299, 5.73},      {"inception_v4", 299, 12.28},     {"xception", 299, 8.40},
-        {"densenet121", 224, 2.87},       {"densenet201", 224, 4.34},       {"convnext_small", 224, 8.71},
-        {"swin_tiny", 224, 4.51},         {"swin_base", 224, 15.47},        {"vit-base-patch16", 224, 17.58},
-        {"vit-base-patch32", 384, 13.06}, {"vit-large-patch16", 384, 191.2}, {"resnet-50-v1", 224, 3.86},
-        {"efficientnet_b0", 224, 0.39},   {"mobilenet-v2", 224, 0.301},
+        {"resnet50d", 224, 4.35},
+        {"resnext101_32x8d", 224, 16.48},
+        {"SE-ResNeXt101-32x4d", 224, 8.02},
+        {"wide_resnet50_2", 224, 11.43},
+        {"regnety_040", 224, 4.0},
+        {"regnety_160", 224, 15.96},
+        {"vgg11", 224, 7.61},
+        {"vgg16", 224, 15.47},
+        {"vgg19", 224, 19.63},
+        {"inception_v3", 299, 5.73},
+        {"inception_v4", 299, 12.28},
+        {"xception", 299, 8.40},
+        {"densenet121", 224, 2.87},
+        {"densenet201", 224, 4.34},
+        {"convnext_small", 224, 8.71},
+        {"swin_tiny", 224, 4.51},
+        {"swin_base", 224, 15.47},
+        {"vit-base-patch16", 224, 17.58},
+        {"vit-base-patch32", 384, 13.06},
+        {"vit-large-patch16", 384, 191.2},
+        {"resnet-50-v1", 224, 3.86},
+        {"efficientnet_b0", 224, 0.39},
+        {"mobilenet-v2", 224, 0.301},
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -171,8 +217,14 @@ TEST(images_channels_last_spare_matrix_units_a_change_of_layout) {
 
 // One layer, then the same with one thing changed: what a convolution's groups, shape and place must do.
 static double layer_seconds(const Gpu *gpu, ConvLayer layer, Precision precision) {
-    ConvLayer layers[2] = {{.name = "first", .in_channels = 8, .out_channels = 8, .kernel = 1, .stride = 1, .groups = 1,
-                            .in_size = 1, .out_size = 1}};
+    ConvLayer layers[2] = {{.name = "first",
+                            .in_channels = 8,
+                            .out_channels = 8,
+                            .kernel = 1,
+                            .stride = 1,
+                            .groups = 1,
+                            .in_size = 1,
+                            .out_size = 1}};
     layers[1] = layer;
     layers[1].block = 1;
     Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .conv = layers, .conv_count = 2};
@@ -187,8 +239,14 @@ static double layer_seconds(const Gpu *gpu, ConvLayer layer, Precision precision
 TEST(convolutions_cost_what_their_shape_says) {
     Bench bench = bench_open();
     const Gpu *gpu = find_gpu(bench.arena, bench.catalogue, "A100", nowhere, bench.problems);
-    ConvLayer dense = {.name = "conv", .in_channels = 256, .out_channels = 256, .kernel = 3, .stride = 1, .groups = 1,
-                       .in_size = 28, .out_size = 28};
+    ConvLayer dense = {.name = "conv",
+                       .in_channels = 256,
+                       .out_channels = 256,
+                       .kernel = 3,
+                       .stride = 1,
+                       .groups = 1,
+                       .in_size = 28,
+                       .out_size = 28};
     ConvLayer wide = dense, tall = dense, grouped = dense, apart = dense, squeezed = dense;
     wide.kernel = 1;
     wide.kernel_wide = 7;

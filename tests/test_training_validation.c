@@ -128,14 +128,14 @@ TEST(image_networks_are_what_the_row_means_by_their_name) {
         double micro_batch, decoded_per_core, cycle;
         ImageLayout layout;
     } rows[] = {
-        {"a,f,x,vit_base_patch16_384,vit,384,RTX 3090,1,timm / PyTorch nhwc,64,fp16-amp,1,", "vit-base-patch16", 64, 0, 0,
-         IMAGE_LAYOUT_NHWC},
+        {"a,f,x,vit_base_patch16_384,vit,384,RTX 3090,1,timm / PyTorch nhwc,64,fp16-amp,1,", "vit-base-patch16", 64, 0,
+         0, IMAGE_LAYOUT_NHWC},
         {"a,f,x,ResNet-50,cnn,224,P100,1,TensorFlow tf_cnn_benchmarks,64,fp32,1,synthetic", "resnet-50-v1", 64, 0, 0,
          IMAGE_LAYOUT_USUAL},
         {"a,f,x,ResNet-50 v1.5,cnn,224,V100 16GB,1,TensorFlow 2.x,64,fp32,1,real", "resnet-50", 64, 120, 0,
          IMAGE_LAYOUT_USUAL},
-        {"a,f,x,AlexNet,cnn,224,K80,1,MXNet dist_device_sync (parameter server),512,fp32,1,", "alexnet-mxnet", 512, 0, 0,
-         IMAGE_LAYOUT_USUAL},
+        {"a,f,x,AlexNet,cnn,224,K80,1,MXNet dist_device_sync (parameter server),512,fp32,1,", "alexnet-mxnet", 512, 0,
+         0, IMAGE_LAYOUT_USUAL},
         {"a,f,NVIDIA/DeepLearningExamples,ResNet-50 v1.5,cnn,,V100 16GB,1,PyTorch,,fp16-amp,1,", "resnet-50", 256, 0, 0,
          IMAGE_LAYOUT_NHWC},
         {"a,f,NVIDIA/DeepLearningExamples,ResNet-50 v1.5,cnn,,V100 16GB,1,MxNet,,fp32,1,", "resnet-50", 128, 0, 5e-3,

@@ -88,8 +88,8 @@ static Outcome choose_interleaving(const Attempt *attempt, const MeasuredRun *ru
         if (training->model->layers % (training->layout.pp * vpp) != 0) continue;
         if (run->recompute_open) choose_recompute(attempt, &tried);
         if (vpp > 1 && !fits(attempt, &tried)) continue;
-        bool done = known->training.model && known->training.layout.vpp == vpp &&
-                    known->training.recompute == tried.recompute;
+        bool done =
+            known->training.model && known->training.layout.vpp == vpp && known->training.recompute == tried.recompute;
         Outcome outcome = done ? *known : outcome_of(attempt, &tried);
         keep_faster(&fastest, &outcome);
     }

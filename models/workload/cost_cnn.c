@@ -12,7 +12,7 @@
 #define CONV_SHARE_CUDNN_5 1.46 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
 #define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
-#define CHANNEL_PAD 64.0  // channels are padded to the smallest tile
+#define CHANNEL_PAD 64.0   // channels are padded to the smallest tile
 #define WINOGRAD_GAIN 2.25 // 3x3 with stride 1 on vector units: 36 products become 16
 #define LAYOUT_PASSES 1.9  // NCHW to NHWC and back, on matrix units
 #define CONV_SHARPNESS 3.0
@@ -27,8 +27,8 @@
 #define WIDE_GROUP_SHARE 0.1
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
-#define APART_BYTES 1.2    // channels apart: against passes over all that goes in and out (caches help)
-#define APART_FLOPS 0.25   // and products on vector units, against their peak
+#define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
+#define APART_FLOPS 0.25 // and products on vector units, against their peak
 #define LAYER_NORM_FORWARD 2.0
 #define LAYER_NORM_BACKWARD 4.0
 #define BIAS_FORWARD 2.0 // an addition of its own
@@ -113,8 +113,7 @@ typedef struct ConvGemm {
 
 static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
     return layer->groups > 1 && layer->in_channels / layer->groups > WIDE_GROUP &&
-           precision_bytes(work->precision) <= 2 && channels_last(work) &&
-           work->training->framework == FRAMEWORK_EAGER;
+           precision_bytes(work->precision) <= 2 && channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
 }
 
 static double conv_compute_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
