@@ -247,6 +247,18 @@ static void check_ranges(const TrainingSpec *training, Problems *problems) {
     }
 }
 
+static void check_encoder_decoder(const TrainingSpec *training, Problems *problems) {
+    const char *what = training->layout.cp > 1                        ? "context parallelism"
+                       : schedule_splits_backward(training->schedule) ? "a schedule that splits backward"
+                       : training->lora_rank > 0                      ? "LoRA"
+                       : training->recompute == RECOMPUTE_OPERATIONS  ? "recomputation by operation"
+                                                                      : NULL;
+    if (!what) return;
+    problem_add(problems, training->where, "%s cannot be combined with %s, which has an encoder and a decoder", what,
+                training->model->name);
+    problem_hint(problems, "leave it out");
+}
+
 static void check_transformer(const TrainingSpec *training, Problems *problems) {
     const Model *model = training->model;
     int tp = training->layout.tp;
@@ -255,6 +267,7 @@ static void check_transformer(const TrainingSpec *training, Problems *problems) 
                     training->expert_skew, training->capacity_factor);
         problem_hint(problems, "a skew from 0 to 10, a factor above 0");
     }
+    if (model->encoder_layers) check_encoder_decoder(training, problems);
     if (model->heads % tp != 0) {
         problem_add(problems, training->where, "%d heads do not divide by tp %d", model->heads, tp);
         problem_hint(problems, "choose a tp that divides the heads");
