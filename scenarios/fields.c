@@ -127,6 +127,8 @@ static const Field training_fields[] = {
      .help = "attention kernel"},
     {"framework", CHOICE(framework_names, FRAMEWORK_COUNT), .fallback = "\"eager\"", .example = "\"megatron\"",
      .help = "how kernels are run"},
+    {"image_layout", CHOICE(image_layout_names, IMAGE_LAYOUT_COUNT), .fallback = "\"usual\"", .example = "\"nhwc\"",
+     .help = "how images lie in memory; usual: as the framework has it"},
     {"optimizer", CHOICE(optimizer_names, OPTIMIZER_COUNT), .example = "\"adam\"",
      .help = "optimizer; when left out: adam for transformers, else sgd"},
     {"backend", CHOICE(backends, COUNT_OF(backends)), .fallback = "\"nccl\"", .example = "\"nccl\"",

@@ -196,6 +196,7 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->recompute = (Recompute)object_value(object, "recompute")->choice;
     spec->attention = (Attention)object_value(object, "attention")->choice;
     spec->framework = (Framework)object_value(object, "framework")->choice;
+    spec->image_layout = (ImageLayout)object_value(object, "image_layout")->choice;
     CHECK(backend_from_name(object_text(object, "backend"), &spec->backend));
     spec->bucket_bytes = object_number(object, "bucket", 0);
     const Object *overlap = object_table(object, "overlap");

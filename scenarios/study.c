@@ -85,6 +85,8 @@ static void list_assumptions(Study *study, Record *record) {
     const char *said = "the scenario, stated or by default";
     assume_text(study, &list, "precision", precision_name(training->precision), said);
     assume_text(study, &list, "framework", framework_name(training->framework), said);
+    if (training->model->kind == MODEL_CNN)
+        assume_text(study, &list, "image layout", image_layout_name(training->image_layout), said);
     if (training->model->kind == MODEL_TRANSFORMER)
         assume_text(study, &list, "attention", attention_name(training->attention), said);
     if (training->model->kind == MODEL_TRANSFORMER)

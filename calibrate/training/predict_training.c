@@ -22,14 +22,37 @@ static bool fits(const Attempt *attempt, const TrainingSpec *training) {
     return memory.peak <= memory.capacity;
 }
 
-// Infinity when it cannot run.
-static double seconds_of(const Attempt *attempt, const TrainingSpec *training) {
+// What a simulation of some settings gave, or why there is none.
+typedef struct Outcome {
+    TrainingSpec training;
+    const char *why_not;
+    double step_s, memory_bytes, sigma, spent[CAUSE_COUNT]; // infinitely long when it cannot run
+    bool fits;
+} Outcome;
+
+static Outcome outcome_of(const Attempt *attempt, const TrainingSpec *training) {
     SimulationOptions options = {.though_full = true};
+    Outcome outcome = {.training = *training, .step_s = INFINITY};
     Arena *arena = arena_open();
-    SimulatedStep step = simulate_step(arena, attempt->cluster, training, &options, problems_create(arena));
-    double seconds = step.ran ? step.step_p50_s : INFINITY;
+    Problems *problems = problems_create(arena);
+    SimulatedStep step = simulate_step(arena, attempt->cluster, training, &options, problems);
+    if (step.ran) {
+        outcome.step_s = step.step_p50_s;
+        outcome.memory_bytes = step.lowered->memory.peak;
+        outcome.fits = step_fits(&step);
+        outcome.sigma = step.sigma;
+        for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = step.spent[c];
+    } else {
+        const char *why = problem_count(problems) ? problem_at(problems, 0)->text : "it cannot be simulated";
+        outcome.why_not = arena_copy_text(attempt->arena, why);
+    }
     arena_close(arena);
-    return seconds;
+    return outcome;
+}
+
+// The first of equals stays; an outcome of settings never tried has no model.
+static void keep_faster(Outcome *fastest, const Outcome *tried) {
+    if (!fastest->training.model || tried->step_s < fastest->step_s) *fastest = *tried;
 }
 
 // Less recomputation is always faster.
@@ -40,27 +63,24 @@ static void choose_recompute(const Attempt *attempt, TrainingSpec *training) {
     }
 }
 
-static void choose_micro_batch(const Attempt *attempt, const MeasuredRun *run, TrainingSpec *training) {
-    double per_replica = training->global_batch / replicas_of_job(training, attempt->gpu_count), best = INFINITY;
-    TrainingSpec fastest = *training;
+static Outcome choose_micro_batch(const Attempt *attempt, const MeasuredRun *run, const TrainingSpec *training) {
+    double per_replica = training->global_batch / replicas_of_job(training, attempt->gpu_count);
+    Outcome fastest = {.why_not = NULL};
     for (double micro = 1; micro <= LARGEST_MICRO_BATCH_TRIED && micro <= per_replica; micro *= 2) {
         if (fmod(per_replica, micro) != 0) break;
         TrainingSpec tried = *training;
         tried.micro_batch = micro;
         if (run->recompute_open) choose_recompute(attempt, &tried);
         if (micro > 1 && !fits(attempt, &tried)) break;
-        double seconds = seconds_of(attempt, &tried);
-        if (seconds < best) {
-            best = seconds;
-            fastest = tried;
-        }
+        Outcome outcome = outcome_of(attempt, &tried);
+        keep_faster(&fastest, &outcome);
     }
-    *training = fastest;
+    return fastest;
 }
 
-static void choose_interleaving(const Attempt *attempt, const MeasuredRun *run, TrainingSpec *training) {
-    double best = INFINITY;
-    TrainingSpec fastest = *training;
+static Outcome choose_interleaving(const Attempt *attempt, const MeasuredRun *run, const TrainingSpec *training,
+                                   const Outcome *known) {
+    Outcome fastest = *known;
     for (int vpp = 1; vpp * training->layout.pp <= training->model->layers; vpp++) {
         TrainingSpec tried = *training;
         tried.layout.vpp = vpp;
@@ -68,13 +88,12 @@ static void choose_interleaving(const Attempt *attempt, const MeasuredRun *run, 
         if (training->model->layers % (training->layout.pp * vpp) != 0) continue;
         if (run->recompute_open) choose_recompute(attempt, &tried);
         if (vpp > 1 && !fits(attempt, &tried)) continue;
-        double seconds = seconds_of(attempt, &tried);
-        if (seconds < best) {
-            best = seconds;
-            fastest = tried;
-        }
+        bool done =
+            known->training.model && known->training.layout.vpp == vpp && known->training.recompute == tried.recompute;
+        Outcome outcome = done ? *known : outcome_of(attempt, &tried);
+        keep_faster(&fastest, &outcome);
     }
-    *training = fastest;
+    return fastest;
 }
 
 static double sigma_of(const PredictedRun *predicted, double model_sigma) {
@@ -84,24 +103,42 @@ static double sigma_of(const PredictedRun *predicted, double model_sigma) {
     return sqrt(variance);
 }
 
-static void simulate(const Attempt *attempt, PredictedRun *predicted) {
-    SimulationOptions options = {.though_full = true};
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    SimulatedStep step = simulate_step(arena, attempt->cluster, &predicted->training, &options, problems);
-    if (step.ran) {
-        predicted->step_s = step.step_p50_s;
-        predicted->memory_bytes = step.lowered->memory.peak;
-        if (!step_fits(&step)) predicted->assumed |= 1u << ASSUMED_MEMORY;
-        predicted->sigma = sigma_of(predicted, step.sigma);
-        predicted->low_s = step.step_p50_s * exp(-Z_OF_90_PERCENT * predicted->sigma);
-        predicted->high_s = step.step_p50_s * exp(Z_OF_90_PERCENT * predicted->sigma);
-        for (int c = 0; c < CAUSE_COUNT; c++) predicted->spent[c] = step.spent[c];
-    } else {
-        const char *why = problem_count(problems) ? problem_at(problems, 0)->text : "it cannot be simulated";
-        predicted->skipped = arena_copy_text(attempt->arena, why);
+// Settings that the run leaves open are chosen; each choice is simulated once.
+static Outcome best_outcome(const Attempt *attempt, const MeasuredRun *run) {
+    Outcome outcome = {.training = run->training};
+    TrainingSpec *training = &outcome.training;
+    bool tried = false;
+    if (run->micro_batch_open) {
+        outcome = choose_micro_batch(attempt, run, &run->training);
+        tried = outcome.training.model != NULL;
+        if (!tried) outcome.training = run->training;
+    } else if (run->recompute_open) {
+        choose_recompute(attempt, training);
     }
-    arena_close(arena);
+    if (run->interleaving_open) {
+        Outcome none = {.why_not = NULL};
+        TrainingSpec asked = outcome.training;
+        outcome = choose_interleaving(attempt, run, &asked, tried ? &outcome : &none);
+        if (outcome.training.model) return outcome;
+        outcome.training = asked;
+        tried = false;
+    }
+    return tried ? outcome : outcome_of(attempt, training);
+}
+
+static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
+    predicted->training = outcome->training;
+    if (outcome->why_not) {
+        predicted->skipped = outcome->why_not;
+        return;
+    }
+    predicted->step_s = outcome->step_s;
+    predicted->memory_bytes = outcome->memory_bytes;
+    if (!outcome->fits) predicted->assumed |= 1u << ASSUMED_MEMORY;
+    predicted->sigma = sigma_of(predicted, outcome->sigma);
+    predicted->low_s = outcome->step_s * exp(-Z_OF_90_PERCENT * predicted->sigma);
+    predicted->high_s = outcome->step_s * exp(Z_OF_90_PERCENT * predicted->sigma);
+    for (int c = 0; c < CAUSE_COUNT; c++) predicted->spent[c] = outcome->spent[c];
 }
 
 PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run) {
@@ -116,12 +153,8 @@ PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const Measure
     } else {
         attempt.gpu_count = attempt.cluster->gpu_count;
         attempt.gpu = attempt.cluster->gpu_of[0];
-        if (run->micro_batch_open)
-            choose_micro_batch(&attempt, run, &predicted.training);
-        else if (run->recompute_open)
-            choose_recompute(&attempt, &predicted.training);
-        if (run->interleaving_open) choose_interleaving(&attempt, run, &predicted.training);
-        simulate(&attempt, &predicted);
+        Outcome outcome = best_outcome(&attempt, run);
+        take_outcome(&predicted, &outcome);
     }
     arena_close(scratch);
     return predicted;

@@ -172,7 +172,8 @@ void read_cluster(Row *row) {
     NodeType *node = (NodeType *)node_of(row);
     int nodes = (row->gpu_count + node->gpu_count - 1) / node->gpu_count;
     double nic = row->number[NIC_SPEED] * 1e9;
-    if (nodes > 1 && says(row, INTER_LINK, "8x") && row->number[NICS] == 1) {
+    const char *eight = strcasestr(row->text[INTER_LINK], "8x"); // "8x NDR400", not "p2.8xlarge"
+    if (nodes > 1 && eight && strncasecmp(eight, "8xlarge", 7) != 0 && row->number[NICS] == 1) {
         skip(row, "inter_link names 8 NICs and nics_per_node says 1");
         return;
     }

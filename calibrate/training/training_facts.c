@@ -71,6 +71,8 @@ static const SoftwareFacts facts[] = {
      .because = "Megatron-LM and Megatron-DeepSpeed of 2020 to 2022: plain attention, 16-bit gradients after backward"},
     {.word = "libai", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_PLAIN,
      .overlap_grad_reduce = true, .tp_waits = true, .because = "OneFlow compiles the graph: fused kernels, overlapped gradients"},
+    {.word = "oneflow-gpt", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_PLAIN,
+     .overlap_grad_reduce = true, .tp_waits = true, .because = "OneFlow since 2021: scale, mask, softmax and dropout are one kernel"},
     {.word = "oneflow", .until_year = EVER, .framework = FRAMEWORK_OPERATORS, .attention = ATTENTION_PLAIN,
      .overlap_grad_reduce = true, .tuned_images = true, .tp_waits = true,
      .because = "OneFlow runs a graph of operators; batch norm, sums and ReLU are fused, NHWC"},

@@ -86,11 +86,11 @@ static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const
 
 // ---- Anchoring.
 
-static double *anchor_on_files(Arena *arena, const Catalogue *catalogue, const Options *options, PredictedRun *runs,
-                               int count, Problems *problems) {
+static const Anchors *read_anchors(Arena *arena, const Catalogue *catalogue, const Options *options,
+                                   Problems *problems) {
     int files = 0;
     const char *const *paths = option_texts(options, "anchor", &files);
-    return anchor_on(arena, runs, count, anchors_read(arena, catalogue, paths, files, problems));
+    return anchors_read(arena, catalogue, paths, files, problems);
 }
 
 static void print_without_anchors(Arena *arena, const PredictedRun *runs, int count) {
@@ -132,15 +132,17 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
         return EXIT_INPUT;
     }
 
+    int before = problem_count(problems);
+    const Anchors *anchors = given ? read_anchors(arena, catalogue, options, problems) : NULL;
+    if (problem_count(problems) > before) return EXIT_INPUT; // before the others are predicted
+
     PredictedRun *predicted = predict_all(arena, catalogue, &runs);
     bool cross = option_flag(options, "cross");
     CrossFit fit = cross ? cross_fit(arena, predicted, runs.count) : (CrossFit){.fitted_count = 0};
-    int before = problem_count(problems);
     const double *factors = cross      ? fit.factors
                             : anchored ? anchor_within(arena, predicted, runs.count)
-                            : given    ? anchor_on_files(arena, catalogue, options, predicted, runs.count, problems)
+                            : given    ? anchor_on(arena, predicted, runs.count, anchors)
                                        : NULL;
-    if (problem_count(problems) > before) return EXIT_INPUT;
     const char *rows = option_text(options, "rows", NULL);
     if (rows && !write_training_rows(arena, rows, predicted, runs.count, factors, problems)) return 1;
     Scores scores = score_runs(arena, predicted, runs.count, factors);

@@ -98,6 +98,21 @@ double weight_traffic(const TrainingSpec *training, int direction) {
     return more + (gradient_bytes(training) > 2 ? FSDP_BYTES_32 : FSDP_BYTES_16);
 }
 
+// ViT is trained without dropout and masks nothing. (Llama is too: the passes of its software were fitted on it.)
+#define DROPOUT_PASSES 2.5 // reads one, writes one and a mask of a byte
+#define MASK_PASSES 2.0
+static bool drops_out(const Model *model) { return model->patch == 0; }
+
+double hidden_pass_count(const Work *work, int direction) {
+    return work->traits->hidden[direction] - (drops_out(work->model) ? 0 : 2 * DROPOUT_PASSES);
+}
+
+double score_pass_count(const Work *work, int direction) {
+    double passes = work->traits->scores[direction];
+    if (drops_out(work->model) || passes < DROPOUT_PASSES + MASK_PASSES) return passes; // fused: one kernel anyway
+    return passes - DROPOUT_PASSES - (direction == FORWARD ? MASK_PASSES : 0);
+}
+
 static Precision at_least_16_bits(const Gpu *gpu, Precision precision) {
     if (precision_bytes(precision) >= 2) return precision;
     return gpu_supports(gpu, BF16) ? BF16 : FP16;
@@ -124,6 +139,21 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
     };
     work_on_block(&work, 0);
     return work;
+}
+
+const Work *block_view(BlockView *view, int block, const Work *work) {
+    const Model *model = work->model;
+    if (!on_target(model, block)) return work;
+    view->work = *work;
+    view->model = *model;
+    view->training = *work->training;
+    view->model.causal = true;
+    view->training.seq_len *= model->target_share;
+    view->work.model = &view->model;
+    view->work.training = &view->training;
+    view->work.tokens *= model->target_share;
+    if (looks_at_source(model, block)) view->work.source_len = work->training->seq_len;
+    return &view->work;
 }
 
 // ---- A pass as it grows.
@@ -268,7 +298,9 @@ static double transformer_matmul_flops(const Work *work, int block) {
         return 2 * work->tokens * model->head_share *
                ((double)model->vocab / work->tp * h + (has_dense_head(model) ? h * h : 0));
     double scores = query_width(model) + value_width(model);
-    return work->tokens * (2 * layer_token_macs(model, block) + 2 * work->training->seq_len * scores) / work->tp;
+    double cross = work->source_len ? cross_attention_flops(model, work->training->seq_len, work->source_len) : 0;
+    double own = work->tokens * (2 * layer_token_macs(model, block) + 2 * work->training->seq_len * scores);
+    return (own + work->samples * cross) / work->tp;
 }
 
 double block_matmul_flops(const Work *work, int block) {
@@ -287,7 +319,9 @@ double block_matmul_flops(const Work *work, int block) {
     return 0;
 }
 
-static void cost_of_block(const Work *work, int block, Pass *forward, Pass *backward) {
+static void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {
+    BlockView view;
+    const Work *work = block_view(&view, block, whole);
     switch (work->model->kind) {
     case MODEL_TRANSFORMER:
         transformer_cost(work, block, forward, backward);
@@ -309,16 +343,18 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
     work_on_block(&work, block);
     Pass forward = {.count = 0}, backward = {.count = 0};
     cost_of_block(&work, block, &forward, &backward);
+    BlockView view;
+    const Work *seen = block_view(&view, block, &work);
     BlockCost cost = {
         .forward = pass_finish(&work, &forward),
         .backward = pass_finish(&work, &backward),
         .parameters = block_parameters_per_gpu(model, block, training),
         .expert_parameters = block_expert_parameters_per_gpu(model, block, training),
-        .activation_bytes = block_activation_bytes(&work, block),
-        .late_bytes = block_late_bytes(&work, block),
-        .working_bytes = block_working_bytes(&work, block),
-        .output_bytes = block_output_bytes(&work, block),
-        .matmul_flops = block_matmul_flops(&work, block),
+        .activation_bytes = block_activation_bytes(seen, block),
+        .late_bytes = block_late_bytes(seen, block),
+        .working_bytes = block_working_bytes(seen, block),
+        .output_bytes = block_output_bytes(seen, block),
+        .matmul_flops = block_matmul_flops(seen, block),
         .kernels_forward = count_kernels(&forward),
         .kernels_backward = count_kernels(&backward),
     };

@@ -3,41 +3,32 @@
 
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
-#include <stdlib.h>
-static double P(const char *name, double fallback) {
-    static struct {
-        const char *name;
-        double value;
-    } seen[64];
-    static int count;
-    for (int i = 0; i < count; i++)
-        if (seen[i].name == name) return seen[i].value;
-    const char *text = getenv(name);
-    double v = text ? atof(text) : fallback;
-    seen[count].name = name;
-    seen[count++].value = v;
-    return v;
-}
 
-// Between two fits over 695 published steps, shared by every CNN: how much of what a GEMM reaches a convolution
-// reaches, by GPU generation (tensor cores before and since Ampere; vector units reach all of it), and what its strided
-// access leaves of the streaming bandwidth: the faster the memory, the less; Ada's L2 of 48 to 96 MiB makes up for it.
-#define CONV_SHARE_BEFORE_AMPERE P("CONV_SHARE_BEFORE_AMPERE", 0.89)
-#define CONV_SHARE_SINCE_AMPERE P("CONV_SHARE_SINCE_AMPERE", 0.98)
-#define CONV_SHARE_VECTOR P("CONV_SHARE_VECTOR", 1.12)
-#define CONV_SHARE_CUDNN_5                                                                                             \
-    P("CONV_SHARE_CUDNN_5", 1.46) // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
-#define K_RAMP P("K_RAMP", 114.0) // elements of K that a tile loses to prologue and epilogue
-#define K_RAMP_CUDNN_5 P("K_RAMP_CUDNN_5", 900)
-#define CHANNEL_PAD 64.0                       // channels are padded to the smallest tile
-#define WINOGRAD_GAIN P("WINOGRAD_GAIN", 2.25) // 3x3 with stride 1 on vector units (theory: 2.25)
-#define LAYOUT_PASSES P("LAYOUT_PASSES", 1.9)  // NCHW to NHWC and back, on tensor cores
-#define CONV_SHARPNESS P("CONV_SHARPNESS", 3.0)
+// Fitted on 470 published CNN steps of twelve families, shared by every network: how much of what a GEMM reaches a
+// convolution reaches, by GPU generation (matrix units before and since Ampere; vector units), and what surrounds it.
+#define CONV_SHARE_BEFORE_AMPERE 0.89
+#define CONV_SHARE_SINCE_AMPERE 0.98
+#define CONV_SHARE_VECTOR 1.12
+#define CONV_SHARE_CUDNN_5 1.46 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
+#define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
+#define K_RAMP_CUDNN_5 900.0
+#define CHANNEL_PAD 64.0   // channels are padded to the smallest tile
+#define WINOGRAD_GAIN 2.25 // 3x3 with stride 1 on vector units: 36 products become 16
+#define LAYOUT_PASSES 1.9  // NCHW to NHWC and back, on matrix units
+#define CONV_SHARPNESS 3.0
+// What a multiprocessor can ask of memory in a clock by the strided loads of these kernels; beside it the bandwidth.
+// H100 and A100 have 13 and 11 bytes to give to each, V100 6, GDDR cards less than 6.
+#define BYTES_PER_CLOCK_AND_SM 13.0
+// Before Volta: the catalogue's efficiencies, judged from the same steps with cuDNN's later passes, are short by this.
+#define MEMORY_SHARE_CUDNN_5 1.3
+// Channels last, PyTorch of 2022 with cuDNN 8.3: no matrix-unit kernel has more than 32 channels in a group, and what
+// it falls back to reaches this of the vector units (two networks of one family).
+#define WIDE_GROUP 32
+#define WIDE_GROUP_SHARE 0.1
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
-#define GROUPED_GAIN P("GROUPED_GAIN", 1.0) // of kernels made for groups over padding each of them
-#define APART_BYTES P("APART_BYTES", 1.2)   // channels apart: passes over what goes in and out, against streaming
-#define APART_FLOPS P("APART_FLOPS", 0.25)  // and products on vector units, against their peak
+#define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
+#define APART_FLOPS 0.25 // and products on vector units, against their peak
 #define LAYER_NORM_FORWARD 2.0
 #define LAYER_NORM_BACKWARD 4.0
 #define BIAS_FORWARD 2.0 // an addition of its own
@@ -93,17 +84,17 @@ static double conv_share(const Work *work) {
 }
 
 static double memory_share(const Gpu *gpu) {
-    if (before_volta(gpu)) return P("old_mem", 1.3);
-    double asked = gpu->memory_efficiency * gpu->memory_bytes_per_second / (gpu->sm_count * gpu->tensor_hz);
-    return pow(1 + pow(asked / P("SM_BYTES", 13), P("SM_SHARP", 2)), -1 / P("SM_SHARP", 2));
+    if (before_volta(gpu)) return MEMORY_SHARE_CUDNN_5;
+    double given = gpu->memory_efficiency * gpu->memory_bytes_per_second / (gpu->sm_count * gpu->tensor_hz);
+    return 1 / hypot(1, given / BYTES_PER_CLOCK_AND_SM);
 }
 
 static double padded(double size, double unit) { return unit * ceil(size / unit); }
 
 // Time lost because tiles come in whole waves; cuDNN splits K when there are too few. Half of the last wave's loss is
 // hidden by tiles that end early (the same weight as in the GEMM model).
-static double wave_loss(const Gpu *gpu, double m, double n, double k) {
-    double tiles = ceil(m / TILE) * ceil(n / (n <= 64 ? 64 : TILE));
+static double wave_loss(const Gpu *gpu, double groups, double m, double n, double k) {
+    double tiles = groups * ceil(m / TILE) * ceil(n / (n <= 64 ? 64 : TILE));
     double least = 0;
     for (int split = 1; split <= SPLIT_K_LIMIT && (split == 1 || k / split >= SPLIT_K_LEAST); split++) {
         double waves = tiles * split / gpu->sm_count;
@@ -121,36 +112,36 @@ typedef struct ConvGemm {
 } ConvGemm;
 
 static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
-    return layer->groups > 1 && layer->in_channels / layer->groups > 32 && precision_bytes(work->precision) <= 2 &&
-           channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
+    return layer->groups > 1 && layer->in_channels / layer->groups > WIDE_GROUP &&
+           precision_bytes(work->precision) <= 2 && channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
+}
+
+static double conv_compute_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
+    if (wide_groups_last(work, layer)) {
+        double flops = 2 * layer->groups * gemm.m * gemm.n * gemm.k;
+        return roofline_seconds(work->gpu, FP32, flops / WIDE_GROUP_SHARE, 0);
+    }
+    double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
+    double m = gemm.pad_m ? padded(gemm.m, CHANNEL_PAD) : gemm.m, n = padded(gemm.n, CHANNEL_PAD);
+    double flops = 2 * layer->groups * m * n * k * wave_loss(work->gpu, layer->groups, gemm.m, gemm.n, gemm.k);
+    if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
+    if (gemm.winograd) flops /= WINOGRAD_GAIN;
+    return roofline_seconds(work->gpu, work->precision, flops / conv_share(work), 0);
 }
 
 static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
-    double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
-    double m = gemm.pad_m && layer->groups == 1 ? padded(gemm.m, CHANNEL_PAD) : gemm.m;
-    double pad = layer->groups > 1 ? P("GROUP_PAD", 32) : CHANNEL_PAD;
-    double flops = 2 * m * padded(gemm.n, pad) * k * wave_loss(work->gpu, gemm.m, gemm.n, gemm.k);
-    if (layer->groups > 1) flops *= layer->groups / GROUPED_GAIN;
-    if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
-    if (gemm.winograd) flops /= WINOGRAD_GAIN;
-    double compute = roofline_seconds(work->gpu, work->precision, flops / conv_share(work), 0);
-    if (wide_groups_last(work, layer))
-        compute =
-            roofline_seconds(work->gpu, FP32, 2 * layer->groups * gemm.m * gemm.n * gemm.k / P("WIDE_GROUPS", 0.1), 0);
-
     double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
     double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
     double bytes = work->element_bytes * (in + out + conv_parameters(layer));
     bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
     if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
+    double compute = conv_compute_seconds(work, layer, gemm);
     double memory = memory_seconds(work->gpu, bytes / memory_share(work->gpu));
     return pow(pow(compute, CONV_SHARPNESS) + pow(memory, CONV_SHARPNESS), 1 / CONV_SHARPNESS);
 }
 
 static void cnn_bytes(const Work *work, Pass *pass, double passes, double elements) {
-    static const char *const names[] = {"t_eager", "t_m", "t_tuned", "t_graph", "t_f", "t_comp", "t_oper", "t_tf"};
-    double bytes = passes * work->element_bytes * elements *
-                   P(names[work->training->framework], image_traits_of(work)->traffic) / memory_share(work->gpu);
+    double bytes = passes * work->element_bytes * elements * image_traits_of(work)->traffic / memory_share(work->gpu);
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
 }
 
@@ -212,17 +203,21 @@ static void window_attention(const Work *work, const ConvLayer *layer, Pass *for
     }
 }
 
+// Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
+static double batch_norm_passes(const Work *work, int direction) {
+    static const double persistent[] = {2, 3};
+    const double *separate = image_traits_of(work)->batch_norm;
+    bool stays = channels_last(work) && precision_bytes(work->precision) <= 2;
+    return stays ? persistent[direction] : separate[direction];
+}
+
 // Norms, activations, sums and copies of what a layer gives.
 static double element_passes(const Work *work, const ConvLayer *layer, int direction) {
     const ImageTraits *traits = image_traits_of(work);
     bool forward = direction == FORWARD;
     double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
     double passes = 0;
-    if (layer->batch_norm) {
-        double last[2] = {P("bn_f", 2), P("bn_b", 3)};
-        passes += channels_last(work) && precision_bytes(work->precision) <= 2 ? last[direction]
-                                                                               : traits->batch_norm[direction];
-    }
+    if (layer->batch_norm) passes += batch_norm_passes(work, direction);
     if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
     if (layer->relu) passes += traits->relu[direction];
     if (layer->residual_add) passes += traits->residual_add[direction];

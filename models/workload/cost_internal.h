@@ -59,6 +59,8 @@ typedef struct Work {
     double tp, cp, ep;
     RoutedShares load; // of the block
     bool sequence_parallel;
+    double source_len; // tokens of the source that a decoder's layer looks at; 0 none
+    double key_len;    // keys that each query meets, where not those of its own sequence; 0: of its own
     Pass *weight_pass; // where gradients of weights go that are computed later; NULL: with those of inputs
 } Work;
 
@@ -66,6 +68,14 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
 // Routing may differ from layer to layer: what follows is of this one.
 void work_on_block(Work *work, int block);
 RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
+
+// What one block works on: a decoder's sees the target, as if that were the model's and the training's sequence.
+typedef struct BlockView {
+    Work work;
+    Model model;
+    TrainingSpec training;
+} BlockView;
+const Work *block_view(BlockView *view, int block, const Work *work);
 
 // The pass of gradients of weights that belongs to this backward: itself, unless they are computed later.
 Pass *weights_of(const Work *work, Pass *backward);
@@ -90,7 +100,9 @@ void linear_backward(const Work *work, Pass *pass, double batch, double tokens, 
 void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 double hidden_tensor_bytes(const Work *work);
-double wide_bytes(const Work *work); // of an element of the FFN's and the scores' passes
+double hidden_pass_count(const Work *work, int direction); // of a layer's norms, residuals and dropout
+double score_pass_count(const Work *work, int direction);  // of plain attention
+double wide_bytes(const Work *work);                       // of an element of the FFN's and the scores' passes
 // Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
 void enter_region(const Work *work, Pass *pass);
 void leave_region(const Work *work, Pass *pass);

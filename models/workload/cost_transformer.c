@@ -82,9 +82,11 @@ static double flash_share(const FlashShares *shares, const char *architecture) {
     return strcmp(architecture, "Hopper") == 0 ? shares->hopper : shares->before_hopper;
 }
 
+static double key_len(const Work *work) { return work->key_len > 0 ? work->key_len : work->training->seq_len; }
+
 static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double seq_len = work->training->seq_len;
-    double square = work->model->causal ? 0.5 : 1;
+    double seq_len = key_len(work);
+    double square = work->model->causal && work->key_len == 0 ? 0.5 : 1;
     double flops = 2 * shard->tokens * seq_len * (shard->query + shard->value) * square;
     double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->value);
     const FlashShares *shares = &flash_shares[work->training->attention];
@@ -104,20 +106,9 @@ static Precision score_precision(const Work *work) {
     return aligned || work->gpu->vector_flops[FP32] == 0 ? work->safe_precision : FP32;
 }
 
-// ViT is trained without dropout and masks nothing. (Llama is too: the passes of its software were fitted on it.)
-#define DROPOUT_PASSES 2.5 // reads one, writes one and a mask of a byte
-#define MASK_PASSES 2.0
-static bool drops_out(const Model *model) { return model->patch == 0; }
-
-static double score_passes(const Work *work, int direction) {
-    double passes = work->traits->scores[direction];
-    if (drops_out(work->model) || passes < DROPOUT_PASSES + MASK_PASSES) return passes; // fused: one kernel anyway
-    return passes - DROPOUT_PASSES - (direction == FORWARD ? MASK_PASSES : 0);
-}
-
 static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
     bool by_heads = work->training->layout.context == CONTEXT_ULYSSES; // all tokens of fewer heads
-    double seq_len = work->training->seq_len, queries = seq_len / (by_heads ? 1 : work->cp);
+    double seq_len = key_len(work), queries = work->training->seq_len / (by_heads ? 1 : work->cp);
     double head_dim = work->model->head_dim, value_dim = shard->value / shard->heads;
     double batch = work->samples * shard->heads / (by_heads ? work->cp : 1);
     Precision precision = score_precision(work);
@@ -126,7 +117,7 @@ static void plain_attention(const Work *work, Pass *pass, const Shard *shard, in
         pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, value_dim, seq_len);
     }
     double scores = batch * queries * seq_len;
-    pass_bytes(work, pass, CAUSE_ATTENTION, score_passes(work, direction) * wide_bytes(work) * scores);
+    pass_bytes(work, pass, CAUSE_ATTENTION, score_pass_count(work, direction) * wide_bytes(work) * scores);
 }
 
 static void attention_on_what_is_here(const Work *work, Pass *pass, const Shard *shard, int direction) {
@@ -203,8 +194,7 @@ static void hidden_passes(const Work *work, Pass *pass, const Shard *shard, int 
     double elements = shard->tokens * shard->hidden * shard->share;
     bool cast = work->training->mixed_precision && !work->training->half_weights;
     double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
-    double passes = work->traits->hidden[direction] - (drops_out(work->model) ? 0 : 2 * DROPOUT_PASSES);
-    pass_bytes(work, pass, CAUSE_MEMORY, passes / 2 * bytes * elements);
+    pass_bytes(work, pass, CAUSE_MEMORY, hidden_pass_count(work, direction) / 2 * bytes * elements);
 }
 
 static void mlp_passes(const Work *work, Pass *pass, const Shard *shard, int direction) {
@@ -335,6 +325,43 @@ static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
     enter_products_backward(work, pass, shard, fc1_product);
 }
 
+// A decoder's second attention, between its own and the feed-forward part: queries from the target, keys and values
+// from what the encoder made of the source, which is passed on from layer to layer.
+static void cross_forward(const Work *work, Pass *pass, const Shard *shard) {
+    Work cross = *work;
+    cross.key_len = work->source_len;
+    hidden_passes(work, pass, shard, FORWARD);
+    enter_region(work, pass);
+    linear_forward(work, pass, 1, shard->tokens, shard->query, shard->hidden);
+    double source = work->samples * work->source_len;
+    if (work->sequence_parallel)
+        pass_collective(work, pass, COLLECTIVE_ALL_GATHER, source * shard->hidden * work->element_bytes);
+    linear_forward(work, pass, 1, source, shard->key + shard->value, shard->hidden);
+    attention_core(&cross, pass, shard, FORWARD);
+    pass_kernels(pass, layer_kernels(work, FORWARD) / 2);
+    leave_products(work, pass, shard, output_product);
+}
+
+static void cross_backward(const Work *work, Pass *pass, const Shard *shard) {
+    Work cross = *work;
+    cross.key_len = work->source_len;
+    double source = work->samples * work->source_len;
+    enter_products(work, pass, shard, output_product, linear_backward);
+    if (work->training->recompute == RECOMPUTE_SELECTIVE) {
+        pass_recompute(pass, true);
+        attention_core(&cross, pass, shard, FORWARD);
+        pass_recompute(pass, false);
+    }
+    attention_core(&cross, pass, shard, BACKWARD);
+    linear_backward(work, pass, 1, source, shard->key + shard->value, shard->hidden);
+    linear_backward(work, pass, 1, shard->tokens, shard->query, shard->hidden);
+    pass_kernels(pass, layer_kernels(work, BACKWARD) / 2);
+    leave_region(work, pass);
+    CollectiveOp op = work->sequence_parallel ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
+    pass_collective(work, pass, op, source * shard->hidden * work->element_bytes);
+    hidden_passes(work, pass, shard, BACKWARD);
+}
+
 // Slices of the sequence keep their slices through router and routed experts.
 static bool experts_leave(const Work *work) { return !work->sequence_parallel || work->model->experts.shared_ffn > 0; }
 
@@ -349,6 +376,7 @@ static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool
     pass_kernels(pass, half_kernels);
     adapter(work, pass, shard, FORWARD);
     leave_products(work, pass, shard, output_product);
+    if (work->source_len > 0) cross_forward(work, pass, shard);
 
     hidden_passes(work, pass, shard, FORWARD);
     pass_kernels(pass, half_kernels);
@@ -371,6 +399,7 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard, boo
         dense_backward(work, pass, shard);
     }
     hidden_passes(work, pass, shard, BACKWARD);
+    if (work->source_len > 0) cross_backward(work, pass, shard);
 
     enter_products(work, pass, shard, output_product, linear_backward);
     adapter(work, pass, shard, BACKWARD);

@@ -61,6 +61,8 @@ const OptionSpec job_options[] = {
     {"schedule", OPTION_CHOICE, NULL, .help = "pipeline schedule", .choices = schedule_names, .choice_count = SCHEDULE_COUNT},
     {"strategy", OPTION_CHOICE, NULL, .help = "how GPUs share the work", .choices = strategy_names, .choice_count = STRATEGY_COUNT},
     {"framework", OPTION_CHOICE, NULL, .help = "how kernels are run", .choices = framework_names, .choice_count = FRAMEWORK_COUNT},
+    {"image-layout", OPTION_CHOICE, NULL, .help = "how images lie in memory; usual: as the framework has it",
+     .choices = image_layout_names, .choice_count = IMAGE_LAYOUT_COUNT},
     {"optimizer", OPTION_CHOICE, NULL, .help = "what updates the weights", .choices = optimizer_names, .choice_count = OPTIMIZER_COUNT},
 };
 // clang-format on
@@ -244,6 +246,7 @@ TrainingSpec training_from_options(Arena *arena, const Options *options, const M
     training.routing = routing_from_options(options, problems);
     training.capacity_factor = option_quantity(options, "capacity-factor", 0);
     training.framework = (Framework)option_choice(options, "framework", (int)training.framework);
+    training.image_layout = (ImageLayout)option_choice(options, "image-layout", IMAGE_LAYOUT_USUAL);
     training.optimizer = (Optimizer)option_choice(options, "optimizer", (int)training.optimizer);
     return training;
 }
@@ -267,6 +270,18 @@ static void check_ranges(const TrainingSpec *training, Problems *problems) {
     }
 }
 
+static void check_encoder_decoder(const TrainingSpec *training, Problems *problems) {
+    const char *what = training->layout.cp > 1                        ? "context parallelism"
+                       : schedule_splits_backward(training->schedule) ? "a schedule that splits backward"
+                       : training->lora_rank > 0                      ? "LoRA"
+                       : training->recompute == RECOMPUTE_OPERATIONS  ? "recomputation by operation"
+                                                                      : NULL;
+    if (!what) return;
+    problem_add(problems, training->where, "%s cannot be combined with %s, which has an encoder and a decoder", what,
+                training->model->name);
+    problem_hint(problems, "leave it out");
+}
+
 static void check_transformer(const TrainingSpec *training, Problems *problems) {
     const Model *model = training->model;
     int tp = training->layout.tp;
@@ -275,6 +290,7 @@ static void check_transformer(const TrainingSpec *training, Problems *problems) 
                     training->expert_skew, training->capacity_factor);
         problem_hint(problems, "a skew from 0 to 10, a factor above 0");
     }
+    if (model->encoder_layers) check_encoder_decoder(training, problems);
     if (model->heads % tp != 0) {
         problem_add(problems, training->where, "%d heads do not divide by tp %d", model->heads, tp);
         problem_hint(problems, "choose a tp that divides the heads");

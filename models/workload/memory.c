@@ -86,6 +86,17 @@ static double mlp_kept_bytes(const Work *work, int block) {
     return routed_tokens(work) * (wide * model->experts.ffn + copies) + work->tokens * wide * model->experts.shared_ffn;
 }
 
+// A decoder's second attention: the norm's output and queries of the target, keys and values of the source, and scores.
+static double cross_kept_bytes(const Work *work) {
+    if (work->source_len == 0) return 0;
+    double e = work->element_bytes, sliced = work->sequence_parallel ? work->tp : 1;
+    double q = query_width_per_gpu(work->model, work->tp), kv = key_width_per_gpu(work->model, work->tp);
+    double target = work->tokens * ((2 * e + masks(work)) * work->model->hidden / sliced + 2 * e * q);
+    double source = work->samples * work->source_len * e * 2 * kv;
+    double scores = keeps_scores(work) ? attention_score_bytes(work) * work->source_len / work->training->seq_len : 0;
+    return target + source + scores;
+}
+
 static double layer_kept_bytes(const Work *work, int block) {
     const Model *model = work->model;
     double e = work->element_bytes, h = model->hidden, mlp = mlp_kept_bytes(work, block);
@@ -103,7 +114,7 @@ static double layer_kept_bytes(const Work *work, int block) {
         attention = e * (2 * q + kv + h);
         mlp /= model->gated_mlp ? 3 : 2;
     }
-    double bytes = work->tokens * (hidden + attention) + mlp;
+    double bytes = work->tokens * (hidden + attention) + mlp + cross_kept_bytes(work);
     return keeps_scores(work) ? bytes + attention_score_bytes(work) : bytes;
 }
 
@@ -297,11 +308,18 @@ static double cnn_output_bytes(const Work *work, int block) {
     return bytes;
 }
 
+// Beside its own output a decoder's layer passes on the encoder's.
+static double source_bytes(const Work *work) {
+    double sliced = work->sequence_parallel ? work->tp : 1;
+    return work->samples * work->source_len * work->model->hidden * work->element_bytes / sliced;
+}
+
 double block_output_bytes(const Work *work, int block) {
     const Model *model = work->model;
     switch (model->kind) {
     case MODEL_TRANSFORMER:
-        return block == model->block_count - 1 ? 0 : layer_input_bytes(work); // slices with sequence parallelism
+        if (block == model->block_count - 1) return 0;
+        return layer_input_bytes(work) + source_bytes(work); // slices with sequence parallelism
     case MODEL_CNN:
         return cnn_output_bytes(work, block);
     case MODEL_MLP:
@@ -392,8 +410,10 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         parameters += held;
         experts += block_expert_parameters_per_gpu(model, block, training);
         largest = fmax(largest, held);
-        activations += block_activation_bytes(&work, block);
-        working = fmax(working, block_working_bytes(&work, block));
+        BlockView view;
+        const Work *seen = block_view(&view, block, &work);
+        activations += block_activation_bytes(seen, block);
+        working = fmax(working, block_working_bytes(seen, block));
     }
 
     ParameterBytes each = parameter_bytes(training);

@@ -38,9 +38,12 @@ static const Alias aliases[] = {
 const char *const *model_names(int *count) {
     static const char *names[NAMES_ROOM];
     int n = 0;
-    CHECK(transformer_count + expert_model_count + image_model_count + vision_transformer_count < NAMES_ROOM);
+    CHECK(transformer_count + expert_model_count + encoder_decoder_count + image_model_count +
+              vision_transformer_count <
+          NAMES_ROOM);
     for (int i = 0; i < transformer_count; i++) names[n++] = transformer_name(i);
     for (int i = 0; i < expert_model_count; i++) names[n++] = expert_model_name(i);
+    for (int i = 0; i < encoder_decoder_count; i++) names[n++] = encoder_decoder_name(i);
     for (int i = 0; i < image_model_count; i++) names[n++] = image_model_name(i);
     for (int i = 0; i < vision_transformer_count; i++) names[n++] = vision_transformer_name(i);
     names[n++] = "mlp-mnist";
@@ -88,7 +91,7 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
         if (near)
             problem_hint(problems, "did you mean \"%s\"?", near);
         else
-            problem_hint_names(problems, name, names, count);
+            problem_hint(problems, "lockstep model list shows all %d", count);
         return NULL;
     }
     if (image_model_index(full) >= 0) return image_model(arena, image_model_index(full), 0, 0);
@@ -98,6 +101,8 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
 
     for (int i = 0; i < expert_model_count; i++)
         if (strcmp(full, expert_model_name(i)) == 0) return expert_model(arena, i);
+    for (int i = 0; i < encoder_decoder_count; i++)
+        if (strcmp(full, encoder_decoder_name(i)) == 0) return encoder_decoder(arena, i);
 
     static const int mnist_widths[] = {784, 512, 512, 10};
     return model_mlp(arena, "mlp-mnist", mnist_widths, 4, where, problems);

@@ -65,6 +65,10 @@ typedef struct Model {
     LatentShape latent;
     int extra_heads;   // layers that predict tokens further on, each with an own layer (MTP; DeepSeek-V3, 2024)
     double head_share; // share of positions that get logits: 1, or an encoder's masked 20 of 128
+    // Encoder and decoder (T5): so many of the layers read the source, the others write the target and look at what the
+    // encoder made of the source; target tokens for each token of the source. 0: one stack of layers.
+    int encoder_layers;
+    double target_share;
     // Images cut into patches of so many pixels a side are the tokens (ViT); 0: words are. The vocabulary is the
     // classes, which only one token of each image is asked for.
     int patch;

@@ -22,6 +22,7 @@ LayerWeights layer_weights(const Model *model, int block);
 LayerWeights extra_head_weights(const Model *model);
 // Multiply-adds of one token in a layer's matrices: of routed experts those that the token meets.
 double layer_token_macs(const Model *model, int block);
+double cross_attention_flops(const Model *model, double target, double source); // of one sample in a decoder's layer
 
 double transformer_active_parameters(const Model *model);
 double transformer_block_parameters(const Model *model, int block);
@@ -43,7 +44,20 @@ double conv_parameters(const ConvLayer *layer); // with its norm
 double conv_macs(const ConvLayer *layer);       // multiply-adds of one image
 double conv_taps(const ConvLayer *layer);       // products that each output has of each channel
 
+extern const int encoder_decoder_count; // the library's models with an encoder and a decoder
+const char *encoder_decoder_name(int index);
+const Model *encoder_decoder(Arena *arena, int index);
+// Whether this block works on the target: a decoder's layer, or the head.
+static inline bool on_target(const Model *model, int block) {
+    return model->encoder_layers > 0 && block > model->encoder_layers;
+}
+static inline bool looks_at_source(const Model *model, int block) {
+    return on_target(model, block) && block < model->block_count - 1;
+}
+
 // BERT's head has a dense layer before the logits.
-static inline bool has_dense_head(const Model *model) { return !model->causal && !model->patch; }
+static inline bool has_dense_head(const Model *model) {
+    return !model->causal && !model->patch && !model->encoder_layers;
+}
 
 #endif

@@ -1,5 +1,6 @@
 // The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
 // the step, and the next batch that loads meanwhile.
+#include "models/workload/model_internal.h"
 #include "models/workload/stage_internal.h"
 
 #include <math.h>
@@ -106,6 +107,7 @@ static bool same_block(const TrainingSpec *training, int a, int b) {
     const Model *model = training->model;
     if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
     if (has_experts(model, a) != has_experts(model, b)) return false;
+    if (on_target(model, a) != on_target(model, b)) return false;
     return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 &&
            b < model->block_count - 1;
 }

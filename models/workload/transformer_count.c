@@ -48,6 +48,10 @@ static void add_experts(const Model *model, LayerWeights *weights) {
 LayerWeights layer_weights(const Model *model, int block) {
     LayerWeights weights = {.whole = 2 * norm_parameters(model)};
     add_attention(model, &weights);
+    if (looks_at_source(model, block)) {
+        weights.whole += norm_parameters(model);
+        add_attention(model, &weights);
+    }
     if (has_experts(model, block))
         add_experts(model, &weights);
     else
@@ -74,10 +78,13 @@ double model_embedding_parameters(const Model *model) {
     return tables;
 }
 
+#define RELATIVE_BUCKETS 32 // T5: a bias by distance for each head, in the encoder and in the decoder
+
 // BERT adds two token types and a norm to its embedding, and a dense layer, a norm and a bias to its head.
 static double embedding_block_parameters(const Model *model) {
     double h = model->hidden;
     if (model->patch) return model_embedding_parameters(model) + 2 * h; // the patches' bias, the class's token
+    if (model->encoder_layers) return model_embedding_parameters(model) + 2.0 * RELATIVE_BUCKETS * model->heads;
     return model_embedding_parameters(model) + (model->causal ? 0 : 2 * h + norm_parameters(model));
 }
 
@@ -87,7 +94,8 @@ static double head_block_parameters(const Model *model) {
     LayerWeights extra = extra_head_weights(model);
     double more = extra.split + extra.routed + extra.whole;
     double biases = model->patch ? vocab : has_dense_head(model) ? h * h + h + vocab : 0;
-    return table + norm_parameters(model) + biases + more;
+    double encoder_norm = model->encoder_layers ? norm_parameters(model) : 0;
+    return table + norm_parameters(model) + encoder_norm + biases + more;
 }
 
 double transformer_block_parameters(const Model *model, int block) {
@@ -132,12 +140,29 @@ static double layer_flops(const Model *model, int block, double seq_len) { // of
     return 2 * layer_token_macs(model, block) + 2 * seq_len * (query_width(model) + value_width(model));
 }
 
+// Queries and outputs of the target, keys and values of the source, and the scores between them.
+double cross_attention_flops(const Model *model, double target, double source) {
+    double h = model->hidden, q = query_width(model), kv = key_width(model), v = value_width(model);
+    return 2 * target * h * (q + v) + 2 * source * h * 2 * kv + 2 * target * source * (q + v);
+}
+
+static double encoder_decoder_flops(const Model *model, double source) {
+    double target = source * model->target_share, head = 2.0 * model->vocab * model->hidden, flops = target * head;
+    for (int block = 1; block <= model->layers; block++) {
+        double tokens = on_target(model, block) ? target : source;
+        flops += tokens * layer_flops(model, block, tokens);
+        if (looks_at_source(model, block)) flops += cross_attention_flops(model, target, source);
+    }
+    return flops;
+}
+
 // 24 h^2 + 4 s h per token and layer, 2 V h for the logits when the FFN is four times as wide and every head has its
 // own keys (Narayanan et al. 2021, appendix): attention counts the whole square whether masked or not.
 double transformer_forward_flops(const Model *model, double seq_len) {
     double h = model->hidden;
     double head = 2 * (double)model->vocab * h + (has_dense_head(model) ? 2 * h * h : 0), layers = 0;
     double patches = 2 * 3.0 * model->patch * model->patch * h;
+    if (model->encoder_layers) return encoder_decoder_flops(model, seq_len);
     for (int block = 1; block <= model->layers; block++) layers += layer_flops(model, block, seq_len);
     double extra = model->extra_heads * (4 * h * h + layer_flops(model, model->layers, seq_len) + head);
     return seq_len * (patches + layers + model->head_share * head + extra);
