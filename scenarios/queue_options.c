@@ -202,8 +202,8 @@ static void read_demand(QueueStudy *study, const Options *options, Problems *pro
     } else if (option_given(options, "mix")) {
         complain(problems, "--sizes and --durations leave nothing to take from --mix", "leave one of them out");
     }
-    if (sizes) sizes_from_text(sizes, &demand->sizes, problems);
-    if (durations) durations_from_text(durations, &demand->durations, problems);
+    if (sizes) sizes_from_text(sizes, command_line, &demand->sizes, problems);
+    if (durations) durations_from_text(durations, command_line, &demand->durations, problems);
     demand->jobs = read_whole(options, "jobs", USUAL_JOBS, 1, QUEUE_MOST_JOBS, problems);
     demand->users = read_whole(options, "users", 20, 1, MOST_USERS, problems);
     demand->burstiness = read_number(options, "burstiness", 1, 0, 1e4, problems);

@@ -25,13 +25,15 @@ static RecordCurve waits_curve(Arena *arena, const char *name, const QueueJobs *
     for (int i = 0; i < count; i++)
         waits[i] = 1e-9 * (double)(run->outcomes[run->first + i].start - jobs->items[run->first + i].arrival);
     qsort(waits, (size_t)count, sizeof *waits, order_numbers);
+    int kept = 0;
     for (int i = 0; i < points; i++) {
         int last = (int)((int64_t)(i + 1) * count / points) - 1;
-        x[i] = waits[last];
-        y[i] = (double)(last + 1) / count;
+        if (kept > 0 && x[kept - 1] == waits[last]) kept--; // of equal waits the last
+        x[kept] = waits[last];
+        y[kept++] = (double)(last + 1) / count;
     }
     arena_close(scratch);
-    return (RecordCurve){name, x, y, points};
+    return (RecordCurve){name, x, y, kept};
 }
 
 // Means over equal stretches of the run, in hours.
@@ -328,10 +330,18 @@ static Record *record_of(Arena *arena, const QueueStudy *study) {
     return record;
 }
 
+static void add_note(Arena *arena, Record *record, const char *text) {
+    const char **notes = ARENA_ARRAY(arena, const char *, record->note_count + 1);
+    for (int i = 0; i < record->note_count; i++) notes[i] = record->notes[i];
+    notes[record->note_count++] = text;
+    record->notes = notes;
+}
+
 const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
     Record *record = record_of(arena, study);
     RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 3);
     int given_up = 0;
+    bool too_long = false;
     tables[0] = policy_table(arena, study, answers);
     tables[1] = size_table(arena, study, answers);
     tables[2] = class_table(arena, study, answers);
@@ -340,14 +350,12 @@ const Record *policies_record(Arena *arena, const QueueStudy *study, const Polic
     for (int p = 0; p < study->policy_count; p++) {
         record->digest = digest_u64(record->digest, answers[p].digest);
         given_up += answers[p].given_up;
+        too_long = too_long || answers[p].too_long;
     }
-    if (given_up > 0) {
-        const char **notes = ARENA_ARRAY(arena, const char *, record->note_count + 1);
-        for (int i = 0; i < record->note_count; i++) notes[i] = record->notes[i];
-        notes[record->note_count++] =
-            arena_printf(arena, "%d jobs were stopped 1,000 times and given up: checkpoint more often", given_up);
-        record->notes = notes;
-    }
+    if (given_up > 0)
+        add_note(arena, record,
+                 arena_printf(arena, "%d jobs were stopped 1,000 times and given up: checkpoint more often", given_up));
+    if (too_long) add_note(arena, record, "some jobs would end after 146 years: their times are cut there");
     set_charts(arena, record, study, answers);
     return record;
 }

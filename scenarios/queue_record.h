@@ -18,6 +18,7 @@ typedef struct PolicyAnswer { // means over seeds
     double waited_share, fairness, makespan_s, utilisation, goodput, stranded, fragmentation, down, waiting_mean;
     double crossing_share, mean_slowdown, preemptions, failure_stops, node_failures;
     int given_up;
+    bool too_long;
     int64_t events;
     uint64_t digest;
     RecordCurve busy, queue, waits; // of the first seed

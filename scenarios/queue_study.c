@@ -10,17 +10,15 @@
 // ---- What was asked.
 
 bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems) {
-    const char *names[QUEUE_MOST_POLICIES];
     for (int i = 0; i < queue_policy_count; i++) {
-        names[i] = queue_policies[i].name;
-        if (strcmp(name, names[i]) != 0) continue;
+        if (strcmp(name, queue_policy_names[i]) != 0) continue;
         for (int k = 0; k < study->policy_count; k++)
             if (study->policies[k] == &queue_policies[i]) return true;
         study->policies[study->policy_count++] = &queue_policies[i];
         return true;
     }
     problem_add(problems, where, "no policy is called \"%.40s\"", name);
-    problem_hint_names(problems, name, names, queue_policy_count);
+    problem_hint_names(problems, name, queue_policy_names, queue_policy_count);
     return false;
 }
 
@@ -74,6 +72,12 @@ static bool set_rate(QueueStudy *study, Problems *problems) {
         }
         demand->per_second = 1;
         demand->per_second = study->load * study->spec.nodes * study->spec.gpus_per_node / demand_gpus(demand);
+    }
+    double years = demand->per_second > 0 ? demand->jobs / demand->per_second / (365 * 86400.0) : 0;
+    if (years > 20) {
+        problem_add(problems, study->where, "these jobs would come over %.3g years", years);
+        problem_hint(problems, "fewer jobs, or more of them in an hour");
+        return false;
     }
     if (demand->per_second > 0) return true;
     problem_add(problems, study->where, "how many jobs come?");
@@ -162,6 +166,7 @@ static void add_run(PolicyAnswer *answer, const QueueRun *run, const QueueMeasur
     answer->failure_stops += share * run->failure_stops;
     answer->node_failures += share * run->node_failures;
     answer->given_up += run->given_up;
+    answer->too_long |= run->too_long;
     answer->events += run->events;
     answer->digest = digest_u64(answer->digest, run->digest);
 }

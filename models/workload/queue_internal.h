@@ -5,6 +5,10 @@
 #include "models/workload/life_internal.h"
 #include "models/workload/queue.h"
 
+static inline SimTime later(SimTime time, SimTime length) {
+    return length < QUEUE_LATEST - time ? time + length : QUEUE_LATEST;
+}
+
 // ---- Free GPUs (queue_room.c).
 
 typedef struct Piece { // part of a job

@@ -136,7 +136,7 @@ static Reservation *insert(Promises *promises, SimTime start, SimTime end) {
 static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *where) {
     Promises *promises = &queue->promises;
     int count = room_place(where, queue->spec->placement, job_of(queue, job)->gpus, queue->pieces);
-    Reservation *made = insert(promises, walk->time, walk->time + length);
+    Reservation *made = insert(promises, walk->time, later(walk->time, length));
     if (count > made->piece_room) {
         made->piece_room = 2 * count;
         made->pieces = ARENA_ARRAY(queue->arena, Piece, made->piece_room);
