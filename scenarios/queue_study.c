@@ -90,7 +90,6 @@ bool queue_study_ready(QueueStudy *study, Problems *problems) {
     bool drawn = !study->trace && !study->list;
     int most = largest_size(study);
     if (study->policy_count == 0) queue_add_policy(study, study->find ? "easy" : "fifo", study->where, problems);
-    if (drawn && !set_rate(study, problems)) return false;
     if (!drawn && !study->spec.faults) study->seeds = 1; // nothing differs between seeds
     if (!study->find && !queue_job_fits(&study->spec, most)) {
         problem_add(problems, study->where, "a job wants %d GPUs, and the cluster has %d", most,
@@ -104,7 +103,7 @@ bool queue_study_ready(QueueStudy *study, Problems *problems) {
         problem_hint(problems, "raise --most-gpus");
         return false;
     }
-    return true;
+    return !drawn || set_rate(study, problems);
 }
 
 // ---- Runs.
