@@ -144,8 +144,7 @@ TEST(arrivals_sizes_and_durations_have_the_means_that_were_asked_for) {
         EXPECT_NEAR(first_user / jobs->count, 1 / 2.928968, 0.02);
         EXPECT_NEAR(1e9 * jobs->count / (double)jobs->items[jobs->count - 1].arrival, 0.01, 0.01);
         if (mix->published_mean_gpus > 0) EXPECT_NEAR(sizes_mean(&demand.sizes), mix->published_mean_gpus, 1e-6);
-        // Cutting at the longest job that was seen takes something off the mean of a lognormal.
-        if (mix->published_mean_s > 0) EXPECT_NEAR(durations_mean(&demand.durations), mix->published_mean_s, 0.25);
+        if (mix->published_mean_s > 0) EXPECT_NEAR(durations_mean(&demand.durations), mix->published_mean_s, 1e-6);
         arena_close(arena);
     }
 }

@@ -53,7 +53,7 @@ typedef struct QueueMix {
     double one_gpu_share;
     int most_gpus;
     const SizeShare *sizes; // instead of the three above it, ending in a row of 0; or NULL
-    Durations durations;    // median_s and sigma follow from the published figures where they are 0
+    Durations durations;    // median_s and sigma follow from the published median and mean where they are 0
     const char *assumed;    // what nobody published, in words
 } QueueMix;
 

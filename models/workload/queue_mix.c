@@ -7,7 +7,6 @@
 #include "sim/check.h"
 #include "sim/quantity.h"
 
-#define HOUR 3600.0
 #define DAY 86400.0
 
 static const SizeShare gavel_sizes[] = {{1, 0.70}, {2, 0.125}, {4, 0.125}, {8, 0.05}, {0, 0}};
@@ -148,14 +147,6 @@ bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *prob
 // A lognormal has mean = median exp(sigma^2 / 2).
 static double sigma_between(double median_s, double mean_s) { return sqrt(2 * log(mean_s / median_s)); }
 
-Durations mix_durations(const QueueMix *mix) {
-    Durations durations = mix->durations;
-    if (durations.kind != DURATION_LOGNORMAL) return durations;
-    if (durations.median_s == 0) durations.median_s = mix->published_median_s;
-    if (durations.sigma == 0) durations.sigma = sigma_between(durations.median_s, mix->published_mean_s);
-    return durations;
-}
-
 static double normal_below(double z) { return 0.5 * erfc(-z / sqrt(2)); }
 
 // Mean of a lognormal whose values beyond the ends count as the ends.
@@ -181,6 +172,24 @@ double durations_mean(const Durations *d) {
         mean += (i == 0 ? d->first_share : 1 - d->first_share) * (d->to_s[i] - d->from_s[i]) /
                 log(d->to_s[i] / d->from_s[i]);
     return mean;
+}
+
+// The sigma with which the cut lognormal has this mean.
+static double sigma_with_mean(Durations durations, double mean_s) {
+    double low = 0, high = 6;
+    for (int i = 0; i < 60; i++) {
+        durations.sigma = (low + high) / 2;
+        *(durations_mean(&durations) < mean_s ? &low : &high) = durations.sigma;
+    }
+    return (low + high) / 2;
+}
+
+Durations mix_durations(const QueueMix *mix) {
+    Durations durations = mix->durations;
+    if (durations.kind != DURATION_LOGNORMAL) return durations;
+    if (durations.median_s == 0) durations.median_s = mix->published_median_s;
+    if (durations.sigma == 0) durations.sigma = sigma_with_mean(durations, mix->published_mean_s);
+    return durations;
 }
 
 static const char *const duration_words[] = {"fixed", "exponential", "lognormal"};
