@@ -207,8 +207,8 @@ void start_job(Queue *queue, int job, Room *where, SimTime saving) {
     SimTime expected = later(now(queue), later(saving, run_length(queue, job)));
     CHECK(active->state == JOB_WAITS);
     take_pieces(queue, job, where);
-    promises_take(queue, active->pieces, active->piece_count, expected);
     hold_gpus(queue, job, 1);
+    promises_take(queue, active->pieces, active->piece_count, expected);
     active->state = JOB_RUNS;
     active->since = active->started = now(queue);
     active->overhead = saving + restart_time(queue, job);
