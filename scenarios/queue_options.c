@@ -181,7 +181,7 @@ static void read_model(Arena *arena, QueueStudy *study, const Machines *machines
     const Gpu *gpu = node_gpu(machines->catalogue, machines->node, 0);
     const Model *model = model_from_options(arena, options, problems);
     if (!model) return;
-    TrainingSpec training = training_from_options(options, model, gpu, problems);
+    TrainingSpec training = training_from_options(arena, options, model, gpu, problems);
     if (training.micro_batch == 0 && training.global_batch == 0) training.micro_batch = 1;
     if (!option_given(options, "zero") && 16 * model_parameters(model) > 0.7 * gpu->memory_bytes)
         training.layout.zero = 3;
