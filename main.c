@@ -20,6 +20,7 @@ int command_collective(int argc, char **argv);
 int command_goodput(int argc, char **argv);
 int command_cost(int argc, char **argv);
 int command_power(int argc, char **argv);
+int command_queue(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 
@@ -43,6 +44,7 @@ static const Command commands[] = {
     {"goodput", "how much of a long job's time is training when machines fail", command_goodput},
     {"cost", "what a cluster costs to rent or to own, and which is cheaper", command_cost},
     {"power", "what a cluster draws: machines, racks, breakers, energy, carbon, power limits", command_power},
+    {"queue", "jobs on a shared cluster: waiting, utilisation, fairness, how many GPUs", command_queue},
     {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
 };

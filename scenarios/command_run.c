@@ -1,5 +1,7 @@
 // lockstep run FILE.lua: load a scenario, simulate what it returns, and show or write the results.
 #include "scenarios/command_run.h"
+#include "results/tables.h"
+#include "scenarios/queue_study.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,10 +159,12 @@ static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
         const Record *record = item->report;
         if (item->study) record = study_record(run, item->study);
         if (item->program) record = program_record(run, item->program, seed);
+        bool found = true;
+        if (item->queue) record = queue_study_run(run->arena, item->queue, &found);
         if (!record) continue; // the next one's mistakes are of interest too
         LIST_PUSH(run->arena, &run->records, record);
         bool holds = !item->study || study_expectations_hold(item->study, record, stderr);
-        run->all_hold = run->all_hold && holds && (item->report || any_point_ran(record));
+        run->all_hold = run->all_hold && holds && found && (item->report || item->queue || any_point_ran(record));
     }
 }
 
@@ -256,8 +260,21 @@ static const char *plot_path(Run *run, const Record *record, const char *kind, i
                         kind, format);
 }
 
+static bool plot_charts(Run *run, const Record *record, int number) {
+    bool ok = true, screen = run->form == FORM_SCREEN && !run->output && !option_flag(run->options, "quiet");
+    for (int i = 0; i < record->chart_count; i++) {
+        const RecordChart *chart = &record->charts[i];
+        if (option_given(run->options, "plot-dir"))
+            ok = chart_to_file(run->arena, chart, plot_path(run, record, chart->name, number), run->problems) && ok;
+        else if (screen)
+            chart_to_terminal(run->arena, chart, stdout, &run->style);
+    }
+    return ok;
+}
+
 static bool plot_record(Run *run, const KindList *wanted, int number) {
     const Record *record = run->records.items[number];
+    if (record->chart_count > 0) return plot_charts(run, record, number);
     if (record->point_count == 0) return true; // a report has nothing to draw
     int count = wanted->count ? wanted->count : record->plot_count;
     const char *const *kinds = wanted->count ? wanted->items : record->plots;

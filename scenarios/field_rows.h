@@ -38,5 +38,26 @@ extern const Field routing_fields[4];
 // fields_life.c
 extern const Field faults_fields[5];
 extern const Field checkpoint_fields[3];
+// fields_queue.c
+extern const Field queue_fields[17], queue_demand_fields[10], queue_job_fields[6], queue_goal_fields[6];
+#define QUEUE_OBJECTS                                                                                                  \
+    [OBJECT_QUEUE] =                                                                                                   \
+        {"queue", "sim.queue", "queue", "jobs that share a cluster", queue_fields, COUNT_OF(queue_fields), true},      \
+    [OBJECT_QUEUE_DEMAND] = {"queue.demand",                                                                           \
+                             NULL,                                                                                     \
+                             "demand",                                                                                 \
+                             "jobs to be drawn",                                                                       \
+                             queue_demand_fields,                                                                      \
+                             COUNT_OF(queue_demand_fields),                                                            \
+                             true},                                                                                    \
+    [OBJECT_QUEUE_JOB] = {"queue.jobs", NULL, "jobs", "a job of a list", queue_job_fields, COUNT_OF(queue_job_fields), \
+                          false},                                                                                      \
+    [OBJECT_QUEUE_GOAL] = {"queue.goal",                                                                               \
+                           NULL,                                                                                       \
+                           "goal",                                                                                     \
+                           "how long jobs may wait: how many GPUs does it take?",                                      \
+                           queue_goal_fields,                                                                          \
+                           COUNT_OF(queue_goal_fields),                                                                \
+                           true}
 
 #endif

@@ -12,7 +12,7 @@ const char *const handle_kind_names[HANDLE_KIND_COUNT] = {
     [HANDLE_PART] = "sim.hw",         [HANDLE_FABRIC] = "a fabric",       [HANDLE_CLUSTER] = "sim.cluster",
     [HANDLE_MODEL] = "sim.model",     [HANDLE_TRAINING] = "sim.training", [HANDLE_STUDY] = "sim.study",
     [HANDLE_PROGRAM] = "sim.program", [HANDLE_REPORT] = "sim.report",     [HANDLE_GROUP] = "sim.group",
-    [HANDLE_RANK] = "a rank",         [HANDLE_STREAM] = "a stream",
+    [HANDLE_RANK] = "a rank",         [HANDLE_STREAM] = "a stream",       [HANDLE_QUEUE] = "sim.queue",
 };
 
 #define MOST_GPUS 1e6
@@ -449,6 +449,7 @@ const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_READ] = {"read", "r:read", "read", "samples from storage", FIELDS(read_fields), false},
     [OBJECT_COLLECTIVE] = {"collective", "a collective", "all_reduce", "an operation that all ranks of a group join",
                            FIELDS(collective_fields), false},
+    QUEUE_OBJECTS,
 };
 
 const Field *field_find(ObjectId object, const char *name) {

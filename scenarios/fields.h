@@ -50,6 +50,10 @@ typedef enum ObjectId {
     OBJECT_COPY,
     OBJECT_READ,
     OBJECT_COLLECTIVE,
+    OBJECT_QUEUE,
+    OBJECT_QUEUE_DEMAND,
+    OBJECT_QUEUE_JOB,
+    OBJECT_QUEUE_GOAL,
     OBJECT_COUNT
 } ObjectId;
 
@@ -81,6 +85,7 @@ typedef enum HandleKind {
     HANDLE_GROUP,
     HANDLE_RANK,
     HANDLE_STREAM,
+    HANDLE_QUEUE,
     HANDLE_KIND_COUNT
 } HandleKind;
 extern const char *const handle_kind_names[HANDLE_KIND_COUNT]; // "sim.cluster", …

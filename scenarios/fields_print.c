@@ -123,7 +123,7 @@ static const char *const handle_classes[HANDLE_KIND_COUNT] = {
     [HANDLE_PART] = "lockstep.Part",       [HANDLE_FABRIC] = "lockstep.Fabric", [HANDLE_CLUSTER] = "lockstep.Cluster",
     [HANDLE_MODEL] = "lockstep.Model",     [HANDLE_TRAINING] = "lockstep.Job",  [HANDLE_STUDY] = "lockstep.Study",
     [HANDLE_PROGRAM] = "lockstep.Program", [HANDLE_REPORT] = "lockstep.Report", [HANDLE_GROUP] = "lockstep.Group",
-    [HANDLE_RANK] = "lockstep.Rank",       [HANDLE_STREAM] = "lockstep.Stream",
+    [HANDLE_RANK] = "lockstep.Rank",       [HANDLE_STREAM] = "lockstep.Stream", [HANDLE_QUEUE] = "lockstep.Queue",
 };
 
 static void print_type(const Field *field, FILE *out) {
@@ -200,6 +200,7 @@ static const Call calls[] = {
     {"sim.program", OBJECT_PROGRAM, "lockstep.Program"},
     {"sim.report", OBJECT_REPORT, "lockstep.Report"},
     {"sim.cost", OBJECT_COST, "table"},
+    {"sim.queue", OBJECT_QUEUE, "lockstep.Queue"},
 };
 
 static const char plain_part[] =
@@ -258,7 +259,7 @@ void fields_print_api(FILE *out) {
     fprintf(
         out,
         "---@class lockstep.Part\n---@class lockstep.Fabric\n---@class lockstep.Group\n---@class "
-        "lockstep.Study\n---@class lockstep.Report\n"
+        "lockstep.Study\n---@class lockstep.Report\n---@class lockstep.Queue\n"
         "---@class lockstep.Program\n---@class lockstep.Cluster\n---@field gpus integer\n---@field nodes integer\n"
         "---@class lockstep.Model\n---@field name string\n---@field parameters number\n"
         "---@class lockstep.Job\nlocal Job = {}\n\n---@class lockstep.Stream\nlocal Stream = {}\n\n"

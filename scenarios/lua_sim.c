@@ -216,6 +216,7 @@ void module_open(lua_State *L) {
     luaL_setfuncs(L, option_functions, 0);
     luaL_setfuncs(L, simulate_functions, 0);
     luaL_setfuncs(L, block_functions, 0);
+    luaL_setfuncs(L, queue_functions, 0);
     lua_createtable(L, 0, 8);
     luaL_setfuncs(L, model_functions, 0);
     lua_library_protect(L, "sim.model", true);

@@ -22,8 +22,9 @@ typedef struct ScenarioRequest {
     bool help_only; // only to learn the script's options: programs are not recorded
 } ScenarioRequest;
 
-typedef struct ScenarioItem { // one of the three is set
+typedef struct ScenarioItem { // one of the four is set
     StudySpec *study;
+    const struct QueueStudy *queue;
     const ProgramSpec *program;
     const Record *report;
 } ScenarioItem;

@@ -39,13 +39,15 @@ static const char *option_spelling(Arena *arena, const char *name) {
 
 static bool take_item(const Scenario *scenario, Made *made, const char *file, Problems *problems) {
     made->scenario = scenario;
-    if (scenario->item_count == 1 && !scenario->items[0].report) {
+    if (scenario->item_count == 1 && !scenario->items[0].report && !scenario->items[0].queue) {
         made->study = scenario->items[0].study;
         made->program = scenario->items[0].program;
         return true;
     }
     problem_add(problems, (Where){file, 0}, "a sweep takes one study or program; the scenario returns %s",
-                scenario->item_count == 1 ? "a report" : "several");
+                scenario->item_count > 1   ? "several"
+                : scenario->items[0].queue ? "a queue"
+                                           : "a report");
     problem_hint(problems, "choose with an option: return ({ a = one, b = another })[opt.which]");
     return false;
 }

@@ -22,6 +22,9 @@
 #define LLVMFuzzerTestOneInput fuzz_topo_xml
 #include "tests/fuzz/fuzz_topo_xml.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_trace
+#include "tests/fuzz/fuzz_trace.c"
+#undef LLVMFuzzerTestOneInput
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -50,3 +53,4 @@ TEST(the_quantity_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_quan
 TEST(the_topo_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo", fuzz_topo) >= 8); }
 TEST(the_topo_xml_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo_xml", fuzz_topo_xml) >= 8); }
 TEST(the_nccl_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_nccl", fuzz_nccl) >= 8); }
+TEST(the_trace_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_trace", fuzz_trace) >= 8); }

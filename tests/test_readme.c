@@ -59,10 +59,10 @@ TEST(every_lesson_runs) {
 }
 
 TEST(every_example_runs_twice_with_the_same_output) {
-    static const char *const names[] = {"student_cluster", "scaling_efficiency", "cluster_guides", "multi_gpu_course",
-                                        "megatron_22b_175b"};
+    static const char *const names[] = {"student_cluster",  "scaling_efficiency", "cluster_guides",
+                                        "multi_gpu_course", "megatron_22b_175b",  "shared_cluster"};
     static char first[1 << 18], second[1 << 18];
-    for (int i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char command[256];
         snprintf(command, sizeof command, "$LOCKSTEP run scenarios/examples/%s.lua --json", names[i]);
         EXPECT_INT(test_shell(command, first, sizeof first), 0);

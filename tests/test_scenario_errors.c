@@ -49,6 +49,10 @@ static const char *const frames[OBJECT_COUNT] = {
     [OBJECT_RECV] = RANK_WITH("recv {\n%s}"),
     [OBJECT_COPY] = RANK_WITH("copy {\n%s}"),
     [OBJECT_READ] = RANK_WITH("read {\n%s}"),
+    [OBJECT_QUEUE] = "sim.queue {\n%s}",
+    [OBJECT_QUEUE_DEMAND] = "sim.queue { on = cluster, demand = {\n%s} }",
+    [OBJECT_QUEUE_JOB] = "sim.queue { on = cluster, jobs = { {\n%s} } }",
+    [OBJECT_QUEUE_GOAL] = "sim.queue { on = cluster, demand = { per_hour = 1 }, goal = {\n%s} }",
     [OBJECT_COLLECTIVE] = RANK_WITH("all_reduce {\n%s}"),
 };
 #define FIRST_FIELD_LINE 5 // of the whole script

@@ -99,6 +99,7 @@ static void begin_promises(Queue *queue) {
     }
     promises->scratch = room_create(queue->arena, &queue->shape);
     promises->window = room_create(queue->arena, &queue->shape);
+    promises->window_free = ARENA_ARRAY(queue->arena, uint8_t, free_bytes(queue->shape.nodes));
 }
 
 static void begin_machines(Queue *queue) {

@@ -8,6 +8,10 @@
 #include "models/workload/queue_network.h"
 #include "sim/clock.h"
 
+// Jobs are at most 31 years long, and a run at most 146 years: what would come later comes then.
+#define QUEUE_LONGEST_S 1e9
+#define QUEUE_LATEST (SIM_TIME_NEVER / 2)
+
 typedef struct QueueJob {
     SimTime arrival;
     SimTime work;     // on its GPUs placed side by side, undisturbed
@@ -44,7 +48,9 @@ typedef struct QueuePolicy {
 } QueuePolicy;
 
 extern const QueuePolicy queue_policies[];
+extern const char *const queue_policy_names[];
 extern const int queue_policy_count;
+#define QUEUE_POLICY_COUNT 7
 
 // ---- Placement: rows too.
 typedef enum QueuePlacement {
@@ -99,6 +105,7 @@ typedef struct QueueRun {
     double down;          // in repair
     double fragmentation; // of free GPUs' time, the part on nodes that are not wholly free
     double waiting_mean;  // jobs in the queue
+    bool too_long;        // jobs would have ended after QUEUE_LATEST
     int node_failures, failure_stops, preemptions, given_up;
     double crossing_share; // of jobs' starts that crossed leaf switches
     double mean_slowdown;  // of the GPU time of jobs by where they ran; 1 none

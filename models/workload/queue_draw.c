@@ -38,7 +38,7 @@ static double draw_duration(RandomStream *stream, const Durations *durations) {
     }
     if (seconds < durations->least_s) seconds = durations->least_s;
     if (durations->most_s > 0 && seconds > durations->most_s) seconds = durations->most_s;
-    return seconds;
+    return fmin(seconds, QUEUE_LONGEST_S);
 }
 
 static int draw_size(RandomStream *stream, const Sizes *sizes) {
@@ -73,7 +73,7 @@ const QueueJobs *queue_draw(Arena *arena, const QueueDemand *demand) {
     CHECK(demand->jobs >= 0 && demand->users > 0 && demand->per_second > 0);
     for (int i = 0; i < demand->users; i++) whole += 1.0 / (i + 1);
     for (int i = 0; i < demand->jobs; i++) {
-        clock += draw_gap(&arrivals, demand->burstiness) / demand->per_second;
+        clock = fmin(clock + draw_gap(&arrivals, demand->burstiness) / demand->per_second, QUEUE_LONGEST_S);
         double seconds = draw_duration(&durations, &demand->durations);
         double factor = 1 + demand->estimate_error * random_uniform(&estimates);
         items[i] = (QueueJob){.arrival = ticks(clock),

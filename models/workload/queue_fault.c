@@ -70,12 +70,13 @@ void on_fault(Queue *queue, bool is_bad) {
     int node = (int)random_below(chance, nodes);
     bool repair = random_uniform(chance) < queue->repair_share || is_bad;
     bool hangs = random_uniform(chance) < faults->hang_share;
-    SimTime now = event_now(queue->events), mended = now + 1 + life_ticks(random_exponential(chance, faults->repair_s));
+    SimTime now = event_now(queue->events),
+            mended = later(now + 1, life_ticks(random_exponential(chance, faults->repair_s)));
     schedule_fault(queue, is_bad);
     if (is_bad) node = queue->bad_nodes[node];
     if (queue->back[node] > 0) return;
     queue->result.node_failures++;
-    stop_jobs_on(queue, node, now + life_ticks(hangs ? faults->hang_detection_s : faults->crash_detection_s));
+    stop_jobs_on(queue, node, later(now, life_ticks(hangs ? faults->hang_detection_s : faults->crash_detection_s)));
     if (repair) take_down(queue, node, mended);
 }
 

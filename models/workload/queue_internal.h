@@ -5,6 +5,10 @@
 #include "models/workload/life_internal.h"
 #include "models/workload/queue.h"
 
+static inline SimTime later(SimTime time, SimTime length) {
+    return length < QUEUE_LATEST - time ? time + length : QUEUE_LATEST;
+}
+
 // ---- Free GPUs (queue_room.c).
 
 typedef struct Piece { // part of a job
@@ -31,7 +35,9 @@ typedef struct Room {
 RoomShape room_shape(const QueueSpec *spec);
 Room *room_create(Arena *arena, const RoomShape *shape); // nothing is free
 void room_copy(Room *to, const Room *from);
-void room_least(Room *to, const Room *a, const Room *b); // of each node the smaller
+size_t free_bytes(int nodes); // of a list of what is free of each node
+void free_least(uint8_t *restrict to, const uint8_t *restrict other, int nodes);
+void room_limit(Room *to, const Room *from, const uint8_t *least); // no more of each node than that
 void room_set(Room *room, int node, int free);
 static inline void room_add(Room *room, int node, int gpus) { room_set(room, node, room->free[node] + gpus); }
 
@@ -98,6 +104,7 @@ typedef struct Promises {
     int32_t *to_make; // jobs that have a promise to come: made when somebody could pass them
     int to_make_count;
     Room *scratch, *window;
+    uint8_t *window_free;
 } Promises;
 
 typedef enum QueueEvent {

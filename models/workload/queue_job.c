@@ -12,9 +12,11 @@ static double stretch(const QueueSpec *spec) {
     return spec->checkpoint_every_s > 0 ? 1 + spec->checkpoint_s / spec->checkpoint_every_s : 1;
 }
 
+static SimTime whole(double ticks) { return ticks < (double)QUEUE_LATEST ? (SimTime)ceil(ticks) : QUEUE_LATEST; }
+
 static SimTime stretched(const Queue *queue, SimTime work) {
     double factor = stretch(queue->spec);
-    return factor > 1 ? (SimTime)ceil((double)work * factor) : work;
+    return factor > 1 ? whole((double)work * factor) : work;
 }
 
 static SimTime restart_time(const Queue *queue, int job) {
@@ -23,7 +25,7 @@ static SimTime restart_time(const Queue *queue, int job) {
 
 SimTime run_length(const Queue *queue, int job) {
     SimTime left = job_of(queue, job)->estimate - queue->active[job].done;
-    return restart_time(queue, job) + stretched(queue, left > 1 ? left : 1);
+    return later(restart_time(queue, job), stretched(queue, left > 1 ? left : 1));
 }
 
 // ---- Who runs, by expected end.
@@ -84,9 +86,11 @@ void settle_job(Queue *queue, int job) {
 static void schedule_end(Queue *queue, int job) {
     Active *active = &queue->active[job];
     SimTime left = job_of(queue, job)->work - active->done;
-    if (active->speed != 1) left = (SimTime)ceil((double)left / active->speed);
+    if (active->speed != 1) left = whole((double)left / active->speed);
+    SimTime end = later(now(queue), later(active->overhead, left));
+    queue->result.too_long |= end == QUEUE_LATEST;
     event_cancel(queue->events, active->end);
-    active->end = event_schedule(queue->events, now(queue) + active->overhead + left, QUEUE_END, job);
+    active->end = event_schedule(queue->events, end, QUEUE_END, job);
 }
 
 static void set_slowdown(Active *active, const QueueSpec *spec, double slowdown) {
@@ -200,16 +204,16 @@ static void take_pieces(Queue *queue, int job, Room *where) {
 
 void start_job(Queue *queue, int job, Room *where, SimTime saving) {
     Active *active = &queue->active[job];
-    SimTime expected = now(queue) + saving + run_length(queue, job);
+    SimTime expected = later(now(queue), later(saving, run_length(queue, job)));
     CHECK(active->state == JOB_WAITS);
     take_pieces(queue, job, where);
-    promises_take(queue, active->pieces, active->piece_count, expected);
     hold_gpus(queue, job, 1);
+    promises_take(queue, active->pieces, active->piece_count, expected);
     active->state = JOB_RUNS;
     active->since = active->started = now(queue);
     active->overhead = saving + restart_time(queue, job);
     queue->waiting--;
-    if (queue->outcomes[job].start < 0) queue->outcomes[job].start = now(queue) + saving;
+    if (queue->outcomes[job].start < 0) queue->outcomes[job].start = later(now(queue), saving);
     join_neighbours(queue, job);
     add_running(queue, job, expected);
     schedule_end(queue, job);

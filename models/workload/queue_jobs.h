@@ -24,7 +24,7 @@ typedef struct Durations {
 
 double durations_mean(const Durations *durations); // seconds, the cut counted in
 // "exponential:1h", "fixed:30min", "lognormal:MEDIAN:MEAN". False after a problem.
-bool durations_from_text(const char *text, Durations *durations, Problems *problems);
+bool durations_from_text(const char *text, Where where, Durations *durations, Problems *problems);
 
 // ---- How many GPUs they ask for.
 typedef struct SizeShare {
@@ -40,7 +40,7 @@ typedef struct Sizes {
 
 double sizes_mean(const Sizes *sizes);
 // "1:0.7,2:0.2,8:0.1": shares of any sum. False after a problem.
-bool sizes_from_text(const char *text, Sizes *sizes, Problems *problems);
+bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *problems);
 // Powers of two up to `most`: one-GPU jobs have this share, each further size the same part of the one before, so that
 // the mean is as given.
 Sizes sizes_with_mean(double one_gpu_share, double mean, int most);
@@ -53,12 +53,13 @@ typedef struct QueueMix {
     double one_gpu_share;
     int most_gpus;
     const SizeShare *sizes; // instead of the three above it, ending in a row of 0; or NULL
-    Durations durations;    // median_s and sigma follow from the published figures where they are 0
+    Durations durations;    // median_s and sigma follow from the published median and mean where they are 0
     const char *assumed;    // what nobody published, in words
 } QueueMix;
 
 extern const QueueMix queue_mixes[];
 extern const int queue_mix_count;
+extern const char *const queue_mix_names[];
 const QueueMix *find_queue_mix(const char *name, Where where, Problems *problems); // NULL after a problem
 Sizes mix_sizes(const QueueMix *mix);
 Durations mix_durations(const QueueMix *mix);

@@ -7,7 +7,6 @@
 #include "sim/check.h"
 #include "sim/quantity.h"
 
-#define HOUR 3600.0
 #define DAY 86400.0
 
 static const SizeShare gavel_sizes[] = {{1, 0.70}, {2, 0.125}, {4, 0.125}, {8, 0.05}, {0, 0}};
@@ -61,14 +60,15 @@ const QueueMix queue_mixes[] = {
 };
 const int queue_mix_count = (int)(sizeof queue_mixes / sizeof *queue_mixes);
 
+const char *const queue_mix_names[] = {"gavel", "helios", "philly", "supercloud"};
+
 const QueueMix *find_queue_mix(const char *name, Where where, Problems *problems) {
-    const char *names[sizeof queue_mixes / sizeof *queue_mixes];
     for (int i = 0; i < queue_mix_count; i++) {
-        names[i] = queue_mixes[i].name;
-        if (strcmp(name, names[i]) == 0) return &queue_mixes[i];
+        CHECK(strcmp(queue_mixes[i].name, queue_mix_names[i]) == 0);
+        if (strcmp(name, queue_mix_names[i]) == 0) return &queue_mixes[i];
     }
     problem_add(problems, where, "no mix of jobs is called \"%s\"", name);
-    problem_hint_names(problems, name, names, queue_mix_count);
+    problem_hint_names(problems, name, queue_mix_names, queue_mix_count);
     return NULL;
 }
 
@@ -111,31 +111,31 @@ Sizes mix_sizes(const QueueMix *mix) {
     return sizes;
 }
 
-static bool bad_sizes(const char *text, Problems *problems) {
-    problem_add(problems, (Where){NULL, 0}, "\"%.60s\" says no sizes of jobs", text);
+static bool bad_sizes(const char *text, Where where, Problems *problems) {
+    problem_add(problems, where, "\"%.60s\" says no sizes of jobs", text);
     problem_hint(problems, "GPUs and shares, at most %d of them, such as 1:0.7,2:0.2,8:0.1", MOST_SIZES);
     return false;
 }
 
-bool sizes_from_text(const char *text, Sizes *sizes, Problems *problems) {
+bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *problems) {
     const char *at = text;
     double sum = 0;
     *sizes = (Sizes){.count = 0};
     for (;;) {
         char *end;
         long gpus = strtol(at, &end, 10);
-        if (end == at || gpus < 1 || gpus > 1000000) return bad_sizes(text, problems);
+        if (end == at || gpus < 1 || gpus > 1000000) return bad_sizes(text, where, problems);
         double share = 1;
         if (*end == ':') {
             at = end + 1;
             share = strtod(at, &end);
-            if (end == at || !(share > 0 && share <= 1e9)) return bad_sizes(text, problems);
+            if (end == at || !(share > 0 && share <= 1e9)) return bad_sizes(text, where, problems);
         }
-        if (sizes->count == MOST_SIZES) return bad_sizes(text, problems);
+        if (sizes->count == MOST_SIZES) return bad_sizes(text, where, problems);
         sizes->items[sizes->count++] = (SizeShare){(int)gpus, share};
         sum += share;
         if (*end == '\0') break;
-        if (*end != ',') return bad_sizes(text, problems);
+        if (*end != ',') return bad_sizes(text, where, problems);
         at = end + 1;
     }
     for (int i = 0; i < sizes->count; i++) sizes->items[i].share /= sum;
@@ -146,14 +146,6 @@ bool sizes_from_text(const char *text, Sizes *sizes, Problems *problems) {
 
 // A lognormal has mean = median exp(sigma^2 / 2).
 static double sigma_between(double median_s, double mean_s) { return sqrt(2 * log(mean_s / median_s)); }
-
-Durations mix_durations(const QueueMix *mix) {
-    Durations durations = mix->durations;
-    if (durations.kind != DURATION_LOGNORMAL) return durations;
-    if (durations.median_s == 0) durations.median_s = mix->published_median_s;
-    if (durations.sigma == 0) durations.sigma = sigma_between(durations.median_s, mix->published_mean_s);
-    return durations;
-}
 
 static double normal_below(double z) { return 0.5 * erfc(-z / sqrt(2)); }
 
@@ -182,10 +174,28 @@ double durations_mean(const Durations *d) {
     return mean;
 }
 
+// The sigma with which the cut lognormal has this mean.
+static double sigma_with_mean(Durations durations, double mean_s) {
+    double low = 0, high = 6;
+    for (int i = 0; i < 60; i++) {
+        durations.sigma = (low + high) / 2;
+        *(durations_mean(&durations) < mean_s ? &low : &high) = durations.sigma;
+    }
+    return (low + high) / 2;
+}
+
+Durations mix_durations(const QueueMix *mix) {
+    Durations durations = mix->durations;
+    if (durations.kind != DURATION_LOGNORMAL) return durations;
+    if (durations.median_s == 0) durations.median_s = mix->published_median_s;
+    if (durations.sigma == 0) durations.sigma = sigma_with_mean(durations, mix->published_mean_s);
+    return durations;
+}
+
 static const char *const duration_words[] = {"fixed", "exponential", "lognormal"};
 
-static bool bad_durations(const char *text, Problems *problems) {
-    problem_add(problems, (Where){NULL, 0}, "\"%.60s\" says no durations of jobs", text);
+static bool bad_durations(const char *text, Where where, Problems *problems) {
+    problem_add(problems, where, "\"%.60s\" says no durations of jobs", text);
     problem_hint(problems, "exponential:MEAN, fixed:TIME or lognormal:MEDIAN:MEAN, such as lognormal:10min:2h");
     return false;
 }
@@ -199,23 +209,23 @@ static bool next_time(const char **at, double *seconds) {
     memcpy(part, *at, length);
     part[length] = '\0';
     *at += length + ((*at)[length] == ':');
-    return quantity_parse(part, QUANTITY_TIME, seconds, &why) && *seconds >= 1e-3 && *seconds <= 1e9;
+    return quantity_parse(part, QUANTITY_TIME, seconds, &why) && *seconds >= 1e-3 && *seconds <= 1e8;
 }
 
-bool durations_from_text(const char *text, Durations *durations, Problems *problems) {
+bool durations_from_text(const char *text, Where where, Durations *durations, Problems *problems) {
     size_t length = strcspn(text, ":");
     int kind = -1;
     double mean = 0;
     const char *at = text + length + (text[length] == ':');
     for (int i = 0; i < 3; i++)
         if (strlen(duration_words[i]) == length && strncmp(text, duration_words[i], length) == 0) kind = i;
-    if (kind < 0) return bad_durations(text, problems);
+    if (kind < 0) return bad_durations(text, where, problems);
     *durations = (Durations){.kind = (DurationKind)kind};
     double *first = kind == DURATION_LOGNORMAL ? &durations->median_s : &durations->mean_s;
-    if (!next_time(&at, first)) return bad_durations(text, problems);
+    if (!next_time(&at, first)) return bad_durations(text, where, problems);
     if (kind == DURATION_LOGNORMAL) {
-        if (!next_time(&at, &mean) || mean < durations->median_s) return bad_durations(text, problems);
+        if (!next_time(&at, &mean) || mean < durations->median_s) return bad_durations(text, where, problems);
         durations->sigma = sigma_between(durations->median_s, mean);
     }
-    return *at == '\0' ? true : bad_durations(text, problems);
+    return *at == '\0' ? true : bad_durations(text, where, problems);
 }

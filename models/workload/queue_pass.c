@@ -17,6 +17,8 @@ const QueuePolicy queue_policies[] = {
     {"priority", "higher priority first, stopping lower ones; EASY backfill", QUEUE_BY_PRIORITY, 1, true},
     {"shortest", "shortest estimate first, whoever fits starts: a reference", QUEUE_BY_ESTIMATE, 0, false},
 };
+const char *const queue_policy_names[] = {"fifo",       "first-fit", "easy",    "conservative",
+                                          "fair-share", "priority",  "shortest"};
 const int queue_policy_count = (int)(sizeof queue_policies / sizeof *queue_policies);
 
 void schedule_pass(Queue *queue) {
@@ -141,7 +143,7 @@ static Verdict consider(Queue *queue, int job, bool is_first) {
     if (room_fits(queue->room, placement, gpus)) {
         for (int i = 0; i < promises->to_make_count; i++) promise_start(queue, promises->to_make[i]);
         promises->to_make_count = 0;
-        Room *room = room_until(queue, gpus, event_now(queue->events) + run_length(queue, job));
+        Room *room = room_until(queue, gpus, later(event_now(queue->events), run_length(queue, job)));
         if (room) {
             start_job(queue, job, room, 0);
             return STARTS;

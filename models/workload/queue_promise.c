@@ -103,8 +103,11 @@ static Room *room_for(const Walk *walk, int gpus, SimTime length) {
     while (to > from && starting(promises, to - 1)->start - walk->time >= length) to--;
     for (int i = from; i < to; i++)
         if (!room_fits(starting(promises, i)->room, placement, gpus)) return NULL;
-    for (int i = from; i < to; i++) {
-        room_least(promises->window, room, starting(promises, i)->room);
+    if (from < to) {
+        int nodes = room->shape->nodes;
+        memcpy(promises->window_free, room->free, free_bytes(nodes));
+        for (int i = from; i < to; i++) free_least(promises->window_free, starting(promises, i)->room->free, nodes);
+        room_limit(promises->window, room, promises->window_free);
         room = promises->window;
     }
     return room_fits(room, placement, gpus) ? room : NULL;
@@ -125,6 +128,7 @@ static Reservation *insert(Promises *promises, SimTime start, SimTime end) {
     for (; place > 0 && starting(promises, place - 1)->start > start; place--)
         promises->by_start[place] = promises->by_start[place - 1];
     promises->by_start[place] = item;
+    if (promises->least_known > place) promises->least_known = place;
     promises->items[item].start = start;
     promises->items[item].end = end;
     insert_change(promises, 2 * item, (Change){start, item, -1});
@@ -136,7 +140,7 @@ static Reservation *insert(Promises *promises, SimTime start, SimTime end) {
 static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *where) {
     Promises *promises = &queue->promises;
     int count = room_place(where, queue->spec->placement, job_of(queue, job)->gpus, queue->pieces);
-    Reservation *made = insert(promises, walk->time, walk->time + length);
+    Reservation *made = insert(promises, walk->time, later(walk->time, length));
     if (count > made->piece_room) {
         made->piece_room = 2 * count;
         made->pieces = ARENA_ARRAY(queue->arena, Piece, made->piece_room);
@@ -150,7 +154,6 @@ static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *
         if (other->start < made->start || other->start >= made->end) continue;
         add_pieces(other->room, made->pieces, count, -1); // itself too
     }
-    promises->least_known = 0;
 }
 
 // The earliest start of the job that delays no earlier promise.
@@ -183,16 +186,29 @@ Room *room_until(Queue *queue, int gpus, SimTime until) {
     for (; within < promises->count && starting(promises, within)->start < until; within++)
         if (!room_fits(starting(promises, within)->room, placement, gpus)) return NULL;
     for (int i = promises->least_known; i < within; i++)
-        room_least(promises->least[i + 1], i == 0 ? queue->room : promises->least[i], starting(promises, i)->room);
+        room_limit(promises->least[i + 1], i == 0 ? queue->room : promises->least[i],
+                   starting(promises, i)->room->free);
     if (within > promises->least_known) promises->least_known = within;
     Room *room = within > 0 ? promises->least[within] : queue->room;
     return room_fits(room, placement, gpus) ? room : NULL;
 }
 
+// The nodes of these pieces have changed.
+static void refresh_least(Queue *queue, const Piece *pieces, int count) {
+    Promises *promises = &queue->promises;
+    for (int i = 0; i < promises->least_known; i++) {
+        const Room *before = i == 0 ? queue->room : promises->least[i], *then = starting(promises, i)->room;
+        for (int k = 0; k < count; k++) {
+            int node = pieces[k].node, least = before->free[node];
+            room_set(promises->least[i + 1], node, then->free[node] < least ? then->free[node] : least);
+        }
+    }
+}
+
 void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until) {
     Promises *promises = &queue->promises;
-    promises->least_known = 0;
     promises->disturbed = promises->count > 0;
     for (int i = 0; i < promises->count && starting(promises, i)->start < until; i++)
         add_pieces(starting(promises, i)->room, pieces, count, -1);
+    refresh_least(queue, pieces, count);
 }

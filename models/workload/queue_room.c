@@ -13,6 +13,10 @@ const char *const queue_placement_help[QUEUE_PLACEMENT_COUNT] = {
     "any free GPUs",
 };
 
+#define BLOCK 16 // nodes that are compared at once
+
+size_t free_bytes(int nodes) { return ((size_t)nodes + BLOCK - 1) / BLOCK * BLOCK; }
+
 RoomShape room_shape(const QueueSpec *spec) {
     RoomShape shape = {.nodes = spec->nodes, .gpus_per_node = spec->gpus_per_node};
     bool one_leaf = spec->nodes_per_leaf <= 0 || spec->nodes_per_leaf > spec->nodes;
@@ -20,7 +24,7 @@ RoomShape room_shape(const QueueSpec *spec) {
     shape.leaves = (shape.nodes + shape.nodes_per_leaf - 1) / shape.nodes_per_leaf;
     shape.words = (shape.nodes + 63) / 64;
     shape.bytes = (size_t)(shape.gpus_per_node + 1) * ((size_t)shape.words * sizeof(uint64_t) + sizeof(int32_t)) +
-                  ((size_t)shape.leaves + 1) * sizeof(int32_t) + ((size_t)shape.nodes + 7) / 8 * 8;
+                  ((size_t)shape.leaves + 1) * sizeof(int32_t) + free_bytes(shape.nodes);
     return shape;
 }
 
@@ -59,13 +63,18 @@ void room_set(Room *room, int node, int free) {
     room->free[node] = (uint8_t)free;
 }
 
-void room_least(Room *to, const Room *a, const Room *b) {
-    int nodes = a->shape->nodes;
-    if (to != a) room_copy(to, a);
-    for (int i = 0; i < nodes; i += 8) { // most nodes are alike: eight at a time, the room behind the last is zero
-        if (memcmp(&to->free[i], &b->free[i], 8) == 0) continue;
+void free_least(uint8_t *restrict to, const uint8_t *restrict other, int nodes) {
+    for (int i = 0; i < nodes; i += BLOCK) // the room behind the last node is there, and zero
+        for (int k = i; k < i + BLOCK; k++) to[k] = other[k] < to[k] ? other[k] : to[k];
+}
+
+void room_limit(Room *to, const Room *from, const uint8_t *least) {
+    int nodes = from->shape->nodes;
+    room_copy(to, from);
+    for (int i = 0; i < nodes; i += 8) { // most nodes are alike
+        if (memcmp(&to->free[i], &least[i], 8) == 0) continue;
         for (int k = i; k < nodes && k < i + 8; k++)
-            if (b->free[k] < to->free[k]) room_set(to, k, b->free[k]);
+            if (least[k] < to->free[k]) room_set(to, k, least[k]);
     }
 }
 

@@ -72,25 +72,31 @@ static bool meets(Search *search, int nodes, bool surely) {
     return (surely ? result.high_s : result.wait_s) <= search->goal->wait_s;
 }
 
-static bool all_fit(const Search *search, int nodes) {
-    QueueSpec spec = *search->spec;
-    spec.nodes = nodes;
+static int largest_job(const Search *search) {
+    int most = 1;
     for (int s = 0; s < search->seeds; s++)
         for (int i = 0; i < search->jobs[s]->count; i++)
-            if (!queue_job_fits(&spec, search->jobs[s]->items[i].gpus)) return false;
-    return true;
+            if (search->jobs[s]->items[i].gpus > most) most = search->jobs[s]->items[i].gpus;
+    return most;
 }
 
-// From a size that is too small (or 0) to the least that meets the goal; 0 when none up to the limit does.
-static int bisect(Search *search, int least, int low, bool surely) {
-    int high = low > least ? low : least, most = search->goal->most_nodes;
-    while (high <= most && !meets(search, high, surely)) {
+// GPUs that the jobs of the first seed keep busy from their first arrival to their last.
+static double offered(const Search *search) {
+    const QueueJobs *jobs = search->jobs[0];
+    double work = 0, span = (double)(jobs->items[jobs->count - 1].arrival - jobs->items[0].arrival);
+    for (int i = 0; i < jobs->count; i++) work += (double)jobs->items[i].work * jobs->items[i].gpus;
+    return span > 0 ? work / span : 0;
+}
+
+// The least from `least` on that meets the goal, 0 when none up to the limit does. The first guess is looked at first.
+static int bisect(Search *search, int least, int guess, bool surely) {
+    int low = least - 1, high = guess > least ? guess : least, most = search->goal->most_nodes;
+    if (high > most) high = most;
+    while (!meets(search, high, surely)) {
         low = high;
         if (high == most) return 0;
         high = high > most / 2 ? most : 2 * high;
     }
-    if (high > most) return 0;
-    if (low < least - 1) low = least - 1;
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
         if (meets(search, middle, surely))
@@ -109,12 +115,11 @@ QueueSizing queue_find_size(Arena *arena, const QueueSpec *spec, const QueueJobs
                             const QueueGoal *goal) {
     Search search = {.arena = arena, .spec = spec, .jobs = jobs, .seeds = seeds, .goal = goal};
     QueueSizing sizing = {0};
-    int least = 1;
-    while (least < goal->most_nodes && !all_fit(&search, least)) least++;
-    if (all_fit(&search, least)) {
-        sizing.nodes = bisect(&search, least, 0, false);
-        if (sizing.nodes > 0 && seeds > 1) sizing.sure_nodes = bisect(&search, least, sizing.nodes - 1, true);
-    }
+    int per_node = spec->gpus_per_node, least = (largest_job(&search) + per_node - 1) / per_node;
+    double load = offered(&search) / per_node;
+    int guess = load < goal->most_nodes ? (int)load + 1 : goal->most_nodes;
+    if (least <= goal->most_nodes) sizing.nodes = bisect(&search, least, guess, false);
+    if (sizing.nodes > 0 && seeds > 1) sizing.sure_nodes = bisect(&search, sizing.nodes, sizing.nodes, true);
     qsort(search.tries.items, (size_t)search.tries.count, sizeof(QueueTry), order_tries);
     sizing.tries = search.tries.items;
     sizing.try_count = search.tries.count;

@@ -145,17 +145,19 @@ static bool is_absent(const char *cell) {
     return false;
 }
 
-#define MOST_SECONDS 4e9 // since 1970, or of a duration
+#define MOST_SECONDS 4e9 // since 1970
 
 static bool number_cell(const Reading *reading, int row, TraceColumn column, bool may_be_date, double *value) {
     const char *cell = cell_of(reading, row, column);
     char *end;
     if (may_be_date && trace_time(cell, value)) return true;
     *value = strtod(cell, &end);
-    if (end != cell && *end == '\0' && *value >= 0 && *value <= MOST_SECONDS) return true;
+    if (end != cell && *end == '\0' && *value >= 0 && *value <= (may_be_date ? MOST_SECONDS : QUEUE_LONGEST_S))
+        return true;
     problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected %s",
                 reading->csv->columns[reading->columns[column]], cell,
-                may_be_date ? "seconds, or a time such as 2020-04-01 00:02:39" : "a number of 0 or more");
+                may_be_date ? "seconds, or a time such as 2020-04-01 00:02:39"
+                            : "a number of 0 or more, and below 1e9");
     return false;
 }
 
@@ -180,8 +182,9 @@ static bool read_duration(const Reading *reading, int row, double *seconds) {
     if (!number_cell(reading, row, COLUMN_START, true, &start) || !number_cell(reading, row, COLUMN_END, true, &end))
         return false;
     *seconds = end - start;
-    if (end >= start && *seconds <= MOST_SECONDS) return true;
-    problem_add(reading->problems, csv_where(reading->csv, row), "the job ends before it starts");
+    if (end >= start && *seconds <= QUEUE_LONGEST_S) return true;
+    problem_add(reading->problems, csv_where(reading->csv, row), "%s",
+                end < start ? "the job ends before it starts" : "the job runs for more than 31 years");
     return false;
 }
 

@@ -1,4 +1,5 @@
 // make bench: speed as JSON lines, ratios against a twin in the same run wherever a machine is noisy.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,28 @@ static void bench_queue(const char *only) {
     arena_close(arena);
 }
 
+// ---- Four GPUs at three quarters: waiting times against Erlang's formula.
+static void bench_erlang_c(void) {
+    enum { SEEDS = 40 };
+    double start = now_s(), sum = 0, squares = 0, formula = 0.50943396226415094; // C(4, 3) / (4 - 3)
+    for (int s = 1; s <= SEEDS; s++) {
+        Arena *arena = arena_open();
+        QueueDemand demand = {.jobs = 100000, .per_second = 3, .burstiness = 1, .users = 1, .seed = (uint64_t)s};
+        demand.sizes = (Sizes){.items = {{1, 1}}, .count = 1};
+        demand.durations = (Durations){.kind = DURATION_EXPONENTIAL, .mean_s = 1};
+        QueueSpec spec = {.nodes = 4, .gpus_per_node = 1, .policy = &queue_policies[0], .warm_up = 0.02};
+        const QueueJobs *jobs = queue_draw(arena, &demand);
+        QueueRun run = queue_run(arena, &spec, jobs);
+        double wait = queue_measure(arena, &spec, jobs, &run).all.wait_s.mean;
+        sum += wait, squares += wait * wait;
+        arena_close(arena);
+    }
+    double mean = sum / SEEDS, error = sqrt((squares - SEEDS * mean * mean) / (SEEDS - 1) / SEEDS);
+    printf("{\"bench\":\"queue_erlang_c\",\"jobs\":%d,\"cpu_s\":%.3f,\"wait_s\":%.5f,\"formula_s\":%.5f,"
+           "\"error_pct\":%.2f,\"standard_error_pct\":%.2f,\"target_pct\":2}\n",
+           SEEDS * 100000, now_s() - start, mean, formula, 100 * (mean / formula - 1), 100 * error / formula);
+}
+
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : "";
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -270,5 +293,6 @@ int main(int argc, char **argv) {
     if (!*only || strstr("unfolded", only)) bench_gpt3(true);
     if (!*only || strstr("flows", only)) bench_flows();
     bench_queue(only);
+    if (!*only || strstr("queues", only)) bench_erlang_c();
     return 0;
 }

@@ -1,0 +1,46 @@
+// What was asked of a shared cluster, by flags or by sim.queue, and its answer as a record.
+#ifndef LOCKSTEP_SCENARIOS_QUEUE_STUDY_H
+#define LOCKSTEP_SCENARIOS_QUEUE_STUDY_H
+
+#include "models/workload/queue_jobs.h"
+#include "models/workload/queue_size.h"
+#include "sim/record.h"
+
+#define QUEUE_MOST_JOBS 2000000
+#define QUEUE_MOST_POLICIES 16
+
+typedef struct QueueStudy {
+    Where where;
+    const char *title, *scenario;
+    const char *node_name;
+    QueueSpec spec; // less the policy
+    const QueuePolicy *policies[QUEUE_MOST_POLICIES];
+    int policy_count;
+    const QueueTrace *trace; // one of these, or the demand
+    const QueueJobs *list;
+    QueueDemand demand;
+    const QueueMix *mix; // of the demand, where it has one
+    double load;         // of the GPUs there are, instead of demand.per_second; 0: not said
+    int seeds;
+    uint64_t seed;
+    bool find; // how many GPUs?
+    QueueGoal goal;
+    const FaultRates *rates; // or NULL: nothing fails
+    const char *model;       // of the job whose step is simulated, or NULL
+    const char *const *notes;
+    int note_count;
+} QueueStudy;
+
+// Checks that belong together and fills what was left out. False after problems.
+bool queue_study_ready(QueueStudy *study, Problems *problems);
+// *found: the goal was met by every policy, or there was none.
+const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found);
+// One row for each job under each policy (first seed): when it came, started, ended.
+void queue_write_outcomes(FILE *out, const QueueStudy *study);
+// A node's rates with what the user says of them; NULL without any. `nodes` is of no matter.
+const LifeSpec *queue_faults(Arena *arena, const FaultsSpec *said, const FaultRates *rates, const NodeType *node);
+// The names between commas; false after a problem. "all" is all of them.
+bool queue_policies_from_text(Arena *arena, const char *text, QueueStudy *study, Problems *problems);
+bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems);
+
+#endif

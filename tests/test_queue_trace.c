@@ -1,0 +1,129 @@
+// Traces of jobs: what is read of each kind, and what is said of what cannot be read.
+#include "models/workload/queue_jobs.h"
+#include "tests/test.h"
+
+#define SECOND TICKS_PER_SECOND_LIFE
+
+static const QueueTrace *sample(Arena *arena, const char *name) {
+    Problems *problems = problems_create(arena);
+    const QueueTrace *trace = queue_read_trace(arena, arena_printf(arena, "tests/data/traces/%s.csv", name), problems);
+    problems_print(problems, stdout);
+    EXPECT(trace != NULL);
+    return trace;
+}
+
+static void expect_job(const QueueTrace *trace, int index, double arrival_s, int gpus, double work_s,
+                       double estimate_s) {
+    const QueueJob *job = &trace->jobs->items[index];
+    EXPECT_INT(job->arrival, llround(arrival_s * 1e9));
+    EXPECT_INT(job->gpus, gpus);
+    EXPECT_INT(job->work, llround(work_s * 1e9));
+    EXPECT_INT(job->estimate, llround(estimate_s * 1e9));
+}
+
+TEST(a_trace_in_our_own_words_is_read) {
+    Arena *arena = arena_open();
+    const QueueTrace *trace = sample(arena, "own");
+    EXPECT_INT(trace->jobs->count, 4);
+    EXPECT_INT(trace->jobs->user_count, 3);
+    expect_job(trace, 0, 0, 8, 3600, 7200);
+    expect_job(trace, 1, 30, 16, 1800, 3600); // by arrival, whatever the order of rows
+    expect_job(trace, 2, 60, 1, 600, 600);
+    expect_job(trace, 3, 90.5, 4, 1, 600); // of 0 s: a part of one
+    EXPECT_INT(trace->jobs->items[1].row, 2);
+    EXPECT_INT(trace->jobs->items[0].user, trace->jobs->items[1].user);
+    EXPECT_INT(trace->jobs->items[2].priority, 1);
+    EXPECT(trace->has_estimates);
+    arena_close(arena);
+}
+
+TEST(the_columns_of_published_traces_are_read) {
+    Arena *arena = arena_open();
+    const QueueTrace *helios = sample(arena, "helios"), *acme = sample(arena, "acme"),
+                     *philly = sample(arena, "philly");
+    EXPECT_INT(helios->jobs->count, 2);
+    EXPECT_INT(helios->without_gpus, 1);
+    EXPECT_INT(helios->never_ran, 1);
+    expect_job(helios, 0, 0, 16, 3600, 3600);
+    expect_job(helios, 1, 5, 1, 600, 600);
+    EXPECT(!helios->has_estimates);
+    EXPECT_INT(acme->jobs->count, 2);
+    expect_job(acme, 0, 0, 8, 600, 600);
+    expect_job(acme, 1, 60, 32, 7200, 7200); // duration from start and end, other time zones
+    EXPECT_INT(philly->jobs->count, 2);
+    EXPECT_INT(philly->never_ran, 1);
+    expect_job(philly, 0, 0, 1, 86400, 86400);
+    expect_job(philly, 1, 60, 4, 3600, 3600);
+    arena_close(arena);
+}
+
+TEST(times_are_seconds_since_1970) {
+    double seconds;
+    EXPECT(trace_time("1970-01-01 00:00:00", &seconds) && seconds == 0);
+    EXPECT(trace_time("2020-02-29T12:00:00", &seconds) && seconds == 1582977600);
+    EXPECT(trace_time("2020/03/01 00:00:00.25", &seconds) && seconds == 1583020800.25);
+    EXPECT(trace_time("2000-01-01 00:00:00+08:00", &seconds) && seconds == 946684800 - 8 * 3600);
+    EXPECT(trace_time("2000-01-01 00:00:00-0330", &seconds) && seconds == 946684800 + 3.5 * 3600);
+    static const char *const wrong[] = {"",
+                                        "12",
+                                        "2000-01-01",
+                                        "2000-13-01 00:00:00",
+                                        "2000-01-01 24:00:00",
+                                        "2000-01-01 00:00:00x",
+                                        "2000-01-01 00:00:00+99:00",
+                                        "20000-01-01 00:00:00"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) EXPECT(!trace_time(wrong[i], &seconds));
+}
+
+TEST(what_is_wrong_with_a_trace_is_said_with_its_line) {
+    static const struct {
+        const char *text, *place, *says;
+    } cases[] = {
+        {"submit_s,gpus,duration_s\n0,1,60\n5,two,60\n", "t.csv:3",
+         "gpus is \"two\", expected a number of 0 or more, and below 1e9"},
+        {"submit_s,gpus,duration_s\n0,1.5,60\n", "t.csv:2", "expected whole GPUs"},
+        {"submit_s,gpus,duration_s\n0,1,-60\n", "t.csv:2", "duration_s is \"-60\""},
+        {"submit_s,gpus,duration_s\n0,1,nan\n0,1,inf\n", "t.csv:3", "duration_s is \"inf\""},
+        {"submit_time,gpu_num,duration\nyesterday,1,5\n", "t.csv:2", "expected seconds, or a time such as 2020-04-01"},
+        {"submit_s,gpus,start_s,end_s\n0,1,10,5\n", "t.csv:2", "the job ends before it starts"},
+        {"submit_s,gpus,duration_s,priority\n0,1,1,high\n", "t.csv:2", "priority is \"high\""},
+        {"submit_s,gpus,duration_s\n0,1\n", "t.csv:2", "2 cells, but the header names 3 columns"},
+        {"submit_s,gpus\n0,1\n", "t.csv:1", "the trace has no column duration_s"},
+        {"gpus,duration_s\n0,1\n", "t.csv:1", "the trace has no column submit_s"},
+        {"submit_s,duration_s\n0,1\n", "t.csv:1", "the trace has no column gpus"},
+        {"submit_s,gpus,duration_s\n0,0,5\n", "t.csv", "the trace has no job that ran on GPUs"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        char *text = NULL;
+        size_t bytes;
+        EXPECT(queue_trace_from_text(arena, "t.csv", cases[i].text, problems) == NULL);
+        FILE *out = open_memstream(&text, &bytes);
+        problems_print(problems, out);
+        fclose(out);
+        EXPECT_CONTAINS(text, arena_printf(arena, "%s: error: ", cases[i].place));
+        EXPECT_CONTAINS(text, cases[i].says);
+        free(text);
+        arena_close(arena);
+    }
+}
+
+// Every row of a sound trace with one letter changed: read or refused, and the cluster still runs it.
+TEST(a_trace_with_any_letter_changed_is_read_or_refused) {
+    static const char sound[] = "user,submit_s,gpus,duration_s\nada,0,8,36\nben,2020-04-01 00:02:39,1,6\n";
+    static const char letters[] = "0,9-.:x\n\"";
+    int read = 0;
+    for (size_t at = 0; sound[at]; at++)
+        for (size_t l = 0; letters[l]; l++) {
+            Arena *arena = arena_open();
+            Problems *problems = problems_create(arena);
+            char *text = arena_copy_text(arena, sound);
+            text[at] = letters[l];
+            const QueueTrace *trace = queue_trace_from_text(arena, "t.csv", text, problems);
+            EXPECT((trace != NULL) == (problem_count(problems) == 0));
+            read += trace != NULL;
+            arena_close(arena);
+        }
+    EXPECT(read > 50);
+}
