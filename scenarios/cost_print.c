@@ -24,9 +24,9 @@ static void print_head(const CostAnswer *answer) {
     if (cluster->spec->link && cluster->node_count > 1) {
         printf(", %s", cluster->spec->link->name);
         if (answer->bill.owned)
-            printf(": %lld switch%s, %lld cables", (long long)paid->fabric.switches,
+            printf(": %s switch%s, %s cables", count_of(answer, (double)paid->fabric.switches),
                    paid->fabric.switches == 1 ? "" : "es",
-                   (long long)(paid->fabric.node_cables + paid->fabric.switch_cables));
+                   count_of(answer, (double)(paid->fabric.node_cables + paid->fabric.switch_cables)));
     }
     printf("\n");
     if (answer->bill.owned)

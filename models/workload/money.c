@@ -163,22 +163,20 @@ static void set_fabric(const Cluster *cluster, ClusterMoney *money, OwnSpec *own
         own->switch_price = own->cable_price = own->nic_price = 0;
         return;
     }
-    static const struct {
+    struct {
         const char *field, *what;
-        size_t own, link;
-    } parts[] = {{"switch_price", "switch", offsetof(OwnSpec, switch_price), offsetof(FabricLink, switch_price_usd)},
-                 {"cable_price", "cable", offsetof(OwnSpec, cable_price), offsetof(FabricLink, cable_price_usd)},
-                 {"nic_price", "NIC", offsetof(OwnSpec, nic_price), offsetof(FabricLink, nic_price_usd)}};
+        double *price, usd;
+        bool needed;
+    } parts[] = {{"switch_price", "switch", &own->switch_price, link->switch_price_usd, true},
+                 {"cable_price", "cable", &own->cable_price, link->cable_price_usd, true},
+                 {"nic_price", "NIC", &own->nic_price, link->nic_price_usd, money->nics_to_buy > 0}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        double *price = (double *)((char *)own + parts[i].own);
-        double usd = *(const double *)((const char *)link + parts[i].link);
-        bool needed = parts[i].own != offsetof(OwnSpec, nic_price) || money->nics_to_buy > 0;
-        if (isnan(*price) && usd <= 0 && needed) {
-            Arena *scratch = arena_open();
-            need(problems, own, arena_printf(scratch, "a %s of %s", parts[i].what, link->name), parts[i].field);
-            arena_close(scratch);
+        if (isnan(*parts[i].price) && parts[i].usd <= 0 && parts[i].needed) {
+            char what[128];
+            snprintf(what, sizeof what, "a %s of %s", parts[i].what, link->name);
+            need(problems, own, what, parts[i].field);
         }
-        *price = stated_or_usd(money, *price, usd);
+        *parts[i].price = stated_or_usd(money, *parts[i].price, parts[i].usd);
     }
 }
 
