@@ -2,6 +2,7 @@
 // al. 2023). All of it is on one stream, as on one communicator of NCCL, in the order PyTorch issues it.
 #include <math.h>
 
+#include "models/hardware/kernel.h"
 #include "models/workload/stage_internal.h"
 
 // Reduced over the ranks, or sent to the host.
@@ -54,6 +55,13 @@ static void put_interference(Builder *builder, const OpList *beside, double byte
     if (together > 0) put(builder, STREAM_MAIN, work_op(CAUSE_DP, INTERFERENCE_SHARE * together));
 }
 
+// Horovod copies gradients into one buffer and their sums out of it: each is read and written twice.
+static void copy_fused(Builder *builder) {
+    double parameters = builder->bucket_parameters + builder->bucket_experts;
+    double bytes = 4 * gradient_bytes(builder->request->training) * parameters;
+    put(builder, STREAM_GRADIENTS, work_op(CAUSE_DP, memory_seconds(builder->request->gpu, bytes)));
+}
+
 // Goes off as soon as it is there, or `later` when a background thread has seen it.
 static void close_bucket(Builder *builder, SimTime later) {
     if (builder->bucket_parameters + builder->bucket_experts <= 0) return;
@@ -66,6 +74,7 @@ static void close_bucket(Builder *builder, SimTime later) {
         put(builder, STREAM_CYCLE, record_op(ready));
     }
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, ready));
+    if (later > 0) copy_fused(builder);
     put_reduction(builder, builder->bucket_parameters, builder->bucket_experts);
     put(builder, STREAM_GRADIENTS, record_op(done));
     offload_gradients(builder, builder->bucket_parameters, builder->bucket_experts, done);
