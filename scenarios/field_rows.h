@@ -34,6 +34,7 @@ extern const Field cost_fields[2];
 extern const Field parallel_fields[13];
 extern const Field overlap_fields[3];
 extern const Field offload_fields[2];
+extern const Field horovod_fields[2];
 extern const Field routing_fields[4];
 // fields_life.c
 extern const Field faults_fields[5];

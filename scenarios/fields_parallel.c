@@ -47,6 +47,13 @@ const Field offload_fields[] = {
      .help = "where weights lie until their block needs them (zero = 3)"},
 };
 
+const Field horovod_fields[] = {
+    {"cycle", SECONDS(ABOVE_ZERO), .fallback = "\"1 ms\"", .example = "\"5 ms\"",
+     .help = "how often its thread looks for gradients (HOROVOD_CYCLE_TIME)"},
+    {"fusion", BYTES(ABOVE_ZERO), .fallback = "\"128 MiB\"", .example = "\"64 MiB\"",
+     .help = "most that is reduced in one go (HOROVOD_FUSION_THRESHOLD)"},
+};
+
 const Field routing_fields[] = {
     {"zipf", NUMBER(0, 10), .example = "0.5", .help = "the k-th most chosen expert gets a share as k^-zipf"},
     {"dirichlet", NUMBER(ABOVE_ZERO, 1e6), .example = "0.5",

@@ -167,6 +167,16 @@ static void set_offload(TrainingSpec *spec, const Object *object) {
     spec->offload_parameters = (OffloadPlace)object_value(offload, "parameters")->choice;
 }
 
+static void set_gradients(TrainingSpec *spec, const Object *object) {
+    const Object *horovod = object_table(object, "horovod");
+    int prefetch = object_int(object, "prefetch", 1);
+    spec->syncs_always = !object_flag(object, "no_sync", true);
+    spec->prefetch = prefetch == 0 ? -1 : prefetch;
+    if (!horovod) return;
+    spec->horovod_cycle_seconds = object_number(horovod, "cycle", 0);
+    spec->horovod_fusion_bytes = object_number(horovod, "fusion", 0);
+}
+
 // At most one of zipf, dirichlet and histogram.
 static void set_routing(Script *script, TrainingSpec *spec, const Object *object) {
     const Object *said = object_table(object, "routing");
@@ -245,6 +255,7 @@ static int sim_training(lua_State *L) {
         set_data(&job->spec, &object);
         set_software(&job->spec, &object);
         set_offload(&job->spec, &object);
+        set_gradients(&job->spec, &object);
         set_routing(script, &job->spec, &object);
         set_checkpoint(script->arena, &job->spec, &object);
         job->spec.samples = object_number(&object, "samples", 0);

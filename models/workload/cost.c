@@ -397,3 +397,7 @@ double gradient_bytes(const TrainingSpec *training) { return whole_gradient_byte
 double weight_bytes(const TrainingSpec *training) {
     return training->mixed_precision ? 2 : precision_bytes(training->precision);
 }
+
+int blocks_ahead(const TrainingSpec *training) {
+    return training->prefetch < 0 ? 0 : training->prefetch == 0 ? 1 : training->prefetch;
+}

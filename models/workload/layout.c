@@ -5,6 +5,11 @@
 
 static bool divides(double whole, double part) { return part > 0 && fmod(whole, part) == 0; }
 
+// What other frameworks call data parallelism: DDP with buckets of another kind.
+static bool is_data_parallel_only(Strategy strategy) {
+    return strategy == STRATEGY_HOROVOD || strategy == STRATEGY_MIRRORED || strategy == STRATEGY_MULTI_WORKER;
+}
+
 static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus, Resolved *r, Problems *problems) {
     r->strategy = training->strategy;
     r->tp = training->layout.tp > 0 ? training->layout.tp : 1;
@@ -25,6 +30,13 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
         problem_hint(problems, "use strategy = \"ddp\" with tp and pp");
         return false;
     }
+    if (is_data_parallel_only(r->strategy) && (r->tp * r->cp * r->pp > 1 || training->layout.zero > 0)) {
+        problem_add(problems, training->where, "strategy \"%s\" knows data parallelism only",
+                    strategy_name(r->strategy));
+        problem_hint(problems, "use strategy = \"ddp\" with tp, pp, cp and zero");
+        return false;
+    }
+    if (is_data_parallel_only(r->strategy)) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
     int per_replica = r->tp * r->cp * r->pp;
     if (gpus % per_replica) {
         const char *times_cp = r->cp > 1 ? arena_printf(arena, " x cp %d", r->cp) : "";

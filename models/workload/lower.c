@@ -258,6 +258,12 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
                         collective_op_name(needed[i]), why);
             problem_hint(problems, "backend = \"nccl\" supports it");
         }
+    if (training->strategy == STRATEGY_MIRRORED && l->cluster->node_count > 1) {
+        problem_add(problems, training->where,
+                    "MirroredStrategy is one process on one node, and the cluster has %d nodes",
+                    l->cluster->node_count);
+        problem_hint(problems, "use strategy = \"multi-worker-mirrored\"");
+    }
     if (data_parallel && l->cluster->node_count > 1) {
         problem_add(problems, training->where, "DataParallel is one process on one node, and the cluster has %d nodes",
                     l->cluster->node_count);
@@ -284,6 +290,20 @@ static Memory fullest_memory(const Lowering *l, int *fullest) {
     return most;
 }
 
+// HOROVOD_CYCLE_TIME and HOROVOD_FUSION_THRESHOLD since 2020. TensorFlow packs all gradients into one.
+#define HOROVOD_CYCLE_SECONDS 1e-3
+#define HOROVOD_FUSION_BYTES 134217728.0
+
+static void set_buckets(TrainingSpec *training) {
+    if (training->strategy == STRATEGY_HOROVOD) {
+        double cycle = training->horovod_cycle_seconds, fusion = training->horovod_fusion_bytes;
+        training->reduce_cycle_seconds = cycle > 0 ? cycle : HOROVOD_CYCLE_SECONDS;
+        training->bucket_bytes = fusion > 0 ? fusion : HOROVOD_FUSION_BYTES;
+    }
+    if (training->strategy == STRATEGY_MIRRORED || training->strategy == STRATEGY_MULTI_WORKER)
+        training->overlap_grad_reduce = false;
+}
+
 const Lowered *lower_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, Problems *problems) {
     Lowering l = {.arena = arena, .cluster = cluster, .training = training, .storage = cluster->spec->storage};
     if (!resolve_layout(arena, training, cluster->gpu_count, &l.r, problems) || !check_gpus(&l, problems)) return NULL;
@@ -300,6 +320,7 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     resolved_training->global_batch = l.r.global_batch;
     resolved_training->grad_accumulation = l.r.micro_batches;
     resolved_training->schedule = l.r.schedule;
+    set_buckets(resolved_training);
     l.training = resolved_training;
     l.shapes = ARENA_ARRAY(arena, StageShapes, l.r.pp);
     l.label_per_kind = l.r.micro_batches * l.r.pipeline.parts;

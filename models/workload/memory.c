@@ -368,7 +368,8 @@ static double gathered_bytes(const TrainingSpec *training, double largest_block,
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
     if (!fetched && (layout->zero < 2 || shard_size(layout, dp) == 1)) return 0;
     double weights = training->mixed_precision ? 2 : precision_bytes(training->precision);
-    return largest_block * ((layout->zero == 3 ? 2 * weights : 0) + gradient_bytes(training));
+    return largest_block *
+           ((layout->zero == 3 ? (1 + blocks_ahead(training)) * weights : 0) + gradient_bytes(training));
 }
 
 static double buffer_bytes(const TrainingSpec *training, double parameters, int dp) {

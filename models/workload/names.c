@@ -2,7 +2,8 @@
 #include "models/workload/cost.h"
 #include "sim/check.h"
 
-const char *const strategy_names[STRATEGY_COUNT] = {"auto", "single", "data-parallel", "ddp", "layers"};
+const char *const strategy_names[STRATEGY_COUNT] = {"auto",    "single",   "data-parallel",         "ddp",
+                                                    "horovod", "mirrored", "multi-worker-mirrored", "layers"};
 const char *const schedule_names[SCHEDULE_COUNT] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"};
 const char *const recompute_names[RECOMPUTE_COUNT] = {"none", "selective", "full", "operations"};
 const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash", "flash1", "flash2"};

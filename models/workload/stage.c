@@ -11,6 +11,7 @@
 static const char *const stream_names[STREAM_COUNT] = {
     [STREAM_MAIN] = "compute",
     [STREAM_GRADIENTS] = "gradients",
+    [STREAM_CYCLE] = "cycle",
     [STREAM_BESIDE] = "beside",
     [STREAM_EXCHANGE] = "exchange",
     [STREAM_FORWARD_OUT] = "activations out",
@@ -153,7 +154,6 @@ static void cost_chunks(Builder *builder) {
     int block_count = builder->request->training->model->block_count;
     for (int kind = 0; kind < PASS_KINDS; kind++) builder->pass_ops[kind] = ARENA_ARRAY(builder->arena, OpList, parts);
     builder->blocks = ARENA_ARRAY(builder->arena, StageBlock, block_count);
-    builder->bucket_marks = ARENA_ARRAY(builder->arena, int, block_count);
     for (int part = 0; part < parts; part++) {
         int first = first_block_of(builder, part), end = end_block_of(builder, part);
         cost_blocks(builder, first, end);

@@ -12,6 +12,7 @@ typedef struct OpList {
 enum {
     STREAM_MAIN,
     STREAM_GRADIENTS,
+    STREAM_CYCLE,
     STREAM_BESIDE,
     STREAM_EXCHANGE,
     STREAM_FORWARD_OUT,
@@ -49,7 +50,10 @@ typedef struct Builder {
     OpList *pass_ops[PASS_KINDS]; // [part] what one micro-batch does in each chunk
     int mark_count;
     // Gradient buckets
-    int *bucket_marks, bucket_count; // when each is reduced
+    struct {
+        int *items;
+        int count, room;
+    } bucket_marks; // when each is reduced
     double bucket_parameters, bucket_experts;
     double parameters, experts; // of the whole stage on this GPU
     int last_offloaded;         // mark of the newest gradients in host memory, -1 none

@@ -193,7 +193,7 @@ static void backward_pass(Builder *builder, const PipelinePass *pass) {
     bool has_gradients = pass->kind != PASS_BACKWARD_INPUT;
     if (gathers_weights(builder))
         sharded_backward(builder, pass->part, label_of(builder, pass), last);
-    else if (last && has_gradients && reduces_gradients(builder))
+    else if ((last || builder->request->training->syncs_always) && has_gradients && reduces_gradients(builder))
         last_backward(builder, pass->part, (PassKind)pass->kind, label_of(builder, pass));
     else
         put_labelled(builder, ops_of(builder, pass), label_of(builder, pass));

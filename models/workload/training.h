@@ -11,6 +11,9 @@ typedef enum Strategy {
     STRATEGY_SINGLE,        // one GPU
     STRATEGY_DATA_PARALLEL, // torch.nn.DataParallel: one process, scatter, broadcast every step, gather to GPU 0
     STRATEGY_DDP,           // DistributedDataParallel and every hybrid of dp with tp, pp, zero
+    STRATEGY_HOROVOD,       // DDP whose gradients are fused by a thread that looks for them once a cycle
+    STRATEGY_MIRRORED,      // tf.distribute.MirroredStrategy: one node, all gradients reduced at once after backward
+    STRATEGY_MULTI_WORKER,  // tf.distribute.MultiWorkerMirroredStrategy: the same on any number of nodes
     STRATEGY_LAYERS,        // layer-wise model parallel: blocks spread over GPUs, one at a time, no micro-batches
     STRATEGY_COUNT
 } Strategy;
@@ -137,7 +140,10 @@ typedef struct TrainingSpec {
     bool tp_waits;             // and backward waits for all of it: Megatron before 2022, frameworks like it
     bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits
     OffloadPlace offload_optimizer, offload_parameters;
-    bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
+    bool syncs_always; // gradients are reduced after every micro-batch (DDP without no_sync)
+    int prefetch;      // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
+    double horovod_cycle_seconds, horovod_fusion_bytes; // of strategy HOROVOD; 0: its defaults
+    bool fp32_grad_reduce;                              // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
     bool
