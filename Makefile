@@ -158,6 +158,9 @@ digests:
 scoreboard: $(BUILD)/lockstep
 	@sh .ci/scoreboard $(BUILD)/lockstep
 
+collectives-accuracy: $(BUILD)/lockstep
+	@sh .ci/collectives-accuracy $(BUILD)/lockstep
+
 bench: $(BUILD)/bench $(BUILD)/lockstep
 	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/bench
 
@@ -186,5 +189,5 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz scoreboard netbox cuda mpi mpi-check sweep-torture \
+.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox cuda mpi mpi-check sweep-torture \
         recovery install uninstall clean

@@ -116,7 +116,8 @@ static void compare_with_twin(uint64_t seed, Twin size) {
         channels[c] = (Channel){plan, 1, 1, 0};
     }
     System system = {.channels = channels, .channel_count = channel_count, .links = links, .link_count = link_count};
-    Fluid *fluid = fluid_create(arena, &system, ignore_end, NULL), *anew = fluid_create(arena, &system, ignore_end, NULL);
+    Fluid *fluid = fluid_create(arena, &system, ignore_end, NULL),
+          *anew = fluid_create(arena, &system, ignore_end, NULL);
     fluid_set_patience(anew, 0); // it solves everything every time
     bool *running = ARENA_ARRAY(arena, bool, channel_count);
     const Plan **plans = ARENA_ARRAY(arena, const Plan *, channel_count);

@@ -10,7 +10,7 @@
 #define SMALL_WEIGHT 0.7 // of sizes that latency decides, against the others
 #define ROWS_OF_A_LOG 12 // taken of a log, evenly: neighbouring sizes err alike
 
-#define FIRST_STEP 1e6   // of rates of long payloads, bytes
+#define FIRST_STEP 1e6 // of rates of long payloads, bytes
 #define LAST_STEP 4e9
 #define STEP_RATIO 1.19 // four to a doubling
 

@@ -49,11 +49,12 @@ static void add_ring(Party *party, int ring) {
     int next = rank_at(party, ring, (at + 1) % n), before = rank_at(party, ring, (at + n - 1) % n);
     int first = party->op == COLLECTIVE_ALL_GATHER ? n - 1 : 0,
         last = party->op == COLLECTIVE_REDUCE_SCATTER ? n - 1 : 2 * (n - 1);
+    int way = ring / smallest_block(party);
     Lane *lane = new_lane(party);
     for (int k = first; k < last; k++) {
         FlowStep *step = new_step(party, lane, next, before);
         step->tag = ring;
-        step->way = ring / smallest_block(party);
+        step->way = way;
         send_pieces(party, step, piece_at(party, ring, at - 1 - k + 2 * n), 1);
         receive_pieces(party, step, piece_at(party, ring, at - 2 - k + 2 * n), 1, k < n - 1);
     }
@@ -72,13 +73,14 @@ static void add_chain(Party *party, int ring) {
     int up = at == 0 ? -1 : rank_at(party, ring, (at - 1 + root) % n);
     int down = at == n - 1 ? -1 : rank_at(party, ring, (at + 1 + root) % n);
     int from = reduce ? down : up, to = reduce ? up : down;
+    int way = ring / smallest_block(party);
     Lane *lane = new_lane(party);
     for (int k = 0; k <= party->chunks; k++) {
         bool receives = k < party->chunks && from >= 0, sends = k > 0 && to >= 0;
         if (!receives && !sends) continue;
         FlowStep *step = new_step(party, lane, sends ? to : -1, receives ? from : -1);
         step->tag = ring;
-        step->way = ring / smallest_block(party);
+        step->way = way;
         if (sends) send_pieces(party, step, ring * party->chunks + k - 1, 1);
         if (receives) receive_pieces(party, step, ring * party->chunks + k, 1, reduce);
     }

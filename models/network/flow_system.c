@@ -84,7 +84,9 @@ typedef struct Place {
     Arena *scratch;
     int place;
     Slots slots;
-    int32_t last; // slot met last: the next is most often the same
+    int32_t last;  // slot met last: the next is most often the same
+    FlowOp before; // the message before, and its channel, of which the same holds
+    int32_t channel_before;
 } Place;
 
 static uint16_t slot_of(Place *p, int32_t channel) {
@@ -96,10 +98,18 @@ static uint16_t slot_of(Place *p, int32_t channel) {
     return (uint16_t)p->last;
 }
 
+static int32_t channel_of_message(Place *p, const FlowOp *flow) {
+    const FlowOp *before = &p->before;
+    if (before->kind == flow->kind && before->peer == flow->peer && before->tag == flow->tag) return p->channel_before;
+    p->before = *flow;
+    p->channel_before = flow->kind == FLOW_SEND ? channel_of(p->b, p->place, flow->peer, flow->tag)
+                                                : channel_of(p->b, flow->peer, p->place, flow->tag);
+    return p->channel_before;
+}
+
 static Op transfer(Place *p, const FlowOp *flow) {
     bool sends = flow->kind == FLOW_SEND;
-    int32_t channel =
-        sends ? channel_of(p->b, p->place, flow->peer, flow->tag) : channel_of(p->b, flow->peer, p->place, flow->tag);
+    int32_t channel = channel_of_message(p, flow);
     int32_t plan = plan_of(p->b, channel, flow->way, flow->bytes);
     sends ? p->b->connections.items[channel].sent++ : p->b->connections.items[channel].received++;
     if (sends) count_message(p->b, &p->b->channels.items[channel].plans[plan]);
@@ -130,14 +140,20 @@ static Program program_of(Place *p, const FlowScript *script) {
     return (Program){streams, script->count, script->mark_count, p->slots.count};
 }
 
+// A word at a time: a program has many operations, and what hashes alike is compared anyway.
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
 static uint64_t hash_program(const Program *program) {
-    uint64_t hash = digest_u64(DIGEST_START, (uint64_t)program->stream_count << 32 | (uint32_t)program->slot_count);
+    uint64_t hash = mix(DIGEST_START, (uint64_t)program->stream_count << 32 | (uint32_t)program->slot_count);
     for (int s = 0; s < program->stream_count; s++) {
-        hash = digest_u64(hash, (uint64_t)program->streams[s].count);
+        hash = mix(hash, (uint64_t)program->streams[s].count);
         for (int64_t i = 0; i < program->streams[s].count; i++) {
             const Op *op = &program->streams[s].ops[i];
-            hash = digest_u64(hash, (uint64_t)op->kind << 48 ^ (uint64_t)op->slot << 32 ^ (uint32_t)op->id);
-            hash = digest_u64(hash, (uint64_t)op->time);
+            hash = mix(hash, (uint64_t)op->kind << 48 ^ (uint64_t)op->slot << 32 ^ (uint32_t)op->id);
+            hash = mix(hash, (uint64_t)op->time);
         }
     }
     return hash;
@@ -178,7 +194,7 @@ static int32_t keep_program(Builder *b, const Program *program) {
 static Actor actor_of(Builder *b, int place) {
     Arena *scratch = arena_open();
     FlowScript script = flow_script(scratch, b->plan, place);
-    Place p = {.b = b, .scratch = scratch, .place = place};
+    Place p = {.b = b, .scratch = scratch, .place = place, .before = {.kind = FLOW_WAIT}};
     Program program = program_of(&p, &script);
     int32_t *slots = ARENA_ARRAY(b->arena, int32_t, p.slots.count);
     if (p.slots.count) memcpy(slots, p.slots.items, (size_t)p.slots.count * sizeof *slots);
