@@ -10,8 +10,6 @@
     64.0                     // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
 #define SPLIT_K_LEAST 256.0  // elements of K that a split keeps at least
 #define SPLIT_K_SECONDS 1e-6 // the second kernel, which adds the parts
-#define L2_SPEED_UP 2.0      // L2 bandwidth is 2 to 3 times that of DRAM (te42kyfo/gpu-benches, gpu-l2-cache)
-#define L2_SHARE_KEPT 0.5    // of the L2: the rest is evicted between kernels
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
 // 64x32 in the kernel names of NeuSight's traces). Their tiles do less work in the time that it takes to start and end
@@ -136,6 +134,8 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
 }
 
 double memory_seconds(const Gpu *gpu, double bytes) {
-    double in_cache = smaller(bytes, L2_SHARE_KEPT * gpu->l2_bytes);
-    return (in_cache / L2_SPEED_UP + (bytes - in_cache)) / bytes_attained(gpu);
+    double in_cache = smaller(bytes, gpu->l2_share * gpu->l2_bytes);
+    return (in_cache / gpu->l2_speed_up + (bytes - in_cache)) / bytes_attained(gpu);
 }
+
+double cold_memory_seconds(const Gpu *gpu, double bytes) { return bytes / bytes_attained(gpu); }

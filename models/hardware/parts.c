@@ -28,6 +28,7 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 #define POWER(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_POWER, "W", 0.1, 1e6)
 #define MONEY(key_, member_, unit_) NUMBER(key_, member_, false, QUANTITY_NUMBER, unit_, 1e-3, 1e9)
 #define SHARE(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_NUMBER, "", 1e-3, 1)
+#define FACTOR(key_, member_) NUMBER(key_, member_, true, QUANTITY_NUMBER, "of usual", 0.05, 20)
 #define FLOPS(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_FLOPS_RATE, "FLOP/s", 1e8, 1e18)
 
 #define S Gpu
@@ -70,6 +71,17 @@ static const Field gpu_fields[] = {
     NUMBER("roofline_sharpness", roofline_sharpness, true, QUANTITY_NUMBER, "", 1, 20),
     NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),
     NUMBER("wave_weight", wave_weight, true, QUANTITY_NUMBER, "", 0, 1),
+    NUMBER("l2_speed_up", l2_speed_up, true, QUANTITY_NUMBER, "of memory", 1, 20),
+    SHARE("l2_share", l2_share, true),
+    TIME("issue_time", issue_seconds, true),
+    TIME("host_copy_time", copy_seconds, true),
+    SHARE("host_link_efficiency", host_link_efficiency, true),
+    SHARE("interference", interference, true),
+    FACTOR("collective_floor", collectives.floor),
+    FACTOR("collective_hop", collectives.hop),
+    FACTOR("collective_fill", collectives.fill),
+    FACTOR("collective_rate", collectives.rate),
+    FACTOR("collective_pair", collectives.pair),
 };
 #undef S
 

@@ -47,7 +47,7 @@ static void put_interference(Builder *builder, const OpList *beside, double byte
     for (int i = 0; i < beside->count; i++)
         if (beside->items[i].kind == OP_WORK) work += beside->items[i].time;
     double together = fmin(builder->request->traffic_seconds * bytes, step_seconds(work));
-    if (together > 0) put(builder, STREAM_MAIN, work_op(CAUSE_DP, INTERFERENCE_SHARE * together));
+    if (together > 0) put(builder, STREAM_MAIN, work_op(CAUSE_DP, builder->request->gpu->interference * together));
 }
 
 static void close_bucket(Builder *builder) {
