@@ -116,10 +116,12 @@ bool profile_write_device(Arena *arena, const MeasuredFile *measured, const Devi
     begin_gpu(&json, measured->gpu);
     for (int p = 0; p < fit->count; p++) {
         const DeviceParameter *parameter = &fit->parameters[p];
-        bool is_time = strcmp(parameter->key, "launch_time") == 0;
-        if (!parameter->identified) continue;
+        bool has_unit = parameter->scale != 1;
+        if (!parameter->identified || !parameter->in_catalogue) continue;
         write_fact(&json, parameter->key, (Estimate){parameter->value, parameter->sigma},
-                   is_time ? arena_printf(arena, "%.3f us", 1e6 * parameter->value) : NULL, "measured", source);
+                   has_unit ? arena_printf(arena, "%.4g %s", parameter->value / parameter->scale, parameter->unit)
+                            : NULL,
+                   "measured", source);
     }
     json_end_object(&json);
     return end_profile(&json, &file, problems);

@@ -15,10 +15,10 @@ const char *precision_name(Precision precision);
 bool precision_from_name(const char *name, Precision *precision); // case ignored; "amp", "mixed" are fp16
 int precision_bytes(Precision precision);                         // of one stored element; tf32 is 4, fp4 is 1
 
-// How collectives inside a node compare with those of all machines that the network model was fitted to: factors, 1 usual
-// (models/network/constants.h says of what).
+// How collectives inside a node compare with those of all machines that the network model was fitted to: factors, 1
+// usual (models/network/constants.h says of what).
 typedef struct CollectiveFactors {
-    double floor, hop, fill, rate, pair;
+    double floor, hop, fill, rate;
 } CollectiveFactors;
 
 // How a number is known. The order is from best to worst.

@@ -134,7 +134,9 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
 }
 
 double memory_seconds(const Gpu *gpu, double bytes) {
-    double in_cache = smaller(bytes, gpu->l2_share * gpu->l2_bytes);
+    // A soft knee: what a cache keeps ends over a factor of two or so in size, not at once.
+    double kept = gpu->l2_share * gpu->l2_bytes, ratio = bytes / kept, square = ratio * ratio;
+    double in_cache = bytes / sqrt(sqrt(1 + square * square));
     return (in_cache / gpu->l2_speed_up + (bytes - in_cache)) / bytes_attained(gpu);
 }
 

@@ -110,8 +110,8 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
 };
 // clang-format on
 
-const ConstantId node_factors[NODE_FACTORS] = {PLATFORM_FLOOR, PLATFORM_INSIDE_HOP, PLATFORM_FILL, PLATFORM_INSIDE_RATE,
-                                               PLATFORM_PAIR};
+const ConstantId node_factors[NODE_FACTORS] = {PLATFORM_FLOOR, PLATFORM_INSIDE_HOP, PLATFORM_FILL,
+                                               PLATFORM_INSIDE_RATE};
 
 NcclConstants nccl_constants_shipped(void) {
     NcclConstants constants;

@@ -109,7 +109,7 @@ typedef struct ConstantRow {
 extern const ConstantRow constant_rows[CONSTANT_COUNT];
 
 // The constants of a platform that measurements inside one node tell: what NodeShape.collective_factors multiplies.
-enum { NODE_FACTORS = 5 };
+enum { NODE_FACTORS = 4 };
 extern const ConstantId node_factors[NODE_FACTORS];
 
 // A set of values in SI units, when others than the shipped ones are tried.

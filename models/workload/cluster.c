@@ -51,7 +51,7 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
     shape.pcie_bytes_per_second = pcie > 0 ? pcie : pcie_bytes_per_second(generation, gpu->pcie_lanes);
     shape.pcie_share = gpu->host_link_efficiency;
     const CollectiveFactors *factors = &gpu->collectives;
-    double in_order[] = {factors->floor, factors->hop, factors->fill, factors->rate, factors->pair};
+    double in_order[] = {factors->floor, factors->hop, factors->fill, factors->rate};
     memcpy(shape.collective_factors, in_order, sizeof in_order);
     shape.socket_bytes_per_second = type->socket_bytes_per_second;
     shape.host_memory_bytes_per_second = type->host_memory_bytes_per_second;
