@@ -4,6 +4,7 @@
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/recovery.h"
+#include "models/hardware/power.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -33,7 +34,7 @@ TEST(intervals_of_95_percent_hold_the_truth_in_about_95_percent_of_trials) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);
     Recovery recovery = recovery_run(catalogue, catalogue_gpu(catalogue, "H100"), 120, 0.03, 5);
-    EXPECT_INT(recovery.count, 29);
+    EXPECT_INT(recovery.count, 30);
     for (int p = 0; p < recovery.count; p++) {
         const RecoveryRow *row = &recovery.parameters[p];
         EXPECT(row->identified >= 100);
@@ -189,7 +190,8 @@ static void write_run(Arena *arena, const char *path, const Constants *truth, in
         Measured row;
         BenchResult result = {.status = BENCH_DONE, .sensors = {.sm_mhz = 1500, .throttle = 4}};
         result.time = (BenchSpread){.count = 9, .median = 1e-5, .sigma = 1e-8};
-        result.sensors.watts = gpu_power(&truth->gpu, 1);
+        result.sensors.watts =
+            gpu_activity_watts(&truth->gpu, of->section == BENCH_MEMORY ? ACTIVITY_MEMORY : ACTIVITY_MATRIX);
         if (of->section == BENCH_INTERFERENCE && strcmp(of->variant, "alone") == 0) alone = result.time.median = 2e-3;
         if (measured_from_case(arena, catalogue, gpu, of, &row)) {
             row.alone_seconds = alone;
@@ -210,7 +212,7 @@ TEST(a_whole_run_gives_every_constant_that_the_simulator_takes_and_tells_those_o
     Constants truth = {*catalogue_gpu(catalogue_builtin(arena), "H100"), block_channel_usual()};
     Gpu *gpu = &truth.gpu;
     gpu->l2_speed_up = 2.8, gpu->l2_share = 0.7, gpu->issue_seconds = 3.1e-6, gpu->copy_seconds = 8e-6;
-    gpu->host_link_efficiency = 0.71, gpu->interference = 0.22, gpu->busy_power = 0.83;
+    gpu->host_link_efficiency = 0.71, gpu->interference = 0.22, gpu->memory_power = 0.83;
     gpu->collectives = (CollectiveFactors){1.3, 0.8, 1.2, 0.9};
     truth.channel.step_seconds[CHANNEL_LL] = 1.7e-6;
     close(mkstemp(measured)), close(mkstemp(profile));
@@ -231,7 +233,7 @@ TEST(a_whole_run_gives_every_constant_that_the_simulator_takes_and_tells_those_o
     EXPECT_NEAR(found->copy_seconds, 8e-6, 0.01);
     EXPECT_NEAR(found->host_link_efficiency, 0.71, 0.01);
     EXPECT_NEAR(found->interference, 0.22, 0.01);
-    EXPECT_NEAR(found->busy_power, 0.83, 0.01);
+    EXPECT_NEAR(found->memory_power, 0.83, 0.01);
     EXPECT_NEAR(found->collectives.floor, 1.3, 0.02);
     EXPECT_NEAR(found->collectives.hop, 0.8, 0.02);
     EXPECT_NEAR(found->collectives.fill, 1.2, 0.02);

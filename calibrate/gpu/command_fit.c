@@ -43,20 +43,25 @@ static const char about[] =
 // ---- Many GPUs, from a CSV of GEMMs.
 
 static void print_table(const GemmData *data, const GemmFit *fit) {
-    printf("%-18s %-5s %5s  %-14s %-14s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b", "launch us",
-           "median", "p90", "bias");
+    printf("%-18s %-5s %5s  %-14s %-14s %-12s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b", "wide",
+           "launch us", "median", "p90", "bias");
     bool harness = false;
     for (int i = 0; i < fit->group_count; i++) {
         const GroupFit *group = &fit->groups[i];
         bool is_harness = group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS;
         harness |= is_harness;
-        printf("%-18s %-5s %5d  %.3f ± %-6.3f %.3f ± %-6.3f %5.1f ± %-4.1f%s  %5.1f %% %5.1f %% %+5.1f %%\n",
+        char wide[32] = "-"; // no vector units at work, so nothing to tell
+        if (!gemm_fit_on_tensor_cores(group->gpu, group->precision))
+            snprintf(wide, sizeof wide, "%.2f ± %.2f", group->wide_rate.value,
+                     group->wide_rate.value * group->wide_rate.sigma);
+        printf("%-18s %-5s %5d  %.3f ± %-6.3f %.3f ± %-6.3f %-12s%s %5.1f ± %-4.1f%s  %5.1f %% %5.1f %% %+5.1f %%\n",
                group->gpu->name, precision_name(group->precision), group->count, group->compute_efficiency.value,
                group->compute_efficiency.value * group->compute_efficiency.sigma, group->memory_efficiency.value,
-               group->memory_efficiency.value * group->memory_efficiency.sigma, 1e6 * group->launch_seconds.value,
-               1e6 * group->launch_seconds.value * group->launch_seconds.sigma, is_harness ? " *" : "  ",
-               100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
+               group->memory_efficiency.value * group->memory_efficiency.sigma, wide, wide[0] == '-' ? "" : " ",
+               1e6 * group->launch_seconds.value, 1e6 * group->launch_seconds.value * group->launch_seconds.sigma,
+               is_harness ? " *" : "  ", 100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
     }
+    printf("wide: share of the rate left to outputs far wider than 18,000 on vector units\n");
     printf("shared: K0 %.0f ± %.0f elements, wave weight %.2f ± %.2f, sharpness q %.2f ± %.2f\n", fit->ramp.value,
            fit->ramp.value * fit->ramp.sigma, fit->wave_weight.value, fit->wave_weight.value * fit->wave_weight.sigma,
            fit->sharpness.value, fit->sharpness.value * fit->sharpness.sigma);
@@ -105,6 +110,8 @@ static void print_json(const GemmData *data, const GemmFit *fit) {
         write_estimate(&json, "gemm_efficiency", group->compute_efficiency);
         write_estimate(&json, "memory_efficiency", group->memory_efficiency);
         write_estimate(&json, "launch_s", group->launch_seconds);
+        if (!gemm_fit_on_tensor_cores(group->gpu, group->precision))
+            write_estimate(&json, "wide_gemm_rate", group->wide_rate);
         write_number(&json, "median_error_pct", 100 * group->median_error);
         write_number(&json, "p90_error_pct", 100 * group->p90_error);
         write_number(&json, "bias_pct", 100 * group->bias);

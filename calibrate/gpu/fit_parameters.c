@@ -19,13 +19,15 @@ const ParameterRow parameter_rows[] = {
     {"gemm_ramp", CURVE_POSITIVE, GROUP_COMPUTE, G(gemm_ramp), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "of K", .scale = 1},
     {"wave_weight", CURVE_SHARE, GROUP_COMPUTE, G(wave_weight), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
     {"roofline_sharpness", CURVE_ABOVE_ONE, GROUP_COMPUTE, G(roofline_sharpness), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
+    {"wide_gemm_rate", CURVE_SHARE, GROUP_COMPUTE, G(wide_gemm_rate), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
     {"l2_speed_up", CURVE_ABOVE_ONE, GROUP_COMPUTE, G(l2_speed_up), 8, INSIDE, .kind = MEASURED_BYTES, .also = MEASURED_BYTES, .unit = "of memory", .scale = 1},
     {"l2_share", CURVE_SHARE, GROUP_COMPUTE, G(l2_share), 8, INSIDE, .kind = MEASURED_BYTES, .also = MEASURED_BYTES, .unit = "", .scale = 1},
     {"issue_time", CURVE_POSITIVE, GROUP_HOST, G(issue_seconds), 1, INSIDE, .kind = MEASURED_ISSUE, .also = MEASURED_ISSUE, .unit = "us", .scale = 1e-6},
     {"host_copy_time", CURVE_POSITIVE, GROUP_COPY, G(copy_seconds), 3, INSIDE, .kind = MEASURED_COPY, .also = MEASURED_COPY, .unit = "us", .scale = 1e-6},
     {"host_link_efficiency", CURVE_SHARE, GROUP_COPY, G(host_link_efficiency), 3, INSIDE, .kind = MEASURED_COPY, .also = MEASURED_COPY, .unit = "", .scale = 1},
     {"interference", CURVE_SHARE, GROUP_BESIDE, G(interference), 1, INSIDE, .kind = MEASURED_BESIDE, .also = MEASURED_BESIDE, .unit = "", .scale = 1},
-    {"busy_power", CURVE_SHARE, GROUP_POWER, G(busy_power), 3, INSIDE, .kind = MEASURED_POWER, .also = MEASURED_POWER, .unit = "of TDP", .scale = 1},
+    {"matrix_power", CURVE_SHARE, GROUP_POWER, G(matrix_power), 3, INSIDE, .kind = MEASURED_POWER, .also = MEASURED_POWER, .unit = "of TDP", .scale = 1},
+    {"memory_power", CURVE_SHARE, GROUP_POWER, G(memory_power), 3, INSIDE, .kind = MEASURED_POWER, .also = MEASURED_POWER, .unit = "of TDP", .scale = 1},
     {"collective_floor", CURVE_POSITIVE, GROUP_COLLECTIVE, G(collectives.floor), 8, INSIDE, .kind = MEASURED_COLLECTIVE, .also = MEASURED_COLLECTIVE, .unit = "of usual", .scale = 1},
     {"collective_hop", CURVE_POSITIVE, GROUP_COLLECTIVE, G(collectives.hop), 8, INSIDE, .kind = MEASURED_COLLECTIVE, .also = MEASURED_COLLECTIVE, .unit = "of usual", .scale = 1},
     {"collective_fill", CURVE_POSITIVE, GROUP_COLLECTIVE, G(collectives.fill), 8, INSIDE, .kind = MEASURED_COLLECTIVE, .also = MEASURED_COLLECTIVE, .unit = "of usual", .scale = 1},
@@ -77,6 +79,7 @@ bool free_informed(const Free *free, const Measured *row) {
     const ParameterRow *of = free->row;
     if (row->watched || (row->kind != of->kind && row->kind != of->also)) return false;
     if (of->per_precision) return row->gemm.precision == free->precision;
+    if (row->kind == MEASURED_POWER) return row->of_memory == (of->offset == offsetof(Constants, gpu.memory_power));
     if (of->group != GROUP_CHANNEL || of->protocol < 0) return true;
     if (row->algorithm == CHANNEL_START || row->is_ll != (of->protocol == CHANNEL_LL)) return false;
     return of->algorithm == CHANNEL_START || row->algorithm == of->algorithm;
@@ -87,12 +90,16 @@ const char *free_key(Arena *arena, const Free *free) {
     return arena_printf(arena, "%s_%s", free->row->key, precision_name(free->precision));
 }
 
+// Its matrix units draw what the limit lets them, whatever their constant says (models/hardware/power.c).
+static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu->sustained < 1; }
+
 int list_frees(const Gpu *gpu, Free *frees) {
     int count = 0;
     for (int r = 0; r < parameter_row_count; r++) {
         const ParameterRow *row = &parameter_rows[r];
         for (int p = 0; p < (row->per_precision ? PRECISION_COUNT : 1); p++) {
             if (row->per_precision && !gpu_supports(gpu, (Precision)p)) continue;
+            if (row->offset == offsetof(Constants, gpu.matrix_power) && is_throttled(gpu)) continue;
             CHECK(count < MOST_DEVICE_PARAMETERS);
             frees[count++] = (Free){row, (Precision)p};
         }

@@ -303,12 +303,10 @@ static void take_rows(Arena *arena, const Catalogue *catalogue, const Rows *rows
         }
         if (!is_supported(file, &taken, problems)) continue;
         LIST_PUSH(arena, &list, taken);
-        if (taken.kind != MEASURED_GEMM || !measured_is_large(file->gpu, &taken.gemm)) continue;
-        note_clock(file, row, clocks);
-        if (row->watts <= 0) continue;
-        Measured power = taken;
-        power.kind = MEASURED_POWER, power.operation = "power of gemm", power.seconds = row->watts, power.noise = 0;
-        LIST_PUSH(arena, &list, power);
+        if (!measured_is_large(file->gpu, &taken)) continue;
+        if (taken.kind == MEASURED_GEMM) note_clock(file, row, clocks);
+        Measured power = measured_power(&taken, row->watts);
+        if (row->watts > 0) LIST_PUSH(arena, &list, power);
     }
     if (file->large_count > 0) file->large_mhz = quantile(arena, clocks, file->large_count, 0.5);
     file->rows = list.items, file->count = list.count;

@@ -15,7 +15,7 @@ typedef enum MeasuredKind {
     MEASURED_ISSUE,      // what the host takes to hand over a kernel
     MEASURED_COPY,       // between pinned host memory and GPU
     MEASURED_BESIDE,     // a GEMM beside a collective
-    MEASURED_POWER,      // watts (in place of seconds) during large GEMMs
+    MEASURED_POWER,      // watts (in place of seconds) during large GEMMs, or streams through the memory
     MEASURED_COLLECTIVE, // NCCL among the GPUs of a node
     MEASURED_CHANNEL,    // a collective among virtual ranks with one block each
     MEASURED_KINDS
@@ -38,6 +38,7 @@ typedef struct Measured {
     ChannelAlgorithm algorithm;
     bool is_ll;
     int ranks;
+    bool of_memory; // POWER: of streams
     const CollectivePrice *price;
 } Measured;
 
@@ -81,8 +82,9 @@ bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu
 // NCCL's price among the GPUs of a node with this GPU; NULL when the catalogue has none with so many.
 const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
                                       int ranks, int gpus_per_process);
-// Watts of large GEMMs beside their times, for the fit of power.
-bool measured_is_large(const Gpu *gpu, const Gemm *gemm);
+// What tells of power: GEMMs that their arithmetic limits, streams far larger than the L2, both long enough.
+bool measured_is_large(const Gpu *gpu, const Measured *row);
+Measured measured_power(const Measured *of, double watts);
 
 // Seconds (watts), by the simulator's own cost functions.
 double measured_prediction(const Gpu *gpu, const Measured *row); // channels as usual

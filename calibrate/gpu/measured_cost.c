@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "calibrate/gpu/measured.h"
+#include "models/hardware/power.h"
 #include "models/network/constants.h"
 #include "sim/check.h"
 
@@ -77,7 +78,7 @@ static double gpu_prediction(const Gpu *gpu, const Measured *row) {
     case MEASURED_BESIDE:
         return row->alone_seconds * (1 + gpu->interference);
     case MEASURED_POWER:
-        return gpu_power(gpu, 1);
+        return gpu_activity_watts(gpu, row->of_memory ? ACTIVITY_MEMORY : ACTIVITY_MATRIX);
     default:
         return collective_seconds(gpu, row);
     }
@@ -96,7 +97,22 @@ double measured_prediction(const Gpu *gpu, const Measured *row) {
 #define LARGE_SHARE 0.8 // of the time of a GEMM that its arithmetic alone would take, at the fitted rate
 #define LARGE_SECONDS 2e-4
 
-bool measured_is_large(const Gpu *gpu, const Gemm *gemm) {
+#define LARGE_L2S 20.0
+
+Measured measured_power(const Measured *of, double watts) {
+    Measured power = *of;
+    power.kind = MEASURED_POWER;
+    power.of_memory = of->kind == MEASURED_BYTES;
+    power.operation = power.of_memory ? "power of streams" : "power of gemm";
+    power.seconds = watts, power.noise = 0;
+    return power;
+}
+
+bool measured_is_large(const Gpu *gpu, const Measured *row) {
+    const Gemm *gemm = &row->gemm;
+    if (row->kind == MEASURED_BYTES)
+        return row->bytes > LARGE_L2S * gpu->l2_bytes && cold_memory_seconds(gpu, row->bytes) > LARGE_SECONDS;
+    if (row->kind != MEASURED_GEMM) return false;
     double rate = gpu->gemm_efficiency[gemm->precision] * gpu->sustained * gpu->peak_flops[gemm->precision];
     double arithmetic = gemm_flops(gemm) / rate;
     return arithmetic > LARGE_SECONDS && arithmetic > LARGE_SHARE * gemm_seconds(gpu, gemm);
@@ -109,7 +125,6 @@ const char *measured_name(Arena *arena, const Measured *row) {
     case MEASURED_GEMM:
     case MEASURED_ATTENTION:
     case MEASURED_BESIDE:
-    case MEASURED_POWER:
         return arena_printf(arena, "%s %s%lld x %lld x %lld", row->operation, batch, (long long)gemm->m,
                             (long long)gemm->n, (long long)gemm->k);
     case MEASURED_BYTES:
@@ -119,6 +134,10 @@ const char *measured_name(Arena *arena, const Measured *row) {
     case MEASURED_CHANNEL:
         if (row->kind == MEASURED_CHANNEL && row->algorithm == CHANNEL_START) return row->operation;
         return arena_printf(arena, "%s %.4g bytes, %d ranks", row->operation, row->bytes, row->ranks);
+    case MEASURED_POWER:
+        if (row->of_memory) return arena_printf(arena, "%s of %.4g bytes", row->operation, row->bytes);
+        return arena_printf(arena, "%s %s%lld x %lld x %lld", row->operation, batch, (long long)gemm->m,
+                            (long long)gemm->n, (long long)gemm->k);
     default:
         return row->operation;
     }

@@ -29,10 +29,10 @@ static void add_row(const Gpu *gpu, Measured row, Draft *draft) {
     row.line = draft->count + 1;
     if (row.kind == MEASURED_BESIDE) row.alone_seconds = gpu->launch_seconds + gemm_seconds(gpu, &row.gemm);
     draft->rows[draft->count++] = row;
-    if (row.kind != MEASURED_GEMM || !measured_is_large(gpu, &row.gemm)) return;
-    row.kind = MEASURED_POWER, row.operation = "power of gemm";
-    row.line = draft->count + 1;
-    draft->rows[draft->count++] = row;
+    if (!measured_is_large(gpu, &row)) return;
+    Measured power = measured_power(&row, 0);
+    power.line = draft->count + 1;
+    draft->rows[draft->count++] = power;
 }
 
 static Draft draft_of(Arena *arena, const Catalogue *catalogue, const Gpu *gpu) {
@@ -63,13 +63,15 @@ static Constants draw_truth(const Gpu *gpu, RandomStream *stream) {
     of->gemm_ramp = between(stream, 50, 200);
     of->wave_weight = between(stream, 0.3, 0.8);
     of->roofline_sharpness = between(stream, 1.7, 3.5);
+    of->wide_gemm_rate = between(stream, 0.5, 0.9);
     of->l2_speed_up = between(stream, 1.5, 4);
     of->l2_share = between(stream, 0.3, 0.8);
     of->issue_seconds = between(stream, 1.5e-6, 5e-6);
     of->copy_seconds = between(stream, 3e-6, 12e-6);
     of->host_link_efficiency = between(stream, 0.5, 0.9);
     of->interference = between(stream, 0.15, 0.5);
-    of->busy_power = between(stream, 0.6, 0.95);
+    of->matrix_power = between(stream, 0.6, 0.95);
+    of->memory_power = between(stream, 0.6, 0.95);
     of->collectives = (CollectiveFactors){.floor = between(stream, 0.7, 1.5),
                                           .hop = between(stream, 0.7, 1.5),
                                           .fill = between(stream, 0.7, 1.5),

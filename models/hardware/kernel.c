@@ -8,6 +8,7 @@
 
 #define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
     64.0                     // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
+#define WIDE_OUTPUT 18000.0  // elements: half of what a wide output costs; fitted to the FP32 rows of ten GPUs
 #define SPLIT_K_LEAST 256.0  // elements of K that a split keeps at least
 #define SPLIT_K_SECONDS 1e-6 // the second kernel, which adds the parts
 
@@ -102,6 +103,15 @@ static bool on_vector_units(const Gpu *gpu, Precision precision) {
     return gpu->peak_flops[precision] <= gpu->vector_flops[precision];
 }
 
+// cuBLAS lays the blocks of a wave along the contiguous side of the output first. Where a wave no longer reaches its
+// end, blocks share only one of the operands, and the other streams past the L2 once for each row of tiles. Seen on
+// vector units: their tiles are smaller, so they read more per FLOP. One width fits all GPUs; how much rate is left is
+// theirs.
+static double width_cost(const Gpu *gpu, const Gemm *gemm) {
+    double width = (double)gemm->n / WIDE_OUTPUT, square = width * width;
+    return 1 + (1 / gpu->wide_gemm_rate - 1) * square / (1 + square);
+}
+
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     CHECK(gemm->batch >= 0 && gemm->m >= 0 && gemm->n >= 0 && gemm->k >= 0);
     if (gemm->batch == 0 || gemm->m == 0 || gemm->n == 0 || gemm->k == 0) return 0;
@@ -117,6 +127,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .wave_weight = gpu->wave_weight,
         .units = on_vector_units(gpu, gemm->precision) ? &vector_units : &matrix_units,
     };
+    if (costs.units == &vector_units) costs.seconds_per_product *= width_cost(gpu, gemm);
     double memory = gemm_bytes(gemm) / bytes_attained(gpu);
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {

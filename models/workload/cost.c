@@ -249,7 +249,8 @@ static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
         kernels += pass->stretches[i].kernels;
     }
     if (kernels == 0) return 0;
-    double gpu = busy + kernels * work->gpu->launch_seconds, cpu = kernels * issue_seconds(work->training->framework, work->gpu);
+    double gpu = busy + kernels * work->gpu->launch_seconds,
+           cpu = kernels * issue_seconds(work->training->framework, work->gpu);
     double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
     return (total - busy) / kernels;
 }

@@ -69,7 +69,8 @@ static void add_interference(Builder *builder, OpList *list, const CostItem *bes
         if (list->items[i].kind == OP_WORK) work += list->items[i].time;
     if (beside->cause != CAUSE_TP) return;
     double together = fmin(builder->request->tp_traffic_seconds * beside->bytes, step_seconds(work));
-    if (together > 0) LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, builder->request->gpu->interference * together));
+    if (together > 0)
+        LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, builder->request->gpu->interference * together));
 }
 
 static void add_items(Builder *builder, OpList *list, const CostList *cost) {
