@@ -135,7 +135,7 @@ static int push_blocks(lua_State *L, Script *script, const Cluster *cluster, con
     set_number(L, "bucket_bytes", training->bucket_bytes);
     set_number(L, "tied_bytes", tied_bytes(training, &lowered->resolved));
     set_number(L, "traffic_seconds_per_byte", lowered->traffic_seconds);
-    set_number(L, "interference", INTERFERENCE_SHARE);
+    set_number(L, "interference", gpu->interference);
     set_optimizer(L, script->arena, training, gpu);
     return 1;
 }

@@ -306,6 +306,24 @@ TEST(a_budget_that_runs_out_skips_the_rest_and_says_so) {
     arena_close(arena);
 }
 
+// Hangs in every section: without an end of everything each of them would take its own grace.
+TEST(a_device_that_hangs_again_and_again_is_given_up_at_the_end_of_everything) {
+    Arena *arena = arena_open();
+    Fake fake = {.each = 1e-4, .hangs_at = "copy"};
+    BenchSettings settings = {.quick = true, .budget_seconds = 0.5, .only = "memory,launch", .grace_seconds = 0.1};
+    BenchMachine machine = bench_supposed_machine();
+    BenchPlan plan = bench_plan_open(&settings, &machine);
+    FILE *out = tmpfile();
+    BenchTally tally = bench_run(&fake_layer, &fake, &settings, &plan, out, NULL);
+    Rows rows = read_rows(arena, out);
+    EXPECT_INT(rows.all, plan.count); // each case has its row, and the file its end
+    EXPECT_INT(tally.measured + tally.skipped + tally.failed, plan.count);
+    EXPECT(rows.failed > 0 && rows.skipped > 0);
+    fclose(out);
+    bench_plan_close(&plan);
+    arena_close(arena);
+}
+
 // ---- The command.
 
 TEST(calibrate_run_prints_its_plan_without_a_gpu) {

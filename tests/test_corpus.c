@@ -4,6 +4,9 @@
 #include "sim/file.h"
 #include "tests/test.h"
 
+#define LLVMFuzzerTestOneInput fuzz_import
+#include "tests/fuzz/fuzz_import.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_json
 #include "tests/fuzz/fuzz_json.c"
 #undef LLVMFuzzerTestOneInput
@@ -47,6 +50,7 @@ static int replay(const char *folder, int (*run)(const uint8_t *, size_t)) {
     return count;
 }
 
+TEST(the_import_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_import", fuzz_import) >= 8); }
 TEST(the_json_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_json", fuzz_json) >= 8); }
 TEST(the_lua_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_lua", fuzz_lua) >= 8); }
 TEST(the_quantity_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_quantity", fuzz_quantity) >= 8); }

@@ -112,7 +112,8 @@ TEST(memory_kernels_run_at_the_attained_bandwidth_and_faster_in_the_cache) {
     const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "A100");
     double rate = gpu->memory_efficiency * gpu->memory_bytes_per_second;
     EXPECT_NEAR(memory_seconds(gpu, 10e9), 10e9 / rate, 0.002);
-    EXPECT_NEAR(memory_seconds(gpu, 1e6), 1e6 / rate / 2, 1e-9);
+    EXPECT_NEAR(memory_seconds(gpu, 1e6), 1e6 / rate / gpu->l2_speed_up, 1e-4);
+    EXPECT_NEAR(cold_memory_seconds(gpu, 1e6), 1e6 / rate, 1e-12);
     EXPECT(memory_seconds(gpu, 0) == 0);
     double before = 0;
     for (double bytes = 1e3; bytes < 1e10; bytes *= 1.1) {

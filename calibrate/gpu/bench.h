@@ -64,6 +64,7 @@ typedef struct BenchMachine {
     int64_t memory_bytes, l2_bytes;
     int max_sm_mhz, max_memory_mhz;
     double power_limit_watts;
+    int pcie_generation, pcie_lanes; // that GPU and slot agree on at most; 0: not told
 } BenchMachine;
 
 // What the device's own sensors say. 0: not told.

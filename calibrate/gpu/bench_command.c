@@ -18,7 +18,7 @@ static const char usage[] =
     "\n"
     "  --quick           a smaller plan: 100 s instead of 540 s\n"
     "  --only SECTION,…  these sections only\n"
-    "  --budget SECONDS  for everything; what does not fit is left out and said so\n"
+    "  --budget SECONDS  for everything; what does not fit is left out and said so, and 20 s later all is ended\n"
     "  -o, --output FILE where the measurements go (default: standard output)\n"
     "  --dry-run         print the plan and its duration, and touch no GPU\n"
     "\nSections:\n";
@@ -148,6 +148,6 @@ int bench_command(const BenchLayer *layer, void *device, int argc, char **argv) 
     if (asked.dry_run) return dry_run(&asked);
     if (layer) return measure(layer, device, &asked, argc, argv);
     fprintf(stderr, "error: this build holds no measuring program\n"
-                    "  hint: make cuda, then build/lockstep-bench; --dry-run prints the plan here\n");
+                    "  hint: make cuda, then build/cuda/lockstep-bench; --dry-run prints the plan here\n");
     return EXIT_WORLD;
 }

@@ -55,6 +55,8 @@ void bench_write_header(FILE *out, const BenchMachine *machine, const BenchSetti
     told(out, "max_sm_mhz", machine->max_sm_mhz);
     told(out, "max_memory_mhz", machine->max_memory_mhz);
     told(out, "power_limit_watts", machine->power_limit_watts);
+    told(out, "pcie_generation", machine->pcie_generation);
+    told(out, "pcie_lanes", machine->pcie_lanes);
     text(out, "driver", machine->driver);
     text(out, "runtime", machine->runtime);
     text(out, "versions", machine->versions);

@@ -15,6 +15,8 @@
 
 #define MOST_RESTARTS 5
 #define GRACE_SECONDS 20.0 // beyond its budget, before a section's process is ended: start, one slow case, end
+#define LEAST_SECONDS 1.0  // with less left no process is begun: it takes that long to start
+#define REAP_SECONDS 5.0   // for a process that was ended to be gone: one that a driver holds may never be
 
 static double now(void) {
     struct timespec at;
@@ -84,7 +86,7 @@ typedef struct Run {
     const BenchPlan *plan;
     FILE *out, *progress;
     bool on_terminal;
-    double begin;
+    double begin, end; // of everything: whatever happens, nothing is waited for beyond the end
     BenchTally tally;
     int at;      // the case that its process said it had begun, -1 before the first
     int written; // rows of the plan that are out, which is the next to come
@@ -187,6 +189,19 @@ static const char *how_it_ended(int status, bool in_time, char *text, size_t tex
     return text;
 }
 
+static double grace_of(const BenchSettings *settings) {
+    return settings->grace_seconds > 0 ? settings->grace_seconds : GRACE_SECONDS;
+}
+
+// The child has closed its pipe or was killed, so it is gone at once or never.
+static void reap(pid_t child, int *status) {
+    for (double begin = now(); now() - begin < REAP_SECONDS; usleep(2000)) {
+        pid_t gone = waitpid(child, status, WNOHANG);
+        if (gone == child || (gone < 0 && errno != EINTR)) return;
+    }
+    kill(child, SIGKILL);
+}
+
 // Runs cases [first, end) in a process; afterwards run->written says which rows are out.
 static void run_in_process(Run *run, int first, int end, double seconds, char *why, size_t why_bytes) {
     int ends[2], status = 0;
@@ -208,11 +223,11 @@ static void run_in_process(Run *run, int first, int end, double seconds, char *w
         _exit(code);
     }
     close(ends[1]);
-    double grace = run->settings->grace_seconds > 0 ? run->settings->grace_seconds : GRACE_SECONDS;
-    bool in_time = take_lines(run, ends[0], now() + seconds + grace, 1.5 * grace);
+    double grace = grace_of(run->settings);
+    bool in_time = take_lines(run, ends[0], fmin(now() + seconds + grace, run->end), 1.5 * grace);
     if (!in_time) kill(child, SIGKILL);
     close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    reap(child, &status);
     how_it_ended(status, in_time, why, why_bytes);
 }
 
@@ -220,15 +235,16 @@ static void run_section(Run *run, BenchSection section, double seconds) {
     int next = run->plan->first[section], end = run->plan->first[section + 1];
     double begin = now();
     char why[256];
-    for (int tries = 0; next < end && !interrupted; tries++) {
+    int tries = 0;
+    for (; next < end && !interrupted; tries++) {
         double left = seconds - (now() - begin);
-        if (tries > MOST_RESTARTS || (tries > 0 && left <= 0)) break;
+        if (tries > MOST_RESTARTS || left < fmin(LEAST_SECONDS, 0.1 * run->settings->budget_seconds)) break;
         run_in_process(run, next, end, left, why, sizeof why);
         next = run->written;
         if (next < end) write_for_child(run, next++, why, true);
     }
-    for (; next < end; next++)
-        write_for_child(run, next, interrupted ? "interrupted" : "its section was given up after failures", false);
+    const char *spent = tries > MOST_RESTARTS ? "its section was given up after failures" : "the time was spent";
+    for (; next < end; next++) write_for_child(run, next, interrupted ? "interrupted" : spent, false);
 }
 
 BenchTally bench_run(const BenchLayer *layer, void *device, const BenchSettings *settings, const BenchPlan *plan,
@@ -241,6 +257,7 @@ BenchTally bench_run(const BenchLayer *layer, void *device, const BenchSettings 
                .progress = progress,
                .on_terminal = progress && isatty(fileno(progress)),
                .begin = now()};
+    run.end = run.begin + settings->budget_seconds + grace_of(settings);
     struct sigaction stop = {.sa_handler = on_interrupt}, on_int, on_term;
     interrupted = 0;
     sigaction(SIGINT, &stop, &on_int);

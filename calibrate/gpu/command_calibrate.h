@@ -13,4 +13,8 @@ int calibrate_show(Arena *arena, int argc, char **argv, Problems *problems);
 int calibrate_import(Arena *arena, int argc, char **argv, Problems *problems);
 int calibrate_recovery(Arena *arena, int argc, char **argv, Problems *problems);
 
+// What to measure next, of a fit (command_fit.c).
+struct DeviceFit;
+void print_advice(Arena *arena, const struct DeviceFit *fit);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/profile.h"
+#include "models/network/constants.h"
 #include "sim/json.h"
 #include "sim/options.h"
 
@@ -42,20 +43,25 @@ static const char about[] =
 // ---- Many GPUs, from a CSV of GEMMs.
 
 static void print_table(const GemmData *data, const GemmFit *fit) {
-    printf("%-18s %-5s %5s  %-14s %-14s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b", "launch us",
-           "median", "p90", "bias");
+    printf("%-18s %-5s %5s  %-14s %-14s %-12s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b", "wide",
+           "launch us", "median", "p90", "bias");
     bool harness = false;
     for (int i = 0; i < fit->group_count; i++) {
         const GroupFit *group = &fit->groups[i];
         bool is_harness = group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS;
         harness |= is_harness;
-        printf("%-18s %-5s %5d  %.3f ± %-6.3f %.3f ± %-6.3f %5.1f ± %-4.1f%s  %5.1f %% %5.1f %% %+5.1f %%\n",
+        char wide[32] = "-"; // no vector units at work, so nothing to tell
+        if (!gemm_fit_on_tensor_cores(group->gpu, group->precision))
+            snprintf(wide, sizeof wide, "%.2f ± %.2f", group->wide_rate.value,
+                     group->wide_rate.value * group->wide_rate.sigma);
+        printf("%-18s %-5s %5d  %.3f ± %-6.3f %.3f ± %-6.3f %-12s%s %5.1f ± %-4.1f%s  %5.1f %% %5.1f %% %+5.1f %%\n",
                group->gpu->name, precision_name(group->precision), group->count, group->compute_efficiency.value,
                group->compute_efficiency.value * group->compute_efficiency.sigma, group->memory_efficiency.value,
-               group->memory_efficiency.value * group->memory_efficiency.sigma, 1e6 * group->launch_seconds.value,
-               1e6 * group->launch_seconds.value * group->launch_seconds.sigma, is_harness ? " *" : "  ",
-               100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
+               group->memory_efficiency.value * group->memory_efficiency.sigma, wide, wide[0] == '-' ? "" : " ",
+               1e6 * group->launch_seconds.value, 1e6 * group->launch_seconds.value * group->launch_seconds.sigma,
+               is_harness ? " *" : "  ", 100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
     }
+    printf("wide: share of the rate left to outputs far wider than 18,000 on vector units\n");
     printf("shared: K0 %.0f ± %.0f elements, wave weight %.2f ± %.2f, sharpness q %.2f ± %.2f\n", fit->ramp.value,
            fit->ramp.value * fit->ramp.sigma, fit->wave_weight.value, fit->wave_weight.value * fit->wave_weight.sigma,
            fit->sharpness.value, fit->sharpness.value * fit->sharpness.sigma);
@@ -104,6 +110,8 @@ static void print_json(const GemmData *data, const GemmFit *fit) {
         write_estimate(&json, "gemm_efficiency", group->compute_efficiency);
         write_estimate(&json, "memory_efficiency", group->memory_efficiency);
         write_estimate(&json, "launch_s", group->launch_seconds);
+        if (!gemm_fit_on_tensor_cores(group->gpu, group->precision))
+            write_estimate(&json, "wide_gemm_rate", group->wide_rate);
         write_number(&json, "median_error_pct", 100 * group->median_error);
         write_number(&json, "p90_error_pct", 100 * group->p90_error);
         write_number(&json, "bias_pct", 100 * group->bias);
@@ -116,22 +124,69 @@ static void print_json(const GemmData *data, const GemmFit *fit) {
 
 // ---- One GPU, from its own measurements.
 
+void print_advice(Arena *arena, const DeviceFit *fit) {
+    if (fit->advice[0].stray <= 0) return;
+    printf(
+        "\nby the uncertainty of these constants alone, predictions of what lockstep-bench measures stray by %.1f %%;\n"
+        "one more measurement shrinks that most at:\n",
+        100 * fit->stray);
+    for (int i = 0; i < ADVICES && fit->advice[i].stray > 0; i++)
+        printf("  %s%-44s to %.1f %%\n", i ? "then " : "     ", measured_name(arena, &fit->advice[i].what),
+               100 * fit->advice[i].stray);
+}
+
+static void print_clocks(const MeasuredFile *file) {
+    if (file->large_mhz <= 0) return;
+    printf("\nlarge GEMMs ran at %.0f MHz", file->large_mhz);
+    if (file->max_mhz > 0) printf(" of %.0f", file->max_mhz);
+    printf("; the power cap held %d of %d of them down\n", file->capped_count, file->large_count);
+}
+
 static void print_value(const DeviceParameter *parameter) {
-    bool is_time = strcmp(parameter->key, "launch_time") == 0;
-    double unit = is_time ? 1e6 : 1;
-    printf("  %-22s %10.4g %s", parameter->key, parameter->value * unit, is_time ? "us" : "  ");
+    double scale = parameter->scale;
+    printf("  %-22s %10.4g %-9s", parameter->key, parameter->value / scale, parameter->unit);
     if (parameter->identified)
-        printf("   %.4g to %.4g\n", parameter->low * unit, parameter->high * unit);
+        printf("   %.4g to %.4g\n", parameter->low / scale, parameter->high / scale);
     else
-        printf("   not identified by these measurements: the catalogue's\n");
+        printf("   not identified by these measurements: %s\n",
+               parameter->in_catalogue ? "the catalogue's" : "an order of magnitude");
+}
+
+static void print_values(const char *title, const DeviceFit *fit, bool in_catalogue) {
+    bool any = false;
+    for (int p = 0; p < fit->count; p++) {
+        if (fit->parameters[p].in_catalogue != in_catalogue) continue;
+        if (!any) printf("\n  %-22s %10s %-9s   95 %% interval\n", title, "value", "");
+        any = true;
+        print_value(&fit->parameters[p]);
+    }
+}
+
+// What runs among virtual ranks on one GPU has no link in its way. The simulator takes nothing from it, but the share
+// of LL's bandwidth must be like the one that it has.
+static void print_channel(const MeasuredFile *file, const DeviceFit *fit) {
+    const BlockChannel *channel = &fit->constants.channel;
+    bool told = false;
+    for (int p = 0; p < fit->count; p++)
+        told |= strcmp(fit->parameters[p].key, "reduce_rate_ll") == 0 && fit->parameters[p].identified;
+    print_values("told, no model takes it", fit, false);
+    if (!told) return;
+    int age = strcmp(file->gpu->architecture, "Hopper") == 0 || strcmp(file->gpu->architecture, "Ada") == 0 ||
+              strcmp(file->gpu->architecture, "Blackwell") == 0;
+    const ConstantRow *share = &constant_rows[LL_SHARE + age];
+    printf("  LL moves %.2f of what Simple does through a channel; \"%s\" of the simulator is %.2f ± %.0f %%\n",
+           channel->reduce_rate[CHANNEL_LL] / channel->reduce_rate[CHANNEL_SIMPLE], share->name, share->value,
+           100 * share->uncertainty);
+    printf("  no link was measured: the hops, rates and fills of the simulator's NCCL stay as they are\n");
 }
 
 static void print_errors(const char *title, const OperationError *errors, int count) {
     if (count == 0) return;
-    printf("\n%-18s %5s %8s %8s %8s\n", title, "rows", "median", "p90", "bias");
+    printf("\n%-24s %5s %8s %8s %8s\n", title, "rows", "median", "p90", "bias");
     for (int i = 0; i < count; i++)
-        printf("  %-16s %5d %6.1f %% %6.1f %% %+6.1f %%\n", errors[i].operation, errors[i].count,
-               100 * errors[i].median, 100 * errors[i].p90, 100 * errors[i].bias);
+        printf("  %-22s %5d %6.1f %% %6.1f %% %+6.1f %%%s\n", errors[i].operation, errors[i].count,
+               100 * errors[i].median, 100 * errors[i].p90, 100 * errors[i].bias,
+               errors[i].watched ? "  not fitted" : "");
 }
 
 static void print_strong_correlations(const DeviceFit *fit) {
@@ -174,12 +229,13 @@ static void print_device(Arena *arena, const MeasuredFile *file, const DeviceFit
     printf("%s (%s%s%s%s%s): %d measurements\n", file->gpu->name, file->gpu_name, file->driver[0] ? ", driver " : "",
            file->driver, file->date[0] ? ", " : "", file->date, file->count);
     if (file->failed + file->skipped + file->other > 0)
-        printf("left out: %d of what no constant here describes (links, collectives, attention …), %d skipped and %d "
-               "failed when measured\n",
+        printf("left out: %d of what no constant here describes (pageable copies, graphs, whole-GPU collectives …), %d "
+               "skipped and %d failed when measured\n",
                file->other, file->skipped, file->failed);
-    printf("\n  %-22s %10s      95 %% interval\n", "constant", "value");
-    for (int p = 0; p < fit->count; p++) print_value(&fit->parameters[p]);
+    print_values("constant", fit, true);
     print_strong_correlations(fit);
+    print_channel(file, fit);
+    print_clocks(file);
     print_errors("errors, all rows", fit->errors, fit->error_count);
     print_errors("errors, held out", fit->held_out, fit->held_out_count);
     if (fit->outlier_count > 0) printf("\noutliers (%d):\n", fit->outlier_count);
@@ -187,10 +243,7 @@ static void print_device(Arena *arena, const MeasuredFile *file, const DeviceFit
         printf("  line %-5d %-44s predicted %+.0f %%\n", fit->outliers[i].row->line,
                measured_name(arena, fit->outliers[i].row), 100 * fit->outliers[i].error);
     print_ranges(file);
-    if (fit->advice[0].gain > 0) printf("\nmeasuring again would shrink the error most at:\n");
-    for (int i = 0; i < 3 && fit->advice[i].gain > 0; i++)
-        printf("  %-44s takes %.1f %% of the variance of predictions away\n",
-               measured_name(arena, &fit->advice[i].what), 100 * fit->advice[i].gain);
+    print_advice(arena, fit);
 }
 
 static void write_errors(JsonWriter *json, const char *key, const OperationError *errors, int count) {
@@ -228,6 +281,8 @@ static void print_device_json(const MeasuredFile *file, const DeviceFit *fit) {
         write_number(&json, "high_95", fit->parameters[p].high);
         json_key(&json, "identified");
         json_write_bool(&json, fit->parameters[p].identified);
+        json_key(&json, "in_catalogue");
+        json_write_bool(&json, fit->parameters[p].in_catalogue);
         json_end_object(&json);
     }
     json_end_list(&json);
@@ -243,17 +298,17 @@ static void print_device_json(const MeasuredFile *file, const DeviceFit *fit) {
 
 static int fit_one(Arena *arena, const Options *options, const char *path, Problems *problems) {
     const char *output = option_text(options, "output", NULL);
-    const MeasuredFile *file =
-        measured_read(arena, catalogue_builtin(arena), path, option_text(options, "gpu", NULL), problems);
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    const MeasuredFile *file = measured_read(arena, catalogue, path, option_text(options, "gpu", NULL), problems);
     if (!file) return EXIT_INPUT;
     if (file->count < FEWEST_MEASUREMENTS) {
         problem_add(problems, (Where){path, 0}, "%d measurements that a fit can use are too few: it takes %d",
                     file->count, FEWEST_MEASUREMENTS);
-        problem_hint(problems, "sections gemm, memory, kernels and launch of lockstep-bench are what is fitted");
+        problem_hint(problems, "a full run of lockstep-bench has hundreds");
         return EXIT_INPUT;
     }
-    DeviceFit fit =
-        device_fit(arena, file->gpu, file->rows, file->count, (uint64_t)option_count(options, "seed", 1), false);
+    DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count,
+                               (uint64_t)option_count(options, "seed", 1), false);
     if (option_flag(options, "json"))
         print_device_json(file, &fit);
     else

@@ -31,14 +31,14 @@ int calibrate_recovery(Arena *arena, int argc, char **argv, Problems *problems) 
         return 0;
     }
     options_refuse_positional(options, 0, problems);
-    const Gpu *gpu =
-        find_gpu(arena, catalogue_builtin(arena), option_text(options, "gpu", "H100"), (Where){0}, problems);
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Gpu *gpu = find_gpu(arena, catalogue, option_text(options, "gpu", "H100"), (Where){0}, problems);
     int64_t trials = option_count(options, "trials", 200);
     double noise = option_quantity(options, "noise", 0.03);
     if (trials < 1 || trials > 100000) problem_add(problems, (Where){0}, "--trials lies between 1 and 100,000");
     if (!(noise > 0 && noise <= 0.5)) problem_add(problems, (Where){0}, "--noise lies between 0 and 0.5");
     if (problem_count(problems) > 0) return 2;
-    Recovery recovery = recovery_run(gpu, (int)trials, noise, (uint64_t)option_count(options, "seed", 1));
+    Recovery recovery = recovery_run(catalogue, gpu, (int)trials, noise, (uint64_t)option_count(options, "seed", 1));
     printf("%s, %d made-up measurements with %.1f %% noise, %d trials\n\n", gpu->name, recovery.rows, 100 * noise,
            (int)trials);
     printf("  %-22s %10s %12s %10s %12s\n", "constant", "identified", "in 95 % int.", "coverage", "mean error");

@@ -33,9 +33,9 @@ static const char about[] = "Compares what was measured with what the constants 
 // ---- Text.
 
 static void print_errors(const OperationError *errors, int count) {
-    printf("%-18s %5s %8s %8s %8s\n", "operation", "rows", "median", "p90", "bias");
+    printf("%-24s %5s %8s %8s %8s\n", "operation", "rows", "median", "p90", "bias");
     for (int i = 0; i < count; i++)
-        printf("%-18s %5d %6.1f %% %6.1f %% %+6.1f %%\n", errors[i].operation, errors[i].count, 100 * errors[i].median,
+        printf("%-24s %5d %6.1f %% %6.1f %% %+6.1f %%\n", errors[i].operation, errors[i].count, 100 * errors[i].median,
                100 * errors[i].p90, 100 * errors[i].bias);
 }
 
@@ -133,26 +133,39 @@ static bool plot(const Gpu *gpu, const MeasuredFile *file, const OperationError 
 
 // ---- The command.
 
+// No profile has constants of channels among virtual ranks: `calibrate fit` tells them.
+static const MeasuredFile *without_channels(Arena *arena, const MeasuredFile *all) {
+    MeasuredFile *file = ARENA_NEW(arena, MeasuredFile);
+    *file = *all;
+    file->rows = ARENA_ARRAY(arena, Measured, all->count + 1);
+    file->count = 0;
+    for (int i = 0; i < all->count; i++)
+        if (all->rows[i].kind != MEASURED_CHANNEL) file->rows[file->count++] = all->rows[i];
+    file->other += all->count - file->count;
+    return file;
+}
+
 static int show(Arena *arena, const Options *options, Problems *problems) {
     const char *profile = option_text(options, "profile", NULL), *output = option_text(options, "output", NULL);
     const Catalogue *catalogue = catalogue_with_profile(arena, profile, problems);
     if (!catalogue) return 4;
-    const MeasuredFile *file =
+    const MeasuredFile *all =
         measured_read(arena, catalogue, option_positional(options, 0), option_text(options, "gpu", NULL), problems);
-    if (!file) return 4;
+    if (!all) return 4;
+    const MeasuredFile *file = without_channels(arena, all);
     if (file->count == 0) {
         problem_add(problems, (Where){file->path, 0}, "no measurement here is of what a profile's constants describe");
         return 4;
     }
     int count;
-    OperationError *errors = device_errors(arena, file->gpu, file->rows, file->count, &count);
+    Constants constants = {*file->gpu, block_channel_usual()};
+    OperationError *errors = device_errors(arena, &constants, file->rows, file->count, &count);
     printf("%s, %s: %d measurements; %d of what no constant here describes, %d skipped, %d failed\n\n", file->gpu->name,
            profile ? profile : "the catalogue's constants", file->count, file->other, file->skipped, file->failed);
     print_errors(errors, count);
     print_worst(arena, file->gpu, file, (int)option_count(options, "rows", 10));
-    DeviceFit fit = device_fit(arena, file->gpu, file->rows, file->count, 1, false);
-    if (fit.advice[0].gain > 0) printf("\nmeasuring again would shrink the error of a fit most at:\n");
-    for (int i = 0; i < 3 && fit.advice[i].gain > 0; i++) printf("  %s\n", measured_name(arena, &fit.advice[i].what));
+    DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count, 1, false);
+    print_advice(arena, &fit);
     return !output || plot(file->gpu, file, errors, count, output, problems) ? 0 : 1;
 }
 

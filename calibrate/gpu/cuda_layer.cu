@@ -89,6 +89,11 @@ BenchStatus device_fill(Device *device, void *pointer, ElementType type, size_t 
     return BENCH_DONE;
 }
 
+BenchStatus device_spoil(Device *device, void *pointer, size_t bytes, BenchFault *fault) {
+    CUDA_TRY(fault, cudaMemsetAsync(pointer, 0xff, bytes, device->stream));
+    return BENCH_DONE;
+}
+
 double host_element(ElementType type, unsigned seed, unsigned long long i) {
     float value = random_element(seed, i);
     switch (type) {
@@ -201,9 +206,9 @@ static void close_device(void *of) {
 
 // ---- One case.
 
-static const Family *const families[BENCH_SECTION_COUNT] = {
-    &gemm_family,      &stream_family, &kernel_family,  &launch_family,      &transfer_family,
-    &attention_family, &nccl_family,   &virtual_family, &interference_family};
+static const Family *const families[BENCH_SECTION_COUNT] = {&gemm_family,   &stream_family,   &kernel_family,
+                                                            &launch_family, &transfer_family, &attention_family,
+                                                            &nccl_family,   &virtual_family,  &interference_family};
 
 static BenchStatus prepare_case(void *of, const BenchCase *which, int *sets, BenchFault *fault) {
     Device *device = (Device *)of;
@@ -217,21 +222,25 @@ static BenchStatus prepare_case(void *of, const BenchCase *which, int *sets, Ben
     return BENCH_DONE;
 }
 
-// The host gets a head start, so that what is timed is the device and not the host's handing over: the device waits
-// before the first event for as long as the host may take to issue everything.
 __global__ void wait_kernel(long long cycles) {
     long long begin = clock64();
     while (clock64() - begin < cycles) {}
 }
 
-static BenchStatus begin_case(void *of, int count, BenchFault *fault) {
-    Device *device = (Device *)of;
-    if (device->family->begin) return device->family->begin(device, count, fault);
-    if (device->of.clock != BENCH_EVENTS) return BENCH_DONE;
-    double seconds = fmin(20e-6 + 6e-6 * count, 8e-3);
+#define ISSUE_SECONDS 9e-6   // of one iteration at most: a cooperative launch, or cuBLAS
+#define QUEUE_SECONDS 9.2e-3 // a stream takes about 1,000 launches, then the host waits for it
+
+BenchStatus device_head_start(Device *device, int count, BenchFault *fault) {
+    double seconds = fmin(20e-6 + ISSUE_SECONDS * count, QUEUE_SECONDS);
     wait_kernel<<<1, 1, 0, device->stream>>>((long long)(seconds * 1.5e9)); // at any clock from 1 to 2 GHz or so
     LAUNCH_TRY(fault);
     return BENCH_DONE;
+}
+
+static BenchStatus begin_case(void *of, int count, BenchFault *fault) {
+    Device *device = (Device *)of;
+    if (device->family->begin) return device->family->begin(device, count, fault);
+    return device->of.clock == BENCH_EVENTS ? device_head_start(device, count, fault) : BENCH_DONE;
 }
 
 static BenchStatus launch_case(void *of, int count, BenchFault *fault) {
@@ -306,9 +315,9 @@ static double host_seconds(void *of) {
 
 int main(int argc, char **argv) {
     static Device device;
-    static const BenchLayer layer = {open_device,  close_device,    prepare_case, begin_case, launch_case,
-                                     record_event, elapsed_seconds, wait_all,     check_case, finish_case,
-                                     read_sensors, host_seconds};
+    static const BenchLayer layer = {open_device, close_device, prepare_case,    begin_case,
+                                     launch_case, record_event, elapsed_seconds, wait_all,
+                                     check_case,  finish_case,  read_sensors,    host_seconds};
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--rendezvous") == 0) return nccl_meet_command(argc, argv);
     return bench_command(&layer, &device, argc, argv);

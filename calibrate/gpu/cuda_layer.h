@@ -69,6 +69,9 @@ BenchStatus device_allocate(Device *device, size_t bytes, void **pointer, BenchF
 // So many of them in one piece, since an allocation takes the host longer than most kernels run.
 BenchStatus device_allocate_sets(Device *device, size_t bytes, int sets, void **pointers, BenchFault *fault);
 BenchStatus device_allocate_pinned(Device *device, size_t bytes, void **pointer, BenchFault *fault);
+// The device waits for as long as the host may take to hand over `count` iterations, so that what is timed after it is
+// the device alone.
+BenchStatus device_head_start(Device *device, int count, BenchFault *fault);
 // How many sets of so many bytes it takes for none of them to be left in the L2 when its turn comes again.
 int device_sets_for(const Device *device, double bytes);
 
@@ -85,6 +88,8 @@ __host__ __device__ inline float random_element(unsigned seed, unsigned long lon
 }
 BenchStatus device_fill(Device *device, void *pointer, ElementType type, size_t count, unsigned seed,
                         BenchFault *fault);
+// Results that nobody wrote must not look right because an earlier case left them there: NaN, or a large odd number.
+BenchStatus device_spoil(Device *device, void *pointer, size_t bytes, BenchFault *fault);
 double host_element(ElementType type, unsigned seed, unsigned long long i); // what device_fill wrote there
 // `count` elements from `first` on, as numbers on the host.
 BenchStatus device_fetch(const void *pointer, ElementType type, size_t first, size_t count, double *out,

@@ -187,6 +187,7 @@ static BenchStatus nccl_prepare(Device *device, const BenchCase *of, int *sets, 
             TRY(device_allocate(device, (size_t)of->bytes + 16, (void **)&group.out[i], fault));
         Device there = *device; // fills run in the stream of the GPU that holds the buffer
         there.stream = group.streams[i];
+        if (!in_place) TRY(device_spoil(&there, group.out[i], (size_t)of->bytes, fault));
         TRY(device_fill(&there, group.in[i], FLOAT32, (size_t)of->bytes / sizeof(float), SEED_RANK + i, fault));
         CUDA_TRY(fault, cudaStreamSynchronize(group.streams[i]));
     }
@@ -312,6 +313,7 @@ static BenchStatus measure_meeting(const Meeting *meeting, const BenchCase *of, 
     result->iterations = of->bytes <= ((int64_t)1 << 20) ? 50 : of->bytes <= ((int64_t)64 << 20) ? 10 : 3;
     TRY(device_fill(&device, meeting->in, FLOAT32, (size_t)of->bytes / sizeof(float), SEED_RANK + meeting->rank,
                     fault));
+    TRY(device_spoil(&device, meeting->out, (size_t)of->bytes, fault));
     TRY(repeat_meeting(meeting, of, 1, &samples[0], fault));
     TRY(check_rank(of, meeting->rank, meeting->ranks, meeting->out, &sum, fault));
     result->check.error = error_relative(&sum);

@@ -32,6 +32,8 @@ void nvml_open(const char *bus_id, BenchMachine *machine) {
     if (!nvml.library) return;
     NvmlCall start = (NvmlCall)dlsym(nvml.library, "nvmlInit_v2");
     NvmlByBus by_bus = (NvmlByBus)dlsym(nvml.library, "nvmlDeviceGetHandleByPciBusId_v2");
+    NvmlNumber generation = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetMaxPcieLinkGeneration");
+    NvmlNumber lanes = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetMaxPcieLinkWidth");
     NvmlVersion version = (NvmlVersion)dlsym(nvml.library, "nvmlSystemGetDriverVersion");
     nvml.clock = (NvmlClock)dlsym(nvml.library, "nvmlDeviceGetClockInfo");
     nvml.most_clock = (NvmlClock)dlsym(nvml.library, "nvmlDeviceGetMaxClockInfo");
@@ -49,6 +51,8 @@ void nvml_open(const char *bus_id, BenchMachine *machine) {
     if (nvml.most_clock && nvml.most_clock(nvml.device, CLOCK_SM, &number) == 0) machine->max_sm_mhz = (int)number;
     if (nvml.most_clock && nvml.most_clock(nvml.device, CLOCK_MEMORY, &number) == 0)
         machine->max_memory_mhz = (int)number;
+    if (generation && generation(nvml.device, &number) == 0) machine->pcie_generation = (int)number;
+    if (lanes && lanes(nvml.device, &number) == 0) machine->pcie_lanes = (int)number;
     if (nvml.limit && nvml.limit(nvml.device, &number) == 0) machine->power_limit_watts = 1e-3 * number;
 }
 

@@ -4,6 +4,13 @@
 // that they have come. This gives the bandwidth of a channel, the rate of reduction and the latency of a step; it says
 // nothing of links between GPUs.
 //
+// Memory order. A sender's block writes a slot, meets at a barrier, and one thread of it makes a fence of the GPU and
+// raises the counter; a receiver's thread sees the counter, makes a fence, and its block meets at a barrier before it
+// reads. The slot goes back the same way. LL needs neither for data: an aligned store of 8 bytes is seen whole, and the
+// flag in it is the number of the slot's filling, which a slot that is used every fourth time sees again after 2^32
+// fillings. Ranks wait only for blocks that are there: the launch is cooperative, so all of them are, and a slot waits
+// only for an earlier step of its receiver, so that no circle closes.
+//
 // Every wait ends: after SPIN_CYCLES a rank gives up, says so in a word that all others look at, and the kernel ends.
 #include "calibrate/gpu/cuda_layer.h"
 
@@ -51,17 +58,24 @@ typedef struct End {
 
 __device__ bool has_failed(const Collective *of) { return *(volatile unsigned *)of->failed != 0; }
 
+// As NCCL does it: __threadfence() would also put all loads and stores of the GPU in one order, which takes longer.
+__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+// Looking whether others gave up is another trip to memory, so only once in a while.
+__device__ bool gives_up(const Collective *of, int tries, long long begin) {
+    if (tries % 256 != 255) return false;
+    if (has_failed(of)) return true;
+    if (clock64() - begin <= SPIN_CYCLES) return false;
+    atomicExch(of->failed, 1u);
+    return true;
+}
+
 // By one thread: until the counter has reached the target, or never.
 __device__ bool wait_for(const Collective *of, const volatile unsigned long long *counter, unsigned long long target) {
     long long begin = clock64();
-    while (*counter < target) {
-        if (has_failed(of)) return false;
-        if (clock64() - begin > SPIN_CYCLES) {
-            atomicExch(of->failed, 1u);
-            return false;
-        }
-    }
-    __threadfence(); // what was written before the counter is now to be seen
+    for (int tries = 0; *counter < target; tries++)
+        if (gives_up(of, tries, begin)) return false;
+    fence(); // what was written before the counter is now to be seen
     return true;
 }
 
@@ -81,13 +95,7 @@ __device__ float2 ll_load(const Collective *of, const float *line, unsigned flag
                      : "=r"(a), "=r"(flag_a), "=r"(b), "=r"(flag_b)
                      : "l"(line)
                      : "memory");
-        if (flag_a == flag && flag_b == flag) break;
-        if (tries % 256 != 255) continue;
-        if (has_failed(of)) break;
-        if (clock64() - begin > SPIN_CYCLES) {
-            atomicExch(of->failed, 1u);
-            break;
-        }
+        if ((flag_a == flag && flag_b == flag) || gives_up(of, tries, begin)) break;
     }
     return make_float2(__uint_as_float(a), __uint_as_float(b));
 }
@@ -163,7 +171,7 @@ __device__ bool step(const Collective *of, End *from, int from_count, const floa
     for (int i = 0; i < from_count; i++) from[i].done++;
     for (int i = 0; i < to_count; i++) to[i].done++;
     if (threadIdx.x == 0) {
-        __threadfence();
+        fence();
         for (int i = 0; i < from_count; i++) from[i].connection->emptied = from[i].done;
         for (int i = 0; i < to_count; i++) to[i].connection->filled = to[i].done;
     }
@@ -205,12 +213,11 @@ __device__ void ring(const Collective *of, int rank, int channel, const float *i
             size_t items = piece_of(whole, n, which, &first);
             const float *source = in + begin + first;
             float *target = out + begin + first;
-            bool ok = s == 0       ? step(of, NULL, 0, source, NULL, &to, 1, items)
-                      : s < n - 1  ? step(of, &from, 1, source, NULL, &to, 1, items)
-                      : s == n - 1 ? step(of, &from, 1, source, target, &to, 1, items)
-                      : s < 2 * n - 2
-                          ? step(of, &from, 1, NULL, target, &to, 1, items)
-                          : step(of, &from, 1, NULL, target, NULL, 0, items);
+            bool ok = s == 0          ? step(of, NULL, 0, source, NULL, &to, 1, items)
+                      : s < n - 1     ? step(of, &from, 1, source, NULL, &to, 1, items)
+                      : s == n - 1    ? step(of, &from, 1, source, target, &to, 1, items)
+                      : s < 2 * n - 2 ? step(of, &from, 1, NULL, target, &to, 1, items)
+                                      : step(of, &from, 1, NULL, target, NULL, 0, items);
             if (!ok) return;
         }
     }
@@ -289,6 +296,7 @@ static BenchStatus read_case(const BenchCase *of, Collective *collective, BenchF
     else
         collective->algorithm = RING;
     if (of->ranks < 2 || of->blocks < 1) return bench_skip(fault, "fewer than two ranks");
+    if (collective->count / (size_t)of->ranks < 4) return bench_skip(fault, "less than 16 bytes for each rank");
     return BENCH_DONE;
 }
 
@@ -324,9 +332,9 @@ BenchStatus virtual_prepare(Device *device, const BenchCase *of, BenchFault *fau
 BenchStatus virtual_launch(Device *device, cudaStream_t stream, BenchFault *fault) {
     (void)device;
     void *arguments[] = {&running.of};
-    CUDA_TRY(fault, cudaLaunchCooperativeKernel((const void *)collective_kernel,
-                                                dim3(running.of.ranks * running.of.blocks), dim3(THREADS), arguments,
-                                                (size_t)running.shared_bytes, stream));
+    CUDA_TRY(fault,
+             cudaLaunchCooperativeKernel((const void *)collective_kernel, dim3(running.of.ranks * running.of.blocks),
+                                         dim3(THREADS), arguments, (size_t)running.shared_bytes, stream));
     return BENCH_DONE;
 }
 

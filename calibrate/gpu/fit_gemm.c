@@ -20,7 +20,7 @@ typedef struct Prior {
 } Prior;
 
 enum { RAMP, WAVE, SHARPNESS, SHARED_COUNT };
-enum { COMPUTE, MEMORY, LAUNCH, OWN_COUNT };
+enum { COMPUTE, MEMORY, LAUNCH, WIDE, OWN_COUNT };
 
 static double logit(double share) { return log(share / (1 - share)); }
 static double share_of(double x) { return 1 / (1 + exp(-x)); }
@@ -42,6 +42,8 @@ static Prior own_prior(int which) {
         return (Prior){logit(0.75), 1};
     case MEMORY:
         return (Prior){logit(0.85), 1};
+    case WIDE:
+        return (Prior){logit(0.9), 1};
     default:
         return (Prior){log(5e-6), 2};
     }
@@ -73,6 +75,7 @@ static Gpu trial_gpu(const Task *task, const double *x, int group) {
     gpu.gemm_efficiency[task->groups[group]->precision] = share_of(own[COMPUTE]);
     gpu.memory_efficiency = share_of(own[MEMORY]);
     gpu.launch_seconds = exp(own[LAUNCH]);
+    gpu.wide_gemm_rate = share_of(own[WIDE]);
     return gpu;
 }
 
@@ -251,15 +254,18 @@ static void report_group(Arena *arena, Task *task, const Solution *solution, con
                       .count = task->groups[group]->count,
                       .compute_efficiency = share_estimate(x[COMPUTE], sigma[COMPUTE]),
                       .memory_efficiency = share_estimate(x[MEMORY], sigma[MEMORY]),
-                      .launch_seconds = log_estimate(x[LAUNCH], sigma[LAUNCH])};
+                      .launch_seconds = log_estimate(x[LAUNCH], sigma[LAUNCH]),
+                      .wide_rate = share_estimate(x[WIDE], sigma[WIDE])};
     Task half = *task;
     memcpy(half.shared, half_shared, sizeof half.shared);
     score(arena, &half, solution->half, group, seed, fit);
 }
 
-static bool on_tensor_cores(const GemmGroup *group) {
-    return group->gpu->peak_flops[group->precision] > group->gpu->vector_flops[group->precision];
+bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision) {
+    return gpu->peak_flops[precision] > gpu->vector_flops[precision];
 }
+
+static bool on_tensor_cores(const GemmGroup *group) { return gemm_fit_on_tensor_cores(group->gpu, group->precision); }
 
 GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed) {
     GemmFit fit = {.groups = ARENA_ARRAY(arena, GroupFit, data->group_count), .group_count = data->group_count};

@@ -36,6 +36,7 @@ typedef struct GroupFit {
     Precision precision;
     int count, held_out;
     Estimate compute_efficiency, memory_efficiency, launch_seconds;
+    Estimate wide_rate; // of wide outputs on vector units; the prior where there are none
     double median_error, p90_error,
         bias; // |predicted / measured - 1| on shapes the fit had not seen; bias: median of the signed
 } GroupFit;
@@ -48,6 +49,8 @@ typedef struct GemmFit {
 
 // Errors come from a fit to half of the shapes, values from all; the halves are drawn from a stream named by the seed.
 GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed);
+
+bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision);
 
 // A launch this long is the measuring program's, not the GPU's: it is fitted, but no constant of the GPU.
 #define HARNESS_LAUNCH_SECONDS 10e-6

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "calibrate/collectives/nccl_log.h"
 #include "models/hardware/hardware.h"
 #include "sim/csv.h"
 #include "sim/file.h"
@@ -107,6 +108,17 @@ static void nccl_line(Import *import, char *line, const char *operation, int ran
     nccl_half(import, operation, cells[2], ranks, bytes, us, cells[count - 1], true);
 }
 
+// Its JSON, which the reader of logs for validate collectives knows.
+static bool nccl_json(Import *import, const char *all, size_t bytes, const char *operation) {
+    const NcclLog *log = nccl_log_read_text(import->arena, import->path, all, bytes, import->problems);
+    if (!log) return false;
+    import_header(import, "nccl-tests");
+    for (int i = 0; i < log->row_count; i++)
+        nccl_half(import, operation, "", 0, log->rows[i].bytes, 1e6 * log->rows[i].seconds, "", false);
+    if (import->rows == 0) problem_add(import->problems, (Where){import->path, 0}, "no result is in this");
+    return import->rows > 0;
+}
+
 bool import_nccl_tests(Import *import) {
     size_t bytes;
     int ranks = 0;
@@ -120,6 +132,7 @@ bool import_nccl_tests(Import *import) {
         problem_hint(import->problems, "--operation all_reduce says it");
         return false;
     }
+    if (all[strspn(all, " \t\r\n")] == '{') return nccl_json(import, all, bytes, operation);
     import_header(import, "nccl-tests");
     for (char *save, *line = strtok_r(all, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strstr(line, "Rank") && strstr(line, "Pid"))

@@ -75,6 +75,8 @@ static void write_gpu(Arena *arena, JsonWriter *json, const GemmFit *fit, const 
                          group->count, 100 * group->median_error);
         write_fact(json, arena_printf(arena, "gemm_efficiency_%s", precision_name(group->precision)),
                    group->compute_efficiency, NULL, "fitted", source);
+        if (!gemm_fit_on_tensor_cores(gpu, group->precision))
+            write_fact(json, "wide_gemm_rate", group->wide_rate, NULL, "fitted", source);
         // Memory-bound GEMMs are the short ones, so a long launch in the timing hides the memory too.
         if (!is_best_timed(fit, i) || group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS) continue;
         write_fact(json, "memory_efficiency", group->memory_efficiency, NULL, "fitted", source);
@@ -116,10 +118,12 @@ bool profile_write_device(Arena *arena, const MeasuredFile *measured, const Devi
     begin_gpu(&json, measured->gpu);
     for (int p = 0; p < fit->count; p++) {
         const DeviceParameter *parameter = &fit->parameters[p];
-        bool is_time = strcmp(parameter->key, "launch_time") == 0;
-        if (!parameter->identified) continue;
+        bool has_unit = parameter->scale != 1;
+        if (!parameter->identified || !parameter->in_catalogue) continue;
         write_fact(&json, parameter->key, (Estimate){parameter->value, parameter->sigma},
-                   is_time ? arena_printf(arena, "%.3f us", 1e6 * parameter->value) : NULL, "measured", source);
+                   has_unit ? arena_printf(arena, "%.4g %s", parameter->value / parameter->scale, parameter->unit)
+                            : NULL,
+                   "measured", source);
     }
     json_end_object(&json);
     return end_profile(&json, &file, problems);

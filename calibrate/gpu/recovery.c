@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/fit_parameters.h"
 #include "sim/random.h"
 
 typedef struct Draft {
@@ -13,27 +14,36 @@ typedef struct Draft {
     int count;
 } Draft;
 
-static Draft draft_of(Arena *arena, const Gpu *gpu) {
-    BenchSettings settings = {.budget_seconds = 540, .only = "gemm,memory,kernels,launch"};
+// As many GPUs as the largest node of them has, so that there are collectives.
+static int most_gpus(const Catalogue *catalogue, const Gpu *gpu) {
+    int most = 1;
+    for (int i = 0; i < catalogue->node_count; i++)
+        if (node_gpu(catalogue, &catalogue->nodes[i], 0) == gpu && catalogue->nodes[i].gpu_count > most)
+            most = catalogue->nodes[i].gpu_count;
+    return most < 8 ? most : 8;
+}
+
+static void add_row(const Gpu *gpu, Measured row, Draft *draft) {
+    bool has_type = row.kind == MEASURED_GEMM || row.kind == MEASURED_ATTENTION || row.kind == MEASURED_BESIDE;
+    if (has_type && !gpu_supports(gpu, row.gemm.precision)) return;
+    row.line = draft->count + 1;
+    if (row.kind == MEASURED_BESIDE) row.alone_seconds = gpu->launch_seconds + gemm_seconds(gpu, &row.gemm);
+    draft->rows[draft->count++] = row;
+    if (!measured_is_large(gpu, &row)) return;
+    Measured power = measured_power(&row, 0);
+    power.line = draft->count + 1;
+    draft->rows[draft->count++] = power;
+}
+
+static Draft draft_of(Arena *arena, const Catalogue *catalogue, const Gpu *gpu) {
+    BenchSettings settings = {.budget_seconds = 540};
     BenchMachine machine = bench_supposed_machine();
+    machine.gpu_count = most_gpus(catalogue, gpu);
     BenchPlan plan = bench_plan_open(&settings, &machine);
-    Draft draft = {ARENA_ARRAY(arena, Measured, plan.count), 0};
+    Draft draft = {ARENA_ARRAY(arena, Measured, 2 * plan.count), 0};
     for (int i = 0; i < plan.count; i++) {
-        const BenchCase *of = &plan.cases[i];
-        Measured row = {.line = i + 1, .operation = of->section == BENCH_GEMM ? of->type : of->operation};
-        row.gemm = (Gemm){.batch = of->batch, .m = of->m, .n = of->n, .k = of->k};
-        row.bytes = of->moved_bytes;
-        if (of->section == BENCH_GEMM) {
-            row.kind = MEASURED_GEMM;
-            if (!precision_from_name(of->type, &row.gemm.precision) || !gpu_supports(gpu, row.gemm.precision)) continue;
-        } else if (of->section == BENCH_LAUNCH) {
-            row.kind = MEASURED_LAUNCH;
-            if (strcmp(of->variant, "stream") != 0) continue;
-        } else {
-            row.kind = MEASURED_BYTES;
-            if (strcmp(of->operation, "strided") == 0) continue;
-        }
-        draft.rows[draft.count++] = row;
+        Measured row;
+        if (measured_from_case(arena, catalogue, gpu, &plan.cases[i], &row)) add_row(gpu, row, &draft);
     }
     bench_plan_close(&plan);
     return draft;
@@ -43,41 +53,61 @@ static double between(RandomStream *stream, double low, double high) {
     return low + (high - low) * random_uniform(stream);
 }
 
-static Gpu draw_truth(const Gpu *gpu, RandomStream *stream) {
-    Gpu truth = *gpu;
+static Constants draw_truth(const Gpu *gpu, RandomStream *stream) {
+    Constants truth = {*gpu, block_channel_usual()};
+    Gpu *of = &truth.gpu;
     for (int p = 0; p < PRECISION_COUNT; p++)
-        if (gpu_supports(gpu, (Precision)p)) truth.gemm_efficiency[p] = between(stream, 0.5, 0.9);
-    truth.memory_efficiency = between(stream, 0.7, 0.95);
-    truth.launch_seconds = between(stream, 1.5e-6, 6e-6);
-    truth.gemm_ramp = between(stream, 50, 200);
-    truth.wave_weight = between(stream, 0.3, 0.8);
-    truth.roofline_sharpness = between(stream, 1.7, 3.5);
+        if (gpu_supports(gpu, (Precision)p)) of->gemm_efficiency[p] = between(stream, 0.5, 0.9);
+    of->memory_efficiency = between(stream, 0.7, 0.95);
+    of->launch_seconds = between(stream, 1.5e-6, 6e-6);
+    of->gemm_ramp = between(stream, 50, 200);
+    of->wave_weight = between(stream, 0.3, 0.8);
+    of->roofline_sharpness = between(stream, 1.7, 3.5);
+    of->wide_gemm_rate = between(stream, 0.5, 0.9);
+    of->l2_speed_up = between(stream, 1.5, 4);
+    of->l2_share = between(stream, 0.3, 0.8);
+    of->issue_seconds = between(stream, 1.5e-6, 5e-6);
+    of->copy_seconds = between(stream, 3e-6, 12e-6);
+    of->host_link_efficiency = between(stream, 0.5, 0.9);
+    of->interference = between(stream, 0.15, 0.5);
+    of->matrix_power = between(stream, 0.6, 0.95);
+    of->memory_power = between(stream, 0.6, 0.95);
+    of->collectives = (CollectiveFactors){.floor = between(stream, 0.7, 1.5),
+                                          .hop = between(stream, 0.7, 1.5),
+                                          .fill = between(stream, 0.7, 1.5),
+                                          .rate = between(stream, 0.7, 1.2)};
+    BlockChannel *channel = &truth.channel;
+    channel->start_seconds *= between(stream, 0.5, 2);
+    for (int p = 0; p < CHANNEL_PROTOCOLS; p++) {
+        channel->step_seconds[p] *= between(stream, 0.5, 2);
+        channel->reduce_rate[p] *= between(stream, 0.5, 2);
+        channel->copy_rate[p] *= between(stream, 0.5, 2);
+    }
     return truth;
 }
 
-static double truth_of(const Gpu *truth, const DeviceParameter *parameter) {
-    static const struct {
-        const char *key;
-        size_t offset;
-    } places[] = {{"memory_efficiency", offsetof(Gpu, memory_efficiency)},
-                  {"launch_time", offsetof(Gpu, launch_seconds)},
-                  {"gemm_ramp", offsetof(Gpu, gemm_ramp)},
-                  {"wave_weight", offsetof(Gpu, wave_weight)},
-                  {"roofline_sharpness", offsetof(Gpu, roofline_sharpness)}};
-    double value = truth->gemm_efficiency[parameter->precision];
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (strcmp(places[i].key, parameter->key) == 0)
-            memcpy(&value, (const char *)truth + places[i].offset, sizeof value);
-    return value;
+static double truth_of(Arena *arena, const Constants *truth, const char *key) {
+    Constants constants = *truth;
+    Free frees[MOST_DEVICE_PARAMETERS];
+    int count = list_frees(&truth->gpu, frees);
+    for (int f = 0; f < count; f++)
+        if (strcmp(free_key(arena, &frees[f]), key) == 0) return *free_place(&constants, &frees[f]);
+    return NAN;
 }
 
-static void score(const Gpu *truth, const DeviceFit *fit, Recovery *recovery) {
-    recovery->count = fit->count;
+static RecoveryRow *row_of(Recovery *recovery, const char *key) {
+    for (int p = 0; p < recovery->count; p++)
+        if (strcmp(recovery->parameters[p].key, key) == 0) return &recovery->parameters[p];
+    RecoveryRow *row = &recovery->parameters[recovery->count++];
+    snprintf(row->key, sizeof row->key, "%s", key);
+    return row;
+}
+
+static void score(Arena *arena, const Constants *truth, const DeviceFit *fit, Recovery *recovery) {
     for (int p = 0; p < fit->count; p++) {
         const DeviceParameter *parameter = &fit->parameters[p];
-        RecoveryRow *row = &recovery->parameters[p];
-        double exact = truth_of(truth, parameter);
-        snprintf(row->key, sizeof row->key, "%s", parameter->key);
+        RecoveryRow *row = row_of(recovery, parameter->key);
+        double exact = truth_of(arena, truth, parameter->key);
         if (!parameter->identified) continue;
         row->identified++;
         row->held += parameter->low <= exact && exact <= parameter->high;
@@ -85,19 +115,24 @@ static void score(const Gpu *truth, const DeviceFit *fit, Recovery *recovery) {
     }
 }
 
-Recovery recovery_run(const Gpu *gpu, int trials, double noise, uint64_t seed) {
+Recovery recovery_run(const Catalogue *catalogue, const Gpu *gpu, int trials, double noise, uint64_t seed) {
     Recovery recovery = {.count = 0};
+    Arena *kept = arena_open();
+    Draft draft = draft_of(kept, catalogue, gpu);
+    recovery.rows = draft.count;
     for (int trial = 0; trial < trials; trial++) {
         Arena *arena = arena_open();
         RandomStream stream = random_stream(seed, "recovery trial", (uint64_t)trial);
-        Gpu truth = draw_truth(gpu, &stream);
-        Draft draft = draft_of(arena, gpu);
-        for (int i = 0; i < draft.count; i++)
-            draft.rows[i].seconds = measured_prediction(&truth, &draft.rows[i]) * exp(noise * random_normal(&stream));
-        DeviceFit fit = device_fit(arena, gpu, draft.rows, draft.count, seed, true);
-        recovery.rows = draft.count;
-        score(&truth, &fit, &recovery);
+        Constants truth = draw_truth(gpu, &stream);
+        for (int i = 0; i < draft.count; i++) {
+            Measured *row = &draft.rows[i];
+            row->noise = noise;
+            row->seconds = constants_prediction(&truth, row) * exp(noise * random_normal(&stream));
+        }
+        DeviceFit fit = device_fit(arena, NULL, gpu, draft.rows, draft.count, seed, true);
+        score(arena, &truth, &fit, &recovery);
         arena_close(arena);
     }
+    arena_close(kept);
     return recovery;
 }

@@ -15,6 +15,7 @@ typedef struct Recovery {
     int count, rows;
 } Recovery;
 
-Recovery recovery_run(const Gpu *gpu, int trials, double noise, uint64_t seed);
+// On the shapes of the full plan, and NCCL's collectives over a node of the catalogue with this GPU.
+Recovery recovery_run(const Catalogue *catalogue, const Gpu *gpu, int trials, double noise, uint64_t seed);
 
 #endif

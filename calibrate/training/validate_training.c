@@ -38,6 +38,10 @@ static const OptionSpec specs[] = {
     {.name = "cross",
      .kind = OPTION_FLAG,
      .help = "fit factors on the times by cause to all families but one, and score that one; for each"},
+    {.name = "profile",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE.json",
+     .help = "parts measured, as lockstep calibrate fit writes them, in place of the catalogue's"},
     {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "every row, by cause, and what was assumed"},
     {"rows", OPTION_TEXT, "OUT.csv", .help = "every row, skipped ones with the reason: " ROW_COLUMNS},
     {.name = "csv", .kind = OPTION_FLAG, .help = "print every row as CSV instead of tables"},
@@ -112,7 +116,8 @@ static void print_text(Arena *arena, const Options *options, const Scores *score
 }
 
 static int validate(Arena *arena, const Options *options, Problems *problems) {
-    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    if (!catalogue) return EXIT_INPUT;
     MeasuredRuns runs = {.count = 0};
     int files = option_positional_count(options);
     bool readable = true; // a bad cell costs its row only, and is told at the end

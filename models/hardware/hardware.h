@@ -15,6 +15,12 @@ const char *precision_name(Precision precision);
 bool precision_from_name(const char *name, Precision *precision); // case ignored; "amp", "mixed" are fp16
 int precision_bytes(Precision precision);                         // of one stored element; tf32 is 4, fp4 is 1
 
+// How collectives inside a node compare with those of all machines that the network model was fitted to: factors, 1
+// usual (models/network/constants.h says of what).
+typedef struct CollectiveFactors {
+    double floor, hop, fill, rate;
+} CollectiveFactors;
+
 // How a number is known. The order is from best to worst.
 typedef enum FactKind { FACT_MEASURED, FACT_FITTED, FACT_DATASHEET, FACT_ASSUMED, FACT_KIND_COUNT } FactKind;
 const char *fact_kind_name(FactKind kind);
@@ -71,6 +77,13 @@ typedef struct Gpu {
     double roofline_sharpness;               // q of the smooth maximum
     double gemm_ramp;                        // K0: elements of K that a tile's start and end cost
     double wave_weight;                      // how far a last, partly filled wave costs a whole one (0 to 1)
+    double wide_gemm_rate;                   // of a GEMM on vector units whose output is far wider than L2 and TLB like
+    double l2_speed_up, l2_share;            // of the memory's bandwidth; of the L2 that keeps the last kernel's data
+    double issue_seconds;                    // the host takes for an empty kernel
+    double copy_seconds;                     // of a copy between host and GPU, however small
+    double host_link_efficiency;             // of the raw rate of its PCIe slot, in pinned copies
+    double interference;                     // share of collectives' time that they take from kernels beside them
+    CollectiveFactors collectives;
     const Fact *facts;
     int fact_count;
 } Gpu;

@@ -8,10 +8,9 @@
 
 #define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
     64.0                     // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
+#define WIDE_OUTPUT 18000.0  // elements: half of what a wide output costs; fitted to the FP32 rows of ten GPUs
 #define SPLIT_K_LEAST 256.0  // elements of K that a split keeps at least
 #define SPLIT_K_SECONDS 1e-6 // the second kernel, which adds the parts
-#define L2_SPEED_UP 2.0      // L2 bandwidth is 2 to 3 times that of DRAM (te42kyfo/gpu-benches, gpu-l2-cache)
-#define L2_SHARE_KEPT 0.5    // of the L2: the rest is evicted between kernels
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
 // 64x32 in the kernel names of NeuSight's traces). Their tiles do less work in the time that it takes to start and end
@@ -104,6 +103,15 @@ static bool on_vector_units(const Gpu *gpu, Precision precision) {
     return gpu->peak_flops[precision] <= gpu->vector_flops[precision];
 }
 
+// cuBLAS lays the blocks of a wave along the contiguous side of the output first. Where a wave no longer reaches its
+// end, blocks share only one of the operands, and the other streams past the L2 once for each row of tiles. Seen on
+// vector units: their tiles are smaller, so they read more per FLOP. One width fits all GPUs; how much rate is left is
+// theirs.
+static double width_cost(const Gpu *gpu, const Gemm *gemm) {
+    double width = (double)gemm->n / WIDE_OUTPUT, square = width * width;
+    return 1 + (1 / gpu->wide_gemm_rate - 1) * square / (1 + square);
+}
+
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     CHECK(gemm->batch >= 0 && gemm->m >= 0 && gemm->n >= 0 && gemm->k >= 0);
     if (gemm->batch == 0 || gemm->m == 0 || gemm->n == 0 || gemm->k == 0) return 0;
@@ -119,6 +127,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .wave_weight = gpu->wave_weight,
         .units = on_vector_units(gpu, gemm->precision) ? &vector_units : &matrix_units,
     };
+    if (costs.units == &vector_units) costs.seconds_per_product *= width_cost(gpu, gemm);
     double memory = gemm_bytes(gemm) / bytes_attained(gpu);
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {
@@ -136,6 +145,10 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
 }
 
 double memory_seconds(const Gpu *gpu, double bytes) {
-    double in_cache = smaller(bytes, L2_SHARE_KEPT * gpu->l2_bytes);
-    return (in_cache / L2_SPEED_UP + (bytes - in_cache)) / bytes_attained(gpu);
+    // A soft knee: what a cache keeps ends over a factor of two or so in size, not at once.
+    double kept = gpu->l2_share * gpu->l2_bytes, ratio = bytes / kept, square = ratio * ratio;
+    double in_cache = bytes / sqrt(sqrt(1 + square * square));
+    return (in_cache / gpu->l2_speed_up + (bytes - in_cache)) / bytes_attained(gpu);
 }
+
+double cold_memory_seconds(const Gpu *gpu, double bytes) { return bytes / bytes_attained(gpu); }

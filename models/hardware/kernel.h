@@ -21,6 +21,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm);
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes);
 // A kernel that only moves bytes: bytes / (memory_efficiency x bandwidth), L2 when the working set fits it.
 double memory_seconds(const Gpu *gpu, double bytes);
+double cold_memory_seconds(const Gpu *gpu, double bytes); // none of them in the L2
 // Peak FLOP/s that MFU is counted against: dense datasheet peak.
 double gpu_peak(const Gpu *gpu, Precision precision);
 bool gpu_supports(const Gpu *gpu, Precision precision);

@@ -28,6 +28,7 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 #define POWER(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_POWER, "W", 0.1, 1e6)
 #define MONEY(key_, member_, unit_) NUMBER(key_, member_, false, QUANTITY_NUMBER, unit_, 1e-3, 1e9)
 #define SHARE(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_NUMBER, "", 1e-3, 1)
+#define FACTOR(key_, member_) NUMBER(key_, member_, false, QUANTITY_NUMBER, "of usual", 0.05, 20)
 #define FLOPS(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_FLOPS_RATE, "FLOP/s", 1e8, 1e18)
 
 #define S Gpu
@@ -70,6 +71,17 @@ static const Field gpu_fields[] = {
     NUMBER("roofline_sharpness", roofline_sharpness, true, QUANTITY_NUMBER, "", 1, 20),
     NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),
     NUMBER("wave_weight", wave_weight, true, QUANTITY_NUMBER, "", 0, 1),
+    SHARE("wide_gemm_rate", wide_gemm_rate, false),
+    NUMBER("l2_speed_up", l2_speed_up, false, QUANTITY_NUMBER, "of memory", 1, 20),
+    SHARE("l2_share", l2_share, false),
+    TIME("issue_time", issue_seconds, false),
+    TIME("host_copy_time", copy_seconds, false),
+    SHARE("host_link_efficiency", host_link_efficiency, false),
+    SHARE("interference", interference, false),
+    FACTOR("collective_floor", collectives.floor),
+    FACTOR("collective_hop", collectives.hop),
+    FACTOR("collective_fill", collectives.fill),
+    FACTOR("collective_rate", collectives.rate),
 };
 #undef S
 
@@ -303,7 +315,21 @@ static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
     return fact_find(gpu->facts, gpu->fact_count, key) != NULL;
 }
 
+// What a part need not say, as "gpu_defaults" of the catalogue has it with its sources.
+static void fill_usual(Gpu *gpu) {
+    const struct {
+        double *place, usual;
+    } values[] = {{&gpu->wide_gemm_rate, 0.9},   {&gpu->l2_speed_up, 2},     {&gpu->l2_share, 0.5},
+                  {&gpu->issue_seconds, 2.2e-6}, {&gpu->copy_seconds, 6e-6}, {&gpu->host_link_efficiency, 0.8},
+                  {&gpu->interference, 0.3},     {&gpu->matrix_power, 0.9},  {&gpu->memory_power, 0.85},
+                  {&gpu->collectives.floor, 1},  {&gpu->collectives.hop, 1}, {&gpu->collectives.fill, 1},
+                  {&gpu->collectives.rate, 1}};
+    for (int i = 0; i < COUNT_OF(values); i++)
+        if (*values[i].place == 0) *values[i].place = values[i].usual;
+}
+
 void gpu_finish(Gpu *gpu, Where where, Problems *problems) {
+    fill_usual(gpu);
     if (!gpu->nvlink) gpu->nvlink = "";
     if (!gpu->form) gpu->form = "";
     if (!gpu_states(gpu, "tensor_clock", "")) gpu->tensor_hz = gpu->boost_hz;

@@ -110,6 +110,9 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
 };
 // clang-format on
 
+const ConstantId node_factors[NODE_FACTORS] = {PLATFORM_FLOOR, PLATFORM_INSIDE_HOP, PLATFORM_FILL,
+                                               PLATFORM_INSIDE_RATE};
+
 NcclConstants nccl_constants_shipped(void) {
     NcclConstants constants;
     for (int i = 0; i < CONSTANT_COUNT; i++) constants.values[i] = constant_rows[i].value * constant_rows[i].scale;

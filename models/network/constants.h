@@ -108,6 +108,10 @@ typedef struct ConstantRow {
 
 extern const ConstantRow constant_rows[CONSTANT_COUNT];
 
+// The constants of a platform that measurements inside one node tell: what NodeShape.collective_factors multiplies.
+enum { NODE_FACTORS = 4 };
+extern const ConstantId node_factors[NODE_FACTORS];
+
 // A set of values in SI units, when others than the shipped ones are tried.
 typedef struct NcclConstants {
     double values[CONSTANT_COUNT];

@@ -69,6 +69,22 @@ static double farthest_seconds(const Network *network, const Group *group) {
     return farthest;
 }
 
+// A machine that was measured has factors of its own on the shipped constants: of a mixed group, the first node's.
+static const NcclConstants *own_constants(Arena *arena, const NodeShape *shape) {
+    NcclConstants constants = nccl_constants_shipped();
+    bool differ = false;
+    for (int i = 0; i < NODE_FACTORS; i++) {
+        double factor = shape->collective_factors[i];
+        if (factor <= 0 || factor == 1) continue;
+        constants.values[node_factors[i]] *= factor;
+        differ = true;
+    }
+    if (!differ) return NULL;
+    NcclConstants *own = ARENA_NEW(arena, NcclConstants);
+    *own = constants;
+    return own;
+}
+
 Group group_create(Arena *arena, const Network *network, const int *ranks, int rank_count) {
     Group group = {
         .network = network, .rank_count = rank_count, .rdma = true, .superchip = true, .in_switch_reduction = true};
@@ -84,6 +100,7 @@ Group group_create(Arena *arena, const Network *network, const int *ranks, int r
         add_block(&group, &block);
     }
     group.blocks = blocks;
+    group.constants = own_constants(arena, layout_of(network, node_of_rank(network, group.ranks[0]))->shape);
     group.network_seconds = network->fabric.latency_seconds + farthest_seconds(network, &group);
     return group;
 }

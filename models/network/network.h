@@ -33,6 +33,7 @@ typedef struct NodeShape {
     int sockets;
     int gpus_per_pcie_switch;       // 0: each GPU on the CPU's own lanes
     double pcie_bytes_per_second;   // x16, one direction, raw
+    double pcie_share;              // of it that copies attain; 0: usual
     double socket_bytes_per_second; // between sockets, one direction
     double host_memory_bytes_per_second;
     int nic_count; // 0: no scale-out network
@@ -41,6 +42,7 @@ typedef struct NodeShape {
     bool superchip;        // GPU and CPU in one package (GH200, GB200)
     bool numa_per_switch;  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
     const struct NodeInterior *interior; // imported (interior.h): says how parts hang together; NULL: evenly
+    double collective_factors[4]; // on constants of NCCL inside the node, in the order of node_factors; 0: 1
     bool deep_switches;                  // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
 } NodeShape;
 

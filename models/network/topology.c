@@ -172,7 +172,8 @@ static int part_of_place(const Layout *layout, int place) {
 
 static void add_pcie(Arena *arena, Layout *layout, const Placement *placement) {
     const NodeShape *shape = layout->shape;
-    double rate = PCIE_SHARE * shape->pcie_bytes_per_second;
+    double share = shape->pcie_share > 0 ? shape->pcie_share : PCIE_SHARE;
+    double rate = share * shape->pcie_bytes_per_second;
     layout->gpu_parent = ARENA_ARRAY(arena, int16_t, shape->gpu_count);
     for (int gpu = 0; gpu < shape->gpu_count; gpu++) {
         int parent = part_of_place(layout, placement->gpus[gpu]);

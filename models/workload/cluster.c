@@ -8,7 +8,7 @@
 #include "sim/check.h"
 
 // PCIe raw payload rate of an x16 slot and direction, before protocol overhead, by generation (PCI-SIG).
-static double pcie_bytes_per_second(int generation, int lanes) {
+double pcie_bytes_per_second(int generation, int lanes) {
     static const double per_lane[] = {0, 0.25e9, 0.5e9, 0.985e9, 1.969e9, 3.938e9, 7.563e9};
     if (generation < 1) generation = 3;
     if (generation > 6) generation = 6;
@@ -49,6 +49,10 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
     int generation = gpu->pcie_generation < type->pcie_generation || type->pcie_generation < 1 ? gpu->pcie_generation
                                                                                                : type->pcie_generation;
     shape.pcie_bytes_per_second = pcie > 0 ? pcie : pcie_bytes_per_second(generation, gpu->pcie_lanes);
+    shape.pcie_share = gpu->host_link_efficiency;
+    const CollectiveFactors *factors = &gpu->collectives;
+    double in_order[] = {factors->floor, factors->hop, factors->fill, factors->rate};
+    memcpy(shape.collective_factors, in_order, sizeof in_order);
     shape.socket_bytes_per_second = type->socket_bytes_per_second;
     shape.host_memory_bytes_per_second = type->host_memory_bytes_per_second;
     shape.nic_count = type->nic_count;

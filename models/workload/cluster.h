@@ -46,6 +46,8 @@ typedef struct Cluster {
     const struct ClusterMoney *money; // money.h
 } Cluster;
 
+double pcie_bytes_per_second(int generation, int lanes); // raw, one direction
+
 // NULL after problems.
 const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems);
 // The same cluster with another number of GPUs (single group), for scaling studies.

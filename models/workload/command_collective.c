@@ -63,6 +63,7 @@ static const OptionSpec specs[] = {
     {"gpus-per-process", OPTION_COUNT, "N", .help = "nccl-tests' -g: one process launches for so many GPUs; 1"},
     {"backend", OPTION_CHOICE, .help = "nccl, gloo or mpi", .choices = backend_names,
      .choice_count = COUNT_OF(backend_names)},
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"cpu", OPTION_FLAG, .help = "arrays in CPU memory (gloo and mpi)"},
     {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
     {"verbose", OPTION_FLAG, .help = "also the times between which it lies nine times in ten", .letter = 'v'},
@@ -235,7 +236,8 @@ static const FlowPlan *plan_messages(Arena *arena, const Asked *asked, const Col
 
 static void build_cluster(Asked *asked, const Options *options, Problems *problems) {
     Arena *arena = asked->arena;
-    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    if (!catalogue) return;
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
     *group = (NodeGroup){.type = node_from_text(arena, catalogue, option_text(options, "node", ""),

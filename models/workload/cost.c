@@ -69,6 +69,9 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
 // The queue of kernels is full or empty, with little in between: the fourth power is a nearly hard maximum.
 #define ISSUE_SHARPNESS 4.0
 
+// The issue times above are of hosts that take so long for an empty kernel: a slower one takes longer for all it does.
+#define USUAL_ISSUE_SECONDS 2.2e-6
+
 // Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
 // and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
 #define ADAM_BYTES 40.0
@@ -233,6 +236,10 @@ static double stretch_seconds(const Stretch *stretch) {
     return seconds;
 }
 
+static double issue_seconds(Framework framework, const Gpu *gpu) {
+    return framework_traits(framework)->issue_seconds * gpu->issue_seconds / USUAL_ISSUE_SECONDS;
+}
+
 // The CPU issues kernels ahead of the GPU: whichever is slower over the whole block sets the time, and what exceeds the
 // kernels' own work is launch time, each kernel an equal part of it.
 static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
@@ -242,7 +249,8 @@ static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
         kernels += pass->stretches[i].kernels;
     }
     if (kernels == 0) return 0;
-    double gpu = busy + kernels * work->gpu->launch_seconds, cpu = kernels * work->traits->issue_seconds;
+    double gpu = busy + kernels * work->gpu->launch_seconds,
+           cpu = kernels * issue_seconds(work->training->framework, work->gpu);
     double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
     return (total - busy) / kernels;
 }
@@ -374,7 +382,7 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     double bytes = training->optimizer == OPTIMIZER_ADAM ? adam : SGD_BYTES;
     if (training->mixed_precision) bytes += MIXED_BYTES;
     double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);
-    double issue = fmax(gpu->launch_seconds, traits_of->issue_seconds);
+    double issue = fmax(gpu->launch_seconds, issue_seconds(training->framework, gpu));
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 

@@ -56,6 +56,7 @@ void make_data_channels(Lowering *l) {
         }
         if (request.host_to_gpu_bytes > 0) {
             int count = network_route_from_host(l->cluster->network, rank, links, &latency);
+            latency += l->cluster->gpu_of[rank]->copy_seconds;
             own_channel(l, rank, SLOT_HOST, latency, request.host_to_gpu_bytes, links, count);
         }
     }
@@ -74,6 +75,7 @@ static void offload_channel(Lowering *l, int rank, int slot, const ShapeList *sh
     links[0] = l->scratch_links[network_node_of(l->cluster->network, rank)];
     if (slot == SLOT_TO_HOST) count = network_route_to_host(l->cluster->network, rank, links, &latency);
     if (slot == SLOT_FROM_HOST) count = network_route_from_host(l->cluster->network, rank, links, &latency);
+    if (slot == SLOT_TO_HOST || slot == SLOT_FROM_HOST) latency += l->cluster->gpu_of[rank]->copy_seconds;
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
     for (int i = 0; i < shapes->count; i++) plans[i] = own_plan(l, latency, shapes->items[i].bytes, links, count);
     Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = 1};

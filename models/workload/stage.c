@@ -63,14 +63,15 @@ int new_mark(Builder *builder) { return builder->mark_count++; }
 
 // ---- What one micro-batch costs in a chunk.
 
-// Tensor-parallel kernels take SMs from the products beside them.
+// Tensor-parallel kernels take SMs and memory bandwidth from the products beside them.
 static void add_interference(Builder *builder, OpList *list, const CostItem *beside) {
     SimTime work = 0;
     for (int i = list->count - 2; i >= 0 && list->items[i].label != BESIDE; i--)
         if (list->items[i].kind == OP_WORK) work += list->items[i].time;
     if (beside->cause != CAUSE_TP) return;
     double together = fmin(builder->request->tp_traffic_seconds * beside->bytes, step_seconds(work));
-    if (together > 0) LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, INTERFERENCE_SHARE * together));
+    if (together > 0)
+        LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, builder->request->gpu->interference * together));
 }
 
 static void add_items(Builder *builder, OpList *list, const CostList *cost) {

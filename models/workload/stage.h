@@ -31,10 +31,6 @@ enum {
     SLOT_COUNT
 };
 
-// NCCL's kernels hold SMs and memory bandwidth while they run beside others: 24 to 32 of 108 to 132 SMs; 0.2 to 0.4
-// fits FSDP runs.
-#define INTERFERENCE_SHARE 0.3
-
 // A collective that a channel must be able to do: becomes a Plan of the same number.
 typedef struct Shape {
     CollectiveOp op;

@@ -52,7 +52,7 @@ static SimTime work_of_list(const OpList *list) {
 
 static void put_interference(Builder *builder, const OpList *beside, double bytes) {
     double together = fmin(builder->request->traffic_seconds * bytes, step_seconds(work_of_list(beside)));
-    if (together > 0) put(builder, STREAM_MAIN, work_op(CAUSE_DP, INTERFERENCE_SHARE * together));
+    if (together > 0) put(builder, STREAM_MAIN, work_op(CAUSE_DP, builder->request->gpu->interference * together));
 }
 
 // Horovod copies gradients into one buffer and their sums out of it: each is read and written twice.
