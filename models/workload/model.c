@@ -21,7 +21,7 @@ static const Alias aliases[] = {
     {"gpt3-large", "gpt3-760m"}, {"gpt3-xl", "gpt3-1.3b"}, {"megatron-529.6b", "megatron-530b"},
     {"megatron-1008b", "megatron-1t"}, {"mt-nlg-530b", "megatron-530b"}, {"bert-base-uncased", "bert-base"},
     {"bert-large-uncased", "bert-large"}, {"llama-7b", "llama-2-7b"}, {"llama-13b", "llama-2-13b"},
-    {"llama-70b", "llama-2-70b"}, {"llama-3.1-8b", "llama-3-8b"}, {"llama-3.1-70b", "llama-3-70b"},
+    {"llama-70b", "llama-2-70b"}, {"llama-30b", "llama-33b"}, {"llama-405b", "llama-3.1-405b"}, {"llama-3.1-8b", "llama-3-8b"}, {"llama-3.1-70b", "llama-3-70b"},
     {"resnet-50-v1.5", "resnet-50"}, {"mnist-mlp", "mlp-mnist"}, {"mobilenetv2-100", "mobilenet-v2"},
     {"seresnext-101-32x4d", "se-resnext-101-32x4d"}, {"seresnext-50-32x4d", "se-resnext-50-32x4d"},
     {"seresnet-50", "se-resnet-50"}, {"vit-b-16", "vit-base-patch16"}, {"vit-b-32", "vit-base-patch32"},

@@ -18,6 +18,10 @@ typedef struct PublishedShape {
 #define BERT_SOURCE "Devlin et al. 2018"
 #define LLAMA2_SOURCE "Touvron et al. 2023 (Llama 2)"
 #define LLAMA3_SOURCE "Grattafiori et al. 2024 (Llama 3)"
+#define LLAMA1_SOURCE "Touvron et al. 2023 (LLaMA), table 2"
+#define QWEN25_SOURCE "Qwen Team 2024 (Qwen2.5); config.json"
+#define QWEN3_SOURCE "Qwen Team 2025 (Qwen3), table 1; config.json"
+#define QWEN3_HEAD_DIM 128 // whatever the width
 
 // One row a model. kv_heads 0: as many as heads; ffn 0: 4 x hidden.
 // clang-format off
@@ -53,6 +57,19 @@ static const PublishedShape shapes[] = {
     {"llama-2-70b", "llama", LLAMA2_SOURCE, 80, 8192, 64, 8, 28672, 32000, 4096},
     {"llama-3-8b", "llama", LLAMA3_SOURCE, 32, 4096, 32, 8, 14336, 128256, 8192},
     {"llama-3-70b", "llama", LLAMA3_SOURCE, 80, 8192, 64, 8, 28672, 128256, 8192},
+    {"llama-3.1-405b", "llama", LLAMA3_SOURCE, 126, 16384, 128, 8, 53248, 128256, 131072},
+    {"llama-33b", "llama", LLAMA1_SOURCE, 60, 6656, 52, 0, 17920, 32000, 2048},
+    {"llama-65b", "llama", LLAMA1_SOURCE, 80, 8192, 64, 0, 22016, 32000, 2048},
+    {"mistral-7b", "llama", "Jiang et al. 2023 (Mistral 7B), table 1; attention over the whole sequence", 32, 4096, 32, 8, 14336, 32000, 32768},
+    {"mistral-large-123b", "llama", "mistralai/Mistral-Large-Instruct-2407, config.json", 88, 12288, 96, 8, 28672, 32768, 131072},
+    {"qwen2.5-7b", "qwen2.5", QWEN25_SOURCE, 28, 3584, 28, 4, 18944, 152064, 32768},
+    {"qwen2.5-32b", "qwen2.5", QWEN25_SOURCE, 64, 5120, 40, 8, 27648, 152064, 32768},
+    {"qwen2.5-72b", "qwen2.5", QWEN25_SOURCE, 80, 8192, 64, 8, 29568, 152064, 32768},
+    {"qwen3-8b", "qwen3", QWEN3_SOURCE, 36, 4096, 32, 8, 12288, 151936, 32768},
+    {"qwen3-14b", "qwen3", QWEN3_SOURCE, 40, 5120, 40, 8, 17408, 151936, 32768},
+    {"qwen3-32b", "qwen3", QWEN3_SOURCE, 64, 5120, 64, 8, 25600, 151936, 32768},
+    {"mpt-7b", "mpt", "MosaicML 2023 (MPT-7B), config.json", 32, 4096, 32, 0, 0, 50432, 2048},
+    {"mpt-30b", "mpt", "MosaicML 2023 (MPT-30B), config.json", 48, 7168, 64, 0, 0, 50432, 8192},
 };
 // clang-format on
 const int transformer_count = sizeof shapes / sizeof *shapes;
@@ -69,7 +86,8 @@ static bool is_family(const PublishedShape *shape, const char *family) { return 
 
 const Model *transformer_named(Arena *arena, int index) {
     const PublishedShape *shape = &shapes[index];
-    bool llama = is_family(shape, "llama"), bert = is_family(shape, "bert");
+    bool mpt = is_family(shape, "mpt"), bert = is_family(shape, "bert"), qwen2 = is_family(shape, "qwen2.5");
+    bool qwen3 = is_family(shape, "qwen3"), llama = is_family(shape, "llama") || qwen2 || qwen3;
     Model *model = ARENA_NEW(arena, Model);
     *model = (Model){
         .name = shape->name,
@@ -81,16 +99,18 @@ const Model *transformer_named(Arena *arena, int index) {
         .hidden = shape->hidden,
         .heads = shape->heads,
         .kv_heads = shape->kv_heads ? shape->kv_heads : shape->heads,
-        .head_dim = shape->hidden / shape->heads,
+        .head_dim = qwen3 ? QWEN3_HEAD_DIM : shape->hidden / shape->heads,
         .ffn = shape->ffn ? shape->ffn : 4 * shape->hidden,
         .vocab = shape->vocab,
         .max_positions = shape->max_positions,
         .gated_mlp = llama,
         .tied_embedding = !llama,
-        .learned_positions = !llama,
-        .biases = !llama,
+        .learned_positions = !llama && !mpt,
+        .biases = !llama && !mpt,
+        .query_biases = qwen2,
+        .query_norms = qwen3,
         .causal = !bert,
-        .rms_norm = llama,
+        .rms_norm = llama || mpt, // MPT's norms have no biases either
         .head_share = bert ? MASKED_SHARE : 1,
     };
     return model;

@@ -1,0 +1,176 @@
+// What facts of software change in a block's cost: frozen weights, 16-bit models, fused losses, waiting for traffic,
+// fused dispatch of tokens. Each against a formula or a law.
+#include <math.h>
+
+#include "models/hardware/kernel.h"
+#include "models/workload/cost.h"
+#include "models/workload/simulate.h"
+#include "tests/test.h"
+
+typedef struct Bench {
+    Arena *arena;
+    const Catalogue *catalogue;
+    Problems *problems;
+    const Gpu *gpu;
+    TrainingSpec training;
+} Bench;
+
+static Bench bench_open(const char *model) {
+    Bench bench = {.arena = arena_open()};
+    bench.catalogue = catalogue_builtin(bench.arena);
+    bench.problems = problems_create(bench.arena);
+    bench.gpu = find_gpu(bench.arena, bench.catalogue, "A100", (Where){0}, bench.problems);
+    bench.training = (TrainingSpec){.model = find_model(bench.arena, model, (Where){0}, bench.problems),
+                                    .layout = {.tp = 1, .pp = 1, .vpp = 1},
+                                    .seq_len = 1024,
+                                    .precision = BF16,
+                                    .mixed_precision = true,
+                                    .framework = FRAMEWORK_MEGATRON,
+                                    .attention = ATTENTION_FLASH,
+                                    .optimizer = OPTIMIZER_ADAM,
+                                    .bucket_bytes = 25 << 20,
+                                    .overlap_grad_reduce = true};
+    return bench;
+}
+
+static BlockCost cost_of(const Bench *bench, int block) {
+    return block_cost(bench->training.model, block, &bench->training, 2, bench->gpu);
+}
+
+static double seconds_of(const CostList *list, Cause cause) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].cause == cause) seconds += list->items[i].seconds;
+    return seconds;
+}
+
+static double bytes_of(const CostList *list, Cause cause, bool beside_only) {
+    double bytes = 0;
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].cause == cause && (list->items[i].beside || !beside_only)) bytes += list->items[i].bytes;
+    return bytes;
+}
+
+static int head_of(const Bench *bench) { return bench->training.model->block_count - 1; }
+
+// ---- LoRA.
+
+TEST(frozen_weights_have_no_gradients_of_their_own) {
+    Bench bench = bench_open("gpt3-6.7b");
+    BlockCost all = cost_of(&bench, 1);
+    bench.training.lora_rank = 16;
+    BlockCost frozen = cost_of(&bench, 1);
+    double forward = seconds_of(&all.forward, CAUSE_GEMM);
+    EXPECT_NEAR(seconds_of(&frozen.forward, CAUSE_GEMM), forward, 1e-12);
+    // Of backward's two products of each weight one is left, as long as forward's but for its shape.
+    EXPECT_NEAR(seconds_of(&frozen.backward, CAUSE_GEMM), forward, 0.03);
+    EXPECT_NEAR(seconds_of(&all.backward, CAUSE_GEMM), 2 * forward, 0.03);
+    EXPECT(seconds_of(&frozen.forward, CAUSE_MEMORY) > seconds_of(&all.forward, CAUSE_MEMORY)); // adapters
+    arena_close(bench.arena);
+}
+
+// Rank r: r (h + 3 h) beside the query, key and value product, r (h + h) beside the output product, in each layer.
+TEST(adapters_are_the_trained_share_of_parameters_traffic_and_memory) {
+    Bench bench = bench_open("gpt3-6.7b");
+    const Model *model = bench.training.model;
+    double whole = gradient_bytes(&bench.training);
+    Memory all = memory_estimate(model, &bench.training, 0, head_of(&bench), 1, 1, 1, bench.gpu);
+    EXPECT_NEAR(trained_share(&bench.training), 1, 0);
+    for (int rank = 8; rank <= 64; rank *= 2) {
+        bench.training.lora_rank = rank;
+        double share = 6.0 * rank * model->hidden * model->layers / model_parameters(model);
+        EXPECT_NEAR(trained_share(&bench.training), share, 1e-12);
+        EXPECT_NEAR(gradient_bytes(&bench.training), whole * share, 1e-12);
+        Memory frozen = memory_estimate(model, &bench.training, 0, head_of(&bench), 1, 1, 1, bench.gpu);
+        EXPECT_NEAR(frozen.bytes[MEMORY_WEIGHTS], all.bytes[MEMORY_WEIGHTS], 0);
+        EXPECT_NEAR(frozen.bytes[MEMORY_GRADIENTS], share * all.bytes[MEMORY_GRADIENTS], 1e-12);
+        EXPECT_NEAR(frozen.bytes[MEMORY_OPTIMIZER], share * all.bytes[MEMORY_OPTIMIZER], 1e-12);
+    }
+    arena_close(bench.arena);
+}
+
+// ---- Precision of the model, and its loss.
+
+TEST(a_model_cast_to_16_bits_reduces_16_bit_gradients_and_casts_nothing) {
+    Bench bench = bench_open("gpt3-1.3b");
+    bench.training.framework = FRAMEWORK_EAGER;
+    double autocast = seconds_of(&(CostList[]){cost_of(&bench, 1).forward}[0], CAUSE_MEMORY);
+    EXPECT_NEAR(gradient_bytes(&bench.training), 4, 0);
+    bench.training.half_weights = true;
+    BlockCost half = cost_of(&bench, 1);
+    EXPECT_NEAR(gradient_bytes(&bench.training), 2, 0);
+    EXPECT(seconds_of(&half.forward, CAUSE_MEMORY) < 0.8 * autocast);
+    arena_close(bench.arena);
+}
+
+// Megatron's loss moves 38 and 14 bytes per logit, a fused one 8 and 10.
+TEST(a_fused_loss_saves_its_bytes_of_every_logit) {
+    Bench bench = bench_open("gpt3-1.3b");
+    double logits = 2.0 * 1024 * bench.training.model->vocab;
+    BlockCost apart = cost_of(&bench, head_of(&bench));
+    bench.training.fused_loss = true;
+    BlockCost fused = cost_of(&bench, head_of(&bench));
+    double forward = memory_seconds(bench.gpu, 38 * logits) - memory_seconds(bench.gpu, 8 * logits);
+    double backward = memory_seconds(bench.gpu, 14 * logits) - memory_seconds(bench.gpu, 10 * logits);
+    EXPECT_NEAR(seconds_of(&apart.forward, CAUSE_MEMORY) - seconds_of(&fused.forward, CAUSE_MEMORY), forward, 1e-9);
+    EXPECT_NEAR(seconds_of(&apart.backward, CAUSE_MEMORY) - seconds_of(&fused.backward, CAUSE_MEMORY), backward, 1e-9);
+    arena_close(bench.arena);
+}
+
+// ---- Tensor-parallel traffic.
+
+// Slices: two gathers and two sums a pass; backward gathers inputs again unless everything waits as before 2022.
+TEST(traffic_beside_products_is_all_there_whatever_waits_for_it) {
+    Bench bench = bench_open("gpt3-6.7b");
+    double tensor = 2.0 * 1024 * 4096 * 2;
+    bench.training.layout.tp = 4;
+    for (int slices = 0; slices < 2; slices++) {
+        bench.training.layout.sequence_parallel = slices;
+        bench.training.tp_waits = true;
+        BlockCost waits = cost_of(&bench, 1);
+        EXPECT_NEAR(bytes_of(&waits.backward, CAUSE_TP, true), 0, 0);
+        EXPECT_NEAR(bytes_of(&waits.backward, CAUSE_TP, false), (slices ? 4 : 2) * tensor, 0);
+        bench.training.tp_waits = false;
+        BlockCost beside = cost_of(&bench, 1);
+        EXPECT_NEAR(bytes_of(&beside.backward, CAUSE_TP, true), (slices ? 4 : 2) * tensor, 0);
+        EXPECT_NEAR(bytes_of(&beside.backward, CAUSE_TP, false), (slices ? 6 : 2) * tensor, 0);
+        EXPECT_NEAR(bytes_of(&beside.forward, CAUSE_TP, true), 0, 0);
+        bench.training.tp_overlap = true; // of sums the last of four pieces is waited for
+        BlockCost pieces = cost_of(&bench, 1);
+        EXPECT_NEAR(bytes_of(&pieces.forward, CAUSE_TP, true), slices ? (2 + 2 * 0.75) * tensor : 0, 0);
+        EXPECT_NEAR(bytes_of(&pieces.forward, CAUSE_TP, false), (slices ? 4 : 2) * tensor, 0);
+        bench.training.tp_overlap = false;
+    }
+    arena_close(bench.arena);
+}
+
+// ---- Experts.
+
+// k even choices over n ranks meet n (1 - (1 - 1/n)^k) different ones.
+TEST(fused_dispatch_sends_a_token_once_to_each_rank) {
+    Bench bench = bench_open("qwen3-30b-a3b");
+    for (int ep = 2; ep <= 64; ep *= 2) {
+        bench.training.layout.ep = ep;
+        bench.training.fused_dispatch = false;
+        BlockCost apart = cost_of(&bench, 1);
+        bench.training.fused_dispatch = true;
+        BlockCost fused = cost_of(&bench, 1);
+        double copies = ep * (1 - pow(1 - 1.0 / ep, 8)) / 8;
+        EXPECT_NEAR(bytes_of(&fused.forward, CAUSE_EP, false), copies * bytes_of(&apart.forward, CAUSE_EP, false),
+                    1e-12);
+        EXPECT(fused.kernels_forward < apart.kernels_forward);
+        EXPECT(seconds_of(&fused.forward, CAUSE_MEMORY) < seconds_of(&apart.forward, CAUSE_MEMORY));
+    }
+    arena_close(bench.arena);
+}
+
+TEST(each_expert_of_a_rank_launches_its_products) {
+    Bench bench = bench_open("qwen3-30b-a3b");
+    bench.training.layout.ep = 8;
+    BlockCost sixteen = cost_of(&bench, 1);
+    bench.training.layout.ep = 32;
+    BlockCost four = cost_of(&bench, 1);
+    EXPECT_INT(sixteen.kernels_forward - four.kernels_forward, 2 * (16 - 4));
+    EXPECT_INT(sixteen.kernels_backward - four.kernels_backward, 4 * (16 - 4));
+    arena_close(bench.arena);
+}
