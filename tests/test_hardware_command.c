@@ -47,8 +47,9 @@ TEST(hw_errors_end_with_their_code_and_a_remedy) {
     const Ended *ended = hw("hw show H10O");
     EXPECT_INT(ended->code, 4);
     EXPECT_TEXT(ended->out, "");
-    EXPECT_TEXT(ended->err, "error: no GPU, node, fabric, storage, set of fault rates or price is called \"H10O\"\n  hint: "
-                            "did you mean \"H100\"?\n");
+    EXPECT_TEXT(ended->err,
+                "error: no GPU, node, fabric, storage, set of fault rates or price is called \"H10O\"\n  hint: "
+                "did you mean \"H100\"?\n");
     ended = hw("hw show A100:9g.9gb");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "no MIG profile \"9g.9gb\"");
