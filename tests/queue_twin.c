@@ -96,11 +96,10 @@ static int choose_leaf(const Twin *twin, const int *free, int wanted) {
 }
 
 static bool place(const Twin *twin, const int *available, int gpus, int *taken) {
-    int free[MOST_TWIN_NODES], all = 0;
+    int free[MOST_TWIN_NODES];
     QueuePlacement rule = twin->spec->placement;
     memcpy(free, available, sizeof free);
     memset(taken, 0, MOST_TWIN_NODES * sizeof *taken);
-    for (int n = 0; n < twin->nodes; n++) all += free[n];
     if (rule == QUEUE_SCATTER) {
         for (int n = 0; n < twin->nodes; n++) {
             taken[n] = free[n] < gpus ? free[n] : gpus;
