@@ -1,7 +1,6 @@
 // Transformer blocks: the kernels of Megatron's layer with its tensor-parallel shards (Shoeybi et al. 2019), sequence
 // parallelism and recomputation (Korthikanti et al. 2022).
 #include <math.h>
-#include <string.h>
 
 #include "models/workload/cost_internal.h"
 #include "models/workload/model_internal.h"
