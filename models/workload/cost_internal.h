@@ -103,6 +103,12 @@ double hidden_tensor_bytes(const Work *work);
 double hidden_pass_count(const Work *work, int direction); // of a layer's norms, residuals and dropout
 double score_pass_count(const Work *work, int direction);  // of plain attention
 double wide_bytes(const Work *work);                       // of an element of the FFN's and the scores' passes
+// A transformer layer on one GPU: its tokens and the widths it holds.
+typedef struct Shard {
+    double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
+} Shard;
+#define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
+void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction); // (cost_attention.c)
 // Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
 void enter_region(const Work *work, Pass *pass);
 void leave_region(const Work *work, Pass *pass);
