@@ -215,6 +215,10 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->tp_overlap = overlap && object_flag(overlap, "tp", false);
     spec->expert_skew = object_number(object, "expert_skew", 0);
     spec->capacity_factor = object_number(object, "capacity_factor", 0);
+    spec->fused_dispatch = object_flag(object, "fused_dispatch", false);
+    spec->lora_rank = object_int(object, "lora_rank", 0);
+    spec->half_weights = object_flag(object, "half_weights", false);
+    spec->fused_loss = object_flag(object, "fused_loss", false);
     spec->fp32_grad_reduce = object_flag(object, "fp32_grad_reduce", false);
     spec->cpu_seconds_per_step = object_number(object, "cpu_per_step", 0);
     spec->jitter = object_number(object, "jitter", 0);

@@ -150,6 +150,14 @@ TEST(plans_and_runs_are_corrected_by_anchors) {
     EXPECT(strcmp(before, run->out) != 0);
     free((char *)before);
     EXPECT_INT(run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --anchor no-such.csv")->code, 4);
+
+    FILE *empty = fopen("build/pilot.csv", "w");
+    EXPECT(empty != NULL);
+    fprintf(empty, "%s%s", COLUMNS, MORE_COLUMNS);
+    fclose(empty);
+    const Ended *ended = run_command(command_plan, PLAN "--anchor build/pilot.csv");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "holds no run to anchor on");
     remove("build/pilot.csv");
 }
 

@@ -96,7 +96,13 @@ double *anchor_within(Arena *arena, PredictedRun *runs, int count) {
 Anchors *anchors_read(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,
                       Problems *problems) {
     MeasuredRuns measured = {.count = 0};
-    for (int i = 0; i < count; i++) measured_runs_read(arena, catalogue, paths[i], &measured, problems);
+    for (int i = 0; i < count; i++) {
+        int before = measured.count;
+        bool readable = measured_runs_read(arena, catalogue, paths[i], &measured, problems);
+        if (!readable || measured.count > before) continue;
+        problem_add(problems, (Where){paths[i], 0}, "the file holds no run to anchor on");
+        problem_hint(problems, "its columns are those of calibrate/measurements/training/README.md");
+    }
     PredictedRun *runs = ARENA_ARRAY(arena, PredictedRun, measured.count);
     for (int i = 0; i < measured.count; i++) {
         runs[i] = predict_run(arena, catalogue, &measured.items[i]);

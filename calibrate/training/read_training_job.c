@@ -280,7 +280,8 @@ void read_batch(Row *row) {
         training->global_batch = training->micro_batch * dp;
         training->micro_batch /= accumulation;
     }
-    if (training->global_batch == 0 && training->micro_batch > 0)
+    bool one_micro_batch = layout->pp == 1 || accumulation > 0; // a pipeline of one micro-batch is nobody's
+    if (training->global_batch == 0 && training->micro_batch > 0 && one_micro_batch)
         training->global_batch = training->micro_batch * dp * (accumulation > 0 ? accumulation : 1);
     if (training->global_batch == 0 && training->model->kind == MODEL_CNN) {
         training->micro_batch = precision_bytes(training->precision) <= 2 ? 256 : 128;
