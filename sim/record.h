@@ -74,7 +74,7 @@ typedef struct RecordPoint {
     double flops_per_step;              // model FLOPs of the whole step
     double memory_peak_bytes, memory_capacity_bytes;
     const char *memory_peak_at; // "backward of micro-batch 1 at the head", or NULL
-    const NamedValue *memory; // by class, of the fullest rank
+    const NamedValue *memory;   // by class, of the fullest rank
     int memory_count;
     const NamedValue *exposed; // by cause, seconds, mean over ranks; sums to the step time
     int exposed_count;
