@@ -184,7 +184,7 @@ static void set_routing(Script *script, TrainingSpec *spec, const Object *object
     Routing *routing = &spec->routing;
     const Value *histogram = object_value(said, "histogram");
     routing->seed = (uint64_t)object_number(said, "seed", 1);
-    if (object_has(said, "zipf") + object_has(said, "dirichlet") + histogram->given != 1) {
+    if (object_has(said, "zipf") + object_has(said, "dirichlet") + histogram->given > 1) {
         problem_add(script->problems, said->where, "routing says how tokens spread in one way");
         problem_hint(script->problems, "routing = { zipf = 0.5 }, { dirichlet = 0.5 } or { histogram = { … } }");
         return;

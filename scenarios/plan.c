@@ -110,6 +110,7 @@ static bool pp_possible(const PlanRequest *request, int left, int pp) {
 static bool vpp_possible(const PlanRequest *request, int pp, int vpp, double micro_batches) {
     const Layout *layout = &request->training.layout;
     if (layout->vpp > 0 && vpp != layout->vpp) return false;
+    if (schedule_splits_backward(request->training.schedule)) return vpp == 1; // they have chunks of their own
     if (vpp == 1) return true;
     return pp > 1 && layer_count(request->training.model) % (pp * vpp) == 0 && fmod(micro_batches, pp) == 0;
 }

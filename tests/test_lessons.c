@@ -128,3 +128,57 @@ TEST(blocks_say_what_a_job_does_and_refuse_what_cannot_be) {
     EXPECT_CONTAINS(first_problem(&loaded), "several types");
     unload(&loaded);
 }
+
+// ---- Fields of parallelism, as a job holds them.
+
+TEST(what_a_script_says_of_parallelism_reaches_the_job) {
+    Loaded loaded = load_returning(
+        "sim.study { on = sim.cluster { node = 'dgx-a100' }, run = sim.training { model = 'mixtral-8x7b', batch = { "
+        "micro "
+        "= 1 }, schedule = 'dualpipe', strategy = 'horovod', horovod = { cycle = '5 ms', fusion = '64 MiB' }, no_sync "
+        "= "
+        "false, prefetch = 0, parallel = { pp = 2, layers = { 15, 17 }, head_counts = true, cp_exchange = 'ulysses' }, "
+        "offload = { optimizer = 'nvme', parameters = 'host' }, routing = { histogram = { 1, 2, 3 } } } }",
+        NULL);
+    EXPECT_TEXT(first_problem(&loaded), "");
+    const TrainingSpec *job = loaded.scenario ? &loaded.scenario->items[0].study->training : NULL;
+    EXPECT(job != NULL);
+    if (job) {
+        EXPECT_INT(job->schedule, SCHEDULE_DUALPIPE);
+        EXPECT_INT(job->strategy, STRATEGY_HOROVOD);
+        EXPECT_NEAR(job->horovod_cycle_seconds, 5e-3, 1e-12);
+        EXPECT_NEAR(job->horovod_fusion_bytes, 64 << 20, 0);
+        EXPECT(job->syncs_always && job->layout.head_counts && !job->layout.embedding_counts);
+        EXPECT_INT(job->prefetch, -1);
+        EXPECT_INT(job->layout.stage_layers_count, 2);
+        EXPECT_INT(job->layout.stage_layers[1], 17);
+        EXPECT_INT(job->layout.context, CONTEXT_ULYSSES);
+        EXPECT_INT(job->offload_optimizer, OFFLOAD_NVME);
+        EXPECT_INT(job->offload_parameters, OFFLOAD_HOST);
+        EXPECT_INT(job->routing.kind, ROUTING_HISTOGRAM);
+        EXPECT_INT(job->routing.token_count, 3);
+    }
+    unload(&loaded);
+    loaded = load_returning("sim.training { model = 'mixtral-8x7b', batch = { micro = 1 }, routing = { zipf = 1, "
+                            "dirichlet = 1 } }",
+                            NULL);
+    EXPECT(any_problem_contains(&loaded, "in one way"));
+    unload(&loaded);
+}
+
+TEST(run_and_plan_take_the_schedules_and_refuse_with_4) {
+    static char text[20000];
+    EXPECT_INT(
+        test_shell("$LOCKSTEP plan --model gpt3-1.3b --tokens 1B --node dgx-a100 --fabric ib-hdr200 --gpus 8 --pp 4 "
+                   "--global-batch 64 --schedule zb-v --json",
+                   text, sizeof text),
+        0);
+    EXPECT_CONTAINS(text, "\"vpp\": 2");
+    EXPECT_INT(
+        run_script_text("local sim = require 'lockstep'\nreturn sim.study { on = sim.cluster { node = 'dgx-a100' },\n"
+                        "run = sim.training { model = 'gpt2-124m', batch = { micro = 1, accumulation = 3 },\n"
+                        "schedule = 'dualpipe', parallel = { pp = 4 } } }\n",
+                        "", text, sizeof text, NULL),
+        4);
+    EXPECT_CONTAINS(text, "half of the micro-batches each way");
+}
