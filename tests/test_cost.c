@@ -148,8 +148,7 @@ TEST(collectives_are_megatrons_in_number_kind_and_size) {
     EXPECT_TEXT(collectives(bench.arena, &cost.backward),
                 "all_gather all_gather reduce_scatter all_gather all_gather reduce_scatter");
     EXPECT_TEXT(beside_products(bench.arena, &cost.forward), "");
-    EXPECT_TEXT(beside_products(bench.arena, &cost.backward),
-                "all_gather reduce_scatter all_gather reduce_scatter");
+    EXPECT_TEXT(beside_products(bench.arena, &cost.backward), "all_gather reduce_scatter all_gather reduce_scatter");
     arena_close(bench.arena);
 }
 

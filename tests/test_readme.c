@@ -48,8 +48,8 @@ TEST(the_scenario_of_the_readme_runs_and_its_expectations_hold) {
 
 TEST(every_lesson_runs) {
     static const char *const names[] = {
-        "gpipe_by_hand",    "ring_all_reduce",  "ddp_by_hand",         "halving_doubling",    "ddp_twin", "fsdp_twin",
-        "one_f_one_b_twin", "interleaved_twin", "ring_attention_twin", "expert_parallel_twin"};
+        "gpipe_by_hand", "ring_all_reduce",  "ddp_by_hand",      "halving_doubling",    "ddp_twin",
+        "fsdp_twin",     "one_f_one_b_twin", "interleaved_twin", "ring_attention_twin", "expert_parallel_twin"};
     static char output[1 << 16];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char command[256];

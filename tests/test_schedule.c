@@ -99,7 +99,7 @@ static void expect_complete(const Pipeline *pipeline) {
     Arena *arena = arena_open();
     for (int stage = 0; stage < pipeline->pp; stage++) {
         PassList order = pipeline_order(arena, pipeline, stage);
-        int *done = ARENA_ARRAY(arena, int, pipeline->parts *pipeline->micro_batches), wanted = 0;
+        int *done = ARENA_ARRAY(arena, int, pipeline->parts * pipeline->micro_batches), wanted = 0;
         for (int i = 0; i < order.count; i++) {
             const PipelinePass *pass = &order.items[i];
             int *state = &done[pass_number(pipeline, pass)];
@@ -108,7 +108,8 @@ static void expect_complete(const Pipeline *pipeline) {
             *state = after[pass->kind];
         }
         for (int part = 0; part < pipeline->parts; part++)
-            for (int m = pipeline_first_micro_batch(pipeline, part); m < pipeline_end_micro_batch(pipeline, part); m++) {
+            for (int m = pipeline_first_micro_batch(pipeline, part); m < pipeline_end_micro_batch(pipeline, part);
+                 m++) {
                 EXPECT_INT(done[part * pipeline->micro_batches + m], 3);
                 wanted++;
             }

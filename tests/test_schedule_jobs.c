@@ -81,8 +81,8 @@ TEST(every_layout_up_to_16_gpus_folds_exactly_under_every_schedule) {
                     for (int cp = 1; cp <= 2; cp++)
                         for (int zero = 0; zero <= 1; zero++) {
                             if (gpus % (tp * pp * cp) || (schedules[s] == SCHEDULE_DUALPIPE && pp % 2)) continue;
-                            Layout layout = {.tp = tp, .pp = pp, .vpp = 1, .cp = cp, .zero = zero,
-                                             .sequence_parallel = tp > 1};
+                            Layout layout = {
+                                .tp = tp, .pp = pp, .vpp = 1, .cp = cp, .zero = zero, .sequence_parallel = tp > 1};
                             fold(schedules[s], gpus, layout, 2 * pp, false);
                             ran++;
                         }
