@@ -190,8 +190,9 @@ static void write_run(Arena *arena, const char *path, const Constants *truth, in
         Measured row;
         BenchResult result = {.status = BENCH_DONE, .sensors = {.sm_mhz = 1500, .throttle = 4}};
         result.time = (BenchSpread){.count = 9, .median = 1e-5, .sigma = 1e-8};
-        result.sensors.watts =
-            gpu_activity_watts(&truth->gpu, of->section == BENCH_MEMORY || of->section == BENCH_KERNELS ? ACTIVITY_MEMORY : ACTIVITY_MATRIX);
+        result.sensors.watts = gpu_activity_watts(
+            &truth->gpu,
+            of->section == BENCH_MEMORY || of->section == BENCH_KERNELS ? ACTIVITY_MEMORY : ACTIVITY_MATRIX);
         if (of->section == BENCH_INTERFERENCE && strcmp(of->variant, "alone") == 0) alone = result.time.median = 2e-3;
         if (measured_from_case(arena, catalogue, gpu, of, &row)) {
             row.alone_seconds = alone;
