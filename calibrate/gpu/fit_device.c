@@ -207,7 +207,7 @@ static void add_answer(const Task *asked, const Task *task, const Answer *answer
 
 // Only what was asked: a constant that nothing measured is not worth a line.
 static void tell_parameters(Arena *arena, const Whole *whole, DeviceFit *fit) {
-    int places[MOST_DEVICE_PARAMETERS];
+    int places[MOST_DEVICE_PARAMETERS] = {0};
     for (int f = 0; f < whole->count; f++) {
         if (!whole->asked[f]) continue;
         DeviceParameter *parameter = &fit->parameters[fit->count];

@@ -54,7 +54,8 @@ FitGroup group_of_kind(MeasuredKind kind) {
 }
 
 double *free_place(Constants *constants, const Free *free) {
-    double *first = (double *)((char *)constants + free->row->offset);
+    void *place = (char *)constants + free->row->offset;
+    double *first = place;
     return free->row->per_precision ? first + free->precision : first;
 }
 
