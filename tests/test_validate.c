@@ -42,6 +42,19 @@ TEST(a_fit_on_all_reduce_brings_a_machines_other_operations_nearer) {
     EXPECT(after < 15 && after < before / 2);
 }
 
+// One host of the shipped logs carries payloads beyond half a gigabyte at less than half the rate of shorter ones.
+TEST(a_step_in_a_machines_rate_is_found_in_one_operation_and_holds_for_others) {
+    double large = INFINITY;
+    const Ended *ended = validate("validate collectives " LOGS "a100pcie_ib_nogdr_2gpu_all_reduce.txt " LOGS
+                                  "a100pcie_ib_nogdr_2gpu_reduce.txt --fit-on ops" CLUSTERS);
+    EXPECT_CONTAINS(ended->out, "from 524 MB on");
+    const char *line = strstr(ended->out, "\nall logs"); // none has sizes below 64 KiB
+    EXPECT(line && sscanf(line, " all logs %*d %lf", &large) == 1 && large < 10);
+    ended = validate("validate collectives " LOGS "a100pcie_ib_gdr_2gpu_all_reduce.txt " LOGS
+                     "a100pcie_ib_gdr_2gpu_reduce.txt --fit-on ops" CLUSTERS);
+    EXPECT(strstr(ended->out, "MB on") == NULL); // RDMA has none
+}
+
 TEST(leaving_a_family_out_gives_it_constants_from_the_others) {
     const Ended *ended = validate("validate collectives --family nvlink-bridge --family cube-mesh --cross family");
     EXPECT_INT(ended->code, 0);
@@ -114,6 +127,20 @@ TEST(switches_that_reduce_get_the_payload_once_however_many_nodes_there_are) {
         EXPECT_TEXT(plan.algorithm, "collnet");
         EXPECT_NEAR(weight_of_kind(network, &plan, 1, ".nic", ".out"), 1, 1e-6);
     }
+    arena_close(arena);
+}
+
+// 16 channels of 512 KiB pass seven GPUs over NVLink and all NICs of a node for each further node.
+TEST(a_broadcasts_chain_takes_a_chunk_inside_a_node_and_a_slower_one_between_nodes) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_a100(), 8, infiniband(200));
+    CollectiveRequest request = {.op = COLLECTIVE_BROADCAST, .protocol = "Simple", .bytes = 16e9};
+    double four = plan_with(arena, network, request, 4, 8).alone_seconds;
+    double more = plan_with(arena, network, request, 8, 8).alone_seconds - four; // the wires take the same
+    double chunks = constant_rows[CHAIN_FILL].value * 16 * 524288.0;
+    double inside = 4 * 7 * chunks / (300e9 * NVLINK_SHARE), between = 4 * chunks / (8 * 25e9);
+    EXPECT(more > inside + between);       // and hops on top
+    EXPECT(more < 2 * (inside + between)); // not all at the pace of the NICs
     arena_close(arena);
 }
 
