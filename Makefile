@@ -33,6 +33,8 @@ help:
 	@echo "make recovery 1,000 made-up measurements: do the fits' intervals hold the truth?"
 	@echo "make scoreboard writes the README's figures anew from lockstep validate"
 	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
+	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
+	@echo "make manual  writes what the program prints into the pages of docs/"
 	@echo "make mpi     build/lockstep-mpi, sweeps over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
@@ -145,6 +147,13 @@ check: $(BUILD)/tests/run $(BUILD)/lockstep
 sweep-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_TORTURE=1 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run killed_at_random
 
+# Pruned against exhaustive, 200 questions: some minutes.
+plan-torture: $(BUILD)/tests/run $(BUILD)/lockstep
+	LOCKSTEP_PLAN_CASES=200 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run pruning_finds
+
+manual: $(BUILD)/lockstep
+	@sh .ci/manual $(BUILD)/lockstep
+
 asan:
 	@$(MAKE) --no-print-directory -j2 BUILD=build-asan CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" build-asan/lockstep build-asan/tests/run
 	@$(MAKE) --no-print-directory BUILD=build-asan CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" check
@@ -190,4 +199,4 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox cuda mpi mpi-check sweep-torture \
-        recovery install uninstall clean
+        recovery plan-torture manual install uninstall clean

@@ -128,15 +128,19 @@ static void settle(Activity *activity, SimTime now) {
     activity->settled = now;
 }
 
+// A thousandth of a tick is not waited for: shares are rounded down by less than that over a millisecond.
+static double ticks_of(double bytes, double rate) {
+    double ticks = isinf(rate) ? 0 : ceil(bytes / rate * (double)TICKS_PER_SECOND_STEP - 1e-3);
+    return ticks < 0 ? 0 : ticks;
+}
+
 // A new rate: what is left is counted up to now and the end moves. An equal rate changes nothing, not even by rounding.
 static void set_rate(Fluid *fluid, int32_t channel, double rate, SimTime now) {
     Activity *activity = &fluid->activities[channel];
     if (rate == activity->rate) return;
     settle(activity, now);
     activity->rate = rate;
-    // A thousandth of a tick is not waited for: shares are rounded down by less than that over a millisecond.
-    double ticks = isinf(rate) ? 0 : ceil(activity->bytes_left / rate * (double)TICKS_PER_SECOND_STEP - 1e-3);
-    if (ticks < 0) ticks = 0;
+    double ticks = ticks_of(activity->bytes_left, rate);
     bool fits = ticks < 4e18 && now < SIM_TIME_NEVER / 2;
     fluid->ends[channel] = fits ? now + (SimTime)ticks : SIM_TIME_NEVER;
 }
@@ -318,6 +322,24 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     return true;
 }
 
+SimTime fluid_time_alone(const Fluid *fluid, const Plan *plan) {
+    int64_t level = plan->rate_limit > 0 ? level_from_rate(plan->rate_limit / plan->fairness) : LEVEL_MOST;
+    for (int u = 0; u < plan->use_count; u++) {
+        int64_t share = share_from(plan->uses[u].weight * plan->fairness);
+        if (share == 0) continue;
+        int64_t fits =
+            level_that_fits(load_from_rate(fluid->system->links[plan->uses[u].link].bytes_per_second), share);
+        if (fits < level) level = fits;
+    }
+    double ticks = ticks_of(plan->bytes, rate_from_level(level) * plan->fairness);
+    return ticks < 4e18 ? (SimTime)ticks : SIM_TIME_NEVER;
+}
+
+void fluid_count_bytes(Fluid *fluid, const Plan *plan) {
+    for (int u = 0; u < plan->use_count; u++)
+        fluid->link_bytes[plan->uses[u].link] += plan->uses[u].weight * plan->bytes;
+}
+
 bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     (void)now;
     Activity *activity = &fluid->activities[channel];
@@ -325,10 +347,8 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     const Route *route = &fluid->routes.items[channel];
     CHECK(plan);
     bool shared = false;
-    for (int u = 0; u < plan->use_count; u++) {
-        fluid->link_bytes[plan->uses[u].link] += plan->uses[u].weight * plan->bytes;
-        leave_link(fluid, route, u);
-    }
+    fluid_count_bytes(fluid, plan);
+    for (int u = 0; u < plan->use_count; u++) leave_link(fluid, route, u);
     filling_remove(fluid->filling, channel);
     for (int32_t u = 0; u < route->use_count; u++) {
         int32_t id = link_of(fluid, route, u);

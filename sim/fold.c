@@ -70,7 +70,7 @@ static void first_colours(const System *system, Colours *actors, Colours *channe
 
 // One round: everything looks at the colours around it. Neighbours are summed, so their order does not count.
 static void refine(const System *system, const Colours *actors, const Colours *channels, const Colours *links,
-                   uint64_t *actor_hash, uint64_t *channel_hash, uint64_t *link_hash) {
+                   const uint64_t *use_hash, uint64_t *actor_hash, uint64_t *channel_hash, uint64_t *link_hash) {
     for (int c = 0; c < system->channel_count; c++) channel_hash[c] = mix(12, (uint64_t)channels->colour[c]);
     for (int l = 0; l < system->link_count; l++) link_hash[l] = mix(13, (uint64_t)links->colour[l]);
     for (int a = 0; a < system->actor_count; a++) {
@@ -87,13 +87,28 @@ static void refine(const System *system, const Colours *actors, const Colours *c
         for (int p = 0; p < system->channels[c].plan_count; p++) {
             const Plan *plan = &system->channels[c].plans[p];
             uint64_t from_channel = mix(mix(15, (uint64_t)channels->colour[c]), (uint64_t)p);
-            for (int u = 0; u < plan->use_count; u++) {
-                uint64_t weight = bits(plan->uses[u].weight);
+            uint64_t around = 0;
+            for (int u = 0; u < plan->use_count; u++, use_hash++) {
                 int32_t link = plan->uses[u].link;
-                link_hash[link] += mix(from_channel, weight);
-                channel_hash[c] += mix(mix(mix(16, (uint64_t)p), weight), (uint64_t)links->colour[link]);
+                link_hash[link] += mix(from_channel, *use_hash);
+                around += mix(*use_hash, (uint64_t)links->colour[link]);
             }
+            channel_hash[c] += around;
         }
+}
+
+// What never changes of a channel's uses: which plan, which weight.
+static uint64_t *hash_uses(Arena *arena, const System *system) {
+    int64_t count = 0;
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++) count += system->channels[c].plans[p].use_count;
+    uint64_t *hashes = ARENA_ARRAY(arena, uint64_t, count), *next = hashes;
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++) {
+            const Plan *plan = &system->channels[c].plans[p];
+            for (int u = 0; u < plan->use_count; u++) *next++ = mix(mix(16, (uint64_t)p), bits(plan->uses[u].weight));
+        }
+    return hashes;
 }
 
 static void refine_until_stable(Arena *arena, const System *system, Colours *actors, Colours *channels,
@@ -102,12 +117,13 @@ static void refine_until_stable(Arena *arena, const System *system, Colours *act
     number_colours(arena, actors);
     number_colours(arena, channels);
     number_colours(arena, links);
+    const uint64_t *use_hash = hash_uses(arena, system);
     uint64_t *actor_hash = ARENA_ARRAY(arena, uint64_t, system->actor_count);
     uint64_t *channel_hash = ARENA_ARRAY(arena, uint64_t, system->channel_count);
     uint64_t *link_hash = ARENA_ARRAY(arena, uint64_t, system->link_count);
     for (;;) {
         int before = actors->colour_count + channels->colour_count + links->colour_count;
-        refine(system, actors, channels, links, actor_hash, channel_hash, link_hash);
+        refine(system, actors, channels, links, use_hash, actor_hash, channel_hash, link_hash);
         memcpy(actors->hash, actor_hash, (size_t)system->actor_count * sizeof *actor_hash);
         memcpy(channels->hash, channel_hash, (size_t)system->channel_count * sizeof *channel_hash);
         memcpy(links->hash, link_hash, (size_t)system->link_count * sizeof *link_hash);

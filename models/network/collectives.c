@@ -156,24 +156,43 @@ static CollectivePlan nothing_to_do(void) {
     return (CollectivePlan){.plan = {.fairness = 1}, .algorithm = "none", .protocol = "", .limiting_link = -1};
 }
 
-CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request) {
-    Candidate candidates[CANDIDATE_LIMIT];
-    CollectiveRequest asked = *request;
-    if (request->rank_count < 2) return nothing_to_do();
-    if (request->op == COLLECTIVE_BARRIER) asked.bytes = 4; // an all-reduce of one number
-
-    Arena *scratch = arena_open();
-    Group group = group_create(scratch, network, asked.ranks, asked.rank_count);
-    if (asked.constants) group.constants = asked.constants;
-    Loads loads = request_loads(scratch, &group, &asked);
-    int count = request_candidates(&group, &loads, &asked, candidates);
-    CollectivePlan plan =
-        plan_of(arena, &group, &loads, choose(&group, &loads, &asked, candidates, count), asked.bytes);
-    arena_close(scratch);
-    if (request->op == COLLECTIVE_BARRIER) {
-        plan.plan = (Plan){.latency = step_ticks(plan.alone_seconds), .fairness = 1};
-        plan.limiting_link = -1;
+// Whether one laying of loads does for both: everything that goes around a ring is the same ring.
+static bool same_pattern(const CollectiveRequest *a, const CollectiveRequest *b) {
+    bool ring[] = {false, false};
+    for (int i = 0; i < 2; i++) {
+        CollectiveOp op = i ? b->op : a->op;
+        ring[i] = op == COLLECTIVE_ALL_REDUCE || op == COLLECTIVE_ALL_GATHER || op == COLLECTIVE_REDUCE_SCATTER;
     }
+    bool pair = a->op == COLLECTIVE_SEND_RECV && b->op == COLLECTIVE_SEND_RECV && a->shift == b->shift;
+    return (ring[0] && ring[1]) || pair;
+}
+
+void collective_plans(Arena *arena, const Network *network, const CollectiveRequest *requests, int count,
+                      CollectivePlan *plans) {
+    Candidate candidates[CANDIDATE_LIMIT];
+    Arena *scratch = arena_open();
+    Group group = {0};
+    Loads loads = {0};
+    for (int i = 0; i < count; i++) {
+        CollectiveRequest asked = requests[i];
+        plans[i] = nothing_to_do();
+        if (asked.rank_count < 2) continue;
+        if (asked.op == COLLECTIVE_BARRIER) asked.bytes = 4; // an all-reduce of one number
+        if (!group.network) group = group_create(scratch, network, asked.ranks, asked.rank_count);
+        if (asked.constants) group.constants = asked.constants;
+        if (i == 0 || !same_pattern(&requests[i - 1], &asked)) loads = request_loads(scratch, &group, &asked);
+        int found = request_candidates(&group, &loads, &asked, candidates);
+        plans[i] = plan_of(arena, &group, &loads, choose(&group, &loads, &asked, candidates, found), asked.bytes);
+        if (asked.op != COLLECTIVE_BARRIER) continue;
+        plans[i].plan = (Plan){.latency = step_ticks(plans[i].alone_seconds), .fairness = 1};
+        plans[i].limiting_link = -1;
+    }
+    arena_close(scratch);
+}
+
+CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request) {
+    CollectivePlan plan;
+    collective_plans(arena, network, request, 1, &plan);
     return plan;
 }
 

@@ -195,6 +195,9 @@ typedef struct CollectivePlan {
 
 // What jobs run on and lockstep collective prints: links of nodes and fabric, long lines, the back end's choice.
 CollectivePlan collective_plan(Arena *arena, const Network *network, const CollectiveRequest *request);
+// The same for several requests of one group of ranks and one back end: the group is looked at once.
+void collective_plans(Arena *arena, const Network *network, const CollectiveRequest *requests, int count,
+                      CollectivePlan *plans);
 
 // Standard deviation of the logarithm of the time, for a machine never measured of which some things had to be assumed
 // ("nccl_version…", "launch…", "gdr…", …). Nine times in ten the time lies within exp(±RANGE_90 of it).

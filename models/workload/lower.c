@@ -142,14 +142,18 @@ static void make_programs(Lowering *l) {
 
 static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
-    for (int i = 0; i < shapes->count; i++) {
-        CollectiveRequest request = {.op = shapes->items[i].op,
-                                     .backend = l->training->backend,
-                                     .ranks = ranks,
-                                     .rank_count = rank_count,
-                                     .bytes = shapes->items[i].bytes};
-        plans[i] = collective_plan(l->arena, l->cluster->network, &request).plan;
-    }
+    Arena *scratch = arena_open();
+    CollectiveRequest *requests = ARENA_ARRAY(scratch, CollectiveRequest, shapes->count);
+    CollectivePlan *found = ARENA_ARRAY(scratch, CollectivePlan, shapes->count);
+    for (int i = 0; i < shapes->count; i++)
+        requests[i] = (CollectiveRequest){.op = shapes->items[i].op,
+                                          .backend = l->training->backend,
+                                          .ranks = ranks,
+                                          .rank_count = rank_count,
+                                          .bytes = shapes->items[i].bytes};
+    collective_plans(l->arena, l->cluster->network, requests, shapes->count, found);
+    for (int i = 0; i < shapes->count; i++) plans[i] = found[i].plan;
+    arena_close(scratch);
     Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = members};
     LIST_PUSH(l->arena, &l->channels, channel);
     return l->channels.count - 1;

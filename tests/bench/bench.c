@@ -16,6 +16,7 @@
 #include "sim/run.h"
 #include "sim/statistics.h"
 #include "tests/bench/flows.h"
+#include "tests/bench/plan.h"
 
 static double now_s(void) {
     struct timespec t;
@@ -294,5 +295,6 @@ int main(int argc, char **argv) {
     if (!*only || strstr("flows", only)) bench_flows();
     bench_queue(only);
     if (!*only || strstr("queues", only)) bench_erlang_c();
+    if (!*only || strstr("plan", only)) bench_plan();
     return 0;
 }

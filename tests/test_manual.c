@@ -1,0 +1,57 @@
+// The manual's pages show what the program prints. After a change that is meant: make manual.
+#include "tests/test.h"
+
+static char expected[1 << 16], output[1 << 16];
+
+static void run_and_compare(const char *page, const char *command) {
+    char line[2048];
+    snprintf(line, sizeof line, "LC_ALL=C.UTF-8 $LOCKSTEP %s 2>&1", command);
+    int status = test_shell(line, output, sizeof output);
+    EXPECT(status == 0 || status == 3);
+    if (strcmp(output, expected) != 0)
+        test_fail(__FILE__, __LINE__, "%s: lockstep %s\nprints\n%s\nand the page says\n%s", page, command, output,
+                  expected);
+}
+
+// Blocks marked console: command lines after "$ lockstep ", going on where they end in a backslash; then what they
+// print.
+static int check_page(const char *page) {
+    FILE *file = fopen(page, "r");
+    char line[2048], command[4096] = "";
+    bool block = false, more = false;
+    int checked = 0;
+    EXPECT(file != NULL);
+    while (file && fgets(line, sizeof line, file)) {
+        bool starts = block && strncmp(line, "$ lockstep ", 11) == 0, ends = block && strncmp(line, "```", 3) == 0;
+        if ((starts || ends) && *command) {
+            run_and_compare(page, command);
+            checked++;
+        }
+        if (starts || ends) *command = *expected = '\0';
+        if (ends) block = false;
+        if (strncmp(line, "```console", 10) == 0) {
+            block = true;
+        } else if (starts || more) {
+            char *text = starts ? line + 11 : line, *end = strrchr(text, '\\');
+            more = end && end[1] == '\n';
+            if (more) *end = '\0';
+            text[strcspn(text, "\n")] = '\0';
+            snprintf(command + strlen(command), sizeof command - strlen(command), "%s ", text);
+        } else if (block && *command) {
+            snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s", line);
+        }
+    }
+    if (file) fclose(file);
+    return checked;
+}
+
+TEST(pages_of_the_manual_show_what_the_program_prints) {
+    static const struct {
+        const char *page;
+        int least;
+    } pages[] = {{"docs/plan.md", 1},
+                 {"docs/plan-llama-70b.md", 1},
+                 {"docs/plan-gpt3-175b.md", 1},
+                 {"docs/plan-resnet-50.md", 2}};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) EXPECT(check_page(pages[i].page) >= pages[i].least);
+}
