@@ -173,13 +173,15 @@ void collective_plans(Arena *arena, const Network *network, const CollectiveRequ
     Arena *scratch = arena_open();
     Group group = {0};
     Loads loads = {0};
+    const NcclConstants *own = NULL; // the machine's
     for (int i = 0; i < count; i++) {
         CollectiveRequest asked = requests[i];
         plans[i] = nothing_to_do();
         if (asked.rank_count < 2) continue;
         if (asked.op == COLLECTIVE_BARRIER) asked.bytes = 4; // an all-reduce of one number
         if (!group.network) group = group_create(scratch, network, asked.ranks, asked.rank_count);
-        if (asked.constants) group.constants = asked.constants;
+        if (i == 0) own = group.constants;
+        group.constants = asked.constants ? asked.constants : own;
         if (i == 0 || !same_pattern(&requests[i - 1], &asked)) loads = request_loads(scratch, &group, &asked);
         int found = request_candidates(&group, &loads, &asked, candidates);
         plans[i] = plan_of(arena, &group, &loads, choose(&group, &loads, &asked, candidates, found), asked.bytes);
