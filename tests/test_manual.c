@@ -4,7 +4,7 @@
 static char expected[1 << 16], output[1 << 16];
 
 static void run_and_compare(const char *page, const char *command) {
-    char line[2048];
+    char line[4200];
     snprintf(line, sizeof line, "LC_ALL=C.UTF-8 $LOCKSTEP %s 2>&1", command);
     int status = test_shell(line, output, sizeof output);
     EXPECT(status == 0 || status == 3);
