@@ -11,9 +11,11 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
              $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
-FOLDERS = sim models/hardware models/network models/workload scenarios results \
+WORKLOAD = models/workload $(addprefix models/workload/,model cost step life queue money)
+SCENARIOS = scenarios scenarios/plan scenarios/sweep
+FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp
-PROGRAMS = calibrate/tcp/netbench.c scenarios/sweep_mpi.c # with a main of their own
+PROGRAMS = calibrate/tcp/netbench.c scenarios/sweep/sweep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)) tests/bench/flows.c)
@@ -78,7 +80,7 @@ $(BUILD)/%.o: %.c
 	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What decides results: a sweep's store knows by the checksum which engine a point comes from.
-ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],sim models/hardware models/network models/workload scenarios) \
+ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],sim models/hardware models/network $(WORKLOAD) $(SCENARIOS)) \
                  models/hardware/catalogue/*.json))
 $(BUILD)/sim/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell cat $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
 $(BUILD)/sim/version.o: $(ENGINE_FILES)
@@ -128,7 +130,7 @@ else
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep-mpi
 endif
 
-$(BUILD)/lockstep-mpi: scenarios/sweep_mpi.c $(OBJECTS)
+$(BUILD)/lockstep-mpi: scenarios/sweep/sweep_mpi.c $(OBJECTS)
 	@echo "  MPICC $@"
 	@$(MPICC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $^ $(LIBS)
 

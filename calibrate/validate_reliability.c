@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "models/workload/life.h"
+#include "models/workload/life/life.h"
 #include "sim/csv.h"
 #include "sim/json.h"
 #include "sim/options.h"

@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_CLUSTER_OPTIONS_H
 #define LOCKSTEP_SCENARIOS_CLUSTER_OPTIONS_H
 
-#include "models/workload/money.h"
+#include "models/workload/money/money.h"
 #include "sim/options.h"
 
 extern const OptionSpec cluster_options[];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/anchor.h"
+#include "models/workload/step/anchor.h"
 #include "results/results.h"
 #include "scenarios/fields.h"
 #include "scenarios/scenario.h"

@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_COST_ANSWER_H
 #define LOCKSTEP_SCENARIOS_COST_ANSWER_H
 
-#include "models/workload/money.h"
+#include "models/workload/money/money.h"
 #include "results/results.h"
 
 // A line of the price book for the same GPUs, beside what the cluster costs.

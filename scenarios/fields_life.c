@@ -1,5 +1,5 @@
 // The fields of what fails and how it is saved.
-#include "models/workload/checkpoint.h"
+#include "models/workload/life/checkpoint.h"
 #include "scenarios/field_rows.h"
 
 #define LONG_SPAN .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = 1, .most = 1e11

@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_JOB_LIFE_H
 
 #include "models/workload/cluster.h"
-#include "models/workload/life.h"
+#include "models/workload/life/life.h"
 #include "models/workload/training.h"
 #include "sim/record.h"
 

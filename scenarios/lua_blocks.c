@@ -3,8 +3,8 @@
 #include <lauxlib.h>
 #include <math.h>
 
-#include "models/workload/lower.h"
-#include "models/workload/stage.h"
+#include "models/workload/step/lower.h"
+#include "models/workload/step/stage.h"
 #include "scenarios/lua_script.h"
 #include "scenarios/study.h"
 

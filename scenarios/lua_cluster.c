@@ -3,7 +3,7 @@
 
 #include "models/workload/fabric_kinds.h"
 #include "models/workload/imported_node.h"
-#include "models/workload/life.h"
+#include "models/workload/life/life.h"
 #include "scenarios/lua_script.h"
 
 // ---- sim.hw "NAME": a part of any kind.

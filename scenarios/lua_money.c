@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/money.h"
+#include "models/workload/money/money.h"
 #include "scenarios/lua_script.h"
 
 static bool read_price(const Script *script, ClusterSpec *spec, const Object *price) {

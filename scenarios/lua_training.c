@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/checkpoint.h"
-#include "models/workload/hf_config.h"
+#include "models/workload/life/checkpoint.h"
+#include "models/workload/model/hf_config.h"
 #include "scenarios/lua_script.h"
 #include "sim/check.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/workload/fabric_kinds.h"
-#include "models/workload/model.h"
+#include "models/workload/model/model.h"
 #include "scenarios/lua_script.h"
 #include "sim/check.h"
 

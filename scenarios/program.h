@@ -4,7 +4,7 @@
 
 #include "models/network/flows.h"
 #include "models/workload/cluster.h"
-#include "models/workload/cost.h"
+#include "models/workload/cost/cost.h"
 #include "sim/program.h"
 #include "sim/run.h"
 

@@ -2,8 +2,8 @@
 #ifndef LOCKSTEP_SCENARIOS_QUEUE_STUDY_H
 #define LOCKSTEP_SCENARIOS_QUEUE_STUDY_H
 
-#include "models/workload/queue_jobs.h"
-#include "models/workload/queue_size.h"
+#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue_size.h"
 #include "sim/record.h"
 
 #define QUEUE_MOST_JOBS 2000000

@@ -3,9 +3,9 @@
 #include <time.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/memory_time.h"
-#include "models/workload/money.h"
-#include "models/workload/simulate.h"
+#include "models/workload/cost/memory_time.h"
+#include "models/workload/money/money.h"
+#include "models/workload/step/simulate.h"
 #include "scenarios/program.h"
 #include "scenarios/study.h"
 #include "sim/digest.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/cost.h"
-#include "models/workload/money.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/money/money.h"
 #include "scenarios/study_point.h"
 #include "sim/digest.h"
 #include "sim/list.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/life_internal.h"
+#include "models/workload/life/life_internal.h"
 
 #define MOST_TWIN_NODES 16
 #define MOST_TWIN_JOBS 64

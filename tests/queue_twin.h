@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_TESTS_QUEUE_TWIN_H
 #define LOCKSTEP_TESTS_QUEUE_TWIN_H
 
-#include "models/workload/queue.h"
+#include "models/workload/queue/queue.h"
 
 // Failures and networks are left out.
 const QueueOutcome *queue_twin(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs);

@@ -1,5 +1,5 @@
 // Steps and learning rates by batch: the law, a curve, and what cannot be read.
-#include "scenarios/batch_law.h"
+#include "scenarios/plan/batch_law.h"
 #include "tests/test.h"
 
 TEST(twice_the_critical_batch_needs_half_as_many_more_steps_than_the_least) {

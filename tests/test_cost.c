@@ -1,6 +1,6 @@
 // Block costs: laws that must hold whatever the constants, and the orders of collectives.
 #include "models/hardware/kernel.h"
-#include "models/workload/cost.h"
+#include "models/workload/cost/cost.h"
 #include "tests/test.h"
 
 static const Where nowhere = {NULL, 0};

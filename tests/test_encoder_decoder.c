@@ -1,8 +1,8 @@
 // Models with an encoder and a decoder: published counts, what a decoder's second attention costs, and where it may
 // run.
-#include "models/workload/cost_internal.h"
-#include "models/workload/model_internal.h"
-#include "models/workload/simulate.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/model/model_internal.h"
+#include "models/workload/step/simulate.h"
 #include "tests/test.h"
 
 typedef struct Case {

@@ -1,9 +1,9 @@
 // Mixtures of experts: folding is exact, traffic and memory follow their formulas, routing obeys its laws.
 #include <math.h>
 
-#include "models/workload/cost_internal.h"
-#include "models/workload/simulate.h"
-#include "models/workload/stage.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/stage.h"
 #include "tests/test.h"
 
 typedef struct Case {

@@ -1,8 +1,8 @@
 // How data-parallel software groups gradients: Horovod's cycles, TensorFlow's one pack, DDP with and without no_sync,
 // FSDP's prefetch limit. Folding is exact, counts follow from the rules, what cannot be is refused.
-#include "models/workload/cost_internal.h"
-#include "models/workload/simulate.h"
-#include "models/workload/stage.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/stage.h"
 #include "tests/test.h"
 
 typedef struct Case {

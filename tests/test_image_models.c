@@ -1,7 +1,7 @@
 // Image networks: the counts that were published, how layers fit together, and laws of what they cost.
 #include "models/hardware/kernel.h"
-#include "models/workload/cost.h"
-#include "models/workload/model_internal.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/model/model_internal.h"
 #include "tests/test.h"
 
 static const Where nowhere = {NULL, 0};

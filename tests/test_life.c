@@ -1,5 +1,5 @@
 // The life of a job: first against formulas, then laws that hold whatever fails.
-#include "models/workload/life.h"
+#include "models/workload/life/life.h"
 #include "sim/random.h"
 #include "tests/test.h"
 

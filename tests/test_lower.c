@@ -1,5 +1,5 @@
 // Lowering: pipeline formulas, every layout up to 16 GPUs, published runs without any fit.
-#include "models/workload/lower.h"
+#include "models/workload/step/lower.h"
 #include "scenarios/study.h"
 #include "sim/fold.h"
 #include "sim/run.h"

@@ -1,5 +1,5 @@
 // Memory: Korthikanti's formulas and figures, sharding, stages, and what to change when a job does not fit.
-#include "models/workload/cost.h"
+#include "models/workload/cost/cost.h"
 #include "models/workload/job_options.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 // Models: parameters and FLOPs against closed forms and published counts.
-#include "models/workload/model.h"
+#include "models/workload/model/model.h"
 #include "tests/test.h"
 
 static const Where nowhere = {NULL, 0};

@@ -1,5 +1,5 @@
 // Money: formulas by hand, laws, the price book, what is bought for a fabric, and published figures that it must meet.
-#include "models/workload/money.h"
+#include "models/workload/money/money.h"
 
 #include "models/hardware/parts.h"
 #include "sim/date.h"

@@ -1,7 +1,7 @@
 // Offloading: traffic and memory follow their formulas, folding is exact, what cannot be is refused.
-#include "models/workload/cost_internal.h"
-#include "models/workload/simulate.h"
-#include "models/workload/stage.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/stage.h"
 #include "tests/test.h"
 
 typedef struct Case {

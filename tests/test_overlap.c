@@ -1,8 +1,8 @@
 // Context parallelism by ring, all-gather and heads, and tensor-parallel traffic in pieces: folding is exact, traffic
 // follows its formulas, what overlaps is never slower than what waits.
-#include "models/workload/cost_internal.h"
-#include "models/workload/simulate.h"
-#include "models/workload/stage.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/stage.h"
 #include "tests/test.h"
 
 typedef struct Case {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "models/workload/job_options.h"
-#include "models/workload/simulate.h"
-#include "scenarios/plan_bound.h"
-#include "scenarios/plan_space.h"
+#include "models/workload/step/simulate.h"
+#include "scenarios/plan/plan_bound.h"
+#include "scenarios/plan/plan_space.h"
 #include "sim/random.h"
 #include "tests/test.h"
 

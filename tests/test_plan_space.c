@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "models/workload/job_options.h"
-#include "models/workload/lower.h"
-#include "scenarios/plan_space.h"
+#include "models/workload/step/lower.h"
+#include "scenarios/plan/plan_space.h"
 #include "tests/test.h"
 
 static PlanRequest request_for(Arena *arena, const char *model, const char *node) {

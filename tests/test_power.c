@@ -2,7 +2,7 @@
 #include "models/hardware/power.h"
 
 #include "models/hardware/kernel.h"
-#include "models/workload/money.h"
+#include "models/workload/money/money.h"
 #include "tests/test.h"
 
 static const Gpu *gpu_called(Arena *arena, const char *name) { return catalogue_gpu(catalogue_builtin(arena), name); }

@@ -1,9 +1,9 @@
 // Schedules: every order is complete and can run, bubbles and memory are those of the papers.
-#include "models/workload/schedule.h"
+#include "models/workload/step/schedule.h"
 
-#include "models/workload/cost_internal.h"
-#include "models/workload/simulate.h"
-#include "models/workload/stage.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/stage.h"
 #include "tests/test.h"
 
 // ---- Orders, timed by a slow twin of the simulator: a pass starts when its stage is free and its input is there.

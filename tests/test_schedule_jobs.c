@@ -1,8 +1,8 @@
 // Jobs under every schedule: folding is exact, split backwards add up, stages hold what the user says, and what cannot
 // be is refused.
-#include "models/workload/cost_internal.h"
-#include "models/workload/simulate.h"
-#include "models/workload/stage.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/stage.h"
 #include "tests/test.h"
 
 typedef struct Case {

@@ -1,7 +1,7 @@
 // What FSDP, ZeRO and context parallelism must obey: folding is exact, traffic and memory follow their formulas, what
 // does not divide is refused.
-#include "models/workload/simulate.h"
-#include "models/workload/stage.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/stage.h"
 #include "tests/test.h"
 
 typedef struct Case {

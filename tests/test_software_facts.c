@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/cost.h"
-#include "models/workload/simulate.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/step/simulate.h"
 #include "tests/test.h"
 
 typedef struct Bench {

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "results/progress.h"
-#include "scenarios/sweep.h"
-#include "scenarios/sweep_batch.h"
+#include "scenarios/sweep/sweep.h"
+#include "scenarios/sweep/sweep_batch.h"
 #include "sim/random.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

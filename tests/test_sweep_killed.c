@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "scenarios/command_sweep.h"
+#include "scenarios/sweep/command_sweep.h"
 #include "sim/random.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

@@ -1,9 +1,9 @@
-// Published and one's own measured runs as anchors (models/workload/anchor.h) for other runs.
+// Published and one's own measured runs as anchors (models/workload/step/anchor.h) for other runs.
 #ifndef LOCKSTEP_CALIBRATE_ANCHOR_TRAINING_H
 #define LOCKSTEP_CALIBRATE_ANCHOR_TRAINING_H
 
 #include "calibrate/training/predict_training.h"
-#include "models/workload/anchor.h"
+#include "models/workload/step/anchor.h"
 
 Anchor step_of(const PredictedRun *run); // one that is predicted
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "models/workload/cost.h"
+#include "models/workload/cost/cost.h"
 
 #define Z_OF_90_PERCENT 1.645
 #define LARGEST_MICRO_BATCH_TRIED 16

@@ -3,7 +3,7 @@
 #define LOCKSTEP_CALIBRATE_PREDICT_TRAINING_H
 
 #include "calibrate/training/read_training.h"
-#include "models/workload/simulate.h"
+#include "models/workload/step/simulate.h"
 
 typedef struct PredictedRun {
     const MeasuredRun *run;

@@ -2,8 +2,8 @@
 #include "models/workload/commands.h"
 
 #include "models/workload/command_internal.h"
-#include "models/workload/cost.h"
-#include "models/workload/memory_time.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/cost/memory_time.h"
 
 #define MOST_GPUS 1e7
 

@@ -1,6 +1,6 @@
 // lockstep model, params, flops: what models there are, what they hold, what they multiply.
 #include "models/workload/commands.h"
-#include "models/workload/hf_config.h"
+#include "models/workload/model/hf_config.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/cost.h"
-#include "models/workload/hf_config.h"
-#include "models/workload/schedule.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/model/hf_config.h"
+#include "models/workload/step/schedule.h"
 
 #define MIB 1048576.0
 

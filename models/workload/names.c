@@ -1,5 +1,5 @@
 // Names as flags, Lua and JSON spell them; the index is the enum value.
-#include "models/workload/cost.h"
+#include "models/workload/cost/cost.h"
 #include "sim/check.h"
 
 const char *const strategy_names[STRATEGY_COUNT] = {"auto",    "single",   "data-parallel",         "ddp",

@@ -4,7 +4,7 @@
 
 #include "models/hardware/hardware.h"
 #include "models/network/network.h"
-#include "models/workload/model.h"
+#include "models/workload/model/model.h"
 
 typedef enum Strategy {
     STRATEGY_AUTO,          // ddp when more than one replica, hybrid when tp or pp is given

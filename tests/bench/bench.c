@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "models/workload/cluster.h"
-#include "models/workload/queue_jobs.h"
+#include "models/workload/queue/queue_jobs.h"
 #include "models/workload/training.h"
 #include "scenarios/study.h"
 #include "sim/event.h"

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "models/workload/job_options.h"
-#include "models/workload/simulate.h"
-#include "scenarios/plan_space.h"
+#include "models/workload/step/simulate.h"
+#include "scenarios/plan/plan_space.h"
 
 #define SIMULATED 100
 

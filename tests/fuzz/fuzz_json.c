@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/workload/hf_config.h"
+#include "models/workload/model/hf_config.h"
 #include "sim/check.h"
 #include "sim/json.h"
 

@@ -1,0 +1,411 @@
+// What a block costs: its kernels on one GPU, added up by cause, with the collectives where they fall.
+#include "models/workload/cost/cost.h"
+
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/model/model_internal.h"
+#include "models/workload/step/schedule.h"
+#include "sim/check.h"
+
+// One row per kind of software. Passes are counted from what the kernels read and write; where a framework is not
+// fused each operation reads and writes by itself. From fits over 695 published CNN and encoder steps: traffic (1.1 to
+// 1.25 eager, 0.93 tuned, 1.33 graph), the CNN passes, and the scores of eager and tuned. From fits over 291 Megatron
+// steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Megatron's loss, operation by operation
+// in 32 bits (copy, maximum, subtract, exp, sum, divide; back: scale, copy), moves 38 and 14 bytes per logit. Counted
+// by hand from what each framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25
+// us per eager operation.
+// clang-format off
+static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
+    [FRAMEWORK_EAGER] = {
+        .traffic = 1.25, .issue_seconds = 7e-6,
+        .hidden_bytes = 4, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
+        .layer_kernels = {36, 60}, .logit_bytes = {14, 20},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 4, .gradient_bytes = 4,
+    },
+    [FRAMEWORK_MEGATRON] = {
+        .traffic = 1, .issue_seconds = 5e-6,
+        .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
+        .layer_kernels = {26, 40}, .logit_bytes = {38, 14},
+        .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
+    },
+    [FRAMEWORK_TUNED] = {
+        .traffic = 0.93, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
+        .layer_kernels = {20, 32}, .logit_bytes = {8, 10},
+        .weight_cast_bytes = {0, 0}, .wire_bytes = 2, .gradient_bytes = 2,
+    },
+    [FRAMEWORK_GRAPH] = {
+        .traffic = 1.45, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
+        .layer_kernels = {22, 36}, .logit_bytes = {8, 10},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2,
+    },
+    [FRAMEWORK_FUSED] = {
+        .traffic = 1.1, .issue_seconds = 7e-6,
+        .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
+        .layer_kernels = {26, 40}, .logit_bytes = {14, 20},
+        .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
+    },
+    [FRAMEWORK_COMPOSED] = {
+        .traffic = 1.33, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 4, .hidden = {50, 70}, .gelu = {10, 15}, .gated = {15, 25}, .scores = {12.5, 20},
+        .layer_kernels = {100, 160}, .logit_bytes = {14, 20},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2, .wide_bytes = 4, .adam_bytes = 180,
+    },
+    [FRAMEWORK_OPERATORS] = {
+        .traffic = 1, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 2, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
+        .layer_kernels = {36, 60}, .logit_bytes = {14, 20},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2,
+    },
+    [FRAMEWORK_TENSORFLOW] = {
+        .traffic = 1.45, .issue_seconds = 2.5e-6,
+        .hidden_bytes = 4, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
+        .layer_kernels = {22, 36}, .logit_bytes = {8, 10},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2, .wide_bytes = 4, .adam_bytes = 180,
+    },
+};
+// clang-format on
+
+// The queue of kernels is full or empty, with little in between: the fourth power is a nearly hard maximum.
+#define ISSUE_SHARPNESS 4.0
+
+// The issue times above are of hosts that take so long for an empty kernel: a slower one takes longer for all it does.
+#define USUAL_ISSUE_SECONDS 2.2e-6
+
+// Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
+// and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
+#define ADAM_BYTES 40.0
+#define SGD_BYTES 24.0
+#define MIXED_BYTES 6.0
+#define PARAMETERS_PER_OPTIMIZER_KERNEL 2e7 // multi-tensor kernels take about 320 blocks of 65,536 at once
+#define OPTIMIZER_KERNELS 10.0              // norms, scale checks, clearing
+
+const FrameworkTraits *framework_traits(Framework framework) {
+    CHECK((int)framework >= 0 && framework < FRAMEWORK_COUNT);
+    return &traits[framework];
+}
+
+// FSDP copies a block's gradients into one buffer, casts and divides it: 18 bytes in 32 bits and 8 in 16 by counting,
+// 0.72 of which fits 154 measured runs.
+#define FSDP_BYTES_32 13.0
+#define FSDP_BYTES_16 5.8
+
+double weight_traffic(const TrainingSpec *training, int direction) {
+    if (training->lora_rank > 0) return 0;
+    double more = direction == BACKWARD ? training->accumulation_bytes : 0;
+    if (training->layout.zero < 2) {
+        Framework framework = training->half_weights ? FRAMEWORK_MEGATRON : training->framework;
+        return framework_traits(framework)->weight_cast_bytes[direction] + more;
+    }
+    if (direction == FORWARD) return 0;
+    return more + (gradient_bytes(training) > 2 ? FSDP_BYTES_32 : FSDP_BYTES_16);
+}
+
+// ViT is trained without dropout and masks nothing. (Llama is too: the passes of its software were fitted on it.)
+#define DROPOUT_PASSES 2.5 // reads one, writes one and a mask of a byte
+#define MASK_PASSES 2.0
+static bool drops_out(const Model *model) { return model->patch == 0; }
+
+double hidden_pass_count(const Work *work, int direction) {
+    return work->traits->hidden[direction] - (drops_out(work->model) ? 0 : 2 * DROPOUT_PASSES);
+}
+
+double score_pass_count(const Work *work, int direction) {
+    double passes = work->traits->scores[direction];
+    if (drops_out(work->model) || passes < DROPOUT_PASSES + MASK_PASSES) return passes; // fused: one kernel anyway
+    return passes - DROPOUT_PASSES - (direction == FORWARD ? MASK_PASSES : 0);
+}
+
+static Precision at_least_16_bits(const Gpu *gpu, Precision precision) {
+    if (precision_bytes(precision) >= 2) return precision;
+    return gpu_supports(gpu, BF16) ? BF16 : FP16;
+}
+
+Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
+    int element_bytes = precision_bytes(training->precision);
+    double cp = training->layout.cp > 1 ? training->layout.cp : 1;
+    double ep = training->layout.ep > 1 ? training->layout.ep : 1;
+    Work work = {
+        .model = model,
+        .training = training,
+        .gpu = gpu,
+        .traits = framework_traits(training->framework),
+        .precision = training->precision,
+        .safe_precision = gpu ? at_least_16_bits(gpu, training->precision) : training->precision,
+        .element_bytes = element_bytes < 2 ? 2 : element_bytes,
+        .samples = micro_batch,
+        .tokens = model->kind == MODEL_TRANSFORMER ? micro_batch * training->seq_len / cp : micro_batch,
+        .tp = training->layout.tp > 1 ? training->layout.tp : 1,
+        .cp = cp,
+        .ep = ep,
+        .sequence_parallel = training->layout.sequence_parallel && training->layout.tp > 1,
+    };
+    work_on_block(&work, 0);
+    return work;
+}
+
+const Work *block_view(BlockView *view, int block, const Work *work) {
+    const Model *model = work->model;
+    if (!on_target(model, block)) return work;
+    view->work = *work;
+    view->model = *model;
+    view->training = *work->training;
+    view->model.causal = true;
+    view->training.seq_len *= model->target_share;
+    view->work.model = &view->model;
+    view->work.training = &view->training;
+    view->work.tokens *= model->target_share;
+    if (looks_at_source(model, block)) view->work.source_len = work->training->seq_len;
+    return &view->work;
+}
+
+// ---- A pass as it grows.
+
+static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)llround(size); }
+
+Pass *weights_of(const Work *work, Pass *backward) { return work->weight_pass ? work->weight_pass : backward; }
+
+Stretch *pass_now(Pass *pass) {
+    if (pass->count == 0) pass->count = 1;
+    return &pass->stretches[pass->count - 1];
+}
+
+static void open_stretch(Pass *pass, bool recomputed) {
+    CHECK(pass->count < PASS_STRETCHES);
+    pass->stretches[pass->count++] = (Stretch){.recomputed = recomputed};
+}
+
+void pass_recompute(Pass *pass, bool recomputed) {
+    if (pass->count == 0 || pass_now(pass)->recomputed != recomputed) open_stretch(pass, recomputed);
+}
+
+void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes) {
+    if (work->tp == 1 || bytes == 0) return;
+    Stretch *stretch = pass_now(pass);
+    stretch->collective = op;
+    stretch->bytes = bytes;
+    stretch->for_what = CAUSE_TP;
+    open_stretch(pass, stretch->recomputed);
+}
+
+void pass_context(const Work *work, Pass *pass, CollectiveOp op, double bytes) {
+    if (work->cp == 1) return;
+    Stretch *stretch = pass_now(pass);
+    stretch->collective = op;
+    stretch->bytes = bytes;
+    stretch->for_what = CAUSE_CP;
+    open_stretch(pass, stretch->recomputed);
+}
+
+void pass_exchange(const Work *work, Pass *pass, double bytes) {
+    if (work->ep == 1 || bytes == 0) return;
+    Stretch *stretch = pass_now(pass);
+    stretch->collective = COLLECTIVE_ALL_TO_ALL;
+    stretch->bytes = bytes;
+    stretch->for_what = CAUSE_EP;
+    open_stretch(pass, stretch->recomputed);
+}
+
+void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
+    open_stretch(pass, pass_now(pass)->recomputed);
+    Stretch *stretch = pass_now(pass);
+    stretch->beside = op;
+    stretch->beside_bytes = bytes;
+    stretch->beside_cause = cause;
+}
+
+void pass_beside_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
+
+void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
+               double k) {
+    Gemm gemm = {precision, at_least_one(batch), at_least_one(m), at_least_one(n), at_least_one(k)};
+    pass_now(pass)->seconds[cause] += gemm_seconds(work->gpu, &gemm);
+}
+
+void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {
+    pass_now(pass)->seconds[cause] += memory_seconds(work->gpu, bytes * work->traits->traffic);
+}
+
+void pass_kernels(Pass *pass, double kernels) { pass_now(pass)->kernels += kernels; }
+
+// ---- Launches, and the list.
+
+static double stretch_seconds(const Stretch *stretch) {
+    double seconds = 0;
+    for (int cause = 0; cause < CAUSE_COUNT; cause++) seconds += stretch->seconds[cause];
+    return seconds;
+}
+
+static double issue_seconds(Framework framework, const Gpu *gpu) {
+    return framework_traits(framework)->issue_seconds * gpu->issue_seconds / USUAL_ISSUE_SECONDS;
+}
+
+// The CPU issues kernels ahead of the GPU: whichever is slower over the whole block sets the time, and what exceeds the
+// kernels' own work is launch time, each kernel an equal part of it.
+static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
+    double busy = 0, kernels = 0;
+    for (int i = 0; i < pass->count; i++) {
+        busy += stretch_seconds(&pass->stretches[i]);
+        kernels += pass->stretches[i].kernels;
+    }
+    if (kernels == 0) return 0;
+    double gpu = busy + kernels * work->gpu->launch_seconds,
+           cpu = kernels * issue_seconds(work->training->framework, work->gpu);
+    double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
+    return (total - busy) / kernels;
+}
+
+static void list_add(CostList *list, CostItem item) {
+    if (item.seconds == 0 && item.bytes == 0 && !item.join) return;
+    CostItem *last = list->count ? &list->items[list->count - 1] : NULL;
+    if (last && last->cause == item.cause && last->bytes == 0 && item.bytes == 0 && !item.join && !last->join) {
+        last->seconds += item.seconds;
+        return;
+    }
+    CHECK(list->count < COST_ITEMS);
+    list->items[list->count++] = item;
+}
+
+static void list_add_stretch(CostList *list, const Stretch *stretch, double launch_seconds) {
+    CostItem beside = {
+        .cause = stretch->beside_cause, .collective = stretch->beside, .bytes = stretch->beside_bytes, .beside = true};
+    list_add(list, beside);
+    if (stretch->recomputed) {
+        list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE, .seconds = stretch_seconds(stretch) + launch_seconds});
+    } else {
+        for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+            double seconds = stretch->seconds[cause] + (cause == CAUSE_LAUNCH ? launch_seconds : 0);
+            list_add(list, (CostItem){.cause = (Cause)cause, .seconds = seconds});
+        }
+    }
+    if (stretch->beside_bytes > 0) list_add(list, (CostItem){.cause = stretch->beside_cause, .join = true});
+    if (stretch->bytes > 0)
+        list_add(list,
+                 (CostItem){.cause = stretch->for_what, .collective = stretch->collective, .bytes = stretch->bytes});
+}
+
+CostList pass_finish(const Work *work, const Pass *pass) {
+    double per_kernel = launch_seconds_per_kernel(work, pass);
+    CostList list = {.count = 0};
+    for (int i = 0; i < pass->count; i++)
+        list_add_stretch(&list, &pass->stretches[i], per_kernel * pass->stretches[i].kernels);
+    return list;
+}
+
+static int count_kernels(const Pass *pass) {
+    double kernels = 0;
+    for (int i = 0; i < pass->count; i++) kernels += pass->stretches[i].kernels;
+    return (int)llround(kernels);
+}
+
+static double transformer_matmul_flops(const Work *work, int block) {
+    const Model *model = work->model;
+    double h = model->hidden;
+    if (block == 0) return 2 * work->tokens * 3.0 * model->patch * model->patch * h;
+    if (block == model->block_count - 1)
+        return 2 * work->tokens * model->head_share *
+               ((double)model->vocab / work->tp * h + (has_dense_head(model) ? h * h : 0));
+    double scores = query_width(model) + value_width(model);
+    double cross = work->source_len ? cross_attention_flops(model, work->training->seq_len, work->source_len) : 0;
+    double own = work->tokens * (2 * layer_token_macs(model, block) + 2 * work->training->seq_len * scores);
+    return (own + work->samples * cross) / work->tp;
+}
+
+double block_matmul_flops(const Work *work, int block) {
+    const Model *model = work->model;
+    double flops = 0;
+    switch (model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_matmul_flops(work, block);
+    case MODEL_CNN:
+        for (int i = 0; i < model->conv_count; i++)
+            if (model->conv[i].block == block) flops += 2 * conv_macs(&model->conv[i]) * work->samples;
+        return flops;
+    case MODEL_MLP:
+        return 2.0 * model->widths[block] * model->widths[block + 1] * work->samples;
+    }
+    return 0;
+}
+
+static void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {
+    BlockView view;
+    const Work *work = block_view(&view, block, whole);
+    switch (work->model->kind) {
+    case MODEL_TRANSFORMER:
+        transformer_cost(work, block, forward, backward);
+        break;
+    case MODEL_CNN:
+        cnn_cost(work, block, forward, backward);
+        break;
+    case MODEL_MLP:
+        mlp_cost(work, block, forward, backward);
+        break;
+    }
+}
+
+BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
+    CHECK(block >= 0 && block < model->block_count && micro_batch > 0);
+    Gpu hot = *gpu; // its power cap lowers the clock in a step of training
+    hot.sustained *= hot.training_clock;
+    Work work = work_of(model, training, micro_batch, &hot);
+    work_on_block(&work, block);
+    Pass forward = {.count = 0}, backward = {.count = 0};
+    cost_of_block(&work, block, &forward, &backward);
+    BlockView view;
+    const Work *seen = block_view(&view, block, &work);
+    BlockCost cost = {
+        .forward = pass_finish(&work, &forward),
+        .backward = pass_finish(&work, &backward),
+        .parameters = block_parameters_per_gpu(model, block, training),
+        .expert_parameters = block_expert_parameters_per_gpu(model, block, training),
+        .activation_bytes = block_activation_bytes(seen, block),
+        .late_bytes = block_late_bytes(seen, block),
+        .working_bytes = block_working_bytes(seen, block),
+        .output_bytes = block_output_bytes(seen, block),
+        .matmul_flops = block_matmul_flops(seen, block),
+        .kernels_forward = count_kernels(&forward),
+        .kernels_backward = count_kernels(&backward),
+    };
+    if (schedule_splits_backward(training->schedule)) {
+        Pass again = {.count = 0}, inputs = {.count = 0}, weights = {.count = 0};
+        work.weight_pass = &weights;
+        cost_of_block(&work, block, &again, &inputs);
+        cost.backward_input = pass_finish(&work, &inputs);
+        cost.backward_weight = pass_finish(&work, &weights);
+    }
+    return cost;
+}
+
+double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
+    const FrameworkTraits *traits_of = framework_traits(training->framework);
+    double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
+    double bytes = training->optimizer == OPTIMIZER_ADAM ? adam : SGD_BYTES;
+    if (training->mixed_precision) bytes += MIXED_BYTES;
+    double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);
+    double issue = fmax(gpu->launch_seconds, issue_seconds(training->framework, gpu));
+    return memory_seconds(gpu, bytes * parameters) + kernels * issue;
+}
+
+// Two narrow matrices beside the query, key and value product and the output product of each layer.
+double trained_share(const TrainingSpec *training) {
+    const Model *model = training->model;
+    if (training->lora_rank == 0 || model->kind != MODEL_TRANSFORMER) return 1;
+    double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1);
+    double widths = model->hidden + qkv + value_width(model) + model->hidden;
+    return training->lora_rank * widths * model->layers / model_parameters(model);
+}
+
+static double whole_gradient_bytes(const TrainingSpec *training) {
+    if (training->fp32_grad_reduce || precision_bytes(training->precision) >= 4) return 4;
+    return training->mixed_precision && !training->half_weights ? framework_traits(training->framework)->wire_bytes : 2;
+}
+
+double gradient_bytes(const TrainingSpec *training) { return whole_gradient_bytes(training) * trained_share(training); }
+
+double weight_bytes(const TrainingSpec *training) {
+    return training->mixed_precision ? 2 : precision_bytes(training->precision);
+}
+
+int blocks_ahead(const TrainingSpec *training) {
+    return training->prefetch < 0 ? 0 : training->prefetch == 0 ? 1 : training->prefetch;
+}

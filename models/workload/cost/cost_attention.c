@@ -1,0 +1,105 @@
+// The attention core: from queries, keys and values to the weighted values, plain or by flash kernels, shared out by
+// rings or by heads.
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/cost/cost_internal.h"
+
+// Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's: what each reaches of the dense peak
+// over what GEMMs reach. 1: 0.34 on A100 and 0.19 on H100 (154 training runs); 2: 0.55 and 0.40; 3 and cuDNN: 0.58 on
+// both, 0.47 on B200 (kernel tables, long-sequence runs). Backward: 2.5 times the FLOPs at a lower rate.
+typedef struct FlashShares {
+    double before_hopper, hopper, blackwell;
+    bool pads_heads; // to 64 or 128
+} FlashShares;
+static const FlashShares flash_shares[ATTENTION_COUNT] = {
+    [ATTENTION_FLASH] = {0.78, 0.76, 0.88, false},
+    [ATTENTION_FLASH_1] = {0.46, 0.25, 0.25, true},
+    [ATTENTION_FLASH_2] = {0.74, 0.52, 0.52, false},
+};
+#define FLASH_BACKWARD_FLOPS 2.5
+#define FLASH_BACKWARD_SHARE 0.85
+
+static double flash_share(const FlashShares *shares, const char *architecture) {
+    if (strcmp(architecture, "Blackwell") == 0) return shares->blackwell;
+    return strcmp(architecture, "Hopper") == 0 ? shares->hopper : shares->before_hopper;
+}
+
+static double key_len(const Work *work) { return work->key_len > 0 ? work->key_len : work->training->seq_len; }
+
+static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double seq_len = key_len(work);
+    double square = work->model->causal && work->key_len == 0 ? 0.5 : 1;
+    double flops = 2 * shard->tokens * seq_len * (shard->query + shard->value) * square;
+    double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->value);
+    const FlashShares *shares = &flash_shares[work->training->attention];
+    double share = flash_share(shares, work->gpu->architecture);
+    if (shares->pads_heads) share *= work->model->head_dim / (64 * ceil(work->model->head_dim / 64.0));
+    if (direction == BACKWARD) {
+        flops *= FLASH_BACKWARD_FLOPS;
+        bytes *= 2;
+        share *= FLASH_BACKWARD_SHARE;
+    }
+    pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, work->safe_precision, flops / share, bytes);
+}
+
+// Tensor cores want rows of 8 elements; other head sizes fall back to vector units.
+static Precision score_precision(const Work *work) {
+    bool aligned = work->model->head_dim % 8 == 0;
+    return aligned || work->gpu->vector_flops[FP32] == 0 ? work->safe_precision : FP32;
+}
+
+static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    bool by_heads = work->training->layout.context == CONTEXT_ULYSSES; // all tokens of fewer heads
+    double seq_len = key_len(work), queries = work->training->seq_len / (by_heads ? 1 : work->cp);
+    double head_dim = work->model->head_dim, value_dim = shard->value / shard->heads;
+    double batch = work->samples * shard->heads / (by_heads ? work->cp : 1);
+    Precision precision = score_precision(work);
+    for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
+        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, seq_len, head_dim);
+        pass_gemm(work, pass, CAUSE_ATTENTION, precision, batch, queries, value_dim, seq_len);
+    }
+    double scores = batch * queries * seq_len;
+    pass_bytes(work, pass, CAUSE_ATTENTION, score_pass_count(work, direction) * wide_bytes(work) * scores);
+}
+
+static void attention_on_what_is_here(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    if (work->training->attention != ATTENTION_PLAIN)
+        flash_attention(work, pass, shard, direction);
+    else
+        plain_attention(work, pass, shard, direction);
+}
+
+// Ranks that share a sequence each hold a piece from the front and one from the back, so that causal work is equal.
+// Round the ring go keys and values, in backward their gradients too.
+static void ring_attention(const Work *work, Pass *pass, const Shard *shard, int direction, double key_bytes) {
+    bool ring = work->cp > 1;
+    if (ring) pass_beside(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
+    attention_on_what_is_here(work, pass, shard, direction);
+    if (ring) pass_beside_end(pass);
+}
+
+// Tokens of all heads become all tokens of a cp-th of the heads, and back; backward the other way round.
+static void ulysses_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double in = work->element_bytes * shard->tokens * shard->qkv,
+           out = work->element_bytes * shard->tokens * shard->value;
+    pass_context(work, pass, COLLECTIVE_ALL_TO_ALL, direction == FORWARD ? in : out);
+    attention_on_what_is_here(work, pass, shard, direction);
+    pass_context(work, pass, COLLECTIVE_ALL_TO_ALL, direction == FORWARD ? out : in);
+}
+
+void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double key_bytes = 2 * work->element_bytes * shard->tokens * work->cp * shard->key;
+    switch (work->training->layout.context) {
+    case CONTEXT_ALL_GATHER: // freed after use, and so gathered again in backward
+        pass_context(work, pass, COLLECTIVE_ALL_GATHER, key_bytes);
+        attention_on_what_is_here(work, pass, shard, direction);
+        if (direction == BACKWARD) pass_context(work, pass, COLLECTIVE_REDUCE_SCATTER, key_bytes);
+        return;
+    case CONTEXT_ULYSSES:
+        ulysses_attention(work, pass, shard, direction);
+        return;
+    default:
+        ring_attention(work, pass, shard, direction, key_bytes);
+    }
+}

@@ -1,0 +1,129 @@
+// Mixture-of-experts layers in place of an MLP: router, tokens sorted and exchanged with the ranks that hold their
+// experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
+// the rank whose experts got the most tokens, so every rank is given that one's work.
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/model/model_internal.h"
+
+// Counted from what the kernels read and write, not measured: each routed token is copied once into the order of its
+// experts and, where several experts of a rank receive from several ranks, once more; the same on the way back.
+#define SORT_PASSES 2
+#define SORT_AGAIN_PASSES 2
+#define ROUTER_BYTES 24 // per token and expert: 32-bit scores, softmax, the choice, counts
+#define ROUTER_KERNELS 12
+#define EXPERT_KERNELS 14     // sorting, counting, exchanging
+#define PRODUCT_KERNELS 1     // each expert's product is launched by itself; in 8 bits its two inputs' scales are laid
+#define FP8_PRODUCT_KERNELS 4 // out anew and an input is cast
+
+double routed_tokens(const Work *work) {
+    return work->tokens * work->model->experts.per_token * work->ep * work->load.fullest;
+}
+
+// ---- Steps of a layer.
+
+typedef struct Dispatch {
+    double sent, received; // tokens with repeats, on this GPU's slice of the tokens; on all slices
+    double slice;          // 1/tp with sequence parallelism
+    double per_expert, local_experts, ffn;
+    double copies; // of a token that travel, as a share of its experts: one per rank with fused dispatch
+} Dispatch;
+
+// A token's k experts are on so many different ranks, of even choices.
+static double ranks_of_token(double ep, double k) { return ep * (1 - pow(1 - 1 / ep, k)); }
+
+static Dispatch dispatch_of(const Work *work) {
+    const ExpertShape *experts = &work->model->experts;
+    double local = experts->count / work->ep, received = routed_tokens(work);
+    return (Dispatch){
+        .sent = work->tokens * experts->per_token * work->load.kept,
+        .received = received,
+        .slice = work->sequence_parallel ? 1 / work->tp : 1,
+        .per_expert = received / local,
+        .local_experts = local,
+        .ffn = experts->ffn / work->tp,
+        .copies =
+            work->training->fused_dispatch ? ranks_of_token(work->ep, experts->per_token) / experts->per_token : 1,
+    };
+}
+
+static void sort_tokens(const Work *work, Pass *pass, double tokens, int passes) {
+    if (work->training->fused_dispatch) passes = 0;
+    pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * tokens * work->model->hidden);
+}
+
+static bool sorts_again(const Work *work, const Dispatch *dispatch) {
+    return work->ep > 1 && dispatch->local_experts > 1;
+}
+
+// Routed tokens to the ranks of their experts, or back: slices are exchanged, then put together for tensor parallelism.
+static void exchange_tokens(const Work *work, Pass *pass, const Dispatch *dispatch, bool to_experts) {
+    double row = work->model->hidden * work->element_bytes;
+    double exchanged = fmax(dispatch->sent, dispatch->received) * dispatch->slice * dispatch->copies * row;
+    CollectiveOp slices = to_experts ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER;
+    if (!to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
+    if (!to_experts && work->sequence_parallel) pass_collective(work, pass, slices, dispatch->received * row);
+    pass_exchange(work, pass, exchanged);
+    if (to_experts && work->sequence_parallel) pass_collective(work, pass, slices, dispatch->received * row);
+    if (to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
+}
+
+static void activation_passes(const Work *work, Pass *pass, double tokens, double ffn, int direction) {
+    const double *passes = work->model->gated_mlp ? work->traits->gated : work->traits->gelu;
+    pass_bytes(work, pass, CAUSE_MEMORY, passes[direction] * work->element_bytes * tokens * ffn);
+}
+
+static double first_width(const Work *work, double ffn) { return work->model->gated_mlp ? 2 * ffn : ffn; }
+
+static void mlp_forward(const Work *work, Pass *pass, double batch, double tokens, double ffn) {
+    linear_forward(work, pass, batch, tokens, first_width(work, ffn), work->model->hidden);
+    activation_passes(work, pass, batch * tokens, ffn, FORWARD);
+    linear_forward(work, pass, batch, tokens, work->model->hidden, ffn);
+}
+
+static void mlp_backward(const Work *work, Pass *pass, double batch, double tokens, double ffn) {
+    linear_backward(work, pass, batch, tokens, work->model->hidden, ffn);
+    activation_passes(work, pass, batch * tokens, ffn, BACKWARD);
+    linear_backward(work, pass, batch, tokens, first_width(work, ffn), work->model->hidden);
+}
+
+static void route(const Work *work, Pass *pass, const Dispatch *dispatch, int direction) {
+    const Model *model = work->model;
+    double tokens = work->tokens * dispatch->slice, experts = model->experts.count;
+    pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, model->hidden);
+    if (direction == BACKWARD)
+        pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
+    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * experts);
+    if (work->training->fused_dispatch) return;
+    int products = direction == BACKWARD ? 4 : 2;
+    int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;
+    pass_kernels(pass, ROUTER_KERNELS + EXPERT_KERNELS * (direction == BACKWARD ? 2 : 1));
+    pass_kernels(pass, products * each * dispatch->local_experts);
+}
+
+void experts_forward(const Work *work, Pass *pass) {
+    Dispatch dispatch = dispatch_of(work);
+    route(work, pass, &dispatch, FORWARD);
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
+    exchange_tokens(work, pass, &dispatch, true);
+    mlp_forward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
+    exchange_tokens(work, pass, &dispatch, false);
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
+    double shared = work->model->experts.shared_ffn / work->tp;
+    if (shared == 0) return;
+    enter_region(work, pass);
+    mlp_forward(work, pass, 1, work->tokens, shared);
+}
+
+void experts_backward(const Work *work, Pass *pass) {
+    Dispatch dispatch = dispatch_of(work);
+    double shared = work->model->experts.shared_ffn / work->tp;
+    if (shared > 0) {
+        mlp_backward(work, pass, 1, work->tokens, shared);
+        leave_region(work, pass);
+    }
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
+    exchange_tokens(work, pass, &dispatch, true);
+    mlp_backward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
+    exchange_tokens(work, pass, &dispatch, false);
+    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
+    route(work, pass, &dispatch, BACKWARD);
+}

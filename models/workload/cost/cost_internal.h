@@ -1,0 +1,139 @@
+// What the files that cost a block share: how a framework runs kernels, and a pass as it is being added up.
+#ifndef LOCKSTEP_WORKLOAD_COST_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_COST_INTERNAL_H
+
+#include "models/hardware/kernel.h"
+#include "models/workload/cost/cost.h"
+
+// How kernels are run. A pass reads or writes a whole tensor once; "forward, backward".
+typedef struct FrameworkTraits {
+    double traffic;              // bytes moved by element-wise kernels, as a multiple of what the passes say
+    double issue_seconds;        // CPU time to issue one kernel
+    double hidden_bytes;         // of an element of those passes in mixed precision: autocast keeps them in fp32
+    double hidden[2];            // transformer layer: norms, residuals, dropout, biases; passes over h
+    double gelu[2], gated[2];    // passes over the FFN's width
+    double scores[2];            // plain attention: scale, mask, softmax, dropout; passes over s x s
+    double logit_bytes[2];       // per logit: 32-bit loss over 16-bit logits; eager software copies to 32 bits first
+    int layer_kernels[2];        // of a transformer layer with plain attention
+    double weight_cast_bytes[2]; // per parameter and micro-batch in mixed precision: casts, gradient accumulation
+    double wire_bytes;           // of one gradient of mixed precision
+    double gradient_bytes;       // of one gradient of mixed precision in memory
+    double wide_bytes; // of an element of the FFN's and the scores' passes in mixed precision; 0: as products have them
+    double adam_bytes; // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
+} FrameworkTraits;
+
+const FrameworkTraits *framework_traits(Framework framework);
+enum { FORWARD, BACKWARD };
+// Bytes moved per parameter and micro-batch in mixed precision: casts, gradients copied and added.
+double weight_traffic(const TrainingSpec *training, int direction);
+
+// Compute between two collectives, then the collective that ends it (bytes 0: none).
+typedef struct Stretch {
+    double seconds[CAUSE_COUNT];
+    double kernels;
+    bool recomputed; // all its time counts as recomputation
+    Cause for_what;  // TP, CP or EP
+    CollectiveOp collective;
+    double bytes;
+    CollectiveOp beside;
+    double beside_bytes; // what runs beside this stretch; 0 none
+    Cause beside_cause;  // CP: keys and values around the ring; TP: beside products
+} Stretch;
+
+#define PASS_STRETCHES 64
+typedef struct Pass {
+    Stretch stretches[PASS_STRETCHES];
+    int count;
+} Pass;
+
+// One block on one GPU: what all its kernels have in common.
+typedef struct Work {
+    const Model *model;
+    const TrainingSpec *training;
+    const Gpu *gpu;
+    const FrameworkTraits *traits;
+    Precision precision;      // of matrix multiplications
+    Precision safe_precision; // of those kept in 16 bits or more (attention, logits)
+    double element_bytes;     // of an activation
+    double samples, tokens;   // per micro-batch
+    double tp, cp, ep;
+    RoutedShares load; // of the block
+    bool sequence_parallel;
+    double source_len; // tokens of the source that a decoder's layer looks at; 0 none
+    double key_len;    // keys that each query meets, where not those of its own sequence; 0: of its own
+    Pass *weight_pass; // where gradients of weights go that are computed later; NULL: with those of inputs
+} Work;
+
+Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
+// Routing may differ from layer to layer: what follows is of this one.
+void work_on_block(Work *work, int block);
+RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
+
+// What one block works on: a decoder's sees the target, as if that were the model's and the training's sequence.
+typedef struct BlockView {
+    Work work;
+    Model model;
+    TrainingSpec training;
+} BlockView;
+const Work *block_view(BlockView *view, int block, const Work *work);
+
+// The pass of gradients of weights that belongs to this backward: itself, unless they are computed later.
+Pass *weights_of(const Work *work, Pass *backward);
+Stretch *pass_now(Pass *pass);                                                     // the stretch being filled
+void pass_recompute(Pass *pass, bool recomputed);                                  // from here on
+void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes); // nothing without tensor parallelism
+void pass_exchange(const Work *work, Pass *pass, double bytes); // all-to-all; nothing without expert parallelism
+// Keys and values of all ranks of a sequence, or heads for tokens; nothing without context parallelism.
+void pass_context(const Work *work, Pass *pass, CollectiveOp op, double bytes);
+// Beside the stretch that begins here, until it ends.
+void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes);
+void pass_beside_end(Pass *pass);
+void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
+               double k);
+void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels
+void pass_kernels(Pass *pass, double kernels);
+CostList pass_finish(const Work *work, const Pass *pass); // launches added, merged by cause
+
+// A product of `batch` equal matrices with its casts; backward: the gradient of the input, then of the weight.
+void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
+double hidden_tensor_bytes(const Work *work);
+double hidden_pass_count(const Work *work, int direction); // of a layer's norms, residuals and dropout
+double score_pass_count(const Work *work, int direction);  // of plain attention
+double wide_bytes(const Work *work);                       // of an element of the FFN's and the scores' passes
+// A transformer layer on one GPU: its tokens and the widths it holds.
+typedef struct Shard {
+    double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
+} Shard;
+#define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
+void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction); // (cost_attention.c)
+// Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
+void enter_region(const Work *work, Pass *pass);
+void leave_region(const Work *work, Pass *pass);
+
+// Routed and shared experts in place of a layer's MLP, from the norm's output to the sum (cost_experts.c).
+void experts_forward(const Work *work, Pass *pass);
+void experts_backward(const Work *work, Pass *pass);
+// Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
+double routed_tokens(const Work *work);
+
+void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
+void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);
+void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);
+
+// Heads and widths on one GPU; keys that are fewer than the GPUs are held by several.
+double query_width_per_gpu(const Model *model, double tp);
+double key_width_per_gpu(const Model *model, double tp);
+double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training);
+double block_expert_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training); // 0 without ep
+double block_activation_bytes(const Work *work, int block); // kept per micro-batch until backward
+double block_late_bytes(const Work *work, int block);       // from backward of inputs to that of weights
+double block_working_bytes(const Work *work, int block);
+// block_late_bytes of blocks first … last.
+double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);
+double block_output_bytes(const Work *work, int block);
+double block_matmul_flops(const Work *work, int block); // forward, on this GPU
+
+#endif

@@ -1,0 +1,20 @@
+// What the files that work out a job's memory share.
+#ifndef LOCKSTEP_WORKLOAD_MEMORY_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_MEMORY_INTERNAL_H
+
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/step/schedule.h"
+
+typedef struct Stages { // of a job
+    const TrainingSpec *training;
+    Pipeline pipeline;
+    const int *first; // block of each chunk; NULL: there is no such pipeline
+    int dp;
+    double micro_batch;
+    const Gpu *gpu;
+} Stages;
+
+Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
+Memory stage_memory(Arena *arena, const Stages *stages, int stage);
+
+#endif

@@ -1,0 +1,294 @@
+// The memory of a whole job: blocks on stages, micro-batches in flight, and what to change when it does not fit.
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/cost/memory_internal.h"
+#include "sim/check.h"
+#include "sim/quantity.h"
+
+#define MOST_MICRO_BATCHES 100000.0 // of a step
+#define MOST_TP 8                   // beyond a node's GPUs tensor parallelism does not pay
+
+// ---- Blocks on stages.
+
+// Layers are what is spread; a transformer's embedding and head, a CNN's stem and classifier, go with the ends.
+static int layer_count(const Model *model) {
+    return model->kind == MODEL_MLP ? model->block_count : model->block_count - 2;
+}
+
+// A head that predicts a further token counts for three layers: its own, and two times logits, which go with the last
+// chunk. So DeepSeek-V3's 61 layers on 16 stages are 15 times 4 and 1, as Megatron-Bridge lays them out.
+static int layers_of_heads(const Model *model, int chunks) {
+    int heads = model->kind == MODEL_TRANSFORMER ? 3 * model->extra_heads : 0;
+    return (layer_count(model) + heads) / chunks > heads ? heads : 0;
+}
+
+bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems) {
+    int layers = layer_count(model), ends = model->kind == MODEL_MLP ? 0 : 1;
+    CHECK(chunks >= 1);
+    if (layers < chunks) {
+        problem_add(problems, where, "%s has %d layers, too few for %d pipeline chunks", model->name, layers, chunks);
+        problem_hint(problems, "pp x vpp must be at most %d", layers);
+        return false;
+    }
+    first[0] = 0;
+    layers += layers_of_heads(model, chunks);
+    for (int chunk = 1; chunk <= chunks; chunk++) { // earlier chunks take what is left over: the last has the head
+        int before = chunk * (layers / chunks) + (chunk < layers % chunks ? chunk : layers % chunks);
+        first[chunk] = ends + before;
+    }
+    first[chunks] = model->block_count;
+    return true;
+}
+
+static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
+    const Layout *layout = &training->layout;
+    const Model *model = training->model;
+    if ((!layout->embedding_counts && !layout->head_counts) || model->kind == MODEL_MLP)
+        return blocks_to_stages(model, chunks, first, training->where, problems);
+    int start = layout->embedding_counts ? 0 : 1;
+    int all = layer_count(model) + (layout->embedding_counts ? 1 : 0) + (layout->head_counts ? 1 : 0);
+    if (layer_count(model) < chunks) return blocks_to_stages(model, chunks, first, training->where, problems);
+    first[0] = 0;
+    for (int chunk = 1; chunk < chunks; chunk++)
+        first[chunk] = start + chunk * (all / chunks) + (chunk < all % chunks ? chunk : all % chunks);
+    first[chunks] = model->block_count;
+    return true;
+}
+
+// Only an end that has embedding or head may do without layers.
+static bool check_stage_layers(const TrainingSpec *training, int chunks, Problems *problems) {
+    const Layout *layout = &training->layout;
+    int before = problem_count(problems), sum = 0, layers = layer_count(training->model);
+    bool ends_alone = training->model->kind == MODEL_TRANSFORMER;
+    if (layout->embedding_counts || layout->head_counts) {
+        problem_add(problems, training->where,
+                    "layers says what each stage has, and embedding or head cannot count too");
+        problem_hint(problems, "leave one of them out");
+        return false;
+    }
+    if (layout->stage_layers_count != chunks) {
+        problem_add(problems, training->where, "layers has %d counts, and the pipeline has %d chunks",
+                    layout->stage_layers_count, chunks);
+        problem_hint(problems, "one count for each chunk (pp x vpp), in the model's order");
+        return false;
+    }
+    for (int c = 0; c < chunks; c++) {
+        bool end = c == 0 || c == chunks - 1;
+        sum += layout->stage_layers[c];
+        if (layout->stage_layers[c] >= (ends_alone && end && chunks > 1 ? 0 : 1)) continue;
+        problem_add(problems, training->where, "chunk %d of the pipeline has no layers", c + 1);
+        problem_hint(problems, "only the first, with the embedding, and the last, with the head, may have 0");
+    }
+    if (sum != layers) {
+        problem_add(problems, training->where, "the stages have %d layers, and %s has %d", sum, training->model->name,
+                    layers);
+        problem_hint(problems, "the counts must add up to %d", layers);
+    }
+    return problem_count(problems) == before;
+}
+
+bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
+    const Layout *layout = &training->layout;
+    if (!layout->stage_layers) return even_blocks(training, chunks, first, problems);
+    if (!check_stage_layers(training, chunks, problems)) return false;
+    first[0] = 0;
+    int next = training->model->kind == MODEL_MLP ? 0 : 1;
+    for (int c = 0; c < chunks; c++) {
+        next += layout->stage_layers[c];
+        first[c + 1] = c == chunks - 1 ? training->model->block_count : next;
+    }
+    return true;
+}
+
+// ---- Batches.
+
+static int at_least_one(int value) { return value > 1 ? value : 1; }
+
+int replicas_of_job(const TrainingSpec *training, int gpus) {
+    const Layout *layout = &training->layout;
+    if (layout->dp > 0) return layout->dp;
+    if (training->strategy == STRATEGY_SINGLE || training->strategy == STRATEGY_LAYERS) return 1;
+    return at_least_one(gpus / (at_least_one(layout->tp) * at_least_one(layout->cp) * at_least_one(layout->pp)));
+}
+
+double micro_batch_of_job(const TrainingSpec *training, int dp) {
+    if (training->micro_batch > 0) return training->micro_batch;
+    if (training->global_batch <= 0) return 1;
+    double per_replica = training->global_batch / dp;
+    if (training->grad_accumulation > 0) return per_replica / training->grad_accumulation;
+    bool pipelined = training->layout.pp > 1 && training->strategy != STRATEGY_LAYERS;
+    return pipelined ? 1 : per_replica;
+}
+
+double micro_batches_of_job(const TrainingSpec *training, int dp) {
+    if (training->grad_accumulation > 0) return training->grad_accumulation;
+    if (training->global_batch <= 0) return 1;
+    return training->global_batch / (dp * micro_batch_of_job(training, dp));
+}
+
+// ---- The fullest stage.
+
+// Parameters and activations of another chunk on the same GPU; working memory is used in turn, the rest is there once.
+static void add_chunk(Memory *memory, const Memory *chunk) {
+    memory->host += chunk->host;
+    memory->disk += chunk->disk;
+    memory->bytes[MEMORY_WEIGHTS] += chunk->bytes[MEMORY_WEIGHTS];
+    memory->bytes[MEMORY_GRADIENTS] += chunk->bytes[MEMORY_GRADIENTS];
+    memory->bytes[MEMORY_OPTIMIZER] += chunk->bytes[MEMORY_OPTIMIZER];
+    memory->bytes[MEMORY_ACTIVATIONS] += chunk->bytes[MEMORY_ACTIVATIONS];
+    memory->bytes[MEMORY_WORKING] = fmax(memory->bytes[MEMORY_WORKING], chunk->bytes[MEMORY_WORKING]);
+    memory->bytes[MEMORY_BUFFERS] = fmax(memory->bytes[MEMORY_BUFFERS], chunk->bytes[MEMORY_BUFFERS]);
+    memory->bytes[MEMORY_RESERVE] = fmax(memory->bytes[MEMORY_RESERVE], chunk->bytes[MEMORY_RESERVE]);
+}
+
+// Chunks that two stages hold are sharded over the ranks of both.
+Memory stage_memory(Arena *arena, const Stages *s, int stage) {
+    const Pipeline *pipeline = &s->pipeline;
+    Memory memory = {.capacity = s->gpu->memory_bytes};
+    double *kept = ARENA_ARRAY(arena, double, pipeline->parts), *late = ARENA_ARRAY(arena, double, pipeline->parts);
+    for (int part = 0; part < pipeline->parts; part++) {
+        int chunk = pipeline_chunk(pipeline, stage, part), first = s->first[chunk], last = s->first[chunk + 1] - 1;
+        Memory held = memory_estimate(s->training->model, s->training, first, last, s->micro_batch, 1,
+                                      s->dp * pipeline_copies(pipeline), s->gpu);
+        kept[part] = held.bytes[MEMORY_ACTIVATIONS];
+        late[part] = late_bytes(s->training, first, last, s->micro_batch);
+        add_chunk(&memory, &held);
+    }
+    memory.bytes[MEMORY_ACTIVATIONS] = pipeline_peak(arena, pipeline, stage, kept, late);
+    for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
+    return memory;
+}
+
+// Stages of a job; a layer-wise split is a pipeline with one micro-batch.
+static int stage_count(const TrainingSpec *training, int gpus) {
+    if (training->strategy != STRATEGY_LAYERS || training->layout.pp > 0) return at_least_one(training->layout.pp);
+    int stages = at_least_one(gpus / replicas_of_job(training, gpus)), layers = layer_count(training->model);
+    return stages < layers ? stages : layers;
+}
+
+Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
+    Stages s = {.training = training, .dp = replicas_of_job(training, gpus), .gpu = gpu};
+    Schedule schedule = training->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
+    s.micro_batch = micro_batch_of_job(training, s.dp);
+    s.pipeline = pipeline_of(schedule, stage_count(training, gpus), training->layout.vpp,
+                             (int)fmin(micro_batches_of_job(training, s.dp), MOST_MICRO_BATCHES));
+    int *first = ARENA_ARRAY(arena, int, s.pipeline.chunks + 1);
+    Problems *unseen = problems_create(arena);
+    if (pipeline_possible(&s.pipeline, &training->layout, training->where, unseen) &&
+        blocks_to_chunks(training, s.pipeline.chunks, first, unseen))
+        s.first = first;
+    return s;
+}
+
+Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *fullest) {
+    Arena *arena = arena_open();
+    Stages stages = stages_of(arena, training, gpus, gpu);
+    Memory most = {.peak = -1};
+    if (!stages.first) most = (Memory){.peak = INFINITY, .capacity = gpu->memory_bytes}; // no such pipeline
+    for (int stage = 0; stage < stages.pipeline.pp && stages.first; stage++) {
+        Memory memory = stage_memory(arena, &stages, stage);
+        if (memory.peak <= most.peak) continue;
+        most = memory;
+        if (fullest) *fullest = stage;
+    }
+    arena_close(arena);
+    return most;
+}
+
+// ---- What to change.
+
+// Each turns one knob by one notch; false when it is at its end.
+static bool halve_micro_batch(TrainingSpec *training, int gpus) {
+    double micro_batch = micro_batch_of_job(training, replicas_of_job(training, gpus));
+    if (micro_batch < 2) return false;
+    if (training->global_batch <= 0) // the step keeps its samples
+        training->global_batch = micro_batch * replicas_of_job(training, gpus) * micro_batches_of_job(training, 1);
+    training->micro_batch = floor(micro_batch / 2);
+    training->grad_accumulation = 0;
+    return true;
+}
+
+static bool recompute_more(TrainingSpec *training, int gpus) {
+    (void)gpus;
+    if (training->model->kind != MODEL_TRANSFORMER || training->recompute == RECOMPUTE_FULL) return false;
+    training->recompute = training->recompute == RECOMPUTE_NONE ? RECOMPUTE_SELECTIVE : RECOMPUTE_FULL;
+    return true;
+}
+
+static bool shard_optimizer(TrainingSpec *training, int gpus) {
+    if (training->layout.zero >= 1 || replicas_of_job(training, gpus) == 1) return false;
+    training->layout.zero = 1;
+    return true;
+}
+
+// More GPUs to a replica; the micro-batch stays, so fewer replicas do more micro-batches each.
+static bool regroup(TrainingSpec *training, int gpus, int tp, int pp) {
+    if (training->strategy != STRATEGY_AUTO && training->strategy != STRATEGY_DDP) return false;
+    if (tp * pp > gpus || gpus % (tp * pp) != 0) return false;
+    if (pp * at_least_one(training->layout.vpp) > layer_count(training->model)) return false;
+    training->micro_batch = micro_batch_of_job(training, replicas_of_job(training, gpus));
+    training->grad_accumulation = 0;
+    training->layout.tp = tp;
+    training->layout.pp = pp;
+    training->layout.dp = gpus / (tp * pp);
+    training->layout.stage_layers = NULL;
+    return true;
+}
+
+static bool double_tp(TrainingSpec *training, int gpus) {
+    const Model *model = training->model;
+    int tp = 2 * at_least_one(training->layout.tp);
+    if (model->kind != MODEL_TRANSFORMER || tp > MOST_TP || model->heads % tp != 0) return false;
+    return regroup(training, gpus, tp, at_least_one(training->layout.pp));
+}
+
+static bool double_pp(TrainingSpec *training, int gpus) {
+    return regroup(training, gpus, at_least_one(training->layout.tp), 2 * at_least_one(training->layout.pp));
+}
+
+typedef bool Knob(TrainingSpec *training, int gpus);
+static Knob *const knobs[] = {halve_micro_batch, recompute_more, shard_optimizer, double_tp, double_pp};
+#define KNOB_COUNT ((int)(sizeof knobs / sizeof *knobs))
+
+static bool fits(const TrainingSpec *training, int gpus, const Gpu *gpu) {
+    Memory memory = memory_of_job(training, gpus, gpu, NULL);
+    return memory.peak <= memory.capacity;
+}
+
+static const char *describe_change(Arena *arena, const TrainingSpec *before, const TrainingSpec *after, int gpus,
+                                   const Gpu *gpu) {
+    const char *text = "";
+    int dp_before = replicas_of_job(before, gpus), dp_after = replicas_of_job(after, gpus);
+    double micro_batch = micro_batch_of_job(after, dp_after);
+    char bytes[32];
+
+    if (micro_batch != micro_batch_of_job(before, dp_before))
+        text = arena_printf(arena, "%s, micro_batch = %.0f", text, micro_batch);
+    if (after->recompute != before->recompute)
+        text = arena_printf(arena, "%s, recompute = \"%s\"", text, recompute_name(after->recompute));
+    if (after->layout.zero != before->layout.zero)
+        text = arena_printf(arena, "%s, zero = %d", text, after->layout.zero);
+    if (after->layout.tp != before->layout.tp) text = arena_printf(arena, "%s, tp = %d", text, after->layout.tp);
+    if (after->layout.pp != before->layout.pp) text = arena_printf(arena, "%s, pp = %d", text, after->layout.pp);
+    quantity_format(memory_of_job(after, gpus, gpu, NULL).peak, QUANTITY_BYTES, bytes, sizeof bytes);
+    return arena_printf(arena, "%s (%s)", text + 2, bytes);
+}
+
+// Turns the knob until the job fits.
+static bool turn_until_fits(Knob *knob, TrainingSpec *training, int gpus, const Gpu *gpu) {
+    while (knob(training, gpus))
+        if (fits(training, gpus, gpu)) return true;
+    return false;
+}
+
+const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
+    for (int i = 0; i < KNOB_COUNT; i++) {
+        TrainingSpec changed = *training;
+        if (turn_until_fits(knobs[i], &changed, gpus, gpu))
+            return describe_change(arena, training, &changed, gpus, gpu);
+    }
+    TrainingSpec changed = *training;
+    for (int i = 0; i < KNOB_COUNT; i++)
+        if (turn_until_fits(knobs[i], &changed, gpus, gpu))
+            return describe_change(arena, training, &changed, gpus, gpu);
+    return NULL;
+}

@@ -1,0 +1,29 @@
+// The memory of a rank pass by pass, and the moment when most is in use.
+#ifndef LOCKSTEP_WORKLOAD_MEMORY_TIME_H
+#define LOCKSTEP_WORKLOAD_MEMORY_TIME_H
+
+#include "models/workload/cost/cost.h"
+#include "models/workload/step/schedule.h"
+
+// The highest point of one pass, or of the optimizer's step, which ends the curve.
+typedef struct MemoryMoment {
+    PipelinePass pass;
+    bool optimizer;
+    int block; // of the model, where the pass is highest
+    double bytes[MEMORY_CLASS_COUNT], total;
+} MemoryMoment;
+
+typedef struct MemoryCurve {
+    MemoryMoment *items;
+    int count, peak; // the moment when most is in use, the first of equals
+} MemoryCurve;
+
+// Of the given stage. Beyond so many micro-batches that the order repeats itself the rest is left out: *left_out (or
+// NULL) of them.
+MemoryCurve memory_over_time(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu, int stage,
+                             int *left_out);
+
+// "backward of micro-batch 1 at the head", "forward of micro-batch 3 at layer 12 (chunk 2)".
+const char *memory_moment_text(Arena *arena, const Model *model, const MemoryMoment *moment);
+
+#endif

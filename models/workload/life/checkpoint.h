@@ -1,0 +1,48 @@
+// Checkpoints: what one costs on real storage, and the interval that theory calls best.
+#ifndef LOCKSTEP_WORKLOAD_CHECKPOINT_H
+#define LOCKSTEP_WORKLOAD_CHECKPOINT_H
+
+#include "models/hardware/hardware.h"
+#include "models/workload/model/model.h"
+
+typedef enum CheckpointMode {
+    CHECKPOINT_SYNC,   // training waits until all is written
+    CHECKPOINT_ASYNC,  // training waits for a copy in host memory, which is written behind its back
+    CHECKPOINT_MEMORY, // the copy goes to a peer's memory, and to storage now and then
+    CHECKPOINT_MODE_COUNT
+} CheckpointMode;
+extern const char *const checkpoint_mode_names[CHECKPOINT_MODE_COUNT];
+
+// What a user says of them.
+typedef struct CheckpointSpec {
+    CheckpointMode mode;
+    double every_s;             // 0: the best after Daly
+    const StorageType *storage; // NULL: the cluster's, or what is usual
+} CheckpointSpec;
+
+typedef struct CheckpointPlan {
+    CheckpointMode mode;
+    double every_s;         // of training, from the end of one to the start of the next; 0 never
+    double storage_every_s; // MEMORY: at most so often to storage as well
+    double stall_s;         // training stands still
+    double copy_s;          // MEMORY: after the stall, until a peer has it
+    double write_s;         // ASYNC, MEMORY: after the stall, until storage has it
+    double reload_s;        // from storage
+    double memory_reload_s; // MEMORY: from a peer
+} CheckpointPlan;
+
+// Bytes of a training state that goes on bit by bit: weights, fp32 master weights and what the optimizer keeps.
+double checkpoint_bytes(const Model *model, bool adam, bool mixed_precision);
+
+// Costs of a state of so many bytes, spread evenly over nodes of this type. Storage is shared by all nodes or in each;
+// what a node's own link to it carries is a limit too. every_s and storage_every_s are left to the caller.
+CheckpointPlan checkpoint_plan(CheckpointMode mode, double bytes, int nodes, const NodeType *node, const Gpu *gpu,
+                               const StorageType *storage);
+
+// Best interval for a blocking checkpoint of `write_s` at a mean time between failures of `mtbf_s`, in training time.
+double young_interval(double write_s, double mtbf_s); // Young (1974)
+double daly_interval(double write_s, double mtbf_s);  // Daly (2006), higher order
+// Wall time of so much work with exponential failures, restarts of restart_s that may fail as well (Daly, 2006).
+double daly_wall_time(double work_s, double every_s, double write_s, double restart_s, double mtbf_s);
+
+#endif

@@ -1,0 +1,120 @@
+// The life of a training job on machines that fail: training, checkpoints, failures, repair, restarts, as events over
+// days. Time is whole nanoseconds, and every one of them is spent on something: the causes sum to the whole.
+// Failures arrive by the calendar from streams of their own, whatever the job does, so that two ways of running it
+// can be compared under the same failures.
+#ifndef LOCKSTEP_WORKLOAD_LIFE_H
+#define LOCKSTEP_WORKLOAD_LIFE_H
+
+#include "models/hardware/hardware.h"
+#include "models/workload/life/checkpoint.h"
+#include "sim/clock.h"
+#include "sim/statistics.h"
+
+// What the job's time goes to. Training is net of what was lost later.
+typedef enum LifeTime {
+    LIFE_TRAINING,
+    LIFE_CHECKPOINT, // training stands still for it
+    LIFE_REWORK,     // trained, then lost with the machine
+    LIFE_DETECTION,  // stopped and nobody knows
+    LIFE_WAITING,    // too few nodes
+    LIFE_RESTART,    // processes, communicators, reading the checkpoint
+    LIFE_SLOW,       // what a slow node takes from all the others
+    LIFE_SHRUNK,     // what missing replicas would have done
+    LIFE_FLAP,       // waiting for a link that comes back by itself
+    LIFE_TIME_COUNT
+} LifeTime;
+extern const char *const life_time_names[LIFE_TIME_COUNT], *const life_time_titles[LIFE_TIME_COUNT];
+
+// What stops the job: the catalogue's components, then events that are no component's.
+enum {
+    LIFE_RACK = FAULT_COMPONENT_COUNT, // all nodes of a rack at once
+    LIFE_SPOT,                         // the provider takes nodes back
+    LIFE_LONG_FLAP,                    // a flap longer than the timeout of collectives
+    LIFE_UNPLANNED_COUNT,              // the ones from here on wait for a checkpoint
+    LIFE_PLANNED = LIFE_UNPLANNED_COUNT,
+    LIFE_SWAP,   // a slow node was found and is taken out
+    LIFE_RESIZE, // an elastic job grows again
+    LIFE_CAUSE_COUNT
+};
+const char *life_cause_name(int cause);
+const char *life_cause_title(int cause);
+
+// One kind of failure of a single node.
+typedef struct LifeFault {
+    double node_rate; // per second, mean of the fleet
+    double sigma;     // relative uncertainty of the rate
+    bool needs_repair, is_silent;
+} LifeFault;
+
+typedef struct LifeSpec {
+    int nodes, spares;
+    int nodes_per_replica, least_replicas; // elastic: runs on with so many replicas; 0: needs all nodes
+    LifeFault faults[FAULT_COMPONENT_COUNT];
+    double shape, age_s; // Weibull hazard of nodes of this age when the job starts, minimal repair; shape 1: no age
+    double fleet_spread;
+    double bad_share, bad_factor;
+    int strikes; // a node that failed so often is exchanged for a good one; 0: only ever repaired
+    double crash_detection_s, hang_detection_s, silent_detection_s, hang_share;
+    double restart_s, restart_sigma, repair_s, repair_sigma;
+    double planned_rate;                             // per second, of the job
+    double rack_rate, rack_repair_s;                 // per second, of one rack
+    int rack_nodes;                                  // 0: no racks
+    double slow_rate, slow_factor, slow_detection_s; // per second, of one node
+    double flap_rate, flap_stall_s;                  // per second, of the job
+    double spot_rate, spot_notice_s, spot_wait_s;    // per second, of one node; wait: mean until another is given
+    int spot_batch;                                  // nodes taken together; 0: 1
+    CheckpointPlan checkpoint;
+    double horizon_s; // the calendar ends here …
+    double work_s;    // … or when so much undisturbed training is done; the other is 0
+} LifeSpec;
+
+#define FAULTS_USUAL "llama3-h100" // the catalogue's rates unless the user names others
+
+// What a user says of failures; 0: as the rates have it.
+typedef struct FaultsSpec {
+    const FaultRates *rates; // NULL: FAULTS_USUAL
+    double node_mtbf_s, repair_s, restart_s;
+    int spares;
+    bool spares_given;
+} FaultsSpec;
+
+// One life.
+typedef struct LifeRun {
+    SimTime wall, spent[LIFE_TIME_COUNT]; // spent sums to wall
+    int stops[LIFE_CAUSE_COUNT];
+    SimTime lost[LIFE_CAUSE_COUNT]; // detection, waiting, restart and rework that each cause brought
+    bool finished;                  // false: gave up at 50 times the work
+    int64_t events;
+    uint64_t digest;
+} LifeRun;
+
+LifeRun life_run(const LifeSpec *spec, uint64_t seed);
+
+// Many lives. Shares are of the wall time of each run.
+typedef struct LifeStudy {
+    int runs, unfinished;
+    Summary goodput, ettr, days, stops; // ettr: slow nodes and missing replicas count as training; stops: unplanned
+    double mttf_s;                      // wall time of all runs per unplanned stop; 0 none
+    double share[LIFE_TIME_COUNT];
+    double stops_mean[LIFE_CAUSE_COUNT], lost_share[LIFE_CAUSE_COUNT];
+    const double *run_days; // [runs]
+    int64_t events;
+    uint64_t digest;
+} LifeStudy;
+
+LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed);
+
+// The interval with the least time lost, by simulation: the same failures for every interval, and a smooth curve
+// through what they cost. The spec's own interval is not looked at.
+double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed);
+
+double life_unplanned_rate(const LifeSpec *spec); // per second, of the whole job
+
+// What a fleet's rates mean for a job on so many nodes of this type. Spares, checkpoints, spot, elasticity and length
+// are left to the caller.
+LifeSpec life_spec(Arena *arena, const FaultRates *rates, const NodeType *node, int nodes);
+// The user's own mean time between failures of a node, all causes: the mix stays, and no fleet differs from it.
+void life_set_node_mtbf(LifeSpec *spec, double node_mtbf_s);
+int life_usual_spares(int nodes); // 5 % of the nodes: field advice is 5 to 10 %
+
+#endif

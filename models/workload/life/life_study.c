@@ -1,0 +1,116 @@
+// Many lives, and the checkpoint interval that costs least.
+#include <math.h>
+
+#include "models/workload/life/life.h"
+#include "sim/check.h"
+#include "sim/digest.h"
+#include "sim/random.h"
+
+static double seconds(SimTime ticks) { return seconds_from_ticks(ticks, TICKS_PER_SECOND_LIFE); }
+
+static uint64_t seed_of_run(uint64_t seed, int run) {
+    RandomStream stream = random_stream(seed, "life", (uint64_t)run);
+    return random_bits(&stream);
+}
+
+double life_unplanned_rate(const LifeSpec *spec) {
+    double rate = 0;
+    for (int i = 0; i < FAULT_COMPONENT_COUNT; i++) rate += spec->faults[i].node_rate * spec->nodes;
+    int racks = spec->rack_nodes > 0 ? (spec->nodes + spec->rack_nodes - 1) / spec->rack_nodes : 0;
+    if (racks > 0) rate += spec->rack_rate * racks;
+    return rate + spec->spot_rate * spec->nodes / (spec->spot_batch > 0 ? spec->spot_batch : 1);
+}
+
+LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed) {
+    CHECK(runs > 0);
+    LifeStudy study = {.runs = runs, .digest = DIGEST_START};
+    double *goodput = ARENA_ARRAY(arena, double, runs), *days = ARENA_ARRAY(arena, double, runs);
+    double *stops = ARENA_ARRAY(arena, double, runs), *ettr = ARENA_ARRAY(arena, double, runs), wall = 0, unplanned = 0;
+    for (int r = 0; r < runs; r++) {
+        LifeRun run = life_run(spec, seed_of_run(seed, r));
+        goodput[r] = seconds(run.spent[LIFE_TRAINING]) / seconds(run.wall);
+        SimTime up = run.spent[LIFE_TRAINING] + run.spent[LIFE_SLOW] + run.spent[LIFE_SHRUNK];
+        ettr[r] = seconds(up) / seconds(run.wall);
+        days[r] = seconds(run.wall) / 86400;
+        for (int i = 0; i < LIFE_CAUSE_COUNT; i++) {
+            study.stops_mean[i] += (double)run.stops[i] / runs;
+            study.lost_share[i] += seconds(run.lost[i]);
+            if (i < LIFE_UNPLANNED_COUNT) stops[r] += run.stops[i];
+        }
+        for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] += seconds(run.spent[i]);
+        wall += seconds(run.wall);
+        unplanned += stops[r];
+        study.unfinished += !run.finished;
+        study.events += run.events;
+        study.digest = digest_u64(study.digest, run.digest);
+    }
+    for (int i = 0; i < LIFE_CAUSE_COUNT; i++) study.lost_share[i] /= wall;
+    for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] /= wall;
+    study.mttf_s = unplanned > 0 ? wall / unplanned : 0;
+    study.goodput = summarise(arena, goodput, runs);
+    study.ettr = summarise(arena, ettr, runs);
+    study.days = summarise(arena, days, runs);
+    study.run_days = days;
+    study.stops = summarise(arena, stops, runs);
+    return study;
+}
+
+// ---- The best interval.
+
+// Mean share of time that is not training.
+static double waste(const LifeSpec *spec, double every_s, int runs, uint64_t seed) {
+    LifeSpec changed = *spec;
+    changed.checkpoint.every_s = every_s;
+    double training = 0, wall = 0;
+    for (int r = 0; r < runs; r++) {
+        LifeRun run = life_run(&changed, seed_of_run(seed, r));
+        training += seconds(run.spent[LIFE_TRAINING]);
+        wall += seconds(run.wall);
+    }
+    return 1 - training / wall;
+}
+
+// The least value of the parabola through points (x, y) by least squares, x centred; NAN when it opens downwards.
+static double vertex(const double *x, const double *y, int count) {
+    double s[5] = {0}, t[3] = {0}, centre = x[count / 2];
+    for (int i = 0; i < count; i++) {
+        double power = 1, at = x[i] - centre;
+        for (int p = 0; p < 5; p++, power *= at) {
+            s[p] += power;
+            if (p < 3) t[p] += power * y[i];
+        }
+    }
+    double d01 = s[0] * s[3] - s[1] * s[2], d02 = s[0] * s[4] - s[2] * s[2], d11 = s[0] * s[2] - s[1] * s[1];
+    double u1 = s[0] * t[1] - s[1] * t[0], u2 = s[0] * t[2] - s[2] * t[0], det = d11 * d02 - d01 * d01;
+    double slope = (u1 * d02 - u2 * d01) / det, bend = (d11 * u2 - d01 * u1) / det;
+    return bend > 0 ? centre - slope / (2 * bend) : NAN;
+}
+
+enum { STEPS_MOST = 24, AROUND = 4, POINTS = 2 * AROUND + 1 };
+
+// Doubles or halves until the waste grows again on both sides, then fits a parabola in the log of the interval to nine
+// points around the least, twice.
+double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed) {
+    double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s > 0 ? spec->checkpoint.stall_s : 1e-3;
+    double best = rate > 0 ? young_interval(stall, 1 / rate) : 86400;
+    int scouts = runs > 8 ? runs / 8 : 1;
+    double least = waste(spec, best, scouts, seed);
+    for (int side = 0; side < 2; side++) {
+        double factor = side ? 0.5 : 2;
+        for (int i = 0; i < STEPS_MOST; i++) {
+            double there = waste(spec, best * factor, scouts, seed);
+            if (there >= least) break;
+            best *= factor, least = there;
+        }
+    }
+    for (int round = 0; round < 2; round++) {
+        double x[POINTS], y[POINTS], width = round ? 0.8 : 1.2;
+        for (int i = 0; i < POINTS; i++) {
+            x[i] = log(best) + width * (i - AROUND) / AROUND;
+            y[i] = waste(spec, exp(x[i]), round ? runs : scouts, seed);
+        }
+        double at = vertex(x, y, POINTS);
+        if (isfinite(at)) best = exp(fmax(x[0], fmin(x[POINTS - 1], at)));
+    }
+    return best;
+}

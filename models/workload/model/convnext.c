@@ -1,0 +1,88 @@
+// Convolutional networks in the manner of transformers, and a transformer in the manner of convolutional networks:
+// ConvNeXt (Liu et al. 2022) and Swin (Liu et al. 2021). Norms over channels, GELU, four stages.
+#include "models/workload/model/image_layers.h"
+
+#define STAGES 4
+
+typedef struct Staged {
+    int blocks[STAGES], channels;
+} Staged;
+static const Staged convnexts[] = {{{3, 3, 9, 3}, 96}, {{3, 3, 27, 3}, 96}, {{3, 3, 27, 3}, 128}, {{3, 3, 27, 3}, 192}};
+static const Staged swins[] = {{{2, 2, 6, 2}, 96}, {{2, 2, 18, 2}, 96}, {{2, 2, 18, 2}, 128}, {{2, 2, 18, 2}, 192}};
+
+static ConvLayer *plain(ConvLayer *layer, bool bias) {
+    layer->batch_norm = layer->relu = false;
+    layer->bias = bias;
+    return layer;
+}
+
+static void patches(ImageBuilder *builder, int channels, int size) {
+    plain(image_conv_valid(builder, "patches", channels, size, size), true)->layer_norm = true;
+}
+
+static void convnext_block(ImageBuilder *builder, int channels) {
+    image_next_block(builder);
+    plain(image_conv_depthwise(builder, "depthwise", 7, 1), true)->layer_norm = true;
+    plain(image_conv(builder, "widen", 4 * channels, 1, 1), true)->relu = true;
+    ConvLayer *narrow = plain(image_conv(builder, "narrow", channels, 1, 1), true);
+    narrow->scaled = true;
+    narrow->residual_add = true;
+}
+
+void build_convnext(ImageBuilder *builder, int variant, int classes) {
+    const Staged *net = &convnexts[variant];
+    patches(builder, net->channels, 4);
+    for (int stage = 0; stage < STAGES; stage++) {
+        if (stage > 0) {
+            image_next_block(builder);
+            image_elements(builder, "norm", 0, 1)->layer_norm = true;
+            plain(image_conv_valid(builder, "downsample", net->channels << stage, 2, 2), true);
+        }
+        for (int i = 0; i < net->blocks[stage]; i++) convnext_block(builder, net->channels << stage);
+    }
+    image_elements(builder, "norm", 0, 1)->layer_norm = true;
+    image_classifier(builder, classes);
+}
+
+// ---- Swin: attention within windows of 7 by 7, every second time shifted by half a window.
+
+#define WINDOW 7
+#define HEAD_SIZE 32
+
+static void add_norm(ImageBuilder *builder) { image_elements(builder, "norm", 0, 1)->layer_norm = true; }
+
+static void swin_block(ImageBuilder *builder, int channels) {
+    image_next_block(builder);
+    add_norm(builder);
+    plain(image_conv(builder, "qkv", 3 * channels, 1, 1), true);
+    builder->channels = channels;
+    ConvLayer *attention = image_elements(builder, "attention", 0, 1);
+    attention->kind = LAYER_ATTENTION;
+    attention->window = WINDOW;
+    attention->heads = channels / HEAD_SIZE;
+    plain(image_conv(builder, "projection", channels, 1, 1), true)->residual_add = true;
+    add_norm(builder);
+    plain(image_conv(builder, "widen", 4 * channels, 1, 1), true)->relu = true;
+    plain(image_conv(builder, "narrow", channels, 1, 1), true)->residual_add = true;
+}
+
+// Four neighbours become one of four times the channels, normed and halved.
+static void merge_patches(ImageBuilder *builder) {
+    int channels = builder->channels;
+    image_next_block(builder);
+    builder->size /= 2;
+    image_concatenated(builder, 4 * channels);
+    add_norm(builder);
+    plain(image_conv(builder, "merge", 2 * channels, 1, 1), false);
+}
+
+void build_swin(ImageBuilder *builder, int variant, int classes) {
+    const Staged *net = &swins[variant];
+    patches(builder, net->channels, 4);
+    for (int stage = 0; stage < STAGES; stage++) {
+        if (stage > 0) merge_patches(builder);
+        for (int i = 0; i < net->blocks[stage]; i++) swin_block(builder, net->channels << stage);
+    }
+    add_norm(builder);
+    image_classifier(builder, classes);
+}

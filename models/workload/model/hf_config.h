@@ -1,0 +1,13 @@
+// Models from the config.json of the Hugging Face hub.
+#ifndef LOCKSTEP_WORKLOAD_HF_CONFIG_H
+#define LOCKSTEP_WORKLOAD_HF_CONFIG_H
+
+#include "models/workload/model/model.h"
+#include "sim/json.h"
+
+// A key that is absent or null has the value of that model_type's class. as: read it as this model_type, or NULL for
+// the file's own. NULL after problems, which name the key.
+const Model *hf_model_read_file(Arena *arena, const char *path, const char *as, Problems *problems);
+const Model *hf_model_from_json(Arena *arena, const Json *json, const char *as, Problems *problems);
+
+#endif

@@ -1,0 +1,57 @@
+// How image networks are put together: a list of layers that grows, and the shape of what has come out so far.
+#ifndef LOCKSTEP_WORKLOAD_IMAGE_LAYERS_H
+#define LOCKSTEP_WORKLOAD_IMAGE_LAYERS_H
+
+#include "models/workload/model/model.h"
+
+typedef struct ImageBuilder {
+    Arena *arena;
+    struct {
+        ConvLayer *items;
+        int count, room;
+    } layers;
+    int channels, size; // of the newest output
+    int block;
+} ImageBuilder;
+
+ImageBuilder image_builder(Arena *arena, int image_size);
+
+// What comes in is the newest output, or (after looking back) what `channels` and `size` were set to. Pointers hold
+// until the next layer is added.
+// "Same" padding, batch norm and an activation, as most networks have them.
+ConvLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
+// Without padding.
+ConvLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
+// Channels apart: one filter each.
+ConvLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride);
+// A layer without weights for products: a norm, a copy, a pooling by `kernel` (0: none).
+ConvLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride);
+ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out);
+// What follows works on all that branches have put side by side.
+void image_concatenated(ImageBuilder *builder, int channels);
+void image_next_block(ImageBuilder *builder);
+// Average pooling over the image, then classes.
+void image_classifier(ImageBuilder *builder, int classes);
+
+int image_halved(int size, int stride); // with "same" padding
+
+// A network of the library: how it is built for images of a size. `variant` is a row of the file's own table.
+typedef void BuildImageModel(ImageBuilder *builder, int variant, int classes);
+typedef struct ImageModel {
+    const char *name, *family, *source;
+    int image_size; // usual
+    int least_size; // below it nothing is left of an image
+    BuildImageModel *build;
+    int variant;
+} ImageModel;
+
+BuildImageModel build_resnet, build_regnet, build_convnet, build_inception_v3, build_inception_v4, build_xception,
+    build_mobilenet, build_efficientnet, build_densenet, build_unet, build_convnext, build_swin;
+
+// The list of all, in image_models.c.
+extern const int image_model_count;
+const char *image_model_name(int index);
+const Model *image_model(Arena *arena, int index, int image_size, int classes); // 0: usual
+int image_model_index(const char *name);                                        // -1: none
+
+#endif

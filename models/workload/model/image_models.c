@@ -1,0 +1,127 @@
+// The library's image networks by name, with the size of images that each is usually trained on.
+#include <string.h>
+
+#include "models/workload/model/image_layers.h"
+#include "models/workload/model/model_internal.h"
+#include "sim/check.h"
+
+#define HE "He et al. 2015, v1.5"
+#define REGNET "Radosavovic et al. 2020"
+#define VGG "Simonyan and Zisserman 2014"
+
+// clang-format off
+static const ImageModel models[] = {
+    {"resnet-18", "resnet", HE, 224, 8, build_resnet, 0},
+    {"resnet-34", "resnet", HE, 224, 8, build_resnet, 1},
+    {"resnet-50", "resnet", HE, 224, 8, build_resnet, 2},
+    {"resnet-101", "resnet", HE, 224, 8, build_resnet, 3},
+    {"resnet-152", "resnet", HE, 224, 8, build_resnet, 4},
+    {"resnet-50-d", "resnet", "He et al. 2018", 224, 8, build_resnet, 5},
+    {"wide-resnet-50-2", "resnet", "Zagoruyko and Komodakis 2016", 224, 8, build_resnet, 6},
+    {"wide-resnet-101-2", "resnet", "Zagoruyko and Komodakis 2016", 224, 8, build_resnet, 7},
+    {"resnext-50-32x4d", "resnext", "Xie et al. 2016", 224, 8, build_resnet, 8},
+    {"resnext-101-32x4d", "resnext", "Xie et al. 2016", 224, 8, build_resnet, 9},
+    {"resnext-101-32x8d", "resnext", "Xie et al. 2016", 224, 8, build_resnet, 10},
+    {"se-resnet-50", "resnet", "Hu et al. 2017", 224, 8, build_resnet, 11},
+    {"se-resnext-50-32x4d", "resnext", "Hu et al. 2017", 224, 8, build_resnet, 12},
+    {"se-resnext-101-32x4d", "resnext", "Hu et al. 2017", 224, 8, build_resnet, 13},
+    {"resnet-50-v1", "resnet", "He et al. 2015", 224, 8, build_resnet, 14},
+    {"resnet-101-v1", "resnet", "He et al. 2015", 224, 8, build_resnet, 15},
+    {"resnet-152-v1", "resnet", "He et al. 2015", 224, 8, build_resnet, 16},
+    {"regnety-016", "regnet", REGNET, 224, 8, build_regnet, 0},
+    {"regnety-032", "regnet", REGNET, 224, 8, build_regnet, 1},
+    {"regnety-040", "regnet", REGNET, 224, 8, build_regnet, 2},
+    {"regnety-080", "regnet", REGNET, 224, 8, build_regnet, 3},
+    {"regnety-160", "regnet", REGNET, 224, 8, build_regnet, 4},
+    {"regnety-320", "regnet", REGNET, 224, 8, build_regnet, 5},
+    {"regnetx-032", "regnet", REGNET, 224, 8, build_regnet, 6},
+    {"regnetx-160", "regnet", REGNET, 224, 8, build_regnet, 7},
+    {"alexnet", "alexnet", "Krizhevsky 2014 (one tower)", 224, 63, build_convnet, 0},
+    {"alexnet-mxnet", "alexnet", "Krizhevsky et al. 2012 (one tower)", 224, 67, build_convnet, 1},
+    {"vgg-11", "vgg", VGG, 224, 32, build_convnet, 2},
+    {"vgg-13", "vgg", VGG, 224, 32, build_convnet, 3},
+    {"vgg-16", "vgg", VGG, 224, 32, build_convnet, 4},
+    {"vgg-19", "vgg", VGG, 224, 32, build_convnet, 5},
+    {"vgg-11-bn", "vgg", VGG ", with batch norm", 224, 32, build_convnet, 6},
+    {"vgg-13-bn", "vgg", VGG ", with batch norm", 224, 32, build_convnet, 7},
+    {"vgg-16-bn", "vgg", VGG ", with batch norm", 224, 32, build_convnet, 8},
+    {"vgg-19-bn", "vgg", VGG ", with batch norm", 224, 32, build_convnet, 9},
+    {"inception-v3", "inception", "Szegedy et al. 2015", 299, 75, build_inception_v3, 0},
+    {"inception-v4", "inception", "Szegedy et al. 2016", 299, 75, build_inception_v4, 0},
+    {"xception", "inception", "Chollet 2016", 299, 32, build_xception, 0},
+    {"mobilenet-v2", "mobilenet", "Sandler et al. 2018", 224, 8, build_mobilenet, 0},
+    {"efficientnet-b0", "efficientnet", "Tan and Le 2019", 224, 8, build_efficientnet, 0},
+    {"efficientnet-b1", "efficientnet", "Tan and Le 2019", 240, 8, build_efficientnet, 1},
+    {"efficientnet-b2", "efficientnet", "Tan and Le 2019", 260, 8, build_efficientnet, 2},
+    {"efficientnet-b3", "efficientnet", "Tan and Le 2019", 300, 8, build_efficientnet, 3},
+    {"efficientnet-b4", "efficientnet", "Tan and Le 2019", 380, 8, build_efficientnet, 4},
+    {"efficientnet-b5", "efficientnet", "Tan and Le 2019", 456, 8, build_efficientnet, 5},
+    {"efficientnet-b6", "efficientnet", "Tan and Le 2019", 528, 8, build_efficientnet, 6},
+    {"efficientnet-b7", "efficientnet", "Tan and Le 2019", 600, 8, build_efficientnet, 7},
+    {"densenet-121", "densenet", "Huang et al. 2016", 224, 32, build_densenet, 0},
+    {"densenet-161", "densenet", "Huang et al. 2016", 224, 32, build_densenet, 1},
+    {"densenet-169", "densenet", "Huang et al. 2016", 224, 32, build_densenet, 2},
+    {"densenet-201", "densenet", "Huang et al. 2016", 224, 32, build_densenet, 3},
+    {"convnext-tiny", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 0},
+    {"convnext-small", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 1},
+    {"convnext-base", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 2},
+    {"convnext-large", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 3},
+    {"swin-tiny", "swin", "Liu et al. 2021", 224, 32, build_swin, 0},
+    {"swin-small", "swin", "Liu et al. 2021", 224, 32, build_swin, 1},
+    {"swin-base", "swin", "Liu et al. 2021", 224, 32, build_swin, 2},
+    {"swin-large", "swin", "Liu et al. 2021", 224, 32, build_swin, 3},
+    {"unet", "unet", "Ronneberger et al. 2015", 572, 188, build_unet, 0},
+};
+// clang-format on
+const int image_model_count = (int)(sizeof models / sizeof *models);
+#define USUAL_CLASSES 1000
+#define UNET_CLASSES 2 // inside and outside
+
+const char *image_model_name(int index) {
+    CHECK(index >= 0 && index < image_model_count);
+    return models[index].name;
+}
+
+int image_model_index(const char *name) {
+    for (int i = 0; i < image_model_count; i++)
+        if (strcmp(models[i].name, name) == 0) return i;
+    return -1;
+}
+
+const Model *image_model(Arena *arena, int index, int image_size, int classes) {
+    CHECK(index >= 0 && index < image_model_count);
+    const ImageModel *row = &models[index];
+    if (!image_size) image_size = row->image_size;
+    if (!classes) classes = row->build == build_unet ? UNET_CLASSES : USUAL_CLASSES;
+    ImageBuilder builder = image_builder(arena, image_size);
+    row->build(&builder, row->variant, classes);
+
+    Model *model = ARENA_NEW(arena, Model);
+    *model = (Model){
+        .name = row->name,
+        .family = row->family,
+        .source = row->source,
+        .kind = MODEL_CNN,
+        .block_count = builder.block + 1,
+        .image_size = image_size,
+        .classes = classes,
+        .conv = builder.layers.items,
+        .conv_count = builder.layers.count,
+    };
+    return model;
+}
+
+bool takes_images(const Model *model) { return model->kind == MODEL_CNN || model->patch > 0; }
+
+int least_image_size(const Model *model) {
+    CHECK(takes_images(model));
+    return model->patch ? model->patch : models[image_model_index(model->name)].least_size;
+}
+
+const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes) {
+    CHECK(takes_images(model));
+    if (!image_size) image_size = model->image_size;
+    if (!classes) classes = model->classes;
+    if (model->patch) return vision_transformer(arena, vision_transformer_index(model->name), image_size, classes);
+    return image_model(arena, image_model_index(model->name), image_size, classes);
+}

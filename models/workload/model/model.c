@@ -1,0 +1,214 @@
+// The library of models by name, and the counts that hold for every kind.
+#include "models/workload/model/model.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "models/workload/model/image_layers.h"
+#include "models/workload/model/model_internal.h"
+#include "sim/check.h"
+
+#define NAMES_ROOM 128
+
+typedef struct Alias {
+    const char *alias, *name;
+} Alias;
+
+// clang-format off
+static const Alias aliases[] = {
+    {"gpt2", "gpt2-124m"}, {"gpt2-small", "gpt2-124m"}, {"gpt2-medium", "gpt2-355m"}, {"gpt2-large", "gpt2-774m"},
+    {"gpt2-xl", "gpt2-1.5b"}, {"gpt3", "gpt3-175b"}, {"gpt3-small", "gpt3-125m"}, {"gpt3-medium", "gpt3-350m"},
+    {"gpt3-large", "gpt3-760m"}, {"gpt3-xl", "gpt3-1.3b"}, {"megatron-529.6b", "megatron-530b"},
+    {"megatron-1008b", "megatron-1t"}, {"mt-nlg-530b", "megatron-530b"}, {"bert-base-uncased", "bert-base"},
+    {"bert-large-uncased", "bert-large"}, {"llama-7b", "llama-2-7b"}, {"llama-13b", "llama-2-13b"},
+    {"llama-70b", "llama-2-70b"}, {"llama-30b", "llama-33b"}, {"llama-405b", "llama-3.1-405b"}, {"llama-3.1-8b", "llama-3-8b"}, {"llama-3.1-70b", "llama-3-70b"},
+    {"resnet-50-v1.5", "resnet-50"}, {"mnist-mlp", "mlp-mnist"}, {"mobilenetv2-100", "mobilenet-v2"},
+    {"seresnext-101-32x4d", "se-resnext-101-32x4d"}, {"seresnext-50-32x4d", "se-resnext-50-32x4d"},
+    {"seresnet-50", "se-resnet-50"}, {"vit-b-16", "vit-base-patch16"}, {"vit-b-32", "vit-base-patch32"},
+    {"vit-s-16", "vit-small-patch16"}, {"vit-l-16", "vit-large-patch16"}, {"vit-l-32", "vit-large-patch32"},
+    {"vit-h-14", "vit-huge-patch14"}, {"deit-tiny-patch16", "vit-tiny-patch16"},
+    {"deit-small-patch16", "vit-small-patch16"}, {"deit-base-patch16", "vit-base-patch16"},
+    {"swin-tiny-patch4-window7", "swin-tiny"}, {"swin-small-patch4-window7", "swin-small"},
+    {"swin-base-patch4-window7", "swin-base"}, {"swin-large-patch4-window7", "swin-large"},
+    {"unet-medical", "unet"},
+};
+// clang-format on
+#define ALIAS_COUNT ((int)(sizeof aliases / sizeof *aliases))
+
+const char *const *model_names(int *count) {
+    static const char *names[NAMES_ROOM];
+    int n = 0;
+    CHECK(transformer_count + expert_model_count + encoder_decoder_count + image_model_count +
+              vision_transformer_count <
+          NAMES_ROOM);
+    for (int i = 0; i < transformer_count; i++) names[n++] = transformer_name(i);
+    for (int i = 0; i < expert_model_count; i++) names[n++] = expert_model_name(i);
+    for (int i = 0; i < encoder_decoder_count; i++) names[n++] = encoder_decoder_name(i);
+    for (int i = 0; i < image_model_count; i++) names[n++] = image_model_name(i);
+    for (int i = 0; i < vision_transformer_count; i++) names[n++] = vision_transformer_name(i);
+    names[n++] = "mlp-mnist";
+    *count = n;
+    return names;
+}
+
+static const char *next_letter(const char *text) {
+    while (*text == '-' || *text == '_' || *text == ' ') text++;
+    return text;
+}
+
+// Case, '-', '_' and spaces do not count, as everywhere in the catalogue.
+static bool same_name(const char *a, const char *b) {
+    for (a = next_letter(a), b = next_letter(b); *a && *b; a = next_letter(a + 1), b = next_letter(b + 1))
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return false;
+    return *a == *b;
+}
+
+static const char *full_name(const char *name) {
+    int count = 0;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count; i++)
+        if (same_name(names[i], name)) return names[i];
+    for (int i = 0; i < ALIAS_COUNT; i++)
+        if (same_name(aliases[i].alias, name)) return aliases[i].name;
+    return NULL;
+}
+
+static const char *nearest_model(const char *name, const char *const *names, int count) {
+    const char *candidates[NAMES_ROOM + ALIAS_COUNT];
+    int n = 0;
+    for (int i = 0; i < count; i++) candidates[n++] = names[i];
+    for (int i = 0; i < ALIAS_COUNT; i++) candidates[n++] = aliases[i].alias;
+    return nearest_name(name, candidates, n);
+}
+
+const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems) {
+    int count = 0;
+    const char *const *names = model_names(&count);
+    const char *full = full_name(name);
+    if (!full) {
+        const char *near = nearest_model(name, names, count);
+        problem_add(problems, where, "no model is called \"%s\"", name);
+        if (near)
+            problem_hint(problems, "did you mean \"%s\"?", near);
+        else
+            problem_hint(problems, "lockstep model list shows all %d", count);
+        return NULL;
+    }
+    if (image_model_index(full) >= 0) return image_model(arena, image_model_index(full), 0, 0);
+    if (vision_transformer_index(full) >= 0) return vision_transformer(arena, vision_transformer_index(full), 0, 0);
+    for (int i = 0; i < transformer_count; i++)
+        if (strcmp(full, transformer_name(i)) == 0) return transformer_named(arena, i);
+
+    for (int i = 0; i < expert_model_count; i++)
+        if (strcmp(full, expert_model_name(i)) == 0) return expert_model(arena, i);
+    for (int i = 0; i < encoder_decoder_count; i++)
+        if (strcmp(full, encoder_decoder_name(i)) == 0) return encoder_decoder(arena, i);
+
+    static const int mnist_widths[] = {784, 512, 512, 10};
+    return model_mlp(arena, "mlp-mnist", mnist_widths, 4, where, problems);
+}
+
+const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where,
+                       Problems *problems) {
+    int problems_before = problem_count(problems);
+    if (width_count < 2) {
+        problem_add(problems, where, "an MLP needs at least two widths, not %d", width_count);
+        problem_hint(problems, "inputs first, outputs last, for example 784, 512, 10");
+    }
+    for (int i = 0; i < width_count; i++) {
+        if (widths[i] >= 1 && widths[i] <= 100000000) continue;
+        problem_add(problems, where, "width %d of the MLP cannot be %d", i + 1, widths[i]);
+        problem_hint(problems, "1 to 100 million");
+    }
+    if (problem_count(problems) > problems_before) return NULL;
+
+    int *copy = ARENA_ARRAY(arena, int, width_count);
+    for (int i = 0; i < width_count; i++) copy[i] = widths[i];
+    Model *model = ARENA_NEW(arena, Model);
+    *model = (Model){
+        .name = name ? arena_copy_text(arena, name) : "mlp",
+        .family = "mlp",
+        .source = "as given",
+        .kind = MODEL_MLP,
+        .block_count = width_count - 1,
+        .widths = copy,
+        .width_count = width_count,
+    };
+    return model;
+}
+
+// ---- Counts.
+
+static double cnn_block_parameters(const Model *model, int block) {
+    double parameters = 0;
+    for (int i = 0; i < model->conv_count; i++)
+        if (model->conv[i].block == block) parameters += conv_parameters(&model->conv[i]);
+    return parameters;
+}
+
+double block_parameters(const Model *model, int block) {
+    CHECK(block >= 0 && block < model->block_count);
+    switch (model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_block_parameters(model, block);
+    case MODEL_CNN:
+        return cnn_block_parameters(model, block);
+    case MODEL_MLP:
+        return ((double)model->widths[block] + 1) * model->widths[block + 1];
+    }
+    return 0;
+}
+
+double model_parameters(const Model *model) {
+    double parameters = 0;
+    for (int block = 0; block < model->block_count; block++) parameters += block_parameters(model, block);
+    return parameters;
+}
+
+double model_active_parameters(const Model *model) {
+    return model->kind == MODEL_TRANSFORMER ? transformer_active_parameters(model) : model_parameters(model);
+}
+
+double model_forward_flops_per_sample(const Model *model, int seq_len) {
+    double flops = 0;
+    switch (model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_forward_flops(model, seq_len);
+    case MODEL_CNN:
+        for (int i = 0; i < model->conv_count; i++) flops += 2 * conv_macs(&model->conv[i]);
+        return flops;
+    case MODEL_MLP:
+        for (int i = 0; i + 1 < model->width_count; i++) flops += 2.0 * model->widths[i] * model->widths[i + 1];
+        return flops;
+    }
+    return 0;
+}
+
+double model_flops_per_sample(const Model *model, int seq_len) {
+    return 3 * model_forward_flops_per_sample(model, seq_len);
+}
+
+static const char *cnn_block_name(Arena *arena, const Model *model, int block) {
+    if (block == 0) return "stem";
+    if (block == model->block_count - 1) return "classifier";
+    return arena_printf(arena, "block %d", block);
+}
+
+static const char *transformer_block_name(Arena *arena, const Model *model, int block) {
+    if (block == 0) return "embedding";
+    if (block == model->block_count - 1) return "head";
+    return arena_printf(arena, "layer %d", block);
+}
+
+const char *block_name(Arena *arena, const Model *model, int block) {
+    CHECK(block >= 0 && block < model->block_count);
+    switch (model->kind) {
+    case MODEL_TRANSFORMER:
+        return transformer_block_name(arena, model, block);
+    case MODEL_CNN:
+        return cnn_block_name(arena, model, block);
+    case MODEL_MLP:
+        return arena_printf(arena, "linear %d", block + 1);
+    }
+    return "";
+}

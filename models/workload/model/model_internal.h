@@ -1,0 +1,63 @@
+// What the files of one model family share with model.c, which asks the right one.
+#ifndef LOCKSTEP_WORKLOAD_MODEL_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_MODEL_INTERNAL_H
+
+#include "models/workload/model/model.h"
+
+// The width of all query heads together, and of keys (or values).
+static inline double query_width(const Model *model) { return (double)model->heads * model->head_dim; }
+static inline double key_width(const Model *model) { return (double)model->kv_heads * model->head_dim; }
+
+static inline double value_width(const Model *model) {
+    return model->latent.key_rank ? (double)model->heads * model->latent.value_dim : query_width(model);
+}
+static inline int mlp_matrices(const Model *model) { return model->gated_mlp ? 3 : 2; }
+
+// A layer's weights: matrices that tensor parallelism splits, those of routed experts apart, and what every GPU has.
+typedef struct LayerWeights {
+    double split, routed, whole;
+} LayerWeights;
+LayerWeights layer_weights(const Model *model, int block);
+// Weights of the layers that predict further tokens, with what joins each to the model.
+LayerWeights extra_head_weights(const Model *model);
+// Multiply-adds of one token in a layer's matrices: of routed experts those that the token meets.
+double layer_token_macs(const Model *model, int block);
+double cross_attention_flops(const Model *model, double target, double source); // of one sample in a decoder's layer
+
+double transformer_active_parameters(const Model *model);
+double transformer_block_parameters(const Model *model, int block);
+double transformer_forward_flops(const Model *model, double seq_len);
+const Model *transformer_named(Arena *arena, int index); // of the library below
+const char *transformer_name(int index);
+extern const int transformer_count;
+
+extern const int expert_model_count; // the library's mixtures of experts
+const char *expert_model_name(int index);
+const Model *expert_model(Arena *arena, int index);
+
+extern const int vision_transformer_count; // the library's image transformers
+const char *vision_transformer_name(int index);
+const Model *vision_transformer(Arena *arena, int index, int image_size, int classes); // 0: usual
+int vision_transformer_index(const char *name);                                        // -1: none
+
+double conv_parameters(const ConvLayer *layer); // with its norm
+double conv_macs(const ConvLayer *layer);       // multiply-adds of one image
+double conv_taps(const ConvLayer *layer);       // products that each output has of each channel
+
+extern const int encoder_decoder_count; // the library's models with an encoder and a decoder
+const char *encoder_decoder_name(int index);
+const Model *encoder_decoder(Arena *arena, int index);
+// Whether this block works on the target: a decoder's layer, or the head.
+static inline bool on_target(const Model *model, int block) {
+    return model->encoder_layers > 0 && block > model->encoder_layers;
+}
+static inline bool looks_at_source(const Model *model, int block) {
+    return on_target(model, block) && block < model->block_count - 1;
+}
+
+// BERT's head has a dense layer before the logits.
+static inline bool has_dense_head(const Model *model) {
+    return !model->causal && !model->patch && !model->encoder_layers;
+}
+
+#endif

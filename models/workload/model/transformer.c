@@ -1,0 +1,194 @@
+// Transformers: the published shapes, what each block holds, and how much it multiplies.
+#include <string.h>
+
+#include "models/workload/model/model_internal.h"
+#include "sim/check.h"
+
+typedef struct PublishedShape {
+    const char *name, *family, *source;
+    int layers, hidden, heads, kv_heads, ffn, vocab, max_positions;
+} PublishedShape;
+
+#define GPT2_SOURCE "Radford et al. 2019, table 2"
+#define GPT3_SOURCE "Brown et al. 2020, table 2.1"
+#define GPT3_XL_SOURCE GPT3_SOURCE "; the table's 24 heads of 128 are not 2048 wide: 16 heads here"
+#define GPT3_13B_SOURCE GPT3_SOURCE "; the table's d_model 5140 is not 40 heads of 128: 5120 here"
+#define SC21_SOURCE "Narayanan et al. 2021 (SC21), table 1"
+#define KORTHIKANTI_SOURCE "Korthikanti et al. 2022, table 3"
+#define BERT_SOURCE "Devlin et al. 2018"
+#define LLAMA2_SOURCE "Touvron et al. 2023 (Llama 2)"
+#define LLAMA3_SOURCE "Grattafiori et al. 2024 (Llama 3)"
+#define LLAMA1_SOURCE "Touvron et al. 2023 (LLaMA), table 2"
+#define QWEN25_SOURCE "Qwen Team 2024 (Qwen2.5); config.json"
+#define QWEN3_SOURCE "Qwen Team 2025 (Qwen3), table 1; config.json"
+#define QWEN3_HEAD_DIM 128 // whatever the width
+
+// One row a model. kv_heads 0: as many as heads; ffn 0: 4 x hidden.
+// clang-format off
+static const PublishedShape shapes[] = {
+    {"gpt2-124m", "gpt", GPT2_SOURCE, 12, 768, 12, 0, 0, 50257, 1024},
+    {"gpt2-355m", "gpt", GPT2_SOURCE, 24, 1024, 16, 0, 0, 50257, 1024},
+    {"gpt2-774m", "gpt", GPT2_SOURCE, 36, 1280, 20, 0, 0, 50257, 1024},
+    {"gpt2-1.5b", "gpt", GPT2_SOURCE, 48, 1600, 25, 0, 0, 50257, 1024},
+    {"gpt3-125m", "gpt", GPT3_SOURCE, 12, 768, 12, 0, 0, 50257, 2048},
+    {"gpt3-350m", "gpt", GPT3_SOURCE, 24, 1024, 16, 0, 0, 50257, 2048},
+    {"gpt3-760m", "gpt", GPT3_SOURCE, 24, 1536, 16, 0, 0, 50257, 2048},
+    {"gpt3-1.3b", "gpt", GPT3_XL_SOURCE, 24, 2048, 16, 0, 0, 50257, 2048},
+    {"gpt3-2.7b", "gpt", GPT3_SOURCE, 32, 2560, 32, 0, 0, 50257, 2048},
+    {"gpt3-6.7b", "gpt", GPT3_SOURCE, 32, 4096, 32, 0, 0, 50257, 2048},
+    {"gpt3-13b", "gpt", GPT3_13B_SOURCE, 40, 5120, 40, 0, 0, 50257, 2048},
+    {"gpt3-175b", "gpt", GPT3_SOURCE, 96, 12288, 96, 0, 0, 50257, 2048},
+    {"megatron-1.7b", "gpt", SC21_SOURCE, 24, 2304, 24, 0, 0, 51200, 2048},
+    {"megatron-3.6b", "gpt", SC21_SOURCE, 30, 3072, 32, 0, 0, 51200, 2048},
+    {"megatron-7.5b", "gpt", SC21_SOURCE, 36, 4096, 32, 0, 0, 51200, 2048},
+    {"megatron-18.4b", "gpt", SC21_SOURCE, 40, 6144, 48, 0, 0, 51200, 2048},
+    {"megatron-22b", "gpt", KORTHIKANTI_SOURCE, 48, 6144, 64, 0, 0, 51200, 2048},
+    {"megatron-39.1b", "gpt", SC21_SOURCE, 48, 8192, 64, 0, 0, 51200, 2048},
+    {"megatron-76.1b", "gpt", SC21_SOURCE, 60, 10240, 80, 0, 0, 51200, 2048},
+    {"megatron-145.6b", "gpt", SC21_SOURCE, 80, 12288, 96, 0, 0, 51200, 2048},
+    {"megatron-175b", "gpt", KORTHIKANTI_SOURCE, 96, 12288, 96, 0, 0, 51200, 2048},
+    {"megatron-310.1b", "gpt", SC21_SOURCE, 96, 16384, 128, 0, 0, 51200, 2048},
+    {"megatron-530b", "gpt", KORTHIKANTI_SOURCE, 105, 20480, 128, 0, 0, 51200, 2048},
+    {"megatron-1t", "gpt", KORTHIKANTI_SOURCE, 128, 25600, 160, 0, 0, 51200, 2048},
+    {"bert-base", "bert", BERT_SOURCE, 12, 768, 12, 0, 0, 30522, 512},
+    {"bert-large", "bert", BERT_SOURCE, 24, 1024, 16, 0, 0, 30522, 512},
+    {"llama-2-7b", "llama", LLAMA2_SOURCE, 32, 4096, 32, 0, 11008, 32000, 4096},
+    {"llama-2-13b", "llama", LLAMA2_SOURCE, 40, 5120, 40, 0, 13824, 32000, 4096},
+    {"llama-2-70b", "llama", LLAMA2_SOURCE, 80, 8192, 64, 8, 28672, 32000, 4096},
+    {"llama-3-8b", "llama", LLAMA3_SOURCE, 32, 4096, 32, 8, 14336, 128256, 8192},
+    {"llama-3-70b", "llama", LLAMA3_SOURCE, 80, 8192, 64, 8, 28672, 128256, 8192},
+    {"llama-3.1-405b", "llama", LLAMA3_SOURCE, 126, 16384, 128, 8, 53248, 128256, 131072},
+    {"llama-33b", "llama", LLAMA1_SOURCE, 60, 6656, 52, 0, 17920, 32000, 2048},
+    {"llama-65b", "llama", LLAMA1_SOURCE, 80, 8192, 64, 0, 22016, 32000, 2048},
+    {"mistral-7b", "llama", "Jiang et al. 2023 (Mistral 7B), table 1; attention over the whole sequence", 32, 4096, 32, 8, 14336, 32000, 32768},
+    {"mistral-large-123b", "llama", "mistralai/Mistral-Large-Instruct-2407, config.json", 88, 12288, 96, 8, 28672, 32768, 131072},
+    {"qwen2.5-7b", "qwen2.5", QWEN25_SOURCE, 28, 3584, 28, 4, 18944, 152064, 32768},
+    {"qwen2.5-32b", "qwen2.5", QWEN25_SOURCE, 64, 5120, 40, 8, 27648, 152064, 32768},
+    {"qwen2.5-72b", "qwen2.5", QWEN25_SOURCE, 80, 8192, 64, 8, 29568, 152064, 32768},
+    {"qwen3-8b", "qwen3", QWEN3_SOURCE, 36, 4096, 32, 8, 12288, 151936, 32768},
+    {"qwen3-14b", "qwen3", QWEN3_SOURCE, 40, 5120, 40, 8, 17408, 151936, 32768},
+    {"qwen3-32b", "qwen3", QWEN3_SOURCE, 64, 5120, 64, 8, 25600, 151936, 32768},
+    {"mpt-7b", "mpt", "MosaicML 2023 (MPT-7B), config.json", 32, 4096, 32, 0, 0, 50432, 2048},
+    {"mpt-30b", "mpt", "MosaicML 2023 (MPT-30B), config.json", 48, 7168, 64, 0, 0, 50432, 8192},
+};
+// clang-format on
+const int transformer_count = sizeof shapes / sizeof *shapes;
+
+const char *transformer_name(int index) {
+    CHECK(index >= 0 && index < transformer_count);
+    return shapes[index].name;
+}
+
+// Encoders of BERT's kind predict the masked positions only: 20 of 128, 80 of 512 (Devlin et al. 2018, appendix).
+#define MASKED_SHARE 0.15625
+
+static bool is_family(const PublishedShape *shape, const char *family) { return strcmp(shape->family, family) == 0; }
+
+const Model *transformer_named(Arena *arena, int index) {
+    const PublishedShape *shape = &shapes[index];
+    bool mpt = is_family(shape, "mpt"), bert = is_family(shape, "bert"), qwen2 = is_family(shape, "qwen2.5");
+    bool qwen3 = is_family(shape, "qwen3"), llama = is_family(shape, "llama") || qwen2 || qwen3;
+    Model *model = ARENA_NEW(arena, Model);
+    *model = (Model){
+        .name = shape->name,
+        .family = shape->family,
+        .source = shape->source,
+        .kind = MODEL_TRANSFORMER,
+        .block_count = shape->layers + 2,
+        .layers = shape->layers,
+        .hidden = shape->hidden,
+        .heads = shape->heads,
+        .kv_heads = shape->kv_heads ? shape->kv_heads : shape->heads,
+        .head_dim = qwen3 ? QWEN3_HEAD_DIM : shape->hidden / shape->heads,
+        .ffn = shape->ffn ? shape->ffn : 4 * shape->hidden,
+        .vocab = shape->vocab,
+        .max_positions = shape->max_positions,
+        .gated_mlp = llama,
+        .tied_embedding = !llama,
+        .learned_positions = !llama && !mpt,
+        .biases = !llama && !mpt,
+        .query_biases = qwen2,
+        .query_norms = qwen3,
+        .causal = !bert,
+        .rms_norm = llama || mpt, // MPT's norms have no biases either
+        .head_share = bert ? MASKED_SHARE : 1,
+    };
+    return model;
+}
+
+// ---- A user's own.
+
+static void require_positive(int value, const char *what, const char *example, Where where, Problems *problems) {
+    if (value > 0) return;
+    problem_add(problems, where, "the model's %s must be at least 1, not %d", what, value);
+    problem_hint(problems, "for example %s = %s", what, example);
+}
+
+static void require_not_negative(int value, const char *what, Where where, Problems *problems) {
+    if (value >= 0) return;
+    problem_add(problems, where, "the model's %s cannot be %d", what, value);
+    problem_hint(problems, "leave it out for the usual value");
+}
+
+static void require_below(int value, int limit, const char *what, Where where, Problems *problems) {
+    if (value < limit) return;
+    problem_add(problems, where, "the model's %s is %d; at most %d can be worked with", what, value, limit);
+}
+
+static void check_shape(const TransformerShape *shape, Where where, Problems *problems) {
+    require_positive(shape->layers, "layers", "24", where, problems);
+    require_positive(shape->hidden, "hidden", "1024", where, problems);
+    require_positive(shape->heads, "heads", "16", where, problems);
+    require_not_negative(shape->kv_heads, "kv_heads", where, problems);
+    require_not_negative(shape->head_dim, "head_dim", where, problems);
+    require_not_negative(shape->ffn, "ffn", where, problems);
+    require_not_negative(shape->vocab, "vocab", where, problems);
+    require_not_negative(shape->max_positions, "max_positions", where, problems);
+    require_below(shape->layers, 100000, "layers", where, problems);
+    require_below(shape->hidden, 10000000, "hidden", where, problems);
+    require_below(shape->heads, 1000000, "heads", where, problems);
+    require_below(shape->head_dim, 1000000, "head_dim", where, problems);
+
+    bool usable = shape->hidden > 0 && shape->heads > 0;
+    if (usable && shape->head_dim == 0 && shape->hidden % shape->heads != 0) {
+        problem_add(problems, where, "hidden %d does not divide by %d heads", shape->hidden, shape->heads);
+        problem_hint(problems, "choose other heads, or say head_dim");
+    }
+    if (usable && shape->kv_heads > 0 && shape->heads % shape->kv_heads != 0) {
+        problem_add(problems, where, "%d heads do not divide by %d kv_heads", shape->heads, shape->kv_heads);
+        problem_hint(problems, "each key and value head serves the same number of query heads");
+    }
+}
+
+const Model *model_transformer(Arena *arena, const TransformerShape *shape, Where where, Problems *problems) {
+    int problems_before = problem_count(problems);
+    check_shape(shape, where, problems);
+    if (problem_count(problems) > problems_before) return NULL;
+
+    Model *model = ARENA_NEW(arena, Model);
+    *model = (Model){
+        .name = shape->name ? arena_copy_text(arena, shape->name) : "transformer",
+        .family = shape->rms_norm ? "llama"
+                  : shape->causal ? "gpt"
+                                  : "bert",
+        .source = "as given",
+        .kind = MODEL_TRANSFORMER,
+        .block_count = shape->layers + 2,
+        .layers = shape->layers,
+        .hidden = shape->hidden,
+        .heads = shape->heads,
+        .kv_heads = shape->kv_heads ? shape->kv_heads : shape->heads,
+        .head_dim = shape->head_dim ? shape->head_dim : shape->hidden / shape->heads,
+        .ffn = shape->ffn ? shape->ffn : 4 * shape->hidden,
+        .vocab = shape->vocab ? shape->vocab : 51200, // GPT-2's 50257 as Megatron pads it
+        .max_positions = shape->max_positions ? shape->max_positions : 2048,
+        .gated_mlp = shape->gated_mlp,
+        .tied_embedding = !shape->untied_embedding,
+        .learned_positions = !shape->rms_norm,
+        .biases = !shape->rms_norm,
+        .causal = shape->causal,
+        .rms_norm = shape->rms_norm,
+        .head_share = shape->causal ? 1 : MASKED_SHARE,
+    };
+    return model;
+}

@@ -1,0 +1,143 @@
+// What a cluster costs, draws and emits: rented after the price book, or bought and kept. One call answers:
+//
+//     ActivityMix mix = activity_of_step(spent);                    what its GPUs do in a step
+//     ClusterBill bill = cluster_bill(arena, cluster, &mix);        per hour, with the parts it is made of
+//     double cost = bill_of_run(&bill, hours);                      minimum billing and transfers counted in
+#ifndef LOCKSTEP_WORKLOAD_MONEY_H
+#define LOCKSTEP_WORKLOAD_MONEY_H
+
+#include "models/hardware/market.h"
+#include "models/network/fabric_bill.h"
+#include "models/workload/cluster.h"
+#include "models/workload/cost/cost.h"
+#include "sim/record.h"
+
+// ---- What the user says.
+
+typedef struct RentSpec {
+    Where where;
+    const Offer *offer;            // this line of the price book; NULL: the newest that the rest fits
+    const char *provider, *region; // or NULL: any
+    int terms;                     // one of Terms; -1: on demand
+    double storage_bytes;          // kept at the provider all the time
+    double egress_bytes;           // carried out once in a run
+} RentSpec;
+
+// Amounts in the cluster's currency; NAN: what catalogue and site say.
+typedef struct OwnSpec {
+    Where where;
+    const Site *site;
+    double years;          // of use, then sold
+    double residual_share; // of the machines' price that they are then sold for; NAN: resale_share(years)
+    double interest;       // per year
+    double utilisation;    // share of all hours in which a job runs
+    double node_price, switch_price, nic_price, cable_price, storage_price;
+    double electricity_per_kwh, colocation_per_kw_month, staff_per_year, maintenance_share;
+} OwnSpec;
+
+#define OWN_YEARS 4.0
+#define OWN_INTEREST 0.08
+#define OWN_UTILISATION 0.8
+OwnSpec own_spec_usual(const Site *site);
+// Machines sell for 25 to 35 % of their price after 36 months: 0.3 to the power of years / 3.
+double resale_share(double years);
+
+// ---- Power of a whole cluster.
+
+typedef struct ClusterPower {
+    double node_watts, network_watts; // machines, switches and optics, while the job runs
+    double idle_watts;                // the same without a job
+    double peak_watts;                // at most
+    double power_usage_effectiveness; // what the wall gives for each of these watts
+    double node_peak_watts;           // of the largest node
+    double rack_watts, breaker_watts; // that one may carry; 0: no racks
+    int nodes_per_rack;               // of the largest
+    int racks, breakers;              // breakers: on all feeds together
+    bool node_exceeds_rack, node_exceeds_breaker;
+} ClusterPower;
+
+ActivityMix activity_of_step(const double spent[CAUSE_COUNT]);
+ClusterPower cluster_power(const Cluster *cluster, const ActivityMix *mix);
+double power_at_wall(const ClusterPower *power);      // watts while the job runs
+double idle_power_at_wall(const ClusterPower *power); // while none does
+double peak_power_at_wall(const ClusterPower *power);
+
+// ---- Owning.
+
+typedef struct CapitalLine {
+    const char *name, *title; // "nodes"
+    double count, unit_price, amount;
+    double years, residual_share; // over which it is written off, and what is then left
+    bool is_machine;              // needs maintenance
+} CapitalLine;
+
+#define CAPITAL_LINES 8
+typedef struct OwnCost {
+    CapitalLine capital[CAPITAL_LINES];
+    int capital_count;
+    double capital_amount;    // all of it
+    double capital_per_year;  // annuity, less what the machines are sold for
+    double straight_per_year; // the same without interest
+    double maintenance_per_year, staff_per_year, colocation_per_year, idle_energy_per_year;
+    double fixed_per_year;  // all of these: to be paid whether or not jobs run
+    double energy_per_hour; // of a job, beyond what idle machines draw
+    double utilisation, interest;
+} OwnCost;
+
+OwnCost own_cost(const Cluster *cluster, const ClusterPower *power);
+// Of an hour in which a job runs: fixed_per_year / (8,760 utilisation) + energy_per_hour.
+double own_cost_per_hour(const OwnCost *cost, double utilisation);
+
+// amount r (1 + r)^n / ((1 + r)^n - 1), less the part of that which the sale brings back; amount / n without interest.
+double annuity(double amount, double residual_share, double interest, double years);
+// Months until what renting would have cost has paid for the capital; INFINITY: never.
+double payback_months(double capital, double saved_per_month, double interest);
+double own_payback_months(const OwnCost *cost, double rent_per_hour); // as much used either way
+// Utilisation from which owning is cheaper than renting at so much an hour; INFINITY: at none, even above 1.
+double break_even_utilisation(const OwnCost *cost, double rent_per_hour);
+
+// ---- The bill.
+
+typedef struct ClusterBill {
+    bool known; // else nobody says what this costs, and all amounts are NAN
+    bool owned;
+    const char *currency; // never NULL
+    double per_hour;      // of an hour in which a job runs, for the whole cluster
+    double per_month;     // of a month in which jobs run as much as they do here: all hours, or an owner's utilisation
+    const NamedValue *lines; // its parts; they sum to per_hour
+    int line_count;
+    double once;                                                  // added to each run: data carried out
+    double rent_per_hour, break_even_utilisation, payback_months; // owned, where a rent is named too; else NAN
+    double minimum_hours, step_hours;                             // of rent
+    double interruptions_per_hour;                                // spot: of one machine
+    double wall_watts, peak_wall_watts;
+    double carbon_kg_per_hour;
+    const DatedPrice *prices; // that it stands on
+    int price_count;
+} ClusterBill;
+
+ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);
+double bill_of_run(const ClusterBill *bill, double hours);
+
+// ---- Made with the cluster (cluster.c); const after.
+
+typedef struct ClusterMoney {
+    const Catalogue *catalogue;
+    const Offer *const *offers; // [group] of the price book, or NULL: stated, or nobody knows
+    double rent_per_hour;       // of the whole cluster in `currency`; 0: nobody knows
+    const char *currency;
+    const OwnSpec *own; // every NAN filled in; or NULL
+    FabricBill fabric;  // of what is owned
+    double nics_to_buy; // that do not come with the nodes
+    double node_price;  // of all nodes
+    const Grid *grid;
+    const Site *site;
+} ClusterMoney;
+
+// NULL after problems: a price book without that line, machines for sale nowhere.
+const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogue, const Cluster *cluster,
+                                         Problems *problems);
+// The line of the price book that `rent` (or NULL) means for this node; NULL when there is none, without a problem.
+const Offer *offer_for(const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent);
+
+#endif

@@ -1,0 +1,125 @@
+// Owning a cluster: what is bought, what that costs a year, and from when on it is cheaper than renting.
+#include <math.h>
+
+#include "models/workload/money/money.h"
+#include "sim/check.h"
+
+double resale_share(double years) { return pow(0.3, years / 3); }
+
+OwnSpec own_spec_usual(const Site *site) {
+    return (OwnSpec){.site = site,
+                     .years = OWN_YEARS,
+                     .residual_share = NAN,
+                     .interest = OWN_INTEREST,
+                     .utilisation = OWN_UTILISATION,
+                     .node_price = NAN,
+                     .switch_price = NAN,
+                     .nic_price = NAN,
+                     .cable_price = NAN,
+                     .storage_price = NAN,
+                     .electricity_per_kwh = NAN,
+                     .colocation_per_kw_month = NAN,
+                     .staff_per_year = NAN,
+                     .maintenance_share = NAN};
+}
+
+// ---- Formulas.
+
+double annuity(double amount, double residual_share, double interest, double years) {
+    double after = pow(1 + interest, years);
+    if (after - 1 < 1e-12) return amount * (1 - residual_share) / years;
+    double present = amount - amount * residual_share / after;
+    return present * interest * after / (after - 1);
+}
+
+// capital = saved (1 - (1 + i)^-m) / i, with i of a month, solved for m.
+double payback_months(double capital, double saved_per_month, double interest) {
+    if (capital <= 0) return 0;
+    if (saved_per_month <= 0) return INFINITY;
+    double monthly = pow(1 + interest, 1.0 / 12) - 1;
+    if (monthly < 1e-12) return capital / saved_per_month;
+    double share = capital * monthly / saved_per_month;
+    return share < 1 ? -log1p(-share) / log1p(monthly) : INFINITY;
+}
+
+double break_even_utilisation(const OwnCost *cost, double rent_per_hour) {
+    double saved = rent_per_hour - cost->energy_per_hour;
+    return saved > 0 ? cost->fixed_per_year / (HOURS_PER_YEAR * saved) : INFINITY;
+}
+
+double own_payback_months(const OwnCost *cost, double rent_per_hour) {
+    double used = HOURS_PER_MONTH * cost->utilisation;
+    double running = (cost->fixed_per_year - cost->capital_per_year) / 12 + cost->energy_per_hour * used;
+    return payback_months(cost->capital_amount, rent_per_hour * used - running, cost->interest);
+}
+
+double own_cost_per_hour(const OwnCost *cost, double utilisation) {
+    return cost->fixed_per_year / (HOURS_PER_YEAR * utilisation) + cost->energy_per_hour;
+}
+
+// ---- What is bought.
+
+static void add_capital(OwnCost *cost, CapitalLine line) {
+    line.amount = line.count * line.unit_price;
+    if (!(line.amount > 0)) return;
+    CHECK(cost->capital_count < CAPITAL_LINES);
+    cost->capital[cost->capital_count++] = line;
+    cost->capital_amount += line.amount;
+}
+
+static void add_machines(OwnCost *cost, const char *name, const char *title, double count, double unit_price,
+                         const OwnSpec *own) {
+    add_capital(cost, (CapitalLine){name, title, count, unit_price, 0, own->years, own->residual_share, true});
+}
+
+static double in_own_money(const ClusterMoney *money, double usd) {
+    return usd > 0 ? usd * exchange_rate(money->catalogue, "USD", money->currency) : 0;
+}
+
+static void list_capital(OwnCost *cost, const Cluster *cluster, const ClusterPower *power) {
+    const ClusterMoney *money = cluster->money;
+    const OwnSpec *own = money->own;
+    const FabricBill *fabric = &money->fabric;
+    double cables = (double)(fabric->node_cables + fabric->switch_cables);
+    double node_price = money->node_price / cluster->node_count;
+    add_machines(cost, "nodes", "Nodes with their GPUs", cluster->node_count, node_price, own);
+    add_machines(cost, "nics", "NICs", money->nics_to_buy, own->nic_price, own);
+    add_machines(cost, "switches", "Switches", (double)fabric->switches, own->switch_price, own);
+    add_machines(cost, "cables", "Cables and optics", cables, own->cable_price, own);
+    add_machines(cost, "storage", "Storage", 1, own->storage_price, own);
+    const Site *site = own->site;
+    double rack_price = in_own_money(money, site->rack_usd), plant = in_own_money(money, site->building_usd_per_kw);
+    add_capital(cost, (CapitalLine){"racks", "Racks", power->racks, rack_price, 0, own->years, 0, false});
+    add_capital(cost, (CapitalLine){"building", "Power and cooling plant, per kW", power->peak_watts / 1000, plant, 0,
+                                    fmax(site->building_years, 1), 0, false});
+}
+
+// ---- What it costs a year.
+
+static double machines_price(const OwnCost *cost) {
+    double price = 0;
+    for (int i = 0; i < cost->capital_count; i++)
+        if (cost->capital[i].is_machine) price += cost->capital[i].amount;
+    return price;
+}
+
+OwnCost own_cost(const Cluster *cluster, const ClusterPower *power) {
+    const OwnSpec *own = cluster->money->own;
+    CHECK(own);
+    OwnCost cost = {.utilisation = own->utilisation, .interest = own->interest};
+    list_capital(&cost, cluster, power);
+    for (int i = 0; i < cost.capital_count; i++) {
+        const CapitalLine *line = &cost.capital[i];
+        cost.capital_per_year += annuity(line->amount, line->residual_share, own->interest, line->years);
+        cost.straight_per_year += annuity(line->amount, line->residual_share, 0, line->years);
+    }
+    double kwh_price = own->electricity_per_kwh, idle_kw = idle_power_at_wall(power) / 1000;
+    cost.maintenance_per_year = own->maintenance_share * machines_price(&cost);
+    cost.staff_per_year = own->staff_per_year;
+    cost.colocation_per_year = own->colocation_per_kw_month * 12 * power->peak_watts / 1000;
+    cost.idle_energy_per_year = kwh_price * idle_kw * HOURS_PER_YEAR;
+    cost.fixed_per_year = cost.capital_per_year + cost.maintenance_per_year + cost.staff_per_year +
+                          cost.colocation_per_year + cost.idle_energy_per_year;
+    cost.energy_per_hour = kwh_price * (power_at_wall(power) / 1000 - idle_kw);
+    return cost;
+}

@@ -1,0 +1,197 @@
+// A shared cluster from its first arrival to its last job's end: events, and the accounts between them.
+#include "models/workload/queue/queue.h"
+
+#include "models/workload/queue/queue_internal.h"
+#include "sim/check.h"
+#include "sim/digest.h"
+#include "sim/list.h"
+
+#define WEEK_S (7 * 86400.0)
+
+// ---- Accounts, over the time that counts.
+
+static void account(Queue *queue, SimTime now) {
+    SimTime from = queue->last > queue->from ? queue->last : queue->from, to = now < queue->to ? now : queue->to;
+    queue->last = now;
+    if (to <= from) return;
+    const Room *room = queue->room;
+    double passed = (double)(to - from), free = *room->free_gpus, per_node = queue->shape.gpus_per_node;
+    queue->busy += queue->busy_gpus * passed;
+    queue->free += free * passed;
+    queue->fragmented += (free - room->at_least[queue->shape.gpus_per_node] * per_node) * passed;
+    queue->down += queue->down_count * per_node * passed;
+    queue->waited += queue->waiting * passed;
+    if (queue->is_stranded) queue->stranded += free * passed;
+}
+
+static void remember(Queue *queue) {
+    if (!queue->spec->keep_history) return;
+    QueueMoment moment = {event_now(queue->events), queue->busy_gpus, queue->waiting};
+    int count = queue->history.count;
+    if (count > 0 && queue->history.items[count - 1].time == moment.time)
+        queue->history.items[count - 1] = moment;
+    else
+        LIST_PUSH(queue->arena, &queue->history, moment);
+}
+
+// ---- Events.
+
+// All jobs of one instant arrive together.
+static void on_arrival(Queue *queue) {
+    SimTime now = event_now(queue->events);
+    while (queue->next_arrival < queue->jobs->count && job_of(queue, queue->next_arrival)->arrival == now)
+        enqueue(queue, queue->next_arrival++);
+    schedule_pass(queue);
+    if (queue->next_arrival < queue->jobs->count)
+        event_schedule(queue->events, job_of(queue, queue->next_arrival)->arrival, QUEUE_ARRIVAL, 0);
+}
+
+static void on_event(Queue *queue, const Event *event) {
+    switch ((QueueEvent)event->kind) {
+    case QUEUE_ARRIVAL:
+        on_arrival(queue);
+        break;
+    case QUEUE_END:
+        finish_job(queue, event->item);
+        schedule_pass(queue);
+        break;
+    case QUEUE_DETECTED:
+        on_detected(queue, event->item);
+        break;
+    case QUEUE_FAULT:
+        on_fault(queue, event->item);
+        break;
+    case QUEUE_REPAIRED:
+        on_repaired(queue, event->item);
+        break;
+    default:
+        queue_pass(queue);
+        remember(queue);
+    }
+}
+
+// ---- Beginning and end.
+
+static void check_spec(const QueueSpec *spec, const QueueJobs *jobs) {
+    CHECK(spec->nodes > 0 && spec->policy && spec->gpus_per_node > 0);
+    CHECK(spec->gpus_per_node <= QUEUE_MOST_GPUS_PER_NODE && spec->warm_up >= 0 && spec->warm_up < 1);
+    for (int i = 0; i < jobs->count; i++) {
+        const QueueJob *job = &jobs->items[i];
+        CHECK(queue_job_fits(spec, job->gpus) && job->work > 0 && job->estimate > 0);
+        CHECK(job->user >= 0 && job->user < jobs->user_count && job->arrival >= 0);
+        CHECK(i == 0 || jobs->items[i - 1].arrival <= job->arrival);
+    }
+}
+
+static void begin_promises(Queue *queue) {
+    Promises *promises = &queue->promises;
+    int asked = queue->spec->policy->reservations, depth = queue->spec->depth;
+    if (asked == QUEUE_ALL_RESERVE) asked = depth > 0 ? depth : QUEUE_USUAL_DEPTH;
+    promises->most = asked > 0 ? asked : 0;
+    promises->items = ARENA_ARRAY(queue->arena, Reservation, promises->most);
+    promises->by_start = ARENA_ARRAY(queue->arena, int32_t, promises->most);
+    promises->changes = ARENA_ARRAY(queue->arena, Change, 2 * promises->most);
+    promises->to_make = ARENA_ARRAY(queue->arena, int32_t, promises->most);
+    promises->least = ARENA_ARRAY(queue->arena, Room *, promises->most + 1);
+    for (int i = 0; i < promises->most; i++) {
+        promises->items[i].room = room_create(queue->arena, &queue->shape);
+        promises->least[i + 1] = room_create(queue->arena, &queue->shape);
+    }
+    promises->scratch = room_create(queue->arena, &queue->shape);
+    promises->window = room_create(queue->arena, &queue->shape);
+    promises->window_free = ARENA_ARRAY(queue->arena, uint8_t, free_bytes(queue->shape.nodes));
+}
+
+static void begin_machines(Queue *queue) {
+    Arena *arena = queue->arena;
+    int nodes = queue->shape.nodes, leaves = queue->shape.leaves;
+    queue->room = room_create(arena, &queue->shape);
+    queue->used = ARENA_ARRAY(arena, int32_t, nodes);
+    queue->back = ARENA_ARRAY(arena, SimTime, nodes);
+    queue->down_nodes = ARENA_ARRAY(arena, int32_t, nodes);
+    queue->leaf_demand = ARENA_ARRAY(arena, double, leaves);
+    queue->leaf_seen = ARENA_ARRAY(arena, int32_t, leaves);
+    queue->pieces = ARENA_ARRAY(arena, Piece, nodes);
+    for (int i = 0; i < nodes; i++) room_set(queue->room, i, queue->shape.gpus_per_node);
+}
+
+static void begin_jobs(Queue *queue) {
+    Arena *arena = queue->arena;
+    const QueueJobs *jobs = queue->jobs;
+    int64_t gpus = (int64_t)queue->shape.nodes * queue->shape.gpus_per_node;
+    int at_once = gpus < jobs->count ? (int)gpus : jobs->count;
+    queue->active = ARENA_ARRAY(arena, Active, jobs->count);
+    queue->outcomes = ARENA_ARRAY(arena, QueueOutcome, jobs->count);
+    queue->running = ARENA_ARRAY(arena, Expected, at_once + 1);
+    queue->crossing = ARENA_ARRAY(arena, int32_t, at_once);
+    queue->requeued = ARENA_ARRAY(arena, int32_t, jobs->count);
+    queue->group_count = queue->spec->policy->order == QUEUE_BY_USAGE ? jobs->user_count : 1;
+    queue->groups = ARENA_ARRAY(arena, Group, queue->group_count);
+    queue->group_order = ARENA_ARRAY(arena, int32_t, queue->group_count);
+    queue->usage = ARENA_ARRAY(arena, double, jobs->user_count);
+    queue->user_gpus = ARENA_ARRAY(arena, int32_t, jobs->user_count);
+    double half_life_s = queue->spec->half_life_s;
+    queue->decay_per_s = log(2) / (half_life_s > 0 ? half_life_s : WEEK_S);
+    for (int i = 0; i < jobs->count; i++) {
+        queue->outcomes[i].start = -1;
+        if (i == 0 || jobs->items[i].priority < queue->lowest_priority)
+            queue->lowest_priority = jobs->items[i].priority;
+    }
+}
+
+static void begin(Queue *queue) {
+    const QueueJobs *jobs = queue->jobs;
+    queue->shape = room_shape(queue->spec);
+    queue->events = event_queue_create(queue->arena, 1024);
+    begin_machines(queue);
+    begin_jobs(queue);
+    begin_promises(queue);
+    queue->result.first = (int)(queue->spec->warm_up * jobs->count);
+    queue->from = jobs->count > 0 ? jobs->items[queue->result.first].arrival : 0;
+    queue->to = jobs->count > 0 ? jobs->items[jobs->count - 1].arrival : 0;
+    faults_begin(queue);
+    if (jobs->count > 0) event_schedule(queue->events, jobs->items[0].arrival, QUEUE_ARRIVAL, 0);
+}
+
+static double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+static void finish(Queue *queue) {
+    QueueRun *result = &queue->result;
+    double span = queue->to > queue->from ? (double)(queue->to - queue->from) : 0;
+    double all = span * queue->shape.nodes * queue->shape.gpus_per_node;
+    result->outcomes = queue->outcomes;
+    result->utilisation = over(queue->busy, all);
+    result->goodput = over(queue->useful, all);
+    result->stranded = over(queue->stranded, all);
+    result->down = over(queue->down, all);
+    result->fragmentation = over(queue->fragmented, queue->free);
+    result->waiting_mean = over(queue->waited, span);
+    result->crossing_share = over((double)queue->crossing_starts, (double)queue->starts);
+    result->mean_slowdown = queue->worth > 0 ? queue->worked / queue->worth : 1;
+    result->history = queue->history.items;
+    result->history_count = queue->history.count;
+    result->digest = DIGEST_START;
+    for (int i = 0; i < queue->jobs->count; i++) {
+        result->digest = digest_u64(result->digest, (uint64_t)queue->outcomes[i].start);
+        result->digest = digest_u64(result->digest, (uint64_t)queue->outcomes[i].end);
+    }
+}
+
+QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs) {
+    check_spec(spec, jobs);
+    Queue *queue = ARENA_NEW(arena, Queue);
+    queue->arena = arena;
+    queue->spec = spec;
+    queue->jobs = jobs;
+    begin(queue);
+    Event event;
+    while (queue->finished < jobs->count && event_next(queue->events, &event)) {
+        account(queue, event.time);
+        update_usage(queue);
+        on_event(queue, &event);
+        queue->result.events++;
+    }
+    CHECK(queue->finished == jobs->count);
+    finish(queue);
+    return queue->result;
+}

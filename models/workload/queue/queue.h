@@ -1,0 +1,144 @@
+// A shared cluster: jobs arrive, wait, run on all their GPUs at once, are preempted or hit by failures, and leave.
+// Time is whole nanoseconds. The same jobs can be run under several policies, placements and sizes of cluster: what is
+// drawn does not depend on what the cluster does.
+#ifndef LOCKSTEP_WORKLOAD_QUEUE_H
+#define LOCKSTEP_WORKLOAD_QUEUE_H
+
+#include "models/workload/life/life.h"
+#include "models/workload/queue/queue_network.h"
+#include "sim/clock.h"
+
+// Jobs are at most 31 years long, and a run at most 146 years: what would come later comes then.
+#define QUEUE_LONGEST_S 1e9
+#define QUEUE_LATEST (SIM_TIME_NEVER / 2)
+
+typedef struct QueueJob {
+    SimTime arrival;
+    SimTime work;     // on its GPUs placed side by side, undisturbed
+    SimTime estimate; // of `work`, by its user: what the scheduler goes by
+    int32_t gpus, user;
+    int32_t priority; // larger goes first
+    int32_t row;      // in the list or trace it comes from
+} QueueJob;
+
+typedef struct QueueJobs { // by rising arrival, the first at 0 or later
+    const QueueJob *items;
+    int count, user_count;
+    const char *const *user_names; // [user_count], or NULL
+} QueueJobs;
+
+// ---- Policies: rows of a table. All of them are gang scheduling: a job has all its GPUs or none.
+typedef enum QueueOrder {
+    QUEUE_BY_ARRIVAL,
+    QUEUE_BY_ESTIMATE, // shortest first
+    QUEUE_BY_USAGE,    // users by what they used lately, least first; the jobs of one user by arrival
+    QUEUE_BY_PRIORITY  // then by arrival
+} QueueOrder;
+
+enum {
+    QUEUE_NOBODY_PASSES = -1, // as `reservations`: the first that does not fit holds up all behind it
+    QUEUE_ALL_RESERVE = -2    // as many as QueueSpec.depth says
+};
+
+typedef struct QueuePolicy {
+    const char *name, *help;
+    QueueOrder order;
+    int reservations; // jobs that wait and have a start promised that those who pass them must not delay
+    bool preempts;    // the first in the queue may stop jobs of lower priority
+} QueuePolicy;
+
+extern const QueuePolicy queue_policies[];
+extern const char *const queue_policy_names[];
+extern const int queue_policy_count;
+#define QUEUE_POLICY_COUNT 7
+
+// ---- Placement: rows too.
+typedef enum QueuePlacement {
+    QUEUE_PACK_LEAVES, // whole nodes on as few leaf switches as possible; less than a node on the fullest that has room
+    QUEUE_PACK_NODES,  // the same without looking at leaf switches
+    QUEUE_SPREAD,      // whole nodes over as many leaf switches as possible; less than a node on the emptiest
+    QUEUE_SCATTER,     // any free GPUs: nothing is ever stranded, and everybody's traffic crosses the network
+    QUEUE_PLACEMENT_COUNT
+} QueuePlacement;
+extern const char *const queue_placement_names[QUEUE_PLACEMENT_COUNT], *const queue_placement_help[];
+
+typedef struct QueueSpec {
+    int nodes, gpus_per_node;
+    int nodes_per_leaf; // 0: one leaf switch for all
+    const QueuePolicy *policy;
+    QueuePlacement placement;
+    int depth;                               // reservations of policies that ask for all; 0: QUEUE_USUAL_DEPTH
+    double half_life_s;                      // of usage; 0: a week
+    double checkpoint_every_s, checkpoint_s; // of work; what one costs. 0: none, and a failure loses all
+    double restart_s;                        // before a stopped job works again
+    const LifeSpec *faults;                  // rates of one node, detection, repair; NULL: nothing fails
+    QueueNetwork *network;                   // NULL: a job is as fast wherever it runs
+    double warm_up;                          // share of the jobs that come first and are not counted
+    uint64_t seed;                           // of failures
+    bool keep_history;                       // for plots
+} QueueSpec;
+
+#define QUEUE_USUAL_DEPTH 32
+#define QUEUE_MOST_GPUS_PER_NODE 64
+
+// Whether the job fits on the cluster when nothing else runs.
+bool queue_job_fits(const QueueSpec *spec, int gpus);
+
+typedef struct QueueOutcome {
+    SimTime start, end; // first start, last end
+    int32_t stops;      // by failures and preemption
+    bool given_up;      // stopped so often that it would never end
+} QueueOutcome;
+
+typedef struct QueueMoment { // from here to the next
+    SimTime time;
+    int32_t busy_gpus, waiting_jobs;
+} QueueMoment;
+
+typedef struct QueueRun {
+    const QueueOutcome *outcomes; // [jobs]
+    int first;                    // the first job that counts
+    // Shares of all GPUs' time from the first job that counts to the last arrival
+    double utilisation;   // held by jobs
+    double goodput;       // of work that was not lost, at the speed of GPUs side by side
+    double stranded;      // free while the first job in the queue asked for no more than was free
+    double down;          // in repair
+    double fragmentation; // of free GPUs' time, the part on nodes that are not wholly free
+    double waiting_mean;  // jobs in the queue
+    bool too_long;        // jobs would have ended after QUEUE_LATEST
+    int node_failures, failure_stops, preemptions, given_up;
+    double crossing_share; // of jobs' starts that crossed leaf switches
+    double mean_slowdown;  // of the GPU time of jobs by where they ran; 1 none
+    const QueueMoment *history;
+    int history_count;
+    int64_t events;
+    uint64_t digest;
+} QueueRun;
+
+QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs);
+
+// ---- What came of it.
+typedef struct QueueClass { // jobs of a range of sizes
+    const char *name;
+    int least, most; // GPUs
+} QueueClass;
+#define QUEUE_CLASS_COUNT 5
+void queue_classes(Arena *arena, int gpus_per_node, QueueClass classes[QUEUE_CLASS_COUNT]);
+
+typedef struct QueueWaits { // of one class, or all
+    int jobs;
+    Summary wait_s;   // until the first start
+    Summary slowdown; // (end - arrival) / work, the work of very short ones counted as 10 s (Feitelson)
+} QueueWaits;
+
+typedef struct QueueMeasures {
+    QueueWaits all, by_class[QUEUE_CLASS_COUNT];
+    double waited_share; // of jobs, that did not start at once
+    double fairness;     // Jain's index over users, of GPU time had per GPU time waited for and had
+    double makespan_s;
+} QueueMeasures;
+
+QueueMeasures queue_measure(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run);
+double jain_index(const double *values, int count); // 1 all equal, 1/count one has all
+
+#endif

@@ -1,0 +1,207 @@
+// A shared cluster while it runs: free GPUs by node, who runs where, who waits.
+#ifndef LOCKSTEP_WORKLOAD_QUEUE_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_QUEUE_INTERNAL_H
+
+#include "models/workload/life/life_internal.h"
+#include "models/workload/queue/queue.h"
+
+static inline SimTime later(SimTime time, SimTime length) {
+    return length < QUEUE_LATEST - time ? time + length : QUEUE_LATEST;
+}
+
+// ---- Free GPUs (queue_room.c).
+
+typedef struct Piece { // part of a job
+    int32_t node, gpus;
+} Piece;
+
+typedef struct RoomShape {
+    int nodes, gpus_per_node, nodes_per_leaf, leaves;
+    int words; // of a set of nodes
+    size_t bytes;
+} RoomShape;
+
+// Free GPUs of every node at one time, with what makes questions about them cheap.
+typedef struct Room {
+    const RoomShape *shape;
+    unsigned char *block; // all that follows, so that a copy is one copy
+    uint64_t *sets;       // [free * words]: nodes with exactly so many free
+    int32_t *at_least;    // [free]: how many nodes have so many or more
+    int32_t *whole;       // [leaf]: nodes of which nothing is taken
+    int32_t *free_gpus;   // one number
+    uint8_t *free;        // [node]
+} Room;
+
+RoomShape room_shape(const QueueSpec *spec);
+Room *room_create(Arena *arena, const RoomShape *shape); // nothing is free
+void room_copy(Room *to, const Room *from);
+size_t free_bytes(int nodes); // of a list of what is free of each node
+void free_least(uint8_t *restrict to, const uint8_t *restrict other, int nodes);
+void room_limit(Room *to, const Room *from, const uint8_t *least); // no more of each node than that
+void room_set(Room *room, int node, int free);
+static inline void room_add(Room *room, int node, int gpus) { room_set(room, node, room->free[node] + gpus); }
+
+static inline bool room_fits(const Room *room, QueuePlacement placement, int gpus) {
+    if (placement == QUEUE_SCATTER) return *room->free_gpus >= gpus;
+    int per_node = room->shape->gpus_per_node, whole = gpus / per_node, rest = gpus % per_node;
+    return room->at_least[per_node] >= whole && (rest == 0 || room->at_least[rest] > whole);
+}
+// Where a job that fits goes; returns how many pieces. The room is as it was afterwards.
+int room_place(Room *room, QueuePlacement placement, int gpus, Piece *pieces);
+int most_pieces(const RoomShape *shape, QueuePlacement placement, int gpus);
+
+// ---- The run.
+
+typedef enum JobState { JOB_TO_COME, JOB_WAITS, JOB_RUNS, JOB_STOPPED, JOB_DONE } JobState; // STOPPED: nobody knows yet
+
+typedef struct Active { // a job from its arrival on
+    JobState state;
+    Piece *pieces;
+    int32_t piece_count, piece_room;
+    SimTime done, saved;     // of its work; what the last checkpoint holds
+    SimTime overhead;        // to pass before it works
+    SimTime since, started;  // `since`: when done and overhead were right
+    SimTime expected_end;    // by its estimate
+    double speed;            // work per time
+    double slowdown, demand; // by where it runs
+    int32_t leaves;
+    bool crosses;
+    EventId end;
+} Active;
+
+typedef struct Group { // jobs that wait, in order
+    int32_t *items;
+    int count, room;
+} Group;
+
+typedef struct Expected { // a running job, by the time it is expected to end
+    SimTime end;
+    int32_t job;
+} Expected;
+
+typedef struct Reservation {
+    SimTime start, end;
+    int32_t job;
+    Piece *pieces;
+    int piece_count, piece_room;
+    Room *room; // free at `start`, this one and all earlier ones counted in
+} Reservation;
+
+typedef struct Change { // a reservation starts (-1) or ends (1)
+    SimTime time;
+    int32_t item, sign;
+} Change;
+
+// Starts promised to jobs that wait, and the least room from now until the i-th of them.
+typedef struct Promises {
+    Reservation *items;
+    int32_t *by_start; // numbers of items
+    Change *changes;   // by time, ends first
+    int count, most;
+    Room **least; // [count + 1]
+    int least_known;
+    bool disturbed;   // somebody has started since: worked out anew they may name other nodes
+    int32_t *to_make; // jobs that have a promise to come: made when somebody could pass them
+    int to_make_count;
+    Room *scratch, *window;
+    uint8_t *window_free;
+} Promises;
+
+typedef enum QueueEvent {
+    QUEUE_ARRIVAL,
+    QUEUE_END,
+    QUEUE_DETECTED,
+    QUEUE_FAULT,
+    QUEUE_REPAIRED,
+    QUEUE_PASS
+} QueueEvent;
+
+typedef struct Queue {
+    Arena *arena;
+    const QueueSpec *spec;
+    const QueueJobs *jobs;
+    EventQueue *events;
+    RoomShape shape;
+    Room *room;    // free now
+    int32_t *used; // [node]
+    SimTime *back; // [node]: when it is repaired; 0 it is up
+    int32_t *down_nodes;
+    int down_count;
+    Active *active; // [jobs]
+    QueueOutcome *outcomes;
+    Expected *running; // by rising end
+    int running_count;
+    Group *groups;
+    int group_count, waiting;
+    int32_t *group_order;
+    Promises promises;
+    Piece *pieces; // scratch
+    // What makes the next pass short: nothing has been freed, and new jobs only stand at the end.
+    bool pass_scheduled, freed, unordered, exhausted;
+    int seen; // jobs of group 0 that the last pass has looked at and left
+    int32_t *requeued;
+    int requeued_count;
+    // Fair share
+    double *usage, decay_per_s;
+    int32_t *user_gpus;
+    SimTime usage_time;
+    // Neighbours
+    int32_t *crossing; // running jobs that cross leaf switches
+    int crossing_count;
+    double *leaf_demand;
+    int32_t *leaf_seen, leaf_stamp;
+    bool demand_changed;
+    // Failures
+    Arrivals good, bad;
+    int32_t *bad_nodes;
+    int bad_count;
+    double repair_share;
+    RandomStream chance;
+    // Accounts
+    SimTime from, to, last;
+    int busy_gpus, finished;
+    bool is_stranded;
+    double busy, useful, stranded, down, fragmented, free, waited, worked, worth;
+    int64_t starts, crossing_starts;
+    int32_t lowest_priority; // of all jobs
+    int next_arrival;
+    struct {
+        QueueMoment *items;
+        int count, room;
+    } history;
+    QueueRun result;
+} Queue;
+
+static inline int leaf_of(const RoomShape *shape, int node) { return node / shape->nodes_per_leaf; }
+static inline const QueueJob *job_of(const Queue *queue, int job) { return &queue->jobs->items[job]; }
+
+// ---- Promises (queue_promise.c). `until`: when a job that starts now would end.
+void promises_forget(Queue *queue);
+bool promises_hold(const Queue *queue); // worked out anew they would be the same
+void promise_start(Queue *queue, int job);
+Room *room_until(Queue *queue, int gpus, SimTime until);
+void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until);
+
+// ---- Jobs (queue_job.c).
+SimTime run_length(const Queue *queue, int job);                    // from a start now to its expected end
+void start_job(Queue *queue, int job, Room *where, SimTime saving); // where: it fits there
+void settle_job(Queue *queue, int job);
+void stop_job(Queue *queue, int job, SimTime kept); // gives its GPUs back, is to wait again with so much done
+void finish_job(Queue *queue, int job);
+void hold_job(Queue *queue, int job, SimTime until); // it works no more and keeps its GPUs until then
+void update_node(Queue *queue, int node);            // what is free of it, after a change
+void share_uplinks(Queue *queue);                    // speeds of all jobs that cross leaf switches, once per instant
+
+// ---- The queue (queue_pass.c).
+void enqueue(Queue *queue, int job);
+void queue_pass(Queue *queue);
+void schedule_pass(Queue *queue);
+void update_usage(Queue *queue); // up to now, before anything changes
+
+// ---- Failures (queue_fault.c).
+void faults_begin(Queue *queue);
+void on_fault(Queue *queue, bool is_bad);
+void on_detected(Queue *queue, int job);
+void on_repaired(Queue *queue, int node);
+
+#endif

@@ -1,0 +1,268 @@
+// One job of a shared cluster: it starts on its GPUs, works at a speed that depends on where they are, stops, goes on.
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/queue/queue_internal.h"
+#include "sim/check.h"
+
+static SimTime now(const Queue *queue) { return event_now(queue->events); }
+
+// Checkpoints take their part of every stretch of work.
+static double stretch(const QueueSpec *spec) {
+    return spec->checkpoint_every_s > 0 ? 1 + spec->checkpoint_s / spec->checkpoint_every_s : 1;
+}
+
+static SimTime whole(double ticks) { return ticks < (double)QUEUE_LATEST ? (SimTime)ceil(ticks) : QUEUE_LATEST; }
+
+static SimTime stretched(const Queue *queue, SimTime work) {
+    double factor = stretch(queue->spec);
+    return factor > 1 ? whole((double)work * factor) : work;
+}
+
+static SimTime restart_time(const Queue *queue, int job) {
+    return queue->outcomes[job].stops > 0 ? life_ticks(queue->spec->restart_s) : 0;
+}
+
+SimTime run_length(const Queue *queue, int job) {
+    SimTime left = job_of(queue, job)->estimate - queue->active[job].done;
+    return later(restart_time(queue, job), stretched(queue, left > 1 ? left : 1));
+}
+
+// ---- Who runs, by expected end.
+
+static int place_of_end(const Queue *queue, SimTime end) { // the first that ends no earlier
+    int low = 0, high = queue->running_count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (queue->running[middle].end < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_running(Queue *queue, int job, SimTime end) {
+    int place = place_of_end(queue, end);
+    while (place < queue->running_count && queue->running[place].end == end) place++;
+    memmove(&queue->running[place + 1], &queue->running[place],
+            (size_t)(queue->running_count++ - place) * sizeof(Expected));
+    queue->running[place] = (Expected){end, job};
+    queue->active[job].expected_end = end;
+}
+
+static void remove_running(Queue *queue, int job) {
+    int place = place_of_end(queue, queue->active[job].expected_end);
+    while (queue->running[place].job != job) place++;
+    memmove(&queue->running[place], &queue->running[place + 1],
+            (size_t)(--queue->running_count - place) * sizeof(Expected));
+}
+
+// ---- Work.
+
+static double overlap(const Queue *queue, SimTime from, SimTime to) { // with the time that is accounted for
+    if (from < queue->from) from = queue->from;
+    if (to > queue->to) to = queue->to;
+    return to > from ? (double)(to - from) : 0;
+}
+
+void settle_job(Queue *queue, int job) {
+    Active *active = &queue->active[job];
+    SimTime passed = now(queue) - active->since, left = job_of(queue, job)->work - active->done;
+    SimTime lost = passed < active->overhead ? passed : active->overhead, worked = passed - lost;
+    SimTime progress = active->speed == 1 ? worked : (SimTime)((double)worked * active->speed);
+    if (progress > left) progress = left;
+    active->overhead -= lost;
+    if (worked > 0) {
+        double gpu_time = overlap(queue, active->since + lost, now(queue)) * job_of(queue, job)->gpus;
+        queue->useful += gpu_time * (double)progress / (double)worked;
+        queue->worked += gpu_time;
+        queue->worth += gpu_time / active->slowdown;
+    }
+    active->done += progress;
+    active->since = now(queue);
+}
+
+static void schedule_end(Queue *queue, int job) {
+    Active *active = &queue->active[job];
+    SimTime left = job_of(queue, job)->work - active->done;
+    if (active->speed != 1) left = whole((double)left / active->speed);
+    SimTime end = later(now(queue), later(active->overhead, left));
+    queue->result.too_long |= end == QUEUE_LATEST;
+    event_cancel(queue->events, active->end);
+    active->end = event_schedule(queue->events, end, QUEUE_END, job);
+}
+
+static void set_slowdown(Active *active, const QueueSpec *spec, double slowdown) {
+    active->slowdown = slowdown;
+    active->speed = 1 / (slowdown * stretch(spec));
+}
+
+// ---- Neighbours.
+
+static int count_leaves(Queue *queue, const Active *active, double demand) {
+    int leaves = 0;
+    queue->leaf_stamp++;
+    for (int i = 0; i < active->piece_count; i++) {
+        int leaf = leaf_of(&queue->shape, active->pieces[i].node);
+        if (queue->leaf_seen[leaf] == queue->leaf_stamp) continue;
+        queue->leaf_seen[leaf] = queue->leaf_stamp;
+        queue->leaf_demand[leaf] += demand;
+        leaves++;
+    }
+    return leaves;
+}
+
+static Spread spread_of(const Queue *queue, int job) {
+    return (Spread){job_of(queue, job)->gpus, queue->active[job].piece_count, queue->active[job].leaves};
+}
+
+static void join_neighbours(Queue *queue, int job) {
+    Active *active = &queue->active[job];
+    QueueNetwork *network = queue->spec->network;
+    active->leaves = count_leaves(queue, active, 0);
+    active->crosses = false;
+    queue->starts++;
+    queue->crossing_starts += active->leaves > 1;
+    set_slowdown(active, queue->spec, 1);
+    if (!network) return;
+    Spread spread = spread_of(queue, job);
+    set_slowdown(active, queue->spec, queue_network_slowdown(network, spread, INFINITY));
+    active->demand = queue_network_demand(network, spread);
+    if (!(active->demand > 0)) return;
+    active->crosses = true;
+    count_leaves(queue, active, active->demand);
+    queue->crossing[queue->crossing_count++] = job;
+    queue->demand_changed = true;
+}
+
+static void leave_neighbours(Queue *queue, int job) {
+    Active *active = &queue->active[job];
+    if (!active->crosses) return;
+    count_leaves(queue, active, -active->demand);
+    int place = 0;
+    while (queue->crossing[place] != job) place++;
+    memmove(&queue->crossing[place], &queue->crossing[place + 1],
+            (size_t)(--queue->crossing_count - place) * sizeof(int32_t));
+    active->crosses = false;
+    queue->demand_changed = true;
+}
+
+// What others leave of a leaf's uplinks, but no less than the part that is due to the job when all want more.
+static double uplink_for(const Queue *queue, const Active *active) {
+    double all = queue_network_uplink(queue->spec->network), least = INFINITY;
+    for (int i = 0; i < active->piece_count; i++) {
+        double demand = queue->leaf_demand[leaf_of(&queue->shape, active->pieces[i].node)];
+        double left = fmax(all - (demand - active->demand), all * active->demand / demand);
+        least = fmin(least, left);
+    }
+    return least;
+}
+
+void share_uplinks(Queue *queue) {
+    if (!queue->demand_changed) return;
+    queue->demand_changed = false;
+    for (int i = 0; i < queue->crossing_count; i++) {
+        int job = queue->crossing[i];
+        Active *active = &queue->active[job];
+        if (active->state != JOB_RUNS) continue;
+        double slowdown =
+            queue_network_slowdown(queue->spec->network, spread_of(queue, job), uplink_for(queue, active));
+        if (slowdown == active->slowdown) continue;
+        settle_job(queue, job);
+        set_slowdown(active, queue->spec, slowdown);
+        schedule_end(queue, job);
+    }
+}
+
+// ---- From start to end.
+
+void update_node(Queue *queue, int node) {
+    bool up = queue->back[node] == 0;
+    room_set(queue->room, node, up ? queue->shape.gpus_per_node - queue->used[node] : 0);
+}
+
+static void hold_gpus(Queue *queue, int job, int sign) {
+    const Active *active = &queue->active[job];
+    for (int i = 0; i < active->piece_count; i++) {
+        queue->used[active->pieces[i].node] += sign * active->pieces[i].gpus;
+        update_node(queue, active->pieces[i].node);
+    }
+    queue->busy_gpus += sign * job_of(queue, job)->gpus;
+    queue->user_gpus[job_of(queue, job)->user] += sign * job_of(queue, job)->gpus;
+}
+
+static void take_pieces(Queue *queue, int job, Room *where) {
+    Active *active = &queue->active[job];
+    int gpus = job_of(queue, job)->gpus, most = most_pieces(&queue->shape, queue->spec->placement, gpus);
+    if (active->piece_room < most) {
+        active->piece_room = most;
+        active->pieces = ARENA_ARRAY(queue->arena, Piece, most);
+    }
+    active->piece_count = room_place(where, queue->spec->placement, gpus, active->pieces);
+}
+
+void start_job(Queue *queue, int job, Room *where, SimTime saving) {
+    Active *active = &queue->active[job];
+    SimTime expected = later(now(queue), later(saving, run_length(queue, job)));
+    CHECK(active->state == JOB_WAITS);
+    take_pieces(queue, job, where);
+    hold_gpus(queue, job, 1);
+    promises_take(queue, active->pieces, active->piece_count, expected);
+    active->state = JOB_RUNS;
+    active->since = active->started = now(queue);
+    active->overhead = saving + restart_time(queue, job);
+    queue->waiting--;
+    if (queue->outcomes[job].start < 0) queue->outcomes[job].start = later(now(queue), saving);
+    join_neighbours(queue, job);
+    add_running(queue, job, expected);
+    schedule_end(queue, job);
+}
+
+static void release_job(Queue *queue, int job) {
+    leave_neighbours(queue, job);
+    remove_running(queue, job);
+    hold_gpus(queue, job, -1);
+    event_cancel(queue->events, queue->active[job].end);
+    queue->freed = true;
+}
+
+static void end_job(Queue *queue, int job) {
+    queue->active[job].state = JOB_DONE;
+    queue->outcomes[job].end = now(queue);
+    queue->finished++;
+}
+
+void finish_job(Queue *queue, int job) {
+    settle_job(queue, job);
+    release_job(queue, job);
+    end_job(queue, job);
+}
+
+void hold_job(Queue *queue, int job, SimTime until) {
+    Active *active = &queue->active[job];
+    settle_job(queue, job);
+    active->state = JOB_STOPPED;
+    event_cancel(queue->events, active->end);
+    remove_running(queue, job);
+    add_running(queue, job, until);
+}
+
+#define MOST_STOPS 1000
+
+void stop_job(Queue *queue, int job, SimTime kept) {
+    Active *active = &queue->active[job];
+    if (active->state == JOB_RUNS) settle_job(queue, job);
+    bool counts = now(queue) > queue->from && now(queue) <= queue->to;
+    if (counts) queue->useful -= (double)(active->done - kept) * job_of(queue, job)->gpus;
+    active->done = active->saved = kept;
+    release_job(queue, job);
+    if (++queue->outcomes[job].stops >= MOST_STOPS) {
+        queue->outcomes[job].given_up = true;
+        queue->result.given_up++;
+        end_job(queue, job);
+        return;
+    }
+    active->state = JOB_TO_COME;
+    queue->requeued[queue->requeued_count++] = job;
+}

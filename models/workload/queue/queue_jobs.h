@@ -1,0 +1,100 @@
+// Where the jobs of a shared cluster come from: drawn from published mixes or one's own, or read from a trace.
+#ifndef LOCKSTEP_WORKLOAD_QUEUE_JOBS_H
+#define LOCKSTEP_WORKLOAD_QUEUE_JOBS_H
+
+#include "models/workload/queue/queue.h"
+
+// ---- How long jobs run.
+typedef enum DurationKind {
+    DURATION_FIXED,
+    DURATION_EXPONENTIAL,
+    DURATION_LOGNORMAL,
+    DURATION_LOG_UNIFORM, // two ranges in which the logarithm is even (Gavel)
+    DURATION_KIND_COUNT
+} DurationKind;
+
+typedef struct Durations {
+    DurationKind kind;
+    double mean_s;             // FIXED, EXPONENTIAL
+    double median_s, sigma;    // LOGNORMAL, before it is cut
+    double from_s[2], to_s[2]; // LOG_UNIFORM
+    double first_share;        // LOG_UNIFORM: of the first range
+    double least_s, most_s;    // cut to these; 0 not
+} Durations;
+
+double durations_mean(const Durations *durations); // seconds, the cut counted in
+// "exponential:1h", "fixed:30min", "lognormal:MEDIAN:MEAN". False after a problem.
+bool durations_from_text(const char *text, Where where, Durations *durations, Problems *problems);
+
+// ---- How many GPUs they ask for.
+typedef struct SizeShare {
+    int gpus;
+    double share;
+} SizeShare;
+#define MOST_SIZES 32
+
+typedef struct Sizes {
+    SizeShare items[MOST_SIZES]; // shares sum to 1
+    int count;
+} Sizes;
+
+double sizes_mean(const Sizes *sizes);
+// "1:0.7,2:0.2,8:0.1": shares of any sum. False after a problem.
+bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *problems);
+// Powers of two up to `most`: one-GPU jobs have this share, each further size the same part of the one before, so that
+// the mean is as given.
+Sizes sizes_with_mean(double one_gpu_share, double mean, int most);
+
+// ---- Published mixes, as rows.
+typedef struct QueueMix {
+    const char *name, *title;
+    const char *source;
+    double published_mean_gpus, published_mean_s, published_median_s; // 0: not published
+    double one_gpu_share;
+    int most_gpus;
+    const SizeShare *sizes; // instead of the three above it, ending in a row of 0; or NULL
+    Durations durations;    // median_s and sigma follow from the published median and mean where they are 0
+    const char *assumed;    // what nobody published, in words
+} QueueMix;
+
+extern const QueueMix queue_mixes[];
+extern const int queue_mix_count;
+extern const char *const queue_mix_names[];
+const QueueMix *find_queue_mix(const char *name, Where where, Problems *problems); // NULL after a problem
+Sizes mix_sizes(const QueueMix *mix);
+Durations mix_durations(const QueueMix *mix);
+
+// ---- Drawing.
+typedef struct QueueDemand {
+    Sizes sizes;
+    Durations durations;
+    int jobs;
+    double per_second;     // arrivals, mean
+    double burstiness;     // squared coefficient of variation of the time between arrivals; 1 Poisson, 0 even
+    int users;             // the k-th most active submits ~ 1/k of the jobs
+    double urgent_share;   // of jobs with priority 1, the others have 0
+    double estimate_error; // a user's estimate is the truth times 1 to 1 + this, even (Mu'alem and Feitelson, 2001)
+    uint64_t seed;
+} QueueDemand;
+
+// GPUs that the demand keeps busy, mean.
+double demand_gpus(const QueueDemand *demand);
+const QueueJobs *queue_draw(Arena *arena, const QueueDemand *demand);
+
+// ---- Traces: a CSV whose columns are found by name; see docs/queue.md.
+typedef struct QueueTrace {
+    const QueueJobs *jobs;
+    int without_gpus, never_ran; // rows left out
+    double span_s;
+    bool has_estimates;
+} QueueTrace;
+
+const QueueTrace *queue_read_trace(Arena *arena, const char *path, Problems *problems); // NULL after problems
+const QueueTrace *queue_trace_from_text(Arena *arena, const char *name, const char *text, Problems *problems);
+// "2020-04-01 00:02:39", with T, fractions and +08:00 or Z: seconds since 1970. False: it is no such time.
+bool trace_time(const char *text, double *seconds);
+
+// Jobs in any order, as jobs by arrival from 0 on.
+const QueueJobs *queue_jobs_sorted(Arena *arena, QueueJob *jobs, int count, int users, const char *const *user_names);
+
+#endif

@@ -1,0 +1,208 @@
+// A look at all jobs that wait, in the policy's order: who starts now, who has a start promised, who must wait. There
+// is one after everything that happened at an instant. Where nothing was freed and new jobs only stand at the end, only
+// they are looked at.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/queue/queue_internal.h"
+#include "sim/list.h"
+
+const QueuePolicy queue_policies[] = {
+    {"fifo", "in order of arrival; nobody passes", QUEUE_BY_ARRIVAL, QUEUE_NOBODY_PASSES, false},
+    {"first-fit", "whoever fits starts; large jobs may starve", QUEUE_BY_ARRIVAL, 0, false},
+    {"easy", "who delays not the first one's start may pass (EASY backfill)", QUEUE_BY_ARRIVAL, 1, false},
+    {"conservative", "who delays nobody's start may pass", QUEUE_BY_ARRIVAL, QUEUE_ALL_RESERVE, false},
+    {"fair-share", "users by what they used lately, least first; EASY backfill", QUEUE_BY_USAGE, 1, false},
+    {"priority", "higher priority first, stopping lower ones; EASY backfill", QUEUE_BY_PRIORITY, 1, true},
+    {"shortest", "shortest estimate first, whoever fits starts: a reference", QUEUE_BY_ESTIMATE, 0, false},
+};
+const char *const queue_policy_names[] = {"fifo",       "first-fit", "easy",    "conservative",
+                                          "fair-share", "priority",  "shortest"};
+const int queue_policy_count = (int)(sizeof queue_policies / sizeof *queue_policies);
+
+void schedule_pass(Queue *queue) {
+    if (queue->pass_scheduled) return;
+    queue->pass_scheduled = true;
+    event_schedule(queue->events, event_now(queue->events), QUEUE_PASS, 0);
+}
+
+// ---- Waiting.
+
+static bool comes_first(const Queue *queue, int a, int b) {
+    const QueueJob *x = job_of(queue, a), *y = job_of(queue, b);
+    QueueOrder order = queue->spec->policy->order;
+    if (order == QUEUE_BY_PRIORITY && x->priority != y->priority) return x->priority > y->priority;
+    if (order == QUEUE_BY_ESTIMATE && x->estimate != y->estimate) return x->estimate < y->estimate;
+    return a < b; // jobs are numbered by arrival
+}
+
+void enqueue(Queue *queue, int job) {
+    Group *group = &queue->groups[queue->group_count > 1 ? job_of(queue, job)->user : 0];
+    int low = 0, high = group->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (comes_first(queue, group->items[middle], job))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    LIST_PUSH(queue->arena, group, job);
+    memmove(&group->items[low + 1], &group->items[low], (size_t)(group->count - 1 - low) * sizeof(int32_t));
+    group->items[low] = job;
+    if (low < group->count - 1 || queue->group_count > 1) queue->unordered = true;
+    queue->active[job].state = JOB_WAITS;
+    queue->waiting++;
+}
+
+// ---- Usage of users, halved in every half-life.
+
+void update_usage(Queue *queue) {
+    if (queue->group_count == 1 || queue->usage_time == event_now(queue->events)) return;
+    double passed = (double)(event_now(queue->events) - queue->usage_time) / (double)TICKS_PER_SECOND_LIFE;
+    double rest = exp(-queue->decay_per_s * passed);
+    for (int i = 0; i < queue->group_count; i++)
+        queue->usage[i] = queue->usage[i] * rest + queue->user_gpus[i] * (1 - rest) / queue->decay_per_s;
+    queue->usage_time = event_now(queue->events);
+}
+
+// Groups with somebody waiting, by usage. There are few users, and the order changes little from pass to pass.
+static int order_groups(Queue *queue) {
+    int count = 0;
+    for (int i = 0; i < queue->group_count; i++) {
+        if (queue->groups[i].count == 0) continue;
+        int place = count++;
+        for (; place > 0 && queue->usage[queue->group_order[place - 1]] > queue->usage[i]; place--)
+            queue->group_order[place] = queue->group_order[place - 1];
+        queue->group_order[place] = i;
+    }
+    return count;
+}
+
+// ---- Preemption.
+
+typedef struct Victim {
+    int32_t priority, job;
+    SimTime started;
+} Victim;
+
+// The least important first, and of those the one that has run for the shortest time.
+static int order_victims(const void *a, const void *b) {
+    const Victim *x = a, *y = b;
+    if (x->priority != y->priority) return x->priority < y->priority ? -1 : 1;
+    if (x->started != y->started) return x->started > y->started ? -1 : 1;
+    return x->job - y->job;
+}
+
+static void add_job(const Queue *queue, Room *room, int job, int sign) {
+    const Active *active = &queue->active[job];
+    for (int i = 0; i < active->piece_count; i++)
+        if (queue->back[active->pieces[i].node] == 0)
+            room_add(room, active->pieces[i].node, sign * active->pieces[i].gpus);
+}
+
+// Stops as few as make room, and starts the job once they have saved their state.
+static bool preempt_for(Queue *queue, int job) {
+    const QueueJob *wants = job_of(queue, job);
+    QueuePlacement placement = queue->spec->placement;
+    if (wants->priority <= queue->lowest_priority) return false;
+    Arena *arena = arena_open();
+    Victim *victims = ARENA_ARRAY(arena, Victim, queue->running_count);
+    int count = 0, needed = 0;
+    for (int i = 0; i < queue->running_count; i++) {
+        int other = queue->running[i].job;
+        if (job_of(queue, other)->priority >= wants->priority || queue->active[other].state != JOB_RUNS) continue;
+        victims[count++] = (Victim){job_of(queue, other)->priority, other, queue->active[other].started};
+    }
+    qsort(victims, (size_t)count, sizeof *victims, order_victims);
+    Room *room = queue->promises.scratch;
+    room_copy(room, queue->room);
+    while (needed < count && !room_fits(room, placement, wants->gpus)) add_job(queue, room, victims[needed++].job, 1);
+    bool fits = room_fits(room, placement, wants->gpus);
+    for (int i = 0; fits && i < needed; i++) { // who is not needed after all runs on
+        add_job(queue, room, victims[i].job, -1);
+        if (room_fits(room, placement, wants->gpus)) continue;
+        add_job(queue, room, victims[i].job, 1);
+        settle_job(queue, victims[i].job);
+        stop_job(queue, victims[i].job, queue->spec->checkpoint_every_s > 0 ? queue->active[victims[i].job].done : 0);
+        queue->result.preemptions++;
+    }
+    arena_close(arena);
+    if (fits) start_job(queue, job, queue->room, life_ticks(queue->spec->checkpoint_s));
+    return fits;
+}
+
+// ---- The pass.
+
+typedef enum Verdict { STARTS, WAITS, HOLDS_UP_ALL } Verdict;
+
+static Verdict consider(Queue *queue, int job, bool is_first) {
+    Promises *promises = &queue->promises;
+    QueuePlacement placement = queue->spec->placement;
+    int gpus = job_of(queue, job)->gpus;
+    if (room_fits(queue->room, placement, gpus)) {
+        for (int i = 0; i < promises->to_make_count; i++) promise_start(queue, promises->to_make[i]);
+        promises->to_make_count = 0;
+        Room *room = room_until(queue, gpus, later(event_now(queue->events), run_length(queue, job)));
+        if (room) {
+            start_job(queue, job, room, 0);
+            return STARTS;
+        }
+    } else if (is_first && queue->spec->policy->preempts && preempt_for(queue, job)) {
+        return STARTS;
+    }
+    if (queue->spec->policy->reservations == QUEUE_NOBODY_PASSES) return HOLDS_UP_ALL;
+    if (promises->count + promises->to_make_count < promises->most) promises->to_make[promises->to_make_count++] = job;
+    return WAITS;
+}
+
+// Those that start leave the list. False when nobody after the last one looked at can start.
+static bool pass_over(Queue *queue, Group *group, int from, bool *is_first) {
+    int kept = from, at = from;
+    bool goes_on = true;
+    while (at < group->count && goes_on) {
+        int job = group->items[at++];
+        Verdict verdict = consider(queue, job, *is_first);
+        if (verdict != STARTS) group->items[kept++] = job, *is_first = false;
+        bool may_preempt = *is_first && queue->spec->policy->preempts;
+        goes_on = verdict != HOLDS_UP_ALL && (*queue->room->free_gpus > 0 || may_preempt);
+    }
+    queue->seen = kept;
+    memmove(&group->items[kept], &group->items[at], (size_t)(group->count - at) * sizeof(int32_t));
+    group->count -= at - kept;
+    return goes_on;
+}
+
+static void look_at_first(Queue *queue, int groups) {
+    queue->is_stranded = false;
+    for (int i = 0; i < groups; i++) {
+        const Group *group = &queue->groups[queue->group_order[i]];
+        if (group->count == 0) continue;
+        queue->is_stranded = job_of(queue, group->items[0])->gpus <= *queue->room->free_gpus;
+        return;
+    }
+}
+
+void queue_pass(Queue *queue) {
+    bool anew = queue->freed || queue->unordered || !promises_hold(queue);
+    int groups = order_groups(queue);
+    if (anew) {
+        promises_forget(queue);
+        queue->seen = 0;
+        queue->exhausted = false;
+    }
+    bool is_first = queue->seen == 0;
+    for (int i = 0; i < groups && !queue->exhausted; i++) {
+        int from = queue->group_count == 1 ? queue->seen : 0;
+        queue->exhausted = !pass_over(queue, &queue->groups[queue->group_order[i]], from, &is_first);
+    }
+    queue->freed = queue->unordered = queue->pass_scheduled = false;
+    look_at_first(queue, groups);
+    for (int i = 0; i < queue->requeued_count; i++) enqueue(queue, queue->requeued[i]);
+    if (queue->requeued_count > 0) {
+        queue->freed = true;
+        schedule_pass(queue);
+    }
+    queue->requeued_count = 0;
+    share_uplinks(queue);
+}

@@ -1,0 +1,214 @@
+// Starts that are promised to jobs that wait. A promise names the time and the GPUs, by the estimates of those that
+// run; whoever passes may take only what is left at every promised start before it ends. One promise is EASY backfill
+// (Lifka, 1995), one for every job that waits is conservative backfill (Mu'alem and Feitelson, 2001).
+#include <string.h>
+
+#include "models/workload/queue/queue_internal.h"
+
+void promises_forget(Queue *queue) {
+    queue->promises.count = queue->promises.to_make_count = queue->promises.least_known = 0;
+    queue->promises.disturbed = false;
+}
+
+static Reservation *starting(const Promises *promises, int place) { // by rising start
+    return &promises->items[promises->by_start[place]];
+}
+
+bool promises_hold(const Queue *queue) {
+    if (queue->promises.disturbed) return false;
+    return queue->promises.count == 0 || starting(&queue->promises, 0)->start > event_now(queue->events);
+}
+
+// ---- What is free later on, from one change to the next.
+
+typedef struct Walk {
+    Queue *queue;
+    Room *room;
+    SimTime time, now;
+    int next_running, next_change;
+} Walk;
+
+// A job that runs on after its expected end is expected to end any moment.
+static SimTime end_of(const Walk *walk, int index) {
+    SimTime end = walk->queue->running[index].end;
+    return end > walk->now ? end : walk->now + 1;
+}
+
+static void sooner(const Walk *walk, SimTime time, SimTime *next) {
+    if (time > walk->time && time < *next) *next = time;
+}
+
+// The next time at which something changes; SIM_TIME_NEVER when nothing does.
+static SimTime time_of_change(const Walk *walk) {
+    const Queue *queue = walk->queue;
+    const Promises *promises = &queue->promises;
+    SimTime next = SIM_TIME_NEVER;
+    if (walk->next_running < queue->running_count) next = end_of(walk, walk->next_running);
+    if (walk->next_change < 2 * promises->count) sooner(walk, promises->changes[walk->next_change].time, &next);
+    for (int i = 0; i < queue->down_count; i++) sooner(walk, queue->back[queue->down_nodes[i]], &next);
+    return next;
+}
+
+static void add_pieces(Room *room, const Piece *pieces, int count, int sign) {
+    for (int i = 0; i < count; i++) room_add(room, pieces[i].node, sign * pieces[i].gpus);
+}
+
+static void release_until(Walk *walk, SimTime time) {
+    const Queue *queue = walk->queue;
+    for (; walk->next_running < queue->running_count && end_of(walk, walk->next_running) <= time;
+         walk->next_running++) {
+        const Active *active = &queue->active[queue->running[walk->next_running].job];
+        for (int i = 0; i < active->piece_count; i++) {
+            const Piece *piece = &active->pieces[i];
+            if (queue->back[piece->node] <= walk->time) room_add(walk->room, piece->node, piece->gpus);
+        }
+    }
+}
+
+// A node that comes back is free but for what jobs still hold of it.
+static void repair_until(Walk *walk, SimTime time) {
+    const Queue *queue = walk->queue;
+    for (int i = 0; i < queue->down_count; i++) {
+        int node = queue->down_nodes[i], held = 0;
+        if (queue->back[node] <= walk->time || queue->back[node] > time) continue;
+        for (int r = walk->next_running; r < queue->running_count; r++) {
+            const Active *active = &queue->active[queue->running[r].job];
+            for (int k = 0; k < active->piece_count; k++)
+                if (active->pieces[k].node == node) held += active->pieces[k].gpus;
+        }
+        room_set(walk->room, node, queue->shape.gpus_per_node - held);
+    }
+}
+
+static void apply_until(Walk *walk, SimTime time) {
+    const Promises *promises = &walk->queue->promises;
+    release_until(walk, time);
+    repair_until(walk, time);
+    for (; walk->next_change < 2 * promises->count; walk->next_change++) {
+        const Change *change = &promises->changes[walk->next_change];
+        const Reservation *item = &promises->items[change->item];
+        if (change->time > time) break;
+        add_pieces(walk->room, item->pieces, item->piece_count, change->sign);
+    }
+    walk->time = time;
+}
+
+// The room of the walk, less what later promises within `length` need. NULL when one of them alone leaves too little.
+static Room *room_for(const Walk *walk, int gpus, SimTime length) {
+    const Promises *promises = &walk->queue->promises;
+    QueuePlacement placement = walk->queue->spec->placement;
+    Room *room = walk->room;
+    int from = 0, to = promises->count;
+    while (from < to && starting(promises, from)->start <= walk->time) from++;
+    while (to > from && starting(promises, to - 1)->start - walk->time >= length) to--;
+    for (int i = from; i < to; i++)
+        if (!room_fits(starting(promises, i)->room, placement, gpus)) return NULL;
+    if (from < to) {
+        int nodes = room->shape->nodes;
+        memcpy(promises->window_free, room->free, free_bytes(nodes));
+        for (int i = from; i < to; i++) free_least(promises->window_free, starting(promises, i)->room->free, nodes);
+        room_limit(promises->window, room, promises->window_free);
+        room = promises->window;
+    }
+    return room_fits(room, placement, gpus) ? room : NULL;
+}
+
+static void insert_change(Promises *promises, int count, Change change) {
+    int place = count;
+    for (; place > 0; place--) {
+        const Change *before = &promises->changes[place - 1];
+        if (before->time < change.time || (before->time == change.time && before->sign >= change.sign)) break;
+        promises->changes[place] = *before;
+    }
+    promises->changes[place] = change;
+}
+
+static Reservation *insert(Promises *promises, SimTime start, SimTime end) {
+    int item = promises->count, place = item;
+    for (; place > 0 && starting(promises, place - 1)->start > start; place--)
+        promises->by_start[place] = promises->by_start[place - 1];
+    promises->by_start[place] = item;
+    if (promises->least_known > place) promises->least_known = place;
+    promises->items[item].start = start;
+    promises->items[item].end = end;
+    insert_change(promises, 2 * item, (Change){start, item, -1});
+    insert_change(promises, 2 * item + 1, (Change){end, item, 1});
+    promises->count++;
+    return &promises->items[item];
+}
+
+static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *where) {
+    Promises *promises = &queue->promises;
+    int count = room_place(where, queue->spec->placement, job_of(queue, job)->gpus, queue->pieces);
+    Reservation *made = insert(promises, walk->time, later(walk->time, length));
+    if (count > made->piece_room) {
+        made->piece_room = 2 * count;
+        made->pieces = ARENA_ARRAY(queue->arena, Piece, made->piece_room);
+    }
+    memcpy(made->pieces, queue->pieces, (size_t)count * sizeof *made->pieces);
+    made->piece_count = count;
+    made->job = job;
+    room_copy(made->room, walk->room);
+    for (int i = 0; i < promises->count; i++) {
+        Reservation *other = &promises->items[i];
+        if (other->start < made->start || other->start >= made->end) continue;
+        add_pieces(other->room, made->pieces, count, -1); // itself too
+    }
+}
+
+// The earliest start of the job that delays no earlier promise.
+void promise_start(Queue *queue, int job) {
+    Promises *promises = &queue->promises;
+    QueuePlacement placement = queue->spec->placement;
+    int gpus = job_of(queue, job)->gpus;
+    SimTime length = run_length(queue, job), now = event_now(queue->events);
+    Walk walk = {.queue = queue, .room = promises->scratch, .time = now, .now = now};
+    room_copy(walk.room, queue->room);
+    for (;;) {
+        if (room_fits(walk.room, placement, gpus)) {
+            Room *room = room_for(&walk, gpus, length);
+            if (room) {
+                keep(queue, job, &walk, length, room);
+                return;
+            }
+        }
+        SimTime next = time_of_change(&walk);
+        if (next == SIM_TIME_NEVER) return;
+        apply_until(&walk, next);
+    }
+}
+
+// What a job that starts now and ends then may take; NULL when it does not fit.
+Room *room_until(Queue *queue, int gpus, SimTime until) {
+    Promises *promises = &queue->promises;
+    QueuePlacement placement = queue->spec->placement;
+    int within = 0;
+    for (; within < promises->count && starting(promises, within)->start < until; within++)
+        if (!room_fits(starting(promises, within)->room, placement, gpus)) return NULL;
+    for (int i = promises->least_known; i < within; i++)
+        room_limit(promises->least[i + 1], i == 0 ? queue->room : promises->least[i],
+                   starting(promises, i)->room->free);
+    if (within > promises->least_known) promises->least_known = within;
+    Room *room = within > 0 ? promises->least[within] : queue->room;
+    return room_fits(room, placement, gpus) ? room : NULL;
+}
+
+// The nodes of these pieces have changed.
+static void refresh_least(Queue *queue, const Piece *pieces, int count) {
+    Promises *promises = &queue->promises;
+    for (int i = 0; i < promises->least_known; i++) {
+        const Room *before = i == 0 ? queue->room : promises->least[i], *then = starting(promises, i)->room;
+        for (int k = 0; k < count; k++) {
+            int node = pieces[k].node, least = before->free[node];
+            room_set(promises->least[i + 1], node, then->free[node] < least ? then->free[node] : least);
+        }
+    }
+}
+
+void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until) {
+    Promises *promises = &queue->promises;
+    promises->disturbed = promises->count > 0;
+    for (int i = 0; i < promises->count && starting(promises, i)->start < until; i++)
+        add_pieces(starting(promises, i)->room, pieces, count, -1);
+    refresh_least(queue, pieces, count);
+}

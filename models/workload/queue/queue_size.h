@@ -1,0 +1,32 @@
+// How many nodes a queue needs: the least number at which jobs wait no longer than the user wants.
+#ifndef LOCKSTEP_WORKLOAD_QUEUE_SIZE_H
+#define LOCKSTEP_WORKLOAD_QUEUE_SIZE_H
+
+#include "models/workload/queue/queue_jobs.h"
+
+typedef struct QueueGoal {
+    double quantile; // of the waiting times; below 0: their mean
+    double wait_s;
+    int most_nodes;
+} QueueGoal;
+
+typedef struct QueueTry { // one number of nodes under all seeds
+    int nodes;
+    double wait_s;        // the goal's figure, mean over seeds
+    double low_s, high_s; // 90 % interval of that mean (Student); NAN with one seed
+    double utilisation;
+} QueueTry;
+
+typedef struct QueueSizing {
+    const QueueTry *tries; // by rising nodes
+    int try_count;
+    int nodes;      // least number whose mean meets the goal; 0: none up to most_nodes
+    int sure_nodes; // least tried whose whole interval does; 0: none
+} QueueSizing;
+
+// jobs[s] are the jobs of seed s; every size meets the same ones.
+QueueSizing queue_find_size(Arena *arena, const QueueSpec *spec, const QueueJobs *const *jobs, int seeds,
+                            const QueueGoal *goal);
+double student_90(int degrees); // half-width of a 90 % interval in standard errors
+
+#endif

@@ -1,0 +1,262 @@
+// Traces of jobs as CSV. Columns are found by name; each may have the name that one of the published traces gives it.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/queue/queue_jobs.h"
+#include "sim/csv.h"
+#include "sim/list.h"
+
+// ---- Columns: our own name first, then those of Helios and Acme (job_id, gpu_num, submit_time, …) and of Philly's
+// JSON as a table (jobid, submitted_time, …).
+
+typedef enum TraceColumn {
+    COLUMN_SUBMIT,
+    COLUMN_GPUS,
+    COLUMN_DURATION,
+    COLUMN_START,
+    COLUMN_END,
+    COLUMN_ESTIMATE,
+    COLUMN_USER,
+    COLUMN_PRIORITY,
+    TRACE_COLUMN_COUNT
+} TraceColumn;
+
+static const char *const column_names[TRACE_COLUMN_COUNT][5] = {
+    [COLUMN_SUBMIT] = {"submit_s", "submit_time", "submitted_time", NULL},
+    [COLUMN_GPUS] = {"gpus", "gpu_num", "num_gpus", NULL},
+    [COLUMN_DURATION] = {"duration_s", "duration", "run_time", NULL},
+    [COLUMN_START] = {"start_s", "start_time", NULL},
+    [COLUMN_END] = {"end_s", "end_time", "finished_time", NULL},
+    [COLUMN_ESTIMATE] = {"estimate_s", "time_limit", "timelimit", NULL},
+    [COLUMN_USER] = {"user", "user_id", NULL},
+    [COLUMN_PRIORITY] = {"priority", NULL},
+};
+
+typedef struct Reading {
+    Arena *arena;
+    const Csv *csv;
+    Problems *problems;
+    int columns[TRACE_COLUMN_COUNT]; // -1 absent
+    QueueTrace *trace;
+    struct {
+        QueueJob *items;
+        int count, room;
+    } jobs;
+    struct {
+        double *items;
+        int count, room;
+    } submitted; // seconds since 1970 or since anything
+    struct {
+        const char **items;
+        int count, room;
+    } users;
+} Reading;
+
+static void find_columns(Reading *reading) {
+    for (int c = 0; c < TRACE_COLUMN_COUNT; c++) {
+        reading->columns[c] = -1;
+        for (int n = 0; column_names[c][n] && reading->columns[c] < 0; n++)
+            for (int i = 0; i < reading->csv->column_count; i++)
+                if (strcmp(reading->csv->columns[i], column_names[c][n]) == 0) reading->columns[c] = i;
+    }
+}
+
+static bool columns_suffice(const Reading *reading) {
+    const int *columns = reading->columns;
+    const char *missing = NULL;
+    if (columns[COLUMN_SUBMIT] < 0)
+        missing = "submit_s (or submit_time, submitted_time)";
+    else if (columns[COLUMN_GPUS] < 0)
+        missing = "gpus (or gpu_num, num_gpus)";
+    else if (columns[COLUMN_DURATION] < 0 && (columns[COLUMN_START] < 0 || columns[COLUMN_END] < 0))
+        missing = "duration_s (or duration, or start_time and end_time)";
+    if (!missing) return true;
+    problem_add(reading->problems, (Where){reading->csv->file, 1}, "the trace has no column %s", missing);
+    problem_hint(reading->problems,
+                 "for example: user,submit_s,gpus,duration_s,estimate_s,priority; Helios' and Acme's columns do too");
+    return false;
+}
+
+// ---- Times.
+
+// Days since 1970 of a date of the Gregorian calendar (Hinnant's civil calendar algorithm).
+static int64_t days_of(int year, int month, int day) {
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t of_era = year - era * 400, of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+// So many digits as a number, then moves on; -1 when they are not there.
+static int digits(const char **at, int count) {
+    int number = 0;
+    for (int i = 0; i < count; i++) {
+        if ((*at)[i] < '0' || (*at)[i] > '9') return -1;
+        number = 10 * number + (*at)[i] - '0';
+    }
+    *at += count;
+    return number;
+}
+
+static bool skip(const char **at, const char *any) {
+    if (!**at || !strchr(any, **at)) return false;
+    (*at)++;
+    return true;
+}
+
+static bool time_zone(const char **at, double *seconds) {
+    if (skip(at, "Z") || !**at) return true;
+    int sign = **at == '-' ? 1 : -1;
+    if (!skip(at, "+-")) return false;
+    int hours = digits(at, 2);
+    skip(at, ":");
+    int minutes = **at ? digits(at, 2) : 0;
+    if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59) return false;
+    *seconds += sign * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+bool trace_time(const char *text, double *seconds) {
+    const char *at = text;
+    int year = digits(&at, 4), month, day, hour, minute, second;
+    if (year < 1970 || year > 2200 || !skip(&at, "-/")) return false;
+    if ((month = digits(&at, 2)) < 1 || month > 12 || !skip(&at, "-/")) return false;
+    if ((day = digits(&at, 2)) < 1 || day > 31 || !skip(&at, " T")) return false;
+    if ((hour = digits(&at, 2)) < 0 || hour > 23 || !skip(&at, ":")) return false;
+    if ((minute = digits(&at, 2)) < 0 || minute > 59 || !skip(&at, ":")) return false;
+    if ((second = digits(&at, 2)) < 0 || second > 60) return false;
+    *seconds = (double)days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    if (skip(&at, "."))
+        for (double unit = 0.1; *at >= '0' && *at <= '9'; unit /= 10) *seconds += unit * (*at++ - '0');
+    return time_zone(&at, seconds) && *at == '\0';
+}
+
+// ---- Cells. Empty ones, "None" and the like say that there is nothing to say.
+
+static const char *cell_of(const Reading *reading, int row, TraceColumn column) {
+    return reading->columns[column] < 0 ? "" : csv_cell(reading->csv, row, reading->columns[column]);
+}
+
+static bool is_absent(const char *cell) {
+    static const char *const words[] = {"", "None", "none", "null", "NULL", "NaN", "nan", "NaT", "Unknown"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(cell, words[i]) == 0) return true;
+    return false;
+}
+
+#define MOST_SECONDS 4e9 // since 1970
+
+static bool number_cell(const Reading *reading, int row, TraceColumn column, bool may_be_date, double *value) {
+    const char *cell = cell_of(reading, row, column);
+    char *end;
+    if (may_be_date && trace_time(cell, value)) return true;
+    *value = strtod(cell, &end);
+    if (end != cell && *end == '\0' && *value >= 0 && *value <= (may_be_date ? MOST_SECONDS : QUEUE_LONGEST_S))
+        return true;
+    problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected %s",
+                reading->csv->columns[reading->columns[column]], cell,
+                may_be_date ? "seconds, or a time such as 2020-04-01 00:02:39"
+                            : "a number of 0 or more, and below 1e9");
+    return false;
+}
+
+static int user_number(Reading *reading, const char *name) {
+    for (int i = reading->users.count - 1; i >= 0; i--)
+        if (strcmp(reading->users.items[i], name) == 0) return i;
+    LIST_PUSH(reading->arena, &reading->users, name);
+    return reading->users.count - 1;
+}
+
+// ---- Rows.
+
+// Seconds, from the duration or from start and end. False when the job never ran, or after a problem.
+static bool read_duration(const Reading *reading, int row, double *seconds) {
+    double start, end;
+    if (reading->columns[COLUMN_DURATION] >= 0 && !is_absent(cell_of(reading, row, COLUMN_DURATION)))
+        return number_cell(reading, row, COLUMN_DURATION, false, seconds);
+    if (is_absent(cell_of(reading, row, COLUMN_START)) || is_absent(cell_of(reading, row, COLUMN_END))) {
+        reading->trace->never_ran++;
+        return false;
+    }
+    if (!number_cell(reading, row, COLUMN_START, true, &start) || !number_cell(reading, row, COLUMN_END, true, &end))
+        return false;
+    *seconds = end - start;
+    if (end >= start && *seconds <= QUEUE_LONGEST_S) return true;
+    problem_add(reading->problems, csv_where(reading->csv, row), "%s",
+                end < start ? "the job ends before it starts" : "the job runs for more than 31 years");
+    return false;
+}
+
+static SimTime ticks(double seconds) {
+    SimTime time = 0;
+    return ticks_from_seconds(seconds, TICKS_PER_SECOND_LIFE, &time) ? time : 0;
+}
+
+static void read_row(Reading *reading, int row) {
+    double submit, gpus, seconds, estimate = 0, priority = 0;
+    if (!number_cell(reading, row, COLUMN_GPUS, false, &gpus)) return;
+    if (gpus == 0) {
+        reading->trace->without_gpus++;
+        return;
+    }
+    if (gpus != floor(gpus) || gpus > 1e6) {
+        problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected whole GPUs",
+                    reading->csv->columns[reading->columns[COLUMN_GPUS]], cell_of(reading, row, COLUMN_GPUS));
+        return;
+    }
+    if (!read_duration(reading, row, &seconds) || !number_cell(reading, row, COLUMN_SUBMIT, true, &submit)) return;
+    bool has_estimate = !is_absent(cell_of(reading, row, COLUMN_ESTIMATE));
+    if (has_estimate && !number_cell(reading, row, COLUMN_ESTIMATE, false, &estimate)) return;
+    bool has_priority = !is_absent(cell_of(reading, row, COLUMN_PRIORITY));
+    if (has_priority && !number_cell(reading, row, COLUMN_PRIORITY, false, &priority)) return;
+    // Traces count whole seconds: a job of 0 s ran for a part of one.
+    seconds = fmax(seconds, 1);
+    QueueJob job = {.work = ticks(seconds),
+                    .estimate = ticks(has_estimate ? fmax(estimate, 1) : seconds),
+                    .gpus = (int32_t)gpus,
+                    .user = user_number(reading, cell_of(reading, row, COLUMN_USER)),
+                    .priority = (int32_t)fmin(priority, 1e9),
+                    .row = row};
+    reading->trace->has_estimates = reading->trace->has_estimates || has_estimate;
+    LIST_PUSH(reading->arena, &reading->submitted, submit);
+    LIST_PUSH(reading->arena, &reading->jobs, job);
+}
+
+static void set_arrivals(Reading *reading) {
+    double first = INFINITY, last = 0;
+    for (int i = 0; i < reading->jobs.count; i++) {
+        first = fmin(first, reading->submitted.items[i]);
+        last = fmax(last, reading->submitted.items[i]);
+    }
+    for (int i = 0; i < reading->jobs.count; i++)
+        reading->jobs.items[i].arrival = ticks(reading->submitted.items[i] - first);
+    reading->trace->span_s = last - first;
+}
+
+static const QueueTrace *read_trace(Arena *arena, const Csv *csv, Problems *problems) {
+    Reading reading = {.arena = arena, .csv = csv, .problems = problems, .trace = ARENA_NEW(arena, QueueTrace)};
+    int before = problem_count(problems);
+    find_columns(&reading);
+    if (!columns_suffice(&reading)) return NULL;
+    for (int row = 0; row < csv->row_count; row++) read_row(&reading, row);
+    if (problem_count(problems) > before) return NULL;
+    if (reading.jobs.count == 0) {
+        problem_add(problems, (Where){csv->file, 0}, "the trace has no job that ran on GPUs");
+        return NULL;
+    }
+    set_arrivals(&reading);
+    reading.trace->jobs =
+        queue_jobs_sorted(arena, reading.jobs.items, reading.jobs.count, reading.users.count, reading.users.items);
+    return reading.trace;
+}
+
+const QueueTrace *queue_read_trace(Arena *arena, const char *path, Problems *problems) {
+    const Csv *csv = csv_read_file(arena, path, problems);
+    return csv ? read_trace(arena, csv, problems) : NULL;
+}
+
+const QueueTrace *queue_trace_from_text(Arena *arena, const char *name, const char *text, Problems *problems) {
+    const Csv *csv = csv_read_text(arena, name, text, problems);
+    return csv ? read_trace(arena, csv, problems) : NULL;
+}

@@ -1,0 +1,294 @@
+// Working out a layout: which ranks form which groups, how many micro-batches, which blocks on which stage.
+#include <math.h>
+
+#include "models/workload/step/lower.h"
+
+static bool divides(double whole, double part) { return part > 0 && fmod(whole, part) == 0; }
+
+// What other frameworks call data parallelism: DDP with buckets of another kind.
+static bool is_data_parallel_only(Strategy strategy) {
+    return strategy == STRATEGY_HOROVOD || strategy == STRATEGY_MIRRORED || strategy == STRATEGY_MULTI_WORKER;
+}
+
+static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus, Resolved *r, Problems *problems) {
+    r->strategy = training->strategy;
+    r->tp = training->layout.tp > 0 ? training->layout.tp : 1;
+    r->cp = training->layout.cp > 0 ? training->layout.cp : 1;
+    r->pp = training->layout.pp > 0 ? training->layout.pp : 1;
+    r->vpp = training->layout.vpp > 0 ? training->layout.vpp : 1;
+    r->dp = training->layout.dp;
+    if (r->strategy == STRATEGY_DATA_PARALLEL && gpus == 1) r->strategy = STRATEGY_SINGLE;
+    if (r->strategy == STRATEGY_AUTO) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
+    if (r->strategy == STRATEGY_SINGLE && gpus != 1) {
+        problem_add(problems, training->where, "strategy \"single\" uses one GPU, but the cluster has %d", gpus);
+        problem_hint(problems, "say gpus = 1, or strategy = \"ddp\"");
+        return false;
+    }
+    if (r->strategy == STRATEGY_LAYERS && training->layout.pp <= 0) r->pp = r->dp > 0 ? gpus / r->dp : gpus;
+    if (r->strategy == STRATEGY_DATA_PARALLEL && r->tp * r->cp * r->pp > 1) {
+        problem_add(problems, training->where, "DataParallel knows no tensor or pipeline parallelism");
+        problem_hint(problems, "use strategy = \"ddp\" with tp and pp");
+        return false;
+    }
+    if (is_data_parallel_only(r->strategy) && (r->tp * r->cp * r->pp > 1 || training->layout.zero > 0)) {
+        problem_add(problems, training->where, "strategy \"%s\" knows data parallelism only",
+                    strategy_name(r->strategy));
+        problem_hint(problems, "use strategy = \"ddp\" with tp, pp, cp and zero");
+        return false;
+    }
+    if (is_data_parallel_only(r->strategy)) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
+    int per_replica = r->tp * r->cp * r->pp;
+    if (gpus % per_replica) {
+        const char *times_cp = r->cp > 1 ? arena_printf(arena, " x cp %d", r->cp) : "";
+        problem_add(problems, training->where, "%d GPUs do not divide by tp %d%s x pp %d = %d", gpus, r->tp, times_cp,
+                    r->pp, per_replica);
+        problem_hint(problems, "use %d or %d GPUs, or another tp or pp",
+                     gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica,
+                     (gpus / per_replica + 1) * per_replica);
+        return false;
+    }
+    if (r->dp <= 0) r->dp = gpus / per_replica;
+    if (r->dp * per_replica != gpus) {
+        problem_add(problems, training->where, "tp %d x pp %d x dp %d is %d, but the cluster has %d GPUs", r->tp, r->pp,
+                    r->dp, per_replica * r->dp, gpus);
+        problem_hint(problems, "leave dp out (or \"fill\") and it becomes %d", gpus / per_replica);
+        return false;
+    }
+    r->data_ranks = r->dp * r->cp;
+    Schedule schedule = r->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
+    r->pipeline = pipeline_of(schedule, r->pp, r->vpp, 0);
+    r->reduce_ranks = r->data_ranks * pipeline_copies(&r->pipeline);
+    return true;
+}
+
+static bool resolve_sharding(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    int shard = training->layout.shard;
+    r->shard = training->layout.zero == 0 ? 1 : shard > 0 ? shard : r->reduce_ranks;
+    if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) r->shard = 1;
+    if (r->shard > 1 && r->shard < r->reduce_ranks && pipeline_copies(&r->pipeline) > 1) {
+        problem_add(problems, training->where, "schedule \"%s\" shards over all ranks that hold a chunk, not over %d",
+                    schedule_name(r->pipeline.schedule), r->shard);
+        problem_hint(problems, "leave shard out");
+        return false;
+    }
+    if (r->reduce_ranks % r->shard) {
+        problem_add(problems, training->where, "shard groups of %d do not divide the %d data-parallel ranks", r->shard,
+                    r->reduce_ranks);
+        problem_hint(problems, "leave shard out and it becomes %d", r->reduce_ranks);
+        return false;
+    }
+    return true;
+}
+
+static void check_routing(const TrainingSpec *training, int experts, Problems *problems) {
+    const Routing *routing = &training->routing;
+    double sum = 0;
+    for (int e = 0; e < routing->token_count; e++) sum += routing->tokens[e];
+    if (routing->kind == ROUTING_ZIPF) return;
+    if (experts == 0) {
+        problem_add(problems, training->where, "routing spreads tokens over experts, but the model has none");
+        problem_hint(problems, "leave routing out");
+    } else if (training->expert_skew > 0) {
+        problem_add(problems, training->where, "expert_skew and routing both say how tokens spread over experts");
+        problem_hint(problems, "keep one of them");
+    } else if (routing->kind == ROUTING_HISTOGRAM && routing->token_count != experts) {
+        problem_add(problems, training->where, "the histogram of routing has %d entries, and the model has %d experts",
+                    routing->token_count, experts);
+        problem_hint(problems, "one entry for each expert of a layer");
+    } else if (routing->kind == ROUTING_HISTOGRAM && !(sum > 0)) {
+        problem_add(problems, training->where, "the histogram of routing has no tokens");
+        problem_hint(problems, "at least one entry must be above 0");
+    }
+}
+
+static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    const Model *model = training->model;
+    int experts = model->kind == MODEL_TRANSFORMER ? model->experts.count : 0, before = problem_count(problems);
+    r->ep = training->layout.ep > 0 ? training->layout.ep : 1;
+    r->expert_ranks = r->reduce_ranks / r->ep;
+    if (experts > 0 && model->experts.ffn % r->tp) {
+        problem_add(problems, training->where, "experts %d wide do not divide by tp %d", model->experts.ffn, r->tp);
+        problem_hint(problems, "tp splits each expert");
+    }
+    check_routing(training, experts, problems);
+    if (r->ep == 1) return problem_count(problems) == before;
+    if (experts == 0 || r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
+        problem_add(problems, training->where, "ep %d spreads experts, but %s", r->ep,
+                    experts == 0 ? "the model has none" : "only strategy \"ddp\" can");
+        problem_hint(problems, "leave ep out");
+    } else if (experts % r->ep) {
+        problem_add(problems, training->where, "%d experts do not divide by ep %d", experts, r->ep);
+        problem_hint(problems, "ep must divide %d", experts);
+    } else if (r->data_ranks % r->ep) {
+        problem_add(problems, training->where, "ep %d does not divide the %d data-parallel ranks", r->ep,
+                    r->data_ranks);
+        problem_hint(problems, "experts are spread over dp x cp; use an ep that divides it");
+    } else if (training->layout.zero >= 2 || (r->shard > 1 && r->shard < r->reduce_ranks)) {
+        problem_add(problems, training->where, "ep %d goes with zero 0 or 1 over all ranks only", r->ep);
+        problem_hint(problems, "use zero = 1 without shard, or ep = 1");
+    }
+    return problem_count(problems) == before;
+}
+
+// Ulysses gives each rank all tokens of some heads.
+static bool resolve_heads(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    const Model *model = training->model;
+    int heads = model->heads / r->tp, kv_heads = model->kv_heads / r->tp;
+    if (heads % r->cp || kv_heads % r->cp) {
+        problem_add(problems, training->where,
+                    "cp %d by \"ulysses\" does not divide the %d heads and %d key heads of a GPU", r->cp, heads,
+                    kv_heads);
+        problem_hint(problems, "use a cp that divides both, or cp_exchange = \"ring\"");
+        return false;
+    }
+    if (divides(training->seq_len, r->cp)) return true;
+    problem_add(problems, training->where, "a sequence of %g tokens does not divide by cp %d", training->seq_len,
+                r->cp);
+    problem_hint(problems, "use a multiple of %d tokens", r->cp);
+    return false;
+}
+
+static bool resolve_context(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    if (r->cp == 1) return true;
+    if (training->model->kind != MODEL_TRANSFORMER || r->strategy == STRATEGY_LAYERS) {
+        problem_add(problems, training->where,
+                    "context parallelism splits the sequence of a transformer trained with "
+                    "strategy \"ddp\"");
+        problem_hint(problems, "leave cp out");
+        return false;
+    }
+    if (training->layout.context == CONTEXT_ULYSSES) return resolve_heads(training, r, problems);
+    if (!divides(training->seq_len, 2.0 * r->cp)) {
+        problem_add(problems, training->where, "a sequence of %g tokens does not divide into 2 x cp %d pieces",
+                    training->seq_len, r->cp);
+        problem_hint(problems, "each rank takes one piece from the front and one from the back");
+        return false;
+    }
+    return true;
+}
+
+static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    bool weights = training->offload_parameters != OFFLOAD_GPU, any = training->offload_optimizer != OFFLOAD_GPU;
+    int before = problem_count(problems);
+    if (!weights && !any) return true;
+    if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
+        problem_add(problems, training->where, "strategy \"%s\" knows no offloading", strategy_name(r->strategy));
+        problem_hint(problems, "use strategy = \"ddp\" with zero = 1, 2 or 3");
+    } else if (weights && training->layout.zero < 3) {
+        problem_add(problems, training->where,
+                    "weights are offloaded block by block with zero 3, and this job has zero %d",
+                    training->layout.zero);
+        problem_hint(problems, "use zero = 3, or offload the optimizer alone");
+    } else if (weights && !any) {
+        problem_add(problems, training->where,
+                    "weights that lie outside the GPU are updated there, and the optimizer is on "
+                    "the GPU");
+        problem_hint(problems, "offload = { optimizer = \"host\", parameters = \"host\" }");
+    } else if (weights && r->ep > 1) {
+        problem_add(problems, training->where, "ep %d does not go with offloaded weights", r->ep);
+        problem_hint(problems, "offload the optimizer alone");
+    } else if (training->overlap_param_gather) {
+        problem_add(problems, training->where,
+                    "weights that the host updates cannot be gathered during the next forward");
+        problem_hint(problems, "leave param_gather out of overlap");
+    }
+    return problem_count(problems) == before;
+}
+
+static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    double global = training->global_batch, micro = training->micro_batch, accumulation = training->grad_accumulation;
+    bool one_piece = r->strategy == STRATEGY_LAYERS;
+    if (global <= 0 && micro <= 0) {
+        problem_add(problems, training->where, "the batch is not stated");
+        problem_hint(problems, "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }");
+        return false;
+    }
+    if (global > 0 && !divides(global, r->dp)) {
+        problem_add(problems, training->where, "a global batch of %g does not divide by %d data-parallel replicas",
+                    global, r->dp);
+        problem_hint(problems, "use a multiple of %d", r->dp);
+        return false;
+    }
+    if (global > 0 && micro <= 0) {
+        double per_replica = global / r->dp;
+        micro = accumulation > 0 ? per_replica / accumulation : r->pp > 1 && !one_piece ? 1 : per_replica;
+    }
+    if (global <= 0) global = micro * r->dp * (accumulation > 0 ? accumulation : 1);
+    if (!divides(global / r->dp, micro) || micro < 1) {
+        problem_add(problems, training->where,
+                    "a batch of %g per replica (global %g over dp %d) does not divide into micro-batches of %g",
+                    global / r->dp, global, r->dp, micro);
+        problem_hint(problems, "micro must divide %g", global / r->dp);
+        return false;
+    }
+    double count = global / r->dp / micro;
+    if (accumulation > 0 && count != accumulation) {
+        problem_add(problems, training->where,
+                    "global batch %g over dp %d with micro-batches of %g is %g accumulation steps, not %g", global,
+                    r->dp, micro, count, accumulation);
+        problem_hint(problems, "leave one of the three out");
+        return false;
+    }
+    if (count > 100000) {
+        problem_add(problems, training->where, "%g micro-batches per replica are more than a step can sensibly have",
+                    count);
+        problem_hint(problems, "a larger micro-batch or more replicas");
+        return false;
+    }
+    r->micro_batch = micro;
+    r->micro_batches = (int)count;
+    r->global_batch = global;
+    if (one_piece && r->micro_batches > 1) {
+        problem_add(problems, training->where,
+                    "layer-wise model parallel passes the whole batch at once; %d micro-batches are a pipeline",
+                    r->micro_batches);
+        problem_hint(problems, "use pp = %d with schedule = \"gpipe\"", r->pp);
+        return false;
+    }
+    return true;
+}
+
+static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems *problems) {
+    if (r->vpp > 1 && r->pp == 1) {
+        problem_add(problems, training->where, "vpp %d interleaves pipeline stages, but pp is 1", r->vpp);
+        problem_hint(problems, "leave vpp out or use pp of 2 or more");
+        return false;
+    }
+    r->pipeline = pipeline_of(r->pipeline.schedule, r->pp, r->vpp, r->micro_batches);
+    r->schedule = r->pipeline.schedule;
+    r->vpp = r->pipeline.vpp;
+    if (r->schedule == SCHEDULE_INTERLEAVED && r->micro_batches % r->pp) {
+        problem_add(problems, training->where,
+                    "the interleaved schedule needs micro-batches (%d) in multiples of pp (%d)", r->micro_batches,
+                    r->pp);
+        problem_hint(problems, "change the global batch to a multiple of %g", r->micro_batch * r->dp * r->pp);
+        return false;
+    }
+    return pipeline_possible(&r->pipeline, &training->layout, training->where, problems);
+}
+
+bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, Resolved *resolved, Problems *problems) {
+    *resolved = (Resolved){0};
+    if (!resolve_groups(arena, training, gpu_count, resolved, problems)) return false;
+    const Model *model = training->model;
+    if (model->kind != MODEL_TRANSFORMER && resolved->tp > 1) {
+        problem_add(problems, training->where, "tensor parallelism splits attention heads, and %s has none",
+                    model->name);
+        problem_hint(problems, "use data or pipeline parallelism");
+        return false;
+    }
+    if (model->kind == MODEL_TRANSFORMER && (model->heads % resolved->tp || model->kv_heads % resolved->tp)) {
+        problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads,
+                    model->kv_heads, resolved->tp);
+        problem_hint(problems, "tp must divide both");
+        return false;
+    }
+    if (!resolve_sharding(training, resolved, problems) || !resolve_context(training, resolved, problems)) return false;
+    if (!resolve_experts(training, resolved, problems)) return false;
+    if (!resolve_offload(training, resolved, problems)) return false;
+    if (!resolve_batch(training, resolved, problems) || !resolve_schedule(training, resolved, problems)) return false;
+    int *first = ARENA_ARRAY(arena, int, resolved->pipeline.chunks + 1);
+    if (!blocks_to_chunks(training, resolved->pipeline.chunks, first, problems)) return false;
+    resolved->first_block = first;
+    return true;
+}

@@ -1,0 +1,374 @@
+// From a job and a cluster to a System: one actor per GPU, programs shared by those that do the same, channels with a
+// plan for every collective their members will call.
+#include "models/workload/step/lower.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+#include "models/workload/step/lower_internal.h"
+
+// ---- Data that a rank reads each step.
+
+static double samples_per_rank_and_step(const Lowering *l) {
+    return l->r.micro_batch * l->r.micro_batches / (l->r.tp * l->r.cp);
+}
+
+static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
+    const Model *model = training->model;
+    if (takes_images(model)) return 3.0 * model->image_size * model->image_size * 4;
+    if (model->kind == MODEL_MLP) return model->widths[0] * 4.0;
+    return training->seq_len * 8; // token ids are 64-bit
+}
+
+static double decode_seconds(const Lowering *l, int node) {
+    const TrainingSpec *training = l->training;
+    if (training->samples_per_second_per_worker <= 0) return 0;
+    const NodeType *type = l->cluster->node_of[node];
+    double workers = training->loader_workers > 0 ? training->loader_workers : 1;
+    int sharing = type->gpu_count < l->cluster->gpu_count ? type->gpu_count : l->cluster->gpu_count;
+    double cores = type->cpu_cores > 0 ? (double)type->cpu_cores / sharing : workers; // GPUs without work need none
+    if (workers > cores && cores >= 1) workers = cores;
+    return samples_per_rank_and_step(l) / (workers * training->samples_per_second_per_worker);
+}
+
+StageRequest stage_request(const Lowering *l, int rank, int stage) {
+    StageRequest request = {.training = l->training,
+                            .resolved = &l->r,
+                            .gpu = l->cluster->gpu_of[rank],
+                            .stage = stage,
+                            .shapes = l->shapes,
+                            .output_bytes = l->output_bytes,
+                            .traffic_seconds = l->traffic_seconds,
+                            .tp_traffic_seconds = l->tp_traffic_seconds,
+                            .label_per_kind = l->label_per_kind};
+    if (stage == 0 && l->training->sample_bytes > 0) {
+        request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
+        request.host_to_gpu_bytes = ceil(samples_per_rank_and_step(l) * bytes_on_gpu_per_sample(l->training));
+    }
+    int node = network_node_of(l->cluster->network, rank);
+    request.host_bytes_per_second = l->cluster->node_of[node]->host_memory_bytes_per_second / ranks_of_node(l, node);
+    if (stage == 0) request.decode_seconds = decode_seconds(l, network_node_of(l->cluster->network, rank));
+    return request;
+}
+
+// ---- How long data-parallel traffic takes, when alone.
+
+// Of the ranks that hold what stage p does: those of the stage, then those of its twin.
+static int holder_rank(const Resolved *r, int t, int d, int p) {
+    return d < r->data_ranks ? layout_rank(r, t, d, p)
+                             : layout_rank(r, t, d - r->data_ranks, pipeline_twin_stage(&r->pipeline, p));
+}
+
+#define PROBE_BYTES 268435456.0 // a large block of weights
+
+static double alone_seconds(const Lowering *l, CollectiveOp op, const int *ranks, int count, double bytes) {
+    CollectiveRequest request = {
+        .op = op, .backend = l->training->backend, .ranks = ranks, .rank_count = count, .bytes = bytes};
+    return collective_plan(l->arena, l->cluster->network, &request).alone_seconds;
+}
+
+static double traffic_seconds_per_byte(const Lowering *l) {
+    int count = l->r.shard > 1 ? l->r.shard : l->r.reduce_ranks;
+    if (count < 2 || l->training->backend != BACKEND_NCCL) return 0;
+    int *ranks = ARENA_ARRAY(l->arena, int, count);
+    for (int d = 0; d < count; d++) ranks[d] = holder_rank(&l->r, 0, d, 0);
+    CollectiveOp op = l->r.shard > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
+    double seconds = alone_seconds(l, op, ranks, count, PROBE_BYTES);
+    if (l->training->layout.zero < 2) // the slope: large buckets, whose messages overlap
+        seconds = alone_seconds(l, op, ranks, count, 2 * PROBE_BYTES) - seconds;
+    double passes = l->r.shard > 1 ? 1 : 2; // an all-reduce moves each byte twice
+    return seconds / PROBE_BYTES / passes;
+}
+
+static double tp_traffic_seconds_per_byte(const Lowering *l) {
+    if (l->r.tp < 2 || l->training->backend != BACKEND_NCCL) return 0;
+    int *ranks = ARENA_ARRAY(l->arena, int, l->r.tp);
+    for (int t = 0; t < l->r.tp; t++) ranks[t] = layout_rank(&l->r, t, 0, 0);
+    bool slices = l->training->layout.sequence_parallel;
+    return alone_seconds(l, slices ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE, ranks, l->r.tp, PROBE_BYTES) /
+           PROBE_BYTES;
+}
+
+// ---- Programs: one per stage and type of GPU.
+
+static int program_for(Lowering *l, int rank, int stage) {
+    const Gpu *gpu = l->cluster->gpu_of[rank];
+    bool first_of_data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL && rank == 0;
+    int kind = l->r.strategy == STRATEGY_DATA_PARALLEL ? (first_of_data_parallel ? -1 : -2) : stage;
+    StageRequest request = stage_request(l, rank, stage);
+    for (int i = 0; i < l->program_count; i++)
+        if (l->program_gpu[i] == gpu && l->program_stage[i] == kind) return i;
+    int number = l->program_count++;
+    l->program_gpu[number] = gpu;
+    l->program_stage[number] = kind;
+    l->programs[number] = kind < 0 ? data_parallel_program(l->arena, &request, first_of_data_parallel)
+                                   : stage_program(l->arena, &request);
+    return number;
+}
+
+static int distinct_gpus(const Cluster *cluster) {
+    int count = 0;
+    for (int r = 0; r < cluster->gpu_count; r++) {
+        bool seen = false;
+        for (int k = r - 1; k >= 0 && !seen; k--) {
+            seen = cluster->gpu_of[k] == cluster->gpu_of[r];
+            if (k < r - 1 && cluster->gpu_of[k] == cluster->gpu_of[k + 1]) continue;
+        }
+        count += !seen;
+    }
+    return count;
+}
+
+static void make_programs(Lowering *l) {
+    int most = (l->r.pp + 2) * distinct_gpus(l->cluster);
+    l->programs = ARENA_ARRAY(l->arena, Program, most);
+    l->program_gpu = ARENA_ARRAY(l->arena, const Gpu *, most);
+    l->program_stage = ARENA_ARRAY(l->arena, int, most);
+    for (int p = 0; p < l->r.pp; p++)
+        for (int d = 0; d < l->r.data_ranks; d++)
+            for (int t = 0; t < l->r.tp; t++) {
+                int rank = layout_rank(&l->r, t, d, p);
+                int32_t *channels = ARENA_ARRAY(l->arena, int32_t, SLOT_COUNT);
+                for (int s = 0; s < SLOT_COUNT; s++) channels[s] = -1;
+                l->actors[rank] =
+                    (Actor){.channels = channels, .slowness = 1, .jitter = l->training->jitter, .multiplicity = 1};
+                l->actors[rank].program = program_for(l, rank, p);
+            }
+    if (l->training->straggler > 1) l->actors[l->cluster->gpu_count - 1].slowness = l->training->straggler;
+}
+
+// ---- Channels.
+
+static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
+    Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
+    Arena *scratch = arena_open();
+    CollectiveRequest *requests = ARENA_ARRAY(scratch, CollectiveRequest, shapes->count);
+    CollectivePlan *found = ARENA_ARRAY(scratch, CollectivePlan, shapes->count);
+    for (int i = 0; i < shapes->count; i++)
+        requests[i] = (CollectiveRequest){.op = shapes->items[i].op,
+                                          .backend = l->training->backend,
+                                          .ranks = ranks,
+                                          .rank_count = rank_count,
+                                          .bytes = shapes->items[i].bytes};
+    collective_plans(l->arena, l->cluster->network, requests, shapes->count, found);
+    for (int i = 0; i < shapes->count; i++) plans[i] = found[i].plan;
+    arena_close(scratch);
+    Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = members};
+    LIST_PUSH(l->arena, &l->channels, channel);
+    return l->channels.count - 1;
+}
+
+static void group_channel(Lowering *l, int slot, const ShapeList *shapes, const int *ranks, int count) {
+    if (count < 2 || shapes->count == 0) return;
+    int channel = add_channel(l, shapes, ranks, count, count);
+    for (int i = 0; i < count; i++) join_channel(l, ranks[i], slot, channel);
+}
+
+static void pass_channel(Lowering *l, int from, int to, int out_slot, int in_slot, const ShapeList *shapes) {
+    if (shapes->count == 0) return;
+    int ranks[2] = {from, to};
+    int channel = add_channel(l, shapes, ranks, 2, 2);
+    join_channel(l, from, out_slot, channel);
+    join_channel(l, to, in_slot, channel);
+}
+
+// Ranks that hold the same, the first `count` of them, in groups of `size`, whose members are `stride` apart.
+static void data_groups(Lowering *l, int slot, int *ranks, int t, int p, int count, int size, int stride) {
+    for (int d = 0; d < count; d++) {
+        if (d / stride % size != 0) continue; // not the first of its group
+        for (int i = 0; i < size; i++) ranks[i] = holder_rank(&l->r, t, d + i * stride, p);
+        group_channel(l, slot, &l->shapes[p].slot[slot], ranks, size);
+    }
+}
+
+static void make_group_channels(Lowering *l) {
+    const Resolved *r = &l->r;
+    int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->reduce_ranks ? r->tp : r->reduce_ranks);
+    for (int p = 0; p < r->pp; p++) {
+        for (int d = 0; d < r->data_ranks; d++) {
+            for (int t = 0; t < r->tp; t++) ranks[t] = layout_rank(r, t, d, p);
+            group_channel(l, SLOT_TP, &l->shapes[p].slot[SLOT_TP], ranks, r->tp);
+        }
+        for (int t = 0; t < r->tp; t++) {
+            data_groups(l, SLOT_CP, ranks, t, p, r->data_ranks, r->cp, 1);
+            data_groups(l, SLOT_EP, ranks, t, p, r->data_ranks, r->ep, 1);
+            if (pipeline_twin_stage(&r->pipeline, p) < p) continue; // with its twin's
+            data_groups(l, SLOT_SHARD, ranks, t, p, r->reduce_ranks, r->shard, 1);
+            data_groups(l, SLOT_DP, ranks, t, p, r->reduce_ranks, r->reduce_ranks / r->shard, r->shard);
+            data_groups(l, SLOT_EXPERT_DP, ranks, t, p, r->reduce_ranks, r->expert_ranks, r->ep);
+        }
+    }
+}
+
+static void make_pass_channels(Lowering *l) {
+    const Resolved *r = &l->r;
+    for (int p = 0; p < r->pp; p++)
+        for (int d = 0; d < r->data_ranks; d++)
+            for (int t = 0; t < r->tp; t++) {
+                int here = layout_rank(r, t, d, p), next = layout_rank(r, t, d, (p + 1) % r->pp),
+                    previous = layout_rank(r, t, d, (p + r->pp - 1) % r->pp);
+                pass_channel(l, here, next, SLOT_FORWARD_OUT, SLOT_FORWARD_IN, &l->shapes[p].slot[SLOT_FORWARD_OUT]);
+                pass_channel(l, here, previous, SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN,
+                             &l->shapes[p].slot[SLOT_BACKWARD_OUT]);
+                pass_channel(l, here, previous, SLOT_RETURN_OUT, SLOT_RETURN_IN, &l->shapes[p].slot[SLOT_RETURN_OUT]);
+                pass_channel(l, here, next, SLOT_RETURN_BACKWARD_OUT, SLOT_RETURN_BACKWARD_IN,
+                             &l->shapes[p].slot[SLOT_RETURN_BACKWARD_OUT]);
+                int ends[2] = {layout_rank(r, t, d, 0), layout_rank(r, t, d, r->pp - 1)};
+                if (p == 0 && ends_lie_apart(&r->pipeline))
+                    group_channel(l, SLOT_EMBEDDING, &l->shapes[0].slot[SLOT_EMBEDDING], ends, 2);
+            }
+}
+
+// ---- Names of passes for timelines: F3 is a forward of micro-batch 3, B3 a backward, W3 that of weights alone.
+
+static const Label *make_labels(Lowering *l, int *count) {
+    static const char letters[] = {'F', 'B', 'W'};
+    int per_kind = l->label_per_kind, kinds = schedule_splits_backward(l->r.schedule) ? 3 : 2;
+    Label *labels = ARENA_ARRAY(l->arena, Label, 1 + kinds * per_kind);
+    labels[0].name = "";
+    for (int kind = 0; kind < kinds; kind++)
+        for (int k = 0; k < per_kind; k++)
+            labels[1 + kind * per_kind + k].name =
+                arena_printf(l->arena, "%c%d", letters[kind], k % l->r.micro_batches + 1);
+    *count = 1 + kinds * per_kind;
+    return labels;
+}
+
+// ---- Checks that need the cluster.
+
+static bool check_gpus(const Lowering *l, Problems *problems) {
+    const TrainingSpec *training = l->training;
+    const Gpu *last = NULL;
+    int before = problem_count(problems);
+    for (int r = 0; r < l->cluster->gpu_count; r++) {
+        const Gpu *gpu = l->cluster->gpu_of[r];
+        if (gpu == last) continue;
+        last = gpu;
+        if (gpu_supports(gpu, training->precision)) continue;
+        problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
+        problem_hint(problems,
+                     gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or \"fp32\"" : "use precision = \"fp32\"");
+    }
+    const char *why = NULL;
+    bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
+    CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER,
+                             COLLECTIVE_ALL_TO_ALL};
+    bool by_heads = l->r.cp > 1 && training->layout.context == CONTEXT_ULYSSES;
+    bool used[] = {l->r.reduce_ranks > 1 || l->r.tp > 1, l->r.pp > 1, l->r.shard > 1, l->r.ep > 1 || by_heads};
+    for (int i = 0; i < 4 && !data_parallel; i++)
+        if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
+            problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
+                        collective_op_name(needed[i]), why);
+            problem_hint(problems, "backend = \"nccl\" supports it");
+        }
+    if (training->strategy == STRATEGY_MIRRORED && l->cluster->node_count > 1) {
+        problem_add(problems, training->where,
+                    "MirroredStrategy is one process on one node, and the cluster has %d nodes",
+                    l->cluster->node_count);
+        problem_hint(problems, "use strategy = \"multi-worker-mirrored\"");
+    }
+    if (data_parallel && l->cluster->node_count > 1) {
+        problem_add(problems, training->where, "DataParallel is one process on one node, and the cluster has %d nodes",
+                    l->cluster->node_count);
+        problem_hint(problems, "use strategy = \"ddp\"");
+    }
+    return problem_count(problems) == before;
+}
+
+// The rank that is nearest to its card's limit, or furthest over it; each type of card is looked at as if it held any
+// stage.
+static Memory fullest_memory(const Lowering *l, int *fullest) {
+    Memory most = {0};
+    const Gpu *last = NULL;
+    for (int rank = 0; rank < l->cluster->gpu_count; rank++) {
+        const Gpu *gpu = l->cluster->gpu_of[rank];
+        if (gpu == last) continue;
+        last = gpu;
+        int stage;
+        Memory memory = memory_of_job(l->training, l->cluster->gpu_count, gpu, &stage);
+        if (most.capacity > 0 && memory.peak - memory.capacity <= most.peak - most.capacity) continue;
+        most = memory;
+        *fullest = stage;
+    }
+    return most;
+}
+
+// HOROVOD_CYCLE_TIME and HOROVOD_FUSION_THRESHOLD since 2020. TensorFlow packs all gradients into one.
+#define HOROVOD_CYCLE_SECONDS 1e-3
+#define HOROVOD_FUSION_BYTES 134217728.0
+
+static void set_buckets(TrainingSpec *training) {
+    if (training->strategy == STRATEGY_HOROVOD) {
+        double cycle = training->horovod_cycle_seconds, fusion = training->horovod_fusion_bytes;
+        training->reduce_cycle_seconds = cycle > 0 ? cycle : HOROVOD_CYCLE_SECONDS;
+        training->bucket_bytes = fusion > 0 ? fusion : HOROVOD_FUSION_BYTES;
+    }
+    if (training->strategy == STRATEGY_MIRRORED || training->strategy == STRATEGY_MULTI_WORKER)
+        training->overlap_grad_reduce = false;
+}
+
+const Lowered *lower_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, Problems *problems) {
+    Lowering l = {.arena = arena, .cluster = cluster, .training = training, .storage = cluster->spec->storage};
+    if (!resolve_layout(arena, training, cluster->gpu_count, &l.r, problems) || !check_gpus(&l, problems)) return NULL;
+    TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the layout as worked out
+    *resolved_training = *training;
+    resolved_training->layout.tp = l.r.tp;
+    resolved_training->layout.cp = l.r.cp;
+    resolved_training->layout.ep = l.r.ep;
+    resolved_training->layout.shard = l.r.shard;
+    resolved_training->layout.pp = l.r.pp;
+    resolved_training->layout.vpp = l.r.vpp;
+    resolved_training->layout.dp = l.r.dp;
+    resolved_training->micro_batch = l.r.micro_batch;
+    resolved_training->global_batch = l.r.global_batch;
+    resolved_training->grad_accumulation = l.r.micro_batches;
+    resolved_training->schedule = l.r.schedule;
+    set_buckets(resolved_training);
+    l.training = resolved_training;
+    l.shapes = ARENA_ARRAY(arena, StageShapes, l.r.pp);
+    l.label_per_kind = l.r.micro_batches * l.r.pipeline.parts;
+    l.actors = ARENA_ARRAY(arena, Actor, cluster->gpu_count);
+    double *output_bytes = ARENA_ARRAY(arena, double, l.r.pipeline.chunks);
+    for (int c = 0; c < l.r.pipeline.chunks && l.r.pp > 1; c++)
+        output_bytes[c] =
+            block_cost(training->model, l.r.first_block[c + 1] - 1, l.training, l.r.micro_batch, cluster->gpu_of[0])
+                .output_bytes;
+    l.output_bytes = output_bytes;
+    make_links(&l);
+    l.traffic_seconds = traffic_seconds_per_byte(&l);
+    l.tp_traffic_seconds = tp_traffic_seconds_per_byte(&l);
+    make_programs(&l);
+    make_group_channels(&l);
+    make_pass_channels(&l);
+    make_data_channels(&l);
+    make_offload_channels(&l);
+
+    Lowered *lowered = ARENA_NEW(arena, Lowered);
+    System *system = ARENA_NEW(arena, System);
+    int label_count;
+    const Label *labels = make_labels(&l, &label_count);
+    *system = (System){.programs = l.programs,
+                       .program_count = l.program_count,
+                       .actors = l.actors,
+                       .actor_count = cluster->gpu_count,
+                       .channels = l.channels.items,
+                       .channel_count = l.channels.count,
+                       .links = l.links,
+                       .link_count = l.link_count,
+                       .causes = cause_names,
+                       .cause_count = CAUSE_COUNT,
+                       .labels = labels,
+                       .label_count = label_count};
+    *lowered = (Lowered){.system = system,
+                         .resolved = l.r,
+                         .training = l.training,
+                         .traffic_seconds = l.traffic_seconds,
+                         .first_forward_label = 1,
+                         .first_backward_label = 1 + l.label_per_kind,
+                         .label_per_kind = l.label_per_kind};
+    lowered->memory = fullest_memory(&l, &lowered->fullest_stage);
+    int before = problem_count(problems);
+    check_hosts(&l, &lowered->memory, problems);
+    return problem_count(problems) == before ? lowered : NULL;
+}

@@ -1,0 +1,44 @@
+// What the files that lower a job share.
+#ifndef LOCKSTEP_WORKLOAD_LOWER_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_LOWER_INTERNAL_H
+
+#include "models/workload/step/lower.h"
+#include "models/workload/step/stage.h"
+
+typedef struct Lowering {
+    Arena *arena;
+    const Cluster *cluster;
+    const TrainingSpec *training;
+    Resolved r;
+    StageShapes *shapes;                        // [pp]
+    const double *output_bytes;                 // [chunks]
+    double traffic_seconds, tp_traffic_seconds; // see StageRequest
+    int label_per_kind;
+    Program *programs;
+    const Gpu **program_gpu; // what each program was made for
+    int *program_stage;
+    int program_count;
+    Actor *actors;
+    struct {
+        Channel *items;
+        int count, room;
+    } channels;
+    Link *links;
+    int link_count, network_link_count;
+    int32_t shared_storage_link; // -1 none
+    int32_t *disk_links;         // [node] that data is read from, -1 none
+    int32_t *scratch_links;      // [node] that is offloaded to, -1 none
+    const StorageType *storage;  // what the data comes from, or NULL
+} Lowering;
+
+StageRequest stage_request(const Lowering *l, int rank, int stage);
+void join_channel(Lowering *l, int rank, int slot, int channel);
+
+// ---- lower_host.c: storage, host memory and disks.
+int ranks_of_node(const Lowering *l, int node); // that share its host, where all of its GPUs are used
+void make_links(Lowering *l);
+void make_data_channels(Lowering *l);
+void make_offload_channels(Lowering *l);
+void check_hosts(const Lowering *l, const Memory *memory, Problems *problems);
+
+#endif

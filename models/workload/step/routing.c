@@ -1,0 +1,72 @@
+// Which expert gets how many of a layer's tokens, and which rank therefore holds up all others.
+#include <math.h>
+
+#include "models/workload/cost/cost_internal.h"
+#include "sim/random.h"
+
+static void zipf_shares(const TrainingSpec *training, int count, double *shares) {
+    for (int e = 0; e < count; e++) shares[e] = pow(e + 1, -training->expert_skew);
+}
+
+// Gamma draws over their sum are a draw from Dirichlet's distribution. A share that is too small to tell from none is
+// none.
+static void dirichlet_shares(const Routing *routing, int block, int count, double *shares) {
+    RandomStream stream = random_stream(routing->seed, "routing", (uint64_t)block);
+    for (int e = 0; e < count; e++) shares[e] = random_gamma(&stream, routing->concentration, 1);
+}
+
+static void to_shares(int count, double *shares) {
+    double sum = 0;
+    for (int e = 0; e < count; e++) sum += shares[e];
+    for (int e = 0; e < count; e++) shares[e] = sum > 0 ? shares[e] / sum : 1.0 / count;
+}
+
+// Shares by Zipf's law are dealt out to ranks in order of popularity, as cards are; others lie as the experts are
+// numbered, so many to a rank.
+static int rank_of(const Routing *routing, int expert, int count, int ranks) {
+    return routing->kind == ROUTING_ZIPF ? expert % ranks : expert / (count / ranks);
+}
+
+#define MOST_EXPERTS 4096 // of a layer
+
+RoutedShares expert_load(const TrainingSpec *training, int block, double ep) {
+    const Routing *routing = &training->routing;
+    int count = training->model->experts.count, ranks = (int)ep;
+    double shares[MOST_EXPERTS], of_rank[MOST_EXPERTS] = {0};
+    double limit = training->capacity_factor > 0 ? training->capacity_factor / count : 1;
+    if (count < 1 || count > MOST_EXPERTS || count % ranks) return (RoutedShares){1 / ep, 1}; // refused with the layout
+    if (routing->kind == ROUTING_DIRICHLET)
+        dirichlet_shares(routing, block, count, shares);
+    else if (routing->kind == ROUTING_HISTOGRAM)
+        for (int e = 0; e < count; e++) shares[e] = e < routing->token_count ? routing->tokens[e] : 0;
+    else
+        zipf_shares(training, count, shares);
+    to_shares(count, shares);
+    RoutedShares load = {0, 0};
+    for (int e = 0; e < count; e++) {
+        double share = fmin(shares[e], limit);
+        load.kept += share;
+        of_rank[rank_of(routing, e, count, ranks)] += share;
+    }
+    for (int rank = 0; rank < ranks; rank++) load.fullest = fmax(load.fullest, of_rank[rank]);
+    return load;
+}
+
+void work_on_block(Work *work, int block) {
+    if (work->model->kind != MODEL_TRANSFORMER || work->model->experts.count == 0) return;
+    work->load = expert_load(work->training, block, work->ep);
+}
+
+RoutedShares routed_shares(const TrainingSpec *training) {
+    RoutedShares mean = {0, 0};
+    int layers = 0;
+    for (int block = 1; block < training->model->block_count - 1; block++) {
+        if (!has_experts(training->model, block)) continue;
+        RoutedShares load = expert_load(training, block, training->layout.ep > 1 ? training->layout.ep : 1);
+        mean.fullest += load.fullest;
+        mean.kept += load.kept;
+        layers++;
+    }
+    if (layers == 0) return (RoutedShares){1, 1};
+    return (RoutedShares){mean.fullest / layers, mean.kept / layers};
+}

@@ -1,0 +1,165 @@
+// Lower a job, fold it, run it, add up what its ranks spent their time on.
+#include "models/workload/step/simulate.h"
+
+#include <math.h>
+
+#include "models/workload/step/anchor.h"
+#include "sim/digest.h"
+#include "sim/fold.h"
+#include "sim/list.h"
+#include "sim/run.h"
+#include "sim/statistics.h"
+
+// Relative uncertainty (1 sigma) of time by cause, for parts that were not measured on the user's machines: held-out
+// errors of the kernel fits and of collectives against public logs (see README, "How far to trust a number").
+static const double cause_sigma[CAUSE_COUNT] = {
+    [CAUSE_GEMM] = 0.08,      [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30,
+    [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15, [CAUSE_TP] = 0.15,     [CAUSE_CP] = 0.2,
+    [CAUSE_EP] = 0.2,         [CAUSE_PP] = 0.10,        [CAUSE_DP] = 0.20,     [CAUSE_COPY] = 0.20,
+    [CAUSE_DATA] = 0.25,      [CAUSE_HOST] = 0.20,      [CAUSE_OTHER] = 0.20};
+#define RUN_TO_RUN_SIGMA 0.02 // same configuration, same cluster: 0.4 to 5 % between runs (measured training rows)
+
+// Waiting for the slowest rank after one's own work is done counts as what joins the ranks.
+static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->data_ranks > 1 ? CAUSE_DP : CAUSE_OTHER; }
+
+typedef struct Outcome {
+    double step_s;
+    double spent[CAUSE_COUNT]; // seconds, mean over ranks; sums to step_s
+    uint64_t digest;           // over ranks, so that folded and unfolded runs agree
+    int64_t events;
+} Outcome;
+
+static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result,
+                          Cause tail) {
+    Outcome outcome = {.step_s = step_seconds(result->end), .events = result->event_count, .digest = DIGEST_START};
+    double sums[CAUSE_COUNT] = {0}, weight = 0;
+    for (int a = 0; a < system->actor_count; a++) {
+        double multiplicity = system->actors[a].multiplicity;
+        SimTime accounted = 0;
+        for (int c = 0; c < CAUSE_COUNT; c++) {
+            SimTime spent = result->spent[(int64_t)a * system->cause_count + c];
+            sums[c] += multiplicity * step_seconds(spent);
+            accounted += spent;
+        }
+        sums[tail] += multiplicity * step_seconds(result->end - accounted);
+        weight += multiplicity;
+    }
+    for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = sums[c] / weight;
+    for (int rank = 0; rank < ranks; rank++) {
+        int a = class_of ? class_of[rank] : rank;
+        outcome.digest = digest_u64(outcome.digest, (uint64_t)result->actor_end[a]);
+        for (int c = 0; c < CAUSE_COUNT; c++)
+            outcome.digest = digest_u64(outcome.digest, (uint64_t)result->spent[(int64_t)a * system->cause_count + c]);
+    }
+    return outcome;
+}
+
+// ---- The pipeline's timeline: one row per stage of the first replica.
+
+static const Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
+                                   const RunResult *result) {
+    struct {
+        TimelineBar *items;
+        int count, room;
+    } bars = {0};
+    Timeline *timeline = ARENA_NEW(arena, Timeline);
+    const Resolved *r = &lowered->resolved;
+    const char **rows = ARENA_ARRAY(arena, const char *, r->pp);
+    double busy = 0, end = step_seconds(result->end);
+    for (int p = 0; p < r->pp; p++) {
+        int rank = layout_rank(r, 0, 0, p), actor = class_of ? class_of[rank] : rank;
+        rows[p] = r->pp > 1 ? arena_printf(arena, "stage %d", p) : "GPU 0";
+        int32_t open_label = -1;
+        for (int64_t i = 0; i < result->interval_count; i++) {
+            const Interval *interval = &result->intervals[i];
+            if (interval->actor != actor || interval->stream != 0) continue;
+            bool backward = interval->label >= lowered->first_backward_label;
+            const char *cause = interval->label ? (backward ? "backward" : "forward") : cause_names[interval->cause];
+            double start_s = step_seconds(interval->start), end_s = step_seconds(interval->end);
+            TimelineBar *last = bars.count ? &bars.items[bars.count - 1] : NULL;
+            if (last && last->row == p && interval->label == open_label && interval->label &&
+                start_s <= last->end_s * (1 + 1e-12) + 1e-12) {
+                last->end_s = end_s; // one micro-batch is many kernels: one bar
+            } else if (end_s > start_s) {
+                TimelineBar bar = {p, start_s, end_s, cause, system->labels[interval->label].name};
+                LIST_PUSH(arena, &bars, bar);
+            }
+            open_label = interval->label;
+        }
+    }
+    for (int i = 0; i < bars.count; i++) busy += bars.items[i].end_s - bars.items[i].start_s;
+    timeline->row_names = rows;
+    timeline->row_count = r->pp;
+    timeline->bars = bars.items;
+    timeline->bar_count = bars.count;
+    timeline->idle_share = end > 0 ? 1 - busy / (end * r->pp) : 0;
+    return timeline;
+}
+
+// ---- A step.
+
+double step_sigma(const double *spent, double seconds) {
+    double variance = RUN_TO_RUN_SIGMA * RUN_TO_RUN_SIGMA;
+    for (int c = 0; c < CAUSE_COUNT; c++) {
+        double share = spent[c] / seconds * cause_sigma[c];
+        variance += share * share;
+    }
+    return sqrt(variance);
+}
+
+bool step_fits(const SimulatedStep *step) { return step->lowered->memory.peak <= step->lowered->memory.capacity; }
+
+static void run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
+                     const int32_t *class_of, const RunOptions *options, int runs, double *seconds) {
+    Arena *scratch = arena_open();
+    RunResult result = run_system(scratch, system, options);
+    Outcome outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
+    if (options->timeline) step->timeline = timeline_of(arena, step->lowered, system, class_of, &result);
+    *seconds = outcome.step_s;
+    step->event_count += outcome.events;
+    step->digest = digest_u64(step->digest, outcome.digest);
+    for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] += outcome.spent[c] / runs;
+    arena_close(scratch);
+}
+
+// What anchors say of a step: the factor on it, which all its causes get, and a smaller sigma.
+static double anchor_step(SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training, double seconds) {
+    TrainingSpec resolved = *training;
+    resolved.micro_batch = step->lowered->resolved.micro_batch;
+    Anchor simulated = {.gpu = cluster->gpu_of[0], .training = &resolved, .step_s = seconds};
+    for (int c = 0; c < CAUSE_COUNT; c++) simulated.spent[c] = step->spent[c];
+    AnchorCorrection correction = anchors_correct(training->anchors, &simulated);
+    for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= correction.factor;
+    step->sigma = anchored_sigma(step->sigma, &correction);
+    return correction.factor;
+}
+
+SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
+                            const SimulationOptions *options, Problems *problems) {
+    SimulatedStep step = {.digest = DIGEST_START};
+    step.lowered = lower_training(arena, cluster, training, problems);
+    if (!step.lowered || (!step_fits(&step) && !options->though_full)) return step;
+
+    Folded folded = {.system = {0}};
+    if (options->unfolded)
+        folded.system = merge_equal_links(arena, step.lowered->system);
+    else
+        folded = fold_system(arena, step.lowered->system);
+
+    int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
+    double *seconds = ARENA_ARRAY(arena, double, runs);
+    double mean = 0;
+    for (int i = 0; i < runs; i++) {
+        RunOptions run = {.seed = options->seed + (uint64_t)i, .timeline = options->timeline && i == 0};
+        run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &seconds[i]);
+        mean += seconds[i] / runs;
+    }
+    step.ran = true;
+    step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(step.spent, mean);
+    double factor = training->anchors ? anchor_step(&step, cluster, training, mean) : 1;
+    for (int i = 0; i < runs; i++) seconds[i] *= factor;
+    step.step_p50_s = quantile(arena, seconds, runs, 0.5);
+    step.step_p5_s = quantile(arena, seconds, runs, 0.05) * exp(-1.645 * step.sigma);
+    step.step_p95_s = quantile(arena, seconds, runs, 0.95) * exp(1.645 * step.sigma);
+    return step;
+}

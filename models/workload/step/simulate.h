@@ -1,0 +1,35 @@
+// One step of a training job, simulated: lowered, folded, run; what it took, by cause, and how far to trust it.
+#ifndef LOCKSTEP_WORKLOAD_SIMULATE_H
+#define LOCKSTEP_WORKLOAD_SIMULATE_H
+
+#include "models/workload/step/lower.h"
+#include "sim/record.h"
+
+typedef struct SimulationOptions {
+    int runs; // repetitions with other random draws, when there is jitter; 0: 1
+    uint64_t seed;
+    bool unfolded;     // simulate every rank
+    bool timeline;     // of the first run
+    bool though_full;  // even when the memory estimate says that the job does not fit
+    double step_sigma; // relative 1-sigma of a step where the user knows it; 0: by cause
+} SimulationOptions;
+
+typedef struct SimulatedStep {
+    bool ran; // false: the layout is impossible (problems say why), or memory does not fit
+    const Lowered *lowered;
+    double step_p5_s, step_p50_s, step_p95_s; // what to expect, from draws and from uncertainty
+    double sigma;                             // relative, of the model
+    double spent[CAUSE_COUNT];                // seconds of a step, mean over ranks and runs
+    const Timeline *timeline;                 // or NULL
+    uint64_t digest;                          // folded and unfolded runs agree
+    int64_t event_count;
+} SimulatedStep;
+
+SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
+                            const SimulationOptions *options, Problems *problems);
+bool step_fits(const SimulatedStep *step); // the memory estimate against the card
+
+// Relative uncertainty (1 sigma) of a step that spends its seconds so.
+double step_sigma(const double *spent, double seconds);
+
+#endif

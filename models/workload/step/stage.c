@@ -1,0 +1,288 @@
+// The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
+// the step, and the next batch that loads meanwhile.
+#include "models/workload/model/model_internal.h"
+#include "models/workload/step/stage_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/check.h"
+
+static const char *const stream_names[STREAM_COUNT] = {
+    [STREAM_MAIN] = "compute",
+    [STREAM_GRADIENTS] = "gradients",
+    [STREAM_CYCLE] = "cycle",
+    [STREAM_BESIDE] = "beside",
+    [STREAM_EXCHANGE] = "exchange",
+    [STREAM_FORWARD_OUT] = "activations out",
+    [STREAM_FORWARD_IN] = "activations in",
+    [STREAM_BACKWARD_OUT] = "gradients out",
+    [STREAM_BACKWARD_IN] = "gradients in",
+    [STREAM_RETURN_OUT] = "returning activations out",
+    [STREAM_RETURN_IN] = "returning activations in",
+    [STREAM_RETURN_BACKWARD_OUT] = "returning gradients out",
+    [STREAM_RETURN_BACKWARD_IN] = "returning gradients in",
+    [STREAM_TO_HOST] = "to host",
+    [STREAM_FROM_HOST] = "from host",
+    [STREAM_DISK_READ] = "disk read",
+    [STREAM_DISK_WRITE] = "disk write",
+    [STREAM_LOAD] = "load",
+    [STREAM_DECODE] = "decode",
+};
+
+void put(Builder *builder, int stream, Op op) { LIST_PUSH(builder->arena, &builder->streams[stream], op); }
+
+Op work_op(Cause cause, double seconds) {
+    return (Op){.kind = OP_WORK, .cause = (uint8_t)cause, .time = step_ticks(seconds)};
+}
+
+Op transfer_op(Cause cause, int slot, int plan) {
+    return (Op){.kind = OP_TRANSFER, .cause = (uint8_t)cause, .slot = (uint16_t)slot, .id = plan};
+}
+
+Op record_op(int mark) { return (Op){.kind = OP_RECORD, .id = mark}; }
+
+Op wait_op(Cause cause, int mark) { return (Op){.kind = OP_WAIT, .cause = (uint8_t)cause, .id = mark}; }
+
+int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes) {
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].op == op && list->items[i].bytes == bytes) return i;
+    Shape shape = {op, bytes};
+    LIST_PUSH(arena, list, shape);
+    return list->count - 1;
+}
+
+// Stages that hold the same reduce gradients on the same channels.
+ShapeList *shapes_of(const Builder *builder, int slot) {
+    int stage = builder->request->stage, twin = pipeline_twin_stage(&builder->request->resolved->pipeline, stage);
+    bool shared = slot == SLOT_DP || slot == SLOT_SHARD || slot == SLOT_EXPERT_DP;
+    return &builder->request->shapes[shared && twin < stage ? twin : stage].slot[slot];
+}
+
+int new_mark(Builder *builder) { return builder->mark_count++; }
+
+// ---- What one micro-batch costs in a chunk.
+
+// Tensor-parallel kernels take SMs and memory bandwidth from the products beside them.
+static void add_interference(Builder *builder, OpList *list, const CostItem *beside) {
+    SimTime work = 0;
+    for (int i = list->count - 2; i >= 0 && list->items[i].label != BESIDE; i--)
+        if (list->items[i].kind == OP_WORK) work += list->items[i].time;
+    if (beside->cause != CAUSE_TP) return;
+    double together = fmin(builder->request->tp_traffic_seconds * beside->bytes, step_seconds(work));
+    if (together > 0)
+        LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, builder->request->gpu->interference * together));
+}
+
+static void add_items(Builder *builder, OpList *list, const CostList *cost) {
+    const CostItem *beside = NULL;
+    for (int i = 0; i < cost->count; i++) {
+        const CostItem *item = &cost->items[i];
+        if (item->join) {
+            LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_BESIDE));
+            add_interference(builder, list, beside);
+        } else if (item->bytes > 0) {
+            int slot = item->cause == CAUSE_CP ? SLOT_CP : item->cause == CAUSE_EP ? SLOT_EP : SLOT_TP;
+            int plan = shape_number(builder->arena, shapes_of(builder, slot), item->collective, item->bytes);
+            Op op = transfer_op(item->cause, slot, plan);
+            if (item->beside) {
+                op.label = BESIDE;
+                beside = item;
+            }
+            LIST_PUSH(builder->arena, list, op);
+        } else if (item->seconds > 0) {
+            Op *last = list->count ? &list->items[list->count - 1] : NULL;
+            if (last && last->kind == OP_WORK && last->cause == item->cause)
+                last->time += step_ticks(item->seconds);
+            else
+                LIST_PUSH(builder->arena, list, work_op(item->cause, item->seconds));
+        }
+    }
+}
+
+static BlockCost cost_of(const StageRequest *request, int block) {
+    return block_cost(request->training->model, block, request->training, request->resolved->micro_batch, request->gpu);
+}
+
+// Transformer layers are alike, those with experts too unless their routing is drawn.
+static bool same_block(const TrainingSpec *training, int a, int b) {
+    const Model *model = training->model;
+    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
+    if (has_experts(model, a) != has_experts(model, b)) return false;
+    if (on_target(model, a) != on_target(model, b)) return false;
+    return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 &&
+           b < model->block_count - 1;
+}
+
+int chunk_of(const Builder *builder, int part) {
+    return pipeline_chunk(&builder->request->resolved->pipeline, builder->request->stage, part);
+}
+
+static void append(Builder *builder, OpList *list, const OpList *more) {
+    for (int i = 0; i < more->count; i++) {
+        Op op = more->items[i], *last = list->count ? &list->items[list->count - 1] : NULL;
+        if (last && last->kind == OP_WORK && op.kind == OP_WORK && last->cause == op.cause)
+            last->time += op.time;
+        else
+            LIST_PUSH(builder->arena, list, op);
+    }
+}
+
+static void cost_blocks(Builder *builder, int first, int end) {
+    for (int b = first; b < end; b++) {
+        if (b > first && same_block(builder->request->training, b, b - 1)) {
+            builder->blocks[b] = builder->blocks[b - 1];
+            continue;
+        }
+        BlockCost cost = cost_of(builder->request, b);
+        builder->blocks[b].parameters = cost.parameters;
+        builder->blocks[b].experts = cost.expert_parameters;
+        add_items(builder, &builder->blocks[b].forward, &cost.forward);
+        add_items(builder, &builder->blocks[b].backward, &cost.backward);
+        add_items(builder, &builder->blocks[b].input, &cost.backward_input);
+        add_items(builder, &builder->blocks[b].weight, &cost.backward_weight);
+    }
+}
+
+const OpList *block_ops(const Builder *builder, int block, PassKind kind) {
+    const StageBlock *b = &builder->blocks[block];
+    const OpList *ops[PASS_KINDS] = {&b->forward, &b->backward, &b->input, &b->weight};
+    return ops[kind];
+}
+
+static void cost_chunks(Builder *builder) {
+    int parts = builder->request->resolved->pipeline.parts;
+    int block_count = builder->request->training->model->block_count;
+    for (int kind = 0; kind < PASS_KINDS; kind++) builder->pass_ops[kind] = ARENA_ARRAY(builder->arena, OpList, parts);
+    builder->blocks = ARENA_ARRAY(builder->arena, StageBlock, block_count);
+    for (int part = 0; part < parts; part++) {
+        int first = first_block_of(builder, part), end = end_block_of(builder, part);
+        cost_blocks(builder, first, end);
+        for (int b = first; b < end; b++) {
+            append(builder, &builder->pass_ops[PASS_FORWARD][part], &builder->blocks[b].forward);
+            builder->parameters += builder->blocks[b].parameters;
+            builder->experts += builder->blocks[b].experts;
+        }
+        for (int kind = PASS_BACKWARD; kind < PASS_KINDS; kind++)
+            for (int b = end - 1; b >= first; b--)
+                append(builder, &builder->pass_ops[kind][part], block_ops(builder, b, (PassKind)kind));
+    }
+}
+
+// ---- The end of a step.
+
+static double parameters_to_update(const Builder *builder) {
+    const Resolved *r = builder->request->resolved;
+    double held = builder->parameters / r->shard + builder->experts / (r->shard > 1 ? r->expert_ranks : 1);
+    return held * trained_share(builder->request->training);
+}
+
+static void finish_step(Builder *builder) {
+    const StageRequest *request = builder->request;
+    const Resolved *r = request->resolved;
+    const TrainingSpec *training = request->training;
+    const Model *model = training->model;
+    bool ends = request->stage == 0 || request->stage == r->pp - 1;
+    finish_gradients(builder);
+    if (ends_lie_apart(&r->pipeline) && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding &&
+        training->lora_rank == 0) {
+        double bytes = ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
+        put(builder, STREAM_MAIN,
+            transfer_op(
+                CAUSE_PP, SLOT_EMBEDDING,
+                shape_number(builder->arena, shapes_of(builder, SLOT_EMBEDDING), COLLECTIVE_ALL_REDUCE, bytes)));
+    }
+    if (offloads_optimizer(builder))
+        offloaded_update(builder, parameters_to_update(builder));
+    else
+        put(builder, STREAM_MAIN,
+            work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, parameters_to_update(builder), request->gpu)));
+    gather_weights_after_optimizer(builder);
+}
+
+// The next batch is read, copied and decoded while this one trains; the step ends when it is there.
+static void load_next_batch(Builder *builder) {
+    const StageRequest *request = builder->request;
+    if (request->storage_bytes > 0) {
+        put(builder, STREAM_LOAD, transfer_op(CAUSE_DATA, SLOT_STORAGE, 0));
+        shape_number(builder->arena, shapes_of(builder, SLOT_STORAGE), COLLECTIVE_SEND_RECV, request->storage_bytes);
+    }
+    if (request->host_to_gpu_bytes > 0) {
+        put(builder, STREAM_LOAD, transfer_op(CAUSE_COPY, SLOT_HOST, 0));
+        shape_number(builder->arena, shapes_of(builder, SLOT_HOST), COLLECTIVE_SEND_RECV, request->host_to_gpu_bytes);
+    }
+    if (builder->streams[STREAM_LOAD].count) {
+        put(builder, STREAM_LOAD, record_op(builder->mark_count));
+        put(builder, STREAM_MAIN, wait_op(CAUSE_DATA, builder->mark_count++));
+    }
+    if (request->decode_seconds > 0) {
+        put(builder, STREAM_DECODE, work_op(CAUSE_DATA, request->decode_seconds));
+        put(builder, STREAM_DECODE, record_op(builder->mark_count));
+        put(builder, STREAM_MAIN, wait_op(CAUSE_DATA, builder->mark_count++));
+    }
+}
+
+static Program finished_program(Builder *builder) {
+    Stream *streams = ARENA_ARRAY(builder->arena, Stream, STREAM_COUNT);
+    int count = 0;
+    for (int s = 0; s < STREAM_COUNT; s++)
+        if (s == STREAM_MAIN || builder->streams[s].count)
+            streams[count++] = (Stream){stream_names[s], builder->streams[s].items, builder->streams[s].count};
+    return (Program){streams, count, builder->mark_count, SLOT_COUNT};
+}
+
+static Builder start_program(Arena *arena, const StageRequest *request) {
+    Builder builder = {.arena = arena, .request = request};
+    builder.mark_count = pipeline_marks(&request->resolved->pipeline);
+    builder.last_reduced = builder.last_offloaded = -1;
+    if (request->training->cpu_seconds_per_step > 0)
+        put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
+    cost_chunks(&builder);
+    return builder;
+}
+
+Program stage_program(Arena *arena, const StageRequest *request) {
+    Builder builder = start_program(arena, request);
+    run_schedule(&builder);
+    finish_step(&builder);
+    load_next_batch(&builder);
+    return finished_program(&builder);
+}
+
+// One process drives all GPUs: inputs are scattered and the weights broadcast from GPU 0 every step, outputs gathered
+// there for the loss, gradients reduced to it, and only it runs the optimizer (torch/nn/parallel/data_parallel.py).
+// Its threads share Python's one interpreter lock, so launching kernels for n GPUs takes n times as long.
+Program data_parallel_program(Arena *arena, const StageRequest *request, bool first) {
+    Builder builder = start_program(arena, request);
+    const TrainingSpec *training = request->training;
+    const Resolved *r = request->resolved;
+    ShapeList *shapes = shapes_of(&builder, SLOT_DP);
+    double element = precision_bytes(training->precision), samples = r->micro_batch * r->dp;
+    double input = takes_images(training->model) ? 3.0 * training->model->image_size * training->model->image_size * 4
+                                                 : training->seq_len * 8;
+    if (training->model->kind == MODEL_MLP) input = training->model->widths[0] * 4.0;
+    double weights = builder.parameters * (training->mixed_precision ? 4 : element);
+    double outputs = takes_images(training->model) ? training->model->classes * 4.0
+                     : training->model->kind == MODEL_TRANSFORMER
+                         ? training->seq_len * training->model->vocab * element
+                         : training->model->widths[training->model->width_count - 1] * 4.0;
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_BROADCAST, ceil(weights))));
+    put_labelled(&builder, &builder.pass_ops[PASS_FORWARD][0], 1);
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_GATHER, ceil(outputs * samples))));
+    put_labelled(&builder, &builder.pass_ops[PASS_BACKWARD][0], 1 + request->label_per_kind);
+    put(&builder, STREAM_MAIN,
+        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_REDUCE, ceil(weights))));
+    if (first)
+        put(&builder, STREAM_MAIN,
+            work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder.parameters, request->gpu)));
+    load_next_batch(&builder);
+    for (int i = 0; i < builder.streams[STREAM_MAIN].count; i++) {
+        Op *op = &builder.streams[STREAM_MAIN].items[i];
+        if (op->kind == OP_WORK && op->cause == CAUSE_LAUNCH) op->time *= r->dp;
+    }
+    return finished_program(&builder);
+}

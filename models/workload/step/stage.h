@@ -1,0 +1,79 @@
+// Inside lowering: the program of one pipeline stage on one type of GPU, and what it expects of its channels.
+#ifndef LOCKSTEP_WORKLOAD_STAGE_H
+#define LOCKSTEP_WORKLOAD_STAGE_H
+
+#include "models/workload/step/lower.h"
+#include "sim/list.h"
+
+// The channels an actor may have. A slot that a job does not need has channel -1 and no operations.
+enum {
+    SLOT_TP,
+    SLOT_CP,
+    SLOT_SHARD,     // ranks that share one copy of what ZeRO shards
+    SLOT_DP,        // ranks that hold the same
+    SLOT_EP,        // ranks over which experts are spread
+    SLOT_EXPERT_DP, // ranks that hold the same experts
+    SLOT_FORWARD_OUT,
+    SLOT_FORWARD_IN,
+    SLOT_BACKWARD_OUT,
+    SLOT_BACKWARD_IN,
+    SLOT_RETURN_OUT, // the same for parts whose micro-batches go from later stages to earlier ones
+    SLOT_RETURN_IN,
+    SLOT_RETURN_BACKWARD_OUT,
+    SLOT_RETURN_BACKWARD_IN,
+    SLOT_EMBEDDING,
+    SLOT_TO_HOST, // offloading
+    SLOT_FROM_HOST,
+    SLOT_DISK_READ,
+    SLOT_DISK_WRITE,
+    SLOT_STORAGE,
+    SLOT_HOST,
+    SLOT_COUNT
+};
+
+// A collective that a channel must be able to do: becomes a Plan of the same number.
+typedef struct Shape {
+    CollectiveOp op;
+    double bytes;
+} Shape;
+
+typedef struct ShapeList {
+    Shape *items;
+    int count, room;
+} ShapeList;
+
+// The number of this shape in the list, added when new.
+int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes);
+
+// Shapes by slot. TP, DP and EMBEDDING differ by stage; what passes between stages differs by sender.
+typedef struct StageShapes {
+    ShapeList slot[SLOT_COUNT];
+} StageShapes;
+
+typedef struct StageRequest {
+    const TrainingSpec *training;
+    const Resolved *resolved;
+    const Gpu *gpu;
+    int stage;
+    StageShapes *shapes;          // of all stages, [pp]: out-slots are numbered by the sender's list
+    const double *output_bytes;   // [chunks] passed on after each chunk, per rank
+    double traffic_seconds;       // a rank's data-parallel traffic takes per byte, when alone
+    double tp_traffic_seconds;    // a rank's tensor-parallel traffic
+    int label_per_kind;           // pass k of a kind has label 1 + kind x label_per_kind + k; see pass_number
+    double storage_bytes;         // read per step by this rank; 0 none
+    double host_to_gpu_bytes;     // copied per step; 0 none
+    double host_bytes_per_second; // of host memory, a rank's part of it
+    double decode_seconds;        // of host work per step to prepare the next batch; 0 none
+} StageRequest;
+
+// Passes of a kind are numbered by part and micro-batch.
+static inline int pass_number(const Pipeline *pipeline, const PipelinePass *pass) {
+    return pass->part * pipeline->micro_batches + pass->micro_batch;
+}
+
+Program stage_program(Arena *arena, const StageRequest *request);
+
+// torch.nn.DataParallel: the program of GPU 0 and that of the others.
+Program data_parallel_program(Arena *arena, const StageRequest *request, bool first);
+
+#endif

@@ -1,0 +1,263 @@
+// Data-parallel traffic of a stage: gradient buckets, and what ZeRO and FSDP shard (Rajbhandari et al. 2020, Zhao et
+// al. 2023). All of it is on one stream, as on one communicator of NCCL, in the order PyTorch issues it.
+#include <math.h>
+
+#include "models/hardware/kernel.h"
+#include "models/workload/step/stage_internal.h"
+
+// Reduced over the ranks, or sent to the host.
+bool reduces_gradients(const Builder *builder) {
+    return builder->request->resolved->reduce_ranks > 1 || offloads_optimizer(builder);
+}
+
+bool gathers_weights(const Builder *builder) {
+    if (offloads_weights(builder)) return true;
+    return builder->request->training->layout.zero >= 2 && builder->request->resolved->shard > 1;
+}
+
+bool gathers_ahead(const Builder *builder) {
+    const TrainingSpec *training = builder->request->training;
+    return training->layout.zero == 1 && builder->request->resolved->shard > 1 && training->overlap_param_gather &&
+           training->lora_rank == 0;
+}
+
+static void put_collective(Builder *builder, int slot, CollectiveOp op, double bytes) {
+    if (slot == SLOT_SHARD && builder->request->resolved->shard == 1) return; // alone
+    int plan = shape_number(builder->arena, shapes_of(builder, slot), op, bytes);
+    put(builder, STREAM_GRADIENTS, transfer_op(CAUSE_DP, slot, plan));
+}
+
+// Sum over all data ranks; what ZeRO shards stays with its owner. Hybrid sharding: scattered within each shard group,
+// then summed over the groups.
+static void put_reduction(Builder *builder, double parameters, double experts) {
+    const Resolved *r = builder->request->resolved;
+    double bytes = ceil(ceil(parameters) * gradient_bytes(builder->request->training));
+    double expert_bytes = ceil(ceil(experts) * gradient_bytes(builder->request->training));
+    if (expert_bytes > 0 && r->expert_ranks > 1)
+        put_collective(builder, SLOT_EXPERT_DP, r->shard > 1 ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
+                       expert_bytes);
+    if (bytes == 0) return;
+    if (r->shard > 1) put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
+    if (r->reduce_ranks > r->shard) put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
+}
+
+// ---- Buckets.
+
+static SimTime work_of_list(const OpList *list) {
+    SimTime work = 0;
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].kind == OP_WORK) work += list->items[i].time;
+    return work;
+}
+
+static void put_interference(Builder *builder, const OpList *beside, double bytes) {
+    double together = fmin(builder->request->traffic_seconds * bytes, step_seconds(work_of_list(beside)));
+    if (together > 0) put(builder, STREAM_MAIN, work_op(CAUSE_DP, builder->request->gpu->interference * together));
+}
+
+// Horovod copies gradients into one buffer and their sums out of it: each is read and written twice.
+static void copy_fused(Builder *builder) {
+    double parameters = builder->bucket_parameters + builder->bucket_experts;
+    double bytes = 4 * gradient_bytes(builder->request->training) * parameters;
+    put(builder, STREAM_GRADIENTS, work_op(CAUSE_DP, memory_seconds(builder->request->gpu, bytes)));
+}
+
+// Goes off as soon as it is there, or `later` when a background thread has seen it.
+static void close_bucket(Builder *builder, SimTime later) {
+    if (builder->bucket_parameters + builder->bucket_experts <= 0) return;
+    int ready = new_mark(builder), done = new_mark(builder);
+    put(builder, STREAM_MAIN, record_op(ready));
+    if (later > 0) {
+        put(builder, STREAM_CYCLE, wait_op(CAUSE_DP, ready));
+        put(builder, STREAM_CYCLE, work_op(CAUSE_DP, step_seconds(later)));
+        ready = new_mark(builder);
+        put(builder, STREAM_CYCLE, record_op(ready));
+    }
+    put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, ready));
+    if (later > 0) copy_fused(builder);
+    put_reduction(builder, builder->bucket_parameters, builder->bucket_experts);
+    put(builder, STREAM_GRADIENTS, record_op(done));
+    offload_gradients(builder, builder->bucket_parameters, builder->bucket_experts, done);
+    LIST_PUSH(builder->arena, &builder->bucket_marks, done);
+    builder->bucket_parameters = builder->bucket_experts = 0;
+}
+
+// What other ranks hold too, and so is reduced.
+static double reduced_parameters(const Builder *builder, int block) {
+    bool experts = builder->request->resolved->expert_ranks > 1;
+    return builder->blocks[block].parameters + (experts ? builder->blocks[block].experts : 0);
+}
+
+// Horovod's thread wakes up once a cycle and fuses what has become ready since (Sergeev and Del Balso 2018): gradients
+// of a block wait for the end of the cycle in which they are done, `now` after the start of backward.
+static SimTime until_cycle_ends(const TrainingSpec *training, SimTime now) {
+    SimTime cycle = step_ticks(training->reduce_cycle_seconds);
+    return cycle > 0 ? cycle - now % cycle : 0;
+}
+
+// The next block is done in another cycle.
+static bool cycle_ends(const Builder *builder, SimTime now, int block, int first, PassKind kind) {
+    SimTime cycle = step_ticks(builder->request->training->reduce_cycle_seconds);
+    if (cycle == 0 || block == first) return false;
+    return (now + work_of_list(block_ops(builder, block - 1, kind))) / cycle != now / cycle;
+}
+
+void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
+    const TrainingSpec *training = builder->request->training;
+    SimTime now = 0;
+    for (int b = end_block_of(builder, v) - 1; b >= first_block_of(builder, v); b--) {
+        put_labelled(builder, block_ops(builder, b, kind), label);
+        now += work_of_list(block_ops(builder, b, kind));
+        if (training->overlap_grad_reduce)
+            put_interference(builder, block_ops(builder, b, kind),
+                             reduced_parameters(builder, b) * gradient_bytes(training) *
+                                 (builder->request->resolved->shard > 1 ? 1 : 2));
+        builder->bucket_parameters += builder->blocks[b].parameters;
+        builder->bucket_experts += builder->blocks[b].experts;
+        double bucket = (builder->bucket_parameters + builder->bucket_experts) * gradient_bytes(training);
+        bool full = bucket >= training->bucket_bytes || cycle_ends(builder, now, b, first_block_of(builder, v), kind);
+        if (training->overlap_grad_reduce && full) close_bucket(builder, until_cycle_ends(training, now));
+    }
+    if (training->overlap_grad_reduce || training->syncs_always) close_bucket(builder, until_cycle_ends(training, now));
+    // DDP's backward returns when its buckets are reduced.
+    int buckets = builder->bucket_marks.count;
+    if (training->syncs_always && buckets)
+        put(builder, STREAM_MAIN, wait_op(CAUSE_DP, builder->bucket_marks.items[buckets - 1]));
+}
+
+// ---- Blocks whose weights are gathered when needed.
+
+static void gather_experts(Builder *builder, double experts) {
+    if (experts <= 0 || builder->request->resolved->expert_ranks == 1) return;
+    put_collective(builder, SLOT_EXPERT_DP, COLLECTIVE_ALL_GATHER,
+                   ceil(experts) * weight_bytes(builder->request->training));
+}
+
+// Weights of at most `prefetch` blocks are there beside those at work (limit_all_gathers): a gather waits until the
+// block that makes room is through. Returns the mark of its end; without parameters there is nothing to wait for.
+static int gather_block(Builder *builder, int block, int after_mark) {
+    double parameters = builder->blocks[block].parameters, experts = builder->blocks[block].experts;
+    if (parameters <= 0) return -1;
+    int gathered = new_mark(builder);
+    after_mark = fetch_weights(builder, parameters, after_mark);
+    if (after_mark >= 0) put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, after_mark));
+    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
+                   ceil(parameters) * weight_bytes(builder->request->training));
+    gather_experts(builder, experts);
+    put(builder, STREAM_GRADIENTS, record_op(gathered));
+    return gathered;
+}
+
+static int compute_block(Builder *builder, const OpList *list, int gathered, int32_t label, double bytes_beside) {
+    if (gathered >= 0) put(builder, STREAM_MAIN, wait_op(CAUSE_DP, gathered));
+    put_labelled(builder, list, label);
+    put_interference(builder, list, bytes_beside);
+    int computed = new_mark(builder);
+    put(builder, STREAM_MAIN, record_op(computed));
+    return computed;
+}
+
+// Blocks in the order they compute, their weights gathered ahead.
+typedef struct Window {
+    int count, issued, prefetch;
+    bool frees;
+    int *gathered, *computed; // marks by place in the order, -1 none
+} Window;
+
+static Window window_of(Builder *builder, int v, bool frees) {
+    int count = end_block_of(builder, v) - first_block_of(builder, v);
+    return (Window){.count = count,
+                    .prefetch = blocks_ahead(builder->request->training),
+                    .frees = frees,
+                    .gathered = ARENA_ARRAY(builder->arena, int, count),
+                    .computed = ARENA_ARRAY(builder->arena, int, count)};
+}
+
+static int block_at(const Builder *builder, int v, int place, bool backward) {
+    return backward ? end_block_of(builder, v) - 1 - place : first_block_of(builder, v) + place;
+}
+
+static void gather_up_to(Builder *builder, Window *window, int v, int place, bool backward) {
+    for (; window->issued < window->count && window->issued <= place + window->prefetch; window->issued++) {
+        int leaves = window->issued - window->prefetch - 1; // and makes room
+        int after = window->frees && leaves >= 0 ? window->computed[leaves] : -1;
+        window->gathered[window->issued] = gather_block(builder, block_at(builder, v, window->issued, backward), after);
+    }
+}
+
+// Bytes of weights that arrive while the block at this place computes.
+static double arriving(const Builder *builder, const Window *window, int v, int place, bool backward) {
+    int next = place + 1;
+    if (next >= window->issued || window->gathered[next] < 0) return 0;
+    return builder->blocks[block_at(builder, v, next, backward)].parameters * weight_bytes(builder->request->training);
+}
+
+void gathered_forward(Builder *builder, int v, int32_t label) {
+    Window window = window_of(builder, v, gathers_weights(builder)); // weights that stay need not wait for room
+    for (int place = 0; place < window.count; place++) {
+        gather_up_to(builder, &window, v, place, false);
+        window.computed[place] =
+            compute_block(builder, &builder->blocks[block_at(builder, v, place, false)].forward, window.gathered[place],
+                          label, arriving(builder, &window, v, place, false));
+    }
+}
+
+static void reduce_block(Builder *builder, int block, int computed, bool last_micro_batch) {
+    const Resolved *r = builder->request->resolved;
+    double parameters = builder->blocks[block].parameters;
+    if (parameters <= 0) return;
+    double bytes = ceil(ceil(parameters) * gradient_bytes(builder->request->training));
+    put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, computed));
+    put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
+    if (last_micro_batch && r->reduce_ranks > r->shard)
+        put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
+    builder->last_reduced = new_mark(builder);
+    put(builder, STREAM_GRADIENTS, record_op(builder->last_reduced));
+    offload_gradients(builder, parameters, 0, builder->last_reduced);
+}
+
+void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_batch) {
+    const TrainingSpec *training = builder->request->training;
+    bool again = training->layout.zero >= 3;
+    Window window = window_of(builder, v, true);
+    for (int place = 0; place < window.count; place++) {
+        int block = block_at(builder, v, place, true);
+        if (again) gather_up_to(builder, &window, v, place, true);
+        double beside = arriving(builder, &window, v, place, true);
+        if (place > 0) beside += builder->blocks[block + 1].parameters * gradient_bytes(training);
+        int gathered = again ? window.gathered[place] : -1;
+        window.computed[place] = compute_block(builder, &builder->blocks[block].backward, gathered, label, beside);
+        reduce_block(builder, block, window.computed[place], last_micro_batch);
+    }
+}
+
+// ---- The end of a step.
+
+void finish_gradients(Builder *builder) {
+    if (!reduces_gradients(builder)) return;
+    if (gathers_weights(builder)) {
+        if (builder->last_reduced >= 0) put(builder, STREAM_MAIN, wait_op(CAUSE_DP, builder->last_reduced));
+        return;
+    }
+    if (!builder->request->training->overlap_grad_reduce && !builder->request->training->syncs_always) {
+        builder->bucket_parameters = builder->parameters;
+        builder->bucket_experts = builder->experts;
+        close_bucket(builder, step_ticks(builder->request->training->reduce_cycle_seconds));
+    }
+    for (int i = 0; i < builder->bucket_marks.count; i++)
+        put(builder, STREAM_MAIN, wait_op(CAUSE_DP, builder->bucket_marks.items[i]));
+}
+
+void gather_weights_after_optimizer(Builder *builder) {
+    const Resolved *r = builder->request->resolved;
+    if (r->shard == 1 || gathers_weights(builder) || gathers_ahead(builder)) return;
+    double share = trained_share(builder->request->training);
+    int updated = new_mark(builder), gathered = new_mark(builder);
+    put(builder, STREAM_MAIN, record_op(updated));
+    put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, updated));
+    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
+                   ceil(ceil(builder->parameters) * weight_bytes(builder->request->training) * share));
+    gather_experts(builder, share * builder->experts);
+    put(builder, STREAM_GRADIENTS, record_op(gathered));
+    put(builder, STREAM_MAIN, wait_op(CAUSE_DP, gathered));
+}

@@ -1,0 +1,235 @@
+// The passes of a stage in the order of its schedule: micro-batches on the main stream, activations and gradients to
+// and from neighbours on streams of their own, gradient buckets reduced while backward still runs.
+#include <string.h>
+
+#include "models/workload/step/stage_internal.h"
+#include "sim/check.h"
+
+// Marks: one family per purpose, numbered by pass.
+enum {
+    MARK_FORWARD_IN,
+    MARK_FORWARD_DONE,
+    MARK_FORWARD_SENT,
+    MARK_BACKWARD_IN,
+    MARK_BACKWARD_DONE,
+    MARK_BACKWARD_SENT,
+    MARK_FAMILIES
+};
+
+int pipeline_marks(const Pipeline *pipeline) { return MARK_FAMILIES * pipeline->parts * pipeline->micro_batches; }
+
+static const Pipeline *pipeline_of_stage(const Builder *builder) { return &builder->request->resolved->pipeline; }
+
+static int mark_of(const Builder *builder, int family, const PipelinePass *pass) {
+    const Pipeline *pipeline = pipeline_of_stage(builder);
+    return family * pipeline->parts * pipeline->micro_batches + pass_number(pipeline, pass);
+}
+
+static int32_t label_of(const Builder *builder, const PipelinePass *pass) {
+    int kind = pass->kind == PASS_FORWARD ? 0 : pass->kind == PASS_BACKWARD_WEIGHT ? 2 : 1;
+    return 1 + kind * builder->request->label_per_kind + pass_number(pipeline_of_stage(builder), pass);
+}
+
+// ---- Operations of a pass on the main stream, with what runs beside them.
+
+// Room for this many more, so that pushing them is a plain copy.
+static void make_room(Builder *builder, OpList *list, int more) {
+    int needed = list->count + more, room = list->room ? list->room : 64;
+    while (room < needed) room *= 2;
+    if (list->items && room == list->room) return;
+    Op *items = ARENA_ARRAY(builder->arena, Op, room);
+    if (list->count) memcpy(items, list->items, (size_t)list->count * sizeof *items);
+    list->items = items;
+    list->room = room;
+}
+
+// From here on the transfer runs on a stream of its own. Returns the mark of its end.
+static int start_beside(Builder *builder, int stream, Op transfer) {
+    int started = new_mark(builder), done = new_mark(builder);
+    put(builder, STREAM_MAIN, record_op(started));
+    put(builder, stream, wait_op((Cause)transfer.cause, started));
+    put(builder, stream, transfer);
+    put(builder, stream, record_op(done));
+    return done;
+}
+
+typedef struct Play { // of a list, as far as it has come
+    const OpList *list;
+    int32_t label;
+    int at, beside_done, exchange_done; // marks to wait for, -1 none
+} Play;
+
+static Play play_of(const OpList *list, int32_t label) {
+    return (Play){.list = list, .label = label, .beside_done = -1, .exchange_done = -1};
+}
+
+static bool is_played(const Play *play) { return play->at == play->list->count && play->exchange_done < 0; }
+
+// Where passes run beside each other all exchanges are on one stream, as they are on one communicator.
+static bool exchanges_apart(const Builder *builder) {
+    return pipeline_of_stage(builder)->schedule == SCHEDULE_DUALPIPE;
+}
+
+// Goes on to the start of the next exchange that runs apart, or to the end.
+static void play_on(Builder *builder, Play *play) {
+    if (play->exchange_done >= 0) put(builder, STREAM_MAIN, wait_op(CAUSE_EP, play->exchange_done));
+    play->exchange_done = -1;
+    while (play->at < play->list->count) {
+        Op op = play->list->items[play->at++];
+        bool beside = op.label == BESIDE;
+        op.label = play->label;
+        if (beside) {
+            play->beside_done = start_beside(builder, STREAM_BESIDE, op);
+            continue;
+        }
+        if (op.kind == OP_TRANSFER && op.slot == SLOT_EP && exchanges_apart(builder)) {
+            play->exchange_done = start_beside(builder, STREAM_EXCHANGE, op);
+            return;
+        }
+        if (op.kind == OP_WAIT && op.id == JOIN_BESIDE) op.id = play->beside_done;
+        put(builder, STREAM_MAIN, op);
+    }
+}
+
+void put_labelled(Builder *builder, const OpList *list, int32_t label) {
+    make_room(builder, &builder->streams[STREAM_MAIN], list->count);
+    Play play = play_of(list, label);
+    while (!is_played(&play)) play_on(builder, &play);
+}
+
+// Two passes in turns: while one exchanges tokens the other computes.
+static void put_beside(Builder *builder, Play *first, Play *second) {
+    while (!is_played(first) || !is_played(second)) {
+        if (!is_played(first)) play_on(builder, first);
+        if (!is_played(second)) play_on(builder, second);
+    }
+}
+
+// ---- To and from other stages.
+
+typedef struct Way { // of a part's micro-batches: to later stages, or back to earlier ones
+    int out_slot, in_slot, out_stream, in_stream;
+} Way;
+
+static const Way forward_ways[] = {
+    {SLOT_FORWARD_OUT, SLOT_FORWARD_IN, STREAM_FORWARD_OUT, STREAM_FORWARD_IN},
+    {SLOT_RETURN_OUT, SLOT_RETURN_IN, STREAM_RETURN_OUT, STREAM_RETURN_IN},
+};
+static const Way backward_ways[] = {
+    {SLOT_BACKWARD_OUT, SLOT_BACKWARD_IN, STREAM_BACKWARD_OUT, STREAM_BACKWARD_IN},
+    {SLOT_RETURN_BACKWARD_OUT, SLOT_RETURN_BACKWARD_IN, STREAM_RETURN_BACKWARD_OUT, STREAM_RETURN_BACKWARD_IN},
+};
+
+static const Way *way_of(const Builder *builder, const PipelinePass *pass) {
+    const Way *ways = pass->kind == PASS_FORWARD ? forward_ways : backward_ways;
+    return &ways[pipeline_returns(pipeline_of_stage(builder), pass->part)];
+}
+
+// The stage that a pass gets its input from and the one its output goes to; -1 when it is this one, or there is none.
+static int other_stage(const Builder *builder, const PipelinePass *pass, bool output) {
+    const Pipeline *pipeline = pipeline_of_stage(builder);
+    int stage = builder->request->stage;
+    bool later = (pass->kind == PASS_FORWARD) == output;
+    int other =
+        later ? pipeline_next_stage(pipeline, stage, pass->part) : pipeline_previous_stage(pipeline, stage, pass->part);
+    return other == stage ? -1 : other;
+}
+
+// Activations, and gradients, are as large as the output of the chunk that stands before in the model.
+static int pass_shape(Builder *builder, const PipelinePass *pass, bool output, int sender) {
+    int chunk = chunk_of(builder, pass->part);
+    if ((pass->kind == PASS_FORWARD) != output) chunk--;
+    return shape_number(builder->arena, &builder->request->shapes[sender].slot[way_of(builder, pass)->out_slot],
+                        COLLECTIVE_SEND_RECV, builder->request->output_bytes[chunk]);
+}
+
+static void receive_input(Builder *builder, const PipelinePass *pass) {
+    int sender = other_stage(builder, pass, false);
+    if (sender < 0) return;
+    const Way *way = way_of(builder, pass);
+    int arrived = mark_of(builder, pass->kind == PASS_FORWARD ? MARK_FORWARD_IN : MARK_BACKWARD_IN, pass);
+    put(builder, way->in_stream, transfer_op(CAUSE_PP, way->in_slot, pass_shape(builder, pass, false, sender)));
+    put(builder, way->in_stream, record_op(arrived));
+    put(builder, STREAM_MAIN, wait_op(CAUSE_PP, arrived));
+}
+
+// Megatron without overlap of point-to-point traffic waits for its sends; the later schedules overlap them.
+static bool waits_for_sends(const Builder *builder) {
+    Schedule schedule = pipeline_of_stage(builder)->schedule;
+    return schedule == SCHEDULE_GPIPE || schedule == SCHEDULE_1F1B;
+}
+
+static void send_output(Builder *builder, const PipelinePass *pass) {
+    if (other_stage(builder, pass, true) < 0) return;
+    const Way *way = way_of(builder, pass);
+    bool forward = pass->kind == PASS_FORWARD;
+    int done = mark_of(builder, forward ? MARK_FORWARD_DONE : MARK_BACKWARD_DONE, pass);
+    int sent = mark_of(builder, forward ? MARK_FORWARD_SENT : MARK_BACKWARD_SENT, pass);
+    put(builder, STREAM_MAIN, record_op(done));
+    put(builder, way->out_stream, wait_op(CAUSE_PP, done));
+    put(builder, way->out_stream,
+        transfer_op(CAUSE_PP, way->out_slot, pass_shape(builder, pass, true, builder->request->stage)));
+    put(builder, way->out_stream, record_op(sent));
+    if (waits_for_sends(builder)) put(builder, STREAM_MAIN, wait_op(CAUSE_PP, sent));
+}
+
+// ---- Passes.
+
+static const OpList *ops_of(const Builder *builder, const PipelinePass *pass) {
+    return &builder->pass_ops[pass->kind][pass->part];
+}
+
+static void forward_pass(Builder *builder, const PipelinePass *pass) {
+    int first = pipeline_first_micro_batch(pipeline_of_stage(builder), pass->part);
+    bool gathers = gathers_weights(builder) || (gathers_ahead(builder) && pass->micro_batch == first);
+    if (gathers)
+        gathered_forward(builder, pass->part, label_of(builder, pass));
+    else
+        put_labelled(builder, ops_of(builder, pass), label_of(builder, pass));
+}
+
+static void backward_pass(Builder *builder, const PipelinePass *pass) {
+    bool last = pass->micro_batch == pipeline_end_micro_batch(pipeline_of_stage(builder), pass->part) - 1;
+    bool has_gradients = pass->kind != PASS_BACKWARD_INPUT;
+    if (gathers_weights(builder))
+        sharded_backward(builder, pass->part, label_of(builder, pass), last);
+    else if ((last || builder->request->training->syncs_always) && has_gradients && reduces_gradients(builder))
+        last_backward(builder, pass->part, (PassKind)pass->kind, label_of(builder, pass));
+    else
+        put_labelled(builder, ops_of(builder, pass), label_of(builder, pass));
+}
+
+static void run_pass(Builder *builder, const PipelinePass *pass) {
+    if (pass->kind == PASS_BACKWARD_WEIGHT) { // nothing comes, nothing goes
+        backward_pass(builder, pass);
+        return;
+    }
+    receive_input(builder, pass);
+    if (pass->kind == PASS_FORWARD)
+        forward_pass(builder, pass);
+    else
+        backward_pass(builder, pass);
+    send_output(builder, pass);
+}
+
+static void run_pair(Builder *builder, const PipelinePass *first, const PipelinePass *second) {
+    receive_input(builder, first);
+    receive_input(builder, second);
+    Play one = play_of(ops_of(builder, first), label_of(builder, first));
+    Play other = play_of(ops_of(builder, second), label_of(builder, second));
+    put_beside(builder, &one, &other);
+    send_output(builder, first);
+    send_output(builder, second);
+}
+
+void run_schedule(Builder *builder) {
+    PassList order = pipeline_order(builder->arena, pipeline_of_stage(builder), builder->request->stage);
+    for (int i = 0; i < order.count; i++) {
+        if (order.items[i].beside_next) {
+            run_pair(builder, &order.items[i], &order.items[i + 1]);
+            i++;
+        } else {
+            run_pass(builder, &order.items[i]);
+        }
+    }
+}

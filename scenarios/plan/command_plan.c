@@ -1,0 +1,108 @@
+// lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
+#include "scenarios/plan/command_plan.h"
+
+#include "models/workload/job_options.h"
+#include "scenarios/plan/plan_answer.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
+
+static const char *const color_modes[] = {"auto", "always", "never"};
+static const Where command_line = {NULL, 0};
+
+static const char usage[] = "lockstep plan --model NAME --node A,B --gpus N,M --tokens N --global-batch N [options]";
+static const char about[] =
+    "Finds the best layout on every cluster that comes into question and ranks the clusters.\n\n"
+    "  lockstep plan --model llama-2-70b --tokens 2T --global-batch 1024 --node dgx-h100 --fabric ib-ndr400 \\\n"
+    "                --gpus 512,1024,2048 --by 30d --budget 2M --price 2.49\n\n"
+    "What the options below fix is not searched. Exit code 3: no plan keeps date and budget.";
+
+static void require(const Options *options, const char *name, const char *example, Problems *problems) {
+    if (option_given(options, name)) return;
+    problem_add(problems, command_line, "--%s is missing", name);
+    problem_hint(problems, "for example --%s %s", name, example);
+}
+
+static int fail(const Problems *problems, int status) {
+    problems_print(problems, stderr);
+    return status;
+}
+
+// The plan in front once more as a study: it lists what the answer stands on.
+static const Record *record_of_first(Arena *arena, const PlanRequest *request, const PlanResult *result) {
+    if (result->row_count == 0 || !result->rows[0].point.ran) return NULL;
+    const PlanRow *row = &result->rows[0];
+    Problems *problems = problems_create(arena);
+    const Cluster *cluster = plan_cluster(arena, request, row->node, row->link, row->gpus, NULL, problems);
+    if (!cluster) return NULL;
+    StudySpec study = {.scenario = "lockstep plan",
+                       .catalogue = request->catalogue,
+                       .cluster = cluster->spec,
+                       .training = row->training,
+                       .seeds = 1};
+    return study_run(arena, &study, problems);
+}
+
+static void show(Arena *arena, const Options *options, Date today, PlanAnswer *answer) {
+    if (option_flag(options, "csv")) {
+        plan_write_csv(arena, answer);
+        return;
+    }
+    PlanWhatIfs *what_if = ARENA_NEW(arena, PlanWhatIfs);
+    *what_if = plan_what_if(arena, answer->request, answer->result);
+    answer->what_if = what_if;
+    if (option_flag(options, "json")) {
+        answer->chosen = record_of_first(arena, answer->request, answer->result);
+        plan_write_json(arena, answer);
+        return;
+    }
+    Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
+    style.today = today;
+    if (style.width < 160) style.width = 160; // its table is wide; a terminal that is narrower folds it
+    plan_print(arena, answer, &style);
+}
+
+static int run_plan(Arena *arena, int argc, char **argv) {
+    Problems *problems = problems_create(arena);
+    int count = 0;
+    const OptionSpec *specs =
+        options_join(arena, model_options, model_option_count, plan_options, plan_option_count, &count);
+    specs = options_join(arena, specs, count, job_options, job_option_count, &count);
+    Options *options = options_parse(arena, specs, count, argc, argv, problems);
+    if (option_help(options)) {
+        options_print_help(specs, count, usage, about, stdout);
+        return DONE;
+    }
+    options_refuse_positional(options, 0, problems);
+    require(options, "model", "llama-2-70b", problems);
+    require(options, "node", "dgx-h100,dgx-a100", problems);
+    require(options, "gpus", "64:1024", problems);
+    if (!option_given(options, "global-batches")) require(options, "global-batch", "1024", problems);
+    if (option_flag(options, "json") && option_flag(options, "csv")) {
+        problem_add(problems, command_line, "--json and --csv are both given");
+        problem_hint(problems, "keep one of them");
+    }
+    if (problem_count(problems)) return fail(problems, BAD_USAGE);
+    PlanRequest request = {.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems)};
+    if (!request.catalogue) return fail(problems, BAD_INPUT);
+    PlanAnswer answer = {.request = &request, .all_rows = option_flag(options, "all")};
+    plan_read_request(arena, options, &request, problems);
+    Date today = date_or_today(option_text(options, "date", NULL), problems);
+    if (problem_count(problems)) return fail(problems, BAD_INPUT);
+
+    PlanResult result = plan_search(arena, &request, problems);
+    if (problem_count(problems)) return fail(problems, FAILED);
+    answer.result = &result;
+    show(arena, options, today, &answer);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "error: standard output could not be written\n");
+        return FAILED;
+    }
+    return result.chosen >= 0 ? DONE : ANSWER_IS_NO;
+}
+
+int command_plan(int argc, char **argv) {
+    Arena *arena = arena_open();
+    int status = run_plan(arena, argc, argv);
+    arena_close(arena);
+    return status;
+}

@@ -1,0 +1,109 @@
+// Planning: which layout is best on each cluster that comes into question, and which cluster is then best.
+#ifndef LOCKSTEP_SCENARIOS_PLAN_H
+#define LOCKSTEP_SCENARIOS_PLAN_H
+
+#include "scenarios/plan/batch_law.h"
+#include "scenarios/study.h"
+
+typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
+extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
+
+typedef struct PlanRequest {
+    const Catalogue *catalogue;
+    TrainingSpec training; // layout fields and micro_batch above 0, and what is fixed below: the user's word
+    bool recompute_fixed, zero_fixed, sequence_parallel_fixed, schedule_fixed;
+    const NodeType *const *nodes; // every combination of these four is a plan
+    int node_count;
+    const FabricLink *const *links; // none: a cluster of one node, or of one NVLink domain
+    int link_count;
+    const FabricLink *const *node_link; // [node_count]: the only fabric that a node goes with, or NULL; may be NULL
+    const int *gpus;
+    int gpus_count;
+    const double *batches; // global batches in samples; each at least 1
+    int batch_count;
+    BatchLaw law;              // how many steps a batch needs; without one the run's samples are fixed
+    double price_per_gpu_hour; // below 0: the catalogue's
+    const char *currency;
+    const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
+    const struct Grid *grid;   // that the electricity is from, or NULL: the world's average
+    double deadline_s, budget; // 0: none
+    PlanObjective objective;
+    const struct FaultsSpec *faults; // or NULL: nothing fails
+    bool exhaustive;                 // simulate every candidate that fits, not only those whose bound could still win
+    int jobs;                        // processes; 0 or 1: this one
+} PlanRequest;
+
+// One cluster with one global batch, and the best layout on it.
+typedef struct PlanRow {
+    const NodeType *node;
+    const FabricLink *link;
+    int gpus;
+    TrainingSpec training; // with the layout chosen; samples are those of the whole run
+    RecordPoint point;     // point.ran false: nothing fits; why_not says why
+    bool late, over_budget;
+    bool on_front; // no other plan that ran is better in one of cost, time and energy and as good in the others
+} PlanRow;
+
+typedef struct PlanCount {
+    int candidates, too_large, dominated, simulated; // dominated: they fit with less recomputation too
+    int64_t events;                                  // of the simulations
+} PlanCount;
+
+typedef struct PlanResult {
+    PlanRow *rows; // by objective: those that keep date and budget first, then the nearest misses
+    int row_count;
+    int chosen; // index, or -1: no plan keeps date and budget
+    int knee;   // index of the front's knee, or -1
+    PlanCount count;
+} PlanResult;
+
+// What does not fit in memory is dropped first; a bound (plan_bound.h) orders the rest, and simulation stops when no
+// bound is below the best found. The answer does not depend on `jobs`.
+PlanResult plan_search(Arena *arena, const PlanRequest *request, Problems *problems);
+
+// ---- One row (plan_search.c).
+// What a search of one cluster found, small enough to be sent between processes.
+typedef struct PlanFound {
+    bool ran;
+    TrainingSpec training;
+    double value; // by the objective, per step
+    int number;   // of the candidate
+    PlanCount count;
+} PlanFound;
+
+// Clusters as a plan has them: full bisection, rails where the fabric is InfiniBand. `gpu` replaces the node's, or
+// NULL.
+const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
+                            int gpus, const Gpu *gpu, Problems *problems);
+// Candidates number slice, slice + slices, … of one row's.
+PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices);
+// The row's layout simulated, its whole run lived through; row->point is set.
+void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
+
+// ---- Ranking (plan_rank.c).
+double plan_objective_of(const PlanRequest *request, const RecordPoint *point);
+bool plan_comes_before(const PlanRequest *request, const PlanRow *a, const PlanRow *b);
+int plan_misses(const PlanRow *row); // 0: keeps date and budget; 3: nothing runs
+void plan_judge(const PlanRequest *request, PlanRow *row);
+void plan_rank(const PlanRequest *request, PlanResult *result);
+// The cheapest plan that takes at most half as long as the chosen one; -1 none.
+int plan_twice_as_fast(const PlanResult *result);
+
+// ---- What would change the choice (plan_what_if.c): one thing at the end of its plausible range, for all plans that
+// come near, each with its layout.
+typedef struct PlanWhatIf {
+    const char *what;  // "fabric 30 % slower"
+    int chosen;        // index of the row that is then best; -1 none keeps date and budget
+    RecordPoint point; // of that row
+} PlanWhatIf;
+
+typedef struct PlanWhatIfs {
+    PlanWhatIf *items;
+    int count;
+    double price_margin; // the chosen plan stays until its price alone rises by this share; NAN: no other, or no prices
+    int price_rival;     // the row that is chosen then
+} PlanWhatIfs;
+
+PlanWhatIfs plan_what_if(Arena *arena, const PlanRequest *request, const PlanResult *result);
+
+#endif

@@ -1,0 +1,28 @@
+// How a plan is asked for on the command line, and shown.
+#ifndef LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
+#define LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
+
+#include "results/results.h"
+#include "scenarios/plan/plan.h"
+#include "sim/options.h"
+
+extern const OptionSpec plan_options[];
+extern const int plan_option_count;
+// Options must hold plan_options and those of job_options.h.
+void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems);
+
+typedef struct PlanAnswer {
+    const PlanRequest *request;
+    const PlanResult *result;
+    const PlanWhatIfs *what_if;
+    const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
+    bool all_rows;
+} PlanAnswer;
+
+const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row); // "misses 30 days", or ""
+
+void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style);
+void plan_write_json(Arena *arena, const PlanAnswer *answer);
+void plan_write_csv(Arena *arena, const PlanAnswer *answer);
+
+#endif

@@ -1,0 +1,212 @@
+#include "scenarios/plan/plan_bound.h"
+
+#include <math.h>
+
+#include "scenarios/plan/plan_costs.h"
+
+// What one stage needs of each other and of the network.
+typedef struct Pipeline {
+    PlanCosts *costs;
+    const TrainingSpec *training;
+    const BlockSums *sums;
+    const int *first; // blocks of chunk c: first[c] … first[c + 1] - 1
+    int pp, vpp, data_ranks;
+    double micro_batches;
+    bool waits_for_sends; // the schedules without interleaving do
+} Pipeline;
+
+static double chunk_sum(const Pipeline *p, const double *sums, int chunk) {
+    return sums[p->first[chunk + 1]] - sums[p->first[chunk]];
+}
+
+static double stage_sum(const Pipeline *p, const double *sums, int stage) {
+    double sum = 0;
+    for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp) sum += chunk_sum(p, sums, chunk);
+    return sum;
+}
+
+// From a stage's first chunk to the next stage's, or the gradient back to it.
+static double pass_seconds(const Pipeline *p, int chunk) {
+    double bytes = p->sums->output_bytes[p->first[chunk + 1] - 1];
+    RankRow pair = {0, 2, p->training->layout.tp * p->data_ranks};
+    return plan_quickest_seconds(p->costs, p->training->backend, COLLECTIVE_SEND_RECV, pair, bytes);
+}
+
+// Of a stage's main stream in a step.
+static double work_seconds(const Pipeline *p, int stage) {
+    double once = stage_sum(p, p->sums->forward, stage) + stage_sum(p, p->sums->backward, stage);
+    if (p->waits_for_sends && stage < p->pp - 1) once += pass_seconds(p, stage);
+    if (p->waits_for_sends && stage > 0) once += pass_seconds(p, stage - 1);
+    return p->micro_batches * once;
+}
+
+// ---- Gradients and sharded weights.
+
+typedef struct Exchange {
+    int shard;          // ranks that share one copy of what ZeRO shards
+    double scattered;   // seconds to reduce all gradients of the stage
+    double last_bucket; // of it the bucket that is ready when backward is through
+    double gathered;    // to gather all weights once
+    double gathered_block;
+} Exchange;
+
+static double scatter_seconds(const Pipeline *p, int stage, int shard, double bytes) {
+    int tp = p->training->layout.tp;
+    return plan_alone_seconds(p->costs, p->training->backend, COLLECTIVE_REDUCE_SCATTER,
+                              (RankRow){tp * p->data_ranks * stage, shard, tp}, bytes);
+}
+
+static double reduce_seconds(const Pipeline *p, int stage, int shard, double bytes) {
+    int tp = p->training->layout.tp, first = tp * p->data_ranks * stage;
+    Backend backend = p->training->backend;
+    if (shard == 1)
+        return plan_alone_seconds(p->costs, backend, COLLECTIVE_ALL_REDUCE, (RankRow){first, p->data_ranks, tp}, bytes);
+    double seconds = scatter_seconds(p, stage, shard, bytes);
+    if (p->data_ranks > shard)
+        seconds += plan_alone_seconds(p->costs, backend, COLLECTIVE_ALL_REDUCE,
+                                      (RankRow){first, p->data_ranks / shard, tp * shard}, ceil(bytes / shard));
+    return seconds;
+}
+
+static double gather_seconds(const Pipeline *p, int stage, int shard, double parameters) {
+    int tp = p->training->layout.tp;
+    return plan_alone_seconds(p->costs, p->training->backend, COLLECTIVE_ALL_GATHER,
+                              (RankRow){tp * p->data_ranks * stage, shard, tp},
+                              ceil(ceil(parameters) * weight_bytes(p->training)));
+}
+
+static double block_of(const double *sums, int block) { return sums[block + 1] - sums[block]; }
+
+// Whole blocks gather in a bucket until it is full, from the last block of each chunk to its first; what is left at
+// the chunk's end leaves then.
+static void add_buckets(const Pipeline *p, int stage, Exchange *exchange) {
+    double gradient = gradient_bytes(p->training), full = p->training->bucket_bytes;
+    for (int chunk = stage + (p->vpp - 1) * p->pp; chunk >= stage; chunk -= p->pp) {
+        double bucket = 0, experts = 0, sent = 0; // spread experts go to fewer ranks, and are left out
+        for (int b = p->first[chunk + 1] - 1; b >= p->first[chunk]; b--) {
+            bucket += block_of(p->sums->parameters, b);
+            experts += block_of(p->sums->experts, b);
+            if ((bucket + experts) * gradient < full && b > p->first[chunk]) continue;
+            sent = reduce_seconds(p, stage, exchange->shard, ceil(ceil(bucket) * gradient));
+            exchange->scattered += sent;
+            bucket = experts = 0;
+        }
+        exchange->last_bucket = sent;
+    }
+}
+
+static void add_blocks(const Pipeline *p, int stage, Exchange *exchange) {
+    double gradient = gradient_bytes(p->training);
+    for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp)
+        for (int b = p->first[chunk]; b < p->first[chunk + 1]; b++) {
+            double parameters = block_of(p->sums->parameters, b);
+            exchange->scattered += scatter_seconds(p, stage, exchange->shard, ceil(ceil(parameters) * gradient));
+            exchange->gathered_block += gather_seconds(p, stage, exchange->shard, parameters);
+        }
+}
+
+static Exchange exchange_of(const Pipeline *p, int stage) {
+    const TrainingSpec *training = p->training;
+    int zero = training->layout.zero;
+    Exchange exchange = {.shard = zero == 0 ? 1 : training->layout.shard > 0 ? training->layout.shard : p->data_ranks};
+    if (p->data_ranks == 1) return exchange;
+    double parameters = stage_sum(p, p->sums->parameters, stage);
+    if (zero >= 2 && exchange.shard > 1) {
+        add_blocks(p, stage, &exchange);
+    } else if (training->overlap_grad_reduce) {
+        add_buckets(p, stage, &exchange);
+    } else {
+        double bytes = ceil(ceil(parameters) * gradient_bytes(training));
+        exchange.scattered = exchange.last_bucket = reduce_seconds(p, stage, exchange.shard, bytes);
+    }
+    if (exchange.shard > 1) exchange.gathered = gather_seconds(p, stage, exchange.shard, parameters);
+    return exchange;
+}
+
+// The last backwards of a stage, beside which its gradients can travel.
+static double last_backward_seconds(const Pipeline *p, int stage) {
+    if (p->vpp == 1) return stage_sum(p, p->sums->backward, stage) + (stage > 0 ? pass_seconds(p, stage - 1) : 0);
+    double longest = 0; // of a chunk, forward and backward
+    for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp)
+        longest = fmax(longest, chunk_sum(p, p->sums->forward, chunk) + chunk_sum(p, p->sums->backward, chunk));
+    return ((p->vpp - 1) * p->pp + 1) * longest;
+}
+
+// From the end of a stage's main work to the end of its step, and what its gradients' stream alone would take.
+static double tail_seconds(const Pipeline *p, int stage, double work, double *stream) {
+    const TrainingSpec *training = p->training;
+    Exchange exchange = exchange_of(p, stage);
+    double parameters = stage_sum(p, p->sums->parameters, stage) / exchange.shard * trained_share(training);
+    const Cluster *cluster = plan_costs_cluster(p->costs);
+    double update = optimizer_seconds(training, parameters, cluster->gpu_of[0]);
+    for (int r = 1; r < cluster->gpu_count; r++) // of a mixture the quickest
+        if (cluster->gpu_of[r] != cluster->gpu_of[r - 1])
+            update = fmin(update, optimizer_seconds(training, parameters, cluster->gpu_of[r]));
+    *stream = 0;
+    if (training->layout.zero >= 2 && exchange.shard > 1) {
+        double gathers = training->layout.zero == 3 ? 2 : 1;
+        *stream = p->micro_batches * (exchange.scattered + gathers * exchange.gathered_block) + update;
+        return update;
+    }
+    double exposed = exchange.scattered;
+    if (training->overlap_grad_reduce)
+        exposed = fmax(exchange.last_bucket, exchange.scattered - fmin(work, last_backward_seconds(p, stage)));
+    return exposed + update + (training->overlap_param_gather ? 0 : exchange.gathered);
+}
+
+// ---- The step.
+
+// Stage q works through all its micro-batches. Before its first, those of the stages before it must have gone forward
+// through their first chunks; after its last, they must go back through them.
+static double pipelined_seconds(const Pipeline *p) {
+    double fill = 0, drain = 0, step = 0, pass = 0, tail_of_first = 0;
+    for (int stage = 0; stage < p->pp; stage++) {
+        double work = work_seconds(p, stage), tail = 0, stream = 0;
+        if (stage == 0 || stage == p->pp - 1) tail = tail_seconds(p, stage, work, &stream);
+        if (stage == 0) tail_of_first = tail;
+        double sent = p->waits_for_sends ? pass : 0; // the last gradient back: counted as work
+        step = fmax(step, fmax(stream, fill + work + fmax(tail, drain - sent + tail_of_first)));
+        pass = stage < p->pp - 1 ? pass_seconds(p, stage) : 0;
+        fill += chunk_sum(p, p->sums->forward, stage) + pass;
+        drain += chunk_sum(p, p->sums->backward, stage) + pass;
+    }
+    return step;
+}
+
+// Whatever the order, and whatever runs beside what, the stages together do all the computing.
+static double shared_seconds(const Pipeline *p) {
+    return p->micro_batches * p->sums->busy[p->training->model->block_count] / p->pp;
+}
+
+// The order of the passes, and what follows the last of them, are those that pipelined_seconds knows.
+static bool is_usual(const TrainingSpec *training) {
+    bool order = training->schedule == SCHEDULE_GPIPE || training->schedule == SCHEDULE_1F1B ||
+                 training->schedule == SCHEDULE_INTERLEAVED;
+    bool in_place = training->offload_optimizer == OFFLOAD_GPU && training->offload_parameters == OFFLOAD_GPU;
+    bool ddp = training->strategy == STRATEGY_AUTO || training->strategy == STRATEGY_DDP ||
+               training->strategy == STRATEGY_SINGLE;
+    return order && in_place && ddp && training->lora_rank == 0 && !training->syncs_always;
+}
+
+PlanBound plan_bound(PlanCosts *costs, const TrainingSpec *training) {
+    const Layout *layout = &training->layout;
+    Pipeline p = {.costs = costs,
+                  .training = training,
+                  .pp = layout->pp,
+                  .vpp = layout->vpp,
+                  .data_ranks = layout->dp * (layout->cp > 1 ? layout->cp : 1),
+                  .micro_batches = training->global_batch / (layout->dp * training->micro_batch),
+                  .waits_for_sends = layout->vpp == 1};
+    PlanBound bound = {INFINITY, 0};
+    Arena *scratch = arena_open();
+    int *first = ARENA_ARRAY(scratch, int, p.pp *p.vpp + 1);
+    if (blocks_to_chunks(training, p.pp * p.vpp, first, problems_create(scratch))) {
+        p.first = first;
+        p.sums = plan_block_sums(costs, training);
+        // Plans keep their weights in whole steps of 2^-24, and times end on ticks.
+        bound.step_s = (is_usual(training) ? pipelined_seconds(&p) : shared_seconds(&p)) * (1 - 1e-6);
+        bound.busy_s = p.micro_batches * p.sums->busy[training->model->block_count] / p.pp * (1 - 1e-6);
+    }
+    arena_close(scratch);
+    return bound;
+}

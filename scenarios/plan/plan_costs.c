@@ -1,0 +1,248 @@
+#include "scenarios/plan/plan_costs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/model/model_internal.h"
+#include "models/workload/step/schedule.h"
+#include "sim/list.h"
+
+// All that the cost of a block depends on, but for what every candidate of a search shares.
+typedef struct BlockKey {
+    int tp, cp, ep;
+    bool pipeline, sharded_gradients, sequence_parallel, split_backward;
+    Recompute recompute;
+    double micro_batch;
+} BlockKey;
+
+typedef struct BlockEntry {
+    BlockKey key;
+    BlockSums sums;
+} BlockEntry;
+
+typedef struct PriceKey {
+    Backend backend;
+    CollectiveOp op;
+    RankRow ranks;
+    double bytes;
+} PriceKey;
+
+typedef struct Price {
+    PriceKey key;
+    double seconds;
+    bool known;
+} Price;
+
+struct PlanCosts {
+    Arena *arena;
+    const Cluster *cluster;
+    const Model *model;
+    struct {
+        const Gpu **items;
+        int count, room;
+    } gpus; // the kinds there are
+    struct {
+        BlockEntry *items;
+        int count, room;
+    } entries;
+    Price *prices; // open addressing, room a power of two
+    int price_count, price_room;
+    int *ranks; // [GPUs] scratch
+};
+
+PlanCosts *plan_costs_create(Arena *arena, const Cluster *cluster, const Model *model) {
+    PlanCosts *costs = ARENA_NEW(arena, PlanCosts);
+    *costs = (PlanCosts){.arena = arena, .cluster = cluster, .model = model, .price_room = 1024};
+    costs->prices = ARENA_ARRAY(arena, Price, costs->price_room);
+    costs->ranks = ARENA_ARRAY(arena, int, cluster->gpu_count);
+    for (int r = 0; r < cluster->gpu_count; r++) {
+        bool seen = false;
+        for (int i = 0; i < costs->gpus.count; i++) seen = seen || costs->gpus.items[i] == cluster->gpu_of[r];
+        if (!seen) LIST_PUSH(arena, &costs->gpus, cluster->gpu_of[r]);
+    }
+    return costs;
+}
+
+const Cluster *plan_costs_cluster(const PlanCosts *costs) { return costs->cluster; }
+
+// ---- Collectives.
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(const PriceKey *key) {
+    uint64_t bytes;
+    memcpy(&bytes, &key->bytes, sizeof bytes);
+    uint64_t hash = mix(mix((uint64_t)key->op * 8 + (uint64_t)key->backend, bytes), (uint64_t)key->ranks.first);
+    return mix(hash, (uint64_t)key->ranks.count << 32 | (uint32_t)key->ranks.stride);
+}
+
+static bool same_price(const PriceKey *a, const PriceKey *b) {
+    return a->backend == b->backend && a->op == b->op && a->bytes == b->bytes && a->ranks.first == b->ranks.first &&
+           a->ranks.count == b->ranks.count && a->ranks.stride == b->ranks.stride;
+}
+
+static Price *place_of(Price *prices, int room, const PriceKey *key) {
+    uint64_t at = hash_of(key);
+    while (prices[at & (uint64_t)(room - 1)].known && !same_price(&prices[at & (uint64_t)(room - 1)].key, key)) at++;
+    return &prices[at & (uint64_t)(room - 1)];
+}
+
+static void grow(PlanCosts *costs) {
+    int room = 2 * costs->price_room;
+    Price *prices = ARENA_ARRAY(costs->arena, Price, room);
+    for (int i = 0; i < costs->price_room; i++)
+        if (costs->prices[i].known) *place_of(prices, room, &costs->prices[i].key) = costs->prices[i];
+    costs->prices = prices;
+    costs->price_room = room;
+}
+
+static double price(PlanCosts *costs, const PriceKey *key) {
+    Arena *scratch = arena_open();
+    for (int i = 0; i < key->ranks.count; i++) costs->ranks[i] = key->ranks.first + i * key->ranks.stride;
+    CollectiveRequest request = {.op = key->op,
+                                 .backend = key->backend,
+                                 .ranks = costs->ranks,
+                                 .rank_count = key->ranks.count,
+                                 .bytes = key->bytes};
+    double seconds = collective_plan(scratch, costs->cluster->network, &request).alone_seconds;
+    arena_close(scratch);
+    return seconds;
+}
+
+double plan_alone_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes) {
+    if (ranks.count < 2 || bytes <= 0) return 0;
+    PriceKey key = {backend, op, ranks, bytes};
+    Price *found = place_of(costs->prices, costs->price_room, &key);
+    if (found->known) return found->seconds;
+    *found = (Price){key, price(costs, &key), true};
+    double seconds = found->seconds;
+    if (++costs->price_count > costs->price_room / 2) grow(costs);
+    return seconds;
+}
+
+// Where a group begins within a node decides what it crosses; nodes are alike, and the first is behind the first
+// switch. So the first groups hold one of the quickest.
+double plan_quickest_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes) {
+    if (ranks.count < 2 || bytes <= 0) return 0;
+    int last = ranks.first + (ranks.count - 1) * ranks.stride, node = costs->cluster->node_of[0]->gpu_count;
+    double quickest = INFINITY;
+    for (int shift = 0; shift < node && last + shift < costs->cluster->gpu_count; shift++) {
+        RankRow shifted = {ranks.first + shift, ranks.count, ranks.stride};
+        quickest = fmin(quickest, plan_alone_seconds(costs, backend, op, shifted, bytes));
+    }
+    return quickest;
+}
+
+// ---- Blocks.
+
+static RankRow group_of(const TrainingSpec *training, Cause cause) {
+    const Layout *layout = &training->layout;
+    int cp = layout->cp > 1 ? layout->cp : 1;
+    if (cause == CAUSE_CP) return (RankRow){0, cp, layout->tp};
+    if (cause == CAUSE_EP) return (RankRow){0, layout->ep, layout->tp};
+    return (RankRow){0, layout->tp, 1};
+}
+
+// The main stream waits for each collective; beside one that runs beside it it computes until it must wait.
+static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list, double *busy) {
+    double now = 0, beside_end = 0;
+    for (int i = 0; i < list->count; i++) {
+        const CostItem *item = &list->items[i];
+        if (item->join) {
+            now = fmax(now, beside_end);
+            continue;
+        }
+        now += item->seconds;
+        *busy += item->seconds;
+        if (item->bytes <= 0) continue;
+        double seconds = plan_quickest_seconds(costs, training->backend, item->collective,
+                                               group_of(training, item->cause), item->bytes);
+        if (item->beside)
+            beside_end = now + seconds;
+        else
+            now += seconds;
+    }
+    return now;
+}
+
+typedef struct BlockTimes {
+    double forward, backward, busy, parameters, experts, output_bytes;
+} BlockTimes;
+
+static BlockTimes block_times(PlanCosts *costs, const TrainingSpec *training, int block) {
+    BlockTimes best = {INFINITY, INFINITY, INFINITY, 0, 0, 0};
+    for (int g = 0; g < costs->gpus.count; g++) {
+        BlockCost cost = block_cost(costs->model, block, training, training->micro_batch, costs->gpus.items[g]);
+        double busy = 0;
+        best.forward = fmin(best.forward, main_seconds(costs, training, &cost.forward, &busy));
+        double backward = 0;
+        if (schedule_splits_backward(training->schedule))
+            backward = main_seconds(costs, training, &cost.backward_input, &busy) +
+                       main_seconds(costs, training, &cost.backward_weight, &busy);
+        else
+            backward = main_seconds(costs, training, &cost.backward, &busy);
+        best.backward = fmin(best.backward, backward);
+        best.busy = fmin(best.busy, busy);
+        best.parameters = cost.parameters;
+        best.experts = cost.expert_parameters;
+        best.output_bytes = cost.output_bytes;
+    }
+    return best;
+}
+
+static bool same_layer(const TrainingSpec *training, int a, int b) {
+    const Model *model = training->model;
+    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
+    if (on_target(model, a) != on_target(model, b)) return false;
+    return model->kind == MODEL_TRANSFORMER && a > 0 && b < model->block_count - 1 &&
+           has_experts(model, a) == has_experts(model, b);
+}
+
+static BlockSums sum_blocks(PlanCosts *costs, const TrainingSpec *training) {
+    int count = costs->model->block_count;
+    double *room = ARENA_ARRAY(costs->arena, double, 6 * (count + 1));
+    BlockSums sums = {room,
+                      room + (count + 1),
+                      room + 2 * (count + 1),
+                      room + 3 * (count + 1),
+                      room + 4 * (count + 1),
+                      room + 5 * (count + 1)};
+    BlockTimes times = {0};
+    for (int b = 0; b < count; b++) {
+        if (b == 0 || !same_layer(training, b - 1, b)) times = block_times(costs, training, b);
+        sums.forward[b + 1] = sums.forward[b] + times.forward;
+        sums.backward[b + 1] = sums.backward[b] + times.backward;
+        sums.busy[b + 1] = sums.busy[b] + times.busy;
+        sums.parameters[b + 1] = sums.parameters[b] + times.parameters;
+        sums.experts[b + 1] = sums.experts[b] + times.experts;
+        sums.output_bytes[b] = times.output_bytes;
+    }
+    return sums;
+}
+
+static bool same_key(const BlockKey *a, const BlockKey *b) {
+    return a->tp == b->tp && a->cp == b->cp && a->ep == b->ep && a->pipeline == b->pipeline &&
+           a->sharded_gradients == b->sharded_gradients && a->sequence_parallel == b->sequence_parallel &&
+           a->split_backward == b->split_backward && a->recompute == b->recompute && a->micro_batch == b->micro_batch;
+}
+
+const BlockSums *plan_block_sums(PlanCosts *costs, const TrainingSpec *training) {
+    const Layout *layout = &training->layout;
+    BlockKey key = {.tp = layout->tp,
+                    .cp = layout->cp,
+                    .ep = layout->ep,
+                    .pipeline = layout->pp > 1,
+                    .sharded_gradients = layout->zero >= 2,
+                    .sequence_parallel = layout->sequence_parallel,
+                    .split_backward = schedule_splits_backward(training->schedule),
+                    .recompute = training->recompute,
+                    .micro_batch = training->micro_batch};
+    for (int i = costs->entries.count - 1; i >= 0; i--)
+        if (same_key(&costs->entries.items[i].key, &key)) return &costs->entries.items[i].sums;
+    BlockEntry entry = {key, sum_blocks(costs, training)};
+    LIST_PUSH(costs->arena, &costs->entries, entry);
+    return &costs->entries.items[costs->entries.count - 1].sums;
+}

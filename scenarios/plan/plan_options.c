@@ -1,0 +1,372 @@
+// What a plan is asked for, in options.
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "models/hardware/market.h"
+#include "models/workload/job_options.h"
+#include "models/workload/life/life.h"
+#include "models/workload/money/money.h"
+#include "models/workload/step/anchor.h"
+#include "scenarios/plan/plan_answer.h"
+#include "sim/list.h"
+
+#define MOST_GPUS 1000000
+#define MOST_JOBS 4096
+
+static const char *const color_modes[] = {"auto", "always", "never"};
+static const Where command_line = {NULL, 0};
+
+// clang-format off
+const OptionSpec plan_options[] = {
+    {"node", OPTION_TEXT, "A,B", .help = "types of node to consider (lockstep hw list node); A@F goes with fabric F only"},
+    {"fabric", OPTION_TEXT, "A,B", .help = "networks between nodes to consider (lockstep hw list fabric)"},
+    {"gpus", OPTION_TEXT, "N,M or LO:HI", .help = "numbers of GPUs to consider; LO:HI doubles from LO"},
+    {"global-batches", OPTION_TEXT, "N,M or LO:HI", .help = "global batches to consider, instead of one --global-batch"},
+    {"tokens", OPTION_COUNT, "N", .help = "tokens to train on: 2T"},
+    {"samples", OPTION_COUNT, "N", .help = "samples of the data set, instead of tokens"},
+    {"epochs", OPTION_COUNT, "N", .help = "passes over the samples"},
+    {"critical-batch", OPTION_COUNT, "N", .help = "samples: steps to the same result are S (1 + N / batch)"},
+    {"reference-batch", OPTION_COUNT, "N", .help = "the batch at which tokens or epochs were counted, and --learning-rate found"},
+    {"least-steps", OPTION_COUNT, "S", .help = "steps of the largest batch, instead of tokens or samples"},
+    {"steps-curve", OPTION_TEXT, "FILE.csv", .help = "steps to the same result by batch: columns batch and steps"},
+    {"learning-rate", OPTION_QUANTITY, "X", .help = "of the reference batch; printed for others as two rules have it", .quantity = QUANTITY_NUMBER},
+    {"by", OPTION_QUANTITY, "TIME", .help = "deadline: 30d", .quantity = QUANTITY_TIME},
+    {"budget", OPTION_COUNT, "MONEY", .help = "most that the run may cost: 2M"},
+    {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
+    {"currency", OPTION_TEXT, "NAME", .help = "of price and budget (default USD)"},
+    {"own", OPTION_FLAG, .help = "machines are bought, not rented (lockstep cost --own says what that is made of)"},
+    {"site", OPTION_TEXT, "NAME", .help = "where owned machines stand (lockstep hw list site; default colocation)"},
+    {"node-price", OPTION_QUANTITY, "MONEY", .help = "of an owned node with its GPUs (default: the catalogue's)", .quantity = QUANTITY_NUMBER},
+    {"years", OPTION_QUANTITY, "N", .help = "that owned machines are used (default 4)", .quantity = QUANTITY_NUMBER},
+    {"utilisation", OPTION_QUANTITY, "SHARE", .help = "of all hours in which owned machines have a job (default 0.8)", .quantity = QUANTITY_NUMBER, .alias = "utilization"},
+    {"electricity", OPTION_QUANTITY, "MONEY", .help = "of a kWh for owned machines (default: the site's)", .quantity = QUANTITY_NUMBER},
+    {"objective", OPTION_CHOICE, .help = "what to keep low (default cost)", .choices = plan_objective_names, .choice_count = PLAN_OBJECTIVE_COUNT},
+    {"faults", OPTION_TEXT, "NAME", .help = "count failures in, at these rates (lockstep hw list faults)"},
+    {"node-mtbf", OPTION_QUANTITY, "TIME", .help = "count failures in, at your own mean time between them", .quantity = QUANTITY_TIME},
+    {"spares", OPTION_COUNT, "N", .help = "with failures: nodes that stand by (default 5 %)"},
+    {"checkpoint-every", OPTION_QUANTITY, "TIME", .help = "count checkpoints in (default with failures: as Daly has it)", .quantity = QUANTITY_TIME},
+    {"checkpoint", OPTION_CHOICE, .help = "how they are written (default sync)", .choices = checkpoint_mode_names, .choice_count = CHECKPOINT_MODE_COUNT},
+    {"storage", OPTION_TEXT, "NAME", .help = "where they go (default superpod-storage)"},
+    {"exhaustive", OPTION_FLAG, .help = "simulate every layout that fits, to prove that the search lost nothing"},
+    {"jobs", OPTION_COUNT, "N", .help = "processes that search (default: one per core)", .letter = 'j'},
+    ANCHOR_OPTION,
+    {"grid", OPTION_TEXT, "NAME", .help = "where the electricity is from (lockstep hw list grid; default world)"},
+    {"date", OPTION_TEXT, "DAY", .help = "prices of more than a year before are pointed out (default: today)"},
+    {"all", OPTION_FLAG, .help = "every plan on the screen, not the best 12 only"},
+    {"json", OPTION_FLAG, .help = "the answer as JSON"},
+    {"csv", OPTION_FLAG, .help = "every plan as a row of CSV"},
+    {"plain", OPTION_FLAG, .help = "tables with tabs, for other programs"},
+    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+};
+// clang-format on
+const int plan_option_count = sizeof plan_options / sizeof *plan_options;
+
+// ---- Lists: "A,B", "8,16", "8:64".
+
+typedef struct TextList {
+    const char **items;
+    int count, room;
+} TextList;
+
+static TextList split_commas(Arena *arena, const char *text) {
+    TextList list = {0};
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+        if (length) LIST_PUSH(arena, &list, arena_printf(arena, "%.*s", (int)length, text));
+        text += length + (text[length] == ',');
+    }
+    return list;
+}
+
+typedef struct Counts {
+    double *items;
+    int count, room;
+} Counts;
+
+static bool read_count(const char *option, const char *thing, const char *text, const char *whole, double *count,
+                       Problems *problems) {
+    const char *why;
+    if (quantity_parse(text, QUANTITY_COUNT, count, &why) && *count >= 1 && *count <= MOST_GPUS) return true;
+    problem_add(problems, command_line, "--%s %s is no number of %s from 1 to 1,000,000", option, whole, thing);
+    problem_hint(problems, "for example --%s 64,128 or --%s 64:1024", option, option);
+    return false;
+}
+
+static Counts read_counts(Arena *arena, const Options *options, const char *option, const char *thing,
+                          Problems *problems) {
+    const char *text = option_text(options, option, ""), *colon = strchr(text, ':');
+    Counts list = {0};
+    double low, high;
+    if (colon) {
+        const char *from = arena_printf(arena, "%.*s", (int)(colon - text), text);
+        if (!read_count(option, thing, from, text, &low, problems) ||
+            !read_count(option, thing, colon + 1, text, &high, problems))
+            return list;
+        for (double value = low; value <= high; value *= 2) LIST_PUSH(arena, &list, value);
+        if (low > high) {
+            problem_add(problems, command_line, "--%s %s goes down", option, text);
+            problem_hint(problems, "the smaller number comes first");
+        }
+        return list;
+    }
+    TextList parts = split_commas(arena, text);
+    for (int i = 0; i < parts.count; i++)
+        if (read_count(option, thing, parts.items[i], text, &low, problems)) LIST_PUSH(arena, &list, low);
+    return list;
+}
+
+// ---- Clusters.
+
+// "dgx-h100", or "aws-p5.48xlarge@efa-100" with its own fabric.
+static void read_nodes(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    TextList names = split_commas(arena, option_text(options, "node", ""));
+    const NodeType **nodes = ARENA_ARRAY(arena, const NodeType *, names.count);
+    const FabricLink **links = ARENA_ARRAY(arena, const FabricLink *, names.count);
+    for (int i = 0; i < names.count; i++) {
+        size_t length = strcspn(names.items[i], "@");
+        const char *name = arena_printf(arena, "%.*s", (int)length, names.items[i]);
+        const NodeType *node = find_node(arena, request->catalogue, name, command_line, problems);
+        const FabricLink *link = NULL;
+        if (names.items[i][length])
+            link = find_link(arena, request->catalogue, names.items[i] + length + 1, command_line, problems);
+        if (!node) continue;
+        nodes[request->node_count] = node;
+        links[request->node_count++] = link;
+    }
+    request->nodes = nodes;
+    request->node_link = links;
+}
+
+static void read_links(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    TextList names = split_commas(arena, option_text(options, "fabric", ""));
+    const FabricLink **links = ARENA_ARRAY(arena, const FabricLink *, names.count);
+    for (int i = 0; i < names.count; i++) {
+        links[request->link_count] = find_link(arena, request->catalogue, names.items[i], command_line, problems);
+        if (links[request->link_count]) request->link_count++;
+    }
+    request->links = links;
+}
+
+static void read_gpus(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    Counts list = read_counts(arena, options, "gpus", "GPUs", problems);
+    int *gpus = ARENA_ARRAY(arena, int, list.count);
+    for (int i = 0; i < list.count; i++) gpus[i] = (int)list.items[i];
+    request->gpus = gpus;
+    request->gpus_count = list.count;
+}
+
+// ---- The job. What the user did not say is searched: 0 in the request.
+
+static void read_fixed(const Options *options, PlanRequest *request) {
+    TrainingSpec *training = &request->training;
+    if (!option_given(options, "tp")) training->layout.tp = 0;
+    if (!option_given(options, "pp")) training->layout.pp = 0;
+    if (!option_given(options, "vpp")) training->layout.vpp = 0;
+    if (!option_given(options, "dp")) training->layout.dp = 0;
+    if (!option_given(options, "cp")) training->layout.cp = 0;
+    if (!option_given(options, "ep")) training->layout.ep = 0;
+    if (!option_given(options, "micro-batch")) training->micro_batch = 0;
+    request->recompute_fixed = option_given(options, "recompute") || option_flag(options, "recompute-activations");
+    request->zero_fixed = option_given(options, "zero") || option_flag(options, "use-distributed-optimizer");
+    request->sequence_parallel_fixed = option_flag(options, "sequence-parallel");
+    request->schedule_fixed = option_given(options, "schedule");
+}
+
+static void read_job(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    const Model *model = model_from_options(arena, options, problems);
+    if (!model || request->node_count == 0) return;
+    const Gpu *gpu = node_gpu(request->catalogue, request->nodes[0], 0);
+    request->training = training_from_options(arena, options, model, gpu, problems);
+    request->training.anchors = anchors_from_options(arena, options, request->catalogue, problems);
+    read_fixed(options, request);
+    TrainingSpec *training = &request->training;
+    training->tokens = (double)option_count(options, "tokens", 0);
+    training->samples = (double)option_count(options, "samples", 0);
+    training->epochs = (double)option_count(options, "epochs", 0);
+    if (training->tokens > 0 && model->kind != MODEL_TRANSFORMER) {
+        problem_add(problems, command_line, "%s reads no tokens", model->name);
+        problem_hint(problems, "say --samples and --epochs");
+    }
+}
+
+static void read_batches(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    Counts list = {0};
+    if (option_given(options, "global-batches")) {
+        list = read_counts(arena, options, "global-batches", "samples", problems);
+        if (option_given(options, "global-batch")) {
+            problem_add(problems, command_line, "--global-batch and --global-batches are both given");
+            problem_hint(problems, "keep one of them");
+        }
+    } else if (option_given(options, "global-batch")) {
+        LIST_PUSH(arena, &list, (double)option_count(options, "global-batch", 0));
+    }
+    for (int i = 0; i < list.count; i++) {
+        if (list.items[i] >= 1) continue;
+        problem_add(problems, command_line, "a global batch of %g samples is none", list.items[i]);
+        problem_hint(problems, "for example --global-batch 1024");
+    }
+    request->batches = list.items;
+    request->batch_count = list.count;
+}
+
+// ---- How long the run is.
+
+static double samples_asked(const TrainingSpec *training) {
+    if (training->tokens > 0) return training->tokens / training->seq_len;
+    return training->samples * (training->epochs > 0 ? training->epochs : 1);
+}
+
+static void check_curve(const PlanRequest *request, const char *path, Problems *problems) {
+    const BatchLaw *law = &request->law;
+    for (int i = 0; i < request->batch_count && law->point_count > 0; i++) {
+        if (!isnan(batch_law_steps(law, request->batches[i]))) continue;
+        problem_add(problems, command_line, "%s says nothing of a batch of %g: it goes from %g to %g", path,
+                    request->batches[i], law->points[0].batch, law->points[law->point_count - 1].batch);
+        problem_hint(problems, "steps are not guessed beyond what was measured");
+    }
+}
+
+static void read_law(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    double critical = (double)option_count(options, "critical-batch", 0), samples = samples_asked(&request->training);
+    double reference = (double)option_count(options, "reference-batch", 0);
+    double least = (double)option_count(options, "least-steps", 0);
+    const char *curve = option_text(options, "steps-curve", NULL);
+    BatchLaw *law = &request->law;
+    if (curve) {
+        *law = batch_law_read(arena, curve, problems);
+        check_curve(request, curve, problems);
+    } else if (least > 0) {
+        *law = (BatchLaw){.critical_batch = critical, .least_steps = least};
+    } else if (critical > 0 && reference > 0 && samples > 0) {
+        *law = batch_law_from_run(critical, reference, samples);
+    }
+    if (critical > 0 && !curve && least <= 0 && reference <= 0) {
+        problem_add(problems, command_line, "--critical-batch needs a run that is known");
+        problem_hint(problems,
+                     "say at which --reference-batch the tokens or epochs reach the result, or --least-steps");
+    }
+    if ((curve != NULL) + (least > 0) + (samples > 0) > 1) {
+        problem_add(problems, command_line, "the length of the run is said more than once");
+        problem_hint(problems, "keep one of --tokens, --samples, --least-steps, --steps-curve");
+    }
+    if (!curve && least <= 0 && samples <= 0 && request->training.model) {
+        problem_add(problems, command_line, "how long is the run? neither --tokens nor --samples is given");
+        problem_hint(problems, "for example --tokens 2T, or --samples 1.28M --epochs 90");
+    }
+    law->reference_batch = reference;
+    law->learning_rate = option_quantity(options, "learning-rate", 0);
+    if (option_given(options, "learning-rate") && (!(law->learning_rate > 0) || reference <= 0)) {
+        problem_add(problems, command_line, "--learning-rate is that of a batch, and above 0");
+        problem_hint(problems, "for example --learning-rate 3e-4 --reference-batch 512");
+    }
+}
+
+// ---- Failures and checkpoints.
+
+static bool too_short(const Options *options, const char *name, Problems *problems) {
+    if (!option_given(options, name) || option_quantity(options, name, 1) >= 1) return false;
+    problem_add(problems, command_line, "--%s is below a second", name);
+    problem_hint(problems, "for example --%s 300d", name);
+    return true;
+}
+
+static void read_faults(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    bool has_mtbf = option_given(options, "node-mtbf"), has_rates = option_given(options, "faults");
+    if (option_given(options, "spares") && !has_mtbf && !has_rates) {
+        problem_add(problems, command_line, "--spares is of no use while nothing fails");
+        problem_hint(problems, "add --faults " FAULTS_USUAL ", or --node-mtbf 300d");
+    }
+    if (too_short(options, "node-mtbf", problems) || (!has_mtbf && !has_rates)) return;
+    FaultsSpec *faults = ARENA_NEW(arena, FaultsSpec);
+    int64_t spares = option_count(options, "spares", 0);
+    *faults = (FaultsSpec){.node_mtbf_s = option_quantity(options, "node-mtbf", 0),
+                           .spares = spares < MOST_GPUS ? (int)spares : MOST_GPUS,
+                           .spares_given = option_given(options, "spares")};
+    faults->rates =
+        find_faults(arena, request->catalogue, option_text(options, "faults", FAULTS_USUAL), command_line, problems);
+    request->faults = faults;
+}
+
+static void read_checkpoint(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    bool said = option_given(options, "checkpoint-every") || option_given(options, "checkpoint") ||
+                option_given(options, "storage");
+    if (!said || too_short(options, "checkpoint-every", problems)) return;
+    CheckpointSpec *checkpoint = ARENA_NEW(arena, CheckpointSpec);
+    checkpoint->every_s = option_quantity(options, "checkpoint-every", 0);
+    checkpoint->mode = (CheckpointMode)option_choice(options, "checkpoint", CHECKPOINT_SYNC);
+    const char *storage = option_text(options, "storage", NULL);
+    if (storage) checkpoint->storage = find_storage(arena, request->catalogue, storage, command_line, problems);
+    request->training.checkpoint = checkpoint;
+}
+
+// ---- Owning.
+
+static double own_number(const Options *options, const char *name, double otherwise, double least, double most,
+                         Problems *problems) {
+    double value = option_quantity(options, name, otherwise);
+    if (!option_given(options, name) || (value >= least && value <= most)) return value;
+    problem_add(problems, command_line, "--%s %g cannot be meant", name, value);
+    problem_hint(problems, "from %g to %g", least, most);
+    return otherwise;
+}
+
+static void read_own(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    static const char *const names[] = {"site", "node-price", "years", "utilisation", "electricity"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && !option_flag(options, "own"); i++) {
+        if (!option_given(options, names[i])) continue;
+        problem_add(problems, command_line, "--%s is of machines that are bought", names[i]);
+        problem_hint(problems, "add --own, or leave it out");
+    }
+    if (!option_flag(options, "own")) return;
+    const Site *site =
+        find_site(arena, request->catalogue, option_text(options, "site", "colocation"), command_line, problems);
+    if (!site) return;
+    OwnSpec *own = ARENA_NEW(arena, OwnSpec);
+    *own = own_spec_usual(site);
+    own->where = command_line;
+    own->years = own_number(options, "years", own->years, 0.1, 50, problems);
+    own->utilisation = own_number(options, "utilisation", own->utilisation, 0.001, 1, problems);
+    own->node_price = own_number(options, "node-price", NAN, 0, 1e12, problems);
+    own->electricity_per_kwh = own_number(options, "electricity", NAN, 0, 1e12, problems);
+    request->own = own;
+    if (option_given(options, "price")) {
+        problem_add(problems, command_line, "--price is of rented machines, and --own buys them");
+        problem_hint(problems, "keep one of them");
+    }
+}
+
+// ---- All of it.
+
+static int jobs_wanted(const Options *options, Problems *problems) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t jobs = option_count(options, "jobs", cores > 0 && cores <= MOST_JOBS ? cores : 1);
+    if (jobs >= 1 && jobs <= MOST_JOBS) return (int)jobs;
+    problem_add(problems, command_line, "--jobs %lld processes cannot be started", (long long)jobs);
+    problem_hint(problems, "from 1 to %d", MOST_JOBS);
+    return 1;
+}
+
+void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    read_nodes(arena, options, request, problems);
+    read_links(arena, options, request, problems);
+    read_gpus(arena, options, request, problems);
+    read_job(arena, options, request, problems);
+    read_batches(arena, options, request, problems);
+    read_law(arena, options, request, problems);
+    read_faults(arena, options, request, problems);
+    read_checkpoint(arena, options, request, problems);
+    read_own(arena, options, request, problems);
+    request->price_per_gpu_hour = option_quantity(options, "price", -1);
+    request->currency = option_text(options, "currency", NULL);
+    request->deadline_s = option_quantity(options, "by", 0);
+    request->budget = (double)option_count(options, "budget", 0);
+    request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
+    request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);
+    request->exhaustive = option_flag(options, "exhaustive") || anchors_speed_up(request->training.anchors);
+    request->jobs = jobs_wanted(options, problems);
+    if (request->price_per_gpu_hour != -1 && !(request->price_per_gpu_hour > 0)) {
+        problem_add(problems, command_line, "--price must be above 0");
+        problem_hint(problems, "for example --price 2.49");
+    }
+}

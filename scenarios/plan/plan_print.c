@@ -1,0 +1,303 @@
+// A plan on the screen: what was searched, the plans by rank, what speaks for the chosen one and what would change it.
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/life/life.h"
+#include "scenarios/plan/plan_answer.h"
+#include "sim/list.h"
+#include "sim/quantity.h"
+
+#define ROWS_SHOWN 12
+#define GIB 1073741824.0
+
+typedef struct Screen {
+    Arena *arena;
+    const PlanAnswer *answer;
+    const PlanRequest *request;
+    const PlanResult *result;
+    const Style *style;
+    int rows;
+} Screen;
+
+static const char *human(Arena *arena, double value, QuantityKind kind) {
+    return quantity_format(value, kind, arena_alloc(arena, 64), 64);
+}
+
+static const char *money(const Screen *screen, const RecordPoint *point, double amount) {
+    if (isnan(amount)) return "";
+    return arena_printf(screen->arena, "%s %s", human(screen->arena, amount, QUANTITY_COUNT), point->currency);
+}
+
+// Half of the 90 % range, in days.
+static double days_spread(const RecordPoint *point) {
+    if (isfinite(point->days_p5)) return (point->days_p95 - point->days_p5) / 2;
+    return point->days * (point->step_p95_s - point->step_p5_s) / (2 * point->step_p50_s);
+}
+
+const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row) {
+    if (!row->point.ran) return row->point.why_not;
+    const char *late =
+        row->late ? arena_printf(arena, "misses %s", human(arena, request->deadline_s, QUANTITY_TIME)) : "";
+    return arena_printf(arena, "%s%s%s", late, row->late && row->over_budget ? ", " : "",
+                        row->over_budget ? "over budget" : "");
+}
+
+static const char *cluster_text(Arena *arena, const PlanRow *row) {
+    return arena_printf(arena, "%d x %s%s%s", row->gpus, row->node->name, row->link ? " " : "",
+                        row->link ? row->link->name : "");
+}
+
+// ---- The table. Degrees that no plan uses have no column.
+
+typedef struct Degree {
+    const char *title;
+    size_t offset; // of RecordPoint
+} Degree;
+
+static const Degree degrees[] = {
+    {"TP", offsetof(RecordPoint, tp)}, {"PP", offsetof(RecordPoint, pp)}, {"VP", offsetof(RecordPoint, vpp)},
+    {"CP", offsetof(RecordPoint, cp)}, {"EP", offsetof(RecordPoint, ep)}, {"DP", offsetof(RecordPoint, dp)},
+};
+enum { DEGREES = sizeof degrees / sizeof *degrees };
+
+static int degree_of(const RecordPoint *point, int d) {
+    return *(const int *)(const void *)((const char *)point + degrees[d].offset);
+}
+
+static const char *again_text(const PlanRow *row) {
+    return row->training.recompute == RECOMPUTE_NONE ? "" : recompute_name(row->training.recompute);
+}
+
+typedef struct Columns {
+    bool degree[DEGREES], fabric, zero, again, cost, tokens;
+} Columns;
+
+static Columns columns_of(const Screen *screen) {
+    Columns columns = {.tokens = screen->request->training.model->kind == MODEL_TRANSFORMER};
+    for (int i = 0; i < screen->rows; i++) {
+        const PlanRow *row = &screen->result->rows[i];
+        columns.fabric = columns.fabric || row->link;
+        if (!row->point.ran) continue;
+        for (int d = 0; d < DEGREES; d++) columns.degree[d] = columns.degree[d] || degree_of(&row->point, d) > 1;
+        columns.zero = columns.zero || row->point.zero > 0;
+        columns.again = columns.again || *again_text(row);
+        columns.cost = columns.cost || !isnan(row->point.cost_per_run);
+    }
+    return columns;
+}
+
+static void head(Table *table, const Columns *columns) {
+    table_column(table, "", false);
+    table_column(table, "GPUs", true);
+    table_column(table, "node", false);
+    if (columns->fabric) table_column(table, "fabric", false);
+    for (int d = 0; d < DEGREES; d++)
+        if (columns->degree[d]) table_column(table, degrees[d].title, true);
+    if (columns->zero) table_column(table, "ZeRO", true);
+    table_column(table, "MBS", true);
+    table_column(table, "GBS", true);
+    if (columns->again) table_column(table, "again", false);
+    table_column(table, "MFU", true);
+    table_column(table, columns->tokens ? "tok/s/GPU" : "samples/s", true);
+    table_column(table, "GiB/GPU", true);
+    table_column(table, "days", true);
+    if (columns->cost) table_column(table, "cost", true);
+    table_column(table, "MWh", true);
+    table_column(table, "", false);
+    table_column(table, "", false);
+}
+
+static void ran_cells(Table *table, const Screen *screen, const Columns *columns, const PlanRow *row) {
+    const RecordPoint *point = &row->point;
+    for (int d = 0; d < DEGREES; d++)
+        if (columns->degree[d]) table_cell(table, "%d", degree_of(point, d));
+    if (columns->zero) table_cell(table, "%d", point->zero);
+    table_cell(table, "%g", point->micro_batch);
+    table_cell(table, "%g", point->global_batch);
+    if (columns->again) table_cell(table, "%s", again_text(row));
+    table_cell(table, "%.1f %%", 100 * point->mfu);
+    table_cell(table, "%.0f", columns->tokens ? point->tokens_per_s / row->gpus : point->samples_per_s);
+    table_cell(table, "%.0f/%.0f", point->memory_peak_bytes / GIB, point->memory_capacity_bytes / GIB);
+    table_cell(table, "%.3g ± %.2g", point->days, days_spread(point));
+    if (columns->cost) table_cell(table, "%s", money(screen, point, point->cost_per_run));
+    table_cell(table, "%.3g", point->energy_kwh / 1000);
+}
+
+static int ran_columns(const Columns *columns) {
+    int count = 7 + columns->zero + columns->again + columns->cost;
+    for (int d = 0; d < DEGREES; d++) count += columns->degree[d];
+    return count;
+}
+
+static void print_rows(const Screen *screen) {
+    Table *table = table_create(screen->arena);
+    Columns columns = columns_of(screen);
+    head(table, &columns);
+    for (int i = 0; i < screen->rows; i++) {
+        const PlanRow *row = &screen->result->rows[i];
+        table_cell(table, "%s", i == screen->result->chosen ? (screen->style->unicode ? "✔" : "*") : "");
+        table_cell(table, "%d", row->gpus);
+        table_cell(table, "%s", row->node->name);
+        if (columns.fabric) table_cell(table, "%s", row->link ? row->link->name : "");
+        if (row->point.ran) {
+            ran_cells(table, screen, &columns, row);
+        } else {
+            for (int c = 0; c < ran_columns(&columns); c++) table_cell(table, "%s", "");
+        }
+        table_cell(table, "%s", i == screen->result->knee ? "knee" : row->on_front ? "front" : "");
+        table_cell(table, "%s", plan_verdict(screen->arena, screen->request, row));
+        table_end_row(table);
+    }
+    table_print(table, stdout, screen->style);
+    if (screen->result->row_count > screen->rows)
+        printf("and %d more (--all shows them)\n", screen->result->row_count - screen->rows);
+}
+
+// ---- What speaks for the chosen plan.
+
+static void print_where_time_goes(const RecordPoint *point) {
+    printf("Where time goes ");
+    bool first = true;
+    for (int i = 0; i < point->exposed_count; i++) {
+        double share = point->exposed[i].value / point->step_p50_s;
+        if (share < 0.01) continue;
+        printf("%s%.0f %% %s", first ? " " : " · ", 100 * share, point->exposed[i].title);
+        first = false;
+    }
+    printf("\n");
+}
+
+static bool others_differ(const PlanRequest *request) {
+    return request->batch_count > 1 || batch_law_given(&request->law);
+}
+
+static void print_batch(const Screen *screen, const RecordPoint *point) {
+    const BatchLaw *law = &screen->request->law;
+    if (others_differ(screen->request))
+        printf("Batch   %g samples take %.0f steps, %s samples in all\n", point->global_batch, point->steps,
+               human(screen->arena, point->steps * point->global_batch, QUANTITY_COUNT));
+    if (law->learning_rate > 0)
+        printf("Learning rate at %g: %.3g by the linear rule, %.3g by the square-root rule (%.3g at %g)\n",
+               point->global_batch, learning_rate_at(law, RATE_LINEAR, point->global_batch),
+               learning_rate_at(law, RATE_SQUARE_ROOT, point->global_batch), law->learning_rate, law->reference_batch);
+}
+
+static void print_chosen(const Screen *screen) {
+    static const char *const words[PLAN_OBJECTIVE_COUNT] = {"cheapest", "quickest", "least energy", "least carbon"};
+    const PlanRequest *request = screen->request;
+    const PlanRow *row = &screen->result->rows[screen->result->chosen];
+    const RecordPoint *point = &row->point;
+    const char *word = words[request->objective];
+    if (request->objective == PLAN_COST && isnan(point->cost_per_run)) word = words[PLAN_TIME];
+    printf("Chosen  %s%s", word, request->deadline_s > 0 || request->budget > 0 ? " that keeps date and budget" : "");
+    if (request->deadline_s > 0)
+        printf(" (%s in hand)", human(screen->arena, request->deadline_s - point->days * 86400, QUANTITY_TIME));
+    int fast = plan_twice_as_fast(screen->result);
+    if (fast >= 0) {
+        const RecordPoint *other = &screen->result->rows[fast].point;
+        double more = other->cost_per_run - point->cost_per_run;
+        printf(". Halving the time %s %s", more >= 0 ? "costs" : "saves", money(screen, point, fabs(more)));
+        if (more >= 0) printf(" more");
+        printf(" (%s)", cluster_text(screen->arena, &screen->result->rows[fast]));
+    }
+    printf("\n");
+    print_batch(screen, point);
+    print_where_time_goes(point);
+    if (point->goodput > 0)
+        printf("Goodput %.1f %% of the time is training; failures and checkpoints are counted in days and cost.\n",
+               100 * point->goodput);
+}
+
+// ---- What would change it.
+
+static void print_what_if(const Screen *screen) {
+    const PlanWhatIfs *list = screen->answer->what_if;
+    if (list->count == 0 && isnan(list->price_margin)) return;
+    printf("What would change the choice\n");
+    Table *table = table_create(screen->arena);
+    table_column(table, "", false);
+    table_column(table, "chosen then", false);
+    table_column(table, "days", true);
+    table_column(table, "cost", true);
+    for (int i = 0; i < list->count; i++) {
+        const PlanWhatIf *item = &list->items[i];
+        const PlanRow *row = item->chosen >= 0 ? &screen->result->rows[item->chosen] : NULL;
+        table_cell(table, "  %s", item->what);
+        table_cell(table, "%s",
+                   !row                                     ? "none keeps date and budget"
+                   : item->chosen == screen->result->chosen ? "the same"
+                                                            : cluster_text(screen->arena, row));
+        table_cell(table, "%.3g", item->point.days);
+        table_cell(table, "%s", money(screen, &item->point, item->point.cost_per_run));
+        table_end_row(table);
+    }
+    table_print(table, stdout, screen->style);
+    if (list->price_rival >= 0)
+        printf("  its GPU-hour dearer by %.0f %%, others' as they are: then %s\n", 100 * list->price_margin,
+               cluster_text(screen->arena, &screen->result->rows[list->price_rival]));
+}
+
+// ---- Caveats.
+
+typedef struct PriceList {
+    DatedPrice *items;
+    int count, room;
+} PriceList;
+
+// Of the plans shown, each once.
+static void print_old_prices(const Screen *screen) {
+    PriceList all = {0};
+    for (int i = 0; i < screen->rows; i++) {
+        const RecordPoint *point = &screen->result->rows[i].point;
+        for (int k = 0; k < point->price_count; k++) {
+            bool seen = false;
+            for (int n = 0; n < all.count; n++) seen = seen || strcmp(all.items[n].name, point->prices[k].name) == 0;
+            if (!seen) LIST_PUSH(screen->arena, &all, point->prices[k]);
+        }
+    }
+    results_print_old_prices(stdout, all.items, all.count, screen->style);
+}
+
+static void print_caveats(const Screen *screen) {
+    const RecordPoint *point = &screen->result->rows[0].point;
+    if (!point->ran) return;
+    if (screen->request->objective == PLAN_COST && isnan(point->cost_per_run))
+        printf("! No price is known, so the quickest comes first. --price says what a GPU costs for an hour.\n");
+    print_old_prices(screen);
+    printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days.\n",
+           100 * days_spread(point) / point->days);
+    if (!(point->goodput > 0))
+        printf("! Failures and checkpoints are not counted: --faults " FAULTS_USUAL " counts them.\n");
+}
+
+// ---- All of it.
+
+static void print_heading(const Screen *screen) {
+    const TrainingSpec *training = &screen->request->training;
+    const PlanCount *count = &screen->result->count;
+    printf("Model   %s   %s parameters", training->model->name,
+           human(screen->arena, model_parameters(training->model), QUANTITY_COUNT));
+    if (training->model->kind == MODEL_TRANSFORMER) printf("   sequences of %g", training->seq_len);
+    if (!batch_law_given(&screen->request->law)) {
+        double samples = training->tokens > 0 ? training->tokens / training->seq_len
+                                              : training->samples * (training->epochs > 0 ? training->epochs : 1);
+        printf("   %.3g FLOP in all", model_flops_per_sample(training->model, (int)training->seq_len) * samples);
+    }
+    printf("\nSearch  %d layouts on %d clusters, %d do not fit in memory, %d simulated%s\n\n", count->candidates,
+           screen->result->row_count, count->too_large, count->simulated,
+           screen->request->exhaustive ? " (every one that fits)" : "; the bound of the others is no better");
+}
+
+void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
+    Screen screen = {arena, answer, answer->request, answer->result, style, answer->result->row_count};
+    if (!answer->all_rows && screen.rows > ROWS_SHOWN) screen.rows = ROWS_SHOWN;
+    print_heading(&screen);
+    print_rows(&screen);
+    if (answer->result->chosen >= 0) {
+        print_chosen(&screen);
+        print_what_if(&screen);
+    } else {
+        printf("No plan fits; the nearest misses come first.\n");
+    }
+    print_caveats(&screen);
+}

@@ -1,0 +1,139 @@
+// Which plan is best: judging against date and budget, order, the front of cost, time and energy, its knee.
+#include <math.h>
+
+#include "scenarios/plan/plan.h"
+
+const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT] = {"cost", "time", "energy", "carbon"};
+
+double plan_objective_of(const PlanRequest *request, const RecordPoint *point) {
+    switch (request->objective) {
+    case PLAN_TIME:
+        return point->days;
+    case PLAN_ENERGY:
+        return point->energy_kwh;
+    case PLAN_CARBON:
+        return point->carbon_kg;
+    default:
+        return point->cost_per_run;
+    }
+}
+
+void plan_judge(const PlanRequest *request, PlanRow *row) {
+    const RecordPoint *point = &row->point;
+    row->late = point->ran && request->deadline_s > 0 && point->days * 86400 > request->deadline_s;
+    row->over_budget = point->ran && request->budget > 0 && point->cost_per_run > request->budget;
+}
+
+int plan_misses(const PlanRow *row) { return !row->point.ran ? 3 : row->late + row->over_budget; }
+
+// How far over date or budget, whichever is missed by more.
+static double excess(const PlanRequest *request, const PlanRow *row) {
+    double late = row->late ? row->point.days * 86400 / request->deadline_s : 0;
+    double dear = row->over_budget ? row->point.cost_per_run / request->budget : 0;
+    return fmax(late, dear);
+}
+
+// Plans that keep date and budget come first, the best by objective before the others; then the nearest misses. What
+// has no price comes after what has one, and is ordered by time.
+bool plan_comes_before(const PlanRequest *request, const PlanRow *a, const PlanRow *b) {
+    if (plan_misses(a) != plan_misses(b)) return plan_misses(a) < plan_misses(b);
+    if (!a->point.ran) return false;
+    if (plan_misses(a) > 0) return excess(request, a) < excess(request, b);
+    double x = plan_objective_of(request, &a->point), y = plan_objective_of(request, &b->point);
+    if (isnan(x) != isnan(y)) return isnan(y);
+    if (isnan(x)) return a->point.days < b->point.days;
+    return x < y;
+}
+
+// ---- The front.
+
+enum { COST, DAYS, ENERGY, MEASURES };
+
+static double measure(const RecordPoint *point, int which) {
+    double value = which == COST ? point->cost_per_run : which == DAYS ? point->days : point->energy_kwh;
+    return isnan(value) ? 0 : value; // nobody knows it of any plan, or this one is not looked at
+}
+
+static bool dominates(const RecordPoint *a, const RecordPoint *b) {
+    bool better = false;
+    for (int m = 0; m < MEASURES; m++) {
+        if (measure(a, m) > measure(b, m)) return false;
+        better = better || measure(a, m) < measure(b, m);
+    }
+    return better;
+}
+
+static bool any_cost(const PlanResult *result) {
+    for (int i = 0; i < result->row_count; i++)
+        if (result->rows[i].point.ran && !isnan(result->rows[i].point.cost_per_run)) return true;
+    return false;
+}
+
+static void find_front(PlanResult *result) {
+    bool priced = any_cost(result);
+    for (int i = 0; i < result->row_count; i++) {
+        PlanRow *row = &result->rows[i];
+        row->on_front = row->point.ran && !(priced && isnan(row->point.cost_per_run));
+    }
+    for (int i = 0; i < result->row_count; i++)
+        for (int k = 0; k < result->row_count && result->rows[i].on_front; k++) {
+            bool rival = result->rows[k].point.ran && !(priced && isnan(result->rows[k].point.cost_per_run));
+            if (rival && dominates(&result->rows[k].point, &result->rows[i].point)) result->rows[i].on_front = false;
+        }
+}
+
+// The knee: the plan of the front nearest to having the best of all three, each measured from the front's best (0) to
+// its worst (1).
+static int find_knee(const PlanResult *result) {
+    double least[MEASURES], most[MEASURES], nearest = INFINITY;
+    int knee = -1, on_front = 0;
+    for (int m = 0; m < MEASURES; m++) least[m] = INFINITY, most[m] = -INFINITY;
+    for (int i = 0; i < result->row_count; i++) {
+        if (!result->rows[i].on_front) continue;
+        on_front++;
+        for (int m = 0; m < MEASURES; m++) {
+            least[m] = fmin(least[m], measure(&result->rows[i].point, m));
+            most[m] = fmax(most[m], measure(&result->rows[i].point, m));
+        }
+    }
+    for (int i = 0; i < result->row_count && on_front > 2; i++) {
+        if (!result->rows[i].on_front) continue;
+        double distance = 0;
+        for (int m = 0; m < MEASURES; m++) {
+            double span = most[m] - least[m],
+                   share = span > 0 ? (measure(&result->rows[i].point, m) - least[m]) / span : 0;
+            distance += share * share;
+        }
+        if (distance >= nearest) continue;
+        nearest = distance;
+        knee = i;
+    }
+    return knee;
+}
+
+// ---- All rows.
+
+void plan_rank(const PlanRequest *request, PlanResult *result) {
+    PlanRow *rows = result->rows;
+    for (int i = 1; i < result->row_count; i++)
+        for (int k = i; k > 0 && plan_comes_before(request, &rows[k], &rows[k - 1]); k--) {
+            PlanRow row = rows[k];
+            rows[k] = rows[k - 1];
+            rows[k - 1] = row;
+        }
+    result->chosen = result->row_count > 0 && plan_misses(&rows[0]) == 0 ? 0 : -1;
+    find_front(result);
+    result->knee = find_knee(result);
+}
+
+int plan_twice_as_fast(const PlanResult *result) {
+    int best = -1;
+    if (result->chosen < 0) return best;
+    const RecordPoint *chosen = &result->rows[result->chosen].point;
+    for (int i = 0; i < result->row_count; i++) {
+        const RecordPoint *point = &result->rows[i].point;
+        if (!point->ran || isnan(point->cost_per_run) || point->days > chosen->days / 2) continue;
+        if (best < 0 || point->cost_per_run < result->rows[best].point.cost_per_run) best = i;
+    }
+    return best;
+}

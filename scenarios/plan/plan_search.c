@@ -1,0 +1,175 @@
+// One cluster, one global batch: the best layout. Memory first, then the bound, then the event simulation.
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/workload/cost/cost.h"
+#include "models/workload/money/money.h"
+#include "models/workload/step/simulate.h"
+#include "scenarios/job_life.h"
+#include "scenarios/plan/plan_bound.h"
+#include "scenarios/plan/plan_space.h"
+
+// ---- The cluster.
+
+const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
+                            int gpus, const Gpu *gpu, Problems *problems) {
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
+    *group = (NodeGroup){.type = node, .gpus = gpus, .gpu = gpu};
+    bool infiniband = link && link->transport == TRANSPORT_INFINIBAND;
+    *spec = (ClusterSpec){.groups = group,
+                          .group_count = 1,
+                          .link = link,
+                          .faults = request->faults,
+                          .fabric = FABRIC_FAT_TREE,
+                          .rail_optimised = infiniband,
+                          .oversubscription = 1,
+                          .price_per_gpu_hour = request->price_per_gpu_hour,
+                          .own = request->own,
+                          .grid = request->grid,
+                          .currency = request->currency};
+    return cluster_create(arena, request->catalogue, spec, problems);
+}
+
+// ---- What is kept low, of one step: seconds, or joules. On one cluster with one batch the quickest layout is also the
+// cheapest, and one that takes the least energy emits the least carbon.
+
+static double watts(const Cluster *cluster, Activity activity) {
+    ActivityMix mix = {{0}};
+    mix.share[activity] = 1;
+    ClusterPower power = cluster_power(cluster, &mix);
+    return power_at_wall(&power);
+}
+
+static bool saves_energy(const PlanRequest *request) {
+    return request->objective == PLAN_ENERGY || request->objective == PLAN_CARBON;
+}
+
+// No kind of computing draws less than the lesser of two, and no kind of waiting less than plain waiting.
+static double least_joules(const Cluster *cluster, PlanBound bound) {
+    double computing = fmin(watts(cluster, ACTIVITY_MATRIX), watts(cluster, ACTIVITY_MEMORY));
+    double waiting = fmin(watts(cluster, ACTIVITY_WAITING), watts(cluster, ACTIVITY_COMMUNICATION));
+    double busy = fmin(bound.busy_s, bound.step_s);
+    return fmin(computing, waiting) * busy + waiting * (bound.step_s - busy);
+}
+
+static double objective_of_step(const PlanRequest *request, const Cluster *cluster, const SimulatedStep *step) {
+    if (!saves_energy(request)) return step->step_p50_s;
+    ActivityMix mix = activity_of_step(step->spent);
+    ClusterPower power = cluster_power(cluster, &mix);
+    return power_at_wall(&power) * step->step_p50_s;
+}
+
+// ---- Candidates: what fits, and its bound.
+
+static bool fits(const TrainingSpec *training, int gpus, const Cluster *cluster) {
+    const Gpu *last = NULL;
+    for (int r = 0; r < cluster->gpu_count; r++) {
+        if (cluster->gpu_of[r] == last) continue;
+        last = cluster->gpu_of[r];
+        Memory memory = memory_of_job(training, gpus, last, NULL);
+        if (memory.peak > memory.capacity) return false;
+    }
+    return true;
+}
+
+static int by_bound(const void *a, const void *b) {
+    const PlanCandidate *x = a, *y = b;
+    if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
+    return x->number - y->number;
+}
+
+// Candidates that differ by recomputation only stand one after the other, least first. More of it is never quicker.
+void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, double batch, PlanSpace *space,
+                           PlanCount *count) {
+    Arena *arena = arena_open();
+    PlanCosts *costs = plan_costs_create(arena, cluster, request->training.model);
+    Recompute last = RECOMPUTE_NONE;
+    bool fitted = false;
+    for (int i = 0; i < space->count; i++) {
+        PlanCandidate *candidate = &space->items[i];
+        TrainingSpec training = plan_training(request, candidate, batch);
+        if (i == 0 || candidate->recompute <= last) fitted = false;
+        last = candidate->recompute;
+        candidate->fits = fits(&training, cluster->gpu_count, cluster);
+        candidate->plain = candidate->fits && !fitted;
+        fitted = fitted || candidate->fits;
+        count->candidates++;
+        count->too_large += !candidate->fits;
+        count->dominated += candidate->fits && !candidate->plain;
+        PlanBound bound = plan_bound(costs, &training);
+        candidate->bound = saves_energy(request) ? least_joules(cluster, bound) : bound.step_s;
+    }
+    if (space->count) qsort(space->items, (size_t)space->count, sizeof *space->items, by_bound);
+    arena_close(arena);
+}
+
+// ---- The search.
+
+static void try_candidate(const PlanRequest *request, const Cluster *cluster, const PlanCandidate *candidate,
+                          double batch, PlanFound *found) {
+    Arena *scratch = arena_open();
+    TrainingSpec training = plan_training(request, candidate, batch);
+    SimulationOptions options = {.runs = 1};
+    SimulatedStep step = simulate_step(scratch, cluster, &training, &options, problems_create(scratch));
+    if (step.ran) {
+        double value = objective_of_step(request, cluster, &step);
+        found->count.simulated++;
+        found->count.events += step.event_count;
+        if (!found->ran || value < found->value || (value == found->value && candidate->number < found->number)) {
+            found->ran = true;
+            found->training = training;
+            found->value = value;
+            found->number = candidate->number;
+        }
+    }
+    arena_close(scratch);
+}
+
+static bool same_but_recompute(const PlanCandidate *candidate, const TrainingSpec *training) {
+    const Layout *a = &candidate->layout, *b = &training->layout;
+    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->vpp == b->vpp && a->ep == b->ep &&
+           a->zero == b->zero && candidate->micro_batch == training->micro_batch &&
+           candidate->schedule == training->schedule;
+}
+
+// More recomputation is slower, but for accidents of who meets whom on a busy network: the winner's are looked at.
+static void try_recomputations(const PlanRequest *request, const Cluster *cluster, const PlanSpace *space, double batch,
+                               PlanFound *found) {
+    TrainingSpec winner = found->training;
+    for (int i = 0; i < space->count && found->ran; i++) {
+        const PlanCandidate *candidate = &space->items[i];
+        if (candidate->fits && !candidate->plain && same_but_recompute(candidate, &winner))
+            try_candidate(request, cluster, candidate, batch, found);
+    }
+}
+
+PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices) {
+    PlanFound found = {.ran = false};
+    Arena *arena = arena_open();
+    const Cluster *cluster =
+        plan_cluster(arena, request, row->node, row->link, row->gpus, NULL, problems_create(arena));
+    if (cluster) {
+        double batch = row->training.global_batch;
+        PlanSpace space = plan_space(arena, request, batch, row->gpus);
+        PlanCount count = {0};
+        plan_judge_candidates(request, cluster, batch, &space, &count);
+        if (slice == 0) found.count = count;
+        for (int i = slice; i < space.count; i += slices) {
+            const PlanCandidate *candidate = &space.items[i];
+            if (!request->exhaustive && found.ran && candidate->bound >= found.value) break;
+            if (request->exhaustive ? candidate->fits : candidate->plain)
+                try_candidate(request, cluster, candidate, batch, &found);
+        }
+        if (!request->exhaustive) try_recomputations(request, cluster, &space, batch, &found);
+    }
+    arena_close(arena);
+    return found;
+}
+
+void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
+    StudySpec study = {.catalogue = request->catalogue, .cluster = cluster->spec};
+    Problems *problems = problems_create(arena);
+    row->point = simulate_training(arena, cluster, &row->training, &study, problems);
+    job_live(arena, request->catalogue, cluster, &row->training, study.seed, &row->point);
+}

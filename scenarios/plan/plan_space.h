@@ -1,0 +1,33 @@
+// The layouts that a job may have on so many GPUs, one after the other in a fixed order.
+#ifndef LOCKSTEP_SCENARIOS_PLAN_SPACE_H
+#define LOCKSTEP_SCENARIOS_PLAN_SPACE_H
+
+#include "scenarios/plan/plan.h"
+
+typedef struct PlanCandidate {
+    Layout layout;
+    Schedule schedule;
+    Recompute recompute;
+    double micro_batch;
+    int number;       // in the order of enumeration
+    double bound;     // of the objective, per step: see plan_search.c
+    bool fits, plain; // in memory; no candidate that differs only by less recomputation does
+} PlanCandidate;
+
+typedef struct PlanSpace {
+    PlanCandidate *items;
+    int count, room;
+} PlanSpace;
+
+// tp divides heads, keys and GPUs; cp is a power of two that leaves pieces of 1,024 tokens; pp divides what is left and
+// leaves each stage a layer; ep divides experts and data ranks; dp fills; micro-batches up to 16 sequences divide a
+// replica's batch; vpp divides a stage's layers and the micro-batches divide by pp; ZeRO 2 and 3 without a pipeline or
+// spread experts, as their frameworks have it; recomputation of nothing, of attention, of all. What the request fixes
+// has one value.
+PlanSpace plan_space(Arena *arena, const PlanRequest *request, double global_batch, int gpus);
+// Which of them fit in memory, and the bound of each; then the lowest bound first (plan_search.c).
+void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, double batch, PlanSpace *space,
+                           PlanCount *count);
+TrainingSpec plan_training(const PlanRequest *request, const PlanCandidate *candidate, double global_batch);
+
+#endif

@@ -1,0 +1,264 @@
+// lockstep sweep: read what is asked, open the store, let workers simulate what it lacks, say how it went.
+#include "scenarios/sweep/command_sweep.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/store_show.h"
+#include "scenarios/sweep/sweep_batch.h"
+#include "sim/file.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4, RESUMABLE = 75, INTERRUPTED = 130 };
+
+#define MOST_JOBS 4096
+#define LARGEST_PROFILE ((size_t)64 << 20)
+
+static const char *const color_modes[] = {"auto", "always", "never"};
+
+// clang-format off
+static const OptionSpec own_options[] = {
+    {"vary", OPTION_TEXTS, "NAME=VALUES", .help = "LO:HI:STEP, LO:HI:xFACTOR or A,B,C of a study's name, an option, a path of --set, or seed; may be repeated"},
+    {"list", OPTION_TEXT, "FILE.csv", .help = "points one by one: a line of names, then a line of values each"},
+    {"output", OPTION_TEXT, "STORE", .help = "the SQLite file (default: the scenario's name with .db)", .letter = 'o'},
+    {"jobs", OPTION_COUNT, "N", .help = "worker processes (default: one per core)", .letter = 'j'},
+    {"shard", OPTION_TEXT, "I/N", .help = "only every Nth point from the Ith on, into a store of its own; auto: as Slurm's array says"},
+    {"emit-sbatch", OPTION_COUNT, "N", .help = "print a Slurm batch file for an array of N shards, and simulate nothing"},
+    {"retry-failed", OPTION_FLAG, .help = "simulate points again whose process ended"},
+    {"show", OPTION_TEXT, "STORE", .help = "show what a store holds, and simulate nothing"},
+    {"csv", OPTION_FLAG, .help = "with --show: as CSV, one row a point"},
+    {"json", OPTION_FLAG, .help = "with --show: as JSON"},
+    {"plain", OPTION_FLAG, .help = "with --show: text with tabs, for other programs"},
+    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
+    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
+    {"verbose", OPTION_FLAG, .help = "what the store cost; with --show: all points", .letter = 'v'},
+};
+static const OptionSpec script_only[] = {
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
+};
+// clang-format on
+enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+static const char usage_line[] = "lockstep sweep FILE.lua | --model NAME --node NAME …  --vary NAME=VALUES [options]";
+static const char about[] =
+    "Simulates many points in many processes into one SQLite file. Started again, it simulates what is missing.\n\n"
+    "  lockstep sweep study.lua                               what the script varies\n"
+    "  lockstep sweep study.lua --vary gpus=8:1024:x2 --vary training.precision=fp16,bf16\n"
+    "  lockstep sweep --model llama-2-70b --node dgx-h100 --fabric ib-ndr400 --global-batch 512 \\\n"
+    "                 --vary gpus=64:512:64 --vary tp=1,2,4,8 -o llama.db\n"
+    "  lockstep sweep --show llama.db --csv\n"
+    "  lockstep sweep study.lua --emit-sbatch 16 > sweep.sh; sbatch sweep.sh\n\n"
+    "A point that is not possible, or whose process ends, is stored with the reason. Points are known by a hash of "
+    "what\ndecides them, the seed and the engine's version: a changed script or program begins anew in the same file.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 no point ran, 4 bad input, 75 stopped and resumable, 130 interrupted.";
+
+typedef struct Command {
+    Arena *arena;
+    Problems *problems;
+    int argc;
+    char **argv;
+    const OptionSpec *specs;
+    int spec_count;
+    const Options *options;
+} Command;
+
+static int fail(const Problems *problems, int status) {
+    problems_print(problems, stderr);
+    return status;
+}
+
+// ---- What is asked.
+
+static Command read_command(Arena *arena, int argc, char **argv) {
+    Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
+    int job_count;
+    const OptionSpec *job = sweep_job_specs(arena, &job_count);
+    command.specs = options_join(arena, own_options, OWN_OPTIONS, job, job_count, &command.spec_count);
+    // A script's own options are not known yet: mistakes are reported when they are.
+    command.options = options_parse(arena, command.specs, command.spec_count, argc, argv, problems_create(arena));
+    if (option_positional_count(command.options) > 0)
+        command.specs = options_join(arena, own_options, OWN_OPTIONS, script_only, 1, &command.spec_count);
+    return command;
+}
+
+static bool check_usage(const Command *command) {
+    const Options *options = command->options;
+    Problems *usage = command->problems;
+    bool scenario = option_positional_count(options) > 0;
+    int sets;
+    option_texts(options, "set", &sets);
+    if (!scenario)
+        options_parse(command->arena, command->specs, command->spec_count, command->argc, command->argv, usage);
+    if (!scenario && !option_given(options, "model") && !option_given(options, "vary") &&
+        !option_given(options, "list")) {
+        problem_add(usage, (Where){0}, "what is to be simulated?");
+        problem_hint(usage, "lockstep sweep FILE.lua, or --model NAME --node NAME --vary gpus=8:64:8");
+    }
+    if (!scenario && sets > 0) {
+        problem_add(usage, (Where){0}, "--set is for scripts");
+        problem_hint(usage, "name the script, or say the job's options");
+    }
+    if (option_count(options, "jobs", 1) < 1 || option_count(options, "jobs", 1) > MOST_JOBS) {
+        problem_add(usage, (Where){0}, "-j takes 1 to %d processes", MOST_JOBS);
+        problem_hint(usage, "leave it out for one per core");
+    }
+    if (option_given(options, "csv") || option_given(options, "json")) {
+        problem_add(usage, (Where){0}, "--csv and --json go with --show");
+        problem_hint(usage, "lockstep sweep --show STORE --csv");
+    }
+    return problem_count(usage) == 0;
+}
+
+static Sweep *read_sweep(const Command *command, int *status) {
+    const Options *options = command->options;
+    Problems *usage = problems_create(command->arena);
+    const char *profile = option_text(options, "profile", NULL);
+    size_t bytes = 0;
+    SweepRequest *request = ARENA_NEW(command->arena, SweepRequest);
+    *request = (SweepRequest){.specs = command->specs,
+                              .spec_count = command->spec_count,
+                              .list = option_text(options, "list", NULL),
+                              .profile_text = ""};
+    request->varied = option_texts(options, "vary", &request->varied_count);
+    request->scenario = (ScenarioRequest){.argc = command->argc,
+                                          .argv = command->argv,
+                                          .own = command->specs,
+                                          .own_count = command->spec_count,
+                                          .seed = (uint64_t)option_count(options, "seed", 1),
+                                          .unfolded = option_flag(options, "unfolded")};
+    if (option_positional_count(options) > 0) request->scenario.file = option_positional(options, 0);
+    request->scenario.sets = option_texts(options, "set", &request->scenario.set_count);
+    request->catalogue = catalogue_with_profile(command->arena, profile, command->problems);
+    if (profile && request->catalogue)
+        request->profile_text = file_read(command->arena, profile, LARGEST_PROFILE, &bytes, command->problems);
+    Sweep *sweep = NULL;
+    if (request->catalogue && request->profile_text)
+        sweep = sweep_create(command->arena, request, command->problems, usage);
+    if (sweep) return sweep;
+    *status = problem_count(command->problems) ? fail(command->problems, BAD_INPUT) : fail(usage, BAD_USAGE);
+    return NULL;
+}
+
+Sweep *sweep_of_command_line(Arena *arena, int argc, char **argv, int *status) {
+    Command command = read_command(arena, argc, argv);
+    if (check_usage(&command)) return read_sweep(&command, status);
+    *status = fail(command.problems, BAD_USAGE);
+    return NULL;
+}
+
+// "dir/study.lua" is stored in "study.db".
+static const char *store_name(const Command *command) {
+    const char *given = option_text(command->options, "output", NULL);
+    if (given) return given;
+    if (option_positional_count(command->options) == 0) return "sweep.db";
+    const char *file = option_positional(command->options, 0), *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file, *dot = strrchr(name, '.');
+    return arena_printf(command->arena, "%.*s.db", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+static int jobs_wanted(const Command *command) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return (int)option_count(command->options, "jobs", cores > 0 && cores <= MOST_JOBS ? cores : 1);
+}
+
+// ---- How it went.
+
+static int report(const Command *command, const Store *store, const char *path, const SweepRun *run) {
+    int64_t fresh = run->done - run->before;
+    bool quiet = option_flag(command->options, "quiet");
+    if (!quiet) {
+        printf("%s: %lld of %lld points, %lld simulated now", path, (long long)run->done, (long long)run->total,
+               (long long)fresh);
+        if (run->impossible) printf(", %lld not possible", (long long)run->impossible);
+        if (run->failed) printf(", %lld failed", (long long)run->failed);
+        printf("\n");
+    }
+    if (option_flag(command->options, "verbose") && fresh > 0)
+        fprintf(stderr, "%.3g s, %.3g ms a point; in the store %.3g ms a point\n", run->seconds,
+                1000 * run->seconds / (double)fresh, 1000 * store_seconds(store) / (double)fresh);
+    if (run->stopped_by) {
+        fprintf(stderr, "stopped by %s; the same command goes on from here%s\n",
+                run->stopped_by == SIGINT ? "interrupt" : strsignal(run->stopped_by), quiet ? "" : ":");
+        if (!quiet) fprintf(stderr, "  lockstep sweep … -o %s\n", path);
+        return run->stopped_by == SIGINT ? INTERRUPTED : RESUMABLE;
+    }
+    if (!quiet) printf("Next    lockstep sweep --show %s     lockstep sweep --show %s --csv\n", path, path);
+    return fresh > 0 && run->before == 0 && run->impossible + run->failed == fresh ? ANSWER_IS_NO : DONE;
+}
+
+static int run_with_store(const Command *command, Sweep *sweep, SweepRunner *runner, void *context) {
+    SweepRun run = {.shard_count = 1, .quiet = option_flag(command->options, "quiet")};
+    const char *path = store_name(command), *shard = option_text(command->options, "shard", NULL);
+    if (shard && !shard_read(shard, &run.shard, &run.shard_count, command->problems))
+        return fail(command->problems, BAD_INPUT);
+    if (shard) path = shard_path(command->arena, path, run.shard, run.shard_count);
+    Store *store = store_open(command->arena, path, STORE_WRITE, command->problems);
+    if (!store) return fail(command->problems, FAILED);
+    bool ok = !option_flag(command->options, "retry-failed") || store_forget_failed(store, sweep->stored.id);
+    ok = ok && runner(context, sweep, store, &run, jobs_wanted(command));
+    int status = ok ? report(command, store, path, &run) : fail(command->problems, FAILED);
+    store_close(store);
+    return status;
+}
+
+// ---- The command.
+
+static int show(const Command *command) {
+    const Options *options = command->options;
+    Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
+    StoreForm form = option_flag(options, "json") ? STORE_JSON : option_flag(options, "csv") ? STORE_CSV : STORE_SCREEN;
+    OutputFile screen;
+    bool ok = file_create(command->arena, option_text(options, "output", "-"), &screen, command->problems);
+    if (!ok) return fail(command->problems, FAILED);
+    if (!store_show(command->arena, option_text(options, "show", ""), form, &style, option_flag(options, "verbose"),
+                    screen.stream, command->problems)) {
+        file_abandon(&screen);
+        return fail(command->problems, BAD_INPUT);
+    }
+    return file_commit(&screen, command->problems) ? DONE : fail(command->problems, FAILED);
+}
+
+static int run_command(Command *command, SweepRunner *runner, void *context) {
+    if (option_help(command->options)) {
+        bool scenario = option_positional_count(command->options) > 0;
+        options_print_help(command->specs, scenario ? OWN_OPTIONS : command->spec_count, usage_line, about, stdout);
+        return DONE;
+    }
+    if (option_given(command->options, "show")) return show(command);
+    if (!check_usage(command)) return fail(command->problems, BAD_USAGE);
+    int status = DONE;
+    Sweep *sweep = read_sweep(command, &status);
+    if (!sweep) return status;
+    if (option_given(command->options, "emit-sbatch")) {
+        int64_t jobs = option_count(command->options, "emit-sbatch", 1);
+        batch_write(stdout, command->arena, command->argc, command->argv, store_name(command),
+                    jobs < 1         ? 1
+                    : jobs > 1000000 ? 1000000
+                                     : (int)jobs);
+        return DONE;
+    }
+    return run_with_store(command, sweep, runner, context);
+}
+
+int command_sweep_with(int argc, char **argv, SweepRunner *runner, void *context) {
+    Arena *arena = arena_open();
+    Command command = read_command(arena, argc, argv);
+    int status = run_command(&command, runner, context);
+    arena_close(arena);
+    return status;
+}
+
+static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+    (void)context;
+    Crew *crew = crew_open(jobs, sweep_work, sweep);
+    Hands hands = hands_of_crew(crew);
+    bool ok = sweep_run(sweep, store, &hands, run);
+    crew_close(crew);
+    return ok;
+}
+
+int command_sweep(int argc, char **argv) { return command_sweep_with(argc, argv, run_here, NULL); }

@@ -1,0 +1,191 @@
+// Workers are forked, each at one end of a socket: a number goes in, a length and so many bytes come back.
+#include "scenarios/sweep/crew.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/check.h"
+
+typedef struct Worker {
+    pid_t process;
+    int socket;
+    int said; // its standard error, a file in memory
+    bool busy;
+    int64_t item;
+} Worker;
+
+struct Crew {
+    CrewWork *work;
+    void *context;
+    int size;
+    Worker *workers;
+};
+
+static bool receive_all(int socket, void *bytes, size_t count) {
+    for (size_t done = 0; done < count;) {
+        ssize_t got = recv(socket, (char *)bytes + done, count - done, 0);
+        if (got == 0 || (got < 0 && errno != EINTR)) return false;
+        if (got > 0) done += (size_t)got;
+    }
+    return true;
+}
+
+static bool send_all(int socket, const void *bytes, size_t count) {
+    for (size_t done = 0; done < count;) {
+        ssize_t sent = send(socket, (const char *)bytes + done, count - done, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR) return false;
+        if (sent > 0) done += (size_t)sent;
+    }
+    return true;
+}
+
+// ---- In the worker.
+
+static _Noreturn void work_until_closed(const Crew *crew, int socket) {
+    int64_t item;
+    while (receive_all(socket, &item, sizeof item)) {
+        Arena *arena = arena_open();
+        size_t bytes = 0;
+        char *answer = crew->work(crew->context, arena, item, &bytes);
+        uint64_t size = bytes;
+        if (!send_all(socket, &size, sizeof size) || !send_all(socket, answer, bytes)) break;
+        arena_close(arena);
+    }
+    _exit(0);
+}
+
+static _Noreturn void be_worker(const Crew *crew, int socket, int said, pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    dup2(said, STDERR_FILENO);
+    // Nothing of the parent's stays open here: no lock outlives it, and the others' sockets end with it.
+    if (socket > 3) close_range(3, (unsigned)socket - 1, 0);
+    close_range((unsigned)socket + 1, ~0U, 0);
+    work_until_closed(crew, socket);
+}
+
+// ---- In the parent.
+
+static void start(Crew *crew, Worker *worker) {
+    int ends[2];
+    pid_t parent = getpid();
+    *worker = (Worker){.socket = -1, .said = memfd_create("said", MFD_CLOEXEC)};
+    CHECK(worker->said >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    fflush(NULL);
+    worker->process = fork();
+    if (worker->process == 0) {
+        close(ends[0]);
+        be_worker(crew, ends[1], worker->said, parent);
+    }
+    close(ends[1]);
+    worker->socket = ends[0];
+    if (worker->process > 0) return;
+    fprintf(stderr, "error: no process can be started: %s\n", strerror(errno));
+    exit(1);
+}
+
+Crew *crew_open(int size, CrewWork *work, void *context) {
+    Crew *crew = malloc(sizeof *crew);
+    CHECK(crew && size > 0);
+    *crew = (Crew){work, context, size, calloc((size_t)size, sizeof(Worker))};
+    CHECK(crew->workers);
+    for (int i = 0; i < size; i++) crew->workers[i].socket = -1;
+    for (int i = 0; i < size; i++) start(crew, &crew->workers[i]);
+    return crew;
+}
+
+// Its exit status as waitpid gives it.
+static int end(Worker *worker) {
+    int status = 0;
+    close(worker->socket);
+    while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR) {}
+    return status;
+}
+
+void crew_close(Crew *crew) {
+    for (int i = 0; i < crew->size; i++) kill(crew->workers[i].process, SIGKILL);
+    for (int i = 0; i < crew->size; i++) {
+        end(&crew->workers[i]);
+        close(crew->workers[i].said);
+    }
+    free(crew->workers);
+    free(crew);
+}
+
+int crew_busy(const Crew *crew) {
+    int busy = 0;
+    for (int i = 0; i < crew->size; i++) busy += crew->workers[i].busy;
+    return busy;
+}
+
+bool crew_has_idle(const Crew *crew) { return crew_busy(crew) < crew->size; }
+
+void crew_give(Crew *crew, int64_t item) {
+    Worker *worker = crew->workers;
+    while (worker->busy) worker++;
+    CHECK(worker < crew->workers + crew->size);
+    worker->busy = true;
+    worker->item = item;
+    send_all(worker->socket, &item, sizeof item); // one that died meanwhile is met in crew_wait
+}
+
+// The last line that the worker wrote.
+static const char *last_words(Arena *arena, int said) {
+    off_t size = lseek(said, 0, SEEK_END), room = size < 2000 ? size : 2000;
+    char *text = arena_alloc(arena, (size_t)room + 1);
+    ssize_t got = pread(said, text, (size_t)room, size - room);
+    while (got > 0 && text[got - 1] == '\n') got--;
+    text[got > 0 ? got : 0] = '\0';
+    char *line = strrchr(text, '\n');
+    return line ? line + 1 : text;
+}
+
+static CrewAnswer obituary(Arena *arena, Worker *worker) {
+    CrewAnswer answer = {.item = worker->item};
+    int status = end(worker);
+    const char *words = last_words(arena, worker->said), *how;
+    if (WIFSIGNALED(status))
+        how = arena_printf(arena, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        how = arena_printf(arena, "exit status %d", WEXITSTATUS(status));
+    answer.reason = arena_printf(arena, "the process ended with %s%s%s", how, *words ? ": " : "", words);
+    answer.killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    close(worker->said);
+    return answer;
+}
+
+bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer) {
+    struct pollfd *polled = ARENA_ARRAY(arena, struct pollfd, crew->size);
+    for (int i = 0; i < crew->size; i++)
+        polled[i] = (struct pollfd){crew->workers[i].busy ? crew->workers[i].socket : -1, POLLIN, 0};
+    if (poll(polled, (nfds_t)crew->size, timeout_ms) <= 0) return false;
+    int i = 0;
+    while (!polled[i].revents) i++;
+    Worker *worker = &crew->workers[i];
+    uint64_t size = 0;
+    *answer = (CrewAnswer){.item = worker->item};
+    bool whole = receive_all(worker->socket, &size, sizeof size);
+    if (whole) {
+        answer->size = size;
+        answer->bytes = arena_alloc(arena, size);
+        whole = receive_all(worker->socket, answer->bytes, size);
+    }
+    if (!whole) {
+        *answer = obituary(arena, worker);
+        start(crew, worker);
+    }
+    worker->busy = false;
+    return true;
+}

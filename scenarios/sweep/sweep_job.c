@@ -1,0 +1,77 @@
+// A study said in options instead of a script.
+#include "models/hardware/kernel.h"
+#include "models/workload/job_options.h"
+#include "scenarios/sweep/sweep.h"
+
+static const Where command_line = {NULL, 0};
+
+// clang-format off
+const OptionSpec sweep_job_options[] = {
+    {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node)"},
+    {"gpus", OPTION_COUNT, "N", .help = "GPUs in the cluster"},
+    {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes (lockstep hw list fabric)"},
+    {"oversubscription", OPTION_QUANTITY, "N", .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
+    {"tokens", OPTION_COUNT, "N", .help = "tokens to train on: 2T"},
+    {"samples", OPTION_COUNT, "N", .help = "samples of the data set, instead of tokens"},
+    {"epochs", OPTION_COUNT, "N", .help = "passes over the samples"},
+    {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
+    {"currency", OPTION_TEXT, "NAME", .help = "of the price (default USD)"},
+};
+// clang-format on
+const int sweep_job_option_count = sizeof sweep_job_options / sizeof *sweep_job_options;
+
+const OptionSpec *sweep_job_specs(Arena *arena, int *count) {
+    const OptionSpec *specs =
+        options_join(arena, model_options, model_option_count, sweep_job_options, sweep_job_option_count, count);
+    return options_join(arena, specs, *count, job_options, job_option_count, count);
+}
+
+static const ClusterSpec *cluster_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
+                                               Problems *problems) {
+    const char *link_name = option_text(options, "fabric", NULL);
+    int64_t gpus = option_count(options, "gpus", 0);
+    const NodeType *node = find_node(arena, catalogue, option_text(options, "node", ""), command_line, problems);
+    const FabricLink *link = link_name ? find_link(arena, catalogue, link_name, command_line, problems) : NULL;
+    if (!node || (link_name && !link)) return NULL;
+    if (gpus < 1 || gpus > 1000000) {
+        problem_add(problems, command_line, "--gpus %lld is no number of GPUs from 1 to 1,000,000", (long long)gpus);
+        problem_hint(problems, "for example --gpus 64");
+        return NULL;
+    }
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    *group = (NodeGroup){.where = command_line, .type = node, .gpus = (int)gpus};
+    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
+    *spec = (ClusterSpec){.groups = group,
+                          .group_count = 1,
+                          .link = link,
+                          .fabric = FABRIC_FAT_TREE,
+                          .rail_optimised = link && link->transport == TRANSPORT_INFINIBAND,
+                          .oversubscription = option_quantity(options, "oversubscription", 1),
+                          .price_per_gpu_hour = option_quantity(options, "price", -1),
+                          .currency = option_text(options, "currency", NULL)};
+    if (spec->oversubscription >= 1) return spec;
+    problem_add(problems, command_line, "--oversubscription is below 1");
+    problem_hint(problems, "1 means none, 2 that leaves have twice as much bandwidth down as up");
+    return NULL;
+}
+
+StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
+                                    Problems *problems) {
+    int before = problem_count(problems);
+    const Model *model = model_from_options(arena, options, problems);
+    const ClusterSpec *cluster = cluster_from_options(arena, options, catalogue, problems);
+    if (!model || !cluster) return NULL;
+    StudySpec *study = ARENA_NEW(arena, StudySpec);
+    const Gpu *gpu = node_gpu(catalogue, cluster->groups[0].type, 0);
+    *study = (StudySpec){.scenario = "lockstep sweep",
+                         .catalogue = catalogue,
+                         .cluster = cluster,
+                         .training = training_from_options(arena, options, model, gpu, problems),
+                         .seeds = 1,
+                         .seed = (uint64_t)option_count(options, "seed", 1),
+                         .unfolded = option_flag(options, "unfolded")};
+    study->training.tokens = (double)option_count(options, "tokens", 0);
+    study->training.samples = (double)option_count(options, "samples", 0);
+    study->training.epochs = (double)option_count(options, "epochs", 0);
+    return problem_count(problems) == before ? study : NULL;
+}

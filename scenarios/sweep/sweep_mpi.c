@@ -1,0 +1,217 @@
+// lockstep-mpi: `lockstep sweep` over the ranks of an MPI job. Rank 0 reads the scenario, owns the store and hands out
+// points one by one; every other rank simulates them in a process of its own, so that a point can fail without the job.
+#include <errno.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "scenarios/sweep/command_sweep.h"
+#include "sim/check.h"
+
+enum { TAG_POINT = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
+enum { BAD_USAGE = 2, ID_ROOM = 24, PAUSE_US = 50, BUSY_LOOKS = 200, POINT_WAIT_MS = 50 };
+
+typedef struct Errand { // rank 0 to a worker
+    int64_t point;
+    char study[ID_ROOM]; // which the worker must know by the same name: same scenario, same engine
+} Errand;
+
+// ---- Rank 0.
+
+typedef struct Ranks {
+    int count; // workers: ranks 1 to count
+    bool *busy;
+    int64_t *point;
+    const char *study;
+} Ranks;
+
+static int ranks_busy(void *who) {
+    const Ranks *ranks = who;
+    int busy = 0;
+    for (int r = 1; r <= ranks->count; r++) busy += ranks->busy[r];
+    return busy;
+}
+
+static bool ranks_idle(void *who) { return ranks_busy(who) < ((Ranks *)who)->count; }
+
+static void ranks_give(void *who, int64_t point) {
+    Ranks *ranks = who;
+    int rank = 1;
+    while (ranks->busy[rank]) rank++;
+    Errand errand = {.point = point};
+    snprintf(errand.study, sizeof errand.study, "%s", ranks->study);
+    ranks->busy[rank] = true;
+    ranks->point[rank] = point;
+    MPI_Send(&errand, sizeof errand, MPI_BYTE, rank, TAG_POINT, MPI_COMM_WORLD);
+}
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// MPI waits by looking; after a while we look less often, and leave the core to others.
+static bool message_within(int timeout_ms, MPI_Status *status) {
+    double end = now_s() + timeout_ms / 1000.0;
+    for (int looks = 0, found = 0;; looks++) {
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, status);
+        if (found) return true;
+        if (now_s() > end) return false;
+        if (looks > BUSY_LOOKS && usleep(PAUSE_US) != 0 && errno == EINTR) return false;
+    }
+}
+
+static char *receive(Arena *arena, const MPI_Status *status, size_t *size) {
+    int bytes = 0;
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    char *text = arena_alloc(arena, (size_t)bytes + 1);
+    MPI_Recv(text, bytes, MPI_BYTE, status->MPI_SOURCE, status->MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    *size = (size_t)bytes;
+    return text;
+}
+
+static bool ranks_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
+    Ranks *ranks = who;
+    MPI_Status status;
+    size_t size;
+    if (!message_within(timeout_ms, &status)) return false;
+    char *text = receive(arena, &status, &size);
+    *answer = (CrewAnswer){.item = ranks->point[status.MPI_SOURCE], .size = size};
+    if (status.MPI_TAG == TAG_ANSWER)
+        answer->bytes = text;
+    else
+        answer->reason = text;
+    answer->killed = status.MPI_TAG == TAG_KILLED;
+    ranks->busy[status.MPI_SOURCE] = false;
+    return true;
+}
+
+static bool run_over_ranks(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+    Ranks *ranks = context;
+    (void)jobs;
+    ranks->study = sweep->stored.id;
+    Hands hands = {ranks, ranks_idle, ranks_busy, ranks_give, ranks_wait};
+    return sweep_run(sweep, store, &hands, run);
+}
+
+// Every worker says goodbye; answers that nobody waits for any more come before that.
+static void dismiss(const Ranks *ranks) {
+    Arena *scratch = arena_open();
+    for (int r = 1; r <= ranks->count; r++) MPI_Send(NULL, 0, MPI_BYTE, r, TAG_STOP, MPI_COMM_WORLD);
+    for (int left = ranks->count; left > 0;) {
+        MPI_Status status;
+        size_t size;
+        if (!message_within(1000, &status)) continue;
+        receive(scratch, &status, &size);
+        left -= status.MPI_TAG == TAG_BYE;
+    }
+    arena_close(scratch);
+}
+
+static int lead(int argc, char **argv, int size) {
+    Ranks ranks = {.count = size - 1};
+    ranks.busy = calloc((size_t)size, sizeof *ranks.busy);
+    ranks.point = calloc((size_t)size, sizeof *ranks.point);
+    CHECK(ranks.busy && ranks.point);
+    int status = BAD_USAGE;
+    if (size < 2) {
+        fprintf(stderr, "error: one rank cannot hand out work to others\n"
+                        "  hint: mpirun -n 5 lockstep-mpi sweep … has four that work\n");
+    } else {
+        status = command_sweep_with(argc, argv, run_over_ranks, &ranks);
+        dismiss(&ranks);
+    }
+    free(ranks.busy);
+    free(ranks.point);
+    return status;
+}
+
+// ---- The others.
+
+static void say(int tag, const char *bytes, size_t size) {
+    MPI_Send(bytes, (int)size, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+}
+
+// Answers one errand; false when told to stop on the way.
+static bool do_errand(Crew *crew, const Errand *errand) {
+    Arena *scratch = arena_open();
+    CrewAnswer answer;
+    bool told_to_stop = false;
+    crew_give(crew, errand->point);
+    while (!crew_wait(crew, scratch, POINT_WAIT_MS, &answer) && !told_to_stop) {
+        int found = 0;
+        MPI_Iprobe(0, TAG_STOP, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        told_to_stop = found;
+    }
+    if (!told_to_stop && answer.bytes) say(TAG_ANSWER, answer.bytes, answer.size);
+    if (!told_to_stop && !answer.bytes)
+        say(answer.killed ? TAG_KILLED : TAG_ENDED, answer.reason, strlen(answer.reason) + 1);
+    arena_close(scratch);
+    return !told_to_stop;
+}
+
+// What is wrong with the command line or the scenario, rank 0 says.
+static Sweep *read_quietly(Arena *arena, int argc, char **argv) {
+    int kept = dup(STDERR_FILENO), status;
+    FILE *nowhere = fopen("/dev/null", "w");
+    CHECK(kept >= 0 && nowhere);
+    dup2(fileno(nowhere), STDERR_FILENO);
+    Sweep *sweep = sweep_of_command_line(arena, argc, argv, &status);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    fclose(nowhere);
+    return sweep;
+}
+
+static void follow(int argc, char **argv) {
+    static const char strange[] = "this rank reads another scenario, or is another build of lockstep-mpi";
+    Arena *arena = arena_open();
+    signal(SIGINT, SIG_IGN); // rank 0 decides when to stop
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    Sweep *sweep = read_quietly(arena, argc, argv);
+    Crew *crew = sweep ? crew_open(1, sweep_work, sweep) : NULL;
+    for (bool going = true; going;) {
+        MPI_Status status;
+        size_t size;
+        if (!message_within(1000, &status)) continue;
+        Arena *scratch = arena_open();
+        char *bytes = receive(scratch, &status, &size);
+        Errand errand = {0};
+        if (size == sizeof errand) memcpy(&errand, bytes, size);
+        if (status.MPI_TAG == TAG_STOP)
+            going = false;
+        else if (!sweep || strcmp(sweep->stored.id, errand.study) != 0)
+            say(TAG_ENDED, strange, sizeof strange);
+        else if (!do_errand(crew, &errand))
+            going = true; // the message to stop is still to be received
+        arena_close(scratch);
+    }
+    say(TAG_BYE, NULL, 0);
+    if (crew) crew_close(crew);
+    arena_close(arena);
+}
+
+int main(int argc, char **argv) {
+    int rank, size, status = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc < 2 || strcmp(argv[1], "sweep") != 0) {
+        if (rank == 0)
+            fprintf(stderr, "usage: mpirun -n N lockstep-mpi sweep …\n"
+                            "The same as lockstep sweep; N - 1 ranks simulate. lockstep sweep --help says more.\n");
+        status = BAD_USAGE;
+    } else if (rank == 0) {
+        status = lead(argc - 1, argv + 1, size);
+    } else if (size > 1) {
+        follow(argc - 1, argv + 1);
+    }
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,145 @@
+// The loop of a sweep. Signals stop it between two answers; what has come in is stored then.
+#include "scenarios/sweep/sweep_run.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define WAIT_MS 100
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_stop(int number) { stop_signal = number; }
+
+static const int stopping[] = {SIGINT, SIGTERM, SIGUSR1};
+enum { STOPPING = sizeof stopping / sizeof *stopping };
+
+static void catch_signals(struct sigaction *before) {
+    struct sigaction action = {.sa_handler = on_stop};
+    stop_signal = 0;
+    for (int i = 0; i < STOPPING; i++) sigaction(stopping[i], &action, &before[i]);
+}
+
+static void release_signals(const struct sigaction *before) {
+    for (int i = 0; i < STOPPING; i++) sigaction(stopping[i], &before[i], NULL);
+}
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// ---- Hands of this machine.
+
+static bool crew_hands_idle(void *who) { return crew_has_idle(who); }
+static int crew_hands_busy(void *who) { return crew_busy(who); }
+static void crew_hands_give(void *who, int64_t point) { crew_give(who, point); }
+static bool crew_hands_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
+    return crew_wait(who, arena, timeout_ms, answer);
+}
+
+Hands hands_of_crew(Crew *crew) {
+    return (Hands){crew, crew_hands_idle, crew_hands_busy, crew_hands_give, crew_hands_wait};
+}
+
+char *sweep_work(void *context, Arena *arena, int64_t point, size_t *bytes) {
+    StoreRow row = sweep_point(context, arena, point);
+    return store_row_pack(arena, &row, bytes);
+}
+
+// ---- The loop.
+
+typedef struct Loop {
+    Sweep *sweep;
+    Store *store;
+    const Hands *hands;
+    SweepRun *run;
+    int64_t next;  // point not yet looked at
+    int64_t again; // a point whose worker was killed, or -1
+    int64_t tried_again;
+} Loop;
+
+static bool is_stored(const Loop *loop, int64_t point) {
+    Arena *scratch = arena_open();
+    bool stored = store_has(loop->store, sweep_key(loop->sweep, scratch, point));
+    arena_close(scratch);
+    return stored;
+}
+
+static void count_points(Loop *loop) {
+    SweepRun *run = loop->run;
+    for (int64_t p = run->shard; p < loop->sweep->point_count; p += run->shard_count) {
+        run->total++;
+        run->before += is_stored(loop, p);
+    }
+    run->done = run->before;
+}
+
+// The next point that the store lacks; -1: none is left.
+static int64_t next_point(Loop *loop) {
+    int64_t again = loop->again;
+    loop->again = -1;
+    if (again >= 0) return again;
+    while (loop->next < loop->sweep->point_count) {
+        int64_t point = loop->next;
+        loop->next += loop->run->shard_count;
+        if (!is_stored(loop, point)) return point;
+    }
+    return -1;
+}
+
+static bool give_out(Loop *loop) {
+    while (loop->hands->has_idle(loop->hands->who)) {
+        int64_t point = next_point(loop);
+        if (point < 0) break;
+        loop->hands->give(loop->hands->who, point);
+    }
+    return loop->hands->busy(loop->hands->who) > 0;
+}
+
+static bool take(Loop *loop, Arena *arena, const CrewAnswer *answer) {
+    // Who kills a process from outside (too little memory, an operator) seldom means the point: once more, then.
+    if (!answer->bytes && answer->killed && loop->tried_again != answer->item) {
+        loop->again = loop->tried_again = answer->item;
+        return true;
+    }
+    StoreRow row = answer->bytes ? store_row_unpack(arena, answer->bytes, answer->size)
+                                 : sweep_failed_point(loop->sweep, arena, answer->item, answer->reason);
+    loop->run->done++;
+    loop->run->impossible += strcmp(row.texts[ROW_STATUS], "impossible") == 0;
+    loop->run->failed += !answer->bytes;
+    return store_put(loop->store, &row);
+}
+
+static bool run_loop(Loop *loop) {
+    Progress progress = progress_begin(loop->run->total, loop->run->before, loop->run->quiet);
+    bool ok = true;
+    while (ok && !stop_signal && give_out(loop)) {
+        Arena *scratch = arena_open();
+        CrewAnswer answer;
+        if (loop->hands->wait(loop->hands->who, scratch, WAIT_MS, &answer)) {
+            if (!stop_signal) give_out(loop); // whoever answered works on while this is stored
+            ok = take(loop, scratch, &answer);
+        }
+        ok = ok && store_commit_when_due(loop->store);
+        progress_show(&progress, loop->run->done, loop->run->failed);
+        arena_close(scratch);
+    }
+    progress_end(&progress);
+    return ok && store_commit(loop->store);
+}
+
+bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run) {
+    Loop loop = {sweep, store, hands, run, .next = run->shard, .again = -1, .tried_again = -1};
+    struct sigaction before[STOPPING];
+    double started = now_s();
+    catch_signals(before);
+    bool ok = store_put_study(store, &sweep->stored);
+    if (ok) count_points(&loop);
+    ok = ok && run_loop(&loop);
+    run->stopped_by = run->done < run->total ? stop_signal : 0;
+    release_signals(before);
+    run->seconds = now_s() - started;
+    return ok;
+}

@@ -1,0 +1,34 @@
+// Running a sweep: what the store lacks is given out, and what comes back is stored.
+#ifndef LOCKSTEP_SCENARIOS_SWEEP_RUN_H
+#define LOCKSTEP_SCENARIOS_SWEEP_RUN_H
+
+#include "results/progress.h"
+#include "scenarios/sweep/crew.h"
+#include "scenarios/sweep/sweep.h"
+
+// Whoever does the work: processes of this machine (crew.h), or ranks of an MPI job.
+typedef struct Hands {
+    void *who;
+    bool (*has_idle)(void *who);
+    int (*busy)(void *who);
+    void (*give)(void *who, int64_t point);
+    bool (*wait)(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer);
+} Hands;
+
+Hands hands_of_crew(Crew *crew);
+// What a worker does: context is a Sweep, the answer a packed row.
+char *sweep_work(void *context, Arena *arena, int64_t point, size_t *bytes);
+
+typedef struct SweepRun {
+    int shard, shard_count; // points whose number leaves `shard` when divided
+    bool quiet;
+    int64_t total, before; // points of this shard, and those of them already in the store
+    int64_t done, impossible, failed;
+    int stopped_by; // signal, or 0
+    double seconds;
+} SweepRun;
+
+// False after a problem with the store.
+bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run);
+
+#endif
