@@ -28,7 +28,7 @@ typedef struct UniqueId {
 typedef void *Communicator;
 
 static struct {
-    void *library;
+    void *handle;
     const char *(*error)(int);
     int (*version)(int *);
     int (*unique_id)(UniqueId *);
@@ -59,7 +59,7 @@ static const struct {
              {&nccl.receive, "ncclRecv"}};
 
 static bool load_nccl(void) {
-    if (nccl.library) return true;
+    if (nccl.handle) return true;
     void *library = dlopen("libnccl.so.2", RTLD_NOW);
     if (!library) return false;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -67,7 +67,7 @@ static bool load_nccl(void) {
         if (!found) return false;
         memcpy(calls[i].place, &found, sizeof found);
     }
-    nccl.library = library;
+    nccl.handle = library;
     return true;
 }
 

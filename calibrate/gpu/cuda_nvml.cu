@@ -16,7 +16,7 @@ typedef int (*NvmlVersion)(char *text, unsigned text_bytes);
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, TEMPERATURE_GPU = 0 };
 
 static struct {
-    void *library, *device;
+    void *handle, *device;
     NvmlClock clock, most_clock;
     NvmlNumber watts, limit;
     NvmlTemperature celsius;
@@ -28,20 +28,20 @@ void nvml_open(const char *bus_id, BenchMachine *machine) {
     unsigned number = 0;
     char driver[32] = "";
     memset(&nvml, 0, sizeof nvml);
-    nvml.library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-    if (!nvml.library) return;
-    NvmlCall start = (NvmlCall)dlsym(nvml.library, "nvmlInit_v2");
-    NvmlByBus by_bus = (NvmlByBus)dlsym(nvml.library, "nvmlDeviceGetHandleByPciBusId_v2");
-    NvmlNumber generation = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetMaxPcieLinkGeneration");
-    NvmlNumber lanes = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetMaxPcieLinkWidth");
-    NvmlVersion version = (NvmlVersion)dlsym(nvml.library, "nvmlSystemGetDriverVersion");
-    nvml.clock = (NvmlClock)dlsym(nvml.library, "nvmlDeviceGetClockInfo");
-    nvml.most_clock = (NvmlClock)dlsym(nvml.library, "nvmlDeviceGetMaxClockInfo");
-    nvml.watts = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetPowerUsage");
-    nvml.limit = (NvmlNumber)dlsym(nvml.library, "nvmlDeviceGetEnforcedPowerLimit");
-    nvml.celsius = (NvmlTemperature)dlsym(nvml.library, "nvmlDeviceGetTemperature");
-    nvml.reasons = (NvmlReasons)dlsym(nvml.library, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    nvml.shut_down = (NvmlCall)dlsym(nvml.library, "nvmlShutdown");
+    nvml.handle = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    if (!nvml.handle) return;
+    NvmlCall start = (NvmlCall)dlsym(nvml.handle, "nvmlInit_v2");
+    NvmlByBus by_bus = (NvmlByBus)dlsym(nvml.handle, "nvmlDeviceGetHandleByPciBusId_v2");
+    NvmlNumber generation = (NvmlNumber)dlsym(nvml.handle, "nvmlDeviceGetMaxPcieLinkGeneration");
+    NvmlNumber lanes = (NvmlNumber)dlsym(nvml.handle, "nvmlDeviceGetMaxPcieLinkWidth");
+    NvmlVersion version = (NvmlVersion)dlsym(nvml.handle, "nvmlSystemGetDriverVersion");
+    nvml.clock = (NvmlClock)dlsym(nvml.handle, "nvmlDeviceGetClockInfo");
+    nvml.most_clock = (NvmlClock)dlsym(nvml.handle, "nvmlDeviceGetMaxClockInfo");
+    nvml.watts = (NvmlNumber)dlsym(nvml.handle, "nvmlDeviceGetPowerUsage");
+    nvml.limit = (NvmlNumber)dlsym(nvml.handle, "nvmlDeviceGetEnforcedPowerLimit");
+    nvml.celsius = (NvmlTemperature)dlsym(nvml.handle, "nvmlDeviceGetTemperature");
+    nvml.reasons = (NvmlReasons)dlsym(nvml.handle, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    nvml.shut_down = (NvmlCall)dlsym(nvml.handle, "nvmlShutdown");
     if (!start || !by_bus || start() != 0 || by_bus(bus_id, &nvml.device) != 0) {
         nvml.device = NULL;
         return;
@@ -69,6 +69,6 @@ void nvml_sensors(BenchSensors *sensors) {
 
 void nvml_close(void) {
     if (nvml.device && nvml.shut_down) nvml.shut_down();
-    if (nvml.library) dlclose(nvml.library);
+    if (nvml.handle) dlclose(nvml.handle);
     memset(&nvml, 0, sizeof nvml);
 }
