@@ -9,25 +9,10 @@
 #include "results/tables.h"
 #include "results/view.h"
 
-static void text_member(JsonWriter *json, const char *key, const char *text) {
-    json_key(json, key);
-    json_write_text(json, text);
-}
-
-static void number_member(JsonWriter *json, const char *key, double number) {
-    json_key(json, key);
-    json_write_number(json, number);
-}
-
-static void integer_member(JsonWriter *json, const char *key, int64_t number) {
-    json_key(json, key);
-    json_write_integer(json, number);
-}
-
 static void digest_member(JsonWriter *json, uint64_t digest) {
     char text[17];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)digest);
-    text_member(json, "digest", text);
+    json_text_member(json, "digest", text);
 }
 
 // As text where readers that keep numbers in doubles would lose bits of it.
@@ -35,9 +20,9 @@ static void seed_member(JsonWriter *json, uint64_t seed) {
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
     if (seed <= UINT64_C(1) << 53)
-        integer_member(json, "seed", (int64_t)seed);
+        json_integer_member(json, "seed", (int64_t)seed);
     else
-        text_member(json, "seed", text);
+        json_text_member(json, "seed", text);
 }
 
 // A key stands once in an object: of names that repeat the first is written.
@@ -51,7 +36,7 @@ static void named_values_member(JsonWriter *json, const char *key, const NamedVa
     json_key(json, key);
     json_begin_object(json);
     for (int i = 0; i < count; i++)
-        if (!is_repeated(values, i)) number_member(json, values[i].name, values[i].value);
+        if (!is_repeated(values, i)) json_number_member(json, values[i].name, values[i].value);
     json_end_object(json);
 }
 
@@ -62,9 +47,9 @@ static void parameters_member(JsonWriter *json, const RecordPoint *point) {
         const RecordParameter *parameter = &point->parameters[i];
         if (point_parameter(point, parameter->name) != parameter) continue;
         if (isfinite(parameter->number))
-            number_member(json, parameter->name, parameter->number);
+            json_number_member(json, parameter->name, parameter->number);
         else
-            text_member(json, parameter->name, parameter->text);
+            json_text_member(json, parameter->name, parameter->text);
     }
     json_end_object(json);
 }
@@ -72,18 +57,18 @@ static void parameters_member(JsonWriter *json, const RecordPoint *point) {
 static void step_time_member(JsonWriter *json, const RecordPoint *point) {
     json_key(json, "step_time_s");
     json_begin_object(json);
-    number_member(json, "p5", if_ran(point, point->step_p5_s));
-    number_member(json, "p50", if_ran(point, point->step_p50_s));
-    number_member(json, "p95", if_ran(point, point->step_p95_s));
+    json_number_member(json, "p5", if_ran(point, point->step_p5_s));
+    json_number_member(json, "p50", if_ran(point, point->step_p50_s));
+    json_number_member(json, "p95", if_ran(point, point->step_p95_s));
     json_end_object(json);
 }
 
 static void memory_member(JsonWriter *json, const RecordPoint *point) {
     json_key(json, "memory_bytes");
     json_begin_object(json);
-    number_member(json, "peak", point->memory_peak_bytes);
-    number_member(json, "capacity", point->memory_capacity_bytes);
-    if (point->memory_peak_at) text_member(json, "peak_at", point->memory_peak_at);
+    json_number_member(json, "peak", point->memory_peak_bytes);
+    json_number_member(json, "capacity", point->memory_capacity_bytes);
+    if (point->memory_peak_at) json_text_member(json, "peak_at", point->memory_peak_at);
     named_values_member(json, "by_class", point->memory, point->memory_count);
     json_end_object(json);
 }
@@ -94,10 +79,10 @@ static void prices_member(JsonWriter *json, const RecordPoint *point) {
     for (int i = 0; i < point->price_count; i++) {
         const DatedPrice *price = &point->prices[i];
         json_begin_object(json);
-        text_member(json, "name", price->name);
-        text_member(json, "date", price->date);
-        text_member(json, "kind", price->kind);
-        text_member(json, "source", price->source);
+        json_text_member(json, "name", price->name);
+        json_text_member(json, "date", price->date);
+        json_text_member(json, "kind", price->kind);
+        json_text_member(json, "source", price->source);
         json_end_object(json);
     }
     json_end_list(json);
@@ -107,17 +92,17 @@ static void prices_member(JsonWriter *json, const RecordPoint *point) {
 static void cost_member(JsonWriter *json, const RecordPoint *point) {
     json_key(json, "cost");
     json_begin_object(json);
-    number_member(json, "amount", if_ran(point, point->cost_per_run));
-    text_member(json, "currency", point->currency);
-    number_member(json, "per_hour", point->cost_per_hour);
-    number_member(json, "per_month", point->cost_per_month);
-    number_member(json, "per_run", if_ran(point, point->cost_per_run));
-    number_member(json, "per_step", if_ran(point, point->cost_per_step));
+    json_number_member(json, "amount", if_ran(point, point->cost_per_run));
+    json_text_member(json, "currency", point->currency);
+    json_number_member(json, "per_hour", point->cost_per_hour);
+    json_number_member(json, "per_month", point->cost_per_month);
+    json_number_member(json, "per_run", if_ran(point, point->cost_per_run));
+    json_number_member(json, "per_step", if_ran(point, point->cost_per_step));
     named_values_member(json, "lines_per_hour", point->cost_lines, point->cost_line_count);
     if (point->rent_per_hour > 0) {
-        number_member(json, "rent_per_hour", point->rent_per_hour);
-        number_member(json, "break_even_utilisation", point->break_even_utilisation);
-        number_member(json, "payback_months", point->payback_months);
+        json_number_member(json, "rent_per_hour", point->rent_per_hour);
+        json_number_member(json, "break_even_utilisation", point->break_even_utilisation);
+        json_number_member(json, "payback_months", point->payback_months);
     }
     prices_member(json, point);
     json_end_object(json);
@@ -130,27 +115,27 @@ static void layout_member(JsonWriter *json, const RecordPoint *point) {
         return;
     }
     json_begin_object(json);
-    integer_member(json, "tp", point->tp);
-    integer_member(json, "pp", point->pp);
-    integer_member(json, "vpp", point->vpp);
-    integer_member(json, "dp", point->dp);
-    integer_member(json, "cp", point->cp);
-    integer_member(json, "ep", point->ep);
-    integer_member(json, "zero", point->zero);
-    number_member(json, "micro_batch", point->micro_batch);
-    number_member(json, "global_batch", point->global_batch);
+    json_integer_member(json, "tp", point->tp);
+    json_integer_member(json, "pp", point->pp);
+    json_integer_member(json, "vpp", point->vpp);
+    json_integer_member(json, "dp", point->dp);
+    json_integer_member(json, "cp", point->cp);
+    json_integer_member(json, "ep", point->ep);
+    json_integer_member(json, "zero", point->zero);
+    json_number_member(json, "micro_batch", point->micro_batch);
+    json_number_member(json, "global_batch", point->global_batch);
     json_end_object(json);
 }
 
 // Only where failures or checkpoints were counted in.
 static void life_members(JsonWriter *json, const RecordPoint *point) {
     if (!(if_ran(point, point->goodput) > 0)) return;
-    number_member(json, "goodput", point->goodput);
+    json_number_member(json, "goodput", point->goodput);
     if (!isfinite(point->days_p5)) return;
     json_key(json, "days_range");
     json_begin_object(json);
-    number_member(json, "p5", point->days_p5);
-    number_member(json, "p95", point->days_p95);
+    json_number_member(json, "p5", point->days_p5);
+    json_number_member(json, "p95", point->days_p95);
     json_end_object(json);
 }
 
@@ -160,31 +145,31 @@ static void point_members(JsonWriter *json, const RecordPoint *point) {
     json_key(json, "ran");
     json_write_bool(json, point->ran);
     if (!point->ran) {
-        text_member(json, "why_not", point->why_not);
-        text_member(json, "smallest_change", point->smallest_change);
+        json_text_member(json, "why_not", point->why_not);
+        json_text_member(json, "smallest_change", point->smallest_change);
     }
-    integer_member(json, "gpus", point->gpu_count);
-    integer_member(json, "nodes", point->node_count);
+    json_integer_member(json, "gpus", point->gpu_count);
+    json_integer_member(json, "nodes", point->node_count);
     step_time_member(json, point);
-    if (if_ran(point, point->samples_per_s) > 0) number_member(json, "samples_per_s", point->samples_per_s);
-    if (if_ran(point, point->tokens_per_s) > 0) number_member(json, "tokens_per_s", point->tokens_per_s);
-    number_member(json, "mfu", if_ran(point, point->mfu));
-    number_member(json, "hfu", if_ran(point, point->hfu));
-    number_member(json, "scaling_efficiency", if_ran(point, point->efficiency_vs_one_gpu));
-    number_member(json, "efficiency_vs_ideal", if_ran(point, point->efficiency_vs_ideal));
-    number_member(json, "flops_per_step", if_ran(point, point->flops_per_step));
+    if (if_ran(point, point->samples_per_s) > 0) json_number_member(json, "samples_per_s", point->samples_per_s);
+    if (if_ran(point, point->tokens_per_s) > 0) json_number_member(json, "tokens_per_s", point->tokens_per_s);
+    json_number_member(json, "mfu", if_ran(point, point->mfu));
+    json_number_member(json, "hfu", if_ran(point, point->hfu));
+    json_number_member(json, "scaling_efficiency", if_ran(point, point->efficiency_vs_one_gpu));
+    json_number_member(json, "efficiency_vs_ideal", if_ran(point, point->efficiency_vs_ideal));
+    json_number_member(json, "flops_per_step", if_ran(point, point->flops_per_step));
     memory_member(json, point);
     named_values_member(json, "exposed_s", point->exposed, point->ran ? point->exposed_count : 0);
     cost_member(json, point);
-    number_member(json, "days", if_ran(point, point->days));
+    json_number_member(json, "days", if_ran(point, point->days));
     life_members(json, point);
-    number_member(json, "steps", point->steps);
-    number_member(json, "energy_kwh", if_ran(point, point->energy_kwh));
-    number_member(json, "power_watts", if_ran(point, point->power_watts));
-    number_member(json, "peak_watts", if_ran(point, point->peak_watts));
-    number_member(json, "carbon_kg", if_ran(point, point->carbon_kg));
+    json_number_member(json, "steps", point->steps);
+    json_number_member(json, "energy_kwh", if_ran(point, point->energy_kwh));
+    json_number_member(json, "power_watts", if_ran(point, point->power_watts));
+    json_number_member(json, "peak_watts", if_ran(point, point->peak_watts));
+    json_number_member(json, "carbon_kg", if_ran(point, point->carbon_kg));
     layout_member(json, point);
-    integer_member(json, "event_count", point->event_count);
+    json_integer_member(json, "event_count", point->event_count);
 }
 
 static void points_member(JsonWriter *json, const Record *record) {
@@ -205,12 +190,12 @@ static void published_member(JsonWriter *json, const Record *record) {
     for (int i = 0; i < record->published_count; i++) {
         const Published *figure = &record->published[i];
         json_begin_object(json);
-        text_member(json, "name", figure->name);
-        text_member(json, "unit", figure->unit);
-        number_member(json, "published", figure->published);
-        number_member(json, "simulated", figure->simulated);
-        number_member(json, "error", figure->simulated / figure->published - 1);
-        text_member(json, "source", figure->source);
+        json_text_member(json, "name", figure->name);
+        json_text_member(json, "unit", figure->unit);
+        json_number_member(json, "published", figure->published);
+        json_number_member(json, "simulated", figure->simulated);
+        json_number_member(json, "error", figure->simulated / figure->published - 1);
+        json_text_member(json, "source", figure->source);
         json_end_object(json);
     }
     json_end_list(json);
@@ -223,14 +208,14 @@ static void assumptions_member(JsonWriter *json, const Record *record) {
     for (int i = 0; i < record->assumption_count; i++) {
         const Assumption *assumption = &record->assumptions[i];
         json_begin_object(json);
-        text_member(json, "name", assumption->name);
+        json_text_member(json, "name", assumption->name);
         if (isfinite(assumption->value))
-            number_member(json, "value", assumption->value);
+            json_number_member(json, "value", assumption->value);
         else
-            text_member(json, "value", assumption->text);
-        text_member(json, "unit", assumption->unit);
-        text_member(json, "source", assumption->source);
-        text_member(json, "kind", assumption->kind);
+            json_text_member(json, "value", assumption->text);
+        json_text_member(json, "unit", assumption->unit);
+        json_text_member(json, "source", assumption->source);
+        json_text_member(json, "kind", assumption->kind);
         json_end_object(json);
     }
     json_end_list(json);
@@ -246,9 +231,9 @@ static void notes_member(JsonWriter *json, const Record *record) {
 void results_write_json(FILE *out, const Record *record) {
     JsonWriter json = json_writer(out, 2);
     json_begin_object(&json);
-    integer_member(&json, "format_version", 1);
-    text_member(&json, "title", record->title);
-    text_member(&json, "scenario", record->scenario);
+    json_integer_member(&json, "format_version", 1);
+    json_text_member(&json, "title", record->title);
+    json_text_member(&json, "scenario", record->scenario);
     seed_member(&json, record->seed);
     digest_member(&json, record->digest);
     if (record->point_count == 1) point_members(&json, &record->points[0]);

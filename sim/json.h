@@ -56,4 +56,25 @@ void json_write_number(JsonWriter *writer,
 void json_write_integer(JsonWriter *writer, int64_t number);
 void json_write_bool(JsonWriter *writer, bool value);
 
+// A key with its value.
+static inline void json_text_member(JsonWriter *writer, const char *key, const char *text) {
+    json_key(writer, key);
+    json_write_text(writer, text);
+}
+
+static inline void json_number_member(JsonWriter *writer, const char *key, double number) {
+    json_key(writer, key);
+    json_write_number(writer, number);
+}
+
+static inline void json_integer_member(JsonWriter *writer, const char *key, int64_t number) {
+    json_key(writer, key);
+    json_write_integer(writer, number);
+}
+
+static inline void json_bool_member(JsonWriter *writer, const char *key, bool value) {
+    json_key(writer, key);
+    json_write_bool(writer, value);
+}
+
 #endif

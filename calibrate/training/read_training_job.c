@@ -8,7 +8,7 @@
 
 // What a framework's benchmarks mean by a name: the first form of a network, or one of its own.
 typedef struct OwnModel {
-    const char *framework, *model, *library;
+    const char *framework, *model, *name_here;
 } OwnModel;
 static const OwnModel own_models[] = {
     {"mxnet", "alexnet", "alexnet-mxnet"}, // 203 MB of weights, not 244
@@ -27,7 +27,7 @@ static const char *library_name(const Row *row) {
         *size_in_name = '\0';
     for (size_t i = 0; i < sizeof own_models / sizeof *own_models; i++)
         if (says(row, FRAMEWORK_NAME, own_models[i].framework) && strcasecmp(name, own_models[i].model) == 0)
-            return own_models[i].library;
+            return own_models[i].name_here;
     return name;
 }
 

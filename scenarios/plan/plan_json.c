@@ -5,26 +5,6 @@
 #include "scenarios/plan/plan_answer.h"
 #include "sim/json.h"
 
-static void number_member(JsonWriter *json, const char *key, double value) {
-    json_key(json, key);
-    json_write_number(json, value);
-}
-
-static void text_member(JsonWriter *json, const char *key, const char *value) {
-    json_key(json, key);
-    json_write_text(json, value);
-}
-
-static void integer_member(JsonWriter *json, const char *key, int64_t value) {
-    json_key(json, key);
-    json_write_integer(json, value);
-}
-
-static void bool_member(JsonWriter *json, const char *key, bool value) {
-    json_key(json, key);
-    json_write_bool(json, value);
-}
-
 static void index_member(JsonWriter *json, const char *key, int index) {
     json_key(json, key);
     if (index >= 0)
@@ -36,7 +16,7 @@ static void index_member(JsonWriter *json, const char *key, int index) {
 static void named_members(JsonWriter *json, const char *key, const NamedValue *values, int count) {
     json_key(json, key);
     json_begin_object(json);
-    for (int i = 0; i < count; i++) number_member(json, values[i].name, values[i].value);
+    for (int i = 0; i < count; i++) json_number_member(json, values[i].name, values[i].value);
     json_end_object(json);
 }
 
@@ -44,39 +24,39 @@ static void layout_member(JsonWriter *json, const PlanRow *row) {
     const RecordPoint *point = &row->point;
     json_key(json, "layout");
     json_begin_object(json);
-    integer_member(json, "tp", point->tp);
-    integer_member(json, "pp", point->pp);
-    integer_member(json, "vpp", point->vpp);
-    integer_member(json, "cp", point->cp);
-    integer_member(json, "ep", point->ep);
-    integer_member(json, "dp", point->dp);
-    integer_member(json, "zero", point->zero);
-    number_member(json, "micro_batch", point->micro_batch);
-    number_member(json, "global_batch", point->global_batch);
-    text_member(json, "recompute", recompute_name(row->training.recompute));
-    text_member(json, "schedule", schedule_name(row->training.schedule));
-    bool_member(json, "sequence_parallel", row->training.layout.sequence_parallel);
+    json_integer_member(json, "tp", point->tp);
+    json_integer_member(json, "pp", point->pp);
+    json_integer_member(json, "vpp", point->vpp);
+    json_integer_member(json, "cp", point->cp);
+    json_integer_member(json, "ep", point->ep);
+    json_integer_member(json, "dp", point->dp);
+    json_integer_member(json, "zero", point->zero);
+    json_number_member(json, "micro_batch", point->micro_batch);
+    json_number_member(json, "global_batch", point->global_batch);
+    json_text_member(json, "recompute", recompute_name(row->training.recompute));
+    json_text_member(json, "schedule", schedule_name(row->training.schedule));
+    json_bool_member(json, "sequence_parallel", row->training.layout.sequence_parallel);
     json_end_object(json);
 }
 
 static void time_members(JsonWriter *json, const RecordPoint *point) {
     json_key(json, "step_time_s");
     json_begin_object(json);
-    number_member(json, "p5", point->step_p5_s);
-    number_member(json, "p50", point->step_p50_s);
-    number_member(json, "p95", point->step_p95_s);
+    json_number_member(json, "p5", point->step_p5_s);
+    json_number_member(json, "p50", point->step_p50_s);
+    json_number_member(json, "p95", point->step_p95_s);
     json_end_object(json);
-    if (point->tokens_per_s > 0) number_member(json, "tokens_per_s", point->tokens_per_s);
-    number_member(json, "samples_per_s", point->samples_per_s);
-    number_member(json, "mfu", point->mfu);
-    number_member(json, "hfu", point->hfu);
-    number_member(json, "scaling_efficiency", point->efficiency_vs_ideal);
-    number_member(json, "steps", point->steps);
-    number_member(json, "days", point->days);
+    if (point->tokens_per_s > 0) json_number_member(json, "tokens_per_s", point->tokens_per_s);
+    json_number_member(json, "samples_per_s", point->samples_per_s);
+    json_number_member(json, "mfu", point->mfu);
+    json_number_member(json, "hfu", point->hfu);
+    json_number_member(json, "scaling_efficiency", point->efficiency_vs_ideal);
+    json_number_member(json, "steps", point->steps);
+    json_number_member(json, "days", point->days);
     if (point->goodput > 0) {
-        number_member(json, "goodput", point->goodput);
-        number_member(json, "days_p5", point->days_p5);
-        number_member(json, "days_p95", point->days_p95);
+        json_number_member(json, "goodput", point->goodput);
+        json_number_member(json, "days_p5", point->days_p5);
+        json_number_member(json, "days_p95", point->days_p95);
     }
 }
 
@@ -84,26 +64,26 @@ static void run_members(JsonWriter *json, const PlanAnswer *answer, const PlanRo
     const RecordPoint *point = &row->point;
     layout_member(json, row);
     time_members(json, point);
-    number_member(json, "energy_kwh", point->energy_kwh);
+    json_number_member(json, "energy_kwh", point->energy_kwh);
     json_key(json, "cost");
     json_begin_object(json);
-    number_member(json, "amount", point->cost_per_run);
-    text_member(json, "currency", point->currency);
+    json_number_member(json, "amount", point->cost_per_run);
+    json_text_member(json, "currency", point->currency);
     json_key(json, "prices");
     json_begin_list(json);
     for (int i = 0; i < point->price_count; i++) {
         json_begin_object(json);
-        text_member(json, "name", point->prices[i].name);
-        text_member(json, "date", point->prices[i].date);
+        json_text_member(json, "name", point->prices[i].name);
+        json_text_member(json, "date", point->prices[i].date);
         json_end_object(json);
     }
     json_end_list(json);
     json_end_object(json);
-    number_member(json, "carbon_kg", point->carbon_kg);
+    json_number_member(json, "carbon_kg", point->carbon_kg);
     json_key(json, "memory_bytes");
     json_begin_object(json);
-    number_member(json, "peak", point->memory_peak_bytes);
-    number_member(json, "capacity", point->memory_capacity_bytes);
+    json_number_member(json, "peak", point->memory_peak_bytes);
+    json_number_member(json, "capacity", point->memory_capacity_bytes);
     named_members(json, "by_class", point->memory, point->memory_count);
     json_end_object(json);
     named_members(json, "exposed_s", point->exposed, point->exposed_count);
@@ -111,21 +91,21 @@ static void run_members(JsonWriter *json, const PlanAnswer *answer, const PlanRo
     if (law->learning_rate > 0) {
         json_key(json, "learning_rate");
         json_begin_object(json);
-        number_member(json, "linear", learning_rate_at(law, RATE_LINEAR, point->global_batch));
-        number_member(json, "square_root", learning_rate_at(law, RATE_SQUARE_ROOT, point->global_batch));
+        json_number_member(json, "linear", learning_rate_at(law, RATE_LINEAR, point->global_batch));
+        json_number_member(json, "square_root", learning_rate_at(law, RATE_SQUARE_ROOT, point->global_batch));
         json_end_object(json);
     }
 }
 
 static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer, const PlanRow *row) {
-    integer_member(json, "gpus", row->gpus);
-    text_member(json, "node", row->node->name);
-    text_member(json, "fabric", row->link ? row->link->name : NULL);
-    bool_member(json, "ran", row->point.ran);
+    json_integer_member(json, "gpus", row->gpus);
+    json_text_member(json, "node", row->node->name);
+    json_text_member(json, "fabric", row->link ? row->link->name : NULL);
+    json_bool_member(json, "ran", row->point.ran);
     const char *misses = plan_verdict(arena, answer->request, row);
-    if (*misses) text_member(json, "misses", misses);
+    if (*misses) json_text_member(json, "misses", misses);
     if (!row->point.ran) return;
-    bool_member(json, "pareto", row->on_front);
+    json_bool_member(json, "pareto", row->on_front);
     run_members(json, answer, row);
 }
 
@@ -135,20 +115,20 @@ static void assumptions_member(JsonWriter *json, const Record *record) {
     for (int i = 0; i < record->assumption_count; i++) {
         const Assumption *assumption = &record->assumptions[i];
         json_begin_object(json);
-        text_member(json, "name", assumption->name);
+        json_text_member(json, "name", assumption->name);
         if (isnan(assumption->value))
-            text_member(json, "value", assumption->text);
+            json_text_member(json, "value", assumption->text);
         else
-            number_member(json, "value", assumption->value);
-        text_member(json, "unit", assumption->unit);
-        text_member(json, "source", assumption->source);
-        text_member(json, "kind", assumption->kind);
+            json_number_member(json, "value", assumption->value);
+        json_text_member(json, "unit", assumption->unit);
+        json_text_member(json, "source", assumption->source);
+        json_text_member(json, "kind", assumption->kind);
         json_end_object(json);
     }
     json_end_list(json);
     char digest[20];
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)record->digest);
-    text_member(json, "digest", digest);
+    json_text_member(json, "digest", digest);
 }
 
 static void what_if_member(JsonWriter *json, const PlanWhatIfs *what_if) {
@@ -156,14 +136,14 @@ static void what_if_member(JsonWriter *json, const PlanWhatIfs *what_if) {
     json_begin_list(json);
     for (int i = 0; i < what_if->count; i++) {
         json_begin_object(json);
-        text_member(json, "what", what_if->items[i].what);
+        json_text_member(json, "what", what_if->items[i].what);
         index_member(json, "chosen", what_if->items[i].chosen);
-        number_member(json, "days", what_if->items[i].point.days);
-        number_member(json, "cost", what_if->items[i].point.cost_per_run);
+        json_number_member(json, "days", what_if->items[i].point.days);
+        json_number_member(json, "cost", what_if->items[i].point.cost_per_run);
         json_end_object(json);
     }
     json_end_list(json);
-    number_member(json, "price_margin", what_if->price_margin);
+    json_number_member(json, "price_margin", what_if->price_margin);
     index_member(json, "price_rival", what_if->price_rival);
 }
 
@@ -171,14 +151,14 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     const PlanResult *result = answer->result;
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    integer_member(&json, "format_version", 1);
-    text_member(&json, "model", answer->request->training.model->name);
-    text_member(&json, "objective", plan_objective_names[answer->request->objective]);
-    integer_member(&json, "candidates", result->count.candidates);
-    integer_member(&json, "too_large", result->count.too_large);
-    integer_member(&json, "dominated", result->count.dominated);
-    integer_member(&json, "simulated", result->count.simulated);
-    integer_member(&json, "events", result->count.events);
+    json_integer_member(&json, "format_version", 1);
+    json_text_member(&json, "model", answer->request->training.model->name);
+    json_text_member(&json, "objective", plan_objective_names[answer->request->objective]);
+    json_integer_member(&json, "candidates", result->count.candidates);
+    json_integer_member(&json, "too_large", result->count.too_large);
+    json_integer_member(&json, "dominated", result->count.dominated);
+    json_integer_member(&json, "simulated", result->count.simulated);
+    json_integer_member(&json, "events", result->count.events);
     index_member(&json, "chosen", result->chosen);
     index_member(&json, "knee", result->knee);
     if (answer->chosen) { // of the plan chosen, or of the nearest miss
