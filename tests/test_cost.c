@@ -1,29 +1,10 @@
 // Block costs: laws that must hold whatever the constants, and the orders of collectives.
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
 static const Where nowhere = {NULL, 0};
-
-typedef struct Bench {
-    Arena *arena;
-    const Catalogue *catalogue;
-    Problems *problems;
-} Bench;
-
-static Bench bench_open(void) {
-    Bench bench = {.arena = arena_open()};
-    bench.catalogue = catalogue_builtin(bench.arena);
-    bench.problems = problems_create(bench.arena);
-    return bench;
-}
-
-static const Gpu *gpu(const Bench *bench, const char *name) {
-    return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems);
-}
-static const Model *model(const Bench *bench, const char *name) {
-    return find_model(bench->arena, name, nowhere, bench->problems);
-}
 
 static TrainingSpec megatron(const Model *m) {
     return (TrainingSpec){
@@ -35,12 +16,6 @@ static TrainingSpec megatron(const Model *m) {
         .framework = FRAMEWORK_MEGATRON,
         .optimizer = OPTIMIZER_ADAM,
     };
-}
-
-static double list_seconds(const CostList *list) {
-    double seconds = 0;
-    for (int i = 0; i < list->count; i++) seconds += list->items[i].seconds;
-    return seconds;
 }
 
 static double seconds_of(const CostList *list, Cause cause) {
@@ -77,8 +52,8 @@ static double step_seconds_of(const Model *m, const TrainingSpec *training, doub
 
 TEST(tensor_parallel_shards_multiply_what_the_whole_multiplies) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "megatron-22b");
-    const Gpu *g = gpu(&bench, "A100");
+    const Model *m = bench_model(&bench, "megatron-22b");
+    const Gpu *g = bench_gpu(&bench, "A100");
     for (int block = 0; block < m->block_count; block += 24) {
         TrainingSpec training = megatron(m);
         double whole = block_cost(m, block, &training, 2, g).matmul_flops;
@@ -92,11 +67,11 @@ TEST(blocks_multiply_what_the_model_multiplies) {
     Bench bench = bench_open();
     static const char *const names[] = {"gpt2-355m", "bert-large", "llama-3-8b", "resnet-50", "mlp-mnist"};
     for (int i = 0; i < 5; i++) {
-        const Model *m = model(&bench, names[i]);
+        const Model *m = bench_model(&bench, names[i]);
         TrainingSpec training = megatron(m);
         double flops = 0;
         for (int block = 0; block < m->block_count; block++)
-            flops += block_cost(m, block, &training, 4, gpu(&bench, "A100")).matmul_flops;
+            flops += block_cost(m, block, &training, 4, bench_gpu(&bench, "A100")).matmul_flops;
         EXPECT_NEAR(flops, 4 * model_forward_flops_per_sample(m, 1024), 1e-12);
     }
     arena_close(bench.arena);
@@ -104,26 +79,26 @@ TEST(blocks_multiply_what_the_model_multiplies) {
 
 TEST(tensor_parallel_parameters_are_shards_and_copies) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "gpt3-175b");
+    const Model *m = bench_model(&bench, "gpt3-175b");
     TrainingSpec training = megatron(m);
     double h = m->hidden;
-    EXPECT_NEAR(block_cost(m, 1, &training, 1, gpu(&bench, "A100")).parameters, block_parameters(m, 1), 1e-12);
+    EXPECT_NEAR(block_cost(m, 1, &training, 1, bench_gpu(&bench, "A100")).parameters, block_parameters(m, 1), 1e-12);
     training.layout.tp = 8;
     // 12 h^2 and 7 h of biases are split; 2 h of biases and 4 h of norms are not.
-    EXPECT_NEAR(block_cost(m, 1, &training, 1, gpu(&bench, "A100")).parameters, (12 * h * h + 7 * h) / 8 + 6 * h,
+    EXPECT_NEAR(block_cost(m, 1, &training, 1, bench_gpu(&bench, "A100")).parameters, (12 * h * h + 7 * h) / 8 + 6 * h,
                 1e-12);
     // The last stage of a pipeline holds the tied table too.
-    double head = block_cost(m, m->block_count - 1, &training, 1, gpu(&bench, "A100")).parameters;
+    double head = block_cost(m, m->block_count - 1, &training, 1, bench_gpu(&bench, "A100")).parameters;
     training.layout.pp = 2;
-    EXPECT_NEAR(block_cost(m, m->block_count - 1, &training, 1, gpu(&bench, "A100")).parameters,
+    EXPECT_NEAR(block_cost(m, m->block_count - 1, &training, 1, bench_gpu(&bench, "A100")).parameters,
                 head + m->vocab * h / 8, 1e-12);
     arena_close(bench.arena);
 }
 
 TEST(collectives_are_megatrons_in_number_kind_and_size) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "gpt3-6.7b");
-    const Gpu *g = gpu(&bench, "A100");
+    const Model *m = bench_model(&bench, "gpt3-6.7b");
+    const Gpu *g = bench_gpu(&bench, "A100");
     TrainingSpec training = megatron(m);
     EXPECT_TEXT(collectives(bench.arena, &(CostList){.count = 0}), "");
     BlockCost alone = block_cost(m, 1, &training, 2, g);
@@ -154,8 +129,8 @@ TEST(collectives_are_megatrons_in_number_kind_and_size) {
 
 TEST(full_recomputation_adds_one_forward_and_selective_less) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "gpt3-6.7b");
-    const Gpu *g = gpu(&bench, "A100");
+    const Model *m = bench_model(&bench, "gpt3-6.7b");
+    const Gpu *g = bench_gpu(&bench, "A100");
     TrainingSpec training = megatron(m);
     BlockCost none = block_cost(m, 1, &training, 4, g);
     training.recompute = RECOMPUTE_SELECTIVE;
@@ -174,11 +149,11 @@ TEST(backward_takes_about_twice_forward) {
     Bench bench = bench_open();
     static const char *const names[] = {"gpt3-6.7b", "llama-3-8b", "bert-large", "resnet-50"};
     for (int i = 0; i < 4; i++) {
-        const Model *m = model(&bench, names[i]);
+        const Model *m = bench_model(&bench, names[i]);
         TrainingSpec training = megatron(m);
         training.seq_len = 512;
         int middle = m->block_count / 2;
-        BlockCost cost = block_cost(m, middle, &training, 32, gpu(&bench, "A100"));
+        BlockCost cost = block_cost(m, middle, &training, 32, bench_gpu(&bench, "A100"));
         double ratio = list_seconds(&cost.backward) / list_seconds(&cost.forward);
         if (ratio < 1.5 || ratio > 2.6)
             test_fail(__FILE__, __LINE__, "%s: backward is %.2f of forward", names[i], ratio);
@@ -193,12 +168,12 @@ TEST(twice_the_micro_batch_takes_longer_but_not_twice_as_long) {
     static const char *const gpus[] = {"V100", "A100", "H100", "RTX4090"};
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 4; j++) {
-            const Model *m = model(&bench, names[i]);
+            const Model *m = bench_model(&bench, names[i]);
             TrainingSpec training = megatron(m);
             training.seq_len = 512;
             for (double batch = 1; batch <= 64; batch *= 2) {
-                double once = step_seconds_of(m, &training, batch, gpu(&bench, gpus[j]));
-                double twice = step_seconds_of(m, &training, 2 * batch, gpu(&bench, gpus[j]));
+                double once = step_seconds_of(m, &training, batch, bench_gpu(&bench, gpus[j]));
+                double twice = step_seconds_of(m, &training, 2 * batch, bench_gpu(&bench, gpus[j]));
                 if (!(twice >= 0.999 * once && twice <= 2.12 * once))
                     test_fail(__FILE__, __LINE__, "%s on %s: batch %g takes %g s, twice that %g s", names[i], gpus[j],
                               batch, once, twice);
@@ -210,8 +185,8 @@ TEST(twice_the_micro_batch_takes_longer_but_not_twice_as_long) {
 
 TEST(small_eager_kernels_wait_for_the_cpu) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "gpt2-124m");
-    const Gpu *g = gpu(&bench, "H100");
+    const Model *m = bench_model(&bench, "gpt2-124m");
+    const Gpu *g = bench_gpu(&bench, "H100");
     TrainingSpec training = megatron(m);
     training.seq_len = 64;
     training.framework = FRAMEWORK_EAGER;
@@ -232,20 +207,20 @@ TEST(heads_that_are_no_multiple_of_eight_lose_the_tensor_cores) {
     const Model *aligned = model_transformer(bench.arena, &shape, nowhere, bench.problems);
     const Model *misaligned = model_transformer(bench.arena, &odd, nowhere, bench.problems);
     TrainingSpec a = megatron(aligned), b = megatron(misaligned);
-    BlockCost fast = block_cost(aligned, 1, &a, 4, gpu(&bench, "A100")),
-              slow = block_cost(misaligned, 1, &b, 4, gpu(&bench, "A100"));
+    BlockCost fast = block_cost(aligned, 1, &a, 4, bench_gpu(&bench, "A100")),
+              slow = block_cost(misaligned, 1, &b, 4, bench_gpu(&bench, "A100"));
     EXPECT(seconds_of(&slow.forward, CAUSE_ATTENTION) > 1.8 * seconds_of(&fast.forward, CAUSE_ATTENTION));
     arena_close(bench.arena);
 }
 
 TEST(flash_attention_neither_reads_nor_keeps_the_scores) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "gpt3-2.7b");
+    const Model *m = bench_model(&bench, "gpt3-2.7b");
     TrainingSpec training = megatron(m);
     training.seq_len = 2048;
-    BlockCost plain = block_cost(m, 1, &training, 2, gpu(&bench, "A100"));
+    BlockCost plain = block_cost(m, 1, &training, 2, bench_gpu(&bench, "A100"));
     training.attention = ATTENTION_FLASH;
-    BlockCost flash = block_cost(m, 1, &training, 2, gpu(&bench, "A100"));
+    BlockCost flash = block_cost(m, 1, &training, 2, bench_gpu(&bench, "A100"));
     EXPECT(block_seconds(&flash) < block_seconds(&plain));
     EXPECT_NEAR(plain.activation_bytes - flash.activation_bytes, 5.0 * 32 * 2048 * 2048 * 2, 1e-12);
     arena_close(bench.arena);
@@ -259,9 +234,9 @@ TEST(all_small_cases_cost_something_finite) {
     int model_count = 0, cases = 0;
     const char *const *names = model_names(&model_count);
     for (int i = 0; i < model_count; i++) {
-        const Model *m = model(&bench, names[i]);
+        const Model *m = bench_model(&bench, names[i]);
         for (int variant = 0; variant < 7 * 5 * FRAMEWORK_COUNT; variant++) {
-            const Gpu *g = gpu(&bench, gpus[variant % 7]);
+            const Gpu *g = bench_gpu(&bench, gpus[variant % 7]);
             TrainingSpec training = megatron(m);
             training.precision = precisions[variant / 7 % 5];
             if (!g || !gpu_supports(g, training.precision)) continue;
@@ -292,8 +267,8 @@ TEST(all_small_cases_cost_something_finite) {
 
 // Compute from the cost, all-reduces at the 235 GB/s bus bandwidth that eight A100 on NVSwitch reach.
 static double step_of_one_node(const Bench *bench, const char *name, const TrainingSpec *training, double micro_batch) {
-    const Model *m = model(bench, name);
-    const Gpu *g = gpu(bench, "A100");
+    const Model *m = bench_model(bench, name);
+    const Gpu *g = bench_gpu(bench, "A100");
     double seconds = 0, parameters = 0, n = training->layout.tp;
     for (int block = 0; block < m->block_count; block++) {
         BlockCost cost = block_cost(m, block, training, micro_batch, g);
@@ -312,7 +287,7 @@ static double step_of_one_node(const Bench *bench, const char *name, const Train
 
 TEST(gpt_22b_on_eight_a100_takes_what_korthikanti_measured) {
     Bench bench = bench_open();
-    TrainingSpec training = megatron(model(&bench, "megatron-22b"));
+    TrainingSpec training = megatron(bench_model(&bench, "megatron-22b"));
     training.seq_len = 2048;
     training.layout.tp = 8;
     training.recompute = RECOMPUTE_FULL;
@@ -336,9 +311,9 @@ TEST(resnet_50_runs_at_published_speeds) {
         {"A100-PCIE-40GB", FP16, FRAMEWORK_EAGER, 720, 1396},
     };
     Bench bench = bench_open();
-    const Model *m = model(&bench, "resnet-50");
+    const Model *m = bench_model(&bench, "resnet-50");
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-        const Gpu *g = gpu(&bench, measured[i].gpu);
+        const Gpu *g = bench_gpu(&bench, measured[i].gpu);
         TrainingSpec training = megatron(m);
         training.precision = measured[i].precision;
         training.mixed_precision = measured[i].precision == FP16;

@@ -1,54 +1,17 @@
 // Models with an encoder and a decoder: published counts, what a decoder's second attention costs, and where it may
 // run.
-#include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
-#include "models/workload/step/simulate.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    TrainingSpec training;
-} Case;
-
-static void case_open(Case *c, const char *model, int gpus) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    const Catalogue *catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(catalogue, "dgx-a100"), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, catalogue, &c->spec, c->problems);
-    const Model *t5 = find_model(c->arena, model, (Where){0}, c->problems);
-    c->training = (TrainingSpec){.model = t5,
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = t5->max_positions,
-                                 .micro_batch = 4,
-                                 .precision = BF16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .attention = ATTENTION_PLAIN,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 25 << 20,
-                                 .overlap_grad_reduce = true};
+static void open_t5(Case *c, const char *model, int gpus) {
+    case_open(c, gpus, model);
+    c->training.seq_len = c->model.max_positions;
+    c->training.micro_batch = 4;
+    c->training.attention = ATTENTION_PLAIN;
 }
 
 static const Gpu *gpu_of(const Case *c) { return c->cluster->gpu_of[0]; }
-
-static double list_seconds(const CostList *list) {
-    double seconds = 0;
-    for (int i = 0; i < list->count; i++) seconds += list->items[i].seconds;
-    return seconds;
-}
 
 // Of the published checkpoints (Hugging Face counts the shared table once).
 TEST(t5_has_its_published_parameters) {
@@ -62,7 +25,7 @@ TEST(t5_has_its_published_parameters) {
                  {"t5-11b", 11307321344}};
     for (int i = 0; i < 5; i++) {
         Case c;
-        case_open(&c, known[i].name, 8);
+        open_t5(&c, known[i].name, 8);
         EXPECT_NEAR(model_parameters(c.training.model), known[i].parameters, 0);
         arena_close(c.arena);
     }
@@ -72,7 +35,7 @@ TEST(t5_has_its_published_parameters) {
 // values of the source again the source; and the products of scores.
 TEST(encoder_and_decoder_multiply_their_own_tokens) {
     Case c;
-    case_open(&c, "t5-base", 8);
+    open_t5(&c, "t5-base", 8);
     const Model *m = c.training.model;
     double s = 512, t = 114, h = 768, ffn = 3072, attention = 4 * h * h, mlp = 2 * h * ffn;
     double encoder = 2 * s * (attention + mlp) + 4 * s * s * h;
@@ -89,7 +52,7 @@ TEST(encoder_and_decoder_multiply_their_own_tokens) {
 
 TEST(a_decoders_layer_has_a_second_attention_and_passes_the_source_on) {
     Case c;
-    case_open(&c, "t5-large", 8);
+    open_t5(&c, "t5-large", 8);
     const Model *m = c.training.model;
     Model alike = *m; // the same with nothing to look at: the target is as long, its layers are the encoder's
     alike.target_share = 1;
@@ -111,7 +74,7 @@ TEST(a_decoders_layer_has_a_second_attention_and_passes_the_source_on) {
 
 TEST(tensor_parallelism_shares_out_both_attentions) {
     Case c;
-    case_open(&c, "t5-3b", 8);
+    open_t5(&c, "t5-3b", 8);
     const Model *m = c.training.model;
     int block = m->encoder_layers + 1;
     double whole = block_cost(m, block, &c.training, 4, gpu_of(&c)).matmul_flops;
@@ -127,7 +90,7 @@ TEST(layouts_of_encoder_and_decoder_fold_to_the_tick) {
                                      {.tp = 1, .pp = 1, .vpp = 1, .zero = 3}};
     for (int i = 0; i < 4; i++) {
         Case c;
-        case_open(&c, "t5-base", 8);
+        open_t5(&c, "t5-base", 8);
         c.training.layout = layouts[i];
         c.training.global_batch = 64;
         SimulationOptions folded = {.though_full = true}, whole = {.though_full = true, .unfolded = true};

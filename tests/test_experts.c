@@ -1,35 +1,12 @@
 // Mixtures of experts: folding is exact, traffic and memory follow their formulas, routing obeys its laws.
 #include <math.h>
 
-#include "models/workload/cost/cost_internal.h"
-#include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    Model model;
-    TrainingSpec training;
-} Case;
-
 // Four layers of eight narrow experts, two a token, every second layer dense.
-static void case_open(Case *c, int gpus) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    const Catalogue *catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(catalogue, "dgx-a100"), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, catalogue, &c->spec, c->problems);
+static void open_experts(Case *c, int gpus) {
+    case_open(c, gpus, "gpt2-124m");
     TransformerShape shape = {.layers = 4,
                               .hidden = 512,
                               .heads = 8,
@@ -41,39 +18,19 @@ static void case_open(Case *c, int gpus) {
                               .rms_norm = true};
     c->model = *model_transformer(c->arena, &shape, (Where){0}, c->problems);
     c->model.experts = (ExpertShape){.count = 8, .per_token = 2, .ffn = 1024, .every = 2};
-    c->training = (TrainingSpec){.model = &c->model,
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 512,
-                                 .micro_batch = 2,
-                                 .precision = BF16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .attention = ATTENTION_FLASH,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 1 << 20,
-                                 .overlap_grad_reduce = true};
-}
-
-static SimulatedStep simulate(Case *c, bool unfolded) {
-    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
-    return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
+    c->training.bucket_bytes = 1 << 20;
 }
 
 static void fold_layout(int gpus, int tp, int pp, int cp, int ep, int zero) {
     Case c;
-    case_open(&c, gpus);
+    open_experts(&c, gpus);
     c.model.experts.shared_ffn = cp > 1 ? 512 : 0;
     c.training.layout =
         (Layout){.tp = tp, .pp = pp, .vpp = 1, .cp = cp, .ep = ep, .zero = zero, .sequence_parallel = tp == 4};
     c.training.overlap_param_gather = zero && tp == 2;
     c.training.expert_skew = pp == 2 ? 0.5 : 0;
     c.training.global_batch = 4.0 * pp * gpus / (tp * pp * cp);
-    SimulatedStep folded = simulate(&c, false), whole = simulate(&c, true);
-    if (!folded.ran) problems_print(c.problems, stdout);
-    EXPECT(folded.ran && whole.ran);
-    if (folded.digest != whole.digest)
-        test_fail(__FILE__, __LINE__, "gpus %d tp %d pp %d cp %d ep %d zero %d differ", gpus, tp, pp, cp, ep, zero);
+    case_folds(&c);
     arena_close(c.arena);
 }
 
@@ -107,7 +64,7 @@ static double exchanged(const CostList *list, int *count) {
 // Each token leaves for top-k experts and comes back, in 16 bits; backward does the same. A dense layer sends nothing.
 TEST(a_layer_of_experts_exchanges_its_tokens_there_and_back) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     c.training.layout.ep = 4;
     const Gpu *gpu = c.cluster->gpu_of[0];
     for (int block = 1; block <= 4; block++) {
@@ -124,7 +81,7 @@ TEST(a_layer_of_experts_exchanges_its_tokens_there_and_back) {
 
 TEST(experts_of_all_ranks_together_are_the_models) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     double whole = block_parameters(&c.model, 2);
     for (int tp = 1; tp <= 4; tp *= 2)
         for (int ep = 1; ep <= 8; ep *= 2) {
@@ -149,7 +106,7 @@ static double tokens_of_fullest(Case *c, int ep, double skew, double capacity) {
 
 TEST(routing_is_even_unless_skewed_and_capped_by_its_capacity) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     double even = 2 * 512 * 2, last = even, harmonic = 0;
     for (int e = 1; e <= 8; e++) harmonic += 1.0 / e;
     for (int ep = 1; ep <= 8; ep *= 2) EXPECT_NEAR(tokens_of_fullest(&c, ep, 0, 0), even, 1e-9);
@@ -167,7 +124,7 @@ TEST(routing_is_even_unless_skewed_and_capped_by_its_capacity) {
 
 TEST(skewed_routing_takes_longer_and_dropping_tokens_shorter) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     c.training.layout.ep = 8;
     c.training.micro_batch = 8;
     double even = simulate(&c, false).step_p50_s;
@@ -183,7 +140,7 @@ TEST(skewed_routing_takes_longer_and_dropping_tokens_shorter) {
 // One expert that every token meets is an MLP of that width, but for its router and the sorting.
 TEST(one_expert_for_all_multiplies_as_a_dense_layer_does) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     double dense = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]).matmul_flops;
     c.model.experts = (ExpertShape){.count = 1, .per_token = 1, .ffn = c.model.ffn, .every = 1};
     double mixture = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]).matmul_flops;
@@ -208,13 +165,13 @@ TEST(layouts_of_experts_that_cannot_be_are_refused) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Case c;
-        case_open(&c, 8);
+        open_experts(&c, 8);
         c.training.layout = cases[i].layout;
         expect_refused(&c, cases[i].text);
         arena_close(c.arena);
     }
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     c.model.experts.count = 0;
     c.training.layout.ep = 2;
     expect_refused(&c, "the model has none");
@@ -232,7 +189,7 @@ static RoutedShares loads(Case *c, Routing routing, int ep, double capacity) {
 
 TEST(a_recorded_histogram_decides_which_rank_is_fullest) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     static const double tokens[8] = {10, 30, 5, 5, 20, 10, 15, 5};
     Routing recorded = {.kind = ROUTING_HISTOGRAM, .tokens = tokens, .token_count = 8};
     EXPECT_NEAR(loads(&c, recorded, 1, 0).fullest, 1, 1e-12);
@@ -248,7 +205,7 @@ TEST(a_recorded_histogram_decides_which_rank_is_fullest) {
 // The largest of n shares drawn with concentration 1 is (1 + 1/2 + … + 1/n) / n on average (a broken stick).
 TEST(drawn_shares_are_those_of_a_broken_stick) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     double sum = 0, harmonic = 0;
     for (int e = 1; e <= 8; e++) harmonic += 1.0 / e;
     for (uint64_t seed = 1; seed <= 2000; seed++)
@@ -259,7 +216,7 @@ TEST(drawn_shares_are_those_of_a_broken_stick) {
 
 TEST(drawn_shares_are_the_same_for_the_same_seed_and_even_when_concentrated) {
     Case c;
-    case_open(&c, 8);
+    open_experts(&c, 8);
     Routing one = {.kind = ROUTING_DIRICHLET, .concentration = 0.5, .seed = 1}, other = one, even = one;
     other.seed = 2;
     even.concentration = 1e6;
@@ -294,7 +251,7 @@ TEST(routing_that_cannot_be_is_refused) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Case c;
-        case_open(&c, 8);
+        open_experts(&c, 8);
         c.training.routing = rows[i].routing;
         c.training.expert_skew = rows[i].skew;
         c.model.experts.count = rows[i].experts;

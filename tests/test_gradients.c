@@ -1,72 +1,26 @@
 // How data-parallel software groups gradients: Horovod's cycles, TensorFlow's one pack, DDP with and without no_sync,
 // FSDP's prefetch limit. Folding is exact, counts follow from the rules, what cannot be is refused.
-#include "models/workload/cost/cost_internal.h"
-#include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    TrainingSpec training;
-} Case;
-
-static void case_open(Case *c, int gpus, const char *model, Strategy strategy) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    const Catalogue *catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(catalogue, "dgx-1-v100"), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(catalogue, "ib-edr100"),
-                            .fabric = FABRIC_SINGLE_SWITCH,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, catalogue, &c->spec, c->problems);
-    c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems),
-                                 .strategy = strategy,
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 512,
-                                 .micro_batch = 32,
-                                 .precision = FP16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_TUNED,
-                                 .optimizer = OPTIMIZER_SGD,
-                                 .bucket_bytes = 25 << 20,
-                                 .overlap_grad_reduce = true};
+// DGX-1s on one switch, as these libraries' users had them.
+static void open_data_parallel(Case *c, int gpus, const char *model, Strategy strategy) {
+    case_open_on(c, "dgx-1-v100", "ib-edr100", gpus, model);
+    c->spec.fabric = FABRIC_SINGLE_SWITCH;
+    c->spec.rail_optimised = false;
+    case_build(c);
+    c->training.strategy = strategy;
+    c->training.micro_batch = 32;
+    c->training.precision = FP16;
+    c->training.framework = FRAMEWORK_TUNED;
+    c->training.attention = ATTENTION_PLAIN;
+    c->training.optimizer = OPTIMIZER_SGD;
 }
 
-static SimulatedStep simulate(Case *c, bool unfolded) {
-    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
-    return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
-}
-
-typedef struct Reductions {
-    int count;
-    double bytes, largest;
-} Reductions;
-
-static Reductions reductions(Case *c, int slot) {
-    Reductions sum = {0};
+static Moved reductions(Case *c, int slot) {
     const Lowered *lowered = lower_training(c->arena, c->cluster, &c->training, c->problems);
     EXPECT(lowered != NULL);
-    if (!lowered) return sum;
-    const System *system = lowered->system;
-    const Program *program = &system->programs[system->actors[0].program];
-    for (int s = 0; s < program->stream_count; s++)
-        for (int64_t i = 0; i < program->streams[s].count; i++) {
-            const Op *op = &program->streams[s].ops[i];
-            if (op->kind != OP_TRANSFER || op->slot != slot) continue;
-            double bytes = system->channels[system->actors[0].channels[slot]].plans[op->id].bytes;
-            sum.count++;
-            sum.bytes += bytes;
-            sum.largest = fmax(sum.largest, bytes);
-        }
-    return sum;
+    return lowered ? moved(lowered, slot) : (Moved){0};
 }
 
 TEST(every_way_of_reducing_folds_exactly_up_to_16_gpus) {
@@ -76,7 +30,7 @@ TEST(every_way_of_reducing_folds_exactly_up_to_16_gpus) {
             for (int always = 0; always <= 1; always++) {
                 if (strategies[s] == STRATEGY_MIRRORED && gpus > 8) continue;
                 Case c;
-                case_open(&c, gpus, "resnet-50", strategies[s]);
+                open_data_parallel(&c, gpus, "resnet-50", strategies[s]);
                 c.training.global_batch = 64.0 * gpus;
                 c.training.syncs_always = always;
                 SimulatedStep folded = simulate(&c, false), whole = simulate(&c, true);
@@ -90,9 +44,9 @@ TEST(every_way_of_reducing_folds_exactly_up_to_16_gpus) {
 // in which blocks were done, and as many bytes in all.
 TEST(horovod_fuses_what_a_cycle_brings) {
     Case c;
-    case_open(&c, 8, "resnet-50", STRATEGY_HOROVOD);
+    open_data_parallel(&c, 8, "resnet-50", STRATEGY_HOROVOD);
     c.training.horovod_cycle_seconds = 10;
-    Reductions one = reductions(&c, SLOT_DP);
+    Moved one = reductions(&c, SLOT_DP);
     double long_step = simulate(&c, false).step_p50_s;
     EXPECT_INT(one.count, 1);
     EXPECT(long_step > 10 && long_step < 10.5);
@@ -103,7 +57,7 @@ TEST(horovod_fuses_what_a_cycle_brings) {
     }
     for (double cycle = 1e-3; cycle <= 8e-3; cycle *= 2) {
         c.training.horovod_cycle_seconds = cycle;
-        Reductions many = reductions(&c, SLOT_DP);
+        Moved many = reductions(&c, SLOT_DP);
         EXPECT(many.count > 1 && many.count <= ceil(backward / cycle) + 1);
         EXPECT_NEAR(many.bytes, one.bytes, 1e-6);
     }
@@ -117,8 +71,8 @@ TEST(tensorflow_reduces_all_gradients_at_once_after_backward) {
     static const Strategy strategies[] = {STRATEGY_MIRRORED, STRATEGY_MULTI_WORKER};
     for (int i = 0; i < 2; i++) {
         Case c;
-        case_open(&c, 8, "resnet-50", strategies[i]);
-        Reductions all = reductions(&c, SLOT_DP);
+        open_data_parallel(&c, 8, "resnet-50", strategies[i]);
+        Moved all = reductions(&c, SLOT_DP);
         EXPECT_INT(all.count, 1);
         steps[i] = simulate(&c, false).step_p50_s;
         c.training.strategy = STRATEGY_DDP;
@@ -132,13 +86,13 @@ TEST(tensorflow_reduces_all_gradients_at_once_after_backward) {
 TEST(without_no_sync_every_micro_batch_reduces) {
     for (int overlap = 0; overlap <= 1; overlap++) {
         Case c;
-        case_open(&c, 8, "resnet-50", STRATEGY_DDP);
+        open_data_parallel(&c, 8, "resnet-50", STRATEGY_DDP);
         c.training.global_batch = 32.0 * 8 * 3;
         c.training.overlap_grad_reduce = overlap;
-        Reductions once = reductions(&c, SLOT_DP);
+        Moved once = reductions(&c, SLOT_DP);
         double quick = simulate(&c, false).step_p50_s;
         c.training.syncs_always = true;
-        Reductions always = reductions(&c, SLOT_DP);
+        Moved always = reductions(&c, SLOT_DP);
         EXPECT_INT(always.count, 3 * once.count);
         EXPECT_NEAR(always.bytes, 3 * once.bytes, 1e-6);
         EXPECT(simulate(&c, false).step_p50_s > quick);
@@ -152,7 +106,7 @@ TEST(prefetching_trades_memory_for_time) {
     static const int prefetches[] = {-1, 1, 2, 4};
     for (int i = 0; i < 4; i++) {
         Case c;
-        case_open(&c, 16, "gpt2-355m", STRATEGY_DDP);
+        open_data_parallel(&c, 16, "gpt2-355m", STRATEGY_DDP);
         c.training.framework = FRAMEWORK_MEGATRON;
         c.training.micro_batch = 1;
         c.training.layout.zero = 3;
@@ -185,7 +139,7 @@ TEST(ways_of_reducing_that_cannot_be_are_refused) {
     };
     for (int i = 0; i < 3; i++) {
         Case c;
-        case_open(&c, rows[i].gpus, "resnet-50", rows[i].strategy);
+        open_data_parallel(&c, rows[i].gpus, "resnet-50", rows[i].strategy);
         c.training.layout = rows[i].layout;
         EXPECT(!simulate(&c, false).ran);
         EXPECT_INT(problem_count(c.problems), 1);

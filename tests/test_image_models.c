@@ -2,26 +2,10 @@
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
 #include "models/workload/model/model_internal.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
 static const Where nowhere = {NULL, 0};
-
-typedef struct Bench {
-    Arena *arena;
-    Problems *problems;
-    const Catalogue *catalogue;
-} Bench;
-
-static Bench bench_open(void) {
-    Bench bench = {.arena = arena_open()};
-    bench.catalogue = catalogue_builtin(bench.arena);
-    bench.problems = problems_create(bench.arena);
-    return bench;
-}
-
-static const Model *named(const Bench *bench, const char *name) {
-    return find_model(bench->arena, name, nowhere, bench->problems);
-}
 
 // Of torchvision and timm; U-Net's with one colour in and two classes out.
 TEST(image_networks_have_their_published_parameters) {
@@ -79,9 +63,9 @@ TEST(image_networks_have_their_published_parameters) {
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        EXPECT_NEAR(model_parameters(named(&bench, known[i].name)), known[i].parameters, 0);
+        EXPECT_NEAR(model_parameters(bench_model(&bench, known[i].name)), known[i].parameters, 0);
     // MXNet publishes its AlexNet's size: 203 MB of 32-bit weights.
-    EXPECT_NEAR(4e-6 * model_parameters(named(&bench, "alexnet-mxnet")), 203, 0.005);
+    EXPECT_NEAR(4e-6 * model_parameters(bench_model(&bench, "alexnet-mxnet")), 203, 0.005);
     EXPECT_INT(problem_count(bench.problems), 0);
     arena_close(bench.arena);
 }
@@ -119,7 +103,7 @@ TEST(image_networks_multiply_what_was_published) {
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const Model *model = model_resized(bench.arena, named(&bench, known[i].name), known[i].image_size, 0);
+        const Model *model = model_resized(bench.arena, bench_model(&bench, known[i].name), known[i].image_size, 0);
         double flops = model_forward_flops_per_sample(model, model->max_positions);
         EXPECT_NEAR(flops, 2e9 * known[i].gmac, 0.02);
     }
@@ -152,12 +136,6 @@ static TrainingSpec amp(const Model *model) {
     };
 }
 
-static double list_seconds(const CostList *list) {
-    double seconds = 0;
-    for (int i = 0; i < list->count; i++) seconds += list->items[i].seconds;
-    return seconds;
-}
-
 static double step_seconds_of(const TrainingSpec *training, double batch, const Gpu *gpu, double *flops) {
     double seconds = 0;
     *flops = 0;
@@ -177,7 +155,7 @@ TEST(every_image_network_can_be_trained_at_any_size) {
     int count = 0, images = 0;
     const char *const *names = model_names(&count);
     for (int i = 0; i < count; i++) {
-        const Model *usual = named(&bench, names[i]);
+        const Model *usual = bench_model(&bench, names[i]);
         if (!takes_images(usual)) continue;
         images++;
         int least = least_image_size(usual);
@@ -200,7 +178,7 @@ TEST(images_channels_last_spare_matrix_units_a_change_of_layout) {
     Bench bench = bench_open();
     const Gpu *gpu = find_gpu(bench.arena, bench.catalogue, "RTX3090", nowhere, bench.problems);
     for (int i = 0; i < 4; i++) {
-        TrainingSpec training = amp(named(&bench, names[i]));
+        TrainingSpec training = amp(bench_model(&bench, names[i]));
         double flops, usual = step_seconds_of(&training, 64, gpu, &flops);
         training.image_layout = IMAGE_LAYOUT_NCHW;
         EXPECT_NEAR(step_seconds_of(&training, 64, gpu, &flops), usual, 0); // PyTorch's
@@ -275,7 +253,7 @@ TEST(convolutions_cost_what_their_shape_says) {
 
 TEST(vision_transformers_follow_the_size_of_their_images) {
     Bench bench = bench_open();
-    const Model *vit = named(&bench, "vit-base-patch16");
+    const Model *vit = bench_model(&bench, "vit-base-patch16");
     EXPECT_INT(vit->max_positions, 14 * 14 + 1);
     const Model *larger = model_resized(bench.arena, vit, 384, 21843);
     EXPECT_INT(larger->max_positions, 24 * 24 + 1);

@@ -3,45 +3,17 @@
 #include "scenarios/study.h"
 #include "sim/fold.h"
 #include "sim/run.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    const Catalogue *catalogue;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    TrainingSpec training;
-} Case;
-
-static void case_open(Case *c, const char *node, int gpus, const char *model) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    c->catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(c->catalogue, node), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(c->catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, c->catalogue, &c->spec, c->problems);
-    c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems),
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 512,
-                                 .micro_batch = 1,
-                                 .precision = FP16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 25 << 20,
-                                 .overlap_grad_reduce = true};
+static void open_plain(Case *c, const char *node, int gpus, const char *model) {
+    case_open_on(c, node, "ib-hdr200", gpus, model);
+    c->training.micro_batch = 1;
+    c->training.precision = FP16;
+    c->training.attention = ATTENTION_PLAIN;
 }
 
-static RecordPoint simulate(Case *c, bool unfolded) {
+static RecordPoint record(Case *c, bool unfolded) {
     StudySpec study = {.catalogue = c->catalogue, .cluster = &c->spec, .training = c->training, .unfolded = unfolded};
     return simulate_training(c->arena, c->cluster, &c->training, &study, c->problems);
 }
@@ -54,10 +26,10 @@ static double exposed(const RecordPoint *point, const char *cause) {
 
 TEST(exposed_times_sum_to_the_step) {
     Case c;
-    case_open(&c, "dgx-a100", 16, "gpt2-355m");
+    open_plain(&c, "dgx-a100", 16, "gpt2-355m");
     c.training.layout = (Layout){.tp = 2, .pp = 4, .vpp = 1};
     c.training.global_batch = 16;
-    RecordPoint point = simulate(&c, false);
+    RecordPoint point = record(&c, false);
     EXPECT(point.ran);
     double sum = 0;
     for (int i = 0; i < point.exposed_count; i++) sum += point.exposed[i].value;
@@ -70,7 +42,7 @@ TEST(the_pipeline_bubble_is_the_textbook_one) {
     for (int schedule = SCHEDULE_GPIPE; schedule <= SCHEDULE_1F1B; schedule++)
         for (int m = 2; m <= 32; m *= 2) {
             Case c;
-            case_open(&c, "dgx-a100", 4, "mlp-mnist");
+            open_plain(&c, "dgx-a100", 4, "mlp-mnist");
             int widths[13];
             for (int i = 0; i < 13; i++) widths[i] = 16384;
             c.training.model = model_mlp(c.arena, "even", widths, 13, (Where){0}, c.problems);
@@ -78,7 +50,7 @@ TEST(the_pipeline_bubble_is_the_textbook_one) {
             c.training.schedule = (Schedule)schedule;
             c.training.micro_batch = 1024;
             c.training.global_batch = 1024.0 * m;
-            RecordPoint point = simulate(&c, false);
+            RecordPoint point = record(&c, false);
             EXPECT(point.ran);
             double work = point.step_p50_s - exposed(&point, "pp") - exposed(&point, "optimizer");
             double idle = 1 - work / (point.step_p50_s - exposed(&point, "optimizer"));
@@ -92,12 +64,12 @@ TEST(the_interleaved_schedule_shrinks_the_bubble) {
     double bubble[2];
     for (int v = 1; v <= 2; v++) {
         Case c;
-        case_open(&c, "dgx-a100", 4, "gpt3-2.7b");
+        open_plain(&c, "dgx-a100", 4, "gpt3-2.7b");
         c.training.layout = (Layout){.tp = 1, .pp = 4, .vpp = v};
         c.training.recompute = RECOMPUTE_FULL;
         c.training.seq_len = 2048;
         c.training.global_batch = 4;
-        RecordPoint point = simulate(&c, false);
+        RecordPoint point = record(&c, false);
         EXPECT(point.ran);
         bubble[v - 1] = exposed(&point, "pp");
         arena_close(c.arena);
@@ -114,11 +86,11 @@ TEST(every_layout_of_up_to_16_gpus_runs_and_folds_exactly) {
                     for (int zero = 0; zero <= 1; zero++) {
                         if (gpus % (tp * pp) || 12 % tp || 12 % (pp * vpp) || (vpp > 1 && pp == 1)) continue;
                         Case c;
-                        case_open(&c, "dgx-a100", gpus, "gpt2-124m");
+                        open_plain(&c, "dgx-a100", gpus, "gpt2-124m");
                         c.training.layout =
                             (Layout){.tp = tp, .pp = pp, .vpp = vpp, .zero = zero, .sequence_parallel = zero == 1};
                         c.training.global_batch = 2.0 * pp * (gpus / (tp * pp));
-                        RecordPoint folded = simulate(&c, false), whole = simulate(&c, true);
+                        RecordPoint folded = record(&c, false), whole = record(&c, true);
                         if (!folded.ran) problems_print(c.problems, stdout);
                         EXPECT(folded.ran && whole.ran);
                         if (folded.digest != whole.digest)
@@ -136,11 +108,11 @@ TEST(folding_is_exact_on_partly_filled_nodes_and_with_a_straggler) {
     for (int gpus = 3; gpus <= 21; gpus += 3)
         for (int straggler = 0; straggler <= 1; straggler++) {
             Case c;
-            case_open(&c, "dgx-a100", gpus, "resnet-50");
+            open_plain(&c, "dgx-a100", gpus, "resnet-50");
             c.training.seq_len = 0;
             c.training.micro_batch = 32;
             c.training.straggler = straggler ? 1.3 : 0;
-            RecordPoint folded = simulate(&c, false), whole = simulate(&c, true);
+            RecordPoint folded = record(&c, false), whole = record(&c, true);
             EXPECT(folded.ran && folded.digest == whole.digest);
             arena_close(c.arena);
         }
@@ -148,11 +120,11 @@ TEST(folding_is_exact_on_partly_filled_nodes_and_with_a_straggler) {
 
 TEST(a_straggler_slows_synchronous_training_by_its_own_slowness) {
     Case c;
-    case_open(&c, "dgx-a100", 8, "resnet-50");
+    open_plain(&c, "dgx-a100", 8, "resnet-50");
     c.training.micro_batch = 64;
-    RecordPoint even = simulate(&c, false);
+    RecordPoint even = record(&c, false);
     c.training.straggler = 1.5;
-    RecordPoint uneven = simulate(&c, false);
+    RecordPoint uneven = record(&c, false);
     EXPECT(uneven.step_p50_s > 1.35 * even.step_p50_s && uneven.step_p50_s < 1.55 * even.step_p50_s);
     arena_close(c.arena);
 }
@@ -175,7 +147,7 @@ TEST(published_megatron_runs_are_predicted_within_15_percent_without_a_fit) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Case c;
-        case_open(&c, "dgx-a100", rows[i].gpus, rows[i].model);
+        open_plain(&c, "dgx-a100", rows[i].gpus, rows[i].model);
         c.training.layout =
             (Layout){.tp = rows[i].tp, .pp = rows[i].pp, .vpp = rows[i].vpp, .sequence_parallel = rows[i].sp};
         c.training.seq_len = 2048;
@@ -184,7 +156,7 @@ TEST(published_megatron_runs_are_predicted_within_15_percent_without_a_fit) {
         c.training.recompute = rows[i].recompute;
         c.training.attention = ATTENTION_PLAIN;
         c.training.overlap_grad_reduce = false;
-        RecordPoint point = simulate(&c, false);
+        RecordPoint point = record(&c, false);
         EXPECT(point.ran);
         EXPECT_NEAR(point.step_p50_s, rows[i].seconds, 0.15);
         arena_close(c.arena);
@@ -196,13 +168,13 @@ TEST(more_bandwidth_is_never_slower_and_gradients_on_1_gbe_are_the_bottleneck) {
     double last = INFINITY;
     for (int i = 0; i < 5; i++) {
         Case c;
-        case_open(&c, "dgx-a100", 16, "resnet-50");
+        open_plain(&c, "dgx-a100", 16, "resnet-50");
         c.spec.link = catalogue_link(c.catalogue, links[i]);
         c.spec.fabric = FABRIC_SINGLE_SWITCH;
         c.spec.rail_optimised = false;
         c.cluster = cluster_create(c.arena, c.catalogue, &c.spec, c.problems);
         c.training.micro_batch = 64;
-        RecordPoint point = simulate(&c, false);
+        RecordPoint point = record(&c, false);
         EXPECT(point.ran && point.step_p50_s <= last);
         if (i == 0) EXPECT(exposed(&point, "dp") > 0.5 * point.step_p50_s);
         last = point.step_p50_s;
@@ -212,10 +184,10 @@ TEST(more_bandwidth_is_never_slower_and_gradients_on_1_gbe_are_the_bottleneck) {
 
 TEST(a_job_that_does_not_fit_says_by_how_much_and_what_would) {
     Case c;
-    case_open(&c, "dgx-a100", 8, "gpt2-1.5b");
+    open_plain(&c, "dgx-a100", 8, "gpt2-1.5b");
     c.training.seq_len = 1024;
     c.training.micro_batch = 256;
-    RecordPoint point = simulate(&c, false);
+    RecordPoint point = record(&c, false);
     EXPECT(!point.ran);
     EXPECT_CONTAINS(point.why_not, "needs");
     EXPECT_CONTAINS(point.why_not, "GiB");
@@ -247,7 +219,7 @@ TEST(layouts_that_do_not_divide_are_refused_with_a_remedy) {
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         Case c;
-        case_open(&c, "dgx-a100", 8, "gpt2-124m");
+        open_plain(&c, "dgx-a100", 8, "gpt2-124m");
         c.training.layout = mistakes[i].layout;
         c.training.global_batch = mistakes[i].global;
         c.training.micro_batch = mistakes[i].micro;
@@ -265,12 +237,12 @@ TEST(layouts_that_do_not_divide_are_refused_with_a_remedy) {
 
 TEST(a_precision_the_gpu_lacks_and_a_backend_that_cannot_are_refused) {
     Case c;
-    case_open(&c, "dgx-1-v100", 8, "gpt2-124m");
+    open_plain(&c, "dgx-1-v100", 8, "gpt2-124m");
     c.training.precision = BF16;
     EXPECT(!lower_training(c.arena, c.cluster, &c.training, c.problems));
     EXPECT_CONTAINS(problem_at(c.problems, 0)->text, "bf16");
     arena_close(c.arena);
-    case_open(&c, "dgx-a100", 8, "gpt2-124m");
+    open_plain(&c, "dgx-a100", 8, "gpt2-124m");
     c.training.layout = (Layout){.tp = 1, .pp = 2, .vpp = 1};
     c.training.backend = BACKEND_GLOO;
     EXPECT(!lower_training(c.arena, c.cluster, &c.training, c.problems));
@@ -280,16 +252,16 @@ TEST(a_precision_the_gpu_lacks_and_a_backend_that_cannot_are_refused) {
 
 TEST(data_parallel_is_slower_than_ddp_and_stays_on_one_node) {
     Case c;
-    case_open(&c, "dgx-1-v100", 8, "bert-large");
+    open_plain(&c, "dgx-1-v100", 8, "bert-large");
     c.training.framework = FRAMEWORK_EAGER;
     c.training.micro_batch = 8;
     c.training.seq_len = 128;
-    RecordPoint ddp = simulate(&c, false);
+    RecordPoint ddp = record(&c, false);
     c.training.strategy = STRATEGY_DATA_PARALLEL;
-    RecordPoint dp = simulate(&c, false);
+    RecordPoint dp = record(&c, false);
     EXPECT(ddp.ran && dp.ran && dp.step_p50_s > 1.2 * ddp.step_p50_s);
     arena_close(c.arena);
-    case_open(&c, "dgx-1-v100", 16, "bert-large");
+    open_plain(&c, "dgx-1-v100", 16, "bert-large");
     c.training.strategy = STRATEGY_DATA_PARALLEL;
     EXPECT(!lower_training(c.arena, c.cluster, &c.training, c.problems));
     EXPECT_CONTAINS(problem_at(c.problems, 0)->text, "2 nodes");
@@ -301,12 +273,12 @@ TEST(slow_storage_becomes_the_step_and_fast_storage_hides) {
     static const char *const storages[] = {"nfs-1gbe", "local-nvme"};
     for (int i = 0; i < 2; i++) {
         Case c;
-        case_open(&c, "dgx-a100", 16, "resnet-50");
+        open_plain(&c, "dgx-a100", 16, "resnet-50");
         c.spec.storage = catalogue_storage(c.catalogue, storages[i]);
         c.cluster = cluster_create(c.arena, c.catalogue, &c.spec, c.problems);
         c.training.micro_batch = 64;
         c.training.sample_bytes = 114660;
-        RecordPoint point = simulate(&c, false);
+        RecordPoint point = record(&c, false);
         EXPECT(point.ran);
         step[i] = point.step_p50_s;
         if (i == 0)

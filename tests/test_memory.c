@@ -1,30 +1,11 @@
 // Memory: Korthikanti's formulas and figures, sharding, stages, and what to change when a job does not fit.
 #include "models/workload/cost/cost.h"
 #include "models/workload/job_options.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
 #define GIB 1073741824.0
 static const Where nowhere = {NULL, 0};
-
-typedef struct Bench {
-    Arena *arena;
-    const Catalogue *catalogue;
-    Problems *problems;
-} Bench;
-
-static Bench bench_open(void) {
-    Bench bench = {.arena = arena_open()};
-    bench.catalogue = catalogue_builtin(bench.arena);
-    bench.problems = problems_create(bench.arena);
-    return bench;
-}
-
-static const Gpu *gpu(const Bench *bench, const char *name) {
-    return find_gpu(bench->arena, bench->catalogue, name, nowhere, bench->problems);
-}
-static const Model *model(const Bench *bench, const char *name) {
-    return find_model(bench->arena, name, nowhere, bench->problems);
-}
 
 static TrainingSpec megatron(const Model *m) {
     return (TrainingSpec){
@@ -46,10 +27,10 @@ static double kept_by_layer(const TrainingSpec *training, double micro_batch, co
 // Korthikanti et al. 2022, equations 1 to 4 and table 2.
 TEST(a_layers_activations_follow_korthikantis_equations) {
     Bench bench = bench_open();
-    const Gpu *g = gpu(&bench, "A100");
+    const Gpu *g = bench_gpu(&bench, "A100");
     static const char *const names[] = {"megatron-22b", "megatron-175b", "megatron-530b", "megatron-1t"};
     for (int i = 0; i < 4; i++) {
-        const Model *m = model(&bench, names[i]);
+        const Model *m = bench_model(&bench, names[i]);
         double s = 2048, b = 2, h = m->hidden, a = m->heads, t = 8, sbh = s * b * h, scores = 5 * a * s / h;
         TrainingSpec training = megatron(m);
         EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * (34 + scores), 1e-12);
@@ -78,9 +59,9 @@ TEST(korthikantis_figure_1_is_met) {
         {"megatron-175b", 8, 3, 1, 66.84375, 12.3515625, 45.5625},
     };
     Bench bench = bench_open();
-    const Gpu *g = gpu(&bench, "A100");
+    const Gpu *g = bench_gpu(&bench, "A100");
     for (int i = 0; i < 2; i++) {
-        TrainingSpec training = megatron(model(&bench, jobs[i].name));
+        TrainingSpec training = megatron(bench_model(&bench, jobs[i].name));
         training.layout = (Layout){.tp = 8, .pp = jobs[i].pp, .vpp = jobs[i].vpp};
         training.schedule = jobs[i].vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
         training.micro_batch = jobs[i].batch;
@@ -99,8 +80,8 @@ TEST(korthikantis_figure_1_is_met) {
 
 TEST(mixed_precision_adam_keeps_18_bytes_a_parameter_and_sgd_in_fp32_keeps_12) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "gpt2-124m");
-    const Gpu *g = gpu(&bench, "A100");
+    const Model *m = bench_model(&bench, "gpt2-124m");
+    const Gpu *g = bench_gpu(&bench, "A100");
     double parameters = model_parameters(m);
     TrainingSpec training = megatron(m);
     Memory mixed = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 1, g);
@@ -118,8 +99,8 @@ TEST(mixed_precision_adam_keeps_18_bytes_a_parameter_and_sgd_in_fp32_keeps_12) {
 
 TEST(zero_shards_one_class_after_the_other) {
     Bench bench = bench_open();
-    const Model *m = model(&bench, "gpt3-1.3b");
-    const Gpu *g = gpu(&bench, "A100");
+    const Model *m = bench_model(&bench, "gpt3-1.3b");
+    const Gpu *g = bench_gpu(&bench, "A100");
     static const MemoryClass shards[] = {MEMORY_OPTIMIZER, MEMORY_GRADIENTS, MEMORY_WEIGHTS};
     TrainingSpec training = megatron(m);
     Memory before = memory_estimate(m, &training, 0, m->block_count - 1, 1, 1, 16, g);
@@ -141,17 +122,17 @@ TEST(the_peak_is_the_sum_of_the_classes) {
     int count = 0;
     const char *const *names = model_names(&count);
     for (int i = 0; i < count; i++) {
-        TrainingSpec training = megatron(model(&bench, names[i]));
+        TrainingSpec training = megatron(bench_model(&bench, names[i]));
         training.seq_len = 512;
         training.micro_batch = 3;
-        Memory memory = memory_of_job(&training, 1, gpu(&bench, "H100"), NULL);
+        Memory memory = memory_of_job(&training, 1, bench_gpu(&bench, "H100"), NULL);
         double sum = 0;
         for (int j = 0; j < MEMORY_CLASS_COUNT; j++) {
             EXPECT(memory.bytes[j] >= 0);
             sum += memory.bytes[j];
         }
         EXPECT_NEAR(memory.peak, sum, 1e-12);
-        EXPECT_NEAR(memory.capacity, gpu(&bench, "H100")->memory_bytes, 0);
+        EXPECT_NEAR(memory.capacity, bench_gpu(&bench, "H100")->memory_bytes, 0);
     }
     arena_close(bench.arena);
 }
@@ -159,12 +140,12 @@ TEST(the_peak_is_the_sum_of_the_classes) {
 // PyTorch trains ResNet-50 in fp32 at about 90 MB an image.
 TEST(resnet_50_keeps_about_90_megabytes_an_image) {
     Bench bench = bench_open();
-    TrainingSpec training = megatron(model(&bench, "resnet-50"));
+    TrainingSpec training = megatron(bench_model(&bench, "resnet-50"));
     training.precision = FP32;
     training.mixed_precision = false;
     training.framework = FRAMEWORK_EAGER;
     training.micro_batch = 64;
-    Memory memory = memory_of_job(&training, 1, gpu(&bench, "V100"), NULL);
+    Memory memory = memory_of_job(&training, 1, bench_gpu(&bench, "V100"), NULL);
     EXPECT_NEAR(memory.bytes[MEMORY_ACTIVATIONS] / 64, 90e6, 0.05);
     arena_close(bench.arena);
 }
@@ -173,7 +154,7 @@ TEST(stages_share_the_layers_and_lose_none) {
     Bench bench = bench_open();
     static const char *const names[] = {"gpt2-355m", "resnet-50", "mlp-mnist"};
     for (int i = 0; i < 3; i++) {
-        const Model *m = model(&bench, names[i]);
+        const Model *m = bench_model(&bench, names[i]);
         int layers = m->kind == MODEL_MLP ? m->block_count : m->block_count - 2, first[128];
         for (int chunks = 1; chunks <= layers; chunks++) {
             EXPECT(blocks_to_stages(m, chunks, first, nowhere, bench.problems));
@@ -187,44 +168,45 @@ TEST(stages_share_the_layers_and_lose_none) {
         }
         EXPECT_INT(problem_count(bench.problems), 0);
     }
-    EXPECT(!blocks_to_stages(model(&bench, "gpt2-124m"), 13, (int[14]){0}, (Where){"job.lua", 2}, bench.problems));
+    EXPECT(
+        !blocks_to_stages(bench_model(&bench, "gpt2-124m"), 13, (int[14]){0}, (Where){"job.lua", 2}, bench.problems));
     EXPECT_TEXT(problem_at(bench.problems, 0)->text, "gpt2-124m has 12 layers, too few for 13 pipeline chunks");
     arena_close(bench.arena);
 }
 
 TEST(gpipe_keeps_every_micro_batch_and_1f1b_no_more_than_stages) {
     Bench bench = bench_open();
-    TrainingSpec training = megatron(model(&bench, "gpt3-6.7b"));
+    TrainingSpec training = megatron(bench_model(&bench, "gpt3-6.7b"));
     training.layout.pp = 4;
     training.micro_batch = 1;
     training.grad_accumulation = 16;
-    double one_f_one_b = memory_of_job(&training, 4, gpu(&bench, "A100"), NULL).bytes[MEMORY_ACTIVATIONS];
+    double one_f_one_b = memory_of_job(&training, 4, bench_gpu(&bench, "A100"), NULL).bytes[MEMORY_ACTIVATIONS];
     training.schedule = SCHEDULE_GPIPE;
-    double gpipe = memory_of_job(&training, 4, gpu(&bench, "A100"), NULL).bytes[MEMORY_ACTIVATIONS];
+    double gpipe = memory_of_job(&training, 4, bench_gpu(&bench, "A100"), NULL).bytes[MEMORY_ACTIVATIONS];
     EXPECT(gpipe > 3.9 * one_f_one_b); // 16 against 4, and the last stage's logits 16 times against once
     arena_close(bench.arena);
 }
 
 TEST(the_smallest_change_is_one_that_fits) {
     Bench bench = bench_open();
-    const Gpu *g = gpu(&bench, "A100");
-    TrainingSpec training = megatron(model(&bench, "gpt3-1.3b"));
+    const Gpu *g = bench_gpu(&bench, "A100");
+    TrainingSpec training = megatron(bench_model(&bench, "gpt3-1.3b"));
     training.micro_batch = 32;
     EXPECT(memory_of_job(&training, 8, g, NULL).peak > g->memory_bytes);
     EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "micro_batch = ");
 
-    training = megatron(model(&bench, "gpt3-6.7b"));
+    training = megatron(bench_model(&bench, "gpt3-6.7b"));
     training.micro_batch = 1;
     const char *change = smallest_change_that_fits(bench.arena, &training, 8, g);
     EXPECT_CONTAINS(change, "zero = 1 (");
     EXPECT_CONTAINS(change, "GiB)");
 
-    training = megatron(model(&bench, "megatron-22b"));
+    training = megatron(bench_model(&bench, "megatron-22b"));
     training.micro_batch = 1;
     EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "tp = 8");
     EXPECT(!smallest_change_that_fits(bench.arena, &training, 1, g));
     EXPECT(!smallest_change_that_fits(bench.arena,
-                                      &(TrainingSpec){.model = model(&bench, "megatron-1t"),
+                                      &(TrainingSpec){.model = bench_model(&bench, "megatron-1t"),
                                                       .layout = {.tp = 1, .pp = 1, .vpp = 1},
                                                       .seq_len = 2048,
                                                       .precision = FP16,
@@ -236,10 +218,10 @@ TEST(the_smallest_change_is_one_that_fits) {
 
 TEST(jobs_that_cannot_be_are_refused_with_a_remedy) {
     Bench bench = bench_open();
-    TrainingSpec training = megatron(model(&bench, "gpt2-124m"));
+    TrainingSpec training = megatron(bench_model(&bench, "gpt2-124m"));
     training.layout = (Layout){.tp = 5, .pp = 13, .vpp = 1};
     training.precision = BF16;
-    training_check(&training, 64, gpu(&bench, "V100"), bench.problems);
+    training_check(&training, 64, bench_gpu(&bench, "V100"), bench.problems);
     EXPECT_INT(problem_count(bench.problems), 5); // heads, positions, layers, GPUs, precision
     for (int i = 0; i < problem_count(bench.problems); i++) EXPECT(problem_at(bench.problems, i)->hint != NULL);
     arena_close(bench.arena);

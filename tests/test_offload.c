@@ -1,64 +1,13 @@
 // Offloading: traffic and memory follow their formulas, folding is exact, what cannot be is refused.
-#include "models/workload/cost/cost_internal.h"
-#include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    TrainingSpec training;
-} Case;
-
-static void case_open(Case *c, int gpus, const char *model, int zero, OffloadPlace optimizer, OffloadPlace parameters) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    const Catalogue *catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(catalogue, "dgx-a100"), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, catalogue, &c->spec, c->problems);
-    c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems),
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1, .zero = zero},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 512,
-                                 .micro_batch = 2,
-                                 .precision = BF16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .attention = ATTENTION_FLASH,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 25 << 20,
-                                 .overlap_grad_reduce = true,
-                                 .offload_optimizer = optimizer,
-                                 .offload_parameters = parameters};
-}
-
-static SimulatedStep simulate(Case *c, bool unfolded) {
-    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
-    return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
-}
-
-// Bytes that rank 0 moves through a slot.
-static double moved(const Lowered *lowered, int slot) {
-    const System *system = lowered->system;
-    const Program *program = &system->programs[system->actors[0].program];
-    double bytes = 0;
-    for (int s = 0; s < program->stream_count; s++)
-        for (int64_t i = 0; i < program->streams[s].count; i++) {
-            const Op *op = &program->streams[s].ops[i];
-            if (op->kind == OP_TRANSFER && op->slot == slot)
-                bytes += system->channels[system->actors[0].channels[slot]].plans[op->id].bytes;
-        }
-    return bytes;
+static void open_offloaded(Case *c, int gpus, const char *model, int zero, OffloadPlace optimizer,
+                           OffloadPlace parameters) {
+    case_open(c, gpus, model);
+    c->training.layout.zero = zero;
+    c->training.offload_optimizer = optimizer;
+    c->training.offload_parameters = parameters;
 }
 
 TEST(every_offloading_layout_up_to_16_gpus_folds_exactly) {
@@ -74,16 +23,11 @@ TEST(every_offloading_layout_up_to_16_gpus_folds_exactly) {
                     for (int p = 0; p < 4; p++) {
                         if (gpus % (tp * pp) || (places[p][1] != OFFLOAD_GPU && zero < 3)) continue;
                         Case c;
-                        case_open(&c, gpus, "gpt2-124m", zero, places[p][0], places[p][1]);
+                        open_offloaded(&c, gpus, "gpt2-124m", zero, places[p][0], places[p][1]);
                         c.training.layout.tp = tp;
                         c.training.layout.pp = pp;
                         c.training.global_batch = 4.0 * gpus / (tp * pp);
-                        SimulatedStep folded = simulate(&c, false), whole = simulate(&c, true);
-                        if (!folded.ran) problems_print(c.problems, stdout);
-                        EXPECT(folded.ran && whole.ran);
-                        if (folded.digest != whole.digest)
-                            test_fail(__FILE__, __LINE__, "gpus %d tp %d pp %d zero %d place %d differ", gpus, tp, pp,
-                                      zero, p);
+                        case_folds(&c);
                         arena_close(c.arena);
                         ran++;
                     }
@@ -96,16 +40,16 @@ TEST(what_a_step_moves_is_the_papers) {
     for (int gpus = 1; gpus <= 8; gpus *= 8)
         for (int place = OFFLOAD_HOST; place <= OFFLOAD_NVME; place++) {
             Case c;
-            case_open(&c, gpus, "gpt2-355m", 2, (OffloadPlace)place, OFFLOAD_GPU);
+            open_offloaded(&c, gpus, "gpt2-355m", 2, (OffloadPlace)place, OFFLOAD_GPU);
             const Lowered *lowered = lower_training(c.arena, c.cluster, &c.training, c.problems);
             double share = model_parameters(c.training.model) / gpus;
             EXPECT(lowered != NULL);
             if (!lowered) return;
-            EXPECT_NEAR(moved(lowered, SLOT_TO_HOST), 2 * share, 1e-5);
-            EXPECT_NEAR(moved(lowered, SLOT_FROM_HOST), 2 * share, 1e-5);
+            EXPECT_NEAR(moved(lowered, SLOT_TO_HOST).bytes, 2 * share, 1e-5);
+            EXPECT_NEAR(moved(lowered, SLOT_FROM_HOST).bytes, 2 * share, 1e-5);
             double disk = place == OFFLOAD_NVME ? 12 * share : 0;
-            EXPECT_NEAR(moved(lowered, SLOT_DISK_READ), disk, 1e-5);
-            EXPECT_NEAR(moved(lowered, SLOT_DISK_WRITE), disk, 1e-5);
+            EXPECT_NEAR(moved(lowered, SLOT_DISK_READ).bytes, disk, 1e-5);
+            EXPECT_NEAR(moved(lowered, SLOT_DISK_WRITE).bytes, disk, 1e-5);
             arena_close(c.arena);
         }
 }
@@ -114,15 +58,15 @@ TEST(what_a_step_moves_is_the_papers) {
 TEST(offloaded_weights_are_fetched_twice_a_micro_batch) {
     for (int micro_batches = 1; micro_batches <= 2; micro_batches++) {
         Case c;
-        case_open(&c, 8, "gpt2-355m", 3, OFFLOAD_NVME, OFFLOAD_NVME);
+        open_offloaded(&c, 8, "gpt2-355m", 3, OFFLOAD_NVME, OFFLOAD_NVME);
         c.training.global_batch = 2.0 * 8 * micro_batches;
         const Lowered *lowered = lower_training(c.arena, c.cluster, &c.training, c.problems);
         double share = model_parameters(c.training.model) / 8;
         EXPECT(lowered != NULL);
         if (!lowered) return;
-        EXPECT_NEAR(moved(lowered, SLOT_FROM_HOST), micro_batches * 4 * share, 1e-5);
-        EXPECT_NEAR(moved(lowered, SLOT_DISK_READ), (micro_batches * 4 + 12) * share, 1e-5);
-        EXPECT_NEAR(moved(lowered, SLOT_DISK_WRITE), (2 + 12) * share, 1e-5);
+        EXPECT_NEAR(moved(lowered, SLOT_FROM_HOST).bytes, micro_batches * 4 * share, 1e-5);
+        EXPECT_NEAR(moved(lowered, SLOT_DISK_READ).bytes, (micro_batches * 4 + 12) * share, 1e-5);
+        EXPECT_NEAR(moved(lowered, SLOT_DISK_WRITE).bytes, (2 + 12) * share, 1e-5);
         arena_close(c.arena);
     }
 }
@@ -130,7 +74,7 @@ TEST(offloaded_weights_are_fetched_twice_a_micro_batch) {
 // Ren et al. 2021, table 4: 1e10 parameters in 2.57 s on a host with 256 GB/s.
 TEST(the_cpus_update_takes_as_long_as_measured) {
     Case c;
-    case_open(&c, 1, "gpt2-355m", 1, OFFLOAD_HOST, OFFLOAD_GPU);
+    open_offloaded(&c, 1, "gpt2-355m", 1, OFFLOAD_HOST, OFFLOAD_GPU);
     SimulatedStep step = simulate(&c, false);
     EXPECT(step.ran);
     double parameters = model_parameters(c.training.model), speed = c.group.type->host_memory_bytes_per_second / 256e9;
@@ -146,7 +90,7 @@ TEST(offloading_is_slower_the_further_away_and_frees_memory) {
     double last_step = 0, last_peak = INFINITY, outside = 0;
     for (int i = 0; i < 4; i++) {
         Case c;
-        case_open(&c, 8, "gpt3-2.7b", 3, places[i][0], places[i][1]);
+        open_offloaded(&c, 8, "gpt3-2.7b", 3, places[i][0], places[i][1]);
         SimulatedStep step = simulate(&c, false);
         EXPECT(step.ran && step.step_p50_s > last_step && step.lowered->memory.peak < last_peak + (i == 2 ? 1 : 0));
         const Memory *memory = &step.lowered->memory;
@@ -179,7 +123,7 @@ TEST(offloading_that_cannot_be_is_refused) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Case c;
-        case_open(&c, 8, rows[i].model, rows[i].zero, rows[i].optimizer, rows[i].parameters);
+        open_offloaded(&c, 8, rows[i].model, rows[i].zero, rows[i].optimizer, rows[i].parameters);
         c.training.strategy = rows[i].strategy;
         c.training.overlap_param_gather = rows[i].gather;
         EXPECT(!simulate(&c, false).ran);

@@ -1,60 +1,7 @@
 // Context parallelism by ring, all-gather and heads, and tensor-parallel traffic in pieces: folding is exact, traffic
 // follows its formulas, what overlaps is never slower than what waits.
-#include "models/workload/cost/cost_internal.h"
-#include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
-
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    TrainingSpec training;
-} Case;
-
-static void case_open(Case *c, int gpus, const char *model) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    const Catalogue *catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(catalogue, "dgx-a100"), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, catalogue, &c->spec, c->problems);
-    c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems),
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 512,
-                                 .micro_batch = 2,
-                                 .precision = BF16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .attention = ATTENTION_FLASH,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 25 << 20,
-                                 .overlap_grad_reduce = true};
-}
-
-static SimulatedStep simulate(Case *c, bool unfolded) {
-    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
-    return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
-}
-
-static void expect_folds(Case *c) {
-    SimulatedStep folded = simulate(c, false), whole = simulate(c, true);
-    if (!folded.ran) problems_print(c->problems, stdout);
-    const Layout *l = &c->training.layout;
-    EXPECT(folded.ran && whole.ran);
-    if (folded.digest != whole.digest)
-        test_fail(__FILE__, __LINE__, "gpus %d tp %d pp %d cp %d zero %d %s differ", c->group.gpus, l->tp, l->pp, l->cp,
-                  l->zero, context_exchange_name(l->context));
-}
 
 TEST(every_context_layout_up_to_16_gpus_folds_exactly_by_every_exchange) {
     int ran = 0;
@@ -71,7 +18,7 @@ TEST(every_context_layout_up_to_16_gpus_folds_exactly_by_every_exchange) {
                             c.training.layout.context = (ContextExchange)context;
                             c.training.attention = tp == 2 ? ATTENTION_PLAIN : ATTENTION_FLASH;
                             c.training.global_batch = 4.0 * pp * gpus / (tp * pp * cp);
-                            expect_folds(&c);
+                            case_folds(&c);
                             arena_close(c.arena);
                             ran++;
                         }
@@ -89,7 +36,7 @@ TEST(every_layout_of_tensor_traffic_in_pieces_up_to_16_gpus_folds_exactly) {
                     c.training.tp_overlap = true;
                     c.training.recompute = (Recompute)recompute;
                     c.training.global_batch = 4.0 * gpus / tp;
-                    expect_folds(&c);
+                    case_folds(&c);
                     arena_close(c.arena);
                 }
 }

@@ -1,69 +1,23 @@
 // Jobs under every schedule: folding is exact, split backwards add up, stages hold what the user says, and what cannot
 // be is refused.
-#include "models/workload/cost/cost_internal.h"
-#include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    Model model;
-    TrainingSpec training;
-} Case;
-
-static void case_open(Case *c, int gpus, const char *model) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    const Catalogue *catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(catalogue, "dgx-a100"), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, catalogue, &c->spec, c->problems);
-    c->model = *find_model(c->arena, model, (Where){0}, c->problems);
-    c->training = (TrainingSpec){.model = &c->model,
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 512,
-                                 .micro_batch = 1,
-                                 .precision = BF16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .attention = ATTENTION_FLASH,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 25 << 20,
-                                 .overlap_grad_reduce = true};
-}
-
-static SimulatedStep simulate(Case *c, bool unfolded) {
-    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
-    return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
+static void open_narrow(Case *c, int gpus, const char *model) {
+    case_open(c, gpus, model);
+    c->training.micro_batch = 1;
 }
 
 static double fold(Schedule schedule, int gpus, Layout layout, int micro_batches, bool experts) {
     Case c;
-    case_open(&c, gpus, "gpt2-124m");
+    open_narrow(&c, gpus, "gpt2-124m");
     if (experts) c.model.experts = (ExpertShape){.count = 8, .per_token = 2, .ffn = 1024, .every = 2};
     c.training.layout = layout;
     c.training.schedule = schedule;
     c.training.overlap_param_gather = layout.zero == 1 && layout.tp == 2;
     int cp = layout.cp > 1 ? layout.cp : 1;
     c.training.global_batch = (double)micro_batches * (gpus / (layout.tp * layout.pp * cp));
-    SimulatedStep folded = simulate(&c, false), whole = simulate(&c, true);
-    if (!folded.ran) problems_print(c.problems, stdout);
-    EXPECT(folded.ran && whole.ran);
-    if (folded.digest != whole.digest)
-        test_fail(__FILE__, __LINE__, "%s: gpus %d tp %d pp %d cp %d ep %d zero %d: folded %.17g, unfolded %.17g",
-                  schedule_name(schedule), gpus, layout.tp, layout.pp, cp, layout.ep, layout.zero, folded.step_p50_s,
-                  whole.step_p50_s);
+    SimulatedStep folded = case_folds(&c);
     double sum = 0;
     for (int cause = 0; cause < CAUSE_COUNT; cause++) sum += folded.spent[cause];
     EXPECT_NEAR(sum, folded.step_p50_s, 1e-9);
@@ -102,7 +56,7 @@ TEST(experts_fold_exactly_under_every_schedule) {
 // Four equal stages: what zero bubble saves of 1F1B's step is about what its formula says.
 static double idle(Schedule schedule) {
     Case c;
-    case_open(&c, 4, "mlp-mnist");
+    open_narrow(&c, 4, "mlp-mnist");
     int widths[17];
     for (int i = 0; i < 17; i++) widths[i] = 16384;
     c.training.model = model_mlp(c.arena, "even", widths, 17, (Where){0}, c.problems);
@@ -129,7 +83,7 @@ TEST(dualpipe_hides_the_exchange_of_tokens) {
     double exposed[2];
     for (int i = 0; i < 2; i++) {
         Case c;
-        case_open(&c, 16, "gpt2-124m");
+        open_narrow(&c, 16, "gpt2-124m");
         c.model.experts = (ExpertShape){.count = 8, .per_token = 2, .ffn = 3072, .every = 1};
         c.training.layout = (Layout){.tp = 1, .pp = 4, .vpp = 1, .ep = 4};
         c.training.schedule = i == 0 ? SCHEDULE_1F1B : SCHEDULE_DUALPIPE;
@@ -154,7 +108,7 @@ TEST(a_backward_in_two_is_as_long_as_in_one) {
     static const char *const models[] = {"gpt2-355m", "resnet-50", "mlp-mnist", "bert-large", "mixtral-8x7b"};
     for (int i = 0; i < 5; i++) {
         Case c;
-        case_open(&c, 1, models[i]);
+        open_narrow(&c, 1, models[i]);
         c.training.schedule = SCHEDULE_ZB_H1;
         for (int block = 0; block < c.model.block_count; block++) {
             BlockCost cost = block_cost(&c.model, block, &c.training, 2, c.cluster->gpu_of[0]);
@@ -172,7 +126,7 @@ TEST(a_backward_in_two_is_as_long_as_in_one) {
 // Qi et al. 2023, table 1: gradients of weights need 32 s b h of a GPT layer.
 TEST(what_late_gradients_keep_of_a_layer_is_the_papers) {
     Case c;
-    case_open(&c, 1, "gpt3-2.7b");
+    open_narrow(&c, 1, "gpt3-2.7b");
     c.training.schedule = SCHEDULE_ZB_H1;
     c.training.framework = FRAMEWORK_MEGATRON;
     BlockCost cost = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]);
@@ -186,7 +140,7 @@ TEST(memory_of_the_schedules_is_ordered_as_in_the_papers) {
     Memory memory[SCHEDULE_COUNT];
     for (int schedule = 0; schedule < SCHEDULE_COUNT; schedule++) {
         Case c;
-        case_open(&c, 4, "gpt3-2.7b");
+        open_narrow(&c, 4, "gpt3-2.7b");
         c.training.layout.pp = 4;
         c.training.schedule = (Schedule)schedule;
         c.training.micro_batch = 2;
@@ -215,7 +169,7 @@ static const int *blocks_of(Case *c, int pp, int vpp) {
 
 TEST(stages_hold_the_layers_that_the_user_gives_them) {
     Case c;
-    case_open(&c, 4, "gpt2-124m");
+    open_narrow(&c, 4, "gpt2-124m");
     static const int counts[] = {0, 5, 6, 1};
     c.training.layout.stage_layers = counts;
     c.training.layout.stage_layers_count = 4;
@@ -236,7 +190,7 @@ TEST(embedding_and_head_can_count_as_layers) {
                 {false, true, {0, 5, 8, 11, 14}}};
     for (int i = 0; i < 4; i++) {
         Case c;
-        case_open(&c, 4, "gpt2-124m");
+        open_narrow(&c, 4, "gpt2-124m");
         c.training.layout.embedding_counts = rows[i].embedding;
         c.training.layout.head_counts = rows[i].head;
         const int *first = blocks_of(&c, 4, 1);
@@ -251,7 +205,7 @@ TEST(a_lighter_last_stage_is_faster_where_the_head_is_heavy) {
     static const int counts[] = {4, 3, 3, 2};
     for (int i = 0; i < 2; i++) {
         Case c;
-        case_open(&c, 4, "gpt2-124m");
+        open_narrow(&c, 4, "gpt2-124m");
         c.training.layout.pp = 4;
         c.training.micro_batch = 8;
         c.training.global_batch = 8 * 16;
@@ -293,7 +247,7 @@ TEST(schedules_that_cannot_be_are_refused_with_a_remedy) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Case c;
         Resolved resolved;
-        case_open(&c, rows[i].layout.pp, "gpt2-124m");
+        open_narrow(&c, rows[i].layout.pp, "gpt2-124m");
         c.training.schedule = rows[i].schedule;
         c.training.layout = rows[i].layout;
         c.training.global_batch = rows[i].global;

@@ -1,50 +1,7 @@
 // What FSDP, ZeRO and context parallelism must obey: folding is exact, traffic and memory follow their formulas, what
 // does not divide is refused.
-#include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
-
-typedef struct Case {
-    Arena *arena;
-    Problems *problems;
-    const Catalogue *catalogue;
-    NodeGroup group;
-    ClusterSpec spec;
-    const Cluster *cluster;
-    TrainingSpec training;
-} Case;
-
-static void case_open(Case *c, int gpus, const char *model) {
-    *c = (Case){.arena = arena_open()};
-    c->problems = problems_create(c->arena);
-    c->catalogue = catalogue_builtin(c->arena);
-    c->group = (NodeGroup){.type = catalogue_node(c->catalogue, "dgx-a100"), .gpus = gpus};
-    c->spec = (ClusterSpec){.groups = &c->group,
-                            .group_count = 1,
-                            .link = catalogue_link(c->catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
-    c->cluster = cluster_create(c->arena, c->catalogue, &c->spec, c->problems);
-    c->training = (TrainingSpec){.model = find_model(c->arena, model, (Where){0}, c->problems),
-                                 .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 512,
-                                 .micro_batch = 2,
-                                 .precision = BF16,
-                                 .mixed_precision = true,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .attention = ATTENTION_FLASH,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 25 << 20,
-                                 .overlap_grad_reduce = true};
-}
-
-static SimulatedStep simulate(Case *c, bool unfolded) {
-    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
-    return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
-}
 
 TEST(every_sharding_and_context_layout_up_to_16_gpus_folds_exactly) {
     int ran = 0;
@@ -63,12 +20,7 @@ TEST(every_sharding_and_context_layout_up_to_16_gpus_folds_exactly) {
                             c.training.overlap_param_gather = tp == 2;
                             c.training.tp_overlap = tp == 4;
                             c.training.global_batch = 4.0 * pp * gpus / (tp * pp * cp);
-                            SimulatedStep folded = simulate(&c, false), whole = simulate(&c, true);
-                            if (!folded.ran) problems_print(c.problems, stdout);
-                            EXPECT(folded.ran && whole.ran);
-                            if (folded.digest != whole.digest)
-                                test_fail(__FILE__, __LINE__, "gpus %d tp %d pp %d cp %d zero %d shard %d differ", gpus,
-                                          tp, pp, cp, zero, shard);
+                            case_folds(&c);
                             ran++;
                             arena_close(c.arena);
                         }
