@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/recompute.h"
 #include "models/workload/training.h"
 #include "results/columns.h"
 #include "scenarios/field_rows.h"
@@ -123,6 +124,11 @@ static const Field training_fields[] = {
      .help = "fp32 master weights beside; when left out: true below 32 bits"},
     {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .fallback = "\"none\"", .example = "\"selective\"",
      .help = "activations computed again in backward, to save memory"},
+    {"recompute_modules", CHOICE(recompute_module_names, RECOMPUTE_MODULE_COUNT), .list = true,
+     .example = "{ \"moe_act\", \"layernorm\" }",
+     .help = "what \"selective\" recomputes of a layer, by Megatron-Core's names; when left out: core_attn"},
+    {"recompute_layers", COUNT(1, 1e5), .example = "4",
+     .help = "only the first so many layers of each pipeline chunk are recomputed; when left out: all"},
     {"attention", CHOICE(attention_names, ATTENTION_COUNT), .fallback = "\"flash\"", .example = "\"flash\"",
      .help = "attention kernel"},
     {"framework", CHOICE(framework_names, FRAMEWORK_COUNT), .fallback = "\"eager\"", .example = "\"megatron\"",

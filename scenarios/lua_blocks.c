@@ -3,6 +3,7 @@
 #include <lauxlib.h>
 #include <math.h>
 
+#include "models/workload/recompute.h"
 #include "models/workload/step/lower.h"
 #include "models/workload/step/stage.h"
 #include "scenarios/lua_script.h"
@@ -123,8 +124,12 @@ static int push_blocks(lua_State *L, Script *script, const Cluster *cluster, con
     const TrainingSpec *training = lowered->training;
     const Gpu *gpu = cluster->gpu_of[0];
     lua_createtable(L, training->model->block_count, 20);
-    for (int b = 0; b < training->model->block_count; b++) {
-        BlockCost cost = block_cost(training->model, b, training, lowered->resolved.micro_batch, gpu);
+    const int *first = lowered->resolved.first_block;
+    for (int b = 0, chunk = 0; b < training->model->block_count; b++) {
+        while (b >= first[chunk + 1]) chunk++;
+        TrainingSpec room;
+        const TrainingSpec *seen = training_of_layer(training, b - (chunk > 0 ? first[chunk] : 1), &room);
+        BlockCost cost = block_cost(training->model, b, seen, lowered->resolved.micro_batch, gpu);
         push_block(L, &cost, schedule_splits_backward(lowered->resolved.schedule));
         lua_rawseti(L, -2, b + 1);
     }

@@ -204,6 +204,9 @@ static void set_routing(Script *script, TrainingSpec *spec, const Object *object
 
 static void set_software(TrainingSpec *spec, const Object *object) {
     spec->recompute = (Recompute)object_value(object, "recompute")->choice;
+    const Value *modules = object_value(object, "recompute_modules");
+    for (int i = 0; i < modules->count; i++) spec->recompute_modules |= 1u << modules->items[i].choice;
+    spec->recompute_layers = object_int(object, "recompute_layers", 0);
     spec->attention = (Attention)object_value(object, "attention")->choice;
     spec->framework = (Framework)object_value(object, "framework")->choice;
     spec->image_layout = (ImageLayout)object_value(object, "image_layout")->choice;

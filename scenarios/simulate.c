@@ -5,6 +5,7 @@
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/money/money.h"
+#include "models/workload/recompute.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/program.h"
 #include "scenarios/study.h"
@@ -46,9 +47,7 @@ static void set_speed(RecordPoint *point, const Cluster *cluster, const Training
     bool tokens = training->model->kind == MODEL_TRANSFORMER;
     point->tokens_per_s = tokens ? point->samples_per_s * training->seq_len : 0;
     double flops = model_flops_per_sample(training->model, (int)training->seq_len) * global_batch;
-    double again = training->recompute == RECOMPUTE_FULL
-                       ? model_forward_flops_per_sample(training->model, (int)training->seq_len) * global_batch
-                       : 0;
+    double again = recomputed_flops_per_sample(training) * global_batch;
     point->flops_per_step = flops;
     point->mfu = peak > 0 ? flops / (peak * point->step_p50_s) : NAN;
     point->hfu = peak > 0 ? (flops + again) / (peak * point->step_p50_s) : NAN;

@@ -8,6 +8,7 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/money/money.h"
+#include "models/workload/recompute.h"
 #include "scenarios/study_point.h"
 #include "sim/digest.h"
 #include "sim/list.h"
@@ -90,7 +91,7 @@ static void list_assumptions(Study *study, Record *record) {
     if (training->model->kind == MODEL_TRANSFORMER)
         assume_text(study, &list, "attention", attention_name(training->attention), said);
     if (training->model->kind == MODEL_TRANSFORMER)
-        assume_text(study, &list, "recompute", recompute_name(training->recompute), said);
+        assume_text(study, &list, "recompute", recompute_text(study->arena, training), said);
     assume_text(study, &list, "optimizer", optimizer_name(training->optimizer), said);
     assume_text(study, &list, "gradient reduce", training->overlap_grad_reduce ? "overlaps backward" : "after backward",
                 said);

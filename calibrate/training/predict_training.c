@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "models/workload/cost/cost.h"
+#include "models/workload/recompute.h"
 
 #define Z_OF_90_PERCENT 1.645
 #define LARGEST_MICRO_BATCH_TRIED 16
@@ -164,6 +165,6 @@ double run_flops(const MeasuredRun *run, const TrainingSpec *training) {
     int seq_len = (int)training->seq_len;
     double flops = model_flops_per_sample(run->training.model, seq_len);
     if (training->lora_rank > 0) flops -= model_forward_flops_per_sample(run->training.model, seq_len);
-    if (training->recompute == RECOMPUTE_FULL) flops += model_forward_flops_per_sample(run->training.model, seq_len);
+    flops += recomputed_flops_per_sample(training);
     return flops * run->training.global_batch;
 }

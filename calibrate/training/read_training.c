@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/training/read_training_internal.h"
+#include "models/workload/recompute.h"
 #include "sim/csv.h"
 #include "sim/list.h"
 
@@ -133,9 +134,7 @@ static void refuse_kinds(Row *row) {
 // ---- The measured step.
 
 static double hardware_flops(const TrainingSpec *training) {
-    double flops = model_flops_per_sample(training->model, (int)training->seq_len);
-    bool again = training->recompute == RECOMPUTE_FULL;
-    return flops + (again ? model_forward_flops_per_sample(training->model, (int)training->seq_len) : 0);
+    return model_flops_per_sample(training->model, (int)training->seq_len) + recomputed_flops_per_sample(training);
 }
 
 static void set_measured(Row *row, double seconds, const char *rule) {

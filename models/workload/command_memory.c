@@ -4,6 +4,7 @@
 #include "models/workload/command_internal.h"
 #include "models/workload/cost/cost.h"
 #include "models/workload/cost/memory_time.h"
+#include "models/workload/recompute.h"
 
 #define MOST_GPUS 1e7
 
@@ -112,7 +113,7 @@ static void print_job(Arena *arena, const MemoryJob *job, bool over_time) {
     if (layout->pp > 1) printf(", schedule %s", schedule_name(training->schedule));
     if (training->model->kind == MODEL_TRANSFORMER)
         printf(", sequence %g, %s attention, recompute %s", training->seq_len, attention_name(training->attention),
-               recompute_name(training->recompute));
+               recompute_text(arena, training));
     printf(", %s%s, %s, %s\n\n", precision_name(training->precision), training->mixed_precision ? " mixed" : "",
            optimizer_name(training->optimizer), framework_name(training->framework));
 
@@ -185,6 +186,8 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     if (training->model->kind == MODEL_TRANSFORMER) write_number(&json, "seq_len", training->seq_len);
     write_text(&json, "precision", precision_name(training->precision));
     write_text(&json, "recompute", recompute_name(training->recompute));
+    if (training->recompute_modules || training->recompute_layers)
+        write_text(&json, "recomputed", recompute_text(arena, training));
     write_text(&json, "attention", attention_name(training->attention));
     write_text(&json, "framework", framework_name(training->framework));
     write_text(&json, "optimizer", optimizer_name(training->optimizer));

@@ -7,6 +7,7 @@
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
 #include "models/workload/model/hf_config.h"
+#include "models/workload/recompute.h"
 #include "models/workload/step/schedule.h"
 
 #define MIB 1048576.0
@@ -56,6 +57,9 @@ const OptionSpec job_options[] = {
     {"recompute", OPTION_CHOICE, NULL, .help = "forward again in backward", .alias = "recompute-granularity",
      .choices = recompute_names, .choice_count = RECOMPUTE_COUNT},
     {"recompute-activations", OPTION_FLAG, NULL, .help = "the same as --recompute selective"},
+    {"recompute-modules", OPTION_TEXT, "NAME,NAME,…",
+     .help = "what selective recomputes: core_attn, layernorm, mla_up_proj, mlp, moe, moe_act, shared_experts"},
+    {"recompute-num-layers", OPTION_COUNT, "N", .help = "recompute only the first N layers of each pipeline chunk"},
     {"attention", OPTION_CHOICE, NULL, .help = "attention kernels", .choices = attention_names, .choice_count = ATTENTION_COUNT},
     {"use-flash-attn", OPTION_FLAG, NULL, .help = "the same as --attention flash"},
     {"schedule", OPTION_CHOICE, NULL, .help = "pipeline schedule", .choices = schedule_names, .choice_count = SCHEDULE_COUNT},
@@ -191,7 +195,12 @@ static void read_layout(const Options *options, Layout *layout, Problems *proble
 
 static void read_recompute(const Options *options, TrainingSpec *training, Problems *problems) {
     bool activations = option_flag(options, "recompute-activations");
-    int fallback = activations ? RECOMPUTE_SELECTIVE : RECOMPUTE_NONE;
+    bool modules = option_given(options, "recompute-modules"), layers = option_given(options, "recompute-num-layers");
+    int fallback = activations || modules ? RECOMPUTE_SELECTIVE : layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (modules)
+        training->recompute_modules =
+            recompute_modules_read(option_text(options, "recompute-modules", ""), command_line, problems);
+    training->recompute_layers = small_count(options, "recompute-num-layers", 0, problems);
     training->recompute = (Recompute)option_choice(options, "recompute", fallback);
     if (activations && training->recompute != RECOMPUTE_SELECTIVE) {
         problem_add(problems, command_line, "--recompute-activations means selective, but --recompute says %s",
@@ -291,6 +300,7 @@ static void check_transformer(const TrainingSpec *training, Problems *problems) 
         problem_hint(problems, "a skew from 0 to 10, a factor above 0");
     }
     if (model->encoder_layers) check_encoder_decoder(training, problems);
+    recompute_check(training, problems);
     if (model->heads % tp != 0) {
         problem_add(problems, training->where, "%d heads do not divide by tp %d", model->heads, tp);
         problem_hint(problems, "choose a tp that divides the heads");

@@ -29,8 +29,8 @@ typedef enum Schedule {
     SCHEDULE_DUALPIPE,
     SCHEDULE_COUNT
 } Schedule;
-// What backward computes again: nothing, the attention core, whole layers, or (torchtitan's selective default) every
-// second matrix product and all that stands between products.
+// What backward computes again: nothing, parts of layers (recompute.h), whole layers, or (torchtitan's selective
+// default) every second matrix product and all that stands between products.
 typedef enum Recompute {
     RECOMPUTE_NONE,
     RECOMPUTE_SELECTIVE,
@@ -127,6 +127,8 @@ typedef struct TrainingSpec {
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     Recompute recompute;
+    unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
+    int recompute_layers;       // of each pipeline chunk its first; 0: all
     Attention attention;
     Framework framework;
     ImageLayout image_layout;

@@ -167,7 +167,8 @@ static void read_fixed(const Options *options, PlanRequest *request) {
     if (!option_given(options, "cp")) training->layout.cp = 0;
     if (!option_given(options, "ep")) training->layout.ep = 0;
     if (!option_given(options, "micro-batch")) training->micro_batch = 0;
-    request->recompute_fixed = option_given(options, "recompute") || option_flag(options, "recompute-activations");
+    request->recompute_fixed = option_given(options, "recompute") || option_flag(options, "recompute-activations") ||
+                               option_given(options, "recompute-modules");
     request->zero_fixed = option_given(options, "zero") || option_flag(options, "use-distributed-optimizer");
     request->sequence_parallel_fixed = option_flag(options, "sequence-parallel");
     request->schedule_fixed = option_given(options, "schedule");

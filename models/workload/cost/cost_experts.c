@@ -3,6 +3,7 @@
 // the rank whose experts got the most tokens, so every rank is given that one's work.
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
+#include "models/workload/recompute.h"
 
 // Counted from what the kernels read and write, not measured: each routed token is copied once into the order of its
 // experts and, where several experts of a rank receive from several ranks, once more; the same on the way back.
@@ -126,4 +127,18 @@ void experts_backward(const Work *work, Pass *pass) {
     exchange_tokens(work, pass, &dispatch, false);
     sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
     route(work, pass, &dispatch, BACKWARD);
+}
+
+// What selective recomputation repeats of experts: the activation between their products, the shared ones.
+void experts_again(const Work *work, Pass *pass) {
+    Dispatch dispatch = dispatch_of(work);
+    if (recomputes(work->training, MODULE_MOE_ACT)) {
+        activation_passes(work, pass, dispatch.received, dispatch.ffn, FORWARD);
+        pass_kernels(pass, 1);
+    }
+    double shared = work->model->experts.shared_ffn / work->tp;
+    if (shared == 0 || !recomputes(work->training, MODULE_SHARED_EXPERTS)) return;
+    enter_region(work, pass);
+    mlp_forward(work, pass, 1, work->tokens, shared);
+    pass_kernels(pass, 3);
 }

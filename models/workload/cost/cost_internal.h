@@ -116,6 +116,7 @@ void leave_region(const Work *work, Pass *pass);
 // Routed and shared experts in place of a layer's MLP, from the norm's output to the sum (cost_experts.c).
 void experts_forward(const Work *work, Pass *pass);
 void experts_backward(const Work *work, Pass *pass);
+void experts_again(const Work *work, Pass *pass); // the parts of them that are recomputed
 // Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
 double routed_tokens(const Work *work);
 

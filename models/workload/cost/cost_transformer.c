@@ -4,6 +4,7 @@
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
+#include "models/workload/recompute.h"
 
 #define FP8_CAST_BYTES 0.76 // per byte of a GEMM's inputs (fit on FP8 runs of 2024 and 2025)
 
@@ -65,14 +66,19 @@ static double layer_kernels(const Work *work, int direction) {
 // every GPU computes the narrow ones.
 typedef void Product(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 
-static void latent_products(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+static void latents_up(const Work *work, Pass *pass, const Shard *shard, Product *product) {
     const LatentShape *latent = &work->model->latent;
-    double tokens = shard->tokens * shard->share, query_in = latent->query_rank ? latent->query_rank : shard->hidden;
-    if (latent->query_rank) product(work, pass, 1, tokens, latent->query_rank, shard->hidden);
-    product(work, pass, 1, tokens, latent->key_rank + latent->rotary_dim, shard->hidden);
-    product(work, pass, 1, shard->tokens, shard->query, query_in);
+    product(work, pass, 1, shard->tokens, shard->query, latent->query_rank ? latent->query_rank : shard->hidden);
     double up = shard->heads * (latent->plain_dim + latent->value_dim);
     product(work, pass, 1, shard->tokens, up, latent->key_rank);
+}
+
+static void latent_products(const Work *work, Pass *pass, const Shard *shard, Product *product) {
+    const LatentShape *latent = &work->model->latent;
+    double tokens = shard->tokens * shard->share;
+    if (latent->query_rank) product(work, pass, 1, tokens, latent->query_rank, shard->hidden);
+    product(work, pass, 1, tokens, latent->key_rank + latent->rotary_dim, shard->hidden);
+    latents_up(work, pass, shard, product);
 }
 
 static void qkv_products(const Work *work, Pass *pass, const Shard *shard, Product *product) {
@@ -240,7 +246,7 @@ static void cross_backward(const Work *work, Pass *pass, const Shard *shard) {
     cross.key_len = work->source_len;
     double source = work->samples * work->source_len;
     enter_products(work, pass, shard, output_product, linear_backward);
-    if (work->training->recompute == RECOMPUTE_SELECTIVE) {
+    if (recomputes(work->training, MODULE_CORE_ATTN)) {
         pass_recompute(pass, true);
         attention_core(&cross, pass, shard, FORWARD);
         pass_recompute(pass, false);
@@ -280,9 +286,50 @@ static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool
     if (experts && last_product && experts_leave(work)) leave_region(work, pass);
 }
 
+// ---- What is computed again by parts.
+
+static void norm_again(const Work *work, Pass *pass, const Shard *shard) {
+    if (!recomputes(work->training, MODULE_LAYERNORM)) return;
+    pass_bytes(work, pass, CAUSE_MEMORY, 2 * work->element_bytes * shard->tokens * shard->hidden * shard->share);
+    pass_kernels(pass, 1);
+}
+
+static void attention_again(const Work *work, Pass *pass, const Shard *shard) {
+    if (work->training->recompute != RECOMPUTE_SELECTIVE) return;
+    pass_recompute(pass, true);
+    if (recomputes(work->training, MODULE_MLA_UP_PROJ)) {
+        latents_up(work, pass, shard, linear_forward);
+        qkv_passes(work, pass, shard);
+        pass_kernels(pass, 4); // two products, queries turned, keys put together
+    }
+    if (recomputes(work->training, MODULE_CORE_ATTN)) {
+        attention_core(work, pass, shard, FORWARD);
+        pass_kernels(pass, work->training->attention != ATTENTION_PLAIN ? 1 : FLASH_KERNELS_SAVED);
+    }
+    pass_recompute(pass, false);
+}
+
+static void mlp_again(const Work *work, Pass *pass, const Shard *shard, bool experts) {
+    if (!work->training->recompute_modules) return; // the attention core alone
+    pass_recompute(pass, true);
+    norm_again(work, pass, shard);
+    if (experts && recomputes(work->training, MODULE_MOE)) {
+        experts_forward(work, pass);
+        if (experts_leave(work)) leave_region(work, pass);
+        pass_kernels(pass, layer_kernels(work, FORWARD) / 2);
+    } else if (experts) {
+        experts_again(work, pass);
+    } else if (recomputes(work->training, MODULE_MLP)) {
+        dense_forward(work, pass, shard, true);
+        pass_kernels(pass, layer_kernels(work, FORWARD) / 2);
+    }
+    pass_recompute(pass, false);
+}
+
 static void layer_backward(const Work *work, Pass *pass, const Shard *shard, bool experts) {
     double half_kernels = layer_kernels(work, BACKWARD) / 2 - (work->weight_pass ? 2 : 0); // two products in each half
 
+    mlp_again(work, pass, shard, experts);
     pass_kernels(pass, half_kernels);
     if (experts) {
         if (work->model->experts.shared_ffn > 0) enter_region(work, pass);
@@ -296,16 +343,14 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard, boo
 
     enter_products(work, pass, shard, output_product, linear_backward);
     adapter(work, pass, shard, BACKWARD);
-    if (work->training->recompute == RECOMPUTE_SELECTIVE) {
-        pass_recompute(pass, true);
-        attention_core(work, pass, shard, FORWARD);
-        pass_kernels(pass, work->training->attention != ATTENTION_PLAIN ? 1 : FLASH_KERNELS_SAVED);
-        pass_recompute(pass, false);
-    }
+    attention_again(work, pass, shard);
     attention_core(work, pass, shard, BACKWARD);
     qkv_passes(work, pass, shard);
     pass_kernels(pass, half_kernels);
     adapter(work, pass, shard, BACKWARD);
+    pass_recompute(pass, recomputes(work->training, MODULE_LAYERNORM));
+    norm_again(work, pass, shard);
+    pass_recompute(pass, false);
     enter_products_backward(work, pass, shard, qkv_products);
     hidden_passes(work, pass, shard, BACKWARD);
 }

@@ -4,6 +4,7 @@
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
+#include "models/workload/recompute.h"
 #include "models/workload/step/schedule.h"
 #include "sim/check.h"
 
@@ -69,21 +70,38 @@ static double attention_score_bytes(const Work *work) {
     return scores * (2 * work->element_bytes + MASK_BYTES); // softmax, its dropped-out copy, the mask
 }
 
+static bool again(const Work *work, RecomputeModule module) { return recomputes(work->training, module); }
+
 static bool keeps_scores(const Work *work) {
-    return work->training->attention == ATTENTION_PLAIN && work->training->recompute == RECOMPUTE_NONE;
+    Recompute recompute = work->training->recompute;
+    bool kept = recompute == RECOMPUTE_NONE || (recompute == RECOMPUTE_SELECTIVE && !again(work, MODULE_CORE_ATTN));
+    return work->training->attention == ATTENTION_PLAIN && kept;
 }
 
 static double masks(const Work *work) {
     return work->model->rms_norm || work->model->patch ? 0 : MASK_BYTES;
 } // Llama trains without dropout
 
-// An MLP keeps its activation's inputs and output per token; experts also the copies sorted for them, before and after.
-static double mlp_kept_bytes(const Work *work, int block) {
+// An MLP's activation has its inputs and output per token; experts also the copies sorted for them, before and after.
+static double mlp_bytes(const Work *work, int block) {
     const Model *model = work->model;
     double wide = work->element_bytes * (model->gated_mlp ? 3 : 2) / work->tp;
     if (!has_experts(model, block)) return work->tokens * wide * model->ffn;
     double copies = 2 * work->element_bytes * model->hidden;
     return routed_tokens(work) * (wide * model->experts.ffn + copies) + work->tokens * wide * model->experts.shared_ffn;
+}
+
+// Of these, what stays until backward.
+static double mlp_kept_bytes(const Work *work, int block) {
+    const Model *model = work->model;
+    bool experts = has_experts(model, block);
+    if (again(work, experts ? MODULE_MOE : MODULE_MLP)) return 0;
+    double bytes = mlp_bytes(work, block), width = work->element_bytes / work->tp;
+    if (!experts) return bytes;
+    if (again(work, MODULE_MOE_ACT)) bytes -= routed_tokens(work) * width * model->experts.ffn;
+    double shared_widths = model->gated_mlp ? 3 : 2;
+    if (again(work, MODULE_SHARED_EXPERTS)) bytes -= work->tokens * width * shared_widths * model->experts.shared_ffn;
+    return bytes;
 }
 
 // A decoder's second attention: the norm's output and queries of the target, keys and values of the source, and scores.
@@ -105,9 +123,10 @@ static double layer_kept_bytes(const Work *work, int block) {
     double sliced = work->sequence_parallel ? work->tp : 1;
 
     // Inputs of both norms and of both column-parallel products, two dropout masks.
-    double hidden = (4 * e + 2 * masks(work)) * h / sliced;
+    double hidden = ((again(work, MODULE_LAYERNORM) ? 2 : 4) * e + 2 * masks(work)) * h / sliced;
     double values = model->latent.key_rank ? v : kv;
     double attention = e * (q + kv + values + v); // queries, keys, values, and their weighted sum
+    if (again(work, MODULE_MLA_UP_PROJ)) attention = e * v;
     attention += e * (model->latent.query_rank + model->latent.key_rank);
     if (work->training->recompute == RECOMPUTE_OPERATIONS) { // every second product, and the attention's result
         hidden = e * h / sliced;
@@ -253,6 +272,14 @@ double late_bytes(const TrainingSpec *training, int first_block, int last_block,
 
 // ---- What a block needs only while it runs.
 
+// What comes back for one layer: parts are recomputed one after the other.
+static double again_bytes(const Work *work, int block) {
+    if (work->training->recompute != RECOMPUTE_SELECTIVE || !work->training->recompute_modules) return 0;
+    double q = query_width_per_gpu(work->model, work->tp), v = value_width(work->model) / work->tp;
+    double up = again(work, MODULE_MLA_UP_PROJ) ? work->tokens * work->element_bytes * (2 * q + v) : 0;
+    return fmax(up, mlp_bytes(work, block) - mlp_kept_bytes(work, block));
+}
+
 static double transformer_working_bytes(const Work *work, int block) {
     const Model *model = work->model;
     double e = work->element_bytes;
@@ -260,7 +287,7 @@ static double transformer_working_bytes(const Work *work, int block) {
     if (block == model->block_count - 1) // the logits' gradient beside them
         return 4 * work->tokens * model->head_share * model->vocab / work->tp;
 
-    double gradients = work->tokens * e * 2 * model->hidden + mlp_kept_bytes(work, block);
+    double gradients = work->tokens * e * 2 * model->hidden + mlp_bytes(work, block) + again_bytes(work, block);
     if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
         gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
     if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
@@ -268,7 +295,7 @@ static double transformer_working_bytes(const Work *work, int block) {
         gradients += layer_kept_bytes(work, block);
         if (work->training->attention == ATTENTION_PLAIN) gradients += attention_score_bytes(work);
     }
-    if (work->training->recompute == RECOMPUTE_SELECTIVE && work->training->attention == ATTENTION_PLAIN)
+    if (again(work, MODULE_CORE_ATTN) && work->training->attention == ATTENTION_PLAIN)
         gradients += attention_score_bytes(work);
     return gradients;
 }
@@ -405,7 +432,9 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, largest = 0;
+    TrainingSpec room;
     for (int block = first_block; block <= last_block; block++) {
+        work.training = training_of_layer(training, block - (first_block > 0 ? first_block : 1), &room);
         work_on_block(&work, block);
         double held = block_parameters_per_gpu(model, block, training);
         parameters += held;

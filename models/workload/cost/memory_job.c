@@ -209,8 +209,11 @@ static bool halve_micro_batch(TrainingSpec *training, int gpus) {
 
 static bool recompute_more(TrainingSpec *training, int gpus) {
     (void)gpus;
-    if (training->model->kind != MODEL_TRANSFORMER || training->recompute == RECOMPUTE_FULL) return false;
+    bool all = training->recompute == RECOMPUTE_FULL && training->recompute_layers == 0;
+    if (training->model->kind != MODEL_TRANSFORMER || all) return false;
     training->recompute = training->recompute == RECOMPUTE_NONE ? RECOMPUTE_SELECTIVE : RECOMPUTE_FULL;
+    training->recompute_modules = 0;
+    training->recompute_layers = 0;
     return true;
 }
 

@@ -1,6 +1,7 @@
 // The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
 // the step, and the next batch that loads meanwhile.
 #include "models/workload/model/model_internal.h"
+#include "models/workload/recompute.h"
 #include "models/workload/step/stage_internal.h"
 
 #include <math.h>
@@ -100,8 +101,10 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
     }
 }
 
-static BlockCost cost_of(const StageRequest *request, int block) {
-    return block_cost(request->training->model, block, request->training, request->resolved->micro_batch, request->gpu);
+static BlockCost cost_of(const StageRequest *request, int block, int layer) {
+    TrainingSpec room;
+    const TrainingSpec *training = training_of_layer(request->training, layer, &room);
+    return block_cost(training->model, block, training, request->resolved->micro_batch, request->gpu);
 }
 
 // Transformer layers are alike, those with experts too unless their routing is drawn.
@@ -130,11 +133,13 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
 
 static void cost_blocks(Builder *builder, int first, int end) {
     for (int b = first; b < end; b++) {
-        if (b > first && same_block(builder->request->training, b, b - 1)) {
+        int layer = b - (first > 0 ? first : 1);
+        bool ends = layer > 0 && layer == builder->request->training->recompute_layers; // of what is recomputed
+        if (b > first && !ends && same_block(builder->request->training, b, b - 1)) {
             builder->blocks[b] = builder->blocks[b - 1];
             continue;
         }
-        BlockCost cost = cost_of(builder->request, b);
+        BlockCost cost = cost_of(builder->request, b, layer);
         builder->blocks[b].parameters = cost.parameters;
         builder->blocks[b].experts = cost.expert_parameters;
         add_items(builder, &builder->blocks[b].forward, &cost.forward);
