@@ -97,8 +97,10 @@ static const char *memory_text(const Screen *screen, const RecordPoint *point) {
     if (!(point->memory_peak_bytes > 0)) return "";
     const char *text = text_bytes_of(screen->arena, point->memory_peak_bytes, point->memory_capacity_bytes);
     if (!(point->memory_capacity_bytes > 0)) return arena_printf(screen->arena, "%s per GPU", text);
-    return arena_printf(screen->arena, "%s per GPU (%s)", text,
-                        text_percent(screen->arena, point->memory_peak_bytes / point->memory_capacity_bytes));
+    bool over = point->ran && point->memory_peak_bytes > point->memory_capacity_bytes;
+    return arena_printf(screen->arena, "%s per GPU (%s)%s", text,
+                        text_percent(screen->arena, point->memory_peak_bytes / point->memory_capacity_bytes),
+                        over ? ", more than it has; simulated all the same" : "");
 }
 
 static const char *cost_text(const Screen *screen, const RecordPoint *point) {

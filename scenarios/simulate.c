@@ -160,6 +160,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     SimulationOptions options = {.runs = study->seeds,
                                  .seed = study->seed,
                                  .unfolded = study->unfolded,
+                                 .though_full = study->though_full,
                                  .timeline = study->want_timeline,
                                  .step_sigma = study->noise};
     SimulatedStep step = simulate_step(arena, cluster, training, &options, problems);
@@ -174,6 +175,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     double busy = 0;
     for (int c = CAUSE_GEMM; c <= CAUSE_OPTIMIZER; c++) busy += step.spent[c];
     point.ran = true;
+    point.why_not = NULL; // fuller than the GPU, but told to run
     point.step_p5_s = step.step_p5_s;
     point.step_p50_s = step.step_p50_s;
     point.step_p95_s = step.step_p95_s;

@@ -196,7 +196,7 @@ static void compare_published(Study *study, Record *record) {
             continue;
         }
         list[count++] = (Published){figure_name(study->arena, figure), figure->unit, figure->value,
-                                    study_metric(point, figure->metric), figure->source};
+                                    point->ran ? study_metric(point, figure->metric) : NAN, figure->source};
     }
     record->published = list;
     record->published_count = count;

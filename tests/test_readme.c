@@ -1,6 +1,7 @@
 // What README.md shows must work: its command lines, and its scenario.
 #include <unistd.h>
 
+#include "tests/script.h"
 #include "tests/test.h"
 
 static char *readme(void) {
@@ -59,8 +60,8 @@ TEST(every_lesson_runs) {
 }
 
 TEST(every_example_runs_twice_with_the_same_output) {
-    static const char *const names[] = {"student_cluster",  "scaling_efficiency", "cluster_guides",
-                                        "multi_gpu_course", "megatron_22b_175b",  "shared_cluster"};
+    static const char *const names[] = {"student_cluster",   "scaling_efficiency", "cluster_guides", "multi_gpu_course",
+                                        "megatron_22b_175b", "shared_cluster",     "giants"};
     static char first[1 << 18], second[1 << 18];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char command[256];
@@ -70,5 +71,22 @@ TEST(every_example_runs_twice_with_the_same_output) {
         EXPECT_TEXT(second, first);
         EXPECT_CONTAINS(first, "\"published\"");
         EXPECT_CONTAINS(first, "\"digest\"");
+    }
+}
+
+// A job that is too large for its GPUs, and the same when it is known to have run.
+TEST(a_run_that_is_known_to_have_run_is_simulated_though_full) {
+    static char output[1 << 16];
+    for (int though_full = 0; though_full <= 1; though_full++) {
+        char script[1024];
+        snprintf(script, sizeof script,
+                 "local sim = require \"lockstep\"\n"
+                 "return sim.study { on = sim.cluster { node = \"dgx-a100\", gpus = 8 }, though_full = %s,\n"
+                 "  run = sim.training { model = \"gpt3-13b\", batch = { global = 8 } },\n"
+                 "  published = { { step_time = 1, source = \"nobody\" } } }\n",
+                 though_full ? "true" : "false");
+        EXPECT_INT(run_script_text(script, "--json", output, sizeof output, NULL), though_full ? 0 : 3);
+        EXPECT_CONTAINS(output, though_full ? "\"ran\": true" : "\"ran\": false");
+        if (!though_full) EXPECT_CONTAINS(output, "\"simulated\": null");
     }
 }
