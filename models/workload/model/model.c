@@ -8,7 +8,7 @@
 #include "models/workload/model/model_internal.h"
 #include "sim/check.h"
 
-#define NAMES_ROOM 128
+#define NAMES_ROOM 512
 
 typedef struct Alias {
     const char *alias, *name;
@@ -22,6 +22,7 @@ static const Alias aliases[] = {
     {"megatron-1008b", "megatron-1t"}, {"mt-nlg-530b", "megatron-530b"}, {"bert-base-uncased", "bert-base"},
     {"bert-large-uncased", "bert-large"}, {"llama-7b", "llama-2-7b"}, {"llama-13b", "llama-2-13b"},
     {"llama-70b", "llama-2-70b"}, {"llama-30b", "llama-33b"}, {"llama-405b", "llama-3.1-405b"}, {"llama-3.1-8b", "llama-3-8b"}, {"llama-3.1-70b", "llama-3-70b"},
+    {"tinyllama", "tinyllama-1.1b"}, {"bloom", "bloom-176b"}, {"gpt-neox", "gpt-neox-20b"}, {"deepseek-r1", "deepseek-v3"},
     {"resnet-50-v1.5", "resnet-50"}, {"mnist-mlp", "mlp-mnist"}, {"mobilenetv2-100", "mobilenet-v2"},
     {"seresnext-101-32x4d", "se-resnext-101-32x4d"}, {"seresnext-50-32x4d", "se-resnext-50-32x4d"},
     {"seresnet-50", "se-resnet-50"}, {"vit-b-16", "vit-base-patch16"}, {"vit-b-32", "vit-base-patch32"},

@@ -21,6 +21,13 @@ typedef struct PublishedShape {
 #define LLAMA1_SOURCE "Touvron et al. 2023 (LLaMA), table 2"
 #define QWEN25_SOURCE "Qwen Team 2024 (Qwen2.5); config.json"
 #define QWEN3_SOURCE "Qwen Team 2025 (Qwen3), table 1; config.json"
+#define LLAMA32_SOURCE "Meta 2024 (Llama 3.2), config.json"
+#define GEMMA_SOURCE "Gemma Team 2024, table 1; config.json"
+#define SMOLLM_SOURCE "Allal et al. 2025 (SmolLM2); config.json"
+#define OPT_SOURCE "Zhang et al. 2022 (OPT), table 1"
+#define BLOOM_SOURCE "BigScience Workshop 2022 (BLOOM), table 3; config.json"
+#define PYTHIA_SOURCE "Biderman et al. 2023 (Pythia), table 1; config.json"
+#define FALCON_SOURCE "Almazrouei et al. 2023 (Falcon), config.json; its parallel attention and MLP one after the other"
 #define QWEN3_HEAD_DIM 128 // whatever the width
 
 // One row a model. kv_heads 0: as many as heads; ffn 0: 4 x hidden.
@@ -68,8 +75,74 @@ static const PublishedShape shapes[] = {
     {"qwen3-8b", "qwen3", QWEN3_SOURCE, 36, 4096, 32, 8, 12288, 151936, 32768},
     {"qwen3-14b", "qwen3", QWEN3_SOURCE, 40, 5120, 40, 8, 17408, 151936, 32768},
     {"qwen3-32b", "qwen3", QWEN3_SOURCE, 64, 5120, 64, 8, 25600, 151936, 32768},
+    {"llama-3.2-1b", "llama", LLAMA32_SOURCE, 16, 2048, 32, 8, 8192, 128256, 131072},
+    {"llama-3.2-3b", "llama", LLAMA32_SOURCE, 28, 3072, 24, 8, 8192, 128256, 131072},
+    {"codellama-34b", "llama", "Roziere et al. 2023 (Code Llama); config.json", 48, 8192, 64, 8, 22016, 32000, 16384},
+    {"tinyllama-1.1b", "llama", "Zhang et al. 2024 (TinyLlama), table 1", 22, 2048, 32, 4, 5632, 32000, 2048},
+    {"yi-34b", "llama", "01.AI 2024 (Yi), table 2; config.json", 60, 7168, 56, 8, 20480, 64000, 4096},
+    {"deepseek-67b", "llama", "DeepSeek-AI 2024 (DeepSeek LLM), table 2", 95, 8192, 64, 8, 22016, 102400, 4096},
+    {"mistral-nemo-12b", "llama", "mistralai/Mistral-Nemo-Base-2407, config.json", 40, 5120, 32, 8, 14336, 131072, 131072},
+    {"mistral-small-24b", "llama", "mistralai/Mistral-Small-24B-Base-2501, config.json", 40, 5120, 32, 8, 32768, 131072, 32768},
+    {"phi-3-mini", "llama", "Abdin et al. 2024 (Phi-3); config.json", 32, 3072, 32, 0, 8192, 32064, 4096},
+    {"phi-3-medium", "llama", "Abdin et al. 2024 (Phi-3); config.json", 40, 5120, 40, 10, 17920, 32064, 4096},
+    {"phi-4", "llama", "Abdin et al. 2024 (Phi-4); config.json", 40, 5120, 40, 10, 17920, 100352, 16384},
+    {"gemma-2b", "llama", GEMMA_SOURCE, 18, 2048, 8, 1, 16384, 256000, 8192},
+    {"gemma-7b", "llama", GEMMA_SOURCE, 28, 3072, 16, 0, 24576, 256000, 8192},
+    {"smollm2-135m", "llama", SMOLLM_SOURCE, 30, 576, 9, 3, 1536, 49152, 8192},
+    {"smollm2-1.7b", "llama", SMOLLM_SOURCE, 24, 2048, 32, 0, 8192, 49152, 8192},
+    {"smollm3-3b", "llama", "HuggingFaceTB/SmolLM3-3B, config.json", 36, 2048, 16, 4, 11008, 128256, 65536},
+    {"qwen2.5-0.5b", "qwen2.5", QWEN25_SOURCE, 24, 896, 14, 2, 4864, 151936, 32768},
+    {"qwen2.5-1.5b", "qwen2.5", QWEN25_SOURCE, 28, 1536, 12, 2, 8960, 151936, 32768},
+    {"qwen2.5-3b", "qwen2.5", QWEN25_SOURCE, 36, 2048, 16, 2, 11008, 151936, 32768},
+    {"qwen2.5-14b", "qwen2.5", QWEN25_SOURCE, 48, 5120, 40, 8, 13824, 152064, 32768},
+    {"qwen3-0.6b", "qwen3", QWEN3_SOURCE, 28, 1024, 16, 8, 3072, 151936, 32768},
+    {"qwen3-1.7b", "qwen3", QWEN3_SOURCE, 28, 2048, 16, 8, 6144, 151936, 32768},
+    {"qwen3-4b", "qwen3", QWEN3_SOURCE, 36, 2560, 32, 8, 9728, 151936, 32768},
+    {"opt-1.3b", "gpt", OPT_SOURCE, 24, 2048, 32, 0, 0, 50272, 2048},
+    {"opt-6.7b", "gpt", OPT_SOURCE, 32, 4096, 32, 0, 0, 50272, 2048},
+    {"opt-13b", "gpt", OPT_SOURCE, 40, 5120, 40, 0, 0, 50272, 2048},
+    {"opt-30b", "gpt", OPT_SOURCE, 48, 7168, 56, 0, 0, 50272, 2048},
+    {"opt-66b", "gpt", OPT_SOURCE, 64, 9216, 72, 0, 0, 50272, 2048},
+    {"opt-175b", "gpt", OPT_SOURCE, 96, 12288, 96, 0, 0, 50272, 2048},
+    {"starcoder-15b", "starcoder", "Li et al. 2023 (StarCoder); config.json", 40, 6144, 48, 1, 0, 49152, 8192},
+    {"bloom-7b1", "bloom", BLOOM_SOURCE, 30, 4096, 32, 0, 0, 250880, 2048},
+    {"bloom-176b", "bloom", BLOOM_SOURCE, 70, 14336, 112, 0, 0, 250880, 2048},
+    {"pythia-1.4b", "neox", PYTHIA_SOURCE, 24, 2048, 16, 0, 0, 50304, 2048},
+    {"pythia-6.9b", "neox", PYTHIA_SOURCE, 32, 4096, 32, 0, 0, 50432, 2048},
+    {"pythia-12b", "neox", PYTHIA_SOURCE, 36, 5120, 40, 0, 0, 50688, 2048},
+    {"gpt-neox-20b", "neox", "Black et al. 2022 (GPT-NeoX-20B), section 2.1; config.json", 44, 6144, 64, 0, 0, 50432, 2048},
+    {"falcon-7b", "falcon", FALCON_SOURCE, 32, 4544, 71, 1, 0, 65024, 2048},
+    {"falcon-40b", "falcon", FALCON_SOURCE, 60, 8192, 128, 8, 0, 65024, 2048},
+    {"falcon-180b", "falcon", FALCON_SOURCE, 80, 14848, 232, 8, 0, 65024, 2048},
+    {"nemotron-4-15b", "nemotron", "Parmar et al. 2024 (Nemotron-4 15B), table 1", 32, 6144, 48, 8, 24576, 256000, 4096},
+    {"nemotron-4-340b", "nemotron", "NVIDIA 2024 (Nemotron-4 340B), table 1", 96, 18432, 96, 8, 73728, 256000, 4096},
     {"mpt-7b", "mpt", "MosaicML 2023 (MPT-7B), config.json", 32, 4096, 32, 0, 0, 50432, 2048},
     {"mpt-30b", "mpt", "MosaicML 2023 (MPT-30B), config.json", 48, 7168, 64, 0, 0, 50432, 8192},
+};
+
+// Heads of another width than hidden / heads; a head that is the embedding where the family's usually is not.
+static const struct {
+    const char *name;
+    int head_dim;
+    bool tied;
+} apart[] = {
+    {"llama-3.2-1b", 0, true},
+    {"llama-3.2-3b", 0, true},
+    {"mistral-nemo-12b", 128, false},
+    {"mistral-small-24b", 128, false},
+    {"gemma-2b", 256, true},
+    {"gemma-7b", 256, true},
+    {"smollm2-135m", 0, true},
+    {"smollm2-1.7b", 0, true},
+    {"smollm3-3b", 0, true},
+    {"qwen2.5-0.5b", 0, true},
+    {"qwen2.5-1.5b", 0, true},
+    {"qwen2.5-3b", 0, true},
+    {"qwen3-0.6b", 0, true},
+    {"qwen3-1.7b", 0, true},
+    {"qwen3-4b", 0, true},
+    {"falcon-7b", 0, true},
+    {"falcon-40b", 0, true},
 };
 // clang-format on
 const int transformer_count = sizeof shapes / sizeof *shapes;
@@ -87,6 +160,8 @@ static bool is_family(const PublishedShape *shape, const char *family) { return 
 const Model *transformer_named(Arena *arena, int index) {
     const PublishedShape *shape = &shapes[index];
     bool mpt = is_family(shape, "mpt"), bert = is_family(shape, "bert"), qwen2 = is_family(shape, "qwen2.5");
+    bool bloom = is_family(shape, "bloom"), neox = is_family(shape, "neox");
+    bool gpt = is_family(shape, "gpt") || is_family(shape, "starcoder") || bert;
     bool qwen3 = is_family(shape, "qwen3"), llama = is_family(shape, "llama") || qwen2 || qwen3;
     Model *model = ARENA_NEW(arena, Model);
     *model = (Model){
@@ -104,15 +179,20 @@ const Model *transformer_named(Arena *arena, int index) {
         .vocab = shape->vocab,
         .max_positions = shape->max_positions,
         .gated_mlp = llama,
-        .tied_embedding = !llama,
-        .learned_positions = !llama && !mpt,
-        .biases = !llama && !mpt,
+        .tied_embedding = gpt || mpt || bloom,
+        .learned_positions = gpt,
+        .biases = gpt || bloom || neox,
         .query_biases = qwen2,
         .query_norms = qwen3,
         .causal = !bert,
         .rms_norm = llama || mpt, // MPT's norms have no biases either
         .head_share = bert ? MASKED_SHARE : 1,
     };
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+        if (strcmp(apart[i].name, shape->name) != 0) continue;
+        if (apart[i].head_dim) model->head_dim = apart[i].head_dim;
+        model->tied_embedding = apart[i].tied;
+    }
     return model;
 }
 
