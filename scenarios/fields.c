@@ -153,6 +153,8 @@ static const Field training_fields[] = {
      .help = "experts' tokens are sorted inside the exchange, one copy per rank (DeepEP, HybridEP), in CUDA graphs"},
     {"lora_rank", COUNT(1, 65536), .example = "16",
      .help = "train adapters of this rank beside attention's products and nothing else; when left out: all weights"},
+    {"lora_everywhere", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
     {"half_weights", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "eager software: the model is cast to 16 bits, there is no autocast"},
     {"fused_loss", .kind = FIELD_FLAG, .fallback = "false", .example = "true",

@@ -220,6 +220,7 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->capacity_factor = object_number(object, "capacity_factor", 0);
     spec->fused_dispatch = object_flag(object, "fused_dispatch", false);
     spec->lora_rank = object_int(object, "lora_rank", 0);
+    spec->lora_everywhere = object_flag(object, "lora_everywhere", false);
     spec->half_weights = object_flag(object, "half_weights", false);
     spec->fused_loss = object_flag(object, "fused_loss", false);
     spec->fp32_grad_reduce = object_flag(object, "fp32_grad_reduce", false);

@@ -11,7 +11,7 @@ typedef struct PredictedRun {
     double step_s;             // predicted
     double low_s, high_s;      // 90 % interval
     double sigma;              // relative, model and assumptions together
-    double memory_bytes;       // of the fullest rank
+    double memory_bytes;       // of the fullest rank, as the row counts it
     double spent[CAUSE_COUNT]; // seconds of a step
     TrainingSpec training;     // with open settings chosen
     unsigned assumed;

@@ -48,6 +48,7 @@ static const ColumnRule columns[COLUMN_COUNT] = {
     [EXPERT_FFN] = {.word = "moe_ffn", .whole = true},
     [IMAGE_SIZE] = {.word = "image_size", .whole = true},
     [GPU_MEMORY] = {.word = "gpu_mem_bytes"},
+    [GPU_POWER] = {.word = "gpu_power_w"},
     [GPUS] = {.word = "n_gpus", .required = true, .whole = true},
     [NODES] = {.word = "n_nodes", .whole = true},
     [GPUS_PER_NODE] = {.word = "gpus_per_node", .whole = true},
@@ -119,6 +120,7 @@ static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
     row->run->row_id = row->text[ROW_ID];
     row->run->family = row->text[FAMILY];
     row->run->measured_memory_bytes = row->number[PEAK_MEMORY];
+    row->run->memory_is_allocated = says(row, METRIC_KIND, "allocated memory");
 }
 
 // ---- What the simulator does not model yet.

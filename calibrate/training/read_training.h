@@ -14,6 +14,7 @@ typedef struct MeasuredRun {
     const char *unmeasured;       // why nothing can be compared though there is a prediction, or NULL
     double measured_step_s;       // 0: not published
     double measured_memory_bytes; // 0: not published
+    bool memory_is_allocated;     // it is what the allocator handed out, not all that the GPU held
     const ClusterSpec *cluster;
     TrainingSpec training;
     bool micro_batch_open, interleaving_open, recompute_open; // not published: to be tried

@@ -190,7 +190,9 @@ void read_cluster(Row *row) {
     ClusterSpec *cluster = ARENA_NEW(row->arena, ClusterSpec);
     NodeGroup *group = ARENA_NEW(row->arena, NodeGroup);
     *group = (NodeGroup){.where = row->run->where, .type = node, .gpus = row->gpu_count, .gpu = row->gpu};
+    double limit = row->number[GPU_POWER];
     *cluster = (ClusterSpec){.where = row->run->where,
+                             .power_cap_watts = limit < row->gpu->power_watts ? limit : 0,
                              .groups = group,
                              .group_count = 1,
                              .link = nodes > 1 && nic > 0 ? link_of(row, nic) : NULL,

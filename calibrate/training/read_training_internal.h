@@ -39,6 +39,7 @@ typedef enum Column {
     EXPERT_FFN,
     IMAGE_SIZE,
     GPU_MEMORY,
+    GPU_POWER,
     GPUS,
     NODES,
     GPUS_PER_NODE,

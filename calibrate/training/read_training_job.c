@@ -151,6 +151,8 @@ void read_software(Row *row) {
         strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", examples ? " README of DeepLearningExamples" : "");
     const SoftwareFacts *software = software_facts(text, row->gpu->year);
     row->run->software = software;
+    training->lora_everywhere = software->lora_everywhere;
+    if (says(row, NOTES, "cpu_offload=1")) training->offload_optimizer = training->offload_parameters = OFFLOAD_HOST;
     assume(row, software->word[0] ? ASSUMED_SOFTWARE : ASSUMED_FRAMEWORK);
     bool cnn = training->model->kind == MODEL_CNN;
     training->framework = cnn && software->tuned_images ? FRAMEWORK_TUNED : software->framework;

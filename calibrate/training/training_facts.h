@@ -18,6 +18,7 @@ typedef struct SoftwareFacts {
     bool overlap_param_gather;
     bool tp_overlap;
     bool shards_optimizer; // ZeRO 1 when the row does not say
+    bool lora_everywhere;
     bool fused_dispatch;
     bool fused_loss;
     bool tp_waits;            // for all tensor-parallel traffic, in backward too

@@ -126,6 +126,7 @@ typedef struct TrainingSpec {
     bool mixed_precision;     // fp16/bf16 compute with fp32 master weights (AMP, Megatron)
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
+    bool lora_everywhere; // adapters beside every product, each by itself (PEFT's "all-linear")
     Recompute recompute;
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
     int recompute_layers;       // of each pipeline chunk its first; 0: all

@@ -386,12 +386,14 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 
-// Two narrow matrices beside the query, key and value product and the output product of each layer.
+// Two narrow matrices beside the query, key and value product and the output product of each layer, or beside every
+// product.
 double trained_share(const TrainingSpec *training) {
     const Model *model = training->model;
     if (training->lora_rank == 0 || model->kind != MODEL_TRANSFORMER) return 1;
-    double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1);
-    double widths = model->hidden + qkv + value_width(model) + model->hidden;
+    double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1), h = model->hidden, ffn = model->ffn;
+    double widths = h + qkv + value_width(model) + h, gates = model->gated_mlp ? 2 : 1;
+    if (training->lora_everywhere) widths += 2 * h + gates * (h + ffn) + ffn + h;
     return training->lora_rank * widths * model->layers / model_parameters(model);
 }
 

@@ -91,6 +91,7 @@ typedef struct Memory {
     double peak;       // their sum
     double capacity;   // of the GPU
     double host, disk; // of a rank, offloaded
+    double outside;    // of the peak, not from the framework's allocator: context, its slack, NCCL's buffers
 } Memory;
 
 // Stage `stage` of pp (0 based) holds the blocks first … last; in_flight micro-batches are kept at once.

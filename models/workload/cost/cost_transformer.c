@@ -203,24 +203,46 @@ static void enter_products_backward(const Work *work, Pass *pass, const Shard *s
 }
 
 // Beside a frozen product: dropout of its input, two narrow products that read and write it, and the sum; counted.
+// Per adapter; half of the passes go over the product's input, half over its output.
 static const double adapter_passes[] = {7, 9}, adapter_kernels[] = {4, 8};
 
-static void adapter(const Work *work, Pass *pass, const Shard *shard, int direction) {
+static void adapters(const Work *work, Pass *pass, const Shard *shard, int direction, int count, double in,
+                     double out) {
     if (work->training->lora_rank == 0) return;
-    double elements = shard->tokens * shard->hidden * shard->share;
+    double elements = shard->tokens * shard->share * (count * in + out) / 2;
     pass_bytes(work, pass, CAUSE_MEMORY, adapter_passes[direction] * work->element_bytes * elements);
-    pass_kernels(pass, adapter_kernels[direction]);
+    pass_kernels(pass, count * adapter_kernels[direction]);
+}
+
+// A fused product of queries, keys and values has one adapter, whose output counts as the hidden state.
+static void qkv_adapters(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    if (work->training->lora_everywhere)
+        adapters(work, pass, shard, direction, 3, shard->hidden, shard->qkv);
+    else
+        adapters(work, pass, shard, direction, 1, shard->hidden, shard->hidden);
+}
+
+static void output_adapter(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    adapters(work, pass, shard, direction, 1, shard->hidden, shard->hidden);
+}
+
+static void mlp_adapters(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    if (!work->training->lora_everywhere) return;
+    adapters(work, pass, shard, direction, work->model->gated_mlp ? 2 : 1, shard->hidden, shard->fc1);
+    adapters(work, pass, shard, direction, 1, shard->ffn, shard->hidden);
 }
 
 static void dense_forward(const Work *work, Pass *pass, const Shard *shard, bool last_product) {
     enter_products(work, pass, shard, fc1_product, linear_forward);
     mlp_passes(work, pass, shard, FORWARD);
+    mlp_adapters(work, pass, shard, FORWARD);
     if (last_product) leave_products(work, pass, shard, fc2_product);
 }
 
 static void dense_backward(const Work *work, Pass *pass, const Shard *shard) {
     enter_products(work, pass, shard, fc2_product, linear_backward);
     mlp_passes(work, pass, shard, BACKWARD);
+    mlp_adapters(work, pass, shard, BACKWARD);
     enter_products_backward(work, pass, shard, fc1_product);
 }
 
@@ -269,11 +291,11 @@ static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool
 
     hidden_passes(work, pass, shard, FORWARD);
     enter_products(work, pass, shard, qkv_products, linear_forward);
-    adapter(work, pass, shard, FORWARD);
+    qkv_adapters(work, pass, shard, FORWARD);
     qkv_passes(work, pass, shard);
     attention_core(work, pass, shard, FORWARD);
     pass_kernels(pass, half_kernels);
-    adapter(work, pass, shard, FORWARD);
+    output_adapter(work, pass, shard, FORWARD);
     leave_products(work, pass, shard, output_product);
     if (work->source_len > 0) cross_forward(work, pass, shard);
 
@@ -342,12 +364,12 @@ static void layer_backward(const Work *work, Pass *pass, const Shard *shard, boo
     if (work->source_len > 0) cross_backward(work, pass, shard);
 
     enter_products(work, pass, shard, output_product, linear_backward);
-    adapter(work, pass, shard, BACKWARD);
+    output_adapter(work, pass, shard, BACKWARD);
     attention_again(work, pass, shard);
     attention_core(work, pass, shard, BACKWARD);
     qkv_passes(work, pass, shard);
     pass_kernels(pass, half_kernels);
-    adapter(work, pass, shard, BACKWARD);
+    qkv_adapters(work, pass, shard, BACKWARD);
     pass_recompute(pass, recomputes(work->training, MODULE_LAYERNORM));
     norm_again(work, pass, shard);
     pass_recompute(pass, false);

@@ -399,10 +399,14 @@ static double gathered_bytes(const TrainingSpec *training, double largest_block,
            ((layout->zero == 3 ? (1 + blocks_ahead(training)) * weights : 0) + gradient_bytes(training));
 }
 
+static double communicator_bytes(const Layout *layout, int dp) {
+    int groups = (dp > 1) + (layout->tp > 1) + (layout->cp > 1) + (layout->ep > 1) + (layout->pp > 1);
+    return groups * COMMUNICATOR_BYTES;
+}
+
 static double buffer_bytes(const TrainingSpec *training, double parameters, int dp) {
     const Layout *layout = &training->layout;
-    int groups = (dp > 1) + (layout->tp > 1) + (layout->cp > 1) + (layout->ep > 1) + (layout->pp > 1);
-    double buffers = groups * COMMUNICATOR_BYTES;
+    double buffers = communicator_bytes(layout, dp);
     // DDP reduces copies of the gradients, bucket by bucket, and keeps the buckets; Megatron's buckets are the
     // gradients.
     bool copies = dp > 1 && layout->zero == 0 && training->framework != FRAMEWORK_MEGATRON;
@@ -465,6 +469,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     memory.bytes[MEMORY_BUFFERS] =
         buffer_bytes(training, parameters + experts, dp) + gathered_bytes(training, largest, dp);
     memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
+    memory.outside = RESERVE_BYTES + communicator_bytes(layout, dp);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
     return memory;
 }

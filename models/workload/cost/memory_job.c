@@ -131,6 +131,7 @@ double micro_batches_of_job(const TrainingSpec *training, int dp) {
 static void add_chunk(Memory *memory, const Memory *chunk) {
     memory->host += chunk->host;
     memory->disk += chunk->disk;
+    memory->outside = fmax(memory->outside, chunk->outside);
     memory->bytes[MEMORY_WEIGHTS] += chunk->bytes[MEMORY_WEIGHTS];
     memory->bytes[MEMORY_GRADIENTS] += chunk->bytes[MEMORY_GRADIENTS];
     memory->bytes[MEMORY_OPTIMIZER] += chunk->bytes[MEMORY_OPTIMIZER];
