@@ -191,3 +191,28 @@ TEST(each_expert_of_a_rank_launches_its_products) {
     EXPECT_INT(sixteen.kernels_backward - four.kernels_backward, 4 * (16 - 4));
     arena_close(bench.arena);
 }
+
+// Bytes of each of a token's 4 experts as cost_experts.c counts them, in place of a fused gate's 6 and 10; 2 and 5
+// launches for each expert.
+TEST(biases_of_experts_are_added_one_by_one_unless_dispatch_is_fused) {
+    Bench bench = bench_open("gpt-oss-20b");
+    Model plain = *bench.training.model;
+    plain.experts.biases = false;
+    BlockCost with = cost_of(&bench, 1);
+    bench.training.fused_dispatch = true;
+    double fused = seconds_of(&(CostList[]){cost_of(&bench, 1).forward}[0], CAUSE_MEMORY);
+    bench.training.model = &plain;
+    EXPECT_NEAR(seconds_of(&(CostList[]){cost_of(&bench, 1).forward}[0], CAUSE_MEMORY), fused, 0);
+    bench.training.fused_dispatch = false;
+    BlockCost without = cost_of(&bench, 1);
+    double rows = 2 * bench.training.seq_len * plain.experts.per_token;
+    double forward = rows * ((34 - 6) * plain.experts.ffn + 28 * plain.hidden);
+    double backward = rows * ((72 - 10) * plain.experts.ffn + 40 * plain.hidden);
+    EXPECT_NEAR(seconds_of(&with.forward, CAUSE_MEMORY) - seconds_of(&without.forward, CAUSE_MEMORY),
+                cold_memory_seconds(bench.gpu, forward), 0.03); // the L2 keeps a little
+    EXPECT_NEAR(seconds_of(&with.backward, CAUSE_MEMORY) - seconds_of(&without.backward, CAUSE_MEMORY),
+                cold_memory_seconds(bench.gpu, backward), 0.03);
+    EXPECT_INT(with.kernels_forward - without.kernels_forward, 2 * plain.experts.count);
+    EXPECT_INT(with.kernels_backward - without.kernels_backward, 5 * plain.experts.count);
+    arena_close(bench.arena);
+}

@@ -15,6 +15,12 @@
 #define PRODUCT_KERNELS 1     // each expert's product is launched by itself; in 8 bits its two inputs' scales are laid
 #define FP8_PRODUCT_KERNELS 4 // out anew and an input is cast
 
+// Biases keep the grouped MLP from its fused kernels: the gate is made of elementary ones (two clamps, sigmoid unit,
+// offset, two products, casts), and the second product's bias times the token's weight is added expert by expert in 32
+// bits. Bytes per element of the gate's width and of the hidden state in 16 bits, counted; launches per expert.
+static const double elementary_gate_bytes[] = {34, 72}, expert_bias_bytes[] = {28, 40};
+static const double expert_bias_kernels[] = {2, 5};
+
 double routed_tokens(const Work *work) {
     return work->tokens * work->model->experts.per_token * work->ep * work->load.fullest;
 }
@@ -67,7 +73,23 @@ static void exchange_tokens(const Work *work, Pass *pass, const Dispatch *dispat
     if (to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
 }
 
+static bool adds_biases(const Work *work) {
+    return work->model->experts.biases && !work->training->fused_dispatch;
+}
+
+static void expert_biases(const Work *work, Pass *pass, const Dispatch *dispatch, int direction) {
+    if (!adds_biases(work)) return;
+    double elements = dispatch->received * work->model->hidden;
+    pass_bytes(work, pass, CAUSE_MEMORY, expert_bias_bytes[direction] / 2 * work->element_bytes * elements);
+    pass_kernels(pass, expert_bias_kernels[direction] * dispatch->local_experts);
+}
+
 static void activation_passes(const Work *work, Pass *pass, double tokens, double ffn, int direction) {
+    if (adds_biases(work)) {
+        double bytes = elementary_gate_bytes[direction] / 2 * work->element_bytes;
+        pass_bytes(work, pass, CAUSE_MEMORY, bytes * tokens * ffn);
+        return;
+    }
     const double *passes = work->model->gated_mlp ? work->traits->gated : work->traits->gelu;
     pass_bytes(work, pass, CAUSE_MEMORY, passes[direction] * work->element_bytes * tokens * ffn);
 }
@@ -106,6 +128,7 @@ void experts_forward(const Work *work, Pass *pass) {
     sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
     exchange_tokens(work, pass, &dispatch, true);
     mlp_forward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
+    expert_biases(work, pass, &dispatch, FORWARD);
     exchange_tokens(work, pass, &dispatch, false);
     sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
     double shared = work->model->experts.shared_ffn / work->tp;
@@ -123,6 +146,7 @@ void experts_backward(const Work *work, Pass *pass) {
     }
     sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
     exchange_tokens(work, pass, &dispatch, true);
+    expert_biases(work, pass, &dispatch, BACKWARD);
     mlp_backward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
     exchange_tokens(work, pass, &dispatch, false);
     sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);

@@ -187,6 +187,7 @@ static ExpertShape experts_of(const Reader *reader, const HfType *type, const Tr
         .per_token = whole(reader, "num_experts_per_tok", type->per_token, 1),
         .ffn = ffn,
         .every = whole(reader, type->traits & LATENT ? "moe_layer_freq" : "decoder_sparse_step", 1, 1),
+        .biases = strcmp(type->type, "gpt_oss") == 0,
     };
     if (type->traits & LATENT) {
         double shared = (double)whole(reader, "n_shared_experts", 1, 0) * ffn;

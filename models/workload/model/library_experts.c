@@ -51,9 +51,9 @@ static const ExpertRow rows[] = {
     {"llama-4-maverick", "llama", "Meta 2025 (Llama 4 Maverick), config.json; text only", 48, 5120, 40, 8, 128, 16384, 202048, 262144,
      .experts = {.count = 128, .per_token = 1, .ffn = 8192, .shared_ffn = 8192, .every = 2}},
     {"gpt-oss-20b", "gpt-oss", "OpenAI 2025 (gpt-oss model card), table 1; attention over the whole sequence", 24, 2880, 64, 8, 64, 2880, 201088, 131072,
-     .query_biases = true, .experts = {.count = 32, .per_token = 4, .ffn = 2880, .every = 1}},
+     .query_biases = true, .experts = {.count = 32, .per_token = 4, .ffn = 2880, .every = 1, .biases = true}},
     {"gpt-oss-120b", "gpt-oss", "OpenAI 2025 (gpt-oss model card), table 1; attention over the whole sequence", 36, 2880, 64, 8, 64, 2880, 201088, 131072,
-     .query_biases = true, .experts = {.count = 128, .per_token = 4, .ffn = 2880, .every = 1}},
+     .query_biases = true, .experts = {.count = 128, .per_token = 4, .ffn = 2880, .every = 1, .biases = true}},
 };
 // clang-format on
 const int expert_model_count = sizeof rows / sizeof *rows;

@@ -41,6 +41,7 @@ typedef struct ExpertShape {
     int shared_ffn;            // width of the experts that every token passes, together; 0 none
     int first_dense, every;
     bool shared_gate; // the shared experts' sum is scaled by a learned gate (Qwen2)
+    bool biases;      // each expert's products have biases (gpt-oss)
 } ExpertShape;
 
 // Queries, keys and values from low-rank latents (MLA; DeepSeek-V2, 2024). key_rank 0: none.

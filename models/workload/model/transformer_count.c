@@ -41,6 +41,7 @@ static void add_experts(const Model *model, LayerWeights *weights) {
     const ExpertShape *experts = &model->experts;
     double h = model->hidden;
     weights->routed += mlp_matrices(model) * h * experts->ffn * experts->count;
+    if (experts->biases) weights->routed += ((model->gated_mlp ? 2.0 : 1.0) * experts->ffn + h) * experts->count;
     weights->split += mlp_matrices(model) * h * experts->shared_ffn;
     weights->whole += h * experts->count + (experts->shared_gate ? h : 0);
 }
