@@ -73,6 +73,28 @@ TEST(power_limits_offloading_and_the_kind_of_memory_are_read) {
     arena_close(r.arena);
 }
 
+// MLPerf's logs: 8 GPUs that had seen half of the data by the end at the throughput as logged must have logged one
+// GPU's.
+TEST(a_throughput_too_small_for_one_epoch_is_that_of_one_gpu) {
+    static const struct {
+        const char *images_per_s;
+        double step_s;
+    } rows[] = {{"300", 256.0 / 2400}, {"2400", 256.0 / 2400}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "row_id,family,model,model_type,gpu,n_gpus,framework,micro_batch,global_batch,precision,image_size,"
+                 "samples_per_s,time_to_train_s,metric_kind\n"
+                 "a,f,RetinaNet (ResNeXt50_32x4d),cnn_det,H100-SXM5-80GB,8,NGC PyTorch,32,256,fp16-amp,800,%s,2100,"
+                 "MLPerf\n",
+                 rows[i].images_per_s);
+        Reading r = read_text(text);
+        EXPECT(r.runs.items[0].skipped == NULL);
+        EXPECT_NEAR(r.runs.items[0].measured_step_s, rows[i].step_s, 1e-12);
+        arena_close(r.arena);
+    }
+}
+
 TEST(rows_that_cannot_be_predicted_say_why) {
     static const struct {
         const char *row, *reason;
@@ -81,7 +103,7 @@ TEST(rows_that_cannot_be_predicted_say_why) {
         {"a,f,GPT,decoder,24,,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "hidden is not published"},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,V100,1,1,1,x,1,1,1,0,2,2,bf16,none,1,", "has no bf16 units"},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,,,fp16,none,1,", "the batch is not published"},
-        {"a,f,Net,cnn_det,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "models of type \"cnn_det\""},
+        {"a,f,Net,gnn,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "models of type \"gnn\""},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,fast,", "iter_time_s is \"fast\""},
         {"a,f,GPT,decoder,24.5,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "expected a whole number"},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,-1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "above zero"},

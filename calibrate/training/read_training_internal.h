@@ -65,6 +65,7 @@ typedef enum Column {
     SAMPLES_PER_S_GPU,
     MODEL_TFLOPS,
     HARDWARE_TFLOPS,
+    TIME_TO_TRAIN,
     PEAK_MEMORY,
     COLUMN_COUNT
 } Column;

@@ -78,6 +78,8 @@ static void print_shape(const Model *model) {
     else if (model->kind == MODEL_TRANSFORMER)
         printf("%d layers, hidden %d, %d heads, vocabulary %d", model->layers, model->hidden, model->heads,
                model->vocab);
+    else if (model->kind == MODEL_CNN && model->dimensions == 3)
+        printf("%d blocks, volumes %d wide, %d classes", model->block_count, model->image_size, model->classes);
     else if (model->kind == MODEL_CNN)
         printf("%d blocks, %d x %d pixels, %d classes", model->block_count, model->image_size, model->image_size,
                model->classes);

@@ -12,9 +12,10 @@
 #define CONV_SHARE_CUDNN_5 1.46 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
 #define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
-#define CHANNEL_PAD 64.0   // channels are padded to the smallest tile
-#define WINOGRAD_GAIN 2.25 // 3x3 with stride 1 on vector units: 36 products become 16
-#define LAYOUT_PASSES 1.9  // NCHW to NHWC and back, on matrix units
+#define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
+#define CHANNEL_PAD_VECTOR 32.0 // of vector units since
+#define WINOGRAD_GAIN 2.25      // 3x3 with stride 1 on vector units: 36 products become 16
+#define LAYOUT_PASSES 1.9       // NCHW to NHWC and back, on matrix units
 #define CONV_SHARPNESS 3.0
 // What a multiprocessor can ask of memory in a clock by the strided loads of these kernels; beside it the bandwidth.
 // H100 and A100 have 13 and 11 bytes to give to each, V100 6, GDDR cards less than 6.
@@ -34,10 +35,11 @@
 #define BIAS_FORWARD 2.0 // an addition of its own
 #define BIAS_BACKWARD 1.0
 #define COPY_PASSES 2.0
+#define WEIGHT_NORM_FORWARD 3.0 // read twice, written once, in 32 bits
+#define WEIGHT_NORM_BACKWARD 5.0
 #define SQUEEZE_FORWARD 3.0 // the mean; each channel scaled
 #define SQUEEZE_BACKWARD 6.0
 #define SQUEEZE_KERNELS 8
-#define WINDOW_PASSES 6.0 // cutting into windows, shifting, and putting together again
 #define TILE 128.0
 #define SPLIT_K_LIMIT 8
 #define SPLIT_K_LEAST 256.0 // elements of K left to each part
@@ -47,12 +49,12 @@
 typedef struct ImageTraits {
     bool channels_last; // as convolutions on matrix units want it; else they change the layout there and back
     double traffic;     // bytes moved, as a multiple of what the passes say
-    double batch_norm[2], relu[2], residual_add[2];
+    double batch_norm[2], fixed_norm[2], relu[2], residual_add[2];
     int kernels[2]; // of a convolution with its batch norm and ReLU
 } ImageTraits;
 // clang-format off
-#define SEPARATE .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .kernels = {3, 4}
-#define TOGETHER .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .kernels = {2, 3}
+#define SEPARATE .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .kernels = {3, 4}, .fixed_norm = {4, 2}
+#define TOGETHER .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .kernels = {2, 3}, .fixed_norm = {0, 0}
 static const ImageTraits image_traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_EAGER] = {false, 1.08, SEPARATE},
     [FRAMEWORK_MEGATRON] = {false, 1, SEPARATE},
@@ -67,7 +69,8 @@ static const ImageTraits image_traits[FRAMEWORK_COUNT] = {
 
 static const ImageTraits *image_traits_of(const Work *work) { return &image_traits[work->training->framework]; }
 
-static bool channels_last(const Work *work) {
+static bool channels_last(const Work *work, const ConvLayer *layer) {
+    if (layer->dimensions == 1) return false; // of sound no framework asks for it
     ImageLayout layout = work->training->image_layout;
     if (layout != IMAGE_LAYOUT_USUAL) return layout == IMAGE_LAYOUT_NHWC;
     return image_traits_of(work)->channels_last;
@@ -113,7 +116,8 @@ typedef struct ConvGemm {
 
 static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
     return layer->groups > 1 && layer->in_channels / layer->groups > WIDE_GROUP &&
-           precision_bytes(work->precision) <= 2 && channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
+           precision_bytes(work->precision) <= 2 && channels_last(work, layer) &&
+           work->training->framework == FRAMEWORK_EAGER;
 }
 
 static double conv_compute_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
@@ -122,18 +126,26 @@ static double conv_compute_seconds(const Work *work, const ConvLayer *layer, Con
         return roofline_seconds(work->gpu, FP32, flops / WIDE_GROUP_SHARE, 0);
     }
     double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
-    double m = gemm.pad_m ? padded(gemm.m, CHANNEL_PAD) : gemm.m, n = padded(gemm.n, CHANNEL_PAD);
+    double pad = on_tensor_cores(work) || before_volta(work->gpu) ? CHANNEL_PAD : CHANNEL_PAD_VECTOR;
+    double m = gemm.pad_m ? padded(gemm.m, pad) : gemm.m, n = padded(gemm.n, pad);
     double flops = 2 * layer->groups * m * n * k * wave_loss(work->gpu, layer->groups, gemm.m, gemm.n, gemm.k);
     if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
     if (gemm.winograd) flops /= WINOGRAD_GAIN;
     return roofline_seconds(work->gpu, work->precision, flops / conv_share(work), 0);
 }
 
+static double elements_in(const Work *work, const ConvLayer *layer) {
+    return work->samples * layer->in_channels * conv_in_places(layer);
+}
+
+static double elements_out(const Work *work, const ConvLayer *layer) {
+    return work->samples * layer->out_channels * conv_out_places(layer);
+}
+
 static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
-    double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
-    double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
+    double in = elements_in(work, layer), out = elements_out(work, layer);
     double bytes = work->element_bytes * (in + out + conv_parameters(layer));
-    bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
+    bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work, layer);
     if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
     double compute = conv_compute_seconds(work, layer, gemm);
     double memory = memory_seconds(work->gpu, bytes / memory_share(work->gpu));
@@ -146,33 +158,31 @@ static void cnn_bytes(const Work *work, Pass *pass, double passes, double elemen
 }
 
 static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
-    bool transposed = layer->kind == LAYER_TRANSPOSED; // each input pixel meets all taps, each output pixel one
-    double in_pixels = work->samples * layer->in_size * layer->in_size;
-    double out_pixels = work->samples * layer->out_size * layer->out_size;
+    double in_pixels = work->samples * conv_in_places(layer), out_pixels = work->samples * conv_out_places(layer);
     double in_channels = (double)layer->in_channels / layer->groups;
     double out_channels = (double)layer->out_channels / layer->groups;
-    double taps = conv_taps(layer), met = taps / ((double)layer->stride * layer->stride); // by a pixel's gradient
-    if (transposed) met = (double)layer->kernel * layer->kernel;
+    double taps = conv_taps(layer), met = conv_backward_taps(layer);
     // Images of three colours are padded to eight channels for tensor cores (four in 32 bits).
     double fed_channels = on_tensor_cores(work) ? padded(in_channels, 16 / work->element_bytes) : in_channels;
     bool square = layer->kernel == 3 && (layer->kernel_wide == 0 || layer->kernel_wide == 3);
-    bool winograd = !on_tensor_cores(work) && square && layer->stride == 1 && layer->groups == 1;
+    bool flat = layer->dimensions == 0 || layer->dimensions == 2;
+    bool winograd = !on_tensor_cores(work) && flat && square && layer->stride == 1 && layer->groups == 1;
 
     pass_now(forward)->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer,
         (ConvGemm){.m = out_pixels, .n = out_channels, .k = fed_channels * taps, .ramp = true, .winograd = winograd});
-    if (!first)
+    if (!first && layer->learning != LEARNS_NEVER)
         pass_now(backward)->seconds[CAUSE_GEMM] += conv_seconds(
             work, layer,
             (ConvGemm){.m = in_pixels, .n = in_channels, .k = out_channels * met, .ramp = true, .winograd = winograd});
+    if (layer->learning != LEARNS) return;
     pass_now(weights_of(work, backward))->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
 }
 
 // Channels apart: no product that matrix units could do, so bytes or vector units.
 static void apart_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
-    double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
-    double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
+    double in = elements_in(work, layer), out = elements_out(work, layer);
     double flops = 2 * work->samples * conv_macs(layer) / APART_FLOPS;
     double bytes = work->element_bytes * (in + out) / (APART_BYTES * memory_share(work->gpu));
     double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
@@ -184,30 +194,11 @@ static bool channels_apart(const ConvLayer *layer) {
     return layer->groups > 1 && layer->groups == layer->in_channels && layer->groups == layer->out_channels;
 }
 
-// Queries, keys and values of a window meet only one another.
-static void window_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
-    double pixels = (double)layer->window * layer->window, heads = layer->heads;
-    double windows =
-        work->samples * ceil((double)layer->out_size / layer->window) * ceil((double)layer->out_size / layer->window);
-    double head_size = layer->out_channels / heads, scores = windows * heads * pixels * pixels;
-    double elements = windows * pixels * layer->out_channels;
-    for (int direction = FORWARD; direction <= BACKWARD; direction++) {
-        Pass *pass = direction == FORWARD ? forward : backward;
-        for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
-            pass_gemm(work, pass, CAUSE_ATTENTION, work->precision, windows * heads, pixels, pixels, head_size);
-            pass_gemm(work, pass, CAUSE_ATTENTION, work->precision, windows * heads, pixels, head_size, pixels);
-        }
-        double bytes = work->traits->scores[direction] * scores + (2 * 4 + WINDOW_PASSES) * elements;
-        pass_bytes(work, pass, CAUSE_ATTENTION, work->element_bytes * bytes);
-        pass_kernels(pass, direction == FORWARD ? 14 : 22);
-    }
-}
-
 // Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
-static double batch_norm_passes(const Work *work, int direction) {
+static double batch_norm_passes(const Work *work, const ConvLayer *layer, int direction) {
     static const double persistent[] = {2, 3};
     const double *separate = image_traits_of(work)->batch_norm;
-    bool stays = channels_last(work) && precision_bytes(work->precision) <= 2;
+    bool stays = channels_last(work, layer) && precision_bytes(work->precision) <= 2;
     return stays ? persistent[direction] : separate[direction];
 }
 
@@ -217,7 +208,8 @@ static double element_passes(const Work *work, const ConvLayer *layer, int direc
     bool forward = direction == FORWARD;
     double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
     double passes = 0;
-    if (layer->batch_norm) passes += batch_norm_passes(work, direction);
+    if (layer->batch_norm) passes += batch_norm_passes(work, layer, direction);
+    if (layer->fixed_norm) passes += traits->fixed_norm[direction];
     if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
     if (layer->relu) passes += traits->relu[direction];
     if (layer->residual_add) passes += traits->residual_add[direction];
@@ -225,44 +217,59 @@ static double element_passes(const Work *work, const ConvLayer *layer, int direc
     if (layer->scaled) passes += forward ? 2 : 4;
     if (layer->copied) passes += COPY_PASSES;
     if (layer->squeeze) passes += forward ? SQUEEZE_FORWARD : SQUEEZE_BACKWARD;
+    passes += layer->passes[direction];
     return passes;
 }
 
-static int extra_kernels(const ConvLayer *layer) {
-    return layer->residual_add + layer->max_pool_after + layer->scaled + (layer->squeeze ? SQUEEZE_KERNELS : 0);
+static double extra_kernels(const Work *work, const ConvLayer *layer, int direction) {
+    int fixed = layer->residual_add + layer->max_pool_after + layer->scaled + (layer->squeeze ? SQUEEZE_KERNELS : 0);
+    bool together = work->training->framework == FRAMEWORK_TUNED; // what others do image by image
+    return fixed + layer->kernels[direction] + (together ? 1 : work->samples) * layer->kernels_per_image;
 }
 
 static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
-    double out = work->samples * layer->out_channels * layer->out_size * layer->out_size;
-    double in = work->samples * layer->in_channels * layer->in_size * layer->in_size;
+    double out = elements_out(work, layer), in = elements_in(work, layer);
     double pooled = layer->max_pool_after ? out : layer->kind == LAYER_ELEMENTS && layer->kernel ? in : 0;
     bool product = layer->kind != LAYER_ELEMENTS;
-    for (int direction = FORWARD; direction <= BACKWARD; direction++) {
+    for (int direction = FORWARD; direction <= (layer->learning == LEARNS_NEVER ? FORWARD : BACKWARD); direction++) {
         Pass *pass = direction == FORWARD ? forward : backward;
         double kernels = image_traits_of(work)->kernels[direction] - (layer->relu ? 0 : 1);
         double passes = element_passes(work, layer, direction);
         if (passes > 0) cnn_bytes(work, pass, passes, out);
         if (pooled > 0) cnn_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, pooled);
-        pass_kernels(pass, (product ? fmax(1, kernels) : 1) + extra_kernels(layer));
+        pass_kernels(pass, (product ? fmax(1, kernels) : 1) + extra_kernels(work, layer, direction));
     }
+}
+
+// The weights that products meet are made at every step: the norm is read and multiplied in, and its gradient taken.
+static void weight_norm_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+    double bytes = 4 * conv_parameters(layer);
+    pass_bytes(work, forward, CAUSE_MEMORY, WEIGHT_NORM_FORWARD * bytes);
+    pass_bytes(work, backward, CAUSE_MEMORY, WEIGHT_NORM_BACKWARD * bytes);
+    pass_kernels(forward, 1);
+    pass_kernels(backward, 1);
 }
 
 static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
     if (layer->kind == LAYER_ATTENTION)
-        window_attention(work, layer, forward, backward);
+        place_attention(work, layer, forward, backward);
+    else if (layer->kind == LAYER_RECURRENT)
+        recurrent_cost(work, layer, forward, backward);
     else if (channels_apart(layer))
         apart_cost(work, layer, first, forward, backward);
     else if (layer->kind != LAYER_ELEMENTS)
         conv_gemms(work, layer, first, forward, backward);
+    if (layer->weight_norm) weight_norm_cost(work, layer, forward, backward);
     layer_elements(work, layer, forward, backward);
 }
 
-static void linear_cost(const Work *work, double out, double in, bool first, Pass *forward, Pass *backward) {
-    pass_gemm(work, forward, CAUSE_GEMM, work->precision, 1, work->samples, out, in);
-    if (!first) pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, work->samples, in, out);
-    pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->precision, 1, out, in, work->samples);
-    pass_bytes(work, forward, CAUSE_MEMORY, 3 * work->element_bytes * work->samples * out); // bias, activation or loss
-    pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * work->samples * out);
+static void linear_cost(const Work *work, double rows, double out, double in, bool first, Pass *forward,
+                        Pass *backward) {
+    pass_gemm(work, forward, CAUSE_GEMM, work->precision, 1, rows, out, in);
+    if (!first) pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, rows, in, out);
+    pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->precision, 1, out, in, rows);
+    pass_bytes(work, forward, CAUSE_MEMORY, 3 * work->element_bytes * rows * out); // bias, activation or loss
+    pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * rows * out);
     pass_kernels(forward, 2);
     pass_kernels(backward, first ? 3 : 4);
 }
@@ -280,7 +287,8 @@ void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward) {
         const ConvLayer *layer = &model->conv[i];
         if (layer->block != block) continue;
         if (layer->kind == LAYER_LINEAR)
-            linear_cost(work, layer->out_channels, layer->in_channels, false, forward, backward);
+            linear_cost(work, work->samples * conv_out_places(layer), layer->out_channels, layer->in_channels, false,
+                        forward, backward);
         else
             conv_cost(work, layer, i == 0, forward, backward);
     }
@@ -289,6 +297,6 @@ void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward) {
 
 void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     const Model *model = work->model;
-    linear_cost(work, model->widths[block + 1], model->widths[block], block == 0, forward, backward);
+    linear_cost(work, work->samples, model->widths[block + 1], model->widths[block], block == 0, forward, backward);
     weight_casts(work, block_parameters(model, block), forward, backward);
 }

@@ -120,6 +120,10 @@ void experts_again(const Work *work, Pass *pass); // the parts of them that are 
 // Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
 double routed_tokens(const Work *work);
 
+// What places of an image network have to do with one another (cost_places.c).
+void place_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);

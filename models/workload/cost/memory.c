@@ -11,6 +11,7 @@
 #define GIB 1073741824.0
 #define RESERVE_BYTES GIB               // CUDA context and library handles (about half) and allocator slack (the rest)
 #define COMMUNICATOR_BYTES (0.25 * GIB) // NCCL's channel buffers of one group of GPUs
+#define RECURRENT_KEPT 5                // four gates and the cell, beside the output
 #define CONV_WORKSPACE_BYTES (0.25 * GIB)
 #define MASTER_BYTES 4.0     // fp32 copy of a 16-bit weight
 #define ADAM_STATE_BYTES 8.0 // two fp32 moments
@@ -156,21 +157,24 @@ static double transformer_kept_bytes(const Work *work, int block) {
     return work->training->recompute == RECOMPUTE_FULL ? layer_input_bytes(work) : layer_kept_bytes(work, block);
 }
 
-static double image_bytes(const Work *work, double channels, double size) {
-    return work->samples * channels * size * size * work->element_bytes;
+static double in_bytes(const Work *work, const ConvLayer *layer) {
+    return work->samples * layer->in_channels * conv_in_places(layer) * work->element_bytes;
+}
+
+static double out_bytes(const Work *work, const ConvLayer *layer) {
+    return work->samples * layer->out_channels * conv_out_places(layer) * work->element_bytes;
 }
 
 // A convolution keeps its output for the batch norm, and what comes out of norm, ReLU or pooling for the next one.
 static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool first) {
-    double out = image_bytes(work, layer->out_channels, layer->out_size);
-    double kept = first ? image_bytes(work, layer->in_channels, layer->in_size) : 0;
+    double out = out_bytes(work, layer), kept = first ? in_bytes(work, layer) : 0;
     bool norm = layer->batch_norm || layer->layer_norm;
+    if (layer->learning == LEARNS_NEVER) return 0;
     if (layer->kind == LAYER_ELEMENTS) return norm || layer->kernel || layer->copied ? kept + out : kept;
     kept += out * (norm ? 2 : 1);
-    if (layer->kind == LAYER_ATTENTION) {
-        double scores = image_bytes(work, layer->heads, layer->out_size) * layer->window * layer->window;
-        kept += 2 * scores;
-    }
+    if (layer->kind == LAYER_ATTENTION && (!layer->keys || work->training->attention == ATTENTION_PLAIN))
+        kept += 2 * out / layer->out_channels * layer->heads * conv_keys(layer);
+    if (layer->kind == LAYER_RECURRENT) kept += RECURRENT_KEPT * out;
     if (layer->squeeze) kept += out;
     if (layer->max_pool_after)
         kept += out / 4 + out / work->element_bytes; // the pooled image, and which pixel won (8 of 32 bytes)
@@ -241,9 +245,7 @@ static double cnn_late_bytes(const Work *work, int block) {
     double late = 0;
     for (int i = 0; i < work->model->conv_count; i++) {
         const ConvLayer *layer = &work->model->conv[i];
-        if (layer->block == block)
-            late += image_bytes(work, layer->in_channels, layer->in_size) +
-                    image_bytes(work, layer->out_channels, layer->out_size);
+        if (layer->block == block) late += in_bytes(work, layer) + out_bytes(work, layer);
     }
     return late;
 }
@@ -305,9 +307,7 @@ static double cnn_working_bytes(const Work *work, int block) {
     for (int i = 0; i < work->model->conv_count; i++) {
         const ConvLayer *layer = &work->model->conv[i];
         if (layer->block != block) continue;
-        double in = image_bytes(work, layer->in_channels, layer->in_size);
-        double out = image_bytes(work, layer->out_channels, layer->out_size);
-        largest = fmax(largest, in + 2 * out);
+        largest = fmax(largest, in_bytes(work, layer) + 2 * out_bytes(work, layer));
     }
     return largest + CONV_WORKSPACE_BYTES;
 }
@@ -329,8 +329,9 @@ static double cnn_output_bytes(const Work *work, int block) {
     for (int i = 0; i < work->model->conv_count; i++) {
         const ConvLayer *layer = &work->model->conv[i];
         if (layer->block != block) continue;
-        double size = layer->max_pool_after ? (layer->out_size - 1) / 2 + 1 : layer->out_size;
-        bytes = image_bytes(work, layer->out_channels, size); // of the last layer of the block
+        int halved = (layer->out_size - 1) / 2 + 1;
+        double left = (double)halved / layer->out_size;
+        bytes = out_bytes(work, layer) * (layer->max_pool_after ? left * left : 1); // of the last layer of the block
     }
     return bytes;
 }

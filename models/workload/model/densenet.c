@@ -1,5 +1,4 @@
-// Networks that keep earlier outputs beside later ones: DenseNet (Huang et al. 2016), whose layers norm all that came
-// before, and U-Net (Ronneberger et al. 2015), whose way up gets what the way down had.
+// DenseNet (Huang et al. 2016): earlier outputs are kept beside later ones, and each layer norms all that came before.
 #include "models/workload/model/image_layers.h"
 
 #define BLOCKS 4
@@ -48,48 +47,4 @@ void build_densenet(ImageBuilder *builder, int variant, int classes) {
     }
     norm_and_relu(builder);
     image_classifier(builder, classes);
-}
-
-// ---- U-Net: convolutions without padding; the image shrinks by four pixels at each level and its own edge is cut off
-// what is copied across.
-
-#define LEVELS 5
-
-static void two_convolutions(ImageBuilder *builder, int channels) {
-    for (int i = 0; i < 2; i++) {
-        ConvLayer *conv = image_conv_valid(builder, "conv", channels, 3, 1);
-        conv->batch_norm = false;
-        conv->bias = true;
-    }
-}
-
-static void double_size(ImageBuilder *builder, int channels) {
-    int out = 2 * builder->size;
-    ConvLayer *up = image_conv(builder, "up", channels, 2, 1);
-    up->kind = LAYER_TRANSPOSED;
-    up->batch_norm = up->relu = false;
-    up->bias = true;
-    up->out_size = builder->size = out;
-}
-
-void build_unet(ImageBuilder *builder, int variant, int classes) {
-    (void)variant;
-    builder->channels = 1;
-    for (int level = 0; level < LEVELS; level++) {
-        if (level > 0) {
-            image_next_block(builder);
-            image_elements(builder, "pool", 2, 2);
-        }
-        two_convolutions(builder, 64 << level);
-    }
-    for (int level = LEVELS - 2; level >= 0; level--) {
-        image_next_block(builder);
-        double_size(builder, 64 << level);
-        image_concatenated(builder, 128 << level);
-        two_convolutions(builder, 64 << level);
-    }
-    image_next_block(builder);
-    ConvLayer *last = image_conv(builder, "classes", classes, 1, 1);
-    last->batch_norm = last->relu = false;
-    last->bias = true;
 }

@@ -1,8 +1,9 @@
 // A list of layers as it grows.
 #include "models/workload/model/image_layers.h"
 
-#include "models/workload/model/model_internal.h"
+#include <math.h>
 
+#include "models/workload/model/model_internal.h"
 #include "sim/list.h"
 
 ImageBuilder image_builder(Arena *arena, int image_size) {
@@ -16,6 +17,9 @@ static ConvLayer *add(ImageBuilder *builder, const char *name, ConvLayer layer) 
     layer.block = builder->block;
     layer.in_channels = builder->channels;
     layer.in_size = builder->size;
+    layer.dimensions = builder->dimensions;
+    layer.regions = builder->regions;
+    layer.learning = builder->learning;
     LIST_PUSH(builder->arena, &builder->layers, layer);
     ConvLayer *added = &builder->layers.items[builder->layers.count - 1];
     builder->channels = added->out_channels;
@@ -30,7 +34,8 @@ ConvLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels,
                            .stride = stride,
                            .groups = 1,
                            .out_size = image_halved(builder->size, stride),
-                           .batch_norm = true,
+                           .batch_norm = !builder->fixed_norms,
+                           .fixed_norm = builder->fixed_norms,
                            .relu = true});
 }
 
@@ -44,6 +49,21 @@ ConvLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_cha
 ConvLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride) {
     ConvLayer *layer = image_conv(builder, name, builder->channels, kernel, stride);
     layer->groups = layer->in_channels;
+    return layer;
+}
+
+ConvLayer *image_conv_plain(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride) {
+    ConvLayer *layer = image_conv(builder, name, out_channels, kernel, stride);
+    layer->batch_norm = layer->fixed_norm = layer->relu = false;
+    layer->bias = true;
+    return layer;
+}
+
+ConvLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channels, int kernel, int times) {
+    int out = builder->size * times;
+    ConvLayer *layer = image_conv_plain(builder, name, out_channels, kernel, 1);
+    layer->kind = LAYER_TRANSPOSED;
+    layer->out_size = builder->size = out;
     return layer;
 }
 
@@ -84,22 +104,47 @@ void image_classifier(ImageBuilder *builder, int classes) {
 
 // ---- What a layer holds and multiplies.
 
-static double taps(const ConvLayer *layer) {
-    return (double)layer->kernel * (layer->kernel_wide ? layer->kernel_wide : layer->kernel);
+static int dimensions(const ConvLayer *layer) { return layer->dimensions ? layer->dimensions : 2; }
+
+static double places(const ConvLayer *layer, double size) {
+    return pow(size, dimensions(layer)) * (layer->regions > 0 ? layer->regions : 1);
 }
 
-double conv_taps(const ConvLayer *layer) { return layer->kind == LAYER_TRANSPOSED ? 1 : taps(layer); }
+double conv_in_places(const ConvLayer *layer) { return places(layer, layer->in_size); }
+double conv_out_places(const ConvLayer *layer) { return places(layer, layer->out_size); }
+
+static double taps(const ConvLayer *layer) {
+    if (layer->kernel_wide) return (double)layer->kernel * layer->kernel_wide;
+    return pow(layer->kernel, dimensions(layer));
+}
+
+// Backwards each pixel that comes in meets all taps, each that goes out those of its place in the stride.
+double conv_taps(const ConvLayer *layer) {
+    if (layer->kind != LAYER_TRANSPOSED) return taps(layer);
+    return taps(layer) / pow((double)layer->out_size / layer->in_size, dimensions(layer));
+}
+
+double conv_backward_taps(const ConvLayer *layer) {
+    return layer->kind == LAYER_TRANSPOSED ? taps(layer) : taps(layer) / pow(layer->stride, dimensions(layer));
+}
+
+double conv_keys(const ConvLayer *layer) { return layer->keys ? layer->keys : (double)layer->window * layer->window; }
+
+#define LSTM_GATES 4
 
 static double weights(const ConvLayer *layer) {
-    if (layer->kind == LAYER_ELEMENTS || layer->kind == LAYER_ATTENTION) return 0;
-    return (double)layer->in_channels / layer->groups * taps(layer) * layer->out_channels;
+    double in = layer->in_channels, out = layer->out_channels;
+    if (layer->shared || layer->kind == LAYER_ELEMENTS || layer->kind == LAYER_ATTENTION) return 0;
+    if (layer->kind == LAYER_RECURRENT) return LSTM_GATES * out * (in + out);
+    return in / layer->groups * taps(layer) * out;
 }
 
 double conv_parameters(const ConvLayer *layer) {
     double out = layer->out_channels, parameters = weights(layer);
-    if (layer->bias) parameters += out;
+    if (layer->shared) return 0;
+    if (layer->bias) parameters += layer->kind == LAYER_RECURRENT ? 2 * LSTM_GATES * out : out;
     if (layer->batch_norm || layer->layer_norm) parameters += 2 * out;
-    if (layer->scaled) parameters += out;
+    if (layer->scaled || layer->weight_norm) parameters += out;
     if (layer->squeeze) parameters += 2 * out * layer->squeeze + out + layer->squeeze;
     if (layer->window) { // biases by relative place: (2w - 1)^2 for each head
         double side = 2.0 * layer->window - 1;
@@ -109,9 +154,10 @@ double conv_parameters(const ConvLayer *layer) {
 }
 
 double conv_macs(const ConvLayer *layer) {
-    double pixels = (double)layer->out_size * layer->out_size, out = layer->out_channels;
+    double pixels = conv_out_places(layer), in = layer->in_channels, out = layer->out_channels;
     double squeeze = 2.0 * out * layer->squeeze;
-    if (layer->kind == LAYER_ATTENTION) return 2 * pixels * layer->window * layer->window * out;
+    if (layer->kind == LAYER_ATTENTION) return 2 * pixels * conv_keys(layer) * out;
+    if (layer->kind == LAYER_RECURRENT) return LSTM_GATES * pixels * out * (in + out);
     if (layer->kind == LAYER_ELEMENTS) return squeeze;
-    return pixels * out * layer->in_channels / layer->groups * conv_taps(layer) + squeeze;
+    return pixels * out * in / layer->groups * conv_taps(layer) + squeeze;
 }

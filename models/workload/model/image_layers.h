@@ -11,6 +11,10 @@ typedef struct ImageBuilder {
         int count, room;
     } layers;
     int channels, size; // of the newest output
+    int dimensions;     // of what comes next (ConvLayer); 0: 2
+    double regions;     // 0: 1
+    Learning learning;
+    bool fixed_norms; // in place of batch norms
     int block;
 } ImageBuilder;
 
@@ -24,6 +28,10 @@ ConvLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels,
 ConvLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
 // Channels apart: one filter each.
 ConvLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride);
+// With a bias and nothing else.
+ConvLayer *image_conv_plain(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
+// Backwards, with a bias: the image grows so many times.
+ConvLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channels, int kernel, int times);
 // A layer without weights for products: a norm, a copy, a pooling by `kernel` (0: none).
 ConvLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride);
 ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out);
@@ -46,7 +54,12 @@ typedef struct ImageModel {
 } ImageModel;
 
 BuildImageModel build_resnet, build_regnet, build_convnet, build_inception_v3, build_inception_v4, build_xception,
-    build_mobilenet, build_efficientnet, build_densenet, build_unet, build_convnext, build_swin;
+    build_mobilenet, build_efficientnet, build_densenet, build_unet, build_unet_industrial, build_unet_3d, build_vnet,
+    build_convnext, build_swin, build_ssd, build_retinanet, build_faster_rcnn;
+
+// The parts of a ResNet (resnet.c), for networks that look at what its stages give.
+void resnet_stem(ImageBuilder *builder, int variant);
+void resnet_stage(ImageBuilder *builder, int variant, int stage, int stride);
 
 // The list of all, in image_models.c.
 extern const int image_model_count;

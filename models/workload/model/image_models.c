@@ -71,11 +71,43 @@ static const ImageModel models[] = {
     {"swin-base", "swin", "Liu et al. 2021", 224, 32, build_swin, 2},
     {"swin-large", "swin", "Liu et al. 2021", 224, 32, build_swin, 3},
     {"unet", "unet", "Ronneberger et al. 2015", 572, 188, build_unet, 0},
+    {"unet-industrial", "unet", "NVIDIA DeepLearningExamples (TinyUNet)", 512, 8, build_unet_industrial, 0},
+    {"unet-3d", "unet", "Isensee et al. 2018 (nnU-Net); NVIDIA DeepLearningExamples", 128, 32, build_unet_3d, 0},
+    {"v-net", "unet", "Milletari et al. 2016", 128, 16, build_vnet, 0},
+    {"ssd300-resnet-34", "ssd", "Liu et al. 2015; MLPerf Training 0.6", 300, 264, build_ssd, 0},
+    {"ssd300-resnet-50", "ssd", "Liu et al. 2015; NVIDIA DeepLearningExamples", 300, 264, build_ssd, 1},
+    {"retinanet-resnet-50", "retinanet", "Lin et al. 2017; torchvision", 800, 64, build_retinanet, 0},
+    {"retinanet-resnext-50-32x4d", "retinanet", "Lin et al. 2017; MLPerf Training 2.0", 800, 64, build_retinanet, 1},
+    {"faster-rcnn-resnet-50", "rcnn", "Ren et al. 2015; torchvision", 800, 64, build_faster_rcnn, 0},
+    {"mask-rcnn-resnet-50", "rcnn", "He et al. 2017; torchvision", 800, 64, build_faster_rcnn, 1},
 };
 // clang-format on
 const int image_model_count = (int)(sizeof models / sizeof *models);
 #define USUAL_CLASSES 1000
-#define UNET_CLASSES 2 // inside and outside
+
+// Those that are not for photographs of ImageNet's classes.
+typedef struct Unusual {
+    const char *name;
+    int classes, dimensions; // 0: 2
+} Unusual;
+static const Unusual unusual[] = {
+    {"unet", 2, 0},
+    {"unet-industrial", 1, 0},
+    {"unet-3d", 4, 3},
+    {"v-net", 2, 3},
+    {"ssd300-resnet-34", 81, 0},
+    {"ssd300-resnet-50", 81, 0},
+    {"retinanet-resnet-50", 91, 0},
+    {"retinanet-resnext-50-32x4d", 264, 0},
+    {"faster-rcnn-resnet-50", 91, 0},
+    {"mask-rcnn-resnet-50", 91, 0},
+};
+
+static Unusual unusual_of(const char *name) {
+    for (size_t i = 0; i < sizeof unusual / sizeof *unusual; i++)
+        if (strcmp(unusual[i].name, name) == 0) return unusual[i];
+    return (Unusual){.name = name, .classes = USUAL_CLASSES};
+}
 
 const char *image_model_name(int index) {
     CHECK(index >= 0 && index < image_model_count);
@@ -92,8 +124,10 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
     CHECK(index >= 0 && index < image_model_count);
     const ImageModel *row = &models[index];
     if (!image_size) image_size = row->image_size;
-    if (!classes) classes = row->build == build_unet ? UNET_CLASSES : USUAL_CLASSES;
+    Unusual kind = unusual_of(row->name);
+    if (!classes) classes = kind.classes;
     ImageBuilder builder = image_builder(arena, image_size);
+    builder.dimensions = kind.dimensions;
     row->build(&builder, row->variant, classes);
 
     Model *model = ARENA_NEW(arena, Model);
@@ -105,6 +139,7 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
         .block_count = builder.block + 1,
         .image_size = image_size,
         .classes = classes,
+        .dimensions = kind.dimensions,
         .conv = builder.layers.items,
         .conv_count = builder.layers.count,
     };

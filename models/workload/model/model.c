@@ -31,7 +31,10 @@ static const Alias aliases[] = {
     {"deit-small-patch16", "vit-small-patch16"}, {"deit-base-patch16", "vit-base-patch16"},
     {"swin-tiny-patch4-window7", "swin-tiny"}, {"swin-small-patch4-window7", "swin-small"},
     {"swin-base-patch4-window7", "swin-base"}, {"swin-large-patch4-window7", "swin-large"},
-    {"unet-medical", "unet"},
+    {"unet-medical", "unet"}, {"retinanet (resnext50_32x4d)", "retinanet-resnext-50-32x4d"},
+    {"mask r-cnn r50-fpn", "mask-rcnn-resnet-50"}, {"faster r-cnn r50-fpn", "faster-rcnn-resnet-50"},
+    {"maskrcnn-resnet50-fpn", "mask-rcnn-resnet-50"}, {"fasterrcnn-resnet50-fpn", "faster-rcnn-resnet-50"},
+    {"retinanet-resnet50-fpn", "retinanet-resnet-50"}, {"vnet", "v-net"}, {"unet3d", "unet-3d"},
 };
 // clang-format on
 #define ALIAS_COUNT ((int)(sizeof aliases / sizeof *aliases))

@@ -13,24 +13,42 @@ typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP } ModelKind;
 typedef enum LayerKind {
     LAYER_CONVOLUTION,
     LAYER_LINEAR,     // in_channels x out_channels after global average pooling
-    LAYER_TRANSPOSED, // 2x2 with stride 2, backwards: doubles the image
+    LAYER_TRANSPOSED, // a convolution backwards: the image grows
     LAYER_ELEMENTS,   // no product: pooling (kernel > 0), a norm, an activation or a copy of what comes in
-    LAYER_ATTENTION   // of pixels within square windows; the layer before gives queries, keys and values
+    LAYER_ATTENTION,  // of pixels within square windows, or on `keys`; the layer before gives queries, keys and values
+    LAYER_RECURRENT   // an LSTM over the places in their order: each step waits for the one before
 } LayerKind;
 
-// One layer of an image network with what follows it. Sizes are per image, before batching.
+// What of a layer learns.
+typedef enum Learning {
+    LEARNS,
+    LEARNS_NOT,  // its weights are fixed; gradients pass through it
+    LEARNS_NEVER // nor does anything before it: it has no backward at all
+} Learning;
+
+// One layer of a network of images, volumes or sound with what follows it. Sizes are per image, before batching.
 typedef struct ConvLayer {
     const char *name;
     LayerKind kind;
     int in_channels, out_channels, kernel, stride, groups;
-    int kernel_wide;                     // where the kernel is not as wide as high; 0: it is
-    int in_size, out_size;               // square height = width
+    int kernel_wide;       // where the kernel is not as wide as high; 0: it is
+    int in_size, out_size; // along each dimension: height = width
+    int dimensions;        // 1: sound, 3: volumes; 0: 2, images
+    double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
+    bool shared;           // its weights are an earlier layer's
+    Learning learning;
     bool batch_norm, relu, residual_add; // relu: or another activation
     bool layer_norm, bias, scaled;       // scaled: by a learned factor for each channel
     bool max_pool_after;                 // 3x3 stride 2, on this layer's output
     bool copied;                         // branches are copied to lie side by side
     int squeeze;                         // channels are weighted by a network of this width (SE); 0 none
+    bool fixed_norm;                     // a norm of fixed statistics: a scale and a shift for each channel
+    bool weight_norm;                    // weights are made of a direction and a length at every step
     int window, heads;                   // attention: pixels along a window's side
+    int keys;                            // attention: of all places on so many keys, 0: within windows
+    double passes[2];                    // over its output, beyond all the above; forward, backward
+    int kernels[2];                      // that do them
+    int kernels_per_image;               // work on single images too small to count but for its launches
     int block;                           // which block (below) it belongs to
 } ConvLayer;
 
@@ -75,6 +93,7 @@ typedef struct Model {
     int patch;
     // CNN, and ViT
     int image_size, classes;
+    int dimensions; // of what the network works on; 0: 2
     const ConvLayer *conv;
     int conv_count;
     // MLP: widths[0] inputs … widths[width_count-1] outputs

@@ -40,9 +40,13 @@ const char *vision_transformer_name(int index);
 const Model *vision_transformer(Arena *arena, int index, int image_size, int classes); // 0: usual
 int vision_transformer_index(const char *name);                                        // -1: none
 
-double conv_parameters(const ConvLayer *layer); // with its norm
-double conv_macs(const ConvLayer *layer);       // multiply-adds of one image
-double conv_taps(const ConvLayer *layer);       // products that each output has of each channel
+double conv_parameters(const ConvLayer *layer);    // with its norm
+double conv_macs(const ConvLayer *layer);          // multiply-adds of one image
+double conv_taps(const ConvLayer *layer);          // products that each output has of each channel
+double conv_backward_taps(const ConvLayer *layer); // the same of what comes in, for its gradient
+double conv_in_places(const ConvLayer *layer);     // pixels of one image
+double conv_out_places(const ConvLayer *layer);
+double conv_keys(const ConvLayer *layer); // that a place's attention meets
 
 extern const int encoder_decoder_count; // the library's models with an encoder and a decoder
 const char *encoder_decoder_name(int index);

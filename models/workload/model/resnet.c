@@ -69,12 +69,16 @@ static void add_residual_block(ImageBuilder *builder, const Residual *net, int s
     last->residual_add = true;
 }
 
-void build_resnet(ImageBuilder *builder, int variant, int classes) {
+void resnet_stem(ImageBuilder *builder, int variant) { add_stem(builder, residuals[variant].deep_stem); }
+
+void resnet_stage(ImageBuilder *builder, int variant, int stage, int stride) {
     const Residual *net = &residuals[variant];
-    add_stem(builder, net->deep_stem);
-    for (int stage = 0; stage < STAGES; stage++)
-        for (int i = 0; i < net->blocks[stage]; i++)
-            add_residual_block(builder, net, stage, stage > 0 && i == 0 ? 2 : 1);
+    for (int i = 0; i < net->blocks[stage]; i++) add_residual_block(builder, net, stage, i == 0 ? stride : 1);
+}
+
+void build_resnet(ImageBuilder *builder, int variant, int classes) {
+    resnet_stem(builder, variant);
+    for (int stage = 0; stage < STAGES; stage++) resnet_stage(builder, variant, stage, stage > 0 ? 2 : 1);
     image_classifier(builder, classes);
 }
 

@@ -1,0 +1,178 @@
+// Networks that find objects or give every pixel a class: published counts, and laws of what sets their layers apart
+// (more dimensions, regions, weights shared or kept).
+#include "models/workload/cost/cost.h"
+#include "models/workload/model/model_internal.h"
+#include "tests/test.h"
+
+static const Where nowhere = {NULL, 0};
+
+typedef struct Bench {
+    Arena *arena;
+    Problems *problems;
+    const Gpu *gpu;
+} Bench;
+
+static Bench bench_open(void) {
+    Bench bench = {.arena = arena_open()};
+    bench.problems = problems_create(bench.arena);
+    bench.gpu = find_gpu(bench.arena, catalogue_builtin(bench.arena), "A100", nowhere, bench.problems);
+    return bench;
+}
+
+static const Model *named(const Bench *bench, const char *name) {
+    return find_model(bench->arena, name, nowhere, bench->problems);
+}
+
+// torchvision (retinanet_resnet50_fpn, fasterrcnn_resnet50_fpn, maskrcnn_resnet50_fpn). V-Net as its users count it
+// (65.2 M), nnU-Net's volumes 31.2 M, MLPerf's RetinaNet 37 M and SSD 20 M are published in millions.
+TEST(detectors_and_volumes_have_their_published_parameters) {
+    static const struct {
+        const char *name;
+        double parameters, within;
+    } known[] = {
+        {"retinanet-resnet50-fpn", 34014999, 0},
+        {"fasterrcnn-resnet50-fpn", 41755286, 0},
+        {"Mask R-CNN R50-FPN", 44401393, 0},
+        {"unet", 31030658, 0},
+        {"V-Net", 65.2e6, 2e-3},
+        {"UNet-3D", 31.2e6, 2e-3},
+        {"RetinaNet (ResNeXt50_32x4d)", 37e6, 5e-3},
+        {"SSD300-ResNet34", 20e6, 5e-3},
+    };
+    Bench bench = bench_open();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        EXPECT_NEAR(model_parameters(named(&bench, known[i].name)), known[i].parameters, known[i].within);
+    EXPECT_INT(problem_count(bench.problems), 0);
+    arena_close(bench.arena);
+}
+
+static double macs_of(const Model *model) { return model_forward_flops_per_sample(model, 1) / 2; }
+
+// torchvision: 151.54 GMAC at 800 x 800; 134.38 with 1000 regions on a square image, where training has 512 and COCO's
+// images are 1.36 times as long.
+TEST(detectors_multiply_what_was_published) {
+    Bench bench = bench_open();
+    EXPECT_NEAR(macs_of(named(&bench, "retinanet-resnet-50")), 151.54e9, 2e-3);
+    double region = 1024.0 * (256 * 49 + 1024 + 5 * 91);
+    double square = (macs_of(named(&bench, "faster-rcnn-resnet-50")) - 512 * region) / 1.36;
+    EXPECT_NEAR(square + 1000 * region, 134.38e9, 0.01);
+    arena_close(bench.arena);
+}
+
+// ---- A single layer, and the same with one thing changed.
+
+static const ConvLayer square = {.name = "conv",
+                                 .in_channels = 64,
+                                 .out_channels = 128,
+                                 .kernel = 3,
+                                 .stride = 1,
+                                 .groups = 1,
+                                 .in_size = 64,
+                                 .out_size = 64,
+                                 .batch_norm = true,
+                                 .relu = true,
+                                 .block = 1};
+
+typedef struct Seconds {
+    double forward, backward;
+} Seconds;
+
+static double total(const CostList *list) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++) seconds += list->items[i].seconds;
+    return seconds;
+}
+
+static Seconds seconds_of(const Bench *bench, ConvLayer layer, Framework framework) {
+    const ConvLayer layers[] = {{.name = "first",
+                                 .in_channels = 8,
+                                 .out_channels = 8,
+                                 .kernel = 1,
+                                 .stride = 1,
+                                 .groups = 1,
+                                 .in_size = 1,
+                                 .out_size = 1},
+                                layer};
+    Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .conv = layers, .conv_count = 2};
+    TrainingSpec training = {.model = &model, .precision = FP16, .mixed_precision = true, .framework = framework};
+    BlockCost cost = block_cost(&model, 1, &training, 4, bench->gpu);
+    return (Seconds){total(&cost.forward), total(&cost.backward)};
+}
+
+TEST(a_volume_costs_what_a_square_with_as_many_places_and_taps_does) {
+    Bench bench = bench_open();
+    ConvLayer volume = square, flat = square;
+    volume.dimensions = 3;
+    volume.kernel = 3;
+    volume.in_size = volume.out_size = 16; // 4096 places, 27 taps
+    flat.kernel = 9;
+    flat.kernel_wide = 3;
+    flat.in_size = flat.out_size = 64;
+    EXPECT_NEAR(conv_macs(&volume), conv_macs(&flat), 0);
+    EXPECT_NEAR(conv_parameters(&volume), conv_parameters(&flat), 0);
+    Seconds a = seconds_of(&bench, volume, FRAMEWORK_EAGER), b = seconds_of(&bench, flat, FRAMEWORK_EAGER);
+    EXPECT_NEAR(a.forward, b.forward, 1e-12);
+    EXPECT_NEAR(a.backward, b.backward, 1e-12);
+    ConvLayer line = square, wide = square;
+    line.dimensions = 1;
+    line.in_size = line.out_size = 4096;
+    wide.kernel_wide = 1;
+    EXPECT_NEAR(conv_macs(&line), conv_macs(&wide), 0);
+    EXPECT_NEAR(conv_parameters(&line), conv_parameters(&wide), 0);
+    arena_close(bench.arena);
+}
+
+TEST(regions_count_like_images) {
+    Bench bench = bench_open();
+    ConvLayer regions = square, whole = square;
+    regions.regions = 16;
+    regions.in_size = regions.out_size = 16;
+    EXPECT_NEAR(conv_macs(&regions), conv_macs(&whole), 0);
+    EXPECT_NEAR(conv_parameters(&regions), conv_parameters(&whole), 0);
+    Seconds a = seconds_of(&bench, regions, FRAMEWORK_EAGER), b = seconds_of(&bench, whole, FRAMEWORK_EAGER);
+    EXPECT_NEAR(a.forward, b.forward, 1e-12);
+    EXPECT_NEAR(a.backward, b.backward, 1e-12);
+    arena_close(bench.arena);
+}
+
+TEST(what_does_not_learn_has_less_backward_and_shared_weights_count_once) {
+    Bench bench = bench_open();
+    ConvLayer fixed = square, never = square, shared = square;
+    fixed.learning = LEARNS_NOT;
+    never.learning = LEARNS_NEVER;
+    shared.shared = true;
+    Seconds learns = seconds_of(&bench, square, FRAMEWORK_TUNED);
+    EXPECT_NEAR(seconds_of(&bench, fixed, FRAMEWORK_TUNED).forward, learns.forward, 0);
+    EXPECT(seconds_of(&bench, fixed, FRAMEWORK_TUNED).backward < 0.8 * learns.backward);
+    EXPECT_NEAR(seconds_of(&bench, never, FRAMEWORK_TUNED).backward, 0, 0);
+    EXPECT_NEAR(conv_parameters(&shared), 0, 0);
+    EXPECT_NEAR(seconds_of(&bench, shared, FRAMEWORK_TUNED).backward, learns.backward, 0.02); // fewer casts
+    arena_close(bench.arena);
+}
+
+// A frozen norm is arithmetic that tuned software fuses; batch norms have to look at all images first.
+TEST(fixed_norms_cost_less_than_those_of_a_batch) {
+    Bench bench = bench_open();
+    ConvLayer fixed = square;
+    fixed.batch_norm = false;
+    fixed.fixed_norm = true;
+    EXPECT_NEAR(conv_parameters(&square) - conv_parameters(&fixed), 2 * 128, 0);
+    for (int framework = FRAMEWORK_EAGER; framework <= FRAMEWORK_TUNED; framework++) {
+        Seconds a = seconds_of(&bench, fixed, (Framework)framework);
+        Seconds b = seconds_of(&bench, square, (Framework)framework);
+        EXPECT(a.forward + a.backward < b.forward + b.backward);
+    }
+    arena_close(bench.arena);
+}
+
+// Work on single images is launched for each of them, unless tuned software does it for the batch.
+TEST(work_on_single_images_is_launched_for_each) {
+    Bench bench = bench_open();
+    ConvLayer boxes = square;
+    boxes.kernels_per_image = 1000;
+    double eager = seconds_of(&bench, boxes, FRAMEWORK_EAGER).forward,
+           tuned = seconds_of(&bench, boxes, FRAMEWORK_TUNED).forward;
+    EXPECT(eager > 4000 * bench.gpu->launch_seconds);
+    EXPECT(tuned < 0.4 * eager);
+    arena_close(bench.arena);
+}
