@@ -363,3 +363,34 @@ TEST(a_message_beyond_the_eager_size_waits_for_a_rendezvous) {
     EXPECT(fabs(step[1]) < 0.1 * expected);
     arena_close(arena);
 }
+
+static double shift_seconds(Arena *arena, const Network *network, int ranks, double bytes, int version) {
+    CollectiveRequest request = {.op = COLLECTIVE_SEND_RECV,
+                                 .backend = BACKEND_NCCL,
+                                 .ranks = first_ranks(arena, network, 1, ranks),
+                                 .rank_count = ranks,
+                                 .bytes = bytes,
+                                 .shift = true,
+                                 .nccl_version = version};
+    return collective_plan(arena, network, &request).alone_seconds;
+}
+
+TEST(messages_within_a_node_go_by_the_channels_of_their_version) {
+    Arena *arena = arena_open();
+    const double MiB = 1 << 20, channel = constant_rows[PAIR_CHANNEL_RATE + 2].value * GB; // of a Hopper
+    Network *network = network_of(arena, dgx_h100(), 1, infiniband(400));
+    // From 2.22 on 32 channels for all: eight ranks have four each and twice as many when these have 16 MiB to carry.
+    double grown =
+        shift_seconds(arena, network, 8, 64 * MiB, 22900) - shift_seconds(arena, network, 8, 32 * MiB, 22900);
+    EXPECT_NEAR(grown, 32 * MiB / (4 * channel), 1e-6);
+    EXPECT_NEAR(shift_seconds(arena, network, 8, 128 * MiB, 22900), shift_seconds(arena, network, 8, 64 * MiB, 22900),
+                1e-6);
+    EXPECT_NEAR(shift_seconds(arena, network, 4, 64 * MiB, 22900), shift_seconds(arena, network, 8, 32 * MiB, 22900),
+                1e-6);
+    // Before, each 2 MiB had a channel: up to there one works alone, and beyond it the NVLinks count.
+    grown = shift_seconds(arena, network, 8, 2 * MiB, 22100) - shift_seconds(arena, network, 8, 1 * MiB, 22100);
+    EXPECT_NEAR(grown, 1 * MiB / channel + 1 * MiB / (NVLINK_ATTAINABLE * 450 * GB), 1e-6);
+    grown = shift_seconds(arena, network, 8, 32 * MiB, 22100) - shift_seconds(arena, network, 8, 2 * MiB, 22100);
+    EXPECT_NEAR(grown, 30 * MiB / (NVLINK_ATTAINABLE * 450 * GB), 1e-6);
+    arena_close(arena);
+}

@@ -62,6 +62,8 @@ typedef enum ConstantId {
     PAIR_FILL, // + age
     PAIR_FILL_LAST = PAIR_FILL + 1,
     PAIR_FILL_BYTES,
+    PAIR_CHANNEL_RATE, // + generation
+    PAIR_CHANNEL_RATE_LAST = PAIR_CHANNEL_RATE + 3,
     PAIR_RATE,
     EXCHANGE_SHARE,
     BROADCAST_HOP,

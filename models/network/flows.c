@@ -130,6 +130,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     if (!choose_algorithm(arena, &fluid, plan, why, remedy)) return NULL;
     plan->group = group_create(arena, network, request->ranks, request->rank_count);
     if (request->constants) plan->group.constants = request->constants;
+    plan->group.nccl_version = nccl_version_of(&plan->group, request->nccl_version);
     share_places(arena, plan);
     cut(arena, plan);
     if (plan->algorithm->piped) plan->window = FLOW_WINDOW;
@@ -144,6 +145,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     bool ring = plan->algorithm->pieces == ring_pieces; // whose rings send a piece each at a time
     plan->style.message_bytes =
         ring ? bytes / plan->group.rank_count / plan->style.channels : bytes / plan->style.channels;
+    if (plan->style.direct) plan->style.message_bytes = plan->piece_bytes;
     plan->start_seconds = nccl_start_seconds(&plan->group, &plan->style, bytes, plan->piece_bytes);
     return plan;
 }
@@ -167,7 +169,9 @@ Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Bac
                        int to_rank, double bytes) {
     const int ranks[] = {from_rank, to_rank};
     Group group = group_create(arena, network, ranks, 2);
-    MessageStyle style = {.backend = backend, .protocol = PROTOCOL_SIMPLE, .channels = 1, .direct = true};
+    MessageStyle style = {
+        .backend = backend, .protocol = PROTOCOL_SIMPLE, .channels = 1, .message_bytes = bytes, .direct = true};
+    group.nccl_version = nccl_version_of(&group, 0);
     return message_plan(arena, book, &group, &style, from_rank, to_rank, 0, bytes);
 }
 

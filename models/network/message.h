@@ -13,7 +13,7 @@ typedef struct MessageStyle {
     Backend backend;
     Protocol protocol;
     int channels;
-    double message_bytes; // that a channel sends at a time
+    double message_bytes; // that a channel sends at a time; all of a direct one
     bool direct;          // NCCL's grouped sends and receives
     bool exchange;        // of everyone with everyone
 } MessageStyle;
@@ -34,6 +34,7 @@ typedef struct NcclMessage {
 } NcclMessage;
 NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool remote);
 double nccl_start_seconds(const Group *group, const MessageStyle *style, double bytes, double message_bytes);
+int nccl_version_of(const Group *group, int asked); // asked, or usual with its GPUs where that is 0
 int nccl_channels(const Group *group, Protocol protocol, double bytes);
 SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style);
 

@@ -10,7 +10,11 @@
 #define TREE_CHUNK_BYTES 128e3
 #define CHAIN_CHUNK_BYTES 524288.0 // a step of Simple
 #define PAT_SHARE 0.75             // of the NICs (NCCL graph/tuning.cc)
-#define NVLS_LEAST_RANKS 5         // NCCL prefers rings below (2.27 on H200)
+#define PAIR_CHANNELS 32           // of all messages within a node
+#define PAIR_STEP_BYTES 524288.0
+#define PAIR_PART_BYTES (32 * PAIR_STEP_BYTES)    // from 2.22 on
+#define PAIR_OLD_PART_BYTES (4 * PAIR_STEP_BYTES) // before
+#define NVLS_LEAST_RANKS 5                        // NCCL prefers rings below (2.27 on H200)
 
 static const char *const protocol_names[PROTOCOL_COUNT] = {"LL", "LL128", "Simple"};
 
@@ -25,9 +29,9 @@ static int generation(const Group *group) {
 static int age(const Group *group) { return group->year < 2022 ? 0 : 1; }
 static int switch_generation(const Group *group) { return group->year < 2024 ? 0 : 1; }
 
-static int usual_version(int year) {
-    static const int versions[] = {21200, 21600, 22100, 22600}; // Volta, Ampere, Hopper, Blackwell
-    return versions[year < 2019 ? 0 : year < 2022 ? 1 : year < 2024 ? 2 : 3];
+int nccl_version_of(const Group *group, int asked) {
+    static const int usual[] = {21200, 21600, 22100, 22600}; // Volta, Ampere, Hopper, Blackwell
+    return asked ? asked : usual[generation(group)];
 }
 
 // ---- Protocols.
@@ -312,9 +316,30 @@ static Candidate pat_candidate(const Group *group, CollectiveOp op, double bytes
 }
 
 // ---- Messages.
+// Within one node a message is cut in parts, one per channel, and a channel is an SM that copies. Up to 2.21 parts have
+// 2 MiB, and channels are many; from 2.22 on the ranks share 32 channels between their peers, and a message takes more
+// than its own only when each has 16 MiB to carry (enqueue.cc).
+static bool in_parts(const Group *group) { return group->block_count == 1 && group->medium == MEDIUM_NVLINK; }
+static bool channels_are_shared(const Group *group) { return in_parts(group) && group->nccl_version >= 22200; }
+
+static int pair_channels(const Group *group, double message) {
+    int channels = PAIR_CHANNELS;
+    while (channels > 1 && channels * group->rank_count > PAIR_CHANNELS) channels /= 2;
+    while (channels < PAIR_CHANNELS && message / channels > PAIR_PART_BYTES) channels *= 2;
+    return channels;
+}
+
+static double pair_channel_rate(const Group *group) {
+    return constant(group, PLATFORM_INSIDE_RATE) * constant(group, PAIR_CHANNEL_RATE + generation(group));
+}
+
 static double pair_fill_seconds(const Group *group, double bytes) {
-    return constant(group, PLATFORM_FILL) * constant(group, PAIR_FILL + age(group)) *
-           fmin(1, bytes / constant(group, PAIR_FILL_BYTES));
+    double part = channels_are_shared(group) ? fmin(bytes / pair_channels(group, bytes), PAIR_STEP_BYTES)
+                                             : fmin(bytes, PAIR_OLD_PART_BYTES);
+    double seconds = in_parts(group)
+                         ? part / pair_channel_rate(group)
+                         : constant(group, PAIR_FILL + age(group)) * fmin(1, bytes / constant(group, PAIR_FILL_BYTES));
+    return constant(group, PLATFORM_FILL) * seconds;
 }
 
 // Grouped sends and receives: send_recv, all_to_all, gather, scatter. In a shift every rank sends and receives, and the
@@ -337,6 +362,10 @@ static Candidate direct_candidate(const Group *group, CollectiveOp op, bool shif
         limit_software(&all, shift ? 2 : 1, 1, 1, &candidate);
     else
         limit_software(&all, 2, (group->most - 1) / n, (n - group->least) / n, &candidate);
+    if (channels_are_shared(group)) {
+        candidate.channels = pair_channels(group, message);
+        candidate.inside_limit = candidate.channels * pair_channel_rate(group) * (pair ? 1 : n);
+    }
     double connection = constant(group, PLATFORM_PAIR) * constant(group, PAIR_RATE) * (pair ? 1 : n);
     if (candidate.between_limit == 0 || connection < candidate.between_limit) candidate.between_limit = connection;
     return candidate;
@@ -395,7 +424,7 @@ static int algorithm_candidates(const Group *group, CollectiveOp op, const Colle
 int nccl_candidates(const Group *any_version, const CollectiveRequest *request, Candidate *candidates) {
     Group group = *any_version;
     CollectiveOp op = request->op == COLLECTIVE_BARRIER ? COLLECTIVE_ALL_REDUCE : request->op;
-    group.nccl_version = request->nccl_version ? request->nccl_version : usual_version(group.year);
+    group.nccl_version = nccl_version_of(&group, request->nccl_version);
     int count = 1;
     if (is_direct(op))
         candidates[0] = direct_candidate(&group, op, request->shift, request->bytes);
@@ -421,6 +450,8 @@ NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool rem
         if (remote) message.seconds += constant(group, PAIR_NETWORK_TIME) * network_factor(group);
         if (remote) message.rate_limit = constant(group, PLATFORM_PAIR) * constant(group, PAIR_RATE);
         if (remote && style->exchange) message.share = constant(group, EXCHANGE_SHARE);
+        if (!remote && channels_are_shared(group))
+            message.rate_limit = pair_channels(group, style->message_bytes) * pair_channel_rate(group);
     } else {
         message.seconds = remote ? hop_between(group, style->protocol, style->channels, style->message_bytes)
                                  : hop_inside(group, style->protocol, style->channels);
