@@ -122,7 +122,7 @@ typedef struct ObjectType {
     bool settable; // --set reaches it
 } ObjectType;
 
-#define FIELDS_MOST 40 // of one object
+#define FIELDS_MOST 64 // of one object
 
 extern const ObjectType object_types[OBJECT_COUNT];
 
