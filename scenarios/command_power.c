@@ -88,14 +88,14 @@ static void print_sums(const PowerAnswer *answer, const Style *style) {
 static void print_room(const PowerAnswer *answer) {
     const ClusterPower *power = &answer->power;
     const Site *site = answer->cluster->money->site;
-    printf("\nRoom        site %s: ", site->name);
+    printf("\nRoom        site %s", site->name);
     if (power->racks > 0)
-        printf("%d rack%s of %s with %d node%s each, ", power->racks, power->racks == 1 ? "" : "s",
+        printf(": %d rack%s of %s with %d node%s each", power->racks, power->racks == 1 ? "" : "s",
                watts(answer, power->rack_watts), power->nodes_per_rack, power->nodes_per_rack == 1 ? "" : "s");
-    printf("%d breaker%s of %g A at %g V%s", power->breakers, power->breakers == 1 ? "" : "s", site->breaker_amperes,
-           site->breaker_volts, site->breaker_phases == 3 ? " three-phase" : "");
-    printf(" (%s all day each%s)\n", watts(answer, power->breaker_watts),
-           site->feeds == 2 ? ", on two feeds that can each carry all" : "");
+    printf("\n            %d breaker%s of %g A at %g V%s", power->breakers, power->breakers == 1 ? "" : "s",
+           site->breaker_amperes, site->breaker_volts, site->breaker_phases == 3 ? " three-phase" : "");
+    printf(", %s all day each\n", watts(answer, power->breaker_watts));
+    if (site->feeds == 2) printf("            on two feeds that can each carry all\n");
     if (power->node_exceeds_rack)
         printf("! a node draws up to %s: more than such a rack may\n", watts(answer, power->node_peak_watts));
     if (power->node_exceeds_breaker)
@@ -106,7 +106,7 @@ static void print_room(const PowerAnswer *answer) {
 static void print_year(const PowerAnswer *answer) {
     const Grid *grid = answer->cluster->money->grid;
     double kwh = answer->bill.wall_watts / 1000 * HOURS_PER_YEAR;
-    printf("A year      of such work: %s and %s CO2e on the grid of %s (%g g per kWh, %s)\n",
+    printf("A year      of such work: %s and %s CO2e\n            on the grid of %s (%g g per kWh, %s)\n",
            text_energy(answer->arena, kwh), text_mass(answer->arena, answer->bill.carbon_kg_per_hour * HOURS_PER_YEAR),
            grid->title, grid->carbon_grams_per_kwh, grid->date);
 }
@@ -114,8 +114,8 @@ static void print_year(const PowerAnswer *answer) {
 static void print_limits(const PowerAnswer *answer, const Style *style) {
     const Gpu *gpu = uncapped_gpu(answer);
     Table *table = table_create(answer->arena);
-    printf("\nA limit on each GPU (memory-bound kernels keep their speed; lockstep run --set cluster.power_cap=… "
-           "simulates a job)\n");
+    printf("\nA limit on each GPU: memory-bound kernels keep their speed\n"
+           "(lockstep run --set cluster.power_cap=… simulates a job)\n");
     table_column(table, "limit", true);
     table_column(table, "of TDP", true);
     table_column(table, "clock of matrix kernels", true);

@@ -80,11 +80,25 @@ TEST(json_of_cost_has_what_the_screen_has) {
     EXPECT(!strstr(ended->out, ": nan"));
 }
 
+TEST(no_line_of_power_is_wider_than_a_hundred_columns) {
+    static char output[1 << 14];
+    EXPECT_INT(test_shell("$LOCKSTEP power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --grid france --plain", output,
+                          sizeof output),
+               0);
+    EXPECT_CONTAINS(output, "on two feeds that can each carry all");
+    for (const char *line = output; *line;) {
+        size_t bytes = strcspn(line, "\n");
+        if (bytes > 100) test_fail(__FILE__, __LINE__, "%zu columns: %.*s", bytes, (int)bytes, line);
+        line += bytes + (line[bytes] != 0);
+    }
+}
+
 TEST(power_counts_racks_and_says_no_to_a_room_that_is_too_small) {
     const Ended *ended =
         run_command(command_power, "power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --facility 200kW");
     EXPECT_INT(ended->code, 3);
-    EXPECT_CONTAINS(ended->out, "4 racks of 40.8 kW with 4 nodes each, 16 breakers of 60 A at 415 V three-phase");
+    EXPECT_CONTAINS(ended->out, "4 racks of 40.8 kW with 4 nodes each\n");
+    EXPECT_CONTAINS(ended->out, "16 breakers of 60 A at 415 V three-phase, 34.5 kW all day each\n");
     EXPECT_CONTAINS(ended->out, "not enough by 25.2 kW; about 14 of these nodes fit\n");
     ended = run_command(command_power,
                         "power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --facility 200kW --power-cap 500W");
