@@ -6,50 +6,10 @@
 
 #include "sim/check.h"
 #include "sim/digest.h"
-#include "sim/event.h"
-#include "sim/fluid.h"
 #include "sim/random.h"
+#include "sim/run_internal.h"
 
 enum { EVENT_FLOW, EVENT_DONE, EVENT_SHARE };
-
-typedef struct StreamState {
-    int32_t actor;
-    int32_t waiting_mark; // the mark it waits for, or -1
-    int64_t next;         // operation to do next
-    SimTime clock;
-    const Stream *stream;
-} StreamState;
-
-// What passes on a channel of one member, over links that no other actor uses, meets nothing on its way while the other
-// streams that use them are at rest: no event, but a time.
-typedef struct ChannelState {
-    const SimTime *alone; // [plan] latency and flow, or NULL: others join it or use its links
-    uint64_t rivals;      // streams of its actor that use its links too, a bit each
-    int32_t joined;
-    int32_t plan;     // of the transfer under way
-    SimTime start;    // latest join so far
-    int32_t *members; // streams that have joined
-    EventId done;
-} ChannelState;
-
-typedef struct Run {
-    const System *system;
-    const RunOptions *options;
-    EventQueue *events;
-    Fluid *fluid;
-    bool share_due;
-    StreamState *streams;
-    int32_t *first_stream; // [actor + 1] its streams in `streams`
-    SimTime **marks;       // [actor][mark]: time it was reached, or -1
-    ChannelState *channels;
-    int8_t **recorders; // [program][mark]: the stream that records it, -1 when there are several
-    int32_t *ready;     // streams that can go on: a stack
-    int32_t ready_count;
-    SimTime *spent;
-    Interval *intervals;
-    int64_t interval_room;
-    RunResult result;
-} Run;
 
 static void keep_interval(Run *run, const StreamState *state, const Op *op, SimTime start, SimTime end) {
     if (!run->options->timeline) return;
@@ -121,28 +81,28 @@ static void join(Run *run, StreamState *state, const Op *op) {
     if (channel_state->joined == run->system->channels[channel].member_count) begin_transfer(run, channel);
 }
 
-// Neither on its way nor able to start before this stream goes on: it has ended, or waits for a mark of this stream.
-static bool at_rest(const Run *run, const StreamState *state, const StreamState *rival) {
-    if (rival->next >= rival->stream->count) return true;
-    int32_t own = (int32_t)(state - run->streams) - run->first_stream[state->actor];
-    const int8_t *recorders = run->recorders[run->system->actors[state->actor].program];
-    return rival->waiting_mark >= 0 && recorders[rival->waiting_mark] == own;
-}
-
 // True when it meets nobody on its way and is through already.
 static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
     const SimTime *alone = run->channels[channel].alone;
     if (!alone || alone[op->id] >= SIM_TIME_NEVER - state->clock) return false;
-    for (uint64_t rivals = run->channels[channel].rivals; rivals; rivals &= rivals - 1) {
-        int32_t rival = run->first_stream[state->actor] + __builtin_ctzll(rivals);
-        if (&run->streams[rival] != state && !at_rest(run, state, &run->streams[rival])) return false;
-    }
+    SimTime start = state->clock, end = start + alone[op->id];
+    if (!certainly_alone(run, state, channel, end)) return false;
     const Plan *plan = &run->system->channels[channel].plans[op->id];
-    SimTime start = state->clock;
     if (plan->bytes > 0) fluid_count_bytes(run->fluid, plan);
-    pass_time(run, state, op, start + alone[op->id]);
-    keep_interval(run, state, op, start, state->clock);
+    pass_time(run, state, op, end);
+    keep_interval(run, state, op, start, end);
+    return true;
+}
+
+// A transfer that might have passed alone waits once for the streams that can go on: where they stop says more.
+static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
+    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    if (!run->channels[channel].alone || run->ready_count == 0 || state->let_others_before == state->next + 1)
+        return false;
+    state->let_others_before = state->next + 1;
+    run->ready[run->ready_count++] = run->ready[0];
+    run->ready[0] = (int32_t)(state - run->streams);
     return true;
 }
 
@@ -172,6 +132,7 @@ static void advance(Run *run, StreamState *state) {
         }
         default: // OP_TRANSFER; the stream goes on from on_done
             if (pass_alone(run, state, op)) break;
+            if (lets_others_go_first(run, state, op)) return;
             join(run, state, op);
             return;
         }
@@ -215,6 +176,7 @@ static void loop(Run *run) {
     advance_ready(run);
     while (event_next(run->events, &event)) {
         run->result.event_count++;
+        run->now = event.time;
         switch (event.kind) {
         case EVENT_FLOW: {
             int32_t channel = event.item;
@@ -263,82 +225,6 @@ static void lay_out_streams(Arena *arena, Run *run) {
     }
 }
 
-// ---- Which transfers may pass without an event.
-
-#define STREAM_BITS 64
-
-// By program: which stream alone records a mark (-1: several, or none), and which streams use a slot.
-static void look_at_programs(Arena *arena, Run *run, uint64_t **users) {
-    const System *system = run->system;
-    run->recorders = ARENA_ARRAY(arena, int8_t *, system->program_count);
-    for (int p = 0; p < system->program_count; p++) {
-        const Program *program = &system->programs[p];
-        int8_t *recorders = run->recorders[p] = ARENA_ARRAY(arena, int8_t, program->mark_count);
-        users[p] = ARENA_ARRAY(arena, uint64_t, program->slot_count);
-        for (int m = 0; m < program->mark_count; m++) recorders[m] = STREAM_BITS;
-        for (int s = 0; s < program->stream_count && s < STREAM_BITS; s++)
-            for (int64_t i = 0; i < program->streams[s].count; i++) {
-                const Op *op = &program->streams[s].ops[i];
-                if (op->kind == OP_TRANSFER) users[p][op->slot] |= UINT64_C(1) << s;
-                if (op->kind == OP_RECORD)
-                    recorders[op->id] = recorders[op->id] == STREAM_BITS || recorders[op->id] == s ? (int8_t)s : -1;
-            }
-    }
-}
-
-// The time that each plan of a channel takes with its links to itself.
-static const SimTime *times_alone(Arena *arena, const Run *run, const Channel *channel) {
-    SimTime *times = ARENA_ARRAY(arena, SimTime, channel->plan_count);
-    for (int p = 0; p < channel->plan_count; p++) {
-        const Plan *plan = &channel->plans[p];
-        bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
-        SimTime flow = flows ? fluid_time_alone(run->fluid, plan) : 0;
-        times[p] = flow < SIM_TIME_NEVER - plan->latency ? plan->latency + flow : SIM_TIME_NEVER;
-    }
-    return times;
-}
-
-// A link's owner is the one actor whose channels use it, all of them of one member: 1 + actor, -1 nobody.
-typedef struct LinkOwner {
-    int32_t owner;
-    uint64_t users; // its streams
-} LinkOwner;
-
-static void find_alone(Arena *arena, Run *run) {
-    const System *system = run->system;
-    uint64_t **users_of = ARENA_ARRAY(arena, uint64_t *, system->program_count);
-    LinkOwner *links = ARENA_ARRAY(arena, LinkOwner, system->link_count);
-    LinkOwner *channels = ARENA_ARRAY(arena, LinkOwner, system->channel_count);
-    look_at_programs(arena, run, users_of);
-    for (int a = 0; a < system->actor_count; a++) {
-        const Program *program = &system->programs[system->actors[a].program];
-        for (int s = 0; s < program->slot_count; s++) {
-            int32_t c = system->actors[a].channels[s];
-            if (c < 0 || system->channels[c].member_count != 1 || program->stream_count > STREAM_BITS) continue;
-            channels[c] = (LinkOwner){channels[c].owner == 0 ? a + 1 : -1, users_of[system->actors[a].program][s]};
-        }
-    }
-    for (int c = 0; c < system->channel_count; c++)
-        for (int p = 0; p < system->channels[c].plan_count; p++)
-            for (int u = 0; u < system->channels[c].plans[p].use_count; u++) {
-                LinkOwner *link = &links[system->channels[c].plans[p].uses[u].link];
-                bool mine = channels[c].owner > 0 && (link->owner == 0 || link->owner == channels[c].owner);
-                link->owner = mine ? channels[c].owner : -1;
-                link->users |= channels[c].users;
-            }
-    for (int c = 0; c < system->channel_count; c++) {
-        const Channel *channel = &system->channels[c];
-        bool alone = channels[c].owner > 0;
-        for (int p = 0; p < channel->plan_count && alone; p++)
-            for (int u = 0; u < channel->plans[p].use_count; u++) {
-                const LinkOwner *link = &links[channel->plans[p].uses[u].link];
-                alone = alone && link->owner > 0;
-                run->channels[c].rivals |= link->users;
-            }
-        if (alone) run->channels[c].alone = times_alone(arena, run, channel);
-    }
-}
-
 static void collect_ends(Arena *arena, Run *run) {
     const System *system = run->system;
     SimTime *ends = ARENA_ARRAY(arena, SimTime, system->actor_count);
@@ -371,14 +257,16 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     run.channels = ARENA_ARRAY(arena, ChannelState, system->channel_count);
     for (int c = 0; c < system->channel_count; c++)
         run.channels[c].members = ARENA_ARRAY(arena, int32_t, system->channels[c].member_count);
-    find_alone(arena, &run);
     run.spent = ARENA_ARRAY(arena, SimTime, (size_t)system->actor_count * (size_t)system->cause_count);
     if (options->timeline) {
         run.interval_room = options->timeline_limit > 0 ? options->timeline_limit : 1000000;
         run.intervals = ARENA_ARRAY(arena, Interval, run.interval_room);
     }
     lay_out_streams(arena, &run);
+    Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
+    if (!options->all_meet) find_alone(scratch, &run);
     loop(&run);
+    arena_close(scratch);
     collect_ends(arena, &run);
     run.result.spent = run.spent;
     run.result.link_bytes = fluid_link_bytes(run.fluid);

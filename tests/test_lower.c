@@ -104,6 +104,35 @@ TEST(every_layout_of_up_to_16_gpus_runs_and_folds_exactly) {
     EXPECT(ran > 100);
 }
 
+// Tensor parallelism over two nodes shares NICs with the pipeline: actors run ahead only as far as they are alone.
+TEST(pipelines_that_run_ahead_take_the_time_of_those_that_meet_in_every_transfer) {
+    int64_t ahead = 0, met = 0;
+    for (int i = 0; i < 24; i++) {
+        Case c;
+        case_open(&c, "dgx-a100", 128, "gpt3-6.7b");
+        Layout layout = {.tp = i % 2 ? 16 : 8, .pp = i % 3 ? 4 : 8, .vpp = i % 4 < 2 ? 1 : 2, .zero = i % 5 == 0};
+        layout.sequence_parallel = true;
+        layout.cp = i % 14 == 0 ? 2 : 1;
+        c.training.layout = layout;
+        c.training.schedule = layout.vpp > 1 ? SCHEDULE_INTERLEAVED : i % 8 == 4 ? SCHEDULE_ZB_H1 : SCHEDULE_1F1B;
+        c.training.overlap_param_gather = i % 2 == 0;
+        c.training.jitter = i == 13 ? 0.02 : 0;
+        c.training.straggler = i % 6 == 5 ? 1.3 : 1;
+        c.training.global_batch = 64;
+        const Lowered *lowered = lower_training(c.arena, c.cluster, &c.training, c.problems);
+        EXPECT(lowered != NULL);
+        System folded = fold_system(c.arena, lowered->system).system;
+        RunResult quick = run_system(c.arena, &folded, &(RunOptions){0}),
+                  slow = run_system(c.arena, &folded, &(RunOptions){.all_meet = true});
+        EXPECT_INT(quick.stuck_count, 0);
+        if (quick.digest != slow.digest) test_fail(__FILE__, __LINE__, "case %d: times differ", i);
+        ahead += quick.event_count;
+        met += slow.event_count;
+        arena_close(c.arena);
+    }
+    EXPECT(ahead < met / 2);
+}
+
 TEST(folding_is_exact_on_partly_filled_nodes_and_with_a_straggler) {
     for (int gpus = 3; gpus <= 21; gpus += 3)
         for (int straggler = 0; straggler <= 1; straggler++) {

@@ -1,0 +1,310 @@
+// A transfer that one actor makes by itself needs no event when nothing else can flow on its links meanwhile. Streams
+// stop where they wait, and what lies between them and the operation that would set a rival going takes at least the
+// time of its work and of its transfers alone. A time before which no rival flows stays true, so it is kept.
+#include <math.h>
+
+#include "sim/run_internal.h"
+
+#define STREAM_BITS 64
+#define MOST_RIVALS 64 // more are not looked through: their transfers meet as events
+#define MOST_CHAIN 4   // marks that wait for marks
+
+typedef struct Member {
+    int32_t actor;
+    uint64_t streams; // of its program that join the channel, a bit each
+} Member;
+
+// Of a program: when its streams can be where, at the earliest.
+typedef struct Outlook {
+    int8_t *recorder;   // [mark] the stream that alone records it, -1: several; STREAM_BITS: none
+    int64_t *record_at; // [mark] where in that stream
+    SimTime **least;    // [stream][operation] what those before it take at least
+} Outlook;
+
+struct Foresight {
+    const Outlook *outlooks; // [program]
+    const Member *members;
+    const int32_t *first_member; // [channel + 1]
+};
+
+// ---- Before the run.
+
+static uint64_t *slot_users(Arena *arena, const Program *program) {
+    uint64_t *users = ARENA_ARRAY(arena, uint64_t, program->slot_count);
+    for (int s = 0; s < program->stream_count && s < STREAM_BITS; s++)
+        for (int64_t i = 0; i < program->streams[s].count; i++)
+            if (program->streams[s].ops[i].kind == OP_TRANSFER)
+                users[program->streams[s].ops[i].slot] |= UINT64_C(1) << s;
+    return users;
+}
+
+static void list_members(Arena *arena, Run *run, Foresight *foresight) {
+    const System *system = run->system;
+    uint64_t **users = ARENA_ARRAY(arena, uint64_t *, system->program_count);
+    for (int p = 0; p < system->program_count; p++) users[p] = slot_users(arena, &system->programs[p]);
+    int32_t *first = ARENA_ARRAY(arena, int32_t, system->channel_count + 2);
+    for (int pass = 0; pass < 2; pass++) {
+        Member *members = pass ? ARENA_ARRAY(arena, Member, first[system->channel_count + 1]) : NULL;
+        for (int a = 0; a < system->actor_count; a++) {
+            const Actor *actor = &system->actors[a];
+            for (int s = 0; s < system->programs[actor->program].slot_count; s++) {
+                int32_t channel = actor->channels[s];
+                if (channel < 0 || users[actor->program][s] == 0) continue;
+                if (members) members[first[channel + 1]] = (Member){a, users[actor->program][s]};
+                first[channel + (pass ? 1 : 2)]++;
+            }
+        }
+        if (pass)
+            foresight->members = members;
+        else
+            for (int c = 0; c < system->channel_count; c++) first[c + 2] += first[c + 1];
+    }
+    foresight->first_member = first;
+}
+
+// The time that each plan of a channel takes with its links to itself.
+static const SimTime *times_alone(Arena *arena, const Run *run, const Channel *channel) {
+    SimTime *times = ARENA_ARRAY(arena, SimTime, channel->plan_count);
+    for (int p = 0; p < channel->plan_count; p++) {
+        const Plan *plan = &channel->plans[p];
+        bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
+        SimTime flow = flows ? fluid_time_alone(run->fluid, plan) : 0;
+        times[p] = flow < SIM_TIME_NEVER - plan->latency ? plan->latency + flow : SIM_TIME_NEVER;
+    }
+    return times;
+}
+
+typedef struct Users { // channels that use a link
+    int32_t *items;
+    int32_t count;
+} Users;
+
+static Users *users_of_links(Arena *arena, const System *system) {
+    Users *links = ARENA_ARRAY(arena, Users, system->link_count);
+    int32_t *seen = ARENA_ARRAY(arena, int32_t, system->link_count);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int c = 0; c < system->channel_count; c++)
+            for (int p = 0; p < system->channels[c].plan_count; p++)
+                for (int u = 0; u < system->channels[c].plans[p].use_count; u++) {
+                    int32_t link = system->channels[c].plans[p].uses[u].link;
+                    int32_t stamp = 2 * c + pass + 1;
+                    if (seen[link] == stamp) continue;
+                    seen[link] = stamp;
+                    if (pass) links[link].items[links[link].count] = c;
+                    links[link].count++;
+                }
+        for (int l = 0; l < system->link_count && !pass; l++) {
+            links[l].items = ARENA_ARRAY(arena, int32_t, links[l].count);
+            links[l].count = 0;
+        }
+    }
+    return links;
+}
+
+// False: too many to look through.
+static bool list_rivals(Arena *arena, Run *run, const Users *links, int32_t *seen, int32_t channel) {
+    const Channel *own = &run->system->channels[channel];
+    int32_t found[MOST_RIVALS], count = 0;
+    found[count++] = channel;
+    seen[channel] = channel + 1;
+    for (int p = 0; p < own->plan_count; p++)
+        for (int u = 0; u < own->plans[p].use_count; u++) {
+            const Users *users = &links[own->plans[p].uses[u].link];
+            for (int32_t i = 0; i < users->count; i++) {
+                if (seen[users->items[i]] == channel + 1) continue;
+                if (count == MOST_RIVALS) return false;
+                seen[users->items[i]] = channel + 1;
+                found[count++] = users->items[i];
+            }
+        }
+    int32_t *rivals = ARENA_ARRAY(arena, int32_t, count);
+    for (int32_t i = 0; i < count; i++) rivals[i] = found[i];
+    run->channels[channel].rivals = rivals;
+    run->channels[channel].rival_count = count;
+    return true;
+}
+
+// ---- How long it takes at least to get from one operation of a stream to another.
+
+// Of the actors that run a program, the least that a plan of a slot takes: less a tick, for sharing rounds.
+static SimTime **least_transfers(Arena *arena, const Run *run, int program, const SimTime *const *alone) {
+    const System *system = run->system;
+    int slots = system->programs[program].slot_count;
+    SimTime **least = ARENA_ARRAY(arena, SimTime *, slots);
+    int *plans = ARENA_ARRAY(arena, int, slots);
+    for (int a = 0; a < system->actor_count; a++) {
+        if (system->actors[a].program != program) continue;
+        for (int s = 0; s < slots; s++) {
+            int32_t channel = system->actors[a].channels[s];
+            if (channel < 0) continue;
+            int count = system->channels[channel].plan_count;
+            if (count > plans[s]) {
+                SimTime *wider = ARENA_ARRAY(arena, SimTime, count);
+                for (int p = 0; p < count; p++) wider[p] = p < plans[s] ? least[s][p] : SIM_TIME_NEVER;
+                least[s] = wider;
+                plans[s] = count;
+            }
+            for (int p = 0; p < count; p++) {
+                SimTime time = alone[channel][p] > 0 ? alone[channel][p] - 1 : 0;
+                if (time < least[s][p]) least[s][p] = time;
+            }
+        }
+    }
+    return least;
+}
+
+// What work takes at least, as a share of its time: random times are not known beforehand.
+static double least_slowness(const System *system, int program) {
+    double least = 1;
+    for (int a = 0; a < system->actor_count; a++) {
+        if (system->actors[a].program != program) continue;
+        if (system->actors[a].jitter > 0) return 0;
+        least = fmin(least, system->actors[a].slowness);
+    }
+    return least;
+}
+
+static SimTime *least_times(Arena *arena, const Stream *stream, double slowness, SimTime *const *transfers) {
+    SimTime *least = ARENA_ARRAY(arena, SimTime, stream->count + 1);
+    SimTime sum = 0;
+    for (int64_t i = 0; i < stream->count; i++) {
+        const Op *op = &stream->ops[i];
+        SimTime time = 0;
+        if (op->kind == OP_WORK)
+            time = slowness == 1 ? op->time : (SimTime)floor((double)op->time * slowness * (1 - 1e-9));
+        if (op->kind == OP_TRANSFER) time = transfers[op->slot][op->id];
+        least[i] = sum;
+        sum = time < SIM_TIME_NEVER - sum ? sum + time : SIM_TIME_NEVER;
+    }
+    return least;
+}
+
+static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone) {
+    const Program *program = &run->system->programs[number];
+    Outlook outlook = {ARENA_ARRAY(arena, int8_t, program->mark_count),
+                       ARENA_ARRAY(arena, int64_t, program->mark_count),
+                       ARENA_ARRAY(arena, SimTime *, program->stream_count)};
+    SimTime **transfers = least_transfers(arena, run, number, alone);
+    double slowness = least_slowness(run->system, number);
+    for (int m = 0; m < program->mark_count; m++) outlook.recorder[m] = STREAM_BITS;
+    for (int s = 0; s < program->stream_count; s++) {
+        const Stream *stream = &program->streams[s];
+        for (int64_t i = 0; i < stream->count; i++) {
+            if (stream->ops[i].kind != OP_RECORD) continue;
+            int32_t mark = stream->ops[i].id;
+            if (outlook.recorder[mark] == s) continue; // a mark holds from its first record on
+            outlook.recorder[mark] = outlook.recorder[mark] == STREAM_BITS ? (int8_t)s : -1;
+            outlook.record_at[mark] = i;
+        }
+        outlook.least[s] = least_times(arena, stream, slowness, transfers);
+    }
+    return outlook;
+}
+
+void find_alone(Arena *arena, Run *run) {
+    const System *system = run->system;
+    Foresight *foresight = run->foresight = ARENA_NEW(arena, Foresight);
+    for (int p = 0; p < system->program_count; p++)
+        if (system->programs[p].stream_count > STREAM_BITS) return;
+    bool any = false;
+    for (int c = 0; c < system->channel_count; c++) any = any || system->channels[c].member_count == 1;
+    if (!any) return;
+    list_members(arena, run, foresight);
+    const Users *links = users_of_links(arena, system);
+    const SimTime **alone = ARENA_ARRAY(arena, const SimTime *, system->channel_count);
+    int32_t *seen = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    for (int c = 0; c < system->channel_count; c++) {
+        alone[c] = times_alone(arena, run, &system->channels[c]);
+        if (system->channels[c].member_count != 1) continue;
+        for (int i = 0; i < 2; i++) run->channels[c].certainties[i].stream = -1;
+        if (list_rivals(arena, run, links, seen, c)) run->channels[c].alone = alone[c];
+    }
+    Outlook *outlooks = ARENA_ARRAY(arena, Outlook, system->program_count);
+    for (int p = 0; p < system->program_count; p++) outlooks[p] = outlook_of(arena, run, p, alone);
+    foresight->outlooks = outlooks;
+}
+
+// ---- While it runs.
+
+// The earliest that a stream can be through what it waits in, less the time of that operation; `own` when it cannot be
+// before the stream that asks has gone on.
+static SimTime goes_on(const Run *run, const StreamState *asker, const StreamState *state, int chain, bool *own) {
+    if (state == asker) *own = true;
+    if (state->next >= state->stream->count) return SIM_TIME_NEVER;
+    if (state == asker || state->waiting_mark < 0 || chain == MOST_CHAIN) return state->clock;
+    const Outlook *outlook = &run->foresight->outlooks[run->system->actors[state->actor].program];
+    int recorder = outlook->recorder[state->waiting_mark];
+    if (recorder < 0) return state->clock;
+    if (recorder == STREAM_BITS) return SIM_TIME_NEVER;
+    const StreamState *other = &run->streams[run->first_stream[state->actor] + recorder];
+    const SimTime *least = outlook->least[recorder];
+    SimTime from = goes_on(run, asker, other, chain + 1, own);
+    SimTime until = least[outlook->record_at[state->waiting_mark]] - least[other->next];
+    SimTime reached = from < SIM_TIME_NEVER - until ? from + until : SIM_TIME_NEVER;
+    if (reached < run->now) reached = run->now; // it waits still
+    return reached > state->clock ? reached : state->clock;
+}
+
+// No transfer on it flows before, while the streams that this relies on are at rest: when the last member can join.
+static SimTime look_at_rival(const Run *run, const StreamState *asker, int32_t channel, uint64_t *relies) {
+    const ChannelState *state = &run->channels[channel];
+    const Channel *shape = &run->system->channels[channel];
+    if (state->joined == shape->member_count) return state->start + shape->plans[state->plan].latency;
+    SimTime latest = 0;
+    uint64_t own_streams = 0;
+    for (int32_t m = run->foresight->first_member[channel]; m < run->foresight->first_member[channel + 1]; m++) {
+        const Member *member = &run->foresight->members[m];
+        SimTime soonest = SIM_TIME_NEVER;
+        for (uint64_t streams = member->streams; streams; streams &= streams - 1) {
+            int number = __builtin_ctzll(streams);
+            const StreamState *stream = &run->streams[run->first_stream[member->actor] + number];
+            if (stream == asker) continue; // it cannot join while it is on its way
+            bool own = false;
+            SimTime joins = goes_on(run, asker, stream, 0, &own);
+            if (own) own_streams |= UINT64_C(1) << number;
+            if (joins < run->now) joins = run->now;
+            if (!own && joins < soonest) soonest = joins;
+        }
+        if (soonest > latest) latest = soonest;
+    }
+    if (latest == SIM_TIME_NEVER) *relies |= own_streams;
+    return latest;
+}
+
+// It has ended, or waits in the end for what the asker has yet to do.
+static bool is_at_rest(const Run *run, const StreamState *asker, const StreamState *state) {
+    const int8_t *recorder = run->foresight->outlooks[run->system->actors[asker->actor].program].recorder;
+    for (int chain = 0; chain <= MOST_CHAIN && state != asker; chain++) {
+        if (state->next >= state->stream->count) return true;
+        if (state->waiting_mark < 0 || recorder[state->waiting_mark] < 0) return false;
+        if (recorder[state->waiting_mark] == STREAM_BITS) return true;
+        state = &run->streams[run->first_stream[asker->actor] + recorder[state->waiting_mark]];
+    }
+    return state == asker;
+}
+
+static bool are_at_rest(const Run *run, const StreamState *asker, uint64_t streams) {
+    for (; streams; streams &= streams - 1)
+        if (!is_at_rest(run, asker, &run->streams[run->first_stream[asker->actor] + __builtin_ctzll(streams)]))
+            return false;
+    return true;
+}
+
+bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTime end) {
+    const ChannelState *own = &run->channels[channel];
+    int32_t asker = (int32_t)(state - run->streams);
+    Certainty *known = &run->channels[channel].certainties[asker != run->first_stream[state->actor]];
+    if (known->stream == asker && end <= known->until && are_at_rest(run, state, known->relies)) return true;
+    Certainty found = {asker, 0, SIM_TIME_NEVER};
+    for (int32_t i = 0; i < own->rival_count; i++) {
+        SimTime flows = look_at_rival(run, state, own->rivals[i], &found.relies);
+        if (flows < found.until) found.until = flows;
+        if (flows >= end) continue;
+        int32_t in_the_way = own->rivals[i]; // and likely to be so again: first to be looked at
+        own->rivals[i] = own->rivals[0];
+        own->rivals[0] = in_the_way;
+        return false;
+    }
+    *known = found;
+    return true;
+}

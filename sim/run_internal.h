@@ -1,0 +1,65 @@
+// What the files of a run share: run.c lets actors run ahead and meet; run_alone.c says when a transfer meets nobody.
+#ifndef LOCKSTEP_SIM_RUN_INTERNAL_H
+#define LOCKSTEP_SIM_RUN_INTERNAL_H
+
+#include "sim/event.h"
+#include "sim/fluid.h"
+#include "sim/run.h"
+
+typedef struct StreamState {
+    int32_t actor;
+    int32_t waiting_mark;      // the mark it waits for, or -1
+    int64_t next;              // operation to do next
+    int64_t let_others_before; // 1 + the operation before which it has let others go first
+    SimTime clock;
+    const Stream *stream;
+} StreamState;
+
+// What a stream has found out when it looked at the rivals of a channel. It stays true.
+typedef struct Certainty {
+    int32_t stream;  // -1: none has looked
+    uint64_t relies; // streams of the same actor, a bit each
+    SimTime until;   // no rival's transfer flows before, while they are at rest
+} Certainty;
+
+typedef struct ChannelState {
+    const SimTime *alone; // [plan] latency and flow with its links to itself, or NULL: it may not pass alone
+    int32_t *rivals;      // channels with a link in common, itself among them
+    int32_t rival_count;
+    Certainty certainties[2]; // of the main stream, and of another
+    int32_t joined;
+    int32_t plan;     // of the transfer under way
+    SimTime start;    // latest join so far
+    int32_t *members; // streams that have joined
+    EventId done;
+} ChannelState;
+
+typedef struct Foresight Foresight;
+
+typedef struct Run {
+    const System *system;
+    const RunOptions *options;
+    EventQueue *events;
+    Fluid *fluid;
+    SimTime now; // of the event at hand: nobody joins before
+    bool share_due;
+    StreamState *streams;
+    int32_t *first_stream; // [actor + 1] its streams in `streams`
+    SimTime **marks;       // [actor][mark]: time it was reached, or -1
+    ChannelState *channels;
+    Foresight *foresight;
+    int32_t *ready; // streams that can go on: a stack
+    int32_t ready_count;
+    SimTime *spent;
+    Interval *intervals;
+    int64_t interval_room;
+    RunResult result;
+} Run;
+
+// ---- run_alone.c
+// Which channels may pass alone, and what is known beforehand of when streams reach marks.
+void find_alone(Arena *arena, Run *run);
+// Nothing else can flow on the channel's links from now until `end`, which the stream reaches if that is so.
+bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTime end);
+
+#endif
