@@ -25,8 +25,8 @@ struct Arena {
     size_t next_block_bytes, bytes_used;
 };
 
-static void *zeroed_or_end(size_t bytes) {
-    void *memory = calloc(1, bytes);
+static void *memory_or_end(size_t bytes) {
+    void *memory = malloc(bytes);
     if (!memory) {
         fprintf(stderr, "lockstep: out of memory: no room for %zu bytes more\n", bytes);
         exit(1);
@@ -40,8 +40,8 @@ static void end_for_size(void) {
 }
 
 static Block *new_block(size_t room) {
-    Block *block = zeroed_or_end(sizeof(Block) + room);
-    block->room = room;
+    Block *block = memory_or_end(sizeof(Block) + room);
+    *block = (Block){.room = room};
     return block;
 }
 
@@ -57,8 +57,8 @@ static void keep_memory(void) {
 
 Arena *arena_open(void) {
     keep_memory();
-    Arena *arena = zeroed_or_end(sizeof(Arena));
-    arena->next_block_bytes = FIRST_BLOCK_BYTES;
+    Arena *arena = memory_or_end(sizeof(Arena));
+    *arena = (Arena){.next_block_bytes = FIRST_BLOCK_BYTES};
     return arena;
 }
 
@@ -81,7 +81,7 @@ static void *alloc_alone(Arena *arena, size_t bytes) {
     } else {
         arena->newest = block;
     }
-    return block->memory;
+    return memset(block->memory, 0, bytes);
 }
 
 static void add_block(Arena *arena) {
@@ -105,7 +105,7 @@ void *arena_alloc(Arena *arena, size_t bytes) {
     }
     void *piece = (char *)block->memory + block->used;
     block->used += bytes;
-    return piece;
+    return memset(piece, 0, bytes); // just before it is written: what is left of a block is never touched
 }
 
 void *arena_array(Arena *arena, size_t count, size_t item_bytes) {

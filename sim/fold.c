@@ -22,12 +22,16 @@ static uint64_t bits(double value) {
 
 typedef struct Colours {
     uint64_t *hash;
-    int32_t *colour; // dense, in order of first appearance
+    int32_t *colour;     // dense, in order of first appearance
+    const int32_t *only; // [count] those that have a colour; NULL: all
     int count, colour_count;
 } Colours;
 
+static int coloured(const Colours *colours, int number) { return colours->only ? colours->only[number] : number; }
+
 static Colours colours_create(Arena *arena, int count) {
-    return (Colours){ARENA_ARRAY(arena, uint64_t, count), ARENA_ARRAY(arena, int32_t, count), count, 0};
+    return (Colours){
+        .hash = ARENA_ARRAY(arena, uint64_t, count), .colour = ARENA_ARRAY(arena, int32_t, count), .count = count};
 }
 
 // Hashes become dense colours, numbered in order of index so that no hash decides an order.
@@ -36,7 +40,8 @@ static void number_colours(Arena *arena, Colours *colours) {
     while (room < 2 * colours->count) room *= 2;
     int32_t *table = ARENA_ARRAY(arena, int32_t, room); // index + 1 of the first with this hash
     int count = 0;
-    for (int i = 0; i < colours->count; i++) {
+    for (int k = 0; k < colours->count; k++) {
+        int i = coloured(colours, k);
         uint32_t at = (uint32_t)(colours->hash[i] >> 17) & (uint32_t)(room - 1);
         while (table[at] && colours->hash[table[at] - 1] != colours->hash[i]) at = (at + 1) & (uint32_t)(room - 1);
         if (!table[at]) {
@@ -54,6 +59,8 @@ static void first_colours(const System *system, Colours *actors, Colours *channe
         const Actor *actor = &system->actors[a];
         uint64_t hash = mix(1, (uint64_t)actor->program);
         hash = mix(mix(hash, bits(actor->slowness)), bits(actor->multiplicity));
+        for (int s = 0; s < system->programs[actor->program].slot_count; s++)
+            if (actor->channels[s] < 0) hash = mix(hash, (uint64_t)s);
         actors->hash[a] = actor->jitter > 0 ? mix(hash, (uint64_t)a + 1) : hash; // random times are each actor's own
     }
     for (int c = 0; c < system->channel_count; c++) {
@@ -65,65 +72,103 @@ static void first_colours(const System *system, Colours *actors, Colours *channe
         }
         channels->hash[c] = hash;
     }
-    for (int l = 0; l < system->link_count; l++) links->hash[l] = mix(3, bits(system->links[l].bytes_per_second));
+    for (int k = 0; k < links->count; k++)
+        links->hash[links->only[k]] = mix(3, bits(system->links[links->only[k]].bytes_per_second));
+}
+
+// Most links of a large cluster are no channel's.
+static void leave_out_idle(Arena *arena, const System *system, Colours *links) {
+    int32_t *used = ARENA_ARRAY(arena, int32_t, system->link_count);
+    bool *is_used = ARENA_ARRAY(arena, bool, system->link_count);
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++)
+            for (int u = 0; u < system->channels[c].plans[p].use_count; u++)
+                is_used[system->channels[c].plans[p].uses[u].link] = true;
+    links->count = 0;
+    for (int l = 0; l < system->link_count; l++)
+        if (is_used[l]) used[links->count++] = l;
+    links->only = used;
+}
+
+// What a channel puts on a link, as its plans say; the hash is of plans and weights.
+typedef struct Touch {
+    int32_t link;
+    uint64_t hash;
+} Touch;
+
+typedef struct Touches {
+    Touch *items;
+    int64_t *first; // [channel + 1]
+} Touches;
+
+// Plans that use the same links in the same order, as most of a channel do, are one touch of each link.
+static int64_t touch_links(const Channel *channel, Touch *touches) {
+    int64_t count = 0;
+    for (int p = 0; p < channel->plan_count; p++) {
+        const Plan *plan = &channel->plans[p];
+        bool same = p > 0 && plan->use_count == channel->plans[0].use_count;
+        for (int u = 0; u < plan->use_count && same; u++) same = plan->uses[u].link == touches[u].link;
+        Touch *into = touches + (same ? 0 : count);
+        for (int u = 0; u < plan->use_count; u++) {
+            uint64_t before = same ? into[u].hash : 16;
+            into[u] = (Touch){plan->uses[u].link, mix(mix(before, (uint64_t)p), bits(plan->uses[u].weight))};
+        }
+        if (!same) count += plan->use_count;
+    }
+    return count;
+}
+
+static Touches find_touches(Arena *arena, const System *system) {
+    int64_t most = 0;
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++) most += system->channels[c].plans[p].use_count;
+    Touches touches = {ARENA_ARRAY(arena, Touch, most), ARENA_ARRAY(arena, int64_t, system->channel_count + 1)};
+    for (int c = 0; c < system->channel_count; c++)
+        touches.first[c + 1] = touches.first[c] + touch_links(&system->channels[c], &touches.items[touches.first[c]]);
+    return touches;
 }
 
 // One round: everything looks at the colours around it. Neighbours are summed, so their order does not count.
 static void refine(const System *system, const Colours *actors, const Colours *channels, const Colours *links,
-                   const uint64_t *use_hash, uint64_t *actor_hash, uint64_t *channel_hash, uint64_t *link_hash) {
+                   const Touches *touches, uint64_t *actor_hash, uint64_t *channel_hash, uint64_t *link_hash) {
     for (int c = 0; c < system->channel_count; c++) channel_hash[c] = mix(12, (uint64_t)channels->colour[c]);
-    for (int l = 0; l < system->link_count; l++) link_hash[l] = mix(13, (uint64_t)links->colour[l]);
+    for (int k = 0; k < links->count; k++) link_hash[links->only[k]] = mix(13, (uint64_t)links->colour[links->only[k]]);
     for (int a = 0; a < system->actor_count; a++) {
         const Program *program = &system->programs[system->actors[a].program];
-        uint64_t hash = mix(11, (uint64_t)actors->colour[a]);
+        uint64_t hash = mix(11, (uint64_t)actors->colour[a]), as_member = mix(14, (uint64_t)actors->colour[a]);
         for (int s = 0; s < program->slot_count; s++) {
             int32_t channel = system->actors[a].channels[s];
-            hash = mix(hash, channel < 0 ? 0 : (uint64_t)channels->colour[channel] + 1);
-            if (channel >= 0) channel_hash[channel] += mix(mix(14, (uint64_t)actors->colour[a]), (uint64_t)s);
+            if (channel < 0) continue; // the first colours say so
+            hash = mix(hash, (uint64_t)channels->colour[channel]);
+            channel_hash[channel] += mix(as_member, (uint64_t)s);
         }
         actor_hash[a] = hash;
     }
-    for (int c = 0; c < system->channel_count; c++)
-        for (int p = 0; p < system->channels[c].plan_count; p++) {
-            const Plan *plan = &system->channels[c].plans[p];
-            uint64_t from_channel = mix(mix(15, (uint64_t)channels->colour[c]), (uint64_t)p);
-            uint64_t around = 0;
-            for (int u = 0; u < plan->use_count; u++, use_hash++) {
-                int32_t link = plan->uses[u].link;
-                link_hash[link] += mix(from_channel, *use_hash);
-                around += mix(*use_hash, (uint64_t)links->colour[link]);
-            }
-            channel_hash[c] += around;
+    for (int c = 0; c < system->channel_count; c++) {
+        uint64_t from_channel = mix(15, (uint64_t)channels->colour[c]), around = 0;
+        for (int64_t t = touches->first[c]; t < touches->first[c + 1]; t++) {
+            const Touch *touch = &touches->items[t];
+            link_hash[touch->link] += mix(from_channel, touch->hash);
+            around += mix(touch->hash, (uint64_t)links->colour[touch->link]);
         }
-}
-
-// What never changes of a channel's uses: which plan, which weight.
-static uint64_t *hash_uses(Arena *arena, const System *system) {
-    int64_t count = 0;
-    for (int c = 0; c < system->channel_count; c++)
-        for (int p = 0; p < system->channels[c].plan_count; p++) count += system->channels[c].plans[p].use_count;
-    uint64_t *hashes = ARENA_ARRAY(arena, uint64_t, count), *next = hashes;
-    for (int c = 0; c < system->channel_count; c++)
-        for (int p = 0; p < system->channels[c].plan_count; p++) {
-            const Plan *plan = &system->channels[c].plans[p];
-            for (int u = 0; u < plan->use_count; u++) *next++ = mix(mix(16, (uint64_t)p), bits(plan->uses[u].weight));
-        }
-    return hashes;
+        channel_hash[c] += around;
+    }
 }
 
 static void refine_until_stable(Arena *arena, const System *system, Colours *actors, Colours *channels,
                                 Colours *links) {
+    leave_out_idle(arena, system, links);
     first_colours(system, actors, channels, links);
     number_colours(arena, actors);
     number_colours(arena, channels);
     number_colours(arena, links);
-    const uint64_t *use_hash = hash_uses(arena, system);
+    Touches touches = find_touches(arena, system);
     uint64_t *actor_hash = ARENA_ARRAY(arena, uint64_t, system->actor_count);
     uint64_t *channel_hash = ARENA_ARRAY(arena, uint64_t, system->channel_count);
     uint64_t *link_hash = ARENA_ARRAY(arena, uint64_t, system->link_count);
     for (;;) {
         int before = actors->colour_count + channels->colour_count + links->colour_count;
-        refine(system, actors, channels, links, use_hash, actor_hash, channel_hash, link_hash);
+        refine(system, actors, channels, links, &touches, actor_hash, channel_hash, link_hash);
         memcpy(actors->hash, actor_hash, (size_t)system->actor_count * sizeof *actor_hash);
         memcpy(channels->hash, channel_hash, (size_t)system->channel_count * sizeof *channel_hash);
         memcpy(links->hash, link_hash, (size_t)system->link_count * sizeof *link_hash);
@@ -137,7 +182,7 @@ static void refine_until_stable(Arena *arena, const System *system, Colours *act
 // Every class by its first member.
 static int32_t *representatives(Arena *arena, const Colours *colours) {
     int32_t *first = ARENA_ARRAY(arena, int32_t, colours->colour_count);
-    for (int i = colours->count - 1; i >= 0; i--) first[colours->colour[i]] = i;
+    for (int k = colours->count - 1; k >= 0; k--) first[colours->colour[coloured(colours, k)]] = coloured(colours, k);
     return first;
 }
 
@@ -150,7 +195,7 @@ static int merge_links(Arena *arena, Channel *channels, int channel_count, Link 
                 const LinkUse *use = &channels[c].plans[p].uses[u];
                 hash[use->link] += mix(mix((uint64_t)c + 1, (uint64_t)p), bits(use->weight));
             }
-    Colours colours = {hash, ARENA_ARRAY(arena, int32_t, link_count), link_count, 0};
+    Colours colours = {.hash = hash, .colour = ARENA_ARRAY(arena, int32_t, link_count), .count = link_count};
     number_colours(arena, &colours);
     Link *merged = ARENA_ARRAY(arena, Link, colours.colour_count);
     for (int l = 0; l < link_count; l++) {

@@ -49,6 +49,25 @@ static Loads request_loads(Arena *scratch, const Group *group, const CollectiveR
     return loads;
 }
 
+#define MOST_KINDS 64
+
+// One of each kind, the first: links that carry the same at the same rate take the same time.
+static Loads kinds_of_loads(Arena *arena, const Network *network, const Loads *loads) {
+    const Link *links = network->links;
+    Loads kinds = {
+        .arena = arena, .line_seconds = loads->line_seconds, .longest_line_seconds = loads->longest_line_seconds};
+    for (int i = 0; i < loads->count; i++) {
+        const Load *load = &loads->items[i];
+        int k = kinds.count - 1, end = k - MOST_KINDS; // two of a kind do no harm
+        while (k >= 0 && k > end &&
+               (kinds.items[k].inside != load->inside || kinds.items[k].between != load->between ||
+                links[kinds.items[k].link].bytes_per_second != links[load->link].bytes_per_second))
+            k--;
+        if (k < 0 || k == end) LIST_PUSH(arena, &kinds, *load);
+    }
+    return kinds;
+}
+
 // Seconds per byte of payload when nothing else moves, and the link that decides (-1: software does).
 static double seconds_per_byte(const Network *network, const Loads *loads, const Candidate *candidate,
                                int32_t *limiting) {
@@ -118,14 +137,14 @@ static double fairness_of(double weight) {
     return flows > 1.0 / 256 ? flows : 1.0 / 256;
 }
 
-static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loads, const Candidate *candidate,
-                              double bytes) {
+static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loads, const Loads *kinds,
+                              const Candidate *candidate, double bytes) {
     CollectivePlan result = {
         .algorithm = candidate->algorithm, .protocol = candidate->protocol, .channels = candidate->channels};
     Plan *plan = &result.plan;
     LinkUse *uses = ARENA_ARRAY(arena, LinkUse, loads->count);
     double limit = software_limit(candidate, group), narrowest = 0;
-    double wire = seconds_per_byte(group->network, loads, candidate, &result.limiting_link);
+    double wire = seconds_per_byte(group->network, kinds, candidate, &result.limiting_link);
     for (int i = 0; i < loads->count; i++) {
         const Load *load = &loads->items[i];
         double weight = weight_round(candidate->inside * load->inside + candidate->between * load->between);
@@ -135,7 +154,7 @@ static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loa
     }
     plan->uses = uses;
     plan->bytes = bytes;
-    result.alone_seconds = candidate_seconds(group, loads, candidate, bytes);
+    result.alone_seconds = candidate_seconds(group, kinds, candidate, bytes);
     plan->latency = step_ticks(result.alone_seconds - bytes * fmax(wire, 1 / limit));
     plan->rate_limit = isfinite(limit) ? limit : 0;
     plan->fairness = fairness_of(narrowest);
@@ -172,7 +191,7 @@ void collective_plans(Arena *arena, const Network *network, const CollectiveRequ
     Candidate candidates[CANDIDATE_LIMIT];
     Arena *scratch = arena_open();
     Group group = {0};
-    Loads loads = {0};
+    Loads loads = {0}, kinds = {0};
     const NcclConstants *own = NULL; // the machine's
     for (int i = 0; i < count; i++) {
         CollectiveRequest asked = requests[i];
@@ -182,9 +201,13 @@ void collective_plans(Arena *arena, const Network *network, const CollectiveRequ
         if (!group.network) group = group_create(scratch, network, asked.ranks, asked.rank_count);
         if (i == 0) own = group.constants;
         group.constants = asked.constants ? asked.constants : own;
-        if (i == 0 || !same_pattern(&requests[i - 1], &asked)) loads = request_loads(scratch, &group, &asked);
-        int found = request_candidates(&group, &loads, &asked, candidates);
-        plans[i] = plan_of(arena, &group, &loads, choose(&group, &loads, &asked, candidates, found), asked.bytes);
+        if (i == 0 || !same_pattern(&requests[i - 1], &asked)) {
+            loads = request_loads(scratch, &group, &asked);
+            kinds = kinds_of_loads(scratch, network, &loads);
+        }
+        int found = request_candidates(&group, &kinds, &asked, candidates);
+        const Candidate *best = choose(&group, &kinds, &asked, candidates, found);
+        plans[i] = plan_of(arena, &group, &loads, &kinds, best, asked.bytes);
         if (asked.op != COLLECTIVE_BARRIER) continue;
         plans[i].plan = (Plan){.latency = step_ticks(plans[i].alone_seconds), .fairness = 1};
         plans[i].limiting_link = -1;
@@ -202,19 +225,8 @@ CollectivePlan collective_plan(Arena *arena, const Network *network, const Colle
 struct CollectivePrice {
     CollectiveRequest request;
     Group group;
-    Loads loads; // one of each kind: links that carry the same at the same rate take the same time
+    Loads loads; // one of each kind
 };
-
-static bool have_alike(const CollectivePrice *price, const Load *load) {
-    const Link *links = price->group.network->links;
-    for (int i = 0; i < price->loads.count; i++) {
-        const Load *other = &price->loads.items[i];
-        if (other->inside == load->inside && other->between == load->between &&
-            links[other->link].bytes_per_second == links[load->link].bytes_per_second)
-            return true;
-    }
-    return false;
-}
 
 CollectivePrice *collective_price_create(Arena *arena, const Network *network, const CollectiveRequest *request) {
     CollectivePrice *price = ARENA_NEW(arena, CollectivePrice);
@@ -224,10 +236,7 @@ CollectivePrice *collective_price_create(Arena *arena, const Network *network, c
     price->group = group_create(arena, network, request->ranks, request->rank_count);
     Arena *scratch = arena_open();
     Loads all = request_loads(scratch, &price->group, request);
-    price->loads =
-        (Loads){.arena = arena, .line_seconds = all.line_seconds, .longest_line_seconds = all.longest_line_seconds};
-    for (int i = 0; i < all.count; i++)
-        if (!have_alike(price, &all.items[i])) LIST_PUSH(arena, &price->loads, all.items[i]);
+    price->loads = kinds_of_loads(arena, network, &all);
     arena_close(scratch);
     return price;
 }

@@ -7,14 +7,29 @@
 typedef struct Traffic {
     const Network *network;
     Loads *loads;
-    double *sums;     // [fabric_link_count]
+    double *sums;     // [fabric_link_count], or NULL: a pair's few links are looked for among the loads
     int32_t *touched; // links with a sum, in the order met
     int touched_count;
     bool relayed; // NCCL's PXN: a message leaves by the receiver's rail
 } Traffic;
 
+// Fabric loads stand behind those of nodes, whose links are others.
+static void add_to_few(Loads *loads, int32_t link, double share) {
+    for (int i = loads->count - 1; i >= 0; i--)
+        if (loads->items[i].link == link) {
+            loads->items[i].between += share;
+            return;
+        }
+    Load load = {link, 0, share};
+    LIST_PUSH(loads->arena, loads, load);
+}
+
 static void add_to_link(void *context, int32_t link, double share) {
     Traffic *traffic = context;
+    if (!traffic->sums) {
+        add_to_few(traffic->loads, link, share);
+        return;
+    }
     int32_t place = link - traffic->network->first_fabric_link;
     if (traffic->sums[place] == 0) traffic->touched[traffic->touched_count++] = link;
     traffic->sums[place] += share;
@@ -209,10 +224,11 @@ static void lay(Traffic *traffic, const Group *group, const CollectiveRequest *r
 void add_fabric_loads(Loads *loads, const Group *group, const CollectiveRequest *request) {
     const Network *network = group->network;
     if (group->block_count < 2) return;
-    Traffic traffic = {.network = network,
-                       .loads = loads,
-                       .sums = ARENA_ARRAY(loads->arena, double, network->fabric_link_count),
-                       .touched = ARENA_ARRAY(loads->arena, int32_t, network->fabric_link_count)};
+    Traffic traffic = {.network = network, .loads = loads};
+    if (group->rank_count > 2) {
+        traffic.sums = ARENA_ARRAY(loads->arena, double, network->fabric_link_count);
+        traffic.touched = ARENA_ARRAY(loads->arena, int32_t, network->fabric_link_count);
+    }
     lay(&traffic, group, request, loads->arena);
     for (int i = 0; i < traffic.touched_count; i++) {
         Load load = {traffic.touched[i], 0, traffic.sums[traffic.touched[i] - network->first_fabric_link]};

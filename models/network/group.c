@@ -71,17 +71,16 @@ static double farthest_seconds(const Network *network, const Group *group) {
 
 // A machine that was measured has factors of its own on the shipped constants: of a mixed group, the first node's.
 static const NcclConstants *own_constants(Arena *arena, const NodeShape *shape) {
-    NcclConstants constants = nccl_constants_shipped();
-    bool differ = false;
+    NcclConstants *own = NULL;
     for (int i = 0; i < NODE_FACTORS; i++) {
         double factor = shape->collective_factors[i];
         if (factor <= 0 || factor == 1) continue;
-        constants.values[node_factors[i]] *= factor;
-        differ = true;
+        if (!own) {
+            own = ARENA_NEW(arena, NcclConstants);
+            *own = nccl_constants_shipped();
+        }
+        own->values[node_factors[i]] *= factor;
     }
-    if (!differ) return NULL;
-    NcclConstants *own = ARENA_NEW(arena, NcclConstants);
-    *own = constants;
     return own;
 }
 

@@ -271,12 +271,34 @@ Loads shift_loads(Arena *arena, const Group *group) {
     return loads;
 }
 
+// What one rank alone puts on its node's links to the fabric: a few of many, so they are inserted in order of link.
+static void add_exit(Loads *loads, const Network *network, int rank, bool out) {
+    const Node *node = node_of_rank(network, rank);
+    const Layout *layout = layout_of(network, node);
+    int gpu = gpu_of_rank(network, rank), first = loads->count;
+    const NicSet *set = &layout->gpu_nics[gpu];
+    for (int i = 0; i < set->count; i++) {
+        int pair = gpu * layout->shape->nic_count + set->nics[i];
+        const Path *path = out ? &layout->gpu_to_nic[pair] : &layout->nic_to_gpu[pair];
+        for (int k = 0; k < path->count; k++) {
+            int32_t link = node->first_link + path->links[k];
+            int at = loads->count;
+            while (at > first && loads->items[at - 1].link > link) at--;
+            if (at > first && loads->items[at - 1].link == link) {
+                loads->items[at - 1].between += 1.0 / set->count;
+                continue;
+            }
+            Load load = {link, 0, 1.0 / set->count};
+            LIST_PUSH(loads->arena, loads, load);
+            for (int j = loads->count - 1; j > at; j--) loads->items[j] = loads->items[j - 1];
+            loads->items[at] = load;
+        }
+    }
+}
+
 Loads pair_loads(Arena *arena, const Network *network, int from, int to) {
     Loads loads = {.arena = arena};
-    Window window;
-    const Node *sender = node_of_rank(network, from), *receiver = node_of_rank(network, to);
-    open_window(&window, &loads, network);
-    if (sender->domain == receiver->domain) {
+    if (node_of_rank(network, from)->domain == node_of_rank(network, to)->domain) {
         int32_t links[NETWORK_ROUTE_LIMIT];
         double latency;
         int count = network_route(network, from, to, links, &latency);
@@ -290,10 +312,7 @@ Loads pair_loads(Arena *arena, const Network *network, int from, int to) {
         }
         return loads;
     }
-    open_node(&window, sender);
-    add_network(&window, gpu_of_rank(network, from), 1, 0);
-    open_node(&window, receiver);
-    add_network(&window, gpu_of_rank(network, to), 0, 1);
-    close_node(&window);
+    add_exit(&loads, network, from, true);
+    add_exit(&loads, network, to, false);
     return loads;
 }

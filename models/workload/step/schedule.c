@@ -18,6 +18,7 @@ typedef struct ScheduleRow {
     bool turns;           // V: the second half of the chunks lies on the stages in opposite order
     bool splits;          // some backwards compute gradients of weights later
     int fewest_per_stage; // micro-batches for each stage
+    int fullest_after;    // so many micro-batches a stage keeps as much as it ever will; 0: after all of them
     void (*write)(Writer *writer);
 } ScheduleRow;
 
@@ -30,11 +31,12 @@ static void write_dualpipe(Writer *writer);
 
 static const ScheduleRow rows[SCHEDULE_COUNT] = {
     [SCHEDULE_GPIPE] = {.parts = 1, .write = write_gpipe},
-    [SCHEDULE_1F1B] = {.parts = 1, .write = write_1f1b},
-    [SCHEDULE_INTERLEAVED] = {.parts = 0, .write = write_interleaved},
-    [SCHEDULE_ZB_H1] = {.parts = 1, .splits = true, .write = write_zb_h1},
-    [SCHEDULE_ZB_V] = {.parts = 2, .turns = true, .splits = true, .write = write_zb_v},
-    [SCHEDULE_DUALPIPE] = {.parts = 2, .twice = true, .splits = true, .fewest_per_stage = 2, .write = write_dualpipe},
+    [SCHEDULE_1F1B] = {.parts = 1, .fullest_after = 1, .write = write_1f1b},
+    [SCHEDULE_INTERLEAVED] = {.parts = 0, .fullest_after = 3, .write = write_interleaved},
+    [SCHEDULE_ZB_H1] = {.parts = 1, .splits = true, .fullest_after = 6, .write = write_zb_h1},
+    [SCHEDULE_ZB_V] = {.parts = 2, .turns = true, .splits = true, .fullest_after = 6, .write = write_zb_v},
+    [SCHEDULE_DUALPIPE] =
+        {.parts = 2, .twice = true, .splits = true, .fewest_per_stage = 2, .fullest_after = 6, .write = write_dualpipe},
 };
 
 bool schedule_splits_backward(Schedule schedule) { return rows[schedule].splits; }
@@ -310,11 +312,10 @@ PassList pipeline_order(Arena *arena, const Pipeline *pipeline, int stage) {
 
 // ---- What is kept.
 
-// Beyond this many micro-batches a stage a schedule repeats itself; GPipe alone keeps them all.
 static Pipeline long_enough(const Pipeline *pipeline) {
     Pipeline shorter = *pipeline;
-    int enough = 6 * pipeline->pp;
-    if (pipeline->schedule != SCHEDULE_GPIPE && pipeline->micro_batches > enough) shorter.micro_batches = enough;
+    int enough = rows[pipeline->schedule].fullest_after * pipeline->pp;
+    if (enough > 0 && pipeline->micro_batches > enough) shorter.micro_batches = enough;
     return shorter;
 }
 

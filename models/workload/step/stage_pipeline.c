@@ -32,6 +32,8 @@ static int32_t label_of(const Builder *builder, const PipelinePass *pass) {
 
 // ---- Operations of a pass on the main stream, with what runs beside them.
 
+#define PASS_EXTRA 6 // operations that usually stand around a pass
+
 // Room for this many more, so that pushing them is a plain copy.
 static void make_room(Builder *builder, OpList *list, int more) {
     int needed = list->count + more, room = list->room ? list->room : 64;
@@ -224,6 +226,9 @@ static void run_pair(Builder *builder, const PipelinePass *first, const Pipeline
 
 void run_schedule(Builder *builder) {
     PassList order = pipeline_order(builder->arena, pipeline_of_stage(builder), builder->request->stage);
+    int more = 0;
+    for (int i = 0; i < order.count; i++) more += ops_of(builder, &order.items[i])->count + PASS_EXTRA;
+    make_room(builder, &builder->streams[STREAM_MAIN], more);
     for (int i = 0; i < order.count; i++) {
         if (order.items[i].beside_next) {
             run_pair(builder, &order.items[i], &order.items[i + 1]);
