@@ -34,7 +34,7 @@ static inline double rate_from_level(int64_t level) { return (double)level / LEV
 // The highest level at which `share` still fits into what is left of a link: rounded down, never too high.
 static inline int64_t level_that_fits(Load left, int64_t share) {
     if (left <= 0) return 0;
-    double guess = (double)left / (double)share;
+    double guess = ((double)(int64_t)(left >> 64) * 0x1p64 + (double)(uint64_t)left) / (double)share;
     if (guess >= (double)LEVEL_MOST) return LEVEL_MOST;
     int64_t level = (int64_t)guess;
     while ((Load)level * share > left) level--;

@@ -1,21 +1,13 @@
 #include "sim/fluid.h"
 
-#include <math.h>
-
 #include "sim/fluid_internal.h"
 
 typedef struct Activity {
     const Plan *plan; // NULL: idle
-    double bytes_left, rate;
+    double bytes_left, rate, fairness;
     SimTime settled; // bytes_left is true for this time
     bool told;       // its owner knows an end
 } Activity;
-
-// The transfers of a part of the network that hangs together.
-typedef struct Part {
-    int32_t *channels; // -1 where one has ended
-    int32_t count;
-} Part;
 
 struct Fluid {
     const System *system;
@@ -26,7 +18,8 @@ struct Fluid {
     int64_t *levels; // [channel] while it is active
     int64_t *limits; // [channel] the level its rate limit allows; NULL when no plan has one
     SimTime *ends;   // [channel] at the present rate
-    LinkState *links;
+    LinkUsers *users; // [link]
+    const bool *spare; // [link] never looked at
     double *link_bytes;
     int32_t *channel_mark;
     int32_t visit;
@@ -36,20 +29,21 @@ struct Fluid {
     Filling *filling;
     int32_t *walk_links; // scratch of walks
     // The part solved last is remembered, so that its next solve needs no walk. It may have fallen apart since.
-    Part part;
-    int32_t part_active; // without holes
+    Soonest *part;       // its transfers
     int32_t part_number; // 0: none is remembered
     int32_t parts_seen;
-    int32_t removals_left;  // walk anew after so many ends
-    int32_t *part_position; // [channel] in part.channels; -1 not in it
-    int32_t *told;          // those of the part that had their ends told
+    int32_t removals_left; // walk anew after so many ends
+    int32_t *told;         // those of the part that had their ends told
     int32_t told_count;
 };
 
-static int most_uses(const Channel *channel) {
+static int most_uses(const Fluid *fluid, const Channel *channel) {
     int most = 0;
-    for (int p = 0; p < channel->plan_count; p++)
-        if (channel->plans[p].use_count > most) most = channel->plans[p].use_count;
+    for (int p = 0; p < channel->plan_count; p++) {
+        int uses = 0;
+        for (int u = 0; u < channel->plans[p].use_count; u++) uses += !fluid->spare[channel->plans[p].uses[u].link];
+        if (uses > most) most = uses;
+    }
     return most;
 }
 
@@ -62,12 +56,10 @@ static void make_room(Arena *arena, Fluid *fluid) {
         for (int p = 0; p < system->channels[c].plan_count; p++)
             for (int u = 0; u < system->channels[c].plans[p].use_count; u++) {
                 int32_t link = system->channels[c].plans[p].uses[u].link;
-                if (seen[link] != c + 1) room[link]++;
+                if (seen[link] != c + 1 && !fluid->spare[link]) room[link]++;
                 seen[link] = c + 1;
             }
-    for (int l = 0; l < system->link_count; l++) {
-        fluid->links[l].users = ARENA_ARRAY(arena, User, room[l]);
-    }
+    for (int l = 0; l < system->link_count; l++) fluid->users[l].list = ARENA_ARRAY(arena, User, room[l]);
 }
 
 static void make_routes(Arena *arena, Fluid *fluid) {
@@ -76,7 +68,7 @@ static void make_routes(Arena *arena, Fluid *fluid) {
     routes->items = ARENA_ARRAY(arena, Route, system->channel_count);
     int32_t total = 0;
     for (int c = 0; c < system->channel_count; c++) {
-        int most = most_uses(&system->channels[c]);
+        int most = most_uses(fluid, &system->channels[c]);
         CHECK(total <= INT32_MAX - most);
         routes->items[c].first = total;
         total += most;
@@ -102,19 +94,18 @@ Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void
     fluid->levels = ARENA_ARRAY(arena, int64_t, system->channel_count);
     if (any_limit(system)) fluid->limits = ARENA_ARRAY(arena, int64_t, system->channel_count);
     fluid->ends = ARENA_ARRAY(arena, SimTime, system->channel_count);
-    fluid->links = ARENA_ARRAY(arena, LinkState, system->link_count);
+    fluid->users = ARENA_ARRAY(arena, LinkUsers, system->link_count);
+    fluid->spare = find_spare_links(arena, system);
     fluid->link_bytes = ARENA_ARRAY(arena, double, system->link_count);
     fluid->channel_mark = ARENA_ARRAY(arena, int32_t, system->channel_count);
     fluid->dirty = ARENA_ARRAY(arena, int32_t, system->link_count);
     fluid->is_dirty = ARENA_ARRAY(arena, bool, system->link_count);
     fluid->walk_links = ARENA_ARRAY(arena, int32_t, system->link_count);
-    fluid->part.channels = ARENA_ARRAY(arena, int32_t, 3 * (size_t)system->channel_count); // with holes and newcomers
-    fluid->part_position = ARENA_ARRAY(arena, int32_t, system->channel_count);
-    for (int c = 0; c < system->channel_count; c++) fluid->part_position[c] = -1;
+    fluid->part = soonest_create(arena, system->channel_count, fluid->ends);
     fluid->told = ARENA_ARRAY(arena, int32_t, system->channel_count);
     make_routes(arena, fluid);
     make_room(arena, fluid);
-    fluid->filling = filling_create(arena, system, &fluid->routes, fluid->links, fluid->limits, fluid->levels);
+    fluid->filling = filling_create(arena, system, &fluid->routes, fluid->users, fluid->limits, fluid->levels);
     return fluid;
 }
 
@@ -129,20 +120,23 @@ static void settle(Activity *activity, SimTime now) {
 }
 
 // A thousandth of a tick is not waited for: shares are rounded down by less than that over a millisecond.
-static double ticks_of(double bytes, double rate) {
-    double ticks = isinf(rate) ? 0 : ceil(bytes / rate * (double)TICKS_PER_SECOND_STEP - 1e-3);
-    return ticks < 0 ? 0 : ticks;
+static SimTime ticks_of(double bytes, double rate) {
+    double ticks = bytes / rate * (double)TICKS_PER_SECOND_STEP - 1e-3;
+    if (!(ticks < 4e18)) return SIM_TIME_NEVER;
+    SimTime whole = (SimTime)ticks;
+    return whole + ((double)whole < ticks);
 }
 
 // A new rate: what is left is counted up to now and the end moves. An equal rate changes nothing, not even by rounding.
-static void set_rate(Fluid *fluid, int32_t channel, double rate, SimTime now) {
+static void set_rate(Fluid *fluid, int32_t channel, SimTime now) {
     Activity *activity = &fluid->activities[channel];
+    double rate = rate_from_level(fluid->levels[channel]) * activity->fairness;
     if (rate == activity->rate) return;
     settle(activity, now);
     activity->rate = rate;
-    double ticks = ticks_of(activity->bytes_left, rate);
-    bool fits = ticks < 4e18 && now < SIM_TIME_NEVER / 2;
-    fluid->ends[channel] = fits ? now + (SimTime)ticks : SIM_TIME_NEVER;
+    SimTime ticks = ticks_of(activity->bytes_left, rate);
+    fluid->ends[channel] = ticks < SIM_TIME_NEVER && now < SIM_TIME_NEVER / 2 ? now + ticks : SIM_TIME_NEVER;
+    soonest_move(fluid->part, channel);
 }
 
 static void tell(Fluid *fluid, int32_t channel, SimTime end) {
@@ -153,17 +147,10 @@ static void tell(Fluid *fluid, int32_t channel, SimTime end) {
 // Of transfers that share links only the first to end matters: that end changes the others'.
 static void tell_soonest(Fluid *fluid) {
     for (int32_t i = 0; i < fluid->told_count; i++)
-        if (fluid->part_position[fluid->told[i]] >= 0) tell(fluid, fluid->told[i], SIM_TIME_NEVER);
-    fluid->told_count = 0;
-    SimTime first = SIM_TIME_NEVER - 1;
-    for (int32_t i = 0; i < fluid->part.count; i++) {
-        int32_t channel = fluid->part.channels[i];
-        if (channel < 0 || fluid->ends[channel] > first) continue;
-        if (fluid->ends[channel] < first) fluid->told_count = 0;
-        first = fluid->ends[channel];
-        fluid->told[fluid->told_count++] = channel;
-    }
-    for (int32_t i = 0; i < fluid->told_count; i++) tell(fluid, fluid->told[i], first);
+        if (soonest_has(fluid->part, fluid->told[i])) tell(fluid, fluid->told[i], SIM_TIME_NEVER);
+    fluid->told_count = soonest_find(fluid->part, fluid->told);
+    if (fluid->told_count && fluid->ends[fluid->told[0]] == SIM_TIME_NEVER) fluid->told_count = 0;
+    for (int32_t i = 0; i < fluid->told_count; i++) tell(fluid, fluid->told[i], fluid->ends[fluid->told[i]]);
 }
 
 static int32_t link_of(const Fluid *fluid, const Route *route, int32_t use) {
@@ -174,41 +161,24 @@ static int32_t link_of(const Fluid *fluid, const Route *route, int32_t use) {
 
 // Outside the remembered part every transfer's end is known to the owner.
 static void forget_part(Fluid *fluid) {
-    for (int32_t i = 0; i < fluid->part.count; i++) {
-        int32_t channel = fluid->part.channels[i];
-        if (channel < 0) continue;
-        fluid->part_position[channel] = -1;
+    for (int32_t i = 0; i < soonest_count(fluid->part); i++) {
+        int32_t channel = soonest_at(fluid->part, i);
         if (!fluid->activities[channel].told && fluid->ends[channel] < SIM_TIME_NEVER)
             tell(fluid, channel, fluid->ends[channel]);
     }
-    fluid->part.count = fluid->part_active = fluid->told_count = 0;
+    soonest_clear(fluid->part);
+    fluid->told_count = 0;
     fluid->part_number = 0;
 }
 
 static void add_to_part(Fluid *fluid, int32_t channel) {
-    fluid->part_active++;
     if (fluid->activities[channel].told) fluid->told[fluid->told_count++] = channel;
-    fluid->part_position[channel] = fluid->part.count;
-    fluid->part.channels[fluid->part.count++] = channel;
+    soonest_add(fluid->part, channel);
 }
 
-// It leaves a hole, which the next pass over the part closes.
 static void take_from_part(Fluid *fluid, int32_t channel) {
-    fluid->part.channels[fluid->part_position[channel]] = -1;
-    fluid->part_position[channel] = -1;
-    fluid->part_active--;
+    soonest_remove(fluid->part, channel);
     if (--fluid->removals_left < 0) forget_part(fluid);
-}
-
-static void close_holes(Fluid *fluid) {
-    int32_t kept = 0;
-    for (int32_t i = 0; i < fluid->part.count; i++) {
-        int32_t channel = fluid->part.channels[i];
-        if (channel < 0) continue;
-        fluid->part_position[channel] = kept;
-        fluid->part.channels[kept++] = channel;
-    }
-    fluid->part.count = kept;
 }
 
 // A newcomer all of whose links are the part's, or nobody's, belongs to it; one that ties it to others ends the memory.
@@ -216,10 +186,10 @@ static void welcome_to_part(Fluid *fluid, int32_t channel) {
     const Route *route = &fluid->routes.items[channel];
     bool in_part = false, elsewhere = false;
     for (int32_t u = 0; u < route->use_count; u++) {
-        const LinkState *link = &fluid->links[link_of(fluid, route, u)];
+        const LinkUsers *link = &fluid->users[link_of(fluid, route, u)];
         if (link->part == fluid->part_number)
             in_part = true;
-        else if (link->user_count > 1) // itself is one
+        else if (link->count > 1) // itself is one
             elsewhere = true;
     }
     if (!in_part || fluid->part_number == 0) return;
@@ -227,7 +197,7 @@ static void welcome_to_part(Fluid *fluid, int32_t channel) {
         forget_part(fluid);
         return;
     }
-    for (int32_t u = 0; u < route->use_count; u++) fluid->links[link_of(fluid, route, u)].part = fluid->part_number;
+    for (int32_t u = 0; u < route->use_count; u++) fluid->users[link_of(fluid, route, u)].part = fluid->part_number;
     add_to_part(fluid, channel);
 }
 
@@ -237,25 +207,25 @@ static void walk_part(Fluid *fluid, int32_t from) {
     fluid->part_number = ++fluid->parts_seen;
     int32_t links = 0;
     fluid->walk_links[links++] = from;
-    fluid->links[from].visit = fluid->visit;
+    fluid->users[from].visit = fluid->visit;
     for (int32_t i = 0; i < links; i++) {
-        LinkState *link = &fluid->links[fluid->walk_links[i]];
+        LinkUsers *link = &fluid->users[fluid->walk_links[i]];
         link->part = fluid->part_number;
-        for (int32_t k = 0; k < link->user_count; k++) {
-            int32_t channel = link->users[k].channel;
+        for (int32_t k = 0; k < link->count; k++) {
+            int32_t channel = link->list[k].channel;
             if (fluid->channel_mark[channel] == fluid->visit) continue;
             fluid->channel_mark[channel] = fluid->visit;
             add_to_part(fluid, channel);
             const Route *route = &fluid->routes.items[channel];
             for (int32_t u = 0; u < route->use_count; u++) {
                 int32_t other = link_of(fluid, route, u);
-                if (fluid->links[other].visit == fluid->visit) continue;
-                fluid->links[other].visit = fluid->visit;
+                if (fluid->users[other].visit == fluid->visit) continue;
+                fluid->users[other].visit = fluid->visit;
                 fluid->walk_links[links++] = other;
             }
         }
     }
-    fluid->removals_left = fluid->part.count / 2;
+    fluid->removals_left = soonest_count(fluid->part) / 2;
 }
 
 // ---- Starts and ends.
@@ -269,31 +239,33 @@ static void mark_dirty(Fluid *fluid, int32_t link) {
 static void take_links(Fluid *fluid, int32_t channel, const Plan *plan) {
     Routes *routes = &fluid->routes;
     Route *route = &routes->items[channel];
-    route->use_count = plan->use_count;
-    route->share = plan->use_count ? share_from(plan->uses[0].weight * plan->fairness) : 0;
+    route->use_count = 0;
     for (int u = 0; u < plan->use_count; u++) {
-        LinkState *link = &fluid->links[plan->uses[u].link];
-        int32_t at = route->first + u;
+        if (fluid->spare[plan->uses[u].link]) continue;
+        LinkUsers *link = &fluid->users[plan->uses[u].link];
+        int32_t at = route->first + route->use_count;
         routes->links[at] = plan->uses[u].link;
-        routes->positions[at] = link->user_count;
+        routes->positions[at] = link->count;
         routes->shares[at] = share_from(plan->uses[u].weight * plan->fairness);
-        if (routes->shares[at] != route->share) route->share = -1;
-        link->users[link->user_count++] = (User){channel, u, routes->shares[at]};
+        link->list[link->count++] = (User){channel, route->use_count++};
     }
+    route->share = route->use_count ? routes->shares[route->first] : 0;
+    for (int u = 1; u < route->use_count; u++)
+        if (routes->shares[route->first + u] != route->share) route->share = -1;
 }
 
 // The last user of the link's list takes its place there.
 static void leave_link(Fluid *fluid, const Route *route, int32_t use) {
-    LinkState *link = &fluid->links[link_of(fluid, route, use)];
+    LinkUsers *link = &fluid->users[link_of(fluid, route, use)];
     int32_t position = fluid->routes.positions[route->first + use];
-    User last = link->users[--link->user_count];
-    link->users[position] = last;
+    User last = link->list[--link->count];
+    link->list[position] = last;
     fluid->routes.positions[fluid->routes.items[last.channel].first + last.use] = position;
 }
 
 static bool is_alone(const Fluid *fluid, const Route *route) {
     for (int32_t u = 0; u < route->use_count; u++)
-        if (fluid->links[link_of(fluid, route, u)].user_count > 1) return false;
+        if (fluid->users[link_of(fluid, route, u)].count > 1) return false;
     return true;
 }
 
@@ -303,6 +275,7 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     activity->plan = plan;
     activity->bytes_left = plan->bytes;
     activity->rate = 0;
+    activity->fairness = plan->fairness;
     activity->settled = now;
     int64_t limit = plan->rate_limit > 0 ? level_from_rate(plan->rate_limit / plan->fairness) : LEVEL_MOST;
     if (fluid->limits) fluid->limits[channel] = limit;
@@ -310,9 +283,9 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     take_links(fluid, channel, plan);
     const Route *route = &fluid->routes.items[channel];
     if (is_alone(fluid, route)) {
-        for (int32_t u = 0; u < route->use_count; u++) fluid->links[link_of(fluid, route, u)].part = 0;
+        for (int32_t u = 0; u < route->use_count; u++) fluid->users[link_of(fluid, route, u)].part = 0;
         filling_add_alone(fluid->filling, channel);
-        set_rate(fluid, channel, rate_from_level(fluid->levels[channel]) * plan->fairness, now);
+        set_rate(fluid, channel, now);
         tell(fluid, channel, fluid->ends[channel]);
         return false;
     }
@@ -331,8 +304,7 @@ SimTime fluid_time_alone(const Fluid *fluid, const Plan *plan) {
             level_that_fits(load_from_rate(fluid->system->links[plan->uses[u].link].bytes_per_second), share);
         if (fits < level) level = fits;
     }
-    double ticks = ticks_of(plan->bytes, rate_from_level(level) * plan->fairness);
-    return ticks < 4e18 ? (SimTime)ticks : SIM_TIME_NEVER;
+    return ticks_of(plan->bytes, rate_from_level(level) * plan->fairness);
 }
 
 void fluid_count_bytes(Fluid *fluid, const Plan *plan) {
@@ -348,23 +320,23 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     CHECK(plan);
     bool shared = false;
     fluid_count_bytes(fluid, plan);
-    for (int u = 0; u < plan->use_count; u++) leave_link(fluid, route, u);
+    for (int u = 0; u < route->use_count; u++) leave_link(fluid, route, u);
     filling_remove(fluid->filling, channel);
     for (int32_t u = 0; u < route->use_count; u++) {
         int32_t id = link_of(fluid, route, u);
-        if (fluid->links[id].user_count) {
+        if (fluid->users[id].count) {
             mark_dirty(fluid, id);
             shared = true;
         } else {
-            fluid->links[id].part = 0;
+            fluid->users[id].part = 0;
         }
     }
     activity->plan = NULL;
     activity->rate = 0;
     activity->told = false;
-    if (fluid->part_position[channel] >= 0) {
+    if (soonest_has(fluid->part, channel)) {
         take_from_part(fluid, channel);
-        shared = shared || fluid->part_active > 0;
+        shared = shared || soonest_count(fluid->part) > 0;
     }
     return shared;
 }
@@ -374,8 +346,7 @@ static void set_rates(Fluid *fluid, SimTime now) {
     int32_t count = filling_fill(fluid->filling, &changed);
     for (int32_t i = 0; i < count; i++) {
         int32_t channel = changed[i];
-        const Plan *plan = fluid->activities[channel].plan;
-        if (plan) set_rate(fluid, channel, rate_from_level(fluid->levels[channel]) * plan->fairness, now);
+        if (fluid->activities[channel].plan) set_rate(fluid, channel, now);
     }
 }
 
@@ -384,17 +355,14 @@ void fluid_share(Fluid *fluid, SimTime now) {
     set_rates(fluid, now);
     bool remembered = fluid->part_number != 0;
     for (int32_t d = 0; d < fluid->dirty_count && remembered; d++) {
-        const LinkState *link = &fluid->links[fluid->dirty[d]];
-        remembered = link->user_count == 0 || link->part == fluid->part_number;
+        const LinkUsers *link = &fluid->users[fluid->dirty[d]];
+        remembered = link->count == 0 || link->part == fluid->part_number;
     }
-    if (remembered) {
-        if (fluid->part.count > fluid->part_active + fluid->part_active / 8) close_holes(fluid);
-        tell_soonest(fluid);
-    }
+    if (remembered) tell_soonest(fluid);
     for (int32_t d = 0; d < fluid->dirty_count; d++) {
         int32_t from = fluid->dirty[d];
         fluid->is_dirty[from] = false;
-        if (remembered || fluid->links[from].visit == fluid->visit || fluid->links[from].user_count == 0) continue;
+        if (remembered || fluid->users[from].visit == fluid->visit || fluid->users[from].count == 0) continue;
         walk_part(fluid, from);
         tell_soonest(fluid);
     }

@@ -8,6 +8,18 @@
 
 #define USUAL_PATIENCE 20
 
+// One cache line: a change of a transfer reaches every link that it crosses.
+typedef struct LinkState {
+    Load slack;         // capacity less what its users take at their levels
+    int64_t level;      // what the link allows its users; LEVEL_MOST: it is no limit to any
+    int64_t watch;      // users that come to this level, or leave one above it, change more than the slack
+    int64_t held_share; // of the users at the link's level
+    int64_t share_sum;  // of all users
+    bool queued;
+    bool reached;  // by the change under way
+    bool doubtful; // a user's level came so near to the link's that rounding decides which holds
+} LinkState;
+
 typedef struct HeapEntry {
     int64_t level; // nothing below it will change at this link
     int32_t link;
@@ -20,6 +32,7 @@ typedef struct Riser { // a transfer whose level is in question at a link
 
 struct Filling {
     const Routes *routes;
+    const LinkUsers *users; // [link]
     LinkState *links;
     const int64_t *limits;
     int64_t *levels;
@@ -33,14 +46,16 @@ struct Filling {
     int32_t changed_count;
     int32_t *changed_at; // [channel] number of the filling in which it changed
     int32_t filling;
+    int32_t *reached; // links whose slack changes because the level of another does
     int64_t patience;
 };
 
-Filling *filling_create(Arena *arena, const System *system, const Routes *routes, LinkState *links,
+Filling *filling_create(Arena *arena, const System *system, const Routes *routes, const LinkUsers *users,
                         const int64_t *limits, int64_t *levels) {
     Filling *f = ARENA_NEW(arena, Filling);
     f->routes = routes;
-    f->links = links;
+    f->users = users;
+    f->links = ARENA_ARRAY(arena, LinkState, system->link_count);
     f->limits = limits;
     f->levels = levels;
     f->link_count = system->link_count;
@@ -49,11 +64,12 @@ Filling *filling_create(Arena *arena, const System *system, const Routes *routes
     f->risers = ARENA_ARRAY(arena, Riser, system->channel_count);
     f->changed = ARENA_ARRAY(arena, int32_t, system->channel_count);
     f->changed_at = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    f->reached = ARENA_ARRAY(arena, int32_t, system->link_count);
     f->filling = 1;
     f->patience = USUAL_PATIENCE;
     for (int32_t l = 0; l < system->link_count; l++) {
-        f->capacity[l] = links[l].slack = load_from_rate(system->links[l].bytes_per_second);
-        links[l].level = LEVEL_MOST;
+        f->capacity[l] = load_from_rate(system->links[l].bytes_per_second);
+        f->links[l] = (LinkState){.slack = f->capacity[l], .level = LEVEL_MOST, .watch = LEVEL_MOST};
     }
     return f;
 }
@@ -105,6 +121,16 @@ static bool is_near(const LinkState *link, int64_t level) {
     return level < link->level && (Load)(link->level - level - 1) * link->held_share < link->share_sum;
 }
 
+// Nothing is near below this level, by powers of two.
+static void set_watch(LinkState *link) {
+    if (link->level == LEVEL_MOST)
+        link->watch = LEVEL_MOST;
+    else if (link->held_share <= 0)
+        link->watch = 0;
+    else
+        link->watch = link->level - 2 - (link->share_sum >> (63 - __builtin_clzll((uint64_t)link->held_share)));
+}
+
 static bool has_room(const LinkState *link) { return link->level < LEVEL_MOST && link->slack >= link->held_share; }
 
 static inline void look_at(Filling *f, int32_t id) {
@@ -123,48 +149,63 @@ static void note_change(Filling *f, int32_t channel) {
     f->changed[f->changed_count++] = channel;
 }
 
-static void load_more(Filling *f, int32_t id, Load more) {
-    LinkState *link = &f->links[id];
-    link->slack -= more;
-    if (link->slack < link->share_sum && !link->queued) enqueue(f, id, f->now);
-}
-
-static void load_more_limit(Filling *f, int32_t id, int64_t old, int64_t level, int64_t share, Load more) {
-    LinkState *link = &f->links[id];
-    link->slack -= more;
+// A user's level has come to the link's own or left it, or has come near.
+static void note_near(LinkState *link, int64_t old, int64_t level, int64_t share) {
+    if (link->level == LEVEL_MOST) return;
     link->held_share += (level == link->level ? share : 0) - (old == link->level ? share : 0);
     if (is_near(link, level)) link->doubtful = true;
-    look_at(f, id);
+    set_watch(link);
 }
 
-static void move(Filling *f, int32_t channel, int64_t level) {
+// The links that the change of one's level reaches: each is looked at when all of that link's users have moved.
+typedef struct Reach {
+    int32_t *links;
+    int32_t count;
+    int32_t own; // keeps its own account
+} Reach;
+
+static inline void reach(Reach *reached, LinkState *link, int32_t id) {
+    if (link->reached) return;
+    link->reached = true;
+    reached->links[reached->count++] = id;
+}
+
+static inline void move(const Filling *f, int32_t channel, int64_t old, int64_t level, Reach *reached) {
     const Route *route = &f->routes->items[channel];
-    const int32_t *ids = &f->routes->links[route->first];
-    int64_t old = f->levels[channel], share = route->share;
+    const int32_t *id = &f->routes->links[route->first], *end = id + route->use_count;
+    LinkState *links = f->links;
+    int64_t share = route->share, most = level > old ? level : old;
     Load more = (Load)(level - old) * share;
-    note_change(f, channel);
-    f->levels[channel] = level;
-    for (int32_t u = 0; u < route->use_count; u++) {
-        if (route->share < 0) { // not the same on all links
-            share = f->routes->shares[route->first + u];
-            more = (Load)(level - old) * share;
-        }
-        if (f->links[ids[u]].level == LEVEL_MOST)
-            load_more(f, ids[u], more);
-        else
-            load_more_limit(f, ids[u], old, level, share, more);
+    for (; id < end; id++) {
+        LinkState *link = &links[*id];
+        if (*id == reached->own) continue;
+        link->slack -= more;
+        if (most >= link->watch) note_near(link, old, level, share);
+        reach(reached, link, *id);
     }
 }
 
-// What all its links but one allow it, and its rate limit.
-static int64_t level_elsewhere(const Filling *f, int32_t channel, const LinkState *except) {
+// The same where it does not have the same share on all links.
+static void move_uneven(const Filling *f, int32_t channel, int64_t old, int64_t level, Reach *reached) {
     const Route *route = &f->routes->items[channel];
-    const int32_t *ids = &f->routes->links[route->first];
-    int64_t level = f->limits ? f->limits[channel] : LEVEL_MOST;
     for (int32_t u = 0; u < route->use_count; u++) {
-        const LinkState *link = &f->links[ids[u]];
-        if (link != except && link->level < level) level = link->level;
+        int32_t id = f->routes->links[route->first + u];
+        int64_t share = f->routes->shares[route->first + u];
+        LinkState *link = &f->links[id];
+        if (id == reached->own) continue;
+        link->slack -= (Load)(level - old) * share;
+        if (level >= link->watch || old >= link->watch) note_near(link, old, level, share);
+        reach(reached, link, id);
     }
+}
+
+// What its links allow it, and its rate limit.
+static inline int64_t level_allowed(const Filling *f, int32_t channel) {
+    const Route *route = &f->routes->items[channel];
+    const int32_t *ids = &f->routes->links[route->first], *end = ids + route->use_count;
+    int64_t level = f->limits ? f->limits[channel] : LEVEL_MOST;
+    for (; ids < end; ids++)
+        if (f->links[*ids].level < level) level = f->links[*ids].level;
     return level;
 }
 
@@ -183,72 +224,96 @@ static int64_t level_alone(const Filling *f, int32_t channel) {
 
 // ---- Mending a link.
 
-// The split of what is left among those of the risers that are not held back below it, whose number it leaves in
-// `count`: 0 when all of them are.
-static int64_t split(Riser *risers, int32_t *count, Load left, int64_t share) {
-    int64_t level = LEVEL_MOST;
-    for (int32_t before = -1; before != *count && share > 0;) {
-        before = *count;
+// What is left is split among the risers that want it; those that want less than the others get are content. LEVEL_MOST:
+// all are.
+static int64_t split(const Riser *risers, int32_t count, Load left, int64_t share) {
+    int64_t level = 0;
+    for (int64_t before = -1; share > 0 && before < level;) {
+        before = before < 0 ? 0 : level;
         level = level_that_fits(left, share);
-        for (int32_t i = 0; i < *count;) {
-            Riser riser = risers[i];
-            if (riser.level >= level) {
-                i++;
-                continue;
-            }
-            left -= (Load)riser.level * riser.share;
-            share -= riser.share;
-            risers[i] = risers[--*count];
-            risers[*count] = riser;
+        for (int32_t i = 0; i < count; i++) {
+            if (risers[i].level < before || risers[i].level >= level) continue;
+            left -= (Load)risers[i].level * risers[i].share;
+            share -= risers[i].share;
         }
     }
-    if (share == 0) *count = 0;
-    return *count ? level : LEVEL_MOST;
+    return share > 0 ? level : LEVEL_MOST;
 }
 
-// The first `above` of the risers come to the link's new level, the others to what holds them back.
-static void move_risers(Filling *f, LinkState *link, int64_t level, int32_t above, int32_t count) {
-    link->level = level;
-    link->held_share = 0;
+// The risers come to the link's new level or to what holds them back below it.
+static void move_risers(Filling *f, int32_t id, int64_t level, int32_t count) {
+    LinkState *link = &f->links[id];
+    Load more = 0;
+    int64_t held_share = 0, nearest = -1;
+    Reach reached = {f->reached, 0, id};
     for (int32_t i = 0; i < count; i++) {
-        const Riser *riser = &f->risers[i];
-        int64_t to = i < above ? level : riser->level;
-        if (to != f->levels[riser->channel])
-            move(f, riser->channel, to);
-        else if (to == level)
-            link->held_share += riser->share;
+        Riser riser = f->risers[i];
+        int64_t old = f->levels[riser.channel], to = level;
+        if (riser.level >= level)
+            held_share += riser.share;
+        else
+            to = riser.level;
+        if (to == old) continue;
+        if (to < level && to > nearest) nearest = to;
+        more += (Load)(to - old) * riser.share;
+        note_change(f, riser.channel);
+        f->levels[riser.channel] = to;
+        if (f->routes->items[riser.channel].share < 0)
+            move_uneven(f, riser.channel, old, to, &reached);
+        else
+            move(f, riser.channel, old, to, &reached);
     }
+    link->slack -= more;
+    link->level = level;
+    link->held_share = held_share;
+    link->doubtful = nearest >= 0 && is_near(link, nearest);
+    set_watch(link);
+    for (int32_t i = 0; i < reached.count; i++) {
+        f->links[reached.links[i]].reached = false;
+        look_at(f, reached.links[i]);
+    }
+    look_at(f, id);
+}
+
+static int64_t share_on(const Filling *f, const User *user) {
+    return share_of(f->routes, &f->routes->items[user->channel], user->use);
 }
 
 // The link has room: those it holds back rise until it is full again, or until all are held elsewhere.
-static void raise_users(Filling *f, LinkState *link) {
+static void raise_users(Filling *f, int32_t id) {
+    LinkState *link = &f->links[id];
+    const LinkUsers *users = &f->users[id];
+    int64_t held_at = link->level;
     int32_t count = 0;
-    for (int32_t k = 0; k < link->user_count; k++) {
-        const User *user = &link->users[k];
-        if (f->levels[user->channel] != link->level) continue;
-        f->risers[count++] = (Riser){level_elsewhere(f, user->channel, link), user->share, user->channel};
+    link->level = LEVEL_MOST; // it does not hold them itself
+    for (int32_t k = 0; k < users->count; k++) {
+        const User *user = &users->list[k];
+        if (f->levels[user->channel] != held_at) continue;
+        f->risers[count++] = (Riser){level_allowed(f, user->channel), share_on(f, user), user->channel};
     }
-    int32_t above = count;
-    Load left = link->slack + (Load)link->level * link->held_share;
-    int64_t level = split(f->risers, &above, left, link->held_share);
-    move_risers(f, link, level, above, count);
+    f->now = held_at;
+    Load left = link->slack + (Load)held_at * link->held_share;
+    move_risers(f, id, split(f->risers, count, left, link->held_share), count);
 }
 
 // The level at which an overloaded link is full, for users who all want what they have; it is known to be `floor` or
-// more. `count` says how many want that much.
-static int64_t find_cut(Filling *f, const LinkState *link, int64_t floor, int32_t *count) {
-    Load left = link->slack;
+// more. LEVEL_MOST: it is not overloaded. Leaves those users as risers.
+static int64_t find_cut(Filling *f, int32_t id, int64_t floor, int32_t *count) {
+    const LinkUsers *users = &f->users[id];
+    Load left = f->links[id].slack;
     int64_t share = 0;
-    *count = 0;
-    for (int32_t k = 0; k < link->user_count; k++) {
-        const User *user = &link->users[k];
+    int32_t found = 0;
+    for (int32_t k = 0; k < users->count; k++) {
+        const User *user = &users->list[k];
         int64_t level = f->levels[user->channel];
         if (level < floor) continue;
-        f->risers[(*count)++] = (Riser){level, user->share, user->channel};
-        left += (Load)level * user->share;
-        share += user->share;
+        int64_t part = share_on(f, user);
+        f->risers[found++] = (Riser){level, part, user->channel};
+        left += (Load)level * part;
+        share += part;
     }
-    return split(f->risers, count, left, share);
+    *count = found;
+    return split(f->risers, found, left, share);
 }
 
 // No user's level below this one is too high.
@@ -264,8 +329,8 @@ static void lower_users(Filling *f, int32_t id) {
     int64_t cut = least_cut(link);
     int32_t count = 0;
     if (is_next(f, cut)) {
-        cut = find_cut(f, link, cut, &count);
-        if (!count || cut == link->level) { // all is well
+        cut = find_cut(f, id, cut, &count);
+        if (cut == LEVEL_MOST || cut == link->level) { // all is well
             link->doubtful = false;
             if (has_room(link)) enqueue(f, id, link->level);
             return;
@@ -275,12 +340,8 @@ static void lower_users(Filling *f, int32_t id) {
         enqueue(f, id, cut);
         return;
     }
-    link->doubtful = false;
-    link->queued = true; // not while it changes
     f->now = cut;
-    move_risers(f, link, cut, count, count);
-    link->queued = false;
-    look_at(f, id);
+    move_risers(f, id, cut, count);
 }
 
 // A link whose turn has not come goes back into the queue.
@@ -291,11 +352,7 @@ static void mend(Filling *f, int32_t id) {
     } else if (has_room(link) && !is_next(f, link->level)) {
         enqueue(f, id, link->level);
     } else if (has_room(link)) {
-        link->queued = true;
-        f->now = link->level;
-        raise_users(f, link);
-        link->queued = false;
-        look_at(f, id);
+        raise_users(f, id);
     }
 }
 
@@ -314,9 +371,8 @@ static bool mend_all(Filling *f, int64_t looks) {
 static void start_over(Filling *f) {
     while (f->heap_count) dequeue(f);
     for (int32_t l = 0; l < f->link_count; l++) {
-        LinkState *link = &f->links[l];
-        for (int32_t k = 0; k < link->user_count; k++) {
-            int32_t channel = link->users[k].channel;
+        for (int32_t k = 0; k < f->users[l].count; k++) {
+            int32_t channel = f->users[l].list[k].channel;
             int64_t limit = f->limits ? f->limits[channel] : LEVEL_MOST, alone = level_alone(f, channel) + 1;
             note_change(f, channel);
             f->levels[channel] = limit < alone ? limit : alone;
@@ -325,11 +381,13 @@ static void start_over(Filling *f) {
     f->now = 0;
     for (int32_t l = 0; l < f->link_count; l++) {
         LinkState *link = &f->links[l];
-        link->level = LEVEL_MOST;
+        link->level = link->watch = LEVEL_MOST;
         link->doubtful = false;
         link->slack = f->capacity[l];
-        for (int32_t k = 0; k < link->user_count; k++)
-            link->slack -= (Load)f->levels[link->users[k].channel] * link->users[k].share;
+        for (int32_t k = 0; k < f->users[l].count; k++) {
+            const User *user = &f->users[l].list[k];
+            link->slack -= (Load)f->levels[user->channel] * share_on(f, user);
+        }
         look_at(f, l);
     }
 }
@@ -351,7 +409,7 @@ int32_t filling_fill(Filling *f, const int32_t **changed) {
 // It starts at what its links allow now: more than its tightest can carry for it alone when no link is a limit yet.
 void filling_add(Filling *f, int32_t channel) {
     const Route *route = &f->routes->items[channel];
-    int64_t level = level_elsewhere(f, channel, NULL), alone = level_alone(f, channel) + 1;
+    int64_t level = level_allowed(f, channel), alone = level_alone(f, channel) + 1;
     if (alone < level) level = alone;
     f->levels[channel] = level;
     f->now = 0;
@@ -359,10 +417,12 @@ void filling_add(Filling *f, int32_t channel) {
     for (int32_t u = 0; u < route->use_count; u++) {
         int32_t id = f->routes->links[route->first + u];
         int64_t share = share_of(f->routes, route, u);
-        f->links[id].slack -= (Load)level * share;
-        f->links[id].share_sum += share;
-        if (level == f->links[id].level) f->links[id].held_share += share;
-        if (f->links[id].level < LEVEL_MOST && is_near(&f->links[id], level)) f->links[id].doubtful = true;
+        LinkState *link = &f->links[id];
+        link->slack -= (Load)level * share;
+        link->share_sum += share;
+        if (level == link->level) link->held_share += share;
+        if (link->level < LEVEL_MOST && is_near(link, level)) link->doubtful = true;
+        set_watch(link);
         look_at(f, id);
     }
 }
@@ -378,7 +438,8 @@ void filling_remove(Filling *f, int32_t channel) {
         link->slack += (Load)level * share;
         link->share_sum -= share;
         if (level == link->level) link->held_share -= share;
-        if (link->user_count == 0) link->level = LEVEL_MOST, link->doubtful = false;
+        if (f->users[id].count == 0) link->level = LEVEL_MOST, link->doubtful = false;
+        set_watch(link);
         look_at(f, id);
     }
 }
@@ -399,5 +460,6 @@ void filling_add_alone(Filling *f, int32_t channel) {
         link->doubtful = false;
         link->held_share = full ? share : 0;
         link->share_sum = share;
+        set_watch(link);
     }
 }

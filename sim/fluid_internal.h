@@ -1,12 +1,13 @@
-// What the two halves of the fluid engine share: fluid.c keeps transfers, rates and the parts of the network that hang
-// together; fluid_fill.c keeps the fair levels.
+// What the parts of the fluid engine share: fluid.c keeps transfers, rates and the parts of the network that hang
+// together; fluid_fill.c keeps the fair levels; fluid_soonest.c knows who ends first; fluid_spare.c finds the links that
+// need no look.
 #ifndef LOCKSTEP_SIM_FLUID_INTERNAL_H
 #define LOCKSTEP_SIM_FLUID_INTERNAL_H
 
 #include "sim/exact.h"
 #include "sim/fluid.h"
 
-// Which links each active transfer crosses. Kept small: it is read for every transfer that changes.
+// Which links each active transfer crosses, but for spare ones. Kept small: it is read for every transfer that changes.
 typedef struct Route {
     int32_t first; // of its uses in the columns of Routes
     int32_t use_count;
@@ -24,31 +25,41 @@ static inline int64_t share_of(const Routes *routes, const Route *route, int32_t
     return route->share >= 0 ? route->share : routes->shares[route->first + use];
 }
 
+// Who uses a link now.
 typedef struct User {
     int32_t channel;
     int32_t use; // which of the channel's uses names this link
-    int64_t share;
 } User;
 
-// One cache line at most: a change of a transfer reaches every link that it crosses.
-typedef struct LinkState {
-    Load slack;         // capacity less what its users take at their levels
-    int64_t level;      // what the link allows its users; LEVEL_MOST: it is no limit to any
-    int64_t held_share; // of the users at that level
-    int64_t share_sum;  // of all users
-    User *users;
-    int32_t user_count;
-    bool queued;
-    bool doubtful; // a user's level came so near to the link's that rounding decides which holds
+typedef struct LinkUsers {
+    User *list;
+    int32_t count;
     int32_t part;  // the remembered part it belongs to; 0 none
     int32_t visit; // of the last walk that saw it
-} LinkState;
+} LinkUsers;
+
+typedef struct Soonest Soonest;
+
+// A set of channels, of which ends[channel] is when each will end.
+Soonest *soonest_create(Arena *arena, int32_t channels, const SimTime *ends);
+void soonest_add(Soonest *soonest, int32_t channel);
+void soonest_remove(Soonest *soonest, int32_t channel);
+void soonest_move(Soonest *soonest, int32_t channel); // after its end has; it need not be in the set
+void soonest_clear(Soonest *soonest);
+bool soonest_has(const Soonest *soonest, int32_t channel);
+int32_t soonest_count(const Soonest *soonest);
+int32_t soonest_at(const Soonest *soonest, int32_t at); // any of them; in no order
+// All that end first: how many, and which, in no order.
+int32_t soonest_find(Soonest *soonest, int32_t *channels);
+
+// [link] true: it is never the tightest link of a transfer's.
+bool *find_spare_links(Arena *arena, const System *system);
 
 typedef struct Filling Filling;
 
 // `limits` [channel]: the level its rate limit allows, LEVEL_MOST for none; NULL when no plan has a limit.
 // `levels` [channel]: of active transfers, true after filling_fill.
-Filling *filling_create(Arena *arena, const System *system, const Routes *routes, LinkState *links,
+Filling *filling_create(Arena *arena, const System *system, const Routes *routes, const LinkUsers *users,
                         const int64_t *limits, int64_t *levels);
 // A transfer that the links' lists of users name has come; or one that they no longer name has gone.
 void filling_add(Filling *filling, int32_t channel);

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "sim/fluid.h"
+#include "sim/fluid_internal.h"
 #include "sim/random.h"
 #include "sim/share.h"
 #include "tests/test.h"
@@ -90,6 +90,7 @@ static void ignore_end(void *owner, int32_t channel, SimTime end) { (void)owner,
 typedef struct Twin {
     int links, channels, uses_in; // a channel crosses one link in uses_in
     int steps, moves;             // starts and ends between two re-shares: 1 to moves
+    int behind;                   // 1: each link has another behind it
 } Twin;
 
 // After any sequence of starts and ends the incremental engine has the rates of the pure function, to the rounding of
@@ -99,15 +100,23 @@ static void compare_with_twin(uint64_t seed, Twin size) {
     RandomStream random = random_stream(seed, "fluid twin", 0);
     int link_count = 2 + (int)random_below(&random, (uint64_t)size.links);
     int channel_count = 1 + (int)random_below(&random, (uint64_t)size.channels);
-    Link *links = ARENA_ARRAY(arena, Link, link_count);
+    int all_links = (1 + size.behind) * link_count;
+    Link *links = ARENA_ARRAY(arena, Link, all_links);
     for (int l = 0; l < link_count; l++) links[l] = (Link){"l", 1e9 + 1e7 * (double)random_below(&random, 1000)};
+    // Behind each link stands another as fast, or nearly, that some or all of its users cross too.
+    for (int l = 0; l < size.behind * link_count; l++)
+        links[link_count + l] = (Link){"behind", links[l].bytes_per_second * (random_below(&random, 2) ? 1 : 1.25)};
     Channel *channels = ARENA_ARRAY(arena, Channel, channel_count);
     for (int c = 0; c < channel_count; c++) {
         Plan *plan = ARENA_NEW(arena, Plan);
-        LinkUse *uses = ARENA_ARRAY(arena, LinkUse, link_count);
-        for (int l = 0; l < link_count; l++)
-            if (random_below(&random, (uint64_t)size.uses_in) == 0 || (l == link_count - 1 && plan->use_count == 0))
-                uses[plan->use_count++] = (LinkUse){l, weight_round(0.25 + random_uniform(&random))};
+        LinkUse *uses = ARENA_ARRAY(arena, LinkUse, 2 * link_count);
+        for (int l = 0; l < link_count; l++) {
+            if (random_below(&random, (uint64_t)size.uses_in) && (l < link_count - 1 || plan->use_count)) continue;
+            double weight = weight_round(0.25 + random_uniform(&random));
+            uses[plan->use_count++] = (LinkUse){l, weight};
+            if (size.behind && (l % 2 || random_below(&random, 3)))
+                uses[plan->use_count++] = (LinkUse){link_count + l, weight};
+        }
         *plan = (Plan){.bytes = 1e9,
                        .fairness = (double)(1 + random_below(&random, 512)) / 256,
                        .uses = uses,
@@ -115,7 +124,7 @@ static void compare_with_twin(uint64_t seed, Twin size) {
                        .rate_limit = random_below(&random, 3) ? 0 : 4e8};
         channels[c] = (Channel){plan, 1, 1, 0};
     }
-    System system = {.channels = channels, .channel_count = channel_count, .links = links, .link_count = link_count};
+    System system = {.channels = channels, .channel_count = channel_count, .links = links, .link_count = all_links};
     Fluid *fluid = fluid_create(arena, &system, ignore_end, NULL),
           *anew = fluid_create(arena, &system, ignore_end, NULL);
     fluid_set_patience(anew, 0); // it solves everything every time
@@ -138,7 +147,7 @@ static void compare_with_twin(uint64_t seed, Twin size) {
                 which[count] = c;
                 plans[count++] = channels[c].plans;
             }
-        share_links(arena, links, link_count, plans, count, rates);
+        share_links(arena, links, all_links, plans, count, rates);
         for (int c = 0; c < channel_count; c++)
             if (running[c] && fluid_rate(fluid, c) != fluid_rate(anew, c))
                 test_fail(__FILE__, __LINE__, "seed %llu: rate %.17g, anew %.17g", (unsigned long long)seed,
@@ -152,13 +161,43 @@ static void compare_with_twin(uint64_t seed, Twin size) {
 }
 
 TEST(the_incremental_engine_equals_the_pure_function_on_small_tangled_networks) {
-    for (uint64_t seed = 1; seed <= 100; seed++) compare_with_twin(seed, (Twin){20, 30, 6, 100, 3});
+    for (uint64_t seed = 1; seed <= 100; seed++) compare_with_twin(seed, (Twin){20, 30, 6, 100, 3, 0});
 }
 
 TEST(the_incremental_engine_equals_the_pure_function_when_parts_join_and_fall_apart) {
-    for (uint64_t seed = 1; seed <= 60; seed++) compare_with_twin(seed, (Twin){60, 90, 40, 200, 4});
+    for (uint64_t seed = 1; seed <= 60; seed++) compare_with_twin(seed, (Twin){60, 90, 40, 200, 4, 0});
 }
 
 TEST(the_incremental_engine_equals_the_pure_function_on_one_large_part) {
-    for (uint64_t seed = 1; seed <= 6; seed++) compare_with_twin(seed, (Twin){50, 600, 16, 300, 2});
+    for (uint64_t seed = 1; seed <= 6; seed++) compare_with_twin(seed, (Twin){50, 600, 16, 300, 2, 0});
+}
+
+TEST(links_in_line_behind_others_change_no_share) {
+    for (uint64_t seed = 1; seed <= 60; seed++) compare_with_twin(seed, (Twin){20, 60, 8, 100, 3, 1});
+}
+
+TEST(those_who_end_first_are_those_that_a_look_at_all_would_find) {
+    enum { CHANNELS = 60, STEPS = 4000 };
+    Arena *arena = arena_open();
+    RandomStream random = random_stream(1, "who ends first", 0);
+    SimTime *ends = ARENA_ARRAY(arena, SimTime, CHANNELS);
+    Soonest *soonest = soonest_create(arena, CHANNELS, ends);
+    for (int step = 0; step < STEPS; step++) {
+        int32_t found[CHANNELS], channel = (int32_t)random_below(&random, CHANNELS);
+        ends[channel] = (SimTime)random_below(&random, 40);
+        if (random_below(&random, 4))
+            soonest_move(soonest, channel);
+        else if (soonest_has(soonest, channel))
+            soonest_remove(soonest, channel);
+        else
+            soonest_add(soonest, channel);
+        int count = soonest_find(soonest, found), expected = 0;
+        SimTime first = SIM_TIME_NEVER;
+        for (int32_t c = 0; c < CHANNELS; c++)
+            if (soonest_has(soonest, c) && ends[c] < first) first = ends[c];
+        for (int32_t c = 0; c < CHANNELS; c++) expected += soonest_has(soonest, c) && ends[c] == first;
+        EXPECT_INT(count, expected);
+        for (int i = 0; i < count; i++) EXPECT(soonest_has(soonest, found[i]) && ends[found[i]] == first);
+    }
+    arena_close(arena);
 }
