@@ -101,6 +101,7 @@ TEST(schedules_of_all_collectives_give_the_right_numbers_on_every_rank) {
 
 static HostCost free_hosts(void) {
     return (HostCost){.message_seconds = 1e-12,
+                      .exchange_seconds = 1e-12,
                       .packet_seconds = 1e-15,
                       .byte_seconds = 1e-18,
                       .adding_bytes_per_second = 1e18,
@@ -144,7 +145,7 @@ TEST(a_bucket_lets_bytes_go_ahead_once) {
 TEST(messages_of_hosts_on_one_core_wait_for_each_other) {
     HostCost cost = free_hosts();
     Cable cable = plain_cable();
-    cost.message_seconds = 1e-5;
+    cost.exchange_seconds = 1e-5;
     cost.core_count = 1;
     // 14 steps of 8 messages, all work of the only core.
     EXPECT_NEAR(predict_network(&cost, &cable, BENCH_RING, 8, 1024), 14 * (8e-5 + 194e-8), 0.03);
@@ -166,21 +167,54 @@ static const char *write_text(const char *text) {
     return path;
 }
 
-#define HEADER "cores,rate_mbit,mtu,burst,op,hosts,bytes,p10,wrong,add_bytes_per_second\n"
+TEST(packets_that_a_timer_lets_go_one_by_one_cost_all_hosts_of_their_core) {
+    HostCost cost = free_hosts();
+    Cable cable = plain_cable();
+    int64_t bytes = 8 << 20;
+    double packets = packets_of(bytes, cable.mtu) - 1;
+    cost.core_count = 1;
+    cost.paced_seconds = 100e-6; // a packet is on the wire for 90
+    EXPECT_NEAR(predict_network(&cost, &cable, BENCH_PING_PONG, 2, bytes), 100e-6 * packets, 2e-3);
+    EXPECT_NEAR(predict_network(&cost, &cable, BENCH_BROADCAST, 8, bytes), 7 * 100e-6 * packets, 5e-3);
+    cost.core_count = 2; // half the work each
+    EXPECT_NEAR(predict_network(&cost, &cable, BENCH_PING_PONG, 2, bytes), wire_bytes(8 << 20, 9000) / 1e8, 2e-3);
+    cable.burst_bytes = wire_bytes(8 << 20, 9000); // all goes with the bucket
+    cost.core_count = 1;
+    EXPECT(predict_network(&cost, &cable, BENCH_PING_PONG, 2, bytes) < 1e-3);
+}
+
+#define HEADER "cores,rate_mbit,mtu,burst,op,hosts,bytes,p10,wrong,add_bytes_per_second,busy_cores\n"
 
 TEST(the_costs_of_a_box_come_back_from_its_ping_pongs) {
     Arena *arena = arena_open();
-    HostCost cost = {9e-6, 2e-6, 3e-10, 3e-6, 1.5e-5, 2e10, 2};
+    HostCost cost = {.message_seconds = 9e-6,
+                     .exchange_seconds = 7e-6,
+                     .packet_seconds = 2e-6,
+                     .byte_seconds = 3e-10,
+                     .paced_seconds = 2e-4,
+                     .wake_seconds = 3e-6,
+                     .timer_seconds = 1.5e-5,
+                     .adding_bytes_per_second = 2e10,
+                     .core_count = 2},
+             one_core = cost;
+    one_core.core_count = 1;
     Cable cable = {500e6 / 8, 0.97, 21600, 9000};
     const char *text = HEADER;
     for (int64_t bytes = 1024; bytes <= 4 << 20; bytes *= 4) {
-        for (int mtu = 1500; mtu <= 9000; mtu += 7500)
-            text = arena_printf(arena, "%s1,none,%d,none,ping_pong,2,%lld,%.9g,0,2e10\n", text, mtu, (long long)bytes,
-                                9e-6 + 3e-10 * (double)bytes + 2e-6 * (packets_of(bytes, mtu) - 1));
-        text = arena_printf(arena, "%s2,500,9000,21600,ping_pong,2,%lld,%.9g,0,2e10\n", text, (long long)bytes,
+        for (int mtu = 1500; mtu <= 9000; mtu += 7500) {
+            double message = 3e-10 * (double)bytes + 2e-6 * (packets_of(bytes, mtu) - 1),
+                   half = 3e-10 * (double)bytes / 2 + 2e-6 * (packets_of(bytes / 2, mtu) - 1);
+            text = arena_printf(arena, "%s1,none,%d,none,ping_pong,2,%lld,%.9g,0,2e10,0.1\n", text, mtu,
+                                (long long)bytes, 9e-6 + message);
+            text = arena_printf(arena, "%s1,none,%d,none,ring_all_reduce,2,%lld,%.9g,0,2e10,0.1\n", text, mtu,
+                                (long long)bytes, 4 * (7e-6 + half) + (double)bytes / 2e10);
+        }
+        text = arena_printf(arena, "%s2,500,9000,21600,ping_pong,2,%lld,%.9g,0,2e10,0.1\n", text, (long long)bytes,
                             predict_network(&cost, &cable, BENCH_PING_PONG, 2, bytes));
-        text = arena_printf(arena, "%s2,500,9000,21600,ring_all_reduce,8,%lld,%.9g,0,2e10\n", text, (long long)bytes,
-                            predict_network(&cost, &cable, BENCH_RING, 8, bytes));
+        text = arena_printf(arena, "%s1,500,9000,21600,ring_all_reduce,2,%lld,%.9g,0,2e10,0.1\n", text,
+                            (long long)bytes, predict_network(&one_core, &cable, BENCH_RING, 2, bytes));
+        text = arena_printf(arena, "%s2,500,9000,21600,ring_all_reduce,8,%lld,%.9g,0,2e10,0.1\n", text,
+                            (long long)bytes, predict_network(&cost, &cable, BENCH_RING, 8, bytes));
     }
     const char *path = write_text(text);
     Problems *problems = problems_create(arena);
@@ -188,12 +222,16 @@ TEST(the_costs_of_a_box_come_back_from_its_ping_pongs) {
     EXPECT(fit);
     if (fit) {
         EXPECT_NEAR(fit->cost.message_seconds, 9e-6, 1e-3);
+        EXPECT_NEAR(fit->cost.exchange_seconds, 7e-6, 1e-3);
         EXPECT_NEAR(fit->cost.packet_seconds, 2e-6, 1e-3);
+        EXPECT_NEAR(fit->cost.paced_seconds, 2e-4, 1e-2);
+        EXPECT_NEAR(fit->busy_cores, 0.1, 1e-9);
         EXPECT_NEAR(fit->cost.byte_seconds, 3e-10, 1e-3);
         EXPECT_NEAR(fit->cost.timer_seconds, 1.5e-5, 0.05);
         EXPECT_NEAR(fit->cables[0].efficiency, 0.97, 1e-3);
         for (int i = 0; i < fit->row_count; i++)
-            if (fit->rows[i].op == BENCH_RING) EXPECT_NEAR(fit->rows[i].predicted_seconds, fit->rows[i].seconds, 0.02);
+            if (fit->rows[i].op == BENCH_RING && fit->rows[i].cable >= 0)
+                EXPECT_NEAR(fit->rows[i].predicted_seconds, fit->rows[i].seconds, 0.02);
     }
     unlink(path);
     arena_close(arena);
@@ -204,12 +242,13 @@ TEST(measurements_that_make_no_sense_are_refused_with_their_line) {
         const char *text, *says;
     } cases[] = {
         {"op,hosts\n", "no column is called \"cores\""},
-        {HEADER "2,500,9000,100,ring,2,1024,1e-3,0,1e9\n", ":2: error: no collective is called \"ring\""},
-        {HEADER "2,500,9000,100,broadcast,2000,1024,1e-3,0,1e9\n", ":2: error: hosts is 2000"},
-        {HEADER "2,500,9000,100,broadcast,2,1023,1e-3,0,1e9\n", ":2: error: bytes is 255.75"},
-        {HEADER "2,500,10,100,broadcast,2,1024,1e-3,0,1e9\n", ":2: error: mtu is 10"},
-        {HEADER "2,500,9000,100,broadcast,2,1024,-1,0,1e9\n", ":2: error: p10 is \"-1\""},
-        {HEADER "2,500,9000,100,broadcast,2,1024,1e-3,0,1e9\n", "fewer than 3 ping-pongs on one core"},
+        {HEADER "2,500,9000,100,ring,2,1024,1e-3,0,1e9,0.1\n", ":2: error: no collective is called \"ring\""},
+        {HEADER "2,500,9000,100,broadcast,2000,1024,1e-3,0,1e9,0.1\n", ":2: error: hosts is 2000"},
+        {HEADER "2,500,9000,100,broadcast,2,1023,1e-3,0,1e9,0.1\n", ":2: error: bytes is 255.75"},
+        {HEADER "2,500,10,100,broadcast,2,1024,1e-3,0,1e9,0.1\n", ":2: error: mtu is 10"},
+        {HEADER "2,500,9000,100,broadcast,2,1024,-1,0,1e9,0.1\n", ":2: error: p10 is \"-1\""},
+        {HEADER "2,500,9000,100,broadcast,2,1024,1e-3,0,1e9,0.1\n",
+         "fewer than 4 ping-pongs and rings of two on one core"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[128];
@@ -222,20 +261,29 @@ TEST(measurements_that_make_no_sense_are_refused_with_their_line) {
     }
 }
 
-// Of 4 and 8 hosts; faster cables were more than the machine's two cores, which had other work, could serve.
-TEST(large_collectives_of_the_recorded_box_up_to_500_megabits_are_mostly_predicted_within_a_tenth) {
+// The median error at each number of hosts; two cores drove all of them, and had other work.
+TEST(collectives_of_the_recorded_box_are_predicted_within_a_tenth_from_a_mebibyte_and_a_quarter_below) {
     Arena *arena = arena_open();
     const NetworkFit *fit = network_fit(arena, MEASUREMENTS, problems_create(arena));
     EXPECT(fit);
-    int large = 0, good = 0;
-    for (int i = 0; fit && i < fit->row_count; i++) {
-        const NetworkRow *row = &fit->rows[i];
-        if (row->cable < 0 || row->bytes < 1 << 20 || row->host_count == 2 || row->op == BENCH_PING_PONG) continue;
-        if (fit->cables[row->cable].bytes_per_second > 500e6 / 8) continue;
-        large++;
-        good += fabs(row->predicted_seconds / row->seconds - 1) <= 0.10;
-    }
-    EXPECT_INT(large, 30);
-    if (2 * good <= large) test_fail(__FILE__, __LINE__, "%d of %d", good, large);
+    for (int hosts = 2; fit && hosts <= 8; hosts *= 2)
+        for (int large = 0; large < 2; large++) {
+            int count = 0, good = 0;
+            for (int i = 0; i < fit->row_count; i++) {
+                const NetworkRow *row = &fit->rows[i];
+                if (row->cable < 0 || row->fitted || row->host_count != hosts || (row->bytes >= 1 << 20) != large)
+                    continue;
+                count++;
+                good += fabs(row->predicted_seconds / row->seconds - 1) <= (large ? 0.10 : 0.25);
+            }
+            EXPECT(count >= 35);
+            if (2 * good <= count) test_fail(__FILE__, __LINE__, "%d hosts: %d of %d", hosts, good, count);
+        }
     arena_close(arena);
+}
+
+TEST(a_box_on_a_busy_machine_is_not_judged) {
+    const Ended *ended = run_command(command_calibrate_network, "network " MEASUREMENTS);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "not judged: other work kept 2.0 of 2 cores busy");
 }

@@ -1,5 +1,5 @@
-// Measured collectives of netbench in a box: reading them, fitting the costs of hosts and cables to ping-pongs between
-// two hosts alone, and predicting everything by simulation.
+// Measured collectives of netbench in a box: reading them, fitting the costs of hosts and cables to what two hosts
+// alone do, and predicting everything by simulation.
 #ifndef LOCKSTEP_CALIBRATE_FIT_NETWORK_H
 #define LOCKSTEP_CALIBRATE_FIT_NETWORK_H
 
@@ -9,9 +9,11 @@
 typedef struct NetworkRow {
     BenchOp op;
     int host_count, core_count, mtu;
-    int cable; // index into NetworkFit.cables; -1: the cable has no rate
+    int cable;   // index into NetworkFit.cables; -1: the cable has no rate
+    bool fitted; // two hosts' ping-pongs and exchanges; all others are predicted
     int64_t bytes;
     double seconds;
+    double busy_cores; // with other work, just before
     double predicted_seconds;
 } NetworkRow;
 
@@ -21,10 +23,13 @@ typedef struct NetworkFit {
     Cable *cables; // one per shape
     int cable_count;
     HostCost cost;
-    double wrong; // numbers in results
+    double wrong;      // numbers in results
+    double busy_cores; // with other work: the median over rows
+    int core_count;    // of the machine
 } NetworkFit;
 
-// From CSV columns op, hosts, cores, rate_mbit (or "none"), mtu, burst, bytes, seconds, wrong, add_bytes_per_second.
+// From CSV columns op, hosts, cores, rate_mbit (or "none"), mtu, burst, bytes, p10, wrong, add_bytes_per_second, and
+// busy_cores of other work.
 // Fits and predicts. NULL after adding problems.
 NetworkFit *network_fit(Arena *arena, const char *path, Problems *problems);
 

@@ -88,7 +88,7 @@ int packets_of(int64_t bytes, int mtu) {
     return (int)((bytes + segment - 1) / segment);
 }
 
-static Network *build_network(Arena *arena, const Cable *cable, const HostCost *cost, int host_count) {
+static Network *build_network(Arena *arena, const Cable *cable, int host_count) {
     NodeShape shape = {.name = "host",
                        .gpu_count = 1, // a rank
                        .gpu_fabric = GPU_FABRIC_NONE,
@@ -100,8 +100,7 @@ static Network *build_network(Arena *arena, const Cable *cable, const HostCost *
     FabricShape fabric = {.kind = FABRIC_SINGLE_SWITCH,
                           .transport = NET_TCP,
                           .nic_bytes_per_second = cable->bytes_per_second,
-                          .efficiency = cable->efficiency,
-                          .latency_seconds = cost->wake_seconds};
+                          .efficiency = cable->efficiency};
     NetworkSpec spec = {.shapes = &shape,
                         .node_shape = ARENA_ARRAY(arena, int, host_count),
                         .node_count = host_count,
@@ -206,14 +205,15 @@ static void main_stream(Box *box, int rank) {
     for (int s = 0; s < host->steps.count; s++) {
         const Message *sends = host->sends[s] < 0 ? NULL : &box->messages.items[host->sends[s]];
         const Message *receives = host->receives[s] < 0 ? NULL : &box->messages.items[host->receives[s]];
+        double message_seconds = sends && receives ? box->cost->exchange_seconds : box->cost->message_seconds;
         if (sends) {
-            use_cpu(box, rank, &ops, box->cost->message_seconds / 2);
+            use_cpu(box, rank, &ops, message_seconds / 2);
             push(box, &ops, OP_RECORD, 0, sends->posted);
         }
         if (receives) {
             push(box, &ops, OP_TRANSFER, receives->to_slot, 0);
             double adding = host->steps.items[s].add ? (double)receives->bytes / box->cost->adding_bytes_per_second : 0;
-            use_cpu(box, rank, &ops, box->cost->message_seconds / 2 + adding);
+            use_cpu(box, rank, &ops, message_seconds / 2 + adding);
         }
         if (sends && sends->sent >= 0) push(box, &ops, OP_WAIT, 0, sends->sent);
     }
@@ -225,7 +225,9 @@ static void main_stream(Box *box, int rank) {
 static void use_wire(Box *box, const Message *message, Ops *ops, double bytes) {
     Plans *plans = &box->hosts[message->from].wire_plans;
     double packets = packets_of(message->bytes, box->cable->mtu), latency;
-    double cpu = (box->cost->byte_seconds * (double)message->bytes + box->cost->packet_seconds * (packets - 1)) /
+    double paced = fmax(0, 1 - box->cable->burst_bytes / message->wire_bytes); // the rest goes with the bucket
+    double packet_seconds = box->cost->packet_seconds + paced * box->cost->paced_seconds;
+    double cpu = (box->cost->byte_seconds * (double)message->bytes + packet_seconds * (packets - 1)) /
                  message->wire_bytes * NANOSECONDS;
     double packet_bytes = box->cable->mtu + FRAME_HEADER;
     int cores = box->cost->core_count, count = 1;
@@ -314,6 +316,8 @@ static const Channel *list_channels(Box *box, int *count) {
         double latency;
         network_route(box->network, message->from, message->to, links, &latency);
         Plan *plan = ARENA_NEW(box->arena, Plan);
+        int cores = box->cost->core_count;
+        if (message->from % cores != message->to % cores) latency += box->cost->wake_seconds;
         if (message->wire_bytes > box->cable->burst_bytes) latency += box->cost->timer_seconds;
         *plan = (Plan){.latency = step_ticks(latency), .fairness = 1};
         channels[message->channel] = (Channel){plan, 1, 2, 0};
@@ -355,7 +359,7 @@ static System build_system(Box *box) {
 double predict_network(const HostCost *cost, const Cable *cable, BenchOp op, int host_count, int64_t bytes) {
     Arena *arena = arena_open();
     Box box = {.arena = arena, .cost = cost, .cable = cable, .op = op, .host_count = host_count, .bytes = bytes};
-    box.network = build_network(arena, cable, cost, host_count);
+    box.network = build_network(arena, cable, host_count);
     System system = build_system(&box);
     const char *wrong = system_check(arena, &system);
     CHECK(!wrong);

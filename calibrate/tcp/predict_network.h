@@ -6,11 +6,13 @@
 #include "calibrate/tcp/schedule.h"
 
 // What sending costs the machine. Rank i runs on core i % core_count; half of the cost falls on the sender's core and
-// half on the receiver's.
+// half on the receiver's. All hosts on a core share it.
 typedef struct HostCost {
     double message_seconds, packet_seconds, byte_seconds; // of CPU
-    double wake_seconds;                                  // per message, when nobody's CPU is busy
-    double timer_seconds;                                 // more, when a bucket was empty and a timer wakes the queue
+    double exchange_seconds; // a message of a host that sends one at the same time: less often it has to be woken
+    double paced_seconds; // a packet more where a cable's timer lets them go one by one: timer, wake, acknowledgement
+    double wake_seconds;  // per message, when nobody's CPU is busy
+    double timer_seconds; // more, when a bucket was empty and a timer wakes the queue
     double adding_bytes_per_second;
     int core_count;
 } HostCost;
