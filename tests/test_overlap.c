@@ -110,6 +110,35 @@ TEST(tensor_traffic_in_pieces_hides_behind_products) {
     arena_close(c.arena);
 }
 
+// A stage passes on 2 s b h bytes, or with slices a tp-th of them; without tensor parallelism, or where sequence
+// parallelism keeps slices anyway, the two are one. Between nodes whose NICs all ranks of a stage share that pays.
+TEST(slices_between_stages_are_a_share_of_the_activations_and_pay_between_nodes) {
+    static const struct {
+        int tp;
+        bool sequence, slices;
+    } rows[] = {{1, false, false}, {2, false, true}, {8, false, true}, {8, true, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Case c;
+        case_open(&c, 16, "gpt3-1.3b");
+        c.training.layout.pp = 2;
+        c.training.layout.tp = rows[i].tp;
+        c.training.layout.sequence_parallel = rows[i].sequence;
+        c.training.global_batch = 8 * 2 * 8 / rows[i].tp;
+        SimulatedStep whole = simulate(&c, false);
+        double bytes = block_cost(c.training.model, 1, &c.training, 2, c.cluster->gpu_of[0]).output_bytes;
+        c.training.scatter_gather = true;
+        SimulatedStep slices = simulate(&c, false);
+        double sliced = block_cost(c.training.model, 1, &c.training, 2, c.cluster->gpu_of[0]).output_bytes;
+        EXPECT_NEAR(bytes, 2.0 * 512 * 2 * 2048 / (rows[i].sequence ? rows[i].tp : 1), 0);
+        EXPECT_NEAR(sliced, rows[i].slices ? bytes / rows[i].tp : bytes, 0);
+        EXPECT(whole.ran && slices.ran);
+        if (rows[i].slices && rows[i].tp == 8) EXPECT(slices.step_p50_s < whole.step_p50_s);
+        if (!rows[i].slices) EXPECT(slices.digest == whole.digest);
+        if (rows[i].slices) expect_folds(&c);
+        arena_close(c.arena);
+    }
+}
+
 TEST(what_cannot_overlap_or_divide_is_refused) {
     static const struct {
         Layout layout;

@@ -190,6 +190,7 @@ void read_software(Row *row) {
     training->recompute_stops_early = software->recompute_stops_early;
     training->tp_overlap = software->tp_overlap || says(row, OVERLAP, "tp-comm-overlap");
     training->tp_waits = software->tp_waits;
+    training->scatter_gather = software->scatter_gather;
     training->fused_dispatch = software->fused_dispatch;
     training->fused_loss = software->fused_loss;
     training->backend = BACKEND_NCCL;

@@ -17,6 +17,7 @@ typedef struct SoftwareFacts {
     bool sequence_parallel; // with tensor parallelism, when the row does not say
     bool overlap_param_gather;
     bool tp_overlap;
+    bool scatter_gather;
     bool shards_optimizer; // ZeRO 1 when the row does not say
     bool lora_everywhere;
     bool fused_dispatch;

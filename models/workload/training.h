@@ -141,6 +141,7 @@ typedef struct TrainingSpec {
     bool overlap_param_gather; // ZeRO 1: weights are gathered while the next forward runs
     bool tp_overlap;           // tensor-parallel traffic passes in pieces beside its products (user buffers)
     bool tp_waits;             // and backward waits for all of it: Megatron before 2022, frameworks like it
+    bool scatter_gather;       // to the next stage each tensor-parallel rank sends its slice of what all of them hold
     bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits
     OffloadPlace offload_optimizer, offload_parameters;
     bool syncs_always; // gradients are reduced after every micro-batch (DDP without no_sync)

@@ -408,6 +408,11 @@ double weight_bytes(const TrainingSpec *training) {
     return training->mixed_precision ? 2 : precision_bytes(training->precision);
 }
 
+// Narayanan et al. 2021, section 4.1. With sequence parallelism a rank has no more than its slice anyway.
+bool sends_slices(const TrainingSpec *training) {
+    return training->scatter_gather && training->layout.tp > 1 && !training->layout.sequence_parallel;
+}
+
 int blocks_ahead(const TrainingSpec *training) {
     return training->prefetch < 0 ? 0 : training->prefetch == 0 ? 1 : training->prefetch;
 }

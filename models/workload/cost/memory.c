@@ -347,7 +347,7 @@ double block_output_bytes(const Work *work, int block) {
     switch (model->kind) {
     case MODEL_TRANSFORMER:
         if (block == model->block_count - 1) return 0;
-        return layer_input_bytes(work) + source_bytes(work); // slices with sequence parallelism
+        return (layer_input_bytes(work) + source_bytes(work)) / (sends_slices(work->training) ? work->tp : 1);
     case MODEL_CNN:
         return cnn_output_bytes(work, block);
     case MODEL_MLP:

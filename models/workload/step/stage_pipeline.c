@@ -145,6 +145,14 @@ static int pass_shape(Builder *builder, const PipelinePass *pass, bool output, i
                         COLLECTIVE_SEND_RECV, builder->request->output_bytes[chunk]);
 }
 
+static void gather_slices(Builder *builder, const PipelinePass *pass) {
+    if (!sends_slices(builder->request->training)) return;
+    int chunk = chunk_of(builder, pass->part) - (pass->kind == PASS_FORWARD);
+    double bytes = builder->request->training->layout.tp * builder->request->output_bytes[chunk];
+    int plan = shape_number(builder->arena, shapes_of(builder, SLOT_TP), COLLECTIVE_ALL_GATHER, bytes);
+    put(builder, STREAM_MAIN, transfer_op(CAUSE_PP, SLOT_TP, plan));
+}
+
 static void receive_input(Builder *builder, const PipelinePass *pass) {
     int sender = other_stage(builder, pass, false);
     if (sender < 0) return;
@@ -153,6 +161,7 @@ static void receive_input(Builder *builder, const PipelinePass *pass) {
     put(builder, way->in_stream, transfer_op(CAUSE_PP, way->in_slot, pass_shape(builder, pass, false, sender)));
     put(builder, way->in_stream, record_op(arrived));
     put(builder, STREAM_MAIN, wait_op(CAUSE_PP, arrived));
+    gather_slices(builder, pass);
 }
 
 // Megatron without overlap of point-to-point traffic waits for its sends; the later schedules overlap them.
