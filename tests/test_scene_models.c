@@ -1,5 +1,5 @@
-// Networks that find objects or give every pixel a class: published counts, and laws of what sets their layers apart
-// (more dimensions, regions, weights shared or kept).
+// Networks that find objects, give every pixel a class or take noise away: published counts, and laws of what sets
+// their layers apart (more dimensions, regions, weights shared or kept).
 #include "models/workload/cost/cost.h"
 #include "models/workload/model/model_internal.h"
 #include "tests/test.h"
@@ -23,9 +23,10 @@ static const Model *named(const Bench *bench, const char *name) {
     return find_model(bench->arena, name, nowhere, bench->problems);
 }
 
-// torchvision (retinanet_resnet50_fpn, fasterrcnn_resnet50_fpn, maskrcnn_resnet50_fpn). V-Net as its users count it
+// torchvision (retinanet_resnet50_fpn, fasterrcnn_resnet50_fpn, maskrcnn_resnet50_fpn) and diffusers (UNet2DCondition
+// models of both versions), to the parameter. V-Net as its users count it
 // (65.2 M), nnU-Net's volumes 31.2 M, MLPerf's RetinaNet 37 M and SSD 20 M are published in millions.
-TEST(detectors_and_volumes_have_their_published_parameters) {
+TEST(detectors_volumes_and_diffusion_have_their_published_parameters) {
     static const struct {
         const char *name;
         double parameters, within;
@@ -38,6 +39,8 @@ TEST(detectors_and_volumes_have_their_published_parameters) {
         {"UNet-3D", 31.2e6, 2e-3},
         {"RetinaNet (ResNeXt50_32x4d)", 37e6, 5e-3},
         {"SSD300-ResNet34", 20e6, 5e-3},
+        {"stable-diffusion-1.5", 859520964, 0},
+        {"StableDiffusion-v2", 865910724, 0},
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -83,7 +86,7 @@ static double total(const CostList *list) {
     return seconds;
 }
 
-static Seconds seconds_of(const Bench *bench, ConvLayer layer, Framework framework) {
+static Seconds seconds_with(const Bench *bench, ConvLayer layer, Framework framework, Attention attention) {
     const ConvLayer layers[] = {{.name = "first",
                                  .in_channels = 8,
                                  .out_channels = 8,
@@ -94,9 +97,14 @@ static Seconds seconds_of(const Bench *bench, ConvLayer layer, Framework framewo
                                  .out_size = 1},
                                 layer};
     Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .conv = layers, .conv_count = 2};
-    TrainingSpec training = {.model = &model, .precision = FP16, .mixed_precision = true, .framework = framework};
+    TrainingSpec training = {
+        .model = &model, .precision = FP16, .mixed_precision = true, .framework = framework, .attention = attention};
     BlockCost cost = block_cost(&model, 1, &training, 4, bench->gpu);
     return (Seconds){total(&cost.forward), total(&cost.backward)};
+}
+
+static Seconds seconds_of(const Bench *bench, ConvLayer layer, Framework framework) {
+    return seconds_with(bench, layer, framework, ATTENTION_PLAIN);
 }
 
 TEST(a_volume_costs_what_a_square_with_as_many_places_and_taps_does) {
@@ -113,12 +121,6 @@ TEST(a_volume_costs_what_a_square_with_as_many_places_and_taps_does) {
     Seconds a = seconds_of(&bench, volume, FRAMEWORK_EAGER), b = seconds_of(&bench, flat, FRAMEWORK_EAGER);
     EXPECT_NEAR(a.forward, b.forward, 1e-12);
     EXPECT_NEAR(a.backward, b.backward, 1e-12);
-    ConvLayer line = square, wide = square;
-    line.dimensions = 1;
-    line.in_size = line.out_size = 4096;
-    wide.kernel_wide = 1;
-    EXPECT_NEAR(conv_macs(&line), conv_macs(&wide), 0);
-    EXPECT_NEAR(conv_parameters(&line), conv_parameters(&wide), 0);
     arena_close(bench.arena);
 }
 
@@ -174,5 +176,29 @@ TEST(work_on_single_images_is_launched_for_each) {
            tuned = seconds_of(&bench, boxes, FRAMEWORK_TUNED).forward;
     EXPECT(eager > 4000 * bench.gpu->launch_seconds);
     EXPECT(tuned < 0.4 * eager);
+    arena_close(bench.arena);
+}
+
+// Of n places on m keys in heads of so many channels: 4 n m c FLOP, and flash kernels spare the n m scores.
+TEST(attention_of_places_multiplies_each_with_each_key) {
+    Bench bench = bench_open();
+    ConvLayer attention = square;
+    attention.kind = LAYER_ATTENTION;
+    attention.batch_norm = attention.relu = false;
+    attention.heads = 2;
+    attention.keys = 64 * 64;
+    EXPECT_NEAR(conv_macs(&attention), 2.0 * 4096 * 4096 * 128, 0);
+    EXPECT_NEAR(conv_parameters(&attention), 0, 0);
+    Seconds plain = seconds_with(&bench, attention, FRAMEWORK_EAGER, ATTENTION_PLAIN);
+    Seconds flash = seconds_with(&bench, attention, FRAMEWORK_EAGER, ATTENTION_FLASH);
+    EXPECT(flash.forward < 0.5 * plain.forward && flash.backward < 0.5 * plain.backward);
+    attention.keys = 77;
+    Seconds few = seconds_with(&bench, attention, FRAMEWORK_EAGER, ATTENTION_FLASH);
+    EXPECT(few.forward < 0.5 * flash.forward);
+    ConvLayer window = attention; // one window over all is attention on all, but for the cutting
+    window.keys = 0;
+    window.window = 64;
+    EXPECT_NEAR(conv_macs(&window), 2.0 * 4096 * 4096 * 128, 0);
+    EXPECT_NEAR(seconds_of(&bench, window, FRAMEWORK_EAGER).forward, plain.forward, 0.05);
     arena_close(bench.arena);
 }

@@ -127,7 +127,8 @@ static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
 // ---- What the simulator does not model yet.
 
 static void refuse_kinds(Row *row) {
-    static const char *const kinds[] = {"decoder", "encoder", "cnn", "cnn_seg", "cnn_det", "vit", "moe", ""};
+    static const char *const kinds[] = {"decoder",   "encoder", "cnn", "cnn_seg", "cnn_det",
+                                        "diffusion", "vit",     "moe", ""};
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
     if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);

@@ -37,7 +37,7 @@ typedef struct Unsaid {
 } Unsaid;
 static const Unsaid unsaid[] = {
     {"v-net", "", "the size of its volumes and the depth of the network are not published"},
-    {"ssd300", "tensorflow",
+    {"ssd300-resnet50", "tensorflow",
      "TensorFlow's is SSD320 with a pyramid, its boxes matched on a host whose speed is not published"},
 };
 
@@ -145,7 +145,9 @@ static const Model *transformer_of(Row *row) {
 
 void read_model(Row *row) {
     TrainingSpec *training = &row->run->training;
-    bool image = strncmp(row->text[MODEL_TYPE], "cnn", 3) == 0 || says(row, MODEL_TYPE, "vit");
+    static const char *const kinds[] = {"cnn", "vit", "diffusion"};
+    bool image = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) image |= says(row, MODEL_TYPE, kinds[i]);
     training->model = image ? image_model_of(row) : transformer_of(row);
     training->seq_len = image && !row->run->skipped ? training->model->max_positions : row->number[SEQ_LEN];
 }
@@ -208,12 +210,19 @@ void read_software(Row *row) {
     }
 }
 
+static void take_16_bits(Row *row) {
+    row->run->training.precision = FP16;
+    assume(row, ASSUMED_PRECISION);
+}
+
 void read_precision(Row *row) {
     TrainingSpec *training = &row->run->training;
     const char *text = row->text[PRECISION];
     bool tensor_cores = row->gpu->peak_flops[TF32] > 0;
     training->mixed_precision = true;
-    if (!text[0])
+    if (!text[0] && says(row, MODEL_TYPE, "diffusion") && says(row, METRIC_KIND, "mlperf"))
+        take_16_bits(row);
+    else if (!text[0])
         skip(row, "the precision is not published");
     else if (strcasestr(text, "4bit") || strcasestr(text, "nf4"))
         skip(row, "quantised base weights (%s) are not modelled yet", text);
@@ -285,7 +294,7 @@ void read_layout(Row *row) {
     training->schedule = layout->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     if (layout->zero) training->accumulation_bytes = row->run->software->sharded_accumulation_bytes;
     training->strategy = row->gpu_count == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
-    bool cnn = training->model->kind == MODEL_CNN;
+    bool cnn = training->model->kind == MODEL_CNN && !says(row, MODEL_TYPE, "diffusion");
     training->optimizer = cnn || says(row, OPTIMIZER, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
 }
 

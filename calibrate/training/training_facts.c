@@ -158,6 +158,7 @@ const AssumedFact assumed_facts[ASSUMED_COUNT] = {
     [ASSUMED_SHARD_GROUP] = {"ZeRO group", "optimizer state sharded over all replicas", 0.04},
     [ASSUMED_SERVERS] = {"parameter servers", "gradients summed in host memory, as an all-reduce of MPI does", 0.08},
     [ASSUMED_GPU_NAME] = {"GPU name", "the nearest catalogue entry that the name contains", 0.03},
+    [ASSUMED_PRECISION] = {"precision", "16 bits, as all that tell it", 0.05},
     [ASSUMED_IMAGE_SIZE] = {"image size", "as usual for the model (224 pixels)", 0.05},
     [ASSUMED_IMAGE_BATCH] = {"batch of images", "256 on each GPU in 16 bits, 128 in 32; throughput follows", 0.05},
     [ASSUMED_EXPERTS] = {"experts", "tokens sorted by kernels of their own and exchanged by NCCL, nothing beside it; even routing",

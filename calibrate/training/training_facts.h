@@ -58,6 +58,7 @@ typedef enum Assumed {
     ASSUMED_IMAGE_SIZE,
     ASSUMED_IMAGE_BATCH,
     ASSUMED_EXPERTS,
+    ASSUMED_PRECISION,
     ASSUMED_MEMORY, // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT
 } Assumed;

@@ -27,20 +27,24 @@ static double flash_share(const FlashShares *shares, const char *architecture) {
 
 static double key_len(const Work *work) { return work->key_len > 0 ? work->key_len : work->training->seq_len; }
 
-static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double seq_len = key_len(work);
-    double square = work->model->causal && work->key_len == 0 ? 0.5 : 1;
-    double flops = 2 * shard->tokens * seq_len * (shard->query + shard->value) * square;
-    double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->value);
+void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction) {
     const FlashShares *shares = &flash_shares[work->training->attention];
     double share = flash_share(shares, work->gpu->architecture);
-    if (shares->pads_heads) share *= work->model->head_dim / (64 * ceil(work->model->head_dim / 64.0));
+    if (shares->pads_heads) share *= head_dim / (64 * ceil(head_dim / 64.0));
     if (direction == BACKWARD) {
         flops *= FLASH_BACKWARD_FLOPS;
         bytes *= 2;
         share *= FLASH_BACKWARD_SHARE;
     }
     pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, work->safe_precision, flops / share, bytes);
+}
+
+static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+    double seq_len = key_len(work);
+    double square = work->model->causal && work->key_len == 0 ? 0.5 : 1;
+    double flops = 2 * shard->tokens * seq_len * (shard->query + shard->value) * square;
+    double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->value);
+    flash_kernel(work, pass, flops, bytes, work->model->head_dim, direction);
 }
 
 // Tensor cores want rows of 8 elements; other head sizes fall back to vector units.

@@ -35,8 +35,6 @@
 #define BIAS_FORWARD 2.0 // an addition of its own
 #define BIAS_BACKWARD 1.0
 #define COPY_PASSES 2.0
-#define WEIGHT_NORM_FORWARD 3.0 // read twice, written once, in 32 bits
-#define WEIGHT_NORM_BACKWARD 5.0
 #define SQUEEZE_FORWARD 3.0 // the mean; each channel scaled
 #define SQUEEZE_BACKWARD 6.0
 #define SQUEEZE_KERNELS 8
@@ -69,8 +67,7 @@ static const ImageTraits image_traits[FRAMEWORK_COUNT] = {
 
 static const ImageTraits *image_traits_of(const Work *work) { return &image_traits[work->training->framework]; }
 
-static bool channels_last(const Work *work, const ConvLayer *layer) {
-    if (layer->dimensions == 1) return false; // of sound no framework asks for it
+static bool channels_last(const Work *work) {
     ImageLayout layout = work->training->image_layout;
     if (layout != IMAGE_LAYOUT_USUAL) return layout == IMAGE_LAYOUT_NHWC;
     return image_traits_of(work)->channels_last;
@@ -116,8 +113,7 @@ typedef struct ConvGemm {
 
 static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
     return layer->groups > 1 && layer->in_channels / layer->groups > WIDE_GROUP &&
-           precision_bytes(work->precision) <= 2 && channels_last(work, layer) &&
-           work->training->framework == FRAMEWORK_EAGER;
+           precision_bytes(work->precision) <= 2 && channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
 }
 
 static double conv_compute_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
@@ -145,7 +141,7 @@ static double elements_out(const Work *work, const ConvLayer *layer) {
 static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
     double in = elements_in(work, layer), out = elements_out(work, layer);
     double bytes = work->element_bytes * (in + out + conv_parameters(layer));
-    bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work, layer);
+    bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
     if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
     double compute = conv_compute_seconds(work, layer, gemm);
     double memory = memory_seconds(work->gpu, bytes / memory_share(work->gpu));
@@ -195,10 +191,10 @@ static bool channels_apart(const ConvLayer *layer) {
 }
 
 // Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
-static double batch_norm_passes(const Work *work, const ConvLayer *layer, int direction) {
+static double batch_norm_passes(const Work *work, int direction) {
     static const double persistent[] = {2, 3};
     const double *separate = image_traits_of(work)->batch_norm;
-    bool stays = channels_last(work, layer) && precision_bytes(work->precision) <= 2;
+    bool stays = channels_last(work) && precision_bytes(work->precision) <= 2;
     return stays ? persistent[direction] : separate[direction];
 }
 
@@ -208,7 +204,7 @@ static double element_passes(const Work *work, const ConvLayer *layer, int direc
     bool forward = direction == FORWARD;
     double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
     double passes = 0;
-    if (layer->batch_norm) passes += batch_norm_passes(work, layer, direction);
+    if (layer->batch_norm) passes += batch_norm_passes(work, direction);
     if (layer->fixed_norm) passes += traits->fixed_norm[direction];
     if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
     if (layer->relu) passes += traits->relu[direction];
@@ -241,25 +237,13 @@ static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forwa
     }
 }
 
-// The weights that products meet are made at every step: the norm is read and multiplied in, and its gradient taken.
-static void weight_norm_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
-    double bytes = 4 * conv_parameters(layer);
-    pass_bytes(work, forward, CAUSE_MEMORY, WEIGHT_NORM_FORWARD * bytes);
-    pass_bytes(work, backward, CAUSE_MEMORY, WEIGHT_NORM_BACKWARD * bytes);
-    pass_kernels(forward, 1);
-    pass_kernels(backward, 1);
-}
-
 static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
     if (layer->kind == LAYER_ATTENTION)
         place_attention(work, layer, forward, backward);
-    else if (layer->kind == LAYER_RECURRENT)
-        recurrent_cost(work, layer, forward, backward);
     else if (channels_apart(layer))
         apart_cost(work, layer, first, forward, backward);
     else if (layer->kind != LAYER_ELEMENTS)
         conv_gemms(work, layer, first, forward, backward);
-    if (layer->weight_norm) weight_norm_cost(work, layer, forward, backward);
     layer_elements(work, layer, forward, backward);
 }
 

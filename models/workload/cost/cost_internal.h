@@ -107,6 +107,8 @@ double wide_bytes(const Work *work);                       // of an element of t
 typedef struct Shard {
     double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
 } Shard;
+// Flash attention of so many FLOPs and bytes, counted forward (cost_attention.c).
+void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
 void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction); // (cost_attention.c)
 // Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
@@ -120,9 +122,8 @@ void experts_again(const Work *work, Pass *pass); // the parts of them that are 
 // Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
 double routed_tokens(const Work *work);
 
-// What places of an image network have to do with one another (cost_places.c).
+// Attention between the places of an image (cost_places.c).
 void place_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
-void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);

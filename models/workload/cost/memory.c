@@ -11,7 +11,6 @@
 #define GIB 1073741824.0
 #define RESERVE_BYTES GIB               // CUDA context and library handles (about half) and allocator slack (the rest)
 #define COMMUNICATOR_BYTES (0.25 * GIB) // NCCL's channel buffers of one group of GPUs
-#define RECURRENT_KEPT 5                // four gates and the cell, beside the output
 #define CONV_WORKSPACE_BYTES (0.25 * GIB)
 #define MASTER_BYTES 4.0     // fp32 copy of a 16-bit weight
 #define ADAM_STATE_BYTES 8.0 // two fp32 moments
@@ -174,7 +173,6 @@ static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool fir
     kept += out * (norm ? 2 : 1);
     if (layer->kind == LAYER_ATTENTION && (!layer->keys || work->training->attention == ATTENTION_PLAIN))
         kept += 2 * out / layer->out_channels * layer->heads * conv_keys(layer);
-    if (layer->kind == LAYER_RECURRENT) kept += RECURRENT_KEPT * out;
     if (layer->squeeze) kept += out;
     if (layer->max_pool_after)
         kept += out / 4 + out / work->element_bytes; // the pooled image, and which pixel won (8 of 32 bytes)

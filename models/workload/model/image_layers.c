@@ -130,21 +130,18 @@ double conv_backward_taps(const ConvLayer *layer) {
 
 double conv_keys(const ConvLayer *layer) { return layer->keys ? layer->keys : (double)layer->window * layer->window; }
 
-#define LSTM_GATES 4
-
 static double weights(const ConvLayer *layer) {
     double in = layer->in_channels, out = layer->out_channels;
     if (layer->shared || layer->kind == LAYER_ELEMENTS || layer->kind == LAYER_ATTENTION) return 0;
-    if (layer->kind == LAYER_RECURRENT) return LSTM_GATES * out * (in + out);
     return in / layer->groups * taps(layer) * out;
 }
 
 double conv_parameters(const ConvLayer *layer) {
     double out = layer->out_channels, parameters = weights(layer);
     if (layer->shared) return 0;
-    if (layer->bias) parameters += layer->kind == LAYER_RECURRENT ? 2 * LSTM_GATES * out : out;
+    if (layer->bias) parameters += out;
     if (layer->batch_norm || layer->layer_norm) parameters += 2 * out;
-    if (layer->scaled || layer->weight_norm) parameters += out;
+    if (layer->scaled) parameters += out;
     if (layer->squeeze) parameters += 2 * out * layer->squeeze + out + layer->squeeze;
     if (layer->window) { // biases by relative place: (2w - 1)^2 for each head
         double side = 2.0 * layer->window - 1;
@@ -157,7 +154,6 @@ double conv_macs(const ConvLayer *layer) {
     double pixels = conv_out_places(layer), in = layer->in_channels, out = layer->out_channels;
     double squeeze = 2.0 * out * layer->squeeze;
     if (layer->kind == LAYER_ATTENTION) return 2 * pixels * conv_keys(layer) * out;
-    if (layer->kind == LAYER_RECURRENT) return LSTM_GATES * pixels * out * (in + out);
     if (layer->kind == LAYER_ELEMENTS) return squeeze;
     return pixels * out * in / layer->groups * conv_taps(layer) + squeeze;
 }

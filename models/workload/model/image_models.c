@@ -80,6 +80,8 @@ static const ImageModel models[] = {
     {"retinanet-resnext-50-32x4d", "retinanet", "Lin et al. 2017; MLPerf Training 2.0", 800, 64, build_retinanet, 1},
     {"faster-rcnn-resnet-50", "rcnn", "Ren et al. 2015; torchvision", 800, 64, build_faster_rcnn, 0},
     {"mask-rcnn-resnet-50", "rcnn", "He et al. 2017; torchvision", 800, 64, build_faster_rcnn, 1},
+    {"stable-diffusion-1.5", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 0},
+    {"stable-diffusion-2", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 1},
 };
 // clang-format on
 const int image_model_count = (int)(sizeof models / sizeof *models);
@@ -101,6 +103,8 @@ static const Unusual unusual[] = {
     {"retinanet-resnext-50-32x4d", 264, 0},
     {"faster-rcnn-resnet-50", 91, 0},
     {"mask-rcnn-resnet-50", 91, 0},
+    {"stable-diffusion-1.5", 4, 0},
+    {"stable-diffusion-2", 4, 0},
 };
 
 static Unusual unusual_of(const char *name) {

@@ -34,7 +34,8 @@ static const Alias aliases[] = {
     {"unet-medical", "unet"}, {"retinanet (resnext50_32x4d)", "retinanet-resnext-50-32x4d"},
     {"mask r-cnn r50-fpn", "mask-rcnn-resnet-50"}, {"faster r-cnn r50-fpn", "faster-rcnn-resnet-50"},
     {"maskrcnn-resnet50-fpn", "mask-rcnn-resnet-50"}, {"fasterrcnn-resnet50-fpn", "faster-rcnn-resnet-50"},
-    {"retinanet-resnet50-fpn", "retinanet-resnet-50"}, {"vnet", "v-net"}, {"unet3d", "unet-3d"},
+    {"retinanet-resnet50-fpn", "retinanet-resnet-50"}, {"stablediffusion-v2", "stable-diffusion-2"},
+    {"vnet", "v-net"}, {"unet3d", "unet-3d"},
 };
 // clang-format on
 #define ALIAS_COUNT ((int)(sizeof aliases / sizeof *aliases))

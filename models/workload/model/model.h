@@ -15,8 +15,7 @@ typedef enum LayerKind {
     LAYER_LINEAR,     // in_channels x out_channels after global average pooling
     LAYER_TRANSPOSED, // a convolution backwards: the image grows
     LAYER_ELEMENTS,   // no product: pooling (kernel > 0), a norm, an activation or a copy of what comes in
-    LAYER_ATTENTION,  // of pixels within square windows, or on `keys`; the layer before gives queries, keys and values
-    LAYER_RECURRENT   // an LSTM over the places in their order: each step waits for the one before
+    LAYER_ATTENTION   // of pixels within square windows, or on `keys`; the layer before gives queries, keys and values
 } LayerKind;
 
 // What of a layer learns.
@@ -26,14 +25,14 @@ typedef enum Learning {
     LEARNS_NEVER // nor does anything before it: it has no backward at all
 } Learning;
 
-// One layer of a network of images, volumes or sound with what follows it. Sizes are per image, before batching.
+// One layer of a network of images or volumes with what follows it. Sizes are per image, before batching.
 typedef struct ConvLayer {
     const char *name;
     LayerKind kind;
     int in_channels, out_channels, kernel, stride, groups;
     int kernel_wide;       // where the kernel is not as wide as high; 0: it is
     int in_size, out_size; // along each dimension: height = width
-    int dimensions;        // 1: sound, 3: volumes; 0: 2, images
+    int dimensions;        // 3: volumes; 0: 2, images
     double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
     bool shared;           // its weights are an earlier layer's
     Learning learning;
@@ -43,7 +42,6 @@ typedef struct ConvLayer {
     bool copied;                         // branches are copied to lie side by side
     int squeeze;                         // channels are weighted by a network of this width (SE); 0 none
     bool fixed_norm;                     // a norm of fixed statistics: a scale and a shift for each channel
-    bool weight_norm;                    // weights are made of a direction and a length at every step
     int window, heads;                   // attention: pixels along a window's side
     int keys;                            // attention: of all places on so many keys, 0: within windows
     double passes[2];                    // over its output, beyond all the above; forward, backward

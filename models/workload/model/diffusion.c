@@ -1,0 +1,143 @@
+// Stable Diffusion's U-Net (Rombach et al. 2022): residual blocks told of the time step, and transformers that look at
+// the image itself and at a text of 77 tokens. It works on latents of an eighth of the image's side. The text's encoder
+// and the autoencoder are kept as they are and do not count.
+#include "models/workload/model/image_layers.h"
+
+#define LATENT_CHANNELS 4
+#define EIGHTH 8
+#define FIRST 320
+#define LEVELS 4
+#define BLOCKS 2
+#define EMBEDDING 1280
+#define HEAD_SIZE 64
+#define TEXT_TOKENS 77
+#define MOST_SKIPS 16
+
+typedef struct Version {
+    int text_width, heads; // heads 0: of HEAD_SIZE
+} Version;
+static const Version versions[] = {{768, 8}, {1024, 0}}; // 1.5, 2
+static const int widths[LEVELS] = {1, 2, 4, 4};
+
+typedef struct Net {
+    ImageBuilder *builder;
+    const Version *version;
+    int skips[MOST_SKIPS], skip_count; // channels of what is copied across
+} Net;
+
+static void group_norm(ImageBuilder *builder, bool activated) {
+    ConvLayer *norm = image_elements(builder, "norm", 0, 1);
+    norm->layer_norm = true;
+    norm->relu = activated;
+}
+
+// A linear layer over something else than the image: `rows` of so many channels.
+static void beside(ImageBuilder *builder, const char *name, int rows, int in, int out, bool bias) {
+    int channels = builder->channels, size = builder->size;
+    builder->regions = rows;
+    builder->channels = in;
+    builder->size = 1;
+    image_conv_plain(builder, name, out, 1, 1)->bias = bias;
+    builder->regions = 0;
+    builder->channels = channels;
+    builder->size = size;
+}
+
+static void residual_block(Net *net, int out) {
+    ImageBuilder *builder = net->builder;
+    int in = builder->channels;
+    group_norm(builder, true);
+    image_conv_plain(builder, "conv1", out, 3, 1);
+    beside(builder, "time", 1, EMBEDDING, out, true);
+    group_norm(builder, true);
+    image_conv_plain(builder, "conv2", out, 3, 1)->residual_add = true;
+    if (in == out) return;
+    builder->channels = in;
+    image_conv_plain(builder, "shortcut", out, 1, 1);
+}
+
+static void attend(Net *net, int channels, int keys) {
+    ImageBuilder *builder = net->builder;
+    ConvLayer *attention = image_elements(builder, "attention", 0, 1);
+    attention->kind = LAYER_ATTENTION;
+    attention->keys = keys;
+    attention->heads = net->version->heads ? net->version->heads : channels / HEAD_SIZE;
+    image_conv_plain(builder, "out", channels, 1, 1)->residual_add = true;
+}
+
+static void plain_product(ImageBuilder *builder, const char *name, int channels, int out) {
+    builder->channels = channels;
+    image_conv_plain(builder, name, out, 1, 1)->bias = false;
+    builder->channels = channels;
+}
+
+static void transformer(Net *net) {
+    ImageBuilder *builder = net->builder;
+    int channels = builder->channels, text = net->version->text_width;
+    group_norm(builder, false);
+    image_conv_plain(builder, "proj_in", channels, 1, 1);
+    group_norm(builder, false);
+    plain_product(builder, "qkv", channels, 3 * channels);
+    attend(net, channels, builder->size * builder->size);
+    group_norm(builder, false);
+    plain_product(builder, "query", channels, channels);
+    beside(builder, "text_key", TEXT_TOKENS, text, 2 * channels, false);
+    attend(net, channels, TEXT_TOKENS);
+    group_norm(builder, false);
+    ConvLayer *gated = image_conv_plain(builder, "widen", 8 * channels, 1, 1);
+    gated->passes[0] = 3; // GELU of one half times the other
+    gated->passes[1] = 4;
+    gated->kernels[0] = gated->kernels[1] = 3;
+    builder->channels = 4 * channels;
+    image_conv_plain(builder, "narrow", channels, 1, 1)->residual_add = true;
+    image_conv_plain(builder, "proj_out", channels, 1, 1)->residual_add = true;
+}
+
+static void way_down(Net *net) {
+    for (int level = 0; level < LEVELS; level++) {
+        for (int i = 0; i < BLOCKS; i++) {
+            image_next_block(net->builder);
+            residual_block(net, FIRST * widths[level]);
+            if (level + 1 < LEVELS) transformer(net);
+            net->skips[net->skip_count++] = net->builder->channels;
+        }
+        if (level + 1 == LEVELS) return;
+        image_conv_plain(net->builder, "down", net->builder->channels, 3, 2);
+        net->skips[net->skip_count++] = net->builder->channels;
+    }
+}
+
+static void way_up(Net *net) {
+    ImageBuilder *builder = net->builder;
+    for (int level = LEVELS - 1; level >= 0; level--) {
+        for (int i = 0; i <= BLOCKS; i++) {
+            image_next_block(builder);
+            image_concatenated(builder, builder->channels + net->skips[--net->skip_count]);
+            residual_block(net, FIRST * widths[level]);
+            if (level + 1 < LEVELS) transformer(net);
+        }
+        if (level == 0) return;
+        builder->size *= 2;
+        image_conv_plain(builder, "up", builder->channels, 3, 1);
+    }
+}
+
+void build_diffusion(ImageBuilder *builder, int variant, int classes) {
+    (void)classes;
+    Net net = {.builder = builder, .version = &versions[variant]};
+    builder->size /= EIGHTH;
+    builder->channels = LATENT_CHANNELS;
+    beside(builder, "time1", 1, FIRST, EMBEDDING, true);
+    beside(builder, "time2", 1, EMBEDDING, EMBEDDING, true);
+    image_conv_plain(builder, "conv", FIRST, 3, 1);
+    net.skips[net.skip_count++] = FIRST;
+    way_down(&net);
+    image_next_block(builder);
+    residual_block(&net, FIRST * widths[LEVELS - 1]);
+    transformer(&net);
+    residual_block(&net, FIRST * widths[LEVELS - 1]);
+    way_up(&net);
+    image_next_block(builder);
+    group_norm(builder, true);
+    image_conv_plain(builder, "out", LATENT_CHANNELS, 3, 1);
+}
