@@ -206,6 +206,14 @@ void pass_exchange(const Work *work, Pass *pass, double bytes) {
     open_stretch(pass, stretch->recomputed);
 }
 
+void pass_among_replicas(Pass *pass, CollectiveOp op, double bytes) {
+    Stretch *stretch = pass_now(pass);
+    stretch->collective = op;
+    stretch->bytes = bytes;
+    stretch->for_what = CAUSE_DP;
+    open_stretch(pass, stretch->recomputed);
+}
+
 void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
     open_stretch(pass, pass_now(pass)->recomputed);
     Stretch *stretch = pass_now(pass);

@@ -226,7 +226,7 @@ static double extra_kernels(const Work *work, const ConvLayer *layer, int direct
 static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
     double out = elements_out(work, layer), in = elements_in(work, layer);
     double pooled = layer->max_pool_after ? out : layer->kind == LAYER_ELEMENTS && layer->kernel ? in : 0;
-    bool product = layer->kind != LAYER_ELEMENTS;
+    bool product = multiplies(layer);
     for (int direction = FORWARD; direction <= (layer->learning == LEARNS_NEVER ? FORWARD : BACKWARD); direction++) {
         Pass *pass = direction == FORWARD ? forward : backward;
         double kernels = image_traits_of(work)->kernels[direction] - (layer->relu ? 0 : 1);
@@ -242,7 +242,9 @@ static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass
         place_attention(work, layer, forward, backward);
     else if (channels_apart(layer))
         apart_cost(work, layer, first, forward, backward);
-    else if (layer->kind != LAYER_ELEMENTS)
+    else if (layer->kind == LAYER_CONTRAST)
+        contrast_cost(work, layer, forward, backward);
+    else if (multiplies(layer))
         conv_gemms(work, layer, first, forward, backward);
     layer_elements(work, layer, forward, backward);
 }

@@ -85,6 +85,8 @@ void pass_collective(const Work *work, Pass *pass, CollectiveOp op, double bytes
 void pass_exchange(const Work *work, Pass *pass, double bytes); // all-to-all; nothing without expert parallelism
 // Keys and values of all ranks of a sequence, or heads for tokens; nothing without context parallelism.
 void pass_context(const Work *work, Pass *pass, CollectiveOp op, double bytes);
+// Over all data ranks; `bytes` of all of them together.
+void pass_among_replicas(Pass *pass, CollectiveOp op, double bytes);
 // Beside the stretch that begins here, until it ends.
 void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes);
 void pass_beside_end(Pass *pass);
@@ -124,6 +126,10 @@ double routed_tokens(const Work *work);
 
 // Attention between the places of an image (cost_places.c).
 void place_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+
+// Two embeddings of each sample against all, gathered from all data ranks.
+void contrast_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+double contrast_pairs(const Work *work); // samples that each one is held against
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);

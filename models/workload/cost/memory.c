@@ -169,6 +169,7 @@ static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool fir
     double out = out_bytes(work, layer), kept = first ? in_bytes(work, layer) : 0;
     bool norm = layer->batch_norm || layer->layer_norm;
     if (layer->learning == LEARNS_NEVER) return 0;
+    if (layer->kind == LAYER_CONTRAST) return kept + 2 * work->samples * contrast_pairs(work) * 4; // in 32 bits
     if (layer->kind == LAYER_ELEMENTS) return norm || layer->kernel || layer->copied ? kept + out : kept;
     kept += out * (norm ? 2 : 1);
     if (layer->kind == LAYER_ATTENTION && (!layer->keys || work->training->attention == ATTENTION_PLAIN))

@@ -130,14 +130,18 @@ double conv_backward_taps(const ConvLayer *layer) {
 
 double conv_keys(const ConvLayer *layer) { return layer->keys ? layer->keys : (double)layer->window * layer->window; }
 
+bool multiplies(const ConvLayer *layer) {
+    return layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_LINEAR || layer->kind == LAYER_TRANSPOSED;
+}
+
 static double weights(const ConvLayer *layer) {
     double in = layer->in_channels, out = layer->out_channels;
-    if (layer->shared || layer->kind == LAYER_ELEMENTS || layer->kind == LAYER_ATTENTION) return 0;
+    if (layer->shared || !multiplies(layer)) return 0;
     return in / layer->groups * taps(layer) * out;
 }
 
 double conv_parameters(const ConvLayer *layer) {
-    double out = layer->out_channels, parameters = weights(layer);
+    double out = layer->out_channels, parameters = weights(layer) + layer->table;
     if (layer->shared) return 0;
     if (layer->bias) parameters += out;
     if (layer->batch_norm || layer->layer_norm) parameters += 2 * out;
@@ -154,6 +158,6 @@ double conv_macs(const ConvLayer *layer) {
     double pixels = conv_out_places(layer), in = layer->in_channels, out = layer->out_channels;
     double squeeze = 2.0 * out * layer->squeeze;
     if (layer->kind == LAYER_ATTENTION) return 2 * pixels * conv_keys(layer) * out;
-    if (layer->kind == LAYER_ELEMENTS) return squeeze;
+    if (!multiplies(layer)) return squeeze;
     return pixels * out * in / layer->groups * conv_taps(layer) + squeeze;
 }

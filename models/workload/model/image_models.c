@@ -82,6 +82,9 @@ static const ImageModel models[] = {
     {"mask-rcnn-resnet-50", "rcnn", "He et al. 2017; torchvision", 800, 64, build_faster_rcnn, 1},
     {"stable-diffusion-1.5", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 0},
     {"stable-diffusion-2", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 1},
+    {"clip-vit-base-patch32", "clip", "Radford et al. 2021", 224, 32, build_clip, 0},
+    {"clip-vit-base-patch16", "clip", "Radford et al. 2021", 224, 16, build_clip, 1},
+    {"clip-vit-large-patch14", "clip", "Radford et al. 2021", 224, 14, build_clip, 2},
 };
 // clang-format on
 const int image_model_count = (int)(sizeof models / sizeof *models);

@@ -15,7 +15,8 @@ typedef enum LayerKind {
     LAYER_LINEAR,     // in_channels x out_channels after global average pooling
     LAYER_TRANSPOSED, // a convolution backwards: the image grows
     LAYER_ELEMENTS,   // no product: pooling (kernel > 0), a norm, an activation or a copy of what comes in
-    LAYER_ATTENTION   // of pixels within square windows, or on `keys`; the layer before gives queries, keys and values
+    LAYER_ATTENTION,  // of pixels within square windows, or on `keys`; the layer before gives queries, keys and values
+    LAYER_CONTRAST    // two embeddings of each sample, held against those of all samples on all GPUs
 } LayerKind;
 
 // What of a layer learns.
@@ -46,6 +47,7 @@ typedef struct ConvLayer {
     int keys;                            // attention: of all places on so many keys, 0: within windows
     double passes[2];                    // over its output, beyond all the above; forward, backward
     int kernels[2];                      // that do them
+    double table;                        // parameters looked up or added, beyond the above
     int kernels_per_image;               // work on single images too small to count but for its launches
     int block;                           // which block (below) it belongs to
 } ConvLayer;

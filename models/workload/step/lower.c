@@ -193,6 +193,7 @@ static void make_group_channels(Lowering *l) {
         for (int t = 0; t < r->tp; t++) {
             data_groups(l, SLOT_CP, ranks, t, p, r->data_ranks, r->cp, 1);
             data_groups(l, SLOT_EP, ranks, t, p, r->data_ranks, r->ep, 1);
+            data_groups(l, SLOT_REPLICAS, ranks, t, p, r->data_ranks, r->data_ranks, 1);
             if (pipeline_twin_stage(&r->pipeline, p) < p) continue; // with its twin's
             data_groups(l, SLOT_SHARD, ranks, t, p, r->reduce_ranks, r->shard, 1);
             data_groups(l, SLOT_DP, ranks, t, p, r->reduce_ranks, r->reduce_ranks / r->shard, r->shard);

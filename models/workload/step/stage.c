@@ -75,6 +75,12 @@ static void add_interference(Builder *builder, OpList *list, const CostItem *bes
         LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, builder->request->gpu->interference * together));
 }
 
+// The group of a collective between kernels; -1: its ranks are one.
+static int slot_of(const Builder *builder, Cause cause) {
+    if (cause == CAUSE_DP) return builder->request->resolved->data_ranks > 1 ? SLOT_REPLICAS : -1;
+    return cause == CAUSE_CP ? SLOT_CP : cause == CAUSE_EP ? SLOT_EP : SLOT_TP;
+}
+
 static void add_items(Builder *builder, OpList *list, const CostList *cost) {
     const CostItem *beside = NULL;
     for (int i = 0; i < cost->count; i++) {
@@ -83,7 +89,8 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
             LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_BESIDE));
             add_interference(builder, list, beside);
         } else if (item->bytes > 0) {
-            int slot = item->cause == CAUSE_CP ? SLOT_CP : item->cause == CAUSE_EP ? SLOT_EP : SLOT_TP;
+            int slot = slot_of(builder, item->cause);
+            if (slot < 0) continue;
             int plan = shape_number(builder->arena, shapes_of(builder, slot), item->collective, item->bytes);
             Op op = transfer_op(item->cause, slot, plan);
             if (item->beside) {

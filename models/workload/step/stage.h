@@ -13,6 +13,7 @@ enum {
     SLOT_DP,        // ranks that hold the same
     SLOT_EP,        // ranks over which experts are spread
     SLOT_EXPERT_DP, // ranks that hold the same experts
+    SLOT_REPLICAS,  // data ranks of a stage, for what their models exchange between kernels
     SLOT_FORWARD_OUT,
     SLOT_FORWARD_IN,
     SLOT_BACKWARD_OUT,
