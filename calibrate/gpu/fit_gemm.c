@@ -9,7 +9,7 @@
 #include "sim/random.h"
 #include "sim/statistics.h"
 
-#define HUBER 0.10          // log residuals beyond this count linearly: a library's odd choice of kernel is no physics
+#define HUBER 0.05          // log residuals beyond this count linearly: a library's odd choice of kernel is no physics
 #define PRIOR_RESIDUAL 0.05 // a prior one sigma off weighs as much as one point that is 5 % off
 #define BLOCKS 8            // of the jackknife
 #define MOST_ITERATIONS 60

@@ -75,7 +75,7 @@ typedef struct Gpu {
     double training_clock;                   // of the rate of kernels timed alone, what minutes of training leave
     double launch_seconds;                   // kernel floor t0 in a stream
     double roofline_sharpness;               // q of the smooth maximum
-    double gemm_ramp;                        // K0: elements of K that a tile's start and end cost
+    double gemm_ramp;                        // K0: elements of K (of two bytes) that a tile's start and end cost
     double wave_weight;                      // how far a last, partly filled wave costs a whole one (0 to 1)
     double wide_gemm_rate;                   // of a GEMM on vector units whose output is far wider than L2 and TLB like
     double l2_speed_up, l2_share;            // of the memory's bandwidth; of the L2 that keeps the last kernel's data

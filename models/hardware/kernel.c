@@ -1,53 +1,64 @@
-// Kernel time: a GEMM is cut into tiles that run in waves over the SMs, with memory traffic beside it; other kernels
-// move bytes. What the constants of a GPU are, the catalogue says.
+// Kernel time: a GEMM is cut into tiles that run in waves over the SMs. Operands are read beside the arithmetic, the
+// output is written after it; other kernels move bytes. What the constants of a GPU are, the catalogue says.
 #include "models/hardware/kernel.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/check.h"
 
 #define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
-    64.0                     // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
-#define WIDE_OUTPUT 18000.0  // elements: half of what a wide output costs; fitted to the FP32 rows of ten GPUs
-#define SPLIT_K_LEAST 256.0  // elements of K that a split keeps at least
-#define SPLIT_K_SECONDS 1e-6 // the second kernel, which adds the parts
+    64.0                    // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
+#define WIDE_L2_BYTES 256.0 // of L2 for each column, where half of what a wide output costs is paid: two lines
+#define WIDE_L2_MOST (8.0 * 1024 * 1024) // a larger L2 keeps them all, but cuBLAS takes narrower tiles then
+#define SPLIT_K_LEAST 256.0              // elements of K that a split keeps at least
+#define SPLIT_K_SECONDS 1e-6             // the second kernel, which adds the parts
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
-// 64x32 in the kernel names of NeuSight's traces). Their tiles do less work in the time that it takes to start and end
-// one, so in elements of K their ramp is shorter: a half fits the FP32 rows of ten GPUs best among 1, 1/2, 1/4, 1/8.
+// 64x32 in the kernel names of NeuSight's traces). On Ampere and Ada it multiplies batches with sgemm_128x128 whatever
+// their shape: rows short of 128 are work in vain (half of the rate with 64 of them), columns short of it are not.
 typedef struct Tile {
     double m, n;
 } Tile;
 typedef struct Units {
     const Tile *tiles;
     int tile_count;
-    double k_step;     // elements of K per step of a tile's main loop
-    double ramp_share; // of the GPU's gemm_ramp
+    double k_step; // elements of K per step of a tile's main loop
 } Units;
 
 static const Tile matrix_tiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
 static const Tile vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64},
                                     {128, 32},  {32, 128}, {64, 32},  {32, 64}};
+static const Tile tall_tiles[] = {{128, 128}, {128, 64}, {128, 32}};
 static const double splits[] = {1, 2, 3, 4, 6, 8};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-static const Units matrix_units = {matrix_tiles, COUNT_OF(matrix_tiles), 32, 1};
-static const Units vector_units = {vector_tiles, COUNT_OF(vector_tiles), 8, 0.5};
+static const Units matrix_units = {matrix_tiles, COUNT_OF(matrix_tiles), 32};
+static const Units vector_units = {vector_tiles, COUNT_OF(vector_tiles), 8};
+static const Units tall_vector_units = {tall_tiles, COUNT_OF(tall_tiles), 8};
+
+static double larger(double a, double b) { return a > b ? a : b; }
+static double smaller(double a, double b) { return a < b ? a : b; }
 
 double gemm_flops(const Gemm *gemm) {
     return 2.0 * (double)gemm->batch * (double)gemm->m * (double)gemm->n * (double)gemm->k;
 }
 
-double gemm_bytes(const Gemm *gemm) {
+static double operand_bytes(const Gemm *gemm) {
     double m = (double)gemm->m, n = (double)gemm->n, k = (double)gemm->k;
-    return precision_bytes(gemm->precision) * (double)gemm->batch * (m * k + k * n + m * n);
+    return precision_bytes(gemm->precision) * (double)gemm->batch * (m * k + k * n);
 }
+
+// Types of less than two bytes are for operands: FP8 and FP4 add up to BF16, INT8 to INT32.
+static double output_bytes(const Gemm *gemm) {
+    double bytes = gemm->precision == INT8 ? 4 : larger(2, precision_bytes(gemm->precision));
+    return bytes * (double)gemm->batch * (double)gemm->m * (double)gemm->n;
+}
+
+double gemm_bytes(const Gemm *gemm) { return operand_bytes(gemm) + output_bytes(gemm); }
 
 double gpu_peak(const Gpu *gpu, Precision precision) { return gpu->peak_flops[precision]; }
 
 bool gpu_supports(const Gpu *gpu, Precision precision) { return gpu->peak_flops[precision] > 0; }
-
-static double larger(double a, double b) { return a > b ? a : b; }
-static double smaller(double a, double b) { return a < b ? a : b; }
 
 // (a^q + b^q)^(1/q): never below the larger, and equal parts cost 2^(1/q) of one.
 static double smooth_maximum(double a, double b, double sharpness) {
@@ -81,7 +92,7 @@ static double waves(const TileCosts *costs, double tile_count) {
 static double compute_seconds(const TileCosts *costs, double split) {
     double best = INFINITY;
     const Units *units = costs->units;
-    double depth = units->k_step * ceil(costs->k / split / units->k_step) + units->ramp_share * costs->ramp;
+    double depth = units->k_step * ceil(costs->k / split / units->k_step) + costs->ramp;
     for (int i = 0; i < units->tile_count; i++) {
         double tile_m = units->tiles[i].m, tile_n = units->tiles[i].n;
         double tile_count = ceil(costs->m / tile_m) * ceil(costs->n / tile_n) * costs->batch * split;
@@ -103,12 +114,21 @@ static bool on_vector_units(const Gpu *gpu, Precision precision) {
     return gpu->peak_flops[precision] <= gpu->vector_flops[precision];
 }
 
-// cuBLAS lays the blocks of a wave along the contiguous side of the output first. Where a wave no longer reaches its
-// end, blocks share only one of the operands, and the other streams past the L2 once for each row of tiles. Seen on
-// vector units: their tiles are smaller, so they read more per FLOP. One width fits all GPUs; how much rate is left is
-// theirs.
+static bool is_called(const char *name, const char *other) { return name && strcmp(name, other) == 0; }
+
+static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
+    if (!on_vector_units(gpu, gemm->precision)) return &matrix_units;
+    bool is_tall = is_called(gpu->architecture, "Ampere") || is_called(gpu->architecture, "Ada");
+    return is_tall && gemm->batch > 1 ? &tall_vector_units : &vector_units;
+}
+
+// Blocks of a wave lie along the contiguous side of the output, and each step of K touches an L2 line (128 bytes) of
+// every column's operand. Where the L2 cannot keep them until the next steps have used the rest of the line, they are
+// read again: seen from 8,000 columns on with 2 MiB (P4), 16,000 with 4 (P100), 30,000 with 6 (V100), and on vector
+// units alone, whose steps are short. How much rate is left is the GPU's own; with 40 MiB and more it is nearly all.
 static double width_cost(const Gpu *gpu, const Gemm *gemm) {
-    double width = (double)gemm->n / WIDE_OUTPUT, square = width * width;
+    double kept = smaller(gpu->l2_bytes, WIDE_L2_MOST) / WIDE_L2_BYTES;
+    double width = (double)gemm->n / kept, square = width * width;
     return 1 + (1 / gpu->wide_gemm_rate - 1) * square / (1 + square);
 }
 
@@ -123,20 +143,20 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .sms = gpu->sm_count,
         .seconds_per_product = 2 * gpu->sm_count / flops_attained(gpu, gemm->precision),
         .seconds_per_operand = precision_bytes(gemm->precision) / (L2_BYTES_PER_CLOCK_AND_SM * gpu->tensor_hz),
-        .ramp = gpu->gemm_ramp,
+        .ramp = gpu->gemm_ramp * 2 / precision_bytes(gemm->precision),
         .wave_weight = gpu->wave_weight,
-        .units = on_vector_units(gpu, gemm->precision) ? &vector_units : &matrix_units,
+        .units = units_of(gpu, gemm),
     };
-    if (costs.units == &vector_units) costs.seconds_per_product *= width_cost(gpu, gemm);
-    double memory = gemm_bytes(gemm) / bytes_attained(gpu);
+    if (costs.units != &matrix_units) costs.seconds_per_product *= width_cost(gpu, gemm);
+    double reading = operand_bytes(gemm) / bytes_attained(gpu), writing = output_bytes(gemm) / bytes_attained(gpu);
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {
         if (splits[i] > 1 && costs.k / splits[i] < SPLIT_K_LEAST) break;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
-        if (larger(compute, memory) + extra >= best) continue;
-        best = smaller(best, smooth_maximum(compute, memory, gpu->roofline_sharpness) + extra);
+        if (larger(compute, reading) + extra >= best) continue;
+        best = smaller(best, smooth_maximum(compute, reading, gpu->roofline_sharpness) + extra);
     }
-    return best;
+    return best + writing;
 }
 
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes) {
