@@ -225,16 +225,29 @@ static void print_ranges(const MeasuredFile *file) {
     printf(": the catalogue's efficiencies stand\n");
 }
 
+// Beside the rate of a link stands the catalogue's: a link that is missing or of another kind shows there.
+static void print_untaken(const MeasuredFile *file) {
+    if (file->untaken.count > 0) printf("\nmeasured, and taken by no constant:\n");
+    for (int i = 0; i < file->untaken.count; i++) {
+        const Untaken *untaken = &file->untaken.items[i];
+        double link = file->gpu->nvlink_bytes_per_second;
+        printf("  %-22s %5d cases, from %.3g us", untaken->what, untaken->count, 1e6 * untaken->least_seconds);
+        if (untaken->most_rate > 0) printf(", up to %.3g GB/s", untaken->most_rate / 1e9);
+        if (untaken->is_link && link > 0) printf(" (NVLink: %.3g one way)", link / 1e9);
+        printf(": %s\n", untaken->why);
+    }
+}
+
 static void print_device(Arena *arena, const MeasuredFile *file, const DeviceFit *fit) {
     printf("%s (%s%s%s%s%s): %d measurements\n", file->gpu->name, file->gpu_name, file->driver[0] ? ", driver " : "",
            file->driver, file->date[0] ? ", " : "", file->date, file->count);
     if (file->failed + file->skipped + file->other > 0)
-        printf("left out: %d of what no constant here describes (pageable copies, graphs, whole-GPU collectives …), %d "
-               "skipped and %d failed when measured\n",
+        printf("left out: %d that no constant takes (told below), %d skipped and %d failed when measured\n",
                file->other, file->skipped, file->failed);
     print_values("constant", fit, true);
     print_strong_correlations(fit);
     print_channel(file, fit);
+    print_untaken(file);
     print_clocks(file);
     print_errors("errors, all rows", fit->errors, fit->error_count);
     print_errors("errors, held out", fit->held_out, fit->held_out_count);
@@ -257,6 +270,23 @@ static void write_errors(JsonWriter *json, const char *key, const OperationError
         write_number(json, "median_error_pct", 100 * errors[i].median);
         write_number(json, "p90_error_pct", 100 * errors[i].p90);
         write_number(json, "bias_pct", 100 * errors[i].bias);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void write_untaken(JsonWriter *json, const UntakenList *list) {
+    json_key(json, "taken_by_no_constant");
+    json_begin_list(json);
+    for (int i = 0; i < list->count; i++) {
+        json_begin_object(json);
+        json_key(json, "what");
+        json_write_text(json, list->items[i].what);
+        json_key(json, "why");
+        json_write_text(json, list->items[i].why);
+        write_number(json, "cases", list->items[i].count);
+        write_number(json, "least_s", list->items[i].least_seconds);
+        write_number(json, "most_bytes_per_s", list->items[i].most_rate);
         json_end_object(json);
     }
     json_end_list(json);
@@ -290,6 +320,7 @@ static void print_device_json(const MeasuredFile *file, const DeviceFit *fit) {
     json_begin_list(&json);
     for (int i = 0; i < fit->count * fit->count; i++) json_write_number(&json, fit->correlation[i]);
     json_end_list(&json);
+    write_untaken(&json, &file->untaken);
     write_errors(&json, "errors", fit->errors, fit->error_count);
     write_errors(&json, "errors_held_out", fit->held_out, fit->held_out_count);
     json_end_object(&json);

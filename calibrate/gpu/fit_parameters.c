@@ -16,6 +16,7 @@ const ParameterRow parameter_rows[] = {
     {"gemm_efficiency", CURVE_SHARE, GROUP_COMPUTE, G(gemm_efficiency), 4, .per_precision = true, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
     {"memory_efficiency", CURVE_SHARE, GROUP_COMPUTE, G(memory_efficiency), 1, INSIDE, .kind = MEASURED_BYTES, .also = MEASURED_GEMM, .unit = "", .scale = 1},
     {"launch_time", CURVE_POSITIVE, GROUP_COMPUTE, G(launch_seconds), 1, INSIDE, .kind = MEASURED_LAUNCH, .also = MEASURED_GEMM, .unit = "us", .scale = 1e-6},
+    {"graph_launch_share", CURVE_SHARE, GROUP_COMPUTE, G(graph_launch_share), 1, INSIDE, .kind = MEASURED_GRAPH, .also = MEASURED_GRAPH, .unit = "of launch", .scale = 1},
     {"gemm_ramp", CURVE_POSITIVE, GROUP_COMPUTE, G(gemm_ramp), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "of K", .scale = 1},
     {"wave_weight", CURVE_SHARE, GROUP_COMPUTE, G(wave_weight), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
     {"roofline_sharpness", CURVE_ABOVE_ONE, GROUP_COMPUTE, G(roofline_sharpness), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
@@ -45,11 +46,12 @@ const int parameter_row_count = sizeof parameter_rows / sizeof *parameter_rows;
 
 FitGroup group_of_kind(MeasuredKind kind) {
     static const FitGroup groups[MEASURED_KINDS] = {
-        [MEASURED_GEMM] = GROUP_COMPUTE,          [MEASURED_BYTES] = GROUP_COMPUTE,
-        [MEASURED_LAUNCH] = GROUP_COMPUTE,        [MEASURED_ISSUE] = GROUP_HOST,
-        [MEASURED_ATTENTION] = GROUP_COMPUTE,     [MEASURED_COPY] = GROUP_COPY,
-        [MEASURED_BESIDE] = GROUP_BESIDE,         [MEASURED_POWER] = GROUP_POWER,
-        [MEASURED_COLLECTIVE] = GROUP_COLLECTIVE, [MEASURED_CHANNEL] = GROUP_CHANNEL};
+        [MEASURED_GEMM] = GROUP_COMPUTE,   [MEASURED_BYTES] = GROUP_COMPUTE,
+        [MEASURED_LAUNCH] = GROUP_COMPUTE, [MEASURED_ISSUE] = GROUP_HOST,
+        [MEASURED_GRAPH] = GROUP_COMPUTE,  [MEASURED_ATTENTION] = GROUP_COMPUTE,
+        [MEASURED_COPY] = GROUP_COPY,      [MEASURED_BESIDE] = GROUP_BESIDE,
+        [MEASURED_POWER] = GROUP_POWER,    [MEASURED_COLLECTIVE] = GROUP_COLLECTIVE,
+        [MEASURED_CHANNEL] = GROUP_CHANNEL};
     return groups[kind];
 }
 

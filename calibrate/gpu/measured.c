@@ -71,6 +71,8 @@ static bool take_launch(Arena *arena, const BenchCase *of, Measured *row) {
     if (strcmp(of->operation, "launch") != 0) return false;
     if (strcmp(of->variant, "stream") == 0)
         describe(arena, row, MEASURED_LAUNCH, "launch", "");
+    else if (strcmp(of->variant, "graph") == 0)
+        describe(arena, row, MEASURED_GRAPH, "launch in a graph", "");
     else if (strcmp(of->variant, "issue") == 0)
         describe(arena, row, MEASURED_ISSUE, "issue", "");
     else if (strcmp(of->variant, "cooperative") == 0)
@@ -299,6 +301,7 @@ static void take_rows(Arena *arena, const Catalogue *catalogue, const Rows *rows
             is_told = (taken.alone_seconds = alone_seconds(rows, row)) > 0 && taken.seconds > taken.alone_seconds;
         if (!is_told) {
             file->other++;
+            untaken_note(&file->untaken, &row->of, row->seconds);
             continue;
         }
         if (!is_supported(file, &taken, problems)) continue;

@@ -4,6 +4,7 @@
 #define LOCKSTEP_CALIBRATE_MEASURED_H
 
 #include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/untaken.h"
 #include "models/hardware/kernel.h"
 #include "models/network/network.h"
 
@@ -11,6 +12,7 @@ typedef enum MeasuredKind {
     MEASURED_GEMM,
     MEASURED_BYTES,      // a kernel that moves bytes
     MEASURED_LAUNCH,     // a kernel that does nothing
+    MEASURED_GRAPH,      // one of a CUDA graph
     MEASURED_ATTENTION,  // scores, softmax and values as three kernels: batch heads of m queries, n keys, width k
     MEASURED_ISSUE,      // what the host takes to hand over a kernel
     MEASURED_COPY,       // between pinned host memory and GPU
@@ -64,7 +66,8 @@ typedef struct MeasuredFile {
     Measured *rows;
     int count;
     int failed, skipped; // cases that the measuring program could not measure
-    int other;           // measured, but no cost function here says anything of it (pageable copies, graphs, links)
+    int other;           // measured, but no cost function here says anything of it
+    UntakenList untaken; // and what that is
     bool is_import;
     double pcie_rate;              // raw, of the slot; 0: as the GPU's generation
     double large_mhz, max_mhz;     // SM clock in large GEMMs (median) and at most; 0 not told

@@ -69,6 +69,8 @@ static double gpu_prediction(const Gpu *gpu, const Measured *row) {
                (row->cold ? cold_memory_seconds(gpu, row->bytes) : memory_seconds(gpu, row->bytes));
     case MEASURED_LAUNCH:
         return gpu->launch_seconds;
+    case MEASURED_GRAPH:
+        return gpu->graph_launch_share * gpu->launch_seconds;
     case MEASURED_ATTENTION:
         return attention_seconds(gpu, &row->gemm);
     case MEASURED_ISSUE:

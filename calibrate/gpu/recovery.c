@@ -60,7 +60,8 @@ static Constants draw_truth(const Gpu *gpu, RandomStream *stream) {
         if (gpu_supports(gpu, (Precision)p)) of->gemm_efficiency[p] = between(stream, 0.5, 0.9);
     of->memory_efficiency = between(stream, 0.7, 0.95);
     of->launch_seconds = between(stream, 1.5e-6, 6e-6);
-    of->gemm_ramp = between(stream, 50, 200);
+    of->graph_launch_share = between(stream, 0.4, 0.8);
+    of->gemm_ramp = between(stream, 5, 100);
     of->wave_weight = between(stream, 0.3, 0.8);
     of->roofline_sharpness = between(stream, 1.7, 3.5);
     of->wide_gemm_rate = between(stream, 0.5, 0.9);

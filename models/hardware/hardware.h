@@ -74,6 +74,7 @@ typedef struct Gpu {
                                              // gemm_seconds and roofline_seconds count it in
     double training_clock;                   // of the rate of kernels timed alone, what minutes of training leave
     double launch_seconds;                   // kernel floor t0 in a stream
+    double graph_launch_share;               // of launch_seconds, for each kernel of a CUDA graph
     double roofline_sharpness;               // q of the smooth maximum
     double gemm_ramp;                        // K0: elements of K (of two bytes) that a tile's start and end cost
     double wave_weight;                      // how far a last, partly filled wave costs a whole one (0 to 1)

@@ -68,6 +68,7 @@ static const Field gpu_fields[] = {
     SHARE("sustained", sustained, true),
     SHARE("training_clock", training_clock, true),
     NUMBER("launch_time", launch_seconds, true, QUANTITY_TIME, "s", 1e-8, 1e-2),
+    SHARE("graph_launch_share", graph_launch_share, false),
     NUMBER("roofline_sharpness", roofline_sharpness, true, QUANTITY_NUMBER, "", 1, 20),
     NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),
     NUMBER("wave_weight", wave_weight, true, QUANTITY_NUMBER, "", 0, 1),
@@ -320,7 +321,7 @@ static void fill_usual(Gpu *gpu) {
     const struct {
         double *place, usual;
     } values[] = {{&gpu->wide_gemm_rate, 0.9},   {&gpu->l2_speed_up, 2},     {&gpu->l2_share, 0.5},
-                  {&gpu->issue_seconds, 2.2e-6}, {&gpu->copy_seconds, 6e-6}, {&gpu->host_link_efficiency, 0.8},
+                  {&gpu->graph_launch_share, 0.53}, {&gpu->issue_seconds, 2.2e-6}, {&gpu->copy_seconds, 6e-6}, {&gpu->host_link_efficiency, 0.8},
                   {&gpu->interference, 0.3},     {&gpu->matrix_power, 0.9},  {&gpu->memory_power, 0.85},
                   {&gpu->collectives.floor, 1},  {&gpu->collectives.hop, 1}, {&gpu->collectives.fill, 1},
                   {&gpu->collectives.rate, 1}};

@@ -28,7 +28,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
     },
     [FRAMEWORK_TUNED] = {
-        .traffic = 0.93, .issue_seconds = 2.5e-6,
+        .traffic = 0.93, .issue_seconds = 2.5e-6, .in_graphs = true,
         .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
         .layer_kernels = {20, 32}, .logit_bytes = {8, 10},
         .weight_cast_bytes = {0, 0}, .wire_bytes = 2, .gradient_bytes = 2,
@@ -248,6 +248,10 @@ static double issue_seconds(Framework framework, const Gpu *gpu) {
     return framework_traits(framework)->issue_seconds * gpu->issue_seconds / USUAL_ISSUE_SECONDS;
 }
 
+static double kernel_floor(Framework framework, const Gpu *gpu) {
+    return gpu->launch_seconds * (framework_traits(framework)->in_graphs ? gpu->graph_launch_share : 1);
+}
+
 // The CPU issues kernels ahead of the GPU: whichever is slower over the whole block sets the time, and what exceeds the
 // kernels' own work is launch time, each kernel an equal part of it.
 static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
@@ -257,7 +261,7 @@ static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
         kernels += pass->stretches[i].kernels;
     }
     if (kernels == 0) return 0;
-    double gpu = busy + kernels * work->gpu->launch_seconds,
+    double gpu = busy + kernels * kernel_floor(work->training->framework, work->gpu),
            cpu = kernels * issue_seconds(work->training->framework, work->gpu);
     double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
     return (total - busy) / kernels;

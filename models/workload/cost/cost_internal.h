@@ -9,6 +9,7 @@
 typedef struct FrameworkTraits {
     double traffic;              // bytes moved by element-wise kernels, as a multiple of what the passes say
     double issue_seconds;        // CPU time to issue one kernel
+    bool in_graphs;              // its kernels are launched as CUDA graphs
     double hidden_bytes;         // of an element of those passes in mixed precision: autocast keeps them in fp32
     double hidden[2];            // transformer layer: norms, residuals, dropout, biases; passes over h
     double gelu[2], gated[2];    // passes over the FFN's width
