@@ -109,7 +109,7 @@ TEST(pipelines_that_run_ahead_take_the_time_of_those_that_meet_in_every_transfer
     int64_t ahead = 0, met = 0;
     for (int i = 0; i < 24; i++) {
         Case c;
-        case_open(&c, "dgx-a100", 128, "gpt3-6.7b");
+        open_plain(&c, "dgx-a100", 128, "gpt3-6.7b");
         Layout layout = {.tp = i % 2 ? 16 : 8, .pp = i % 3 ? 4 : 8, .vpp = i % 4 < 2 ? 1 : 2, .zero = i % 5 == 0};
         layout.sequence_parallel = true;
         layout.cp = i % 14 == 0 ? 2 : 1;
