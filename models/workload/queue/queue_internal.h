@@ -92,6 +92,17 @@ typedef struct Change { // a reservation starts (-1) or ends (1)
     int32_t item, sign;
 } Change;
 
+#define FIRST_FITS 32 // by the highest bit of a job's GPUs
+
+// The first time at which a job with so many GPUs fitted when one was last promised a start, and what was free then but
+// for promises. Promises since then have only taken more.
+typedef struct FirstFit {
+    int gpus, next_running;
+    int64_t since; // Promises.upheavals then
+    SimTime now, time;
+    Room *room;
+} FirstFit;
+
 // Starts promised to jobs that wait, and the least room from now until the i-th of them.
 typedef struct Promises {
     Reservation *items;
@@ -105,6 +116,8 @@ typedef struct Promises {
     int to_make_count;
     Room *scratch, *window;
     uint8_t *window_free;
+    FirstFit first_fits[FIRST_FITS];
+    int64_t upheavals; // somebody has started, or all promises were forgotten
 } Promises;
 
 typedef enum QueueEvent {

@@ -8,6 +8,7 @@
 void promises_forget(Queue *queue) {
     queue->promises.count = queue->promises.to_make_count = queue->promises.least_known = 0;
     queue->promises.disturbed = false;
+    queue->promises.upheavals++;
 }
 
 static Reservation *starting(const Promises *promises, int place) { // by rising start
@@ -156,16 +157,62 @@ static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *
     }
 }
 
+// ---- Where the walk begins: not before a job like it would have fitted.
+
+static FirstFit *first_fit_of(Promises *promises, int gpus) {
+    int bit = 0;
+    while (bit < FIRST_FITS - 1 && gpus >> (bit + 1)) bit++;
+    return &promises->first_fits[bit];
+}
+
+static void add_promised(const Promises *promises, Room *room, SimTime time, int sign) {
+    for (int i = 0; i < promises->count; i++) {
+        const Reservation *item = &promises->items[i];
+        if (item->start <= time && time < item->end) add_pieces(room, item->pieces, item->piece_count, sign);
+    }
+}
+
+static Walk walk_from(Queue *queue, int gpus) {
+    Promises *promises = &queue->promises;
+    const FirstFit *known = first_fit_of(promises, gpus);
+    SimTime now = event_now(queue->events);
+    Walk walk = {.queue = queue, .room = promises->scratch, .time = now, .now = now};
+    bool holds = known->gpus == gpus && known->since == promises->upheavals && known->now == now && known->time > now;
+    room_copy(walk.room, holds ? known->room : queue->room);
+    if (!holds) return walk;
+    walk.time = known->time;
+    walk.next_running = known->next_running;
+    add_promised(promises, walk.room, walk.time, -1);
+    while (walk.next_change < 2 * promises->count && promises->changes[walk.next_change].time <= walk.time)
+        walk.next_change++;
+    return walk;
+}
+
+// Nodes that are down come back at times of their own, which nobody remembers.
+static void remember_first_fit(const Walk *walk, int gpus) {
+    Queue *queue = walk->queue;
+    FirstFit *known = first_fit_of(&queue->promises, gpus);
+    if (queue->down_count > 0) return;
+    if (!known->room) known->room = room_create(queue->arena, &queue->shape);
+    known->gpus = gpus;
+    known->next_running = walk->next_running;
+    known->since = queue->promises.upheavals;
+    known->now = walk->now;
+    known->time = walk->time;
+    room_copy(known->room, walk->room);
+    add_promised(&queue->promises, known->room, walk->time, 1);
+}
+
 // The earliest start of the job that delays no earlier promise.
 void promise_start(Queue *queue, int job) {
-    Promises *promises = &queue->promises;
     QueuePlacement placement = queue->spec->placement;
     int gpus = job_of(queue, job)->gpus;
-    SimTime length = run_length(queue, job), now = event_now(queue->events);
-    Walk walk = {.queue = queue, .room = promises->scratch, .time = now, .now = now};
-    room_copy(walk.room, queue->room);
-    for (;;) {
+    SimTime length = run_length(queue, job);
+    Walk walk = walk_from(queue, gpus);
+    for (bool fitted = false;;) {
         if (room_fits(walk.room, placement, gpus)) {
+            if (!fitted) remember_first_fit(&walk, gpus);
+            fitted = true;
             Room *room = room_for(&walk, gpus, length);
             if (room) {
                 keep(queue, job, &walk, length, room);
@@ -208,6 +255,7 @@ static void refresh_least(Queue *queue, const Piece *pieces, int count) {
 void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until) {
     Promises *promises = &queue->promises;
     promises->disturbed = promises->count > 0;
+    promises->upheavals++;
     for (int i = 0; i < promises->count && starting(promises, i)->start < until; i++)
         add_pieces(starting(promises, i)->room, pieces, count, -1);
     refresh_least(queue, pieces, count);
