@@ -15,10 +15,10 @@ struct Fluid {
     void *owner;
     Activity *activities; // [channel]
     Routes routes;
-    int64_t *levels; // [channel] while it is active
-    int64_t *limits; // [channel] the level its rate limit allows; NULL when no plan has one
-    SimTime *ends;   // [channel] at the present rate
-    LinkUsers *users; // [link]
+    int64_t *levels;   // [channel] while it is active
+    int64_t *limits;   // [channel] the level its rate limit allows; NULL when no plan has one
+    SimTime *ends;     // [channel] at the present rate
+    LinkUsers *users;  // [link]
     const bool *spare; // [link] never looked at
     double *link_bytes;
     int32_t *channel_mark;
@@ -247,8 +247,9 @@ static void take_links(Fluid *fluid, int32_t channel, const Plan *plan) {
         routes->links[at] = plan->uses[u].link;
         routes->positions[at] = link->count;
         routes->shares[at] = share_from(plan->uses[u].weight * plan->fairness);
-        link->list[link->count++] = (User){channel, route->use_count++};
+        link->list[link->count++] = (User){channel, route->use_count++, routes->shares[at]};
     }
+    for (int u = 0; u < route->use_count && u < SHORT_ROUTE; u++) route->links[u] = routes->links[route->first + u];
     route->share = route->use_count ? routes->shares[route->first] : 0;
     for (int u = 1; u < route->use_count; u++)
         if (routes->shares[route->first + u] != route->share) route->share = -1;

@@ -172,7 +172,7 @@ static inline void reach(Reach *reached, LinkState *link, int32_t id) {
 
 static inline void move(const Filling *f, int32_t channel, int64_t old, int64_t level, Reach *reached) {
     const Route *route = &f->routes->items[channel];
-    const int32_t *id = &f->routes->links[route->first], *end = id + route->use_count;
+    const int32_t *id = links_of(f->routes, route), *end = id + route->use_count;
     LinkState *links = f->links;
     int64_t share = route->share, most = level > old ? level : old;
     Load more = (Load)(level - old) * share;
@@ -202,7 +202,7 @@ static void move_uneven(const Filling *f, int32_t channel, int64_t old, int64_t 
 // What its links allow it, and its rate limit.
 static inline int64_t level_allowed(const Filling *f, int32_t channel) {
     const Route *route = &f->routes->items[channel];
-    const int32_t *ids = &f->routes->links[route->first], *end = ids + route->use_count;
+    const int32_t *ids = links_of(f->routes, route), *end = ids + route->use_count;
     int64_t level = f->limits ? f->limits[channel] : LEVEL_MOST;
     for (; ids < end; ids++)
         if (f->links[*ids].level < level) level = f->links[*ids].level;
@@ -224,8 +224,8 @@ static int64_t level_alone(const Filling *f, int32_t channel) {
 
 // ---- Mending a link.
 
-// What is left is split among the risers that want it; those that want less than the others get are content. LEVEL_MOST:
-// all are.
+// What is left is split among the risers that want it; those that want less than the others get are content.
+// LEVEL_MOST: all are.
 static int64_t split(const Riser *risers, int32_t count, Load left, int64_t share) {
     int64_t level = 0;
     for (int64_t before = -1; share > 0 && before < level;) {
@@ -275,10 +275,6 @@ static void move_risers(Filling *f, int32_t id, int64_t level, int32_t count) {
     look_at(f, id);
 }
 
-static int64_t share_on(const Filling *f, const User *user) {
-    return share_of(f->routes, &f->routes->items[user->channel], user->use);
-}
-
 // The link has room: those it holds back rise until it is full again, or until all are held elsewhere.
 static void raise_users(Filling *f, int32_t id) {
     LinkState *link = &f->links[id];
@@ -289,7 +285,7 @@ static void raise_users(Filling *f, int32_t id) {
     for (int32_t k = 0; k < users->count; k++) {
         const User *user = &users->list[k];
         if (f->levels[user->channel] != held_at) continue;
-        f->risers[count++] = (Riser){level_allowed(f, user->channel), share_on(f, user), user->channel};
+        f->risers[count++] = (Riser){level_allowed(f, user->channel), user->share, user->channel};
     }
     f->now = held_at;
     Load left = link->slack + (Load)held_at * link->held_share;
@@ -307,7 +303,7 @@ static int64_t find_cut(Filling *f, int32_t id, int64_t floor, int32_t *count) {
         const User *user = &users->list[k];
         int64_t level = f->levels[user->channel];
         if (level < floor) continue;
-        int64_t part = share_on(f, user);
+        int64_t part = user->share;
         f->risers[found++] = (Riser){level, part, user->channel};
         left += (Load)level * part;
         share += part;
@@ -386,7 +382,7 @@ static void start_over(Filling *f) {
         link->slack = f->capacity[l];
         for (int32_t k = 0; k < f->users[l].count; k++) {
             const User *user = &f->users[l].list[k];
-            link->slack -= (Load)f->levels[user->channel] * share_on(f, user);
+            link->slack -= (Load)f->levels[user->channel] * user->share;
         }
         look_at(f, l);
     }

@@ -1,17 +1,20 @@
 // What the parts of the fluid engine share: fluid.c keeps transfers, rates and the parts of the network that hang
-// together; fluid_fill.c keeps the fair levels; fluid_soonest.c knows who ends first; fluid_spare.c finds the links that
-// need no look.
+// together; fluid_fill.c keeps the fair levels; fluid_soonest.c knows who ends first; fluid_spare.c finds the links
+// that need no look.
 #ifndef LOCKSTEP_SIM_FLUID_INTERNAL_H
 #define LOCKSTEP_SIM_FLUID_INTERNAL_H
 
 #include "sim/exact.h"
 #include "sim/fluid.h"
 
+#define SHORT_ROUTE 4
+
 // Which links each active transfer crosses, but for spare ones. Kept small: it is read for every transfer that changes.
 typedef struct Route {
+    int64_t share; // weight x fairness on every link it crosses; -1: see Routes.shares
     int32_t first; // of its uses in the columns of Routes
     int32_t use_count;
-    int64_t share; // weight x fairness on every link it crosses; -1: see Routes.shares
+    int32_t links[SHORT_ROUTE]; // of a short one
 } Route;
 
 typedef struct Routes {
@@ -21,6 +24,10 @@ typedef struct Routes {
     int64_t *shares;
 } Routes;
 
+static inline const int32_t *links_of(const Routes *routes, const Route *route) {
+    return route->use_count <= SHORT_ROUTE ? route->links : &routes->links[route->first];
+}
+
 static inline int64_t share_of(const Routes *routes, const Route *route, int32_t use) {
     return route->share >= 0 ? route->share : routes->shares[route->first + use];
 }
@@ -29,6 +36,7 @@ static inline int64_t share_of(const Routes *routes, const Route *route, int32_t
 typedef struct User {
     int32_t channel;
     int32_t use; // which of the channel's uses names this link
+    int64_t share;
 } User;
 
 typedef struct LinkUsers {
