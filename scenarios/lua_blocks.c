@@ -166,8 +166,11 @@ static int sim_blocks(lua_State *L) {
     const Lowered *lowered = NULL;
     if (study && problem_count(script->problems) == before)
         cluster = cluster_create(script->arena, script->catalogue, study->cluster, script->problems);
-    if (cluster && one_type_of_gpu(cluster, study->where, script->problems))
-        lowered = lower_training(script->arena, cluster, &study->training, script->problems);
+    if (cluster && one_type_of_gpu(cluster, study->where, script->problems)) {
+        TrainingSpec training = study->training;
+        training.by_messages = false; // the collectives themselves are looked at
+        lowered = lower_training(script->arena, cluster, &training, script->problems);
+    }
     lua_host_check_memory(L);
     if (!lowered) return lua_host_fail(L, NULL, "this job has no blocks to look at");
     return push_blocks(L, script, cluster, lowered);

@@ -228,15 +228,7 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->cpu_seconds_per_step = object_number(object, "cpu_per_step", 0);
     spec->jitter = object_number(object, "jitter", 0);
     spec->straggler = object_number(object, "straggler", 0);
-}
-
-// Collectives of a training step are whole transfers.
-static void refuse_messages(Script *script, const Object *object) {
-    if (strcmp(object_text(object, "fidelity"), "flow") != 0) return;
-    problem_add(script->problems, object_value(object, "fidelity")->where,
-                "sim.training has no fidelity \"flow\": its collectives are simulated as whole transfers");
-    problem_hint(script->problems, "message by message are sim.program { fidelity = \"flow\", … } and lockstep "
-                                   "collective --fidelity flow");
+    spec->by_messages = strcmp(object_text(object, "fidelity"), "flow") == 0;
 }
 
 static void set_checkpoint(Arena *arena, TrainingSpec *spec, const Object *object) {
@@ -256,7 +248,6 @@ static int sim_training(lua_State *L) {
     if (object.sound) {
         job = ARENA_NEW(script->arena, Job);
         job->spec.where = object.where;
-        refuse_messages(script, &object);
         set_model(&job->spec, &object);
         set_precision(job, &object);
         set_layout(script->arena, &job->spec, &object);

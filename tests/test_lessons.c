@@ -83,6 +83,13 @@ TEST(experts_by_hand_are_the_built_in_to_the_picosecond) {
     EQUAL("expert_parallel", "--gpus=32", "--ep=8", "--skew=0.3");
 }
 
+TEST(strategies_by_hand_are_the_built_in_message_by_message_too) {
+    EQUAL("ddp", "--gpus=16", "--fidelity=flow");
+    EQUAL("fsdp", "--gpus=12", "--fidelity=flow");
+    EQUAL("ring_attention", "--gpus=8", "--fidelity=flow");
+    EQUAL("expert_parallel", "--gpus=8", "--fidelity=flow");
+}
+
 // The check can fail: a pipeline by hand with another order takes another time.
 TEST(another_bucket_size_takes_another_time) {
     SimTime times[2];

@@ -126,13 +126,3 @@ TEST(what_cannot_be_done_message_by_message_is_said) {
                    "ranks of a group call different things: call 1 is all_reduce by ring of 1 MiB on rank 3",
                    "all ranks of a group make the same calls");
 }
-
-TEST(a_training_job_at_fidelity_flow_is_refused_with_the_place_and_where_it_is_possible) {
-    Loaded loaded =
-        load_script("local sim = require 'lockstep'\nreturn sim.study { on = sim.cluster { node = 'dgx-a100' },\n"
-                    "job = sim.training { model = 'gpt2-124m', batch = { global = 64 },\nfidelity = 'flow' } }",
-                    NULL);
-    EXPECT_CONTAINS(first_problem(&loaded), "4: sim.training has no fidelity \"flow\"");
-    EXPECT_CONTAINS(first_problem(&loaded), "sim.program { fidelity = \"flow\"");
-    unload(&loaded);
-}

@@ -46,6 +46,16 @@ Plan flow_message(Arena *arena, const FlowPlan *plan, LinkBook *book, int from, 
 Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Backend backend, int from_rank,
                        int to_rank, double bytes);
 
+// Channels of messages, numbered as they are first asked for; `collective` tells apart those whose places and tags are
+// alike. `places`: about how many there are.
+typedef struct MessageBook MessageBook;
+MessageBook *message_book_create(Arena *arena, LinkBook *links, int places);
+int32_t message_channel(MessageBook *book, int collective, int from, int to, int tag);
+// The number of the plan by which a SEND or RECEIVE uses its channel.
+int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op);
+const Plan *message_book_plan(const MessageBook *book, int32_t channel, int32_t plan);
+const Channel *message_book_channels(const MessageBook *book, int *count); // when all is sent that is received
+
 typedef struct FlowSystem {
     System system; // an actor for each rank in order of number
     int64_t message_count;

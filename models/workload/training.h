@@ -147,6 +147,7 @@ typedef struct TrainingSpec {
     bool syncs_always; // gradients are reduced after every micro-batch (DDP without no_sync)
     int prefetch;      // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
     double horovod_cycle_seconds, horovod_fusion_bytes; // of strategy HOROVOD; 0: its defaults
+    bool by_messages;                                   // fidelity = "flow": collectives are all their messages
     bool fp32_grad_reduce;                              // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none

@@ -10,14 +10,15 @@ local opt = sim.options {
   gpus       = { default = 16, min = 2, max = 64, help = "GPUs, each with a replica" },
   bucket_mib = { default = 25, min = 1, help = "MiB of gradients reduced in one go" },
   batches    = { default = 2, min = 1, max = 16, help = "micro-batches before gradients are reduced" },
+  fidelity = { default = "fluid", values = { "fluid", "flow" }, help = "flow: collectives as all their messages" },
 }
 local cluster = sim.cluster { node = "dgx-a100", gpus = opt.gpus, fabric = "ib-hdr200" }
 local job = sim.training { model = opt.model, batch = { micro = 2, accumulation = opt.batches }, seq_len = 512,
-                           precision = "bf16", bucket = opt.bucket_mib * 1048576 }
+                           fidelity = opt.fidelity, precision = "bf16", bucket = opt.bucket_mib * 1048576 }
 local blocks = sim.blocks { on = cluster, run = job }
 
 local by_hand = sim.program {
-  title = "DDP by hand", on = cluster,
+  title = "DDP by hand", on = cluster, fidelity = opt.fidelity,
   rank = function(r)
     local groups = { dp = r.world_group }
     local buckets, parameters = pieces.buckets(r, blocks, groups), 0

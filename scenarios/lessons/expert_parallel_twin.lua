@@ -10,16 +10,17 @@ local opt = sim.options {
   gpus = { default = 16, min = 2, max = 64, help = "GPUs" },
   ep   = { default = 8, min = 2, max = 8, help = "GPUs over which experts are spread" },
   skew = { default = 0.0, min = 0, max = 2, help = "the k-th most chosen expert gets a share as k^-skew" },
+  fidelity = { default = "fluid", values = { "fluid", "flow" }, help = "flow: collectives as all their messages" },
 }
 local cluster = sim.cluster { node = "dgx-h100", gpus = opt.gpus, fabric = "ib-ndr400" }
 -- Plain SGD and 16-bit weights, so that a few GPUs are enough to try.
 local job = sim.training { model = "qwen3-30b-a3b", parallel = { ep = opt.ep }, seq_len = 2048, precision = "bf16",
                            expert_skew = opt.skew, recompute = "full", optimizer = "sgd", mixed_precision = false,
-                           batch = { micro = 1 } }
+                           batch = { micro = 1 }, fidelity = opt.fidelity }
 local blocks = sim.blocks { on = cluster, run = job }
 
 local by_hand = sim.program {
-  title = "Expert parallelism by hand", on = cluster,
+  title = "Expert parallelism by hand", on = cluster, fidelity = opt.fidelity,
   rank = function(r)
     local spread, same, first = {}, {}, r.id - r.id % opt.ep
     for i = 1, opt.ep do spread[i] = first + i - 1 end

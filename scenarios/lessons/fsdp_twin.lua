@@ -10,10 +10,11 @@ local opt = sim.options {
   model = { default = "gpt2-355m", help = "what is trained" },
   gpus  = { default = 16, min = 2, max = 64, help = "GPUs that share one copy of the weights" },
   zero  = { default = 3, values = { 2, 3 }, help = "2: weights are gathered in forward only, and kept for backward" },
+  fidelity = { default = "fluid", values = { "fluid", "flow" }, help = "flow: collectives as all their messages" },
 }
 local cluster = sim.cluster { node = "dgx-a100", gpus = opt.gpus, fabric = "ib-hdr200" }
 local job = sim.training { model = opt.model, zero = opt.zero, batch = { micro = 2, accumulation = 2 }, seq_len = 512,
-                           precision = "bf16" }
+                           precision = "bf16", fidelity = opt.fidelity }
 local blocks = sim.blocks { on = cluster, run = job }
 
 local function rank(r)
@@ -73,5 +74,5 @@ local function rank(r)
   r:compute { seconds = blocks.optimizer(parameters / blocks.shard), name = "optimizer" }
 end
 
-return { sim.program { title = "FSDP by hand", on = cluster, rank = rank },
+return { sim.program { title = "FSDP by hand", on = cluster, fidelity = opt.fidelity, rank = rank },
          sim.study { title = "FSDP, built in", on = cluster, run = job } }

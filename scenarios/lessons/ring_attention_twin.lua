@@ -10,14 +10,16 @@ local opt = sim.options {
   gpus    = { default = 16, min = 2, max = 64, help = "GPUs" },
   cp      = { default = 4, min = 2, max = 16, help = "GPUs that share a sequence" },
   seq_len = { default = 8192, min = 64, help = "tokens of a sequence" },
+  fidelity = { default = "fluid", values = { "fluid", "flow" }, help = "flow: collectives as all their messages" },
 }
 local cluster = sim.cluster { node = "dgx-h100", gpus = opt.gpus, fabric = "ib-ndr400" }
 local job = sim.training { model = opt.model, parallel = { cp = opt.cp }, seq_len = opt.seq_len, precision = "bf16",
-                           recompute = "full", optimizer = "sgd", mixed_precision = false, batch = { micro = 1 } }
+                           recompute = "full", optimizer = "sgd", mixed_precision = false, batch = { micro = 1 },
+                           fidelity = opt.fidelity }
 local blocks = sim.blocks { on = cluster, run = job }
 
 local by_hand = sim.program {
-  title = "Ring attention by hand", on = cluster,
+  title = "Ring attention by hand", on = cluster, fidelity = opt.fidelity,
   rank = function(r)
     local ring, first, parameters = {}, r.id - r.id % opt.cp, 0
     for i = 1, opt.cp do ring[i] = first + i - 1 end

@@ -191,7 +191,9 @@ static double measure_demand(const QueueNetwork *network, Spread spread) {
     const Cluster *cluster = cluster_for(arena, network, spread, 1, problems);
     double demand = 0;
     if (cluster) {
-        SimulatedStep step = simulate_step(arena, cluster, &network->training, &options, problems);
+        TrainingSpec training = network->training;
+        training.by_messages = false; // bytes per link are the same, and whole transfers name them
+        SimulatedStep step = simulate_step(arena, cluster, &training, &options, problems);
         if (step.ran) demand = busiest_uplink(step.lowered->system, step.step_p50_s) * nodes_on_leaf(spread);
     }
     arena_close(arena);

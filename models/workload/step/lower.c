@@ -140,6 +140,13 @@ static void make_programs(Lowering *l) {
 
 // ---- Channels.
 
+static void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count) {
+    int *kept = ARENA_ARRAY(l->arena, int, rank_count);
+    memcpy(kept, ranks, (size_t)rank_count * sizeof *kept);
+    while (l->groups.count < l->channels.count) LIST_PUSH(l->arena, &l->groups, (ChannelGroup){0});
+    LIST_PUSH(l->arena, &l->groups, ((ChannelGroup){kept, rank_count, shapes}));
+}
+
 static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
     Arena *scratch = arena_open();
@@ -155,6 +162,7 @@ static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, i
     for (int i = 0; i < shapes->count; i++) plans[i] = found[i].plan;
     arena_close(scratch);
     Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = members};
+    if (l->training->by_messages) keep_group(l, shapes, ranks, rank_count);
     LIST_PUSH(l->arena, &l->channels, channel);
     return l->channels.count - 1;
 }
@@ -361,7 +369,9 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
                        .cause_count = CAUSE_COUNT,
                        .labels = labels,
                        .label_count = label_count};
-    *lowered = (Lowered){.system = system,
+    const System *messages = training->by_messages ? lower_to_messages(&l, system, problems) : system;
+    if (!messages) return NULL;
+    *lowered = (Lowered){.system = messages,
                          .resolved = l.r,
                          .training = l.training,
                          .traffic_seconds = l.traffic_seconds,

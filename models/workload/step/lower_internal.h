@@ -5,6 +5,13 @@
 #include "models/workload/step/lower.h"
 #include "models/workload/step/stage.h"
 
+// Whose collectives a channel is for, and their shapes by plan; none: it is for something else.
+typedef struct ChannelGroup {
+    const int *ranks;
+    int count;
+    const ShapeList *shapes;
+} ChannelGroup;
+
 typedef struct Lowering {
     Arena *arena;
     const Cluster *cluster;
@@ -23,6 +30,10 @@ typedef struct Lowering {
         Channel *items;
         int count, room;
     } channels;
+    struct {
+        ChannelGroup *items;
+        int count, room;
+    } groups; // [channel] where there are more
     Link *links;
     int link_count, network_link_count;
     int32_t shared_storage_link; // -1 none
@@ -33,6 +44,9 @@ typedef struct Lowering {
 
 StageRequest stage_request(const Lowering *l, int rank, int stage);
 void join_channel(Lowering *l, int rank, int slot, int channel);
+
+// ---- lower_messages.c: the same step, its collectives message by message. NULL after problems.
+const System *lower_to_messages(const Lowering *l, const System *before, Problems *problems);
 
 // ---- lower_host.c: storage, host memory and disks.
 int ranks_of_node(const Lowering *l, int node); // that share its host, where all of its GPUs are used

@@ -77,9 +77,11 @@ static const Timeline *timeline_of(Arena *arena, const Lowered *lowered, const S
             const char *cause = interval->label ? (backward ? "backward" : "forward") : cause_names[interval->cause];
             double start_s = step_seconds(interval->start), end_s = step_seconds(interval->end);
             TimelineBar *last = bars.count ? &bars.items[bars.count - 1] : NULL;
-            if (last && last->row == p && interval->label == open_label && interval->label &&
-                start_s <= last->end_s * (1 + 1e-12) + 1e-12) {
-                last->end_s = end_s; // one micro-batch is many kernels: one bar
+            // One micro-batch is many kernels: one bar. Collectives within it are on other streams when they are
+            // messages.
+            bool joins = lowered->training->by_messages || start_s <= (last ? last->end_s : 0) * (1 + 1e-12) + 1e-12;
+            if (last && last->row == p && interval->label == open_label && interval->label && joins) {
+                last->end_s = end_s;
             } else if (end_s > start_s) {
                 TimelineBar bar = {p, start_s, end_s, cause, system->labels[interval->label].name};
                 LIST_PUSH(arena, &bars, bar);

@@ -1,0 +1,271 @@
+// A lowered step with every collective as the messages it is made of (fidelity "flow"): where a rank joined a
+// collective, its stream now waits for streams of the collective's own, on which the rank sends and receives. What
+// passes between two pipeline stages is one message already.
+#include "models/network/flows.h"
+#include "models/workload/step/lower_internal.h"
+#include "sim/check.h"
+#include "sim/list.h"
+#include "sim/program_book.h"
+
+#define MESSAGES_MOST 20000000.0 // of a step, some gigabytes
+
+typedef struct OpRow {
+    Op *items;
+    int count, room;
+} OpRow;
+
+// What a rank does in a collective, marks counted from 0.
+typedef struct Part {
+    int32_t channel, plan;
+    int row_count, mark_count;
+    OpRow *rows;
+    double messages;
+} Part;
+
+typedef struct Expander {
+    Arena *arena;
+    const Lowering *l;
+    const System *before;
+    Problems *problems;
+    LinkBook *links;
+    MessageBook *messages;
+    ProgramBook *programs;
+    const FlowPlan ***flows; // [channel][plan] of those met so far
+    int *first_number;       // [channel] of its collectives, one per plan
+    int32_t *kept;           // [channel] its new number; -1: now messages
+    int kept_count;
+    double message_count;
+} Expander;
+
+typedef struct Own { // streams of the collectives of one stream
+    int *items;
+    int count, room;
+} Own;
+
+typedef struct Stretch { // one rank's program, as it grows
+    Expander *e;
+    Arena *scratch;
+    int rank, before_slots;
+    struct {
+        OpRow *items;
+        int count, room;
+    } streams;
+    Own *own; // [parent]
+    struct {
+        int32_t *items;
+        int count, room;
+    } slots;
+    struct {
+        Part *items;
+        int count, room;
+    } parts;
+    int mark_count;
+} Stretch;
+
+static bool is_collective(const Lowering *l, int32_t channel, int32_t plan) {
+    if (channel < 0 || channel >= l->groups.count || !l->groups.items[channel].shapes) return false;
+    return l->groups.items[channel].shapes->items[plan].op != COLLECTIVE_SEND_RECV;
+}
+
+// NULL after a problem.
+static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
+    const ChannelGroup *group = &e->l->groups.items[channel];
+    const FlowPlan **known = &e->flows[channel][plan];
+    const char *why, *remedy;
+    if (*known) return *known;
+    CollectiveRequest request = {.op = group->shapes->items[plan].op,
+                                 .backend = e->l->training->backend,
+                                 .ranks = group->ranks,
+                                 .rank_count = group->count,
+                                 .bytes = group->shapes->items[plan].bytes};
+    *known = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
+    if (*known) return *known;
+    problem_add(e->problems, e->l->training->where, "fidelity \"flow\": %s", why);
+    problem_hint(e->problems, "%s", remedy);
+    return NULL;
+}
+
+// ---- One collective on one rank.
+static uint16_t slot_of(Stretch *s, int32_t channel, int *last) {
+    if (*last < s->slots.count && s->slots.items[*last] == channel) return (uint16_t)*last;
+    for (*last = s->before_slots; *last < s->slots.count; ++*last)
+        if (s->slots.items[*last] == channel) return (uint16_t)*last;
+    LIST_PUSH(s->scratch, &s->slots, channel);
+    CHECK(s->slots.count <= 65536);
+    return (uint16_t)*last;
+}
+
+static Op op_of(Stretch *s, Part *part, const FlowPlan *flow, const FlowOp *op, const Op *call, int *last) {
+    MessageBook *messages = s->e->messages;
+    Op made = {.cause = call->cause, .label = call->label};
+    switch (op->kind) {
+    case FLOW_WORK:
+        made.kind = OP_WORK, made.time = op->time;
+        return made;
+    case FLOW_RECORD:
+        made.kind = OP_RECORD, made.id = op->mark;
+        return made;
+    case FLOW_WAIT:
+        made.kind = OP_WAIT, made.id = op->mark;
+        return made;
+    default: {
+        int place = flow_place(flow, s->rank), number = s->e->first_number[part->channel] + part->plan;
+        bool sends = op->kind == FLOW_SEND;
+        int32_t channel =
+            message_channel(messages, number, sends ? place : op->peer, sends ? op->peer : place, op->tag);
+        made.kind = OP_TRANSFER;
+        made.id = message_plan_number(messages, flow, channel, op);
+        made.slot = slot_of(s, s->e->kept_count + channel, last);
+        part->messages += sends;
+        return made;
+    }
+    }
+}
+
+static const Part *part_of(Stretch *s, const Op *call, int32_t channel) {
+    for (int i = 0; i < s->parts.count; i++)
+        if (s->parts.items[i].channel == channel && s->parts.items[i].plan == call->id) return &s->parts.items[i];
+    const FlowPlan *flow = flow_of(s->e, channel, call->id);
+    if (!flow) return NULL;
+    FlowScript script = flow_script(s->scratch, flow, flow_place(flow, s->rank));
+    Part part = {.channel = channel, .plan = call->id, .row_count = script.count, .mark_count = script.mark_count};
+    part.rows = ARENA_ARRAY(s->scratch, OpRow, script.count);
+    for (int f = 0, last = 0; f < script.count; f++)
+        for (int i = 0; i < script.streams[f].count; i++)
+            LIST_PUSH(s->scratch, &part.rows[f], op_of(s, &part, flow, &script.streams[f].items[i], call, &last));
+    LIST_PUSH(s->scratch, &s->parts, part);
+    return &s->parts.items[s->parts.count - 1];
+}
+
+static void add(Stretch *s, int stream, Op op) { LIST_PUSH(s->scratch, &s->streams.items[stream], op); }
+
+static Op mark_op(const Op *call, OpKind kind, int mark) {
+    return (Op){.kind = (uint8_t)kind, .cause = call->cause, .label = call->label, .id = mark};
+}
+
+// The n-th stream that belongs to the collectives of a stream.
+static int own_stream(Stretch *s, int parent, int n) {
+    Own *own = &s->own[parent];
+    if (n < own->count) return own->items[n];
+    LIST_PUSH(s->scratch, own, s->streams.count);
+    LIST_PUSH(s->scratch, &s->streams, (OpRow){0});
+    return s->streams.count - 1;
+}
+
+static void expand_call(Stretch *s, int stream, const Op *call, const Part *part) {
+    int start = s->mark_count, first = start + 1;
+    s->mark_count = first + part->mark_count;
+    s->e->message_count += part->messages;
+    add(s, stream, mark_op(call, OP_RECORD, start));
+    for (int f = 0, n = 0; f < part->row_count; f++) {
+        if (part->rows[f].count == 0) continue;
+        int into = own_stream(s, stream, n++);
+        add(s, into, mark_op(call, OP_WAIT, start));
+        for (int i = 0; i < part->rows[f].count; i++) {
+            Op op = part->rows[f].items[i];
+            op.cause = call->cause, op.label = call->label;
+            if (op.kind == OP_RECORD || op.kind == OP_WAIT) op.id += first;
+            add(s, into, op);
+        }
+        add(s, into, mark_op(call, OP_RECORD, s->mark_count));
+        add(s, stream, mark_op(call, OP_WAIT, s->mark_count++));
+    }
+}
+
+// ---- One rank.
+static bool is_too_much(Expander *e) {
+    if (e->message_count <= MESSAGES_MOST) return false;
+    problem_add(e->problems, e->l->training->where,
+                "fidelity \"flow\": a step of this job is more than %.0f million messages", MESSAGES_MOST * 1e-6);
+    problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
+    return true;
+}
+
+static bool expand_stream(Stretch *s, int stream, const Stream *from, const int32_t *channels) {
+    for (int64_t i = 0; i < from->count; i++) {
+        const Op *op = &from->ops[i];
+        int32_t channel = op->kind == OP_TRANSFER ? channels[op->slot] : -1;
+        if (!is_collective(s->e->l, channel, op->id)) {
+            add(s, stream, *op);
+            continue;
+        }
+        const Part *part = part_of(s, op, channel);
+        if (!part || is_too_much(s->e)) return false;
+        expand_call(s, stream, op, part);
+    }
+    return true;
+}
+
+static bool expand_rank(Expander *e, int rank, Actor *actor) {
+    const Program *before = &e->before->programs[actor->program];
+    Arena *scratch = arena_open();
+    Stretch s = {.e = e, .scratch = scratch, .rank = rank, .mark_count = before->mark_count};
+    s.before_slots = before->slot_count;
+    s.own = ARENA_ARRAY(scratch, Own, before->stream_count);
+    for (int slot = 0; slot < before->slot_count; slot++) {
+        int32_t channel = actor->channels[slot];
+        LIST_PUSH(scratch, &s.slots, channel >= 0 ? e->kept[channel] : -1);
+    }
+    for (int i = 0; i < before->stream_count; i++) LIST_PUSH(scratch, &s.streams, (OpRow){0});
+    bool done = true;
+    for (int i = 0; i < before->stream_count && done; i++)
+        done = expand_stream(&s, i, &before->streams[i], actor->channels);
+    Stream *streams = ARENA_ARRAY(scratch, Stream, s.streams.count);
+    for (int i = 0; i < s.streams.count; i++)
+        streams[i] = (Stream){i < before->stream_count ? before->streams[i].name : "messages", s.streams.items[i].items,
+                              s.streams.items[i].count};
+    Program program = {streams, s.streams.count, s.mark_count, s.slots.count};
+    if (done) actor->program = program_book_keep(e->programs, &program);
+    int32_t *slots = ARENA_ARRAY(e->arena, int32_t, s.slots.count);
+    for (int i = 0; i < s.slots.count; i++) slots[i] = s.slots.items[i];
+    actor->channels = slots;
+    arena_close(scratch);
+    return done;
+}
+
+// ---- All of them.
+// Channels that stay keep their order; those of messages follow.
+static void number_channels(Expander *e) {
+    const System *before = e->before;
+    e->flows = ARENA_ARRAY(e->arena, const FlowPlan **, before->channel_count);
+    e->first_number = ARENA_ARRAY(e->arena, int, before->channel_count);
+    e->kept = ARENA_ARRAY(e->arena, int32_t, before->channel_count);
+    for (int c = 0, number = 1; c < before->channel_count; c++) {
+        e->first_number[c] = number;
+        number += before->channels[c].plan_count;
+        e->flows[c] = ARENA_ARRAY(e->arena, const FlowPlan *, before->channels[c].plan_count);
+        bool messages = is_collective(e->l, c, 0);
+        e->kept[c] = messages ? -1 : e->kept_count++;
+    }
+}
+
+static const Channel *join_channels(const Expander *e, int *count) {
+    int messages;
+    const Channel *made = message_book_channels(e->messages, &messages);
+    Channel *channels = ARENA_ARRAY(e->arena, Channel, e->kept_count + messages);
+    for (int c = 0; c < e->before->channel_count; c++)
+        if (e->kept[c] >= 0) channels[e->kept[c]] = e->before->channels[c];
+    for (int c = 0; c < messages; c++) channels[e->kept_count + c] = made[c];
+    *count = e->kept_count + messages;
+    return channels;
+}
+
+const System *lower_to_messages(const Lowering *l, const System *before, Problems *problems) {
+    Expander e = {.arena = l->arena, .l = l, .before = before, .problems = problems};
+    e.links = link_book_create(l->arena, l->cluster->network, before->links, before->link_count);
+    e.messages = message_book_create(l->arena, e.links, before->actor_count);
+    e.programs = program_book_create(l->arena);
+    number_channels(&e);
+    System *after = ARENA_NEW(l->arena, System);
+    *after = *before;
+    Actor *actors = ARENA_ARRAY(l->arena, Actor, before->actor_count);
+    for (int a = 0; a < before->actor_count; a++) {
+        actors[a] = before->actors[a];
+        if (!expand_rank(&e, a, &actors[a])) return NULL;
+    }
+    after->actors = actors;
+    after->programs = program_book_programs(e.programs, &after->program_count);
+    after->channels = join_channels(&e, &after->channel_count);
+    after->links = link_book_links(e.links, &after->link_count);
+    return after;
+}
