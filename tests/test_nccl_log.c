@@ -58,7 +58,71 @@ TEST(cells_left_blank_halves_left_out_and_launchers_prefixes_are_understood) {
     }
 }
 
+TEST(logs_of_all_years_and_launchers_are_read) {
+    static const char *const texts[] = {
+        "# bytes N type op time algbw busbw res time algbw busbw res\n8 2 float sum 12.0 0 0 0 11.0 0 0 0\n", // 2016
+        "\xef\xbb\xbf" HEADER "8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n",
+        HEADER "8 2 float sum -1 12.0 0 0 N/A 11.0 0 0 N/A\n", // -c 0
+        "# size count type redop time algbw busbw\n8 2 float sum 12.0 0 0\n",
+        " 0: # size count type redop root time algbw busbw #wrong\n 0:  8 2 float sum -1 12.0 0 0 0\n1: \n", // srun
+        "[0] " HEADER "[0]   8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n",                                      // MPICH
+        "node-7: " HEADER "node-7: 8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n",
+        "[prterun-n1-77@1,0]<stdout>: " HEADER "[prterun-n1-77@1,0]<stdout>: 8 2 float sum -1 12.0 0 0 0 1 0 0 0\n",
+        "[pod/a-0/main] " HEADER "[pod/a-0/main] 8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n",
+        ("2025-01-02T03:04:05.678Z stdout F # size count type redop root time algbw busbw #wrong\n"
+         "2025-01-02T03:04:06.678Z stdout F 8 2 float sum -1 12.0 0 0 0\n"),
+        "2025-01-02 03:04:05,1 " HEADER "2025-01-02 03:04:05,2 8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n",
+        // NCCL_DEBUG=INFO breaks into a row.
+        HEADER "8 2 float sum -1 n1:77:78 [0] NCCL INFO Channel 00\nn1:77:78 [0] NCCL INFO x\n"
+               " 12.0 0.00 0.00 0 11.0 0 0 0\n",
+        HEADER "8 2 float sum -1\nn1:77:78 [0] NCCL INFO x\n 12.0 0.00 0.00 N/A\n",
+        "# Collective test starting: all_reduce_perf\n#  Rank  0 device  0 [0000:c1:00.0] AMD Instinct MI300X\n" HEADER
+        "8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.5\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        const NcclLog *log = read_text(arena, texts[i], problems);
+        if (!log) problems_print(problems, stdout);
+        bool read = log && log->row_count == 1 && log->rows[0].bytes == 8 && fabs(log->rows[0].seconds - 12e-6) < 1e-12;
+        if (!read) test_fail(__FILE__, __LINE__, "text %d is not read", (int)i);
+        arena_close(arena);
+    }
+}
+
+TEST(a_log_tells_the_version_of_nccl) {
+    Arena *arena = arena_open();
+    const char *row = "8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n";
+    const char *debug = arena_printf(arena, "n1:7:8 [0] NCCL INFO x\nNCCL version 2.20.5+cuda12.4\n" HEADER "%s", row);
+    const char *tests =
+        arena_printf(arena, "# nccl-tests version 2.17.2 nccl-headers=22902 nccl-library=22903\n" HEADER "%s", row);
+    EXPECT_INT(read_text(arena, debug, problems_create(arena))->nccl_version, 22005);
+    EXPECT_INT(read_text(arena, tests, problems_create(arena))->nccl_version, 22903);
+    EXPECT_INT(read_text(arena, arena_printf(arena, HEADER "%s", row), problems_create(arena))->nccl_version, 0);
+    arena_close(arena);
+}
+
+TEST(a_repeated_table_of_one_operation_is_read_and_a_second_operation_is_refused_at_its_line) {
+    static const char row[] = "8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n";
+    Arena *arena = arena_open();
+    const char *again = arena_printf(arena, "# op: all_reduce\n%s%s# Collective test starting: all_reduce_perf\n%s%s",
+                                     HEADER, row, HEADER, row);
+    const NcclLog *log = read_text(arena, again, problems_create(arena));
+    EXPECT(log && log->row_count == 2);
+    expect_problem(arena_printf(arena,
+                                "# Collective test starting: all_reduce_perf\n%s%s# Collective test starting: "
+                                "all_gather_perf\n%s%s",
+                                HEADER, row, HEADER, row),
+                   5, "here begins a table of all_gather_perf, and the one above is of all_reduce_perf");
+    arena_close(arena);
+}
+
 TEST(what_is_no_log_says_where_and_why) {
+    expect_problem(HEADER "8 2 float sum -1 n1:77:78 [0] NCCL INFO x\n16 4 float sum -1 12.0 0 0 0 11.0 0 0 0\n", 3,
+                   "the row of size 8 breaks off before its times");
+    expect_problem(HEADER "8 2 float sum -1\n", 3, "the row of size 8 breaks off before its times");
+    expect_problem("\xff\xfe#\n", 1, "the file is in UTF-16");
+    expect_problem("\x1f\x8b\x08", 1, "the file is compressed (gzip)");
     expect_problem(HEADER "8 2 float sum -1 12.0\n", 3, "a row has 6 cells");
     expect_problem(HEADER "\n8 2 float sum -1 soon 0 0 0 later 0 0 0\n", 4, "\"soon\" is no time");
     expect_problem(HEADER "8 2 float sum -1 -3 0 0 0 -3 0 0 0\n", 3, "the time of size 8 is -3 us");

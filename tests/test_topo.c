@@ -167,6 +167,37 @@ TEST(a_matrix_may_come_with_colours_legends_and_words_around_it) {
     arena_close(arena);
 }
 
+TEST(a_matrix_is_read_through_what_pages_terminals_and_launchers_did_to_it) {
+    static const char *const texts[] = {
+        "\xef\xbb\xbf\tGPU0\tGPU1\tNIC0\nGPU0\t X \tNV4\tPIX\nGPU1\tNV4\t X \tSYS\nNIC0\tPIX\tSYS\t X \n",
+        "\t[4mGPU0\tGPU1\tNIC0[0m\nGPU0\t X \tNV4\tPIX\nGPU1\tNV4\t X \tSYS\nNIC0\tPIX\tSYS\t X \n",
+        "\t^[[4mGPU0\tGPU1\tNIC0^[[0;1m\nGPU0\t X \tNV4\tPIX\nGPU1\tNV4\t X \tSYS\n",
+        "\x1b(B\x1b[m\tGPU0\tGPU1\tNIC0\x1b(B\nGPU0\t\x1b[1mX\x1b(B \tNV4\tPIX\nGPU1\tNV4\t X \tSYS\n",
+        "\xc2\xa0GPU0\xc2\xa0\xc2\xa0GPU1 NIC0\nGPU0\xc2\xa0X\xc2\xa0NV4 PIX\nGPU1 NV4 X SYS\n",
+        "n7: \tGPU0\tGPU1\tNIC0\nn7: GPU0\t X \tNV4\tPIX\nn7: GPU1\tNV4\t X \tSYS\nn7: NIC0 PIX SYS X\nn7: \n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Arena *arena = arena_open();
+        const NodeInterior *interior = matrix(arena, texts[i]);
+        if (!interior) test_fail(__FILE__, __LINE__, "text %d is not read", (int)i);
+        EXPECT(interior && interior->gpu_count == 2 && interior->nic_count == 1);
+        EXPECT(interior && interior_nvlinks(interior, 0, 1) == 4 && interior->cells[2] == CELL_PIX);
+        arena_close(arena);
+    }
+}
+
+TEST(matrices_of_other_programs_are_refused_by_name) {
+    Arena *arena = arena_open();
+    EXPECT_CONTAINS(
+        complaint(arena, "\n==== ROCm System Management Interface ====\n GPU0 GPU1\nGPU0 0 15\nGPU1 15 0\n"),
+        "2: this is of rocm-smi");
+    EXPECT_CONTAINS(complaint(arena, " GPU0 GPU1\nGPU0 0 XGMI\nGPU1 XGMI 0\n"), "2: this is of rocm-smi");
+    EXPECT_CONTAINS(complaint(arena, " GPU0 GPU1\nGPU0 X OK\nGPU1 OK X\n\n  CNS  = Chipset not supported\n"),
+                    "2: \"OK\" between GPU0 and GPU1");
+    EXPECT_CONTAINS(complaint(arena, "\xff\xfeG\0P\0"), "1: the file is UTF-16");
+    arena_close(arena);
+}
+
 TEST(a_broken_matrix_is_refused_at_its_line) {
     Arena *arena = arena_open();
     EXPECT_CONTAINS(complaint(arena, "hello\nworld\n"), "0: there is no matrix");

@@ -103,20 +103,21 @@ typedef struct Columns {
 static bool begins(const char *word, const char *with) { return strncmp(word, with, strlen(with)) == 0; }
 
 // "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong", or with units in brackets and names
-// of the halves between; false when the line is no such header.
+// of the halves between, or as it began in 2016: "# bytes N type op time algbw busbw res …"; false when the line is no
+// such header.
 static bool read_columns(const Words *words, Columns *columns) {
     Columns found = {.redop = -1, .root = -1, .time = -1, .second = -1};
     bool size = false;
     for (int i = 0; i < words->count; i++) {
         const char *word = words->items[i];
         if (strcmp(word, "#") == 0 || begins(word, "out-of-place") || begins(word, "in-place")) continue;
-        if (!size && !begins(word, "size")) {
+        if (!size && !begins(word, "size") && strcmp(word, "bytes") != 0) {
             if (strcmp(word, "#columns:") == 0 || strcmp(word, "columns:") == 0) continue;
             return false;
         }
         size = true;
         if (word[0] == '(') break; // a remark after the words
-        if (begins(word, "redop")) found.redop = found.count;
+        if (begins(word, "redop") || strcmp(word, "op") == 0) found.redop = found.count;
         if (begins(word, "root")) found.root = found.count;
         if ((begins(word, "time") && !begins(word, "timestamp")) || begins(word, "cputime")) {
             if (found.time < 0)
@@ -162,6 +163,8 @@ typedef struct Reader {
         NcclRow *items;
         int count, room;
     } rows;
+    double begun_bytes; // of a row whose times are still to come; 0: none
+    int begun_line;
 } Reader;
 
 static void add_row(Reader *reader, Where where, double bytes, double microseconds) {
@@ -177,9 +180,52 @@ static void add_row(Reader *reader, Where where, double bytes, double microsecon
     LIST_PUSH(reader->arena, &reader->rows, row);
 }
 
+// NCCL's own lines may break into a row after its root, as the times are printed when they are known: "8 2 float sum -1
+// node1:77:78 [0] NCCL INFO …". Such a row goes on with a line of the cells that are missing.
+static bool row_begins(const Reader *reader, const Words *words) {
+    double number;
+    const Columns *columns = &reader->columns;
+    int first = columns->time - (columns->redop >= 0) - (columns->root >= 0); // these may be blank
+    if (words->count <= columns->time) return words->count >= first;
+    for (int i = first; i <= columns->time; i++)
+        if (strchr(words->items[i], ':') && !is_number(words->items[i], &number)) return true;
+    return false;
+}
+
+static bool row_goes_on(const Reader *reader, const Words *words) {
+    double number;
+    int missing = reader->columns.count - reader->columns.time;
+    int halved = missing - (reader->columns.second >= 0 ? reader->columns.second_columns : 0);
+    if (!reader->begun_bytes || (words->count != missing && words->count != halved)) return false;
+    for (int i = 0; i < words->count; i++)
+        if (!is_number(words->items[i], &number) && strcmp(words->items[i], "N/A") != 0) return false;
+    return true;
+}
+
+static void finish_row(Reader *reader, const Words *words) {
+    double microseconds = 0;
+    int second = reader->columns.second - reader->columns.time;
+    Where where = {reader->log->path, reader->begun_line};
+    bool good = is_number(words->items[0], &microseconds) ||
+                (second > 0 && second < words->count && is_number(words->items[second], &microseconds));
+    if (good)
+        add_row(reader, where, reader->begun_bytes, microseconds);
+    else
+        problem_add(reader->problems, where, "\"%s\" is no time in microseconds", words->items[0]);
+    reader->begun_bytes = 0;
+}
+
+static void row_is_broken(Reader *reader) {
+    if (!reader->begun_bytes) return;
+    problem_add(reader->problems, (Where){reader->log->path, reader->begun_line},
+                "the row of size %.0f breaks off before its times", reader->begun_bytes);
+    reader->begun_bytes = 0;
+}
+
 static void read_row(Reader *reader, Where where, const Words *words) {
     int at, second;
     double bytes, microseconds = 0;
+    row_is_broken(reader);
     if (!reader->columns.count) {
         problem_add(reader->problems, where, "a row of figures before any header says what they are");
         problem_hint(reader->problems, "keep nccl-tests' line \"# size count type redop root time algbw busbw …\"");
@@ -187,6 +233,11 @@ static void read_row(Reader *reader, Where where, const Words *words) {
     }
     if (!is_number(words->items[0], &bytes) || bytes == 0) {
         reader->log->zero_rows++;
+        return;
+    }
+    if (row_begins(reader, words)) {
+        reader->begun_bytes = bytes;
+        reader->begun_line = where.line;
         return;
     }
     if (!place_times(&reader->columns, words->count, &at, &second)) {
@@ -203,11 +254,37 @@ static void read_row(Reader *reader, Where where, const Words *words) {
     add_row(reader, where, bytes, microseconds);
 }
 
+// The first to say it counts; a second operation with figures of its own belongs into a file of its own.
+static void read_operation(Reader *reader, Where where, const char *name) {
+    NcclLog *log = reader->log;
+    CollectiveOp first, second;
+    bool same = !*log->op || strcmp(log->op, name) == 0 ||
+                (nccl_op_from_name(log->op, &first) && nccl_op_from_name(name, &second) && first == second);
+    if (same || reader->rows.count == 0) {
+        log->op = name;
+        return;
+    }
+    problem_add(reader->problems, where, "here begins a table of %.40s, and the one above is of %.40s", name, log->op);
+    problem_hint(reader->problems, "keep one operation in a log: split the file at this line");
+}
+
+// "NCCL version 2.20.5+cuda12.4" of NCCL_DEBUG, "nccl-library=22005" of nccl-tests.
+static void read_version(NcclLog *log, const char *line) {
+    const char *printed = strstr(line, "NCCL version "), *library = strstr(line, "nccl-library=");
+    int part[3] = {0};
+    if (log->nccl_version) return;
+    if (printed && sscanf(printed, "NCCL version %2d.%2d.%2d", &part[0], &part[1], &part[2]) >= 2 && part[0] == 2)
+        log->nccl_version = part[0] * 10000 + part[1] * 100 + part[2];
+    int number = library ? atoi(library + strlen("nccl-library=")) : 0;
+    if (number >= 20000 && number < 30000) log->nccl_version = number;
+}
+
 // "# op: all_reduce", "# env: …", "# nThread 1 nGpus 8 …", "# Collective test starting: all_reduce_perf".
-static void read_remark(Reader *reader, const char *line, const Words *words) {
+static void read_remark(Reader *reader, Where where, const char *line, const Words *words) {
     Columns columns;
     NcclLog *log = reader->log;
     if (read_columns(words, &columns)) {
+        row_is_broken(reader);
         reader->columns = columns;
         return;
     }
@@ -217,22 +294,47 @@ static void read_remark(Reader *reader, const char *line, const Words *words) {
         if (strcmp(words->items[i], "threads") == 0 && i > 0 && is_whole(words->items[i - 1]))
             log->threads_per_process = atoi(words->items[i - 1]); // "8 threads x 1 GPU"
         if (strcmp(words->items[i], "nGpus") == 0) log->gpus_per_process = atoi(words->items[i + 1]);
-        if (strcmp(words->items[i], "op:") == 0 && i == 1) log->op = words->items[i + 1];
-        if (starting && strcmp(words->items[i], "starting:") == 0) log->op = words->items[i + 1];
+        bool operation =
+            (strcmp(words->items[i], "op:") == 0 && i == 1) || (starting && strcmp(words->items[i], "starting:") == 0);
+        if (operation) read_operation(reader, where, words->items[i + 1]);
         if (strcmp(words->items[i], "env:") == 0 && i == 1 && gpus_per_process_in(line))
             log->gpus_per_process = gpus_per_process_in(line);
     }
 }
 
-// mpirun and srun may put "[1,0]<stdout>:" or "0: " before every line.
+// ---- What launchers and log collectors put before every line.
+static const char *after_spaces(const char *text) { return text + strspn(text, " \t"); }
+
+static bool is_stamp(const char *text, size_t bytes) { // of a date or a time of day
+    bool digits = bytes >= 8 && isdigit((unsigned char)text[0]) && isdigit((unsigned char)text[1]);
+    return digits && (text[4] == '-' || text[4] == '/' || text[2] == ':') &&
+           strspn(text, "0123456789-/:.,+TZ") >= bytes;
+}
+
+// Behind one such thing, or NULL: "[1,0]<stdout>:" of mpirun, "0: " of srun, "[0] " of MPICH, "node7: " of pdsh,
+// "[pod/a/b] " of kubectl, dates and times, "stdout F " of containers.
+static const char *after_one(const char *start) {
+    size_t word = strcspn(start, " \t");
+    const char *tag = strstr(start, "<stdout>:"), *bracket = start[0] == '[' ? strchr(start, ']') : NULL;
+    if (start[0] == '[' && tag) return tag + strlen("<stdout>:");
+    if (bracket && (bracket[1] == ' ' || bracket[1] == '\t')) return bracket + 1;
+    if (word > 1 && start[word - 1] == ':' && start[word] && start[0] != '#') return start + word;
+    if (is_stamp(start, word)) return start + word;
+    if (begins(start, "stdout F ") || begins(start, "stderr F ")) return start + strlen("stdout F");
+    return NULL;
+}
+
+// A line is taken without them where a header or a row stands behind.
 static const char *after_launcher(const char *line) {
-    const char *start = line + strspn(line, " \t");
-    if (start[0] == '[') {
-        const char *end = strstr(start, "<stdout>:");
-        return end ? end + strlen("<stdout>:") : line;
+    const char *rest = after_spaces(line);
+    for (int i = 0; i < 5; i++) {
+        const char *next = after_one(rest);
+        if (!next) break;
+        rest = after_spaces(next);
     }
-    size_t digits = strspn(start, "0123456789");
-    return digits > 0 && start[digits] == ':' && start[digits + 1] == ' ' ? start + digits + 2 : line;
+    bool ours = rest[0] == '#' || rest[0] == '\0' || rest[strspn(rest, "0123456789")] == ' ' ||
+                rest[strspn(rest, "0123456789")] == '\t' || rest[strspn(rest, "0123456789")] == '.';
+    return ours ? rest : line;
 }
 
 static void read_text(Reader *reader, const char *text) {
@@ -243,13 +345,17 @@ static void read_text(Reader *reader, const char *text) {
         char *copy = arena_alloc(reader->arena, bytes + 1);
         memcpy(copy, line, bytes);
         const char *start = after_launcher(copy);
+        read_version(reader->log, copy);
         Words words = split(reader->arena, start, strlen(start));
         if (words.count > 0 && words.items[0][0] == '#')
-            read_remark(reader, start, &words);
+            read_remark(reader, where, start, &words);
+        else if (row_goes_on(reader, &words))
+            finish_row(reader, &words);
         else if (words.count > 3 && is_whole(words.items[0]) && is_whole(words.items[1]))
             read_row(reader, where, &words);
         line += bytes + (line[bytes] == '\n');
     }
+    row_is_broken(reader);
 }
 
 // ---- JSON (nccl-tests -J): "results" with size and, in each half, the time in microseconds.
@@ -287,11 +393,32 @@ static const char *name_of(Arena *arena, const char *path) {
     return name;
 }
 
+static bool is_plain(const char *path, const char *text, size_t bytes, Problems *problems) {
+    static const struct {
+        const char *start, *what;
+    } others[] = {{"\xff\xfe", "in UTF-16, as PowerShell writes it"},
+                  {"\xfe\xff", "in UTF-16"},
+                  {"\x1f\x8b", "compressed (gzip)"},
+                  {"\x28\xb5\x2f\xfd", "compressed (zstd)"},
+                  {"PK\x03\x04", "a zip archive"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t length = strlen(others[i].start);
+        if (bytes < length || memcmp(text, others[i].start, length) != 0) continue;
+        problem_add(problems, (Where){path, 1}, "the file is %s; plain text is expected", others[i].what);
+        return false;
+    }
+    return true;
+}
+
 const NcclLog *nccl_log_read_text(Arena *arena, const char *path, const char *text, size_t bytes, Problems *problems) {
     int before = problem_count(problems);
     NcclLog *log = ARENA_NEW(arena, NcclLog);
     *log = (NcclLog){.path = path, .name = name_of(arena, path), .op = ""};
     Reader reader = {.arena = arena, .problems = problems, .log = log};
+    if (!is_plain(path, text, bytes, problems)) return NULL;
+    size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // of UTF-8
+    text += mark;
+    bytes -= mark;
     if (text[strspn(text, " \t\r\n")] == '{')
         read_json(&reader, text, bytes);
     else

@@ -22,6 +22,7 @@ typedef struct NcclLog {
     int row_count, zero_rows; // rows of size 0 are counted and left out
     int gpus_per_process;     // nccl-tests' -g when the log tells; 0 unknown
     int threads_per_process;  // nccl-tests' -t; 0 unknown
+    int nccl_version;         // as 22005; 0 unknown
 } NcclLog;
 
 // NULL after adding problems, each with file and line.

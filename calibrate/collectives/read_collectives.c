@@ -19,6 +19,21 @@ bool spans_nodes(const DescribedCluster *cluster) {
            network_node_of(network, cluster->ranks[cluster->rank_count - 1]);
 }
 
+// A description whose assumptions are other ones: without those that begin so, and with one more (or NULL).
+static DescribedCluster *assume_otherwise(Arena *arena, const DescribedCluster *described, const char *without,
+                                          const char *more) {
+    DescribedCluster *other = ARENA_NEW(arena, DescribedCluster);
+    const char **kept = ARENA_ARRAY(arena, const char *, described->assumption_count + 1);
+    *other = *described;
+    other->assumption_count = 0;
+    for (int i = 0; i < described->assumption_count; i++)
+        if (strncmp(described->assumptions[i], without, strlen(without)) != 0)
+            kept[other->assumption_count++] = described->assumptions[i];
+    if (more) kept[other->assumption_count++] = more;
+    other->assumptions = kept;
+    return other;
+}
+
 // nccl-tests' README runs one node with -g GPUs, several with mpirun and a process per GPU: so it is taken where
 // neither log nor description says.
 static int launched_together(Arena *arena, const NcclLog *log, const DescribedCluster **cluster) {
@@ -26,13 +41,15 @@ static int launched_together(Arena *arena, const NcclLog *log, const DescribedCl
     if (log->gpus_per_process) return log->gpus_per_process;
     if (described->gpus_per_process) return described->gpus_per_process;
     if (log->threads_per_process > 1 || spans_nodes(described) || described->ranks_per_gpu > 1) return 1;
-    DescribedCluster *more = ARENA_NEW(arena, DescribedCluster);
-    *more = *described;
-    more->assumptions = ARENA_ARRAY(arena, const char *, described->assumption_count + 1);
-    for (int i = 0; i < described->assumption_count; i++) more->assumptions[i] = described->assumptions[i];
-    more->assumptions[more->assumption_count++] = "launch not stated: one process for all GPUs of the node";
-    *cluster = more;
+    *cluster = assume_otherwise(arena, described, "launch", "launch not stated: one process for all GPUs of the node");
     return described->rank_count;
+}
+
+// What the description leaves open the log may say.
+static int version_of(Arena *arena, const NcclLog *log, const DescribedCluster **cluster) {
+    if ((*cluster)->nccl_version || !log->nccl_version) return (*cluster)->nccl_version;
+    *cluster = assume_otherwise(arena, *cluster, "nccl_version", NULL);
+    return log->nccl_version;
 }
 
 // Empty lists choose all.
@@ -80,6 +97,7 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         return;
     }
     if (!is_chosen(options, op, cluster->family)) return;
+    int version = version_of(arena, log, &cluster), together = launched_together(arena, log, &cluster);
     CollectiveRequest request = {.op = op,
                                  .backend = BACKEND_NCCL,
                                  .ranks = cluster->ranks,
@@ -88,11 +106,11 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
                                  .protocol = cluster->protocol,
                                  .shift = op == COLLECTIVE_SEND_RECV,
                                  .ranks_per_gpu = cluster->ranks_per_gpu,
-                                 .nccl_version = cluster->nccl_version,
+                                 .nccl_version = version,
                                  .threads_per_process = log->threads_per_process < cluster->rank_count
                                                             ? log->threads_per_process
                                                             : cluster->rank_count,
-                                 .gpus_per_process = launched_together(arena, log, &cluster)};
+                                 .gpus_per_process = together};
     MeasuredCollective measured = {
         .log = log,
         .cluster = cluster,

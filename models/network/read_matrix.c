@@ -1,5 +1,6 @@
-// nvidia-smi topo -m as people paste it: with or without affinity columns, legends before or after, colours, old codes
-// (SOC), NICs by number or by name, rows of NICs left out.
+// nvidia-smi topo -m as people paste it: with or without affinity columns, legends before or after, colours (whole, or
+// what a web page leaves of them), old codes (SOC), NICs by number or by name, rows of NICs left out, a host's name
+// before each line. Other programs' matrices are refused by name.
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,16 +32,35 @@ typedef struct Reading {
 
 static Where here(const Reading *reading) { return (Where){reading->file, reading->line}; }
 
-// ---- Words of a line: escapes that colour go, and control characters count as spaces.
+// ---- Words of a line. Escapes that colour go, and control characters and unbreakable spaces count as spaces.
+// The bytes of an escape, 0 where there is none: ESC [ … letter, ESC ( B; and without the ESC, which pages and mails
+// lose or write as ^[, a colour alone: [4m.
+static size_t escape_bytes(const char *text) {
+    size_t start = text[0] == 0x1b ? 1 : strncmp(text, "^[", 2) == 0 ? 2 : 0;
+    const char *c = text + start;
+    if (start && *c && strchr("()*+", *c)) return start + (c[1] ? 2 : 1);
+    if (*c != '[') return text[0] == 0x1b;
+    c++;
+    size_t digits = strspn(c, "0123456789;");
+    if (c[digits] == 'm') return (size_t)(c - text) + digits + 1;
+    if (text[0] != 0x1b) return 0;
+    while (*c && !(*c >= '@' && *c <= '~')) c++;
+    return (size_t)(c - text) + (*c != '\0');
+}
+
 static void drop_escapes(char *text) {
     char *out = text;
-    for (const char *c = text; *c; c++) {
-        if (*c == 0x1b && c[1] == '[') {
+    for (const char *c = text; *c;) {
+        size_t escape = escape_bytes(c);
+        bool unbreakable = (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] == 0xa0;
+        if (escape > 0) {
+            c += escape;
+        } else if (unbreakable) {
+            *out++ = ' ';
             c += 2;
-            while (*c && !(*c >= '@' && *c <= '~')) c++;
-            if (!*c) break;
         } else {
             *out++ = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
+            c++;
         }
     }
     *out = '\0';
@@ -172,6 +192,36 @@ static void read_row(Reading *reading, int row, const Line *line) {
     reading->numa[row] = numa < 1024 ? (int)numa : -1;
 }
 
+// pdsh and the like put "node7: " before every line; a legend's "NIC3: mlx5_3" stays.
+static void drop_host(const Reading *reading, Line *line) {
+    if (line->count == 0 || numbered(line->words[0], "NIC")) return;
+    size_t length = strlen(line->words[0]);
+    if (length < 2 || line->words[0][length - 1] != ':') return;
+    bool names = line->count > 1 && (is_gpu(line->words[1]) || column_named(reading, line->words[1]) >= 0);
+    if (!names && line->count > 1) return;
+    line->count--;
+    memmove(line->words, line->words + 1, (size_t)line->count * sizeof *line->words);
+}
+
+// Matrices of other programs, or of other questions to this one, by words that only they have.
+static bool is_of_another(Reading *reading, const char *text) {
+    static const struct {
+        const char *word, *whose, *remedy;
+    } others[] = {
+        {"ROCm System Management", "rocm-smi", "AMD's GPUs are not in the catalogue"},
+        {"XGMI", "rocm-smi or amd-smi", "AMD's GPUs are not in the catalogue"},
+        {"CNS  = Chipset not supported", "nvidia-smi topo -p2p", "nvidia-smi topo -m prints how GPUs are joined"},
+        {"Xe Link", "xpu-smi", "Intel's GPUs are not in the catalogue"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!strstr(text, others[i].word)) continue;
+        problem_add(reading->problems, here(reading), "this is of %s, not of nvidia-smi topo -m", others[i].whose);
+        problem_hint(reading->problems, "%s", others[i].remedy);
+        return true;
+    }
+    return false;
+}
+
 // "NIC3: mlx5_3" in the NIC legend.
 static void read_legend(Reading *reading, const Line *line) {
     if (line->count != 2) return;
@@ -191,6 +241,7 @@ static void read_line(Reading *reading, char *text) {
             problem_add(reading->problems, here(reading), "this line has more than %d words", WORDS_MOST);
         return;
     }
+    drop_host(reading, &line);
     if (line.count == 0) {
         for (int i = 0; i < reading->part_count; i++) reading->table_over |= reading->row_line[i] > 0;
         return;
@@ -258,13 +309,16 @@ const NodeInterior *interior_from_matrix(Arena *arena, const char *name, const c
     int before = problem_count(problems);
     *reading = (Reading){.arena = arena, .problems = problems, .file = name, .numa_word = -1};
     for (int g = 0; g < NODE_GPU_LIMIT; g++) reading->numa[g] = -1;
-    for (const char *at = text; *at;) {
+    bool other = false;
+    for (const char *at = text + strspn(text, "\xef\xbb\xbf"); *at && !other;) {
         size_t length = strcspn(at, "\n");
         reading->line++;
-        read_line(reading, arena_printf(scratch, "%.*s", (int)(length < 65536 ? length : 65536), at));
+        char *line = arena_printf(scratch, "%.*s", (int)(length < 65536 ? length : 65536), at);
+        other = is_of_another(reading, line);
+        if (!other) read_line(reading, line);
         at += length + (at[length] == '\n');
     }
-    check_rows(reading);
+    if (!other) check_rows(reading);
     if (problem_count(problems) == before) check_sides(reading);
     const NodeInterior *interior = problem_count(problems) == before ? interior_of(reading) : NULL;
     arena_close(scratch);
@@ -273,6 +327,12 @@ const NodeInterior *interior_from_matrix(Arena *arena, const char *name, const c
 
 const NodeInterior *interior_from_text(Arena *arena, const char *name, const char *text, size_t bytes,
                                        Problems *problems) {
+    bool wide = bytes > 1 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+    if (wide) {
+        problem_add(problems, (Where){name, 1}, "the file is UTF-16, as PowerShell writes it");
+        problem_hint(problems, "save it as UTF-8: nvidia-smi topo -m | Out-File -Encoding utf8 FILE");
+        return NULL;
+    }
     bool xml = text[strspn(text, " \t\r\n\xef\xbb\xbf")] == '<';
     return xml ? interior_from_xml(arena, name, text, bytes, problems)
                : interior_from_matrix(arena, name, text, problems);
