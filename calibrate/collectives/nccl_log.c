@@ -185,7 +185,8 @@ static void add_row(Reader *reader, Where where, double bytes, double microsecon
 static bool row_begins(const Reader *reader, const Words *words) {
     double number;
     const Columns *columns = &reader->columns;
-    int first = columns->time - (columns->redop >= 0) - (columns->root >= 0); // these may be blank
+    int blank = (columns->redop >= 0) + (columns->root >= 0); // at most
+    int first = columns->time > blank ? columns->time - blank : 1;
     if (words->count <= columns->time) return words->count >= first;
     for (int i = first; i <= columns->time; i++)
         if (strchr(words->items[i], ':') && !is_number(words->items[i], &number)) return true;
