@@ -56,13 +56,20 @@ static bool of_one_kind(const PredictedRun *a, const PredictedRun *b) {
            first->model->hidden == second->model->hidden && first->model->image_size == second->model->image_size;
 }
 
-static int gpus_of(const PredictedRun *run) { return run->run->cluster->groups[0].gpus; }
+// A pilot is the run on the fewest GPUs; of several that with the fewest pipeline stages, then with the least tensor
+// parallelism, then the first.
+static int compare_scale(const PredictedRun *a, const PredictedRun *b) {
+    const Layout *first = &a->run->training.layout, *second = &b->run->training.layout;
+    int gpus = a->run->cluster->groups[0].gpus - b->run->cluster->groups[0].gpus;
+    if (gpus != 0) return gpus;
+    return first->pp != second->pp ? first->pp - second->pp : first->tp - second->tp;
+}
 
-static int smallest_of_kind(const PredictedRun *runs, int count, int row) { // the first of several
+static int smallest_of_kind(const PredictedRun *runs, int count, int row) {
     int smallest = row;
     for (int i = 0; i < count; i++) {
         if (!of_one_kind(&runs[i], &runs[row])) continue;
-        int more = gpus_of(&runs[i]) - gpus_of(&runs[smallest]);
+        int more = compare_scale(&runs[i], &runs[smallest]);
         if (more < 0 || (more == 0 && i < smallest)) smallest = i;
     }
     return smallest;

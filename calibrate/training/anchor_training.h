@@ -11,7 +11,7 @@ Anchor step_of(const PredictedRun *run); // one that is predicted
 double *anchor_on(Arena *arena, PredictedRun *runs, int count, const Anchors *anchors);
 
 // The same with anchors from among the runs: of each family, GPU, precision, software, model and micro-batch the run on
-// the fewest GPUs, which is then skipped. Families say nothing of each other.
+// the fewest GPUs and in the simplest layout, which is then skipped. Families say nothing of each other.
 double *anchor_within(Arena *arena, PredictedRun *runs, int count);
 
 // From files with the columns of calibrate/measurements/training/README.md; problems for a run that cannot be one.
