@@ -93,6 +93,27 @@ TEST(three_pairs_of_parts_agree_with_the_law_within_six_percent) {
     arena_close(arena);
 }
 
+// Draw above idle goes by the SMs at work: a part with fewer of them has as much left for each as the whole die has at
+// `limit`. Rates of the same die: clock in training times SMs' clock.
+TEST(clocks_of_cards_follow_from_their_sxm_parts) {
+    static const struct {
+        const char *card, *sxm;
+    } pairs[] = {{"A100-PCIE-40GB", "A100-SXM4-40GB"},
+                 {"A100-PCIE-80GB", "A100-SXM4-80GB"},
+                 {"A30", "A100-SXM4-40GB"},
+                 {"H100-PCIE-80GB", "H100"}};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const Gpu *card = gpu_called(arena, pairs[i].card), *sxm = gpu_called(arena, pairs[i].sxm);
+        bool whole = card->sm_count == sxm->sm_count; // then its idle draw is that die's
+        double idle = whole ? sxm->idle_watts : card->idle_watts;
+        double limit = sxm->idle_watts + (card->power_watts - idle) * sxm->sm_count / card->sm_count;
+        double clock = gpu_clock_share(sxm, limit) * sxm->training_clock * sxm->tensor_hz / card->tensor_hz;
+        EXPECT_NEAR(card->training_clock, clock, 0.01);
+    }
+    arena_close(arena);
+}
+
 TEST(work_per_joule_rises_under_a_limit) {
     Arena *arena = arena_open();
     const Gpu *gpu = gpu_called(arena, "H100");
