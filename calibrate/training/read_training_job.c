@@ -157,6 +157,24 @@ void read_model(Row *row) {
 // Ranks are 8 to 64: what adapters cost hardly depends on them.
 #define USUAL_LORA_RANK 16
 
+static bool tells_version(const Row *row) {
+    return strpbrk(row->text[SOFTWARE], "0123456789") || strpbrk(row->text[FRAMEWORK_NAME], "0123456789");
+}
+
+// Steps of images and short texts leave little time to prepare the next batch and to issue its kernels, and
+// publications say little of who does so. MLPerf's submissions are tuned and described; decoders' steps are long.
+#define GPUS_OF_A_BUSY_HOST 4
+static void assume_host(Row *row, bool causal, bool mlperf) {
+    if (causal || mlperf) return;
+    if (!tells_version(row)) assume(row, ASSUMED_VERSION);
+    int used = row->gpu_count < row->gpus_per_node ? row->gpu_count : row->gpus_per_node;
+    if (used >= GPUS_OF_A_BUSY_HOST && !says(row, NOTES, "synthetic")) assume(row, ASSUMED_HOST);
+}
+
+static bool unlike_classifiers(const Row *row) {
+    return says(row, MODEL_TYPE, "cnn_") || says(row, MODEL_TYPE, "diffusion");
+}
+
 void read_software(Row *row) {
     TrainingSpec *training = &row->run->training;
     if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) training->lora_rank = USUAL_LORA_RANK;
@@ -174,6 +192,8 @@ void read_software(Row *row) {
     training->lora_everywhere = software->lora_everywhere;
     if (says(row, NOTES, "cpu_offload=1")) training->offload_optimizer = training->offload_parameters = OFFLOAD_HOST;
     assume(row, software->word[0] ? ASSUMED_SOFTWARE : ASSUMED_FRAMEWORK);
+    assume_host(row, causal, mlperf);
+    if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
     bool cnn = training->model->kind == MODEL_CNN;
     training->framework = cnn && software->tuned_images ? FRAMEWORK_TUNED : software->framework;
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;
