@@ -52,6 +52,7 @@ TEST(pages_of_the_manual_show_what_the_program_prints) {
     } pages[] = {{"docs/plan.md", 1},
                  {"docs/plan-llama-70b.md", 1},
                  {"docs/plan-gpt3-175b.md", 1},
-                 {"docs/plan-resnet-50.md", 2}};
+                 {"docs/plan-resnet-50.md", 2},
+                 {"docs/models.md", 3}};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) EXPECT(check_page(pages[i].page) >= pages[i].least);
 }

@@ -95,6 +95,17 @@ TEST(a_throughput_too_small_for_one_epoch_is_that_of_one_gpu) {
     }
 }
 
+// Eight replicas of 16 cannot have been trained in micro-batches of 32, whatever a configuration says.
+TEST(a_logged_global_batch_overrules_a_larger_micro_batch) {
+    Reading r =
+        read_text(COLUMNS "a,f,ResNet-50,cnn,,,,,,V100-SXM2-16GB,8,1,8,NGC MXNet,1,1,8,0,32,128,fp16,none,1,\n");
+    EXPECT(r.runs.items[0].skipped == NULL);
+    EXPECT_NEAR(r.runs.items[0].training.micro_batch, 16, 0);
+    EXPECT(r.runs.items[0].assumed & (1u << ASSUMED_MICRO_BATCH));
+    EXPECT(r.runs.items[0].assumed & (1u << ASSUMED_HOST));
+    arena_close(r.arena);
+}
+
 TEST(rows_that_cannot_be_predicted_say_why) {
     static const struct {
         const char *row, *reason;
@@ -103,6 +114,8 @@ TEST(rows_that_cannot_be_predicted_say_why) {
         {"a,f,GPT,decoder,24,,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "hidden is not published"},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,V100,1,1,1,x,1,1,1,0,2,2,bf16,none,1,", "has no bf16 units"},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,,,fp16,none,1,", "the batch is not published"},
+        {"a,f,GNMT,rnn_seq2seq,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "how long the sentences"},
+        {"a,f,V-Net,cnn_seg,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "the size of its volumes"},
         {"a,f,Net,gnn,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "models of type \"gnn\""},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,fast,", "iter_time_s is \"fast\""},
         {"a,f,GPT,decoder,24.5,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "expected a whole number"},
@@ -114,7 +127,7 @@ TEST(rows_that_cannot_be_predicted_say_why) {
         Reading r = read_text(text);
         EXPECT_INT(r.runs.count, 1);
         EXPECT_CONTAINS(r.runs.items[0].skipped, rows[i].reason);
-        if (i >= 5) { // a cell that cannot be read is the file's mistake too
+        if (i >= 7) { // a cell that cannot be read is the file's mistake too
             EXPECT_INT(problem_count(r.problems), 1);
             EXPECT_INT(problem_at(r.problems, 0)->where.line, 2);
         }

@@ -126,11 +126,23 @@ static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
 
 // ---- What the simulator does not model yet.
 
+// Kinds of which every row leaves out what sets its speed, or runs what no other row could tell of.
+typedef struct UnsaidKind {
+    const char *type, *reason;
+} UnsaidKind;
+static const UnsaidKind unsaid[] = {
+    {"rnn_seq2seq", "how long the sentences of a batch are, and with padding, is not published"},
+    {"cnn_asr", "how long the recordings of a batch are, and with padding, is not published"},
+    {"tts", "lengths are not published, or convolutions along time run kernels that are not modelled"},
+};
+
 static void refuse_kinds(Row *row) {
     static const char *const kinds[] = {"decoder",   "encoder", "cnn", "cnn_seg", "cnn_det",
                                         "diffusion", "vit",     "moe", ""};
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
+        if (says(row, MODEL_TYPE, unsaid[i].type)) skip(row, "%s", unsaid[i].reason);
     if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
     if (says(row, NOTES, "cpu_offload=True")) skip(row, "offloading is not modelled yet");
 }

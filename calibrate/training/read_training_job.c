@@ -47,6 +47,20 @@ static void refuse_unsaid(Row *row) {
             skip(row, "%s: %s", row->text[MODEL], unsaid[i].what);
 }
 
+// TensorFlow pads all images of COCO to one size, 832 x 1344: as many pixels as 907 x 1233 of the library's 3:4.
+typedef struct OwnSize {
+    const char *framework, *model;
+    int image_size;
+} OwnSize;
+static const OwnSize own_sizes[] = {{"tensorflow", "mask r-cnn", 907}};
+
+static int usual_size(const Row *row, const Model *model) {
+    for (size_t i = 0; i < sizeof own_sizes / sizeof *own_sizes; i++)
+        if (says(row, FRAMEWORK_NAME, own_sizes[i].framework) && says(row, MODEL, own_sizes[i].model))
+            return own_sizes[i].image_size;
+    return model->image_size;
+}
+
 static const Model *image_model_of(Row *row) {
     refuse_unsaid(row);
     if (row->run->skipped) return NULL;
@@ -57,7 +71,7 @@ static const Model *image_model_of(Row *row) {
         return NULL;
     }
     if (!stated(row, IMAGE_SIZE)) assume(row, ASSUMED_IMAGE_SIZE);
-    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : model->image_size;
+    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : usual_size(row, model);
     if (size < least_image_size(model)) {
         skip(row, "images of %d pixels are too small for %s", size, model->name);
         return NULL;
@@ -341,6 +355,11 @@ void read_batch(Row *row) {
     if (training->global_batch == 0) {
         skip(row, "the batch is not published");
         return;
+    }
+    double each = training->global_batch / dp; // as logged; a configuration that says more is another machine's
+    if (layout->tp == 1 && layout->pp == 1 && dp > 1 && each < training->micro_batch) {
+        training->micro_batch = each;
+        assume(row, ASSUMED_MICRO_BATCH);
     }
     row->run->micro_batch_open = training->micro_batch == 0;
     if (row->run->micro_batch_open) assume(row, ASSUMED_MICRO_BATCH);

@@ -71,6 +71,15 @@ static const char *human(double value, QuantityKind kind, char text[32]) {
 
 // ---- lockstep model
 
+static void print_image_shape(const Model *model) {
+    int size = model->image_size;
+    if (model->dimensions == 3)
+        printf("%d blocks, volumes %d wide", model->block_count, size);
+    else
+        printf("%d blocks, %d x %d pixels", model->block_count, size, size);
+    if (model->classes > 1) printf(", %d classes", model->classes);
+}
+
 static void print_shape(const Model *model) {
     if (model->patch)
         printf("%d layers, hidden %d, %d heads, %d x %d pixels in patches of %d, %d classes", model->layers,
@@ -78,11 +87,8 @@ static void print_shape(const Model *model) {
     else if (model->kind == MODEL_TRANSFORMER)
         printf("%d layers, hidden %d, %d heads, vocabulary %d", model->layers, model->hidden, model->heads,
                model->vocab);
-    else if (model->kind == MODEL_CNN && model->dimensions == 3)
-        printf("%d blocks, volumes %d wide, %d classes", model->block_count, model->image_size, model->classes);
     else if (model->kind == MODEL_CNN)
-        printf("%d blocks, %d x %d pixels, %d classes", model->block_count, model->image_size, model->image_size,
-               model->classes);
+        print_image_shape(model);
     else
         printf("%d linear layers, %d inputs", model->block_count, model->widths[0]);
 }
@@ -102,7 +108,7 @@ static int list_models(Arena *arena, bool as_json, Problems *problems) {
         if (as_json) {
             write_model(&json, model);
         } else {
-            printf("%-20s  %9s  ", model->name, human(model_parameters(model), QUANTITY_COUNT, text));
+            printf("%-26s  %9s  ", model->name, human(model_parameters(model), QUANTITY_COUNT, text));
             print_shape(model);
             printf("\n");
         }

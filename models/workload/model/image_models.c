@@ -106,8 +106,11 @@ static const Unusual unusual[] = {
     {"retinanet-resnext-50-32x4d", 264, 0},
     {"faster-rcnn-resnet-50", 91, 0},
     {"mask-rcnn-resnet-50", 91, 0},
-    {"stable-diffusion-1.5", 4, 0},
-    {"stable-diffusion-2", 4, 0},
+    {"stable-diffusion-1.5", 1, 0},
+    {"stable-diffusion-2", 1, 0},
+    {"clip-vit-base-patch32", 1, 0},
+    {"clip-vit-base-patch16", 1, 0},
+    {"clip-vit-large-patch14", 1, 0},
 };
 
 static Unusual unusual_of(const char *name) {
