@@ -17,6 +17,8 @@ typedef struct Fake {
     const char *fails_at; // operations
     const char *crashes_at;
     const char *hangs_at;
+    const char *loses_at; // fails, and so does all that comes after it in the same process
+    bool is_lost, never_opens;
     const char *operation;
     int open_prepared; // prepared and not finished
 } Fake;
@@ -26,7 +28,8 @@ static bool is_at(const Fake *fake, const char *operation) {
 }
 
 static BenchStatus fake_open(void *device, BenchMachine *machine, BenchFault *fault) {
-    (void)device, (void)fault;
+    (void)fault;
+    if (((Fake *)device)->never_opens) sleep(60);
     *machine = bench_supposed_machine();
     return BENCH_DONE;
 }
@@ -36,6 +39,8 @@ static BenchStatus fake_prepare(void *device, const BenchCase *of, int *sets, Be
     fake->operation = of->operation;
     fake->open_prepared++;
     if (fake->sets > 0) *sets = fake->sets;
+    fake->is_lost |= is_at(fake, fake->loses_at);
+    if (fake->is_lost) return bench_fail(fault, "fake.cu", 34, "cudaFake: an illegal memory access");
     if (is_at(fake, fake->fails_at)) return bench_fail(fault, "fake.cu", 12, "cudaFake: no such thing");
     return BENCH_DONE;
 }
@@ -87,8 +92,11 @@ static double fake_seconds(void *device) {
     return fake->now += 1e-9;
 }
 
-static const BenchLayer fake_layer = {fake_open,    fake_close, fake_prepare, fake_begin,  fake_launch,  fake_record,
-                                      fake_elapsed, fake_wait,  fake_check,   fake_finish, fake_sensors, fake_seconds};
+static bool fake_is_lost(void *device) { return ((Fake *)device)->is_lost; }
+
+static const BenchLayer fake_layer = {fake_open,    fake_close,   fake_prepare, fake_begin, fake_launch,
+                                      fake_record,  fake_elapsed, fake_wait,    fake_check, fake_finish,
+                                      fake_sensors, fake_seconds, fake_is_lost};
 
 static const BenchRules rules = {
     .seconds = 0.1, .sample_seconds = 1e-3, .warm_up_seconds = 0.01, .least_samples = 5, .most_samples = 64};
@@ -264,6 +272,31 @@ TEST(a_case_that_fails_costs_itself_only) {
     EXPECT_INT(rows.measured, planned - rows.failed);
     EXPECT_TEXT(rows.failed_text[0], "fake.cu:12: cudaFake: no such thing");
     arena_close(arena);
+}
+
+TEST(a_device_that_is_lost_is_opened_anew_and_the_next_case_is_not_to_blame) {
+    Arena *arena = arena_open();
+    Fake fake = {.each = 1e-4, .loses_at = "row_sum"};
+    BenchTally tally;
+    int planned;
+    Rows rows = run_fake(arena, &fake, "kernels", 100, &tally, &planned);
+    EXPECT_INT(rows.all, planned);
+    EXPECT_INT(rows.failed, 3); // row_sum itself
+    EXPECT_INT(rows.measured, planned - 3);
+    EXPECT_CONTAINS(rows.failed_text[0], "an illegal memory access");
+    arena_close(arena);
+}
+
+TEST(a_driver_that_does_not_answer_is_not_waited_for) {
+    Fake fake = {.never_opens = true};
+    BenchSettings settings = {.grace_seconds = 0.2};
+    BenchMachine machine;
+    BenchFault fault;
+    EXPECT_INT(bench_probe(&fake_layer, &fake, &settings, &machine, &fault), BENCH_FAILED);
+    EXPECT_CONTAINS(fault.text, "did not answer");
+    fake.never_opens = false;
+    EXPECT_INT(bench_probe(&fake_layer, &fake, &settings, &machine, &fault), BENCH_DONE);
+    EXPECT_INT(machine.capability, 90);
 }
 
 TEST(a_process_that_dies_costs_one_case_and_another_goes_on_after_it) {

@@ -445,3 +445,18 @@ TEST(the_training_script_knows_its_models_without_pytorch) {
     EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py", output, sizeof output), 1);
     EXPECT_CONTAINS(output, "error: this needs PyTorch");
 }
+
+// Every way through it, with PyTorch made up: the rows' header, cases that run out of memory, diverge or hang, and a
+// budget that nothing fits. What the script finds wrong it prints.
+TEST(the_training_script_writes_what_it_has_whatever_its_cases_do) {
+    char output[8192], folder[] = "/tmp/lockstep-steps-XXXXXX", command[256];
+    if (test_shell("command -v python3", output, sizeof output) != 0) return;
+    EXPECT(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "python3 -B tests/data/fake_training.py %s calibrate/measurements/training/training_dlperf.csv 2>&1",
+             folder);
+    int code = test_shell(command, output, sizeof output);
+    if (code != 0) test_fail(__FILE__, __LINE__, "%s", output);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    EXPECT_INT(test_shell(command, output, sizeof output), 0);
+}

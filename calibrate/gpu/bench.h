@@ -93,6 +93,8 @@ typedef struct BenchLayer {
     void (*finish)(void *device);                                             // frees what prepare allocated
     void (*sensors)(void *device, BenchSensors *sensors);
     double (*host_seconds)(void *device);
+    // After a case that failed: whether this process can do no more with the device, as after a fault of its memory.
+    bool (*is_lost)(void *device);
 } BenchLayer;
 
 // ---- Statistics of repeats.
@@ -160,7 +162,8 @@ typedef struct BenchTally {
 BenchTally bench_run(const BenchLayer *layer, void *device, const BenchSettings *settings, const BenchPlan *plan,
                      FILE *out, FILE *progress);
 // What the machine is, found out in a process of its own.
-BenchStatus bench_probe(const BenchLayer *layer, void *device, BenchMachine *machine, BenchFault *fault);
+BenchStatus bench_probe(const BenchLayer *layer, void *device, const BenchSettings *settings, BenchMachine *machine,
+                        BenchFault *fault);
 
 // ---- JSON lines: a header, a line per case, an end.
 void bench_write_header(FILE *out, const BenchMachine *machine, const BenchSettings *settings, const char *command);

@@ -8,7 +8,7 @@
 
 #define EXIT_USAGE 2
 #define EXIT_WORLD 1
-#define QUICK_SECONDS 100.0
+#define QUICK_SECONDS 90.0
 #define FULL_SECONDS 540.0
 
 static const char usage[] =
@@ -16,7 +16,7 @@ static const char usage[] =
     "\n"
     "Measures this machine's GPUs: JSON lines on standard output or in FILE, progress on standard error.\n"
     "\n"
-    "  --quick           a smaller plan: 100 s instead of 540 s\n"
+    "  --quick           a smaller plan: 90 s instead of 540 s\n"
     "  --only SECTION,…  these sections only\n"
     "  --budget SECONDS  for everything; what does not fit is left out and said so, and 20 s later all is ended\n"
     "  -o, --output FILE where the measurements go (default: standard output)\n"
@@ -115,7 +115,7 @@ static int measure(const BenchLayer *layer, void *device, const Asked *asked, in
     BenchMachine machine;
     BenchFault fault = {""};
     char command[512];
-    if (bench_probe(layer, device, &machine, &fault)) {
+    if (bench_probe(layer, device, &asked->settings, &machine, &fault)) {
         fprintf(stderr, "error: no GPU to measure: %s\n  hint: --dry-run prints the plan without one\n", fault.text);
         return EXIT_WORLD;
     }

@@ -17,6 +17,8 @@
 #define GRACE_SECONDS 20.0 // beyond its budget, before a section's process is ended: start, one slow case, end
 #define LEAST_SECONDS 1.0  // with less left no process is begun: it takes that long to start
 #define REAP_SECONDS 5.0   // for a process that was ended to be gone: one that a driver holds may never be
+#define PROBE_SECONDS 60.0 // for a first look at the GPU: a driver that does not answer by then will not
+#define EXIT_LOST 9        // of a section's process that cannot use the device any more, and wrote that case's row
 
 static double now(void) {
     struct timespec at;
@@ -70,6 +72,8 @@ static int run_cases(const BenchLayer *layer, void *device, const BenchSettings 
             BenchRules own_rules = rules_for(&rules, left, end - i);
             bench_measure(layer, device, of, &own_rules, &own);
             bench_write_case(out, of, &own);
+            if (fflush(out) != 0) return 1;
+            if (own.status == BENCH_FAILED && layer->is_lost(device)) return EXIT_LOST;
         }
         if (fflush(out) != 0) return 1;
     }
@@ -202,8 +206,9 @@ static void reap(pid_t child, int *status) {
     kill(child, SIGKILL);
 }
 
-// Runs cases [first, end) in a process; afterwards run->written says which rows are out.
-static void run_in_process(Run *run, int first, int end, double seconds, char *why, size_t why_bytes) {
+// Runs cases [first, end) in a process; afterwards run->written says which rows are out. Whether the case after them is
+// to blame for its end: not where the one before has lost the device.
+static bool run_in_process(Run *run, int first, int end, double seconds, char *why, size_t why_bytes) {
     int ends[2], status = 0;
     run->at = -1;
     run->written = first;
@@ -211,7 +216,7 @@ static void run_in_process(Run *run, int first, int end, double seconds, char *w
     pid_t child = pipe(ends) == 0 ? fork() : -1;
     if (child < 0) {
         snprintf(why, why_bytes, "no process could be started: %s", strerror(errno));
-        return;
+        return true;
     }
     if (child == 0) {
         close(ends[0]);
@@ -229,6 +234,7 @@ static void run_in_process(Run *run, int first, int end, double seconds, char *w
     close(ends[0]);
     reap(child, &status);
     how_it_ended(status, in_time, why, why_bytes);
+    return !(in_time && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_LOST && run->written > first);
 }
 
 static void run_section(Run *run, BenchSection section, double seconds) {
@@ -239,9 +245,9 @@ static void run_section(Run *run, BenchSection section, double seconds) {
     for (; next < end && !interrupted; tries++) {
         double left = seconds - (now() - begin);
         if (tries > MOST_RESTARTS || left < fmin(LEAST_SECONDS, 0.1 * run->settings->budget_seconds)) break;
-        run_in_process(run, next, end, left, why, sizeof why);
+        bool is_at_fault = run_in_process(run, next, end, left, why, sizeof why);
         next = run->written;
-        if (next < end) write_for_child(run, next++, why, true);
+        if (next < end && is_at_fault) write_for_child(run, next++, why, true);
     }
     const char *spent = tries > MOST_RESTARTS ? "its section was given up after failures" : "the time was spent";
     for (; next < end; next++) write_for_child(run, next, interrupted ? "interrupted" : spent, false);
@@ -285,9 +291,24 @@ typedef struct Probe {
     BenchFault fault;
 } Probe;
 
-BenchStatus bench_probe(const BenchLayer *layer, void *device, BenchMachine *machine, BenchFault *fault) {
+// As much of the probe as comes before the child ends or the time is up.
+static size_t read_probe(int end_of_pipe, double most_seconds, Probe *probe) {
+    size_t length = 0;
+    for (double begin = now(), left; (left = most_seconds - (now() - begin)) > 0 && length < sizeof *probe;) {
+        struct pollfd ready = {.fd = end_of_pipe, .events = POLLIN};
+        if (poll(&ready, 1, (int)(1000 * left) + 1) <= 0) continue;
+        ssize_t got = read(end_of_pipe, (char *)probe + length, sizeof *probe - length);
+        if (got <= 0) break;
+        length += (size_t)got;
+    }
+    return length;
+}
+
+BenchStatus bench_probe(const BenchLayer *layer, void *device, const BenchSettings *settings, BenchMachine *machine,
+                        BenchFault *fault) {
     Probe probe;
-    int ends[2];
+    int ends[2], status = 0;
+    double most = settings->grace_seconds > 0 ? settings->grace_seconds : PROBE_SECONDS, begin = now();
     memset(&probe, 0, sizeof probe);
     pid_t child = pipe(ends) == 0 ? fork() : -1;
     if (child < 0) return bench_fail(fault, __FILE__, __LINE__, "no process could be started: %s", strerror(errno));
@@ -298,13 +319,12 @@ BenchStatus bench_probe(const BenchLayer *layer, void *device, BenchMachine *mac
         _exit(written != sizeof probe);
     }
     close(ends[1]);
-    size_t length = 0;
-    ssize_t got;
-    while (length < sizeof probe && (got = read(ends[0], (char *)&probe + length, sizeof probe - length)) > 0)
-        length += (size_t)got;
+    size_t length = read_probe(ends[0], most, &probe);
+    bool in_time = length == sizeof probe || now() - begin < most;
+    if (!in_time) kill(child, SIGKILL);
     close(ends[0]);
-    int status;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    reap(child, &status);
+    if (!in_time) return bench_fail(fault, __FILE__, __LINE__, "the driver did not answer within %.0f s", most);
     if (length < sizeof probe)
         return bench_fail(fault, __FILE__, __LINE__, "the process that looked at the GPU ended early");
     *machine = probe.machine;

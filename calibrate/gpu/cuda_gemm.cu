@@ -60,7 +60,8 @@ static BenchStatus choose_algorithm(Device *device, Product *product, BenchFault
         status = cublasLtMatmulAlgoGetHeuristic(device->cublas, product->operation, product->w, product->x, product->d,
                                                 product->d, preference, 1, &found, &count);
     cublasLtMatmulPreferenceDestroy(preference);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0))
+    // Types and sides that no kernel takes (FP8 wants multiples of 16) come as one of two errors.
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE || (status == CUBLAS_STATUS_SUCCESS && count == 0))
         return bench_skip(fault, "cuBLASLt has no kernel for this type and shape");
     CUBLAS_TRY(fault, status);
     product->algorithm = found.algo;

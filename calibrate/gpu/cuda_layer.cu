@@ -313,11 +313,18 @@ static double host_seconds(void *of) {
     return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
+// Faults of a kernel stay with the context: every call after them returns them.
+static bool is_lost(void *of) {
+    (void)of;
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+
 int main(int argc, char **argv) {
     static Device device;
     static const BenchLayer layer = {open_device, close_device, prepare_case,    begin_case,
                                      launch_case, record_event, elapsed_seconds, wait_all,
-                                     check_case,  finish_case,  read_sensors,    host_seconds};
+                                     check_case,  finish_case,  read_sensors,    host_seconds,
+                                     is_lost};
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--rendezvous") == 0) return nccl_meet_command(argc, argv);
     return bench_command(&layer, &device, argc, argv);

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -229,6 +230,7 @@ const Family nccl_family = {nccl_prepare, NULL, nccl_launch, nccl_check, nccl_fi
 // collective that another does not call; counts follow from the size alone.
 
 #define MEET_SECONDS 120.0
+#define MEET_BUDGET_SECONDS 600 // for everything; then each rank ends, whatever NCCL does
 #define MEET_SAMPLES 9
 
 typedef struct Meeting {
@@ -344,6 +346,14 @@ static const char *text_from(int argc, char **argv, const char *option) {
 static const char *const operations[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall",
                                          "broadcast",  "reduce",     "sendrecv"};
 
+// A rank that failed on its own leaves the others waiting in NCCL, and nothing there ends by itself.
+static void time_is_up(int signal) {
+    static const char text[] = "error: the time is up: a rank failed or hangs; what was measured until now is written\n";
+    (void)signal;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(1);
+    _exit(1);
+}
+
 static BenchTally measure_cases(const Meeting *meeting, FILE *out) {
     BenchTally tally = {0, 0, 0};
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
@@ -357,6 +367,7 @@ static BenchTally measure_cases(const Meeting *meeting, FILE *out) {
             result.sets = 1;
             tally.measured += result.status == BENCH_DONE, tally.failed += result.status == BENCH_FAILED;
             if (out) bench_write_case(out, &of, &result);
+            if (out) fflush(out);
             if (out) fprintf(stderr, "%s %lld bytes: %.1f us\n", of.operation, (long long)bytes,
                              1e6 * result.time.median);
             if (result.status == BENCH_FAILED) fprintf(stderr, "rank %d: %s\n", meeting->rank, result.fault.text);
@@ -366,14 +377,16 @@ static BenchTally measure_cases(const Meeting *meeting, FILE *out) {
 
 static int usage_of_meeting(void) {
     fprintf(stderr, "usage: lockstep-bench --rendezvous FILE [--rank R --ranks N] [--gpu G] [--most-bytes BYTES] "
-                    "[-o FILE]\n"
+                    "[--budget SECONDS] [-o FILE]\n"
                     "  One process for each GPU, all with the same FILE on a shared disk that must not exist yet; R and "
                     "N come from\n"
-                    "  mpirun or srun when they started it. Rank 0 writes the measurements.\n");
+                    "  mpirun or srun when they started it. Rank 0 writes the measurements. After --budget (600 s) every "
+                    "rank ends.\n");
     return 2;
 }
 
 int nccl_meet_command(int argc, char **argv) {
+    static const char *const none[] = {NULL};
     static const char *const ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
     static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
     static const char *const local[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL};
@@ -386,9 +399,12 @@ int nccl_meet_command(int argc, char **argv) {
     meeting.rank = number_from(argc, argv, "--rank", rank, -1);
     meeting.gpu = number_from(argc, argv, "--gpu", local, -1);
     meeting.most_bytes = most ? atoll(most) : (int64_t)1 << 30;
+    int budget = number_from(argc, argv, "--budget", none, 0);
     if (!meeting.file || meeting.ranks < 2 || meeting.rank < 0 || meeting.rank >= meeting.ranks ||
         meeting.most_bytes < 8)
         return usage_of_meeting();
+    signal(SIGALRM, time_is_up);
+    alarm((unsigned)(budget > 0 ? budget : MEET_BUDGET_SECONDS));
     if (open_meeting(&meeting, &fault)) {
         fprintf(stderr, "error: rank %d: %s\n", meeting.rank, fault.text);
         return 1;
