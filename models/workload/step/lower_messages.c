@@ -71,15 +71,16 @@ static bool is_collective(const Lowering *l, int32_t channel, int32_t plan) {
 static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
     const ChannelGroup *group = &e->l->groups.items[channel];
     const FlowPlan **known = &e->flows[channel][plan];
-    const char *why, *remedy;
     if (*known) return *known;
+    const char *why, *remedy;
     CollectiveRequest request = {.op = group->shapes->items[plan].op,
                                  .backend = e->l->training->backend,
                                  .ranks = group->ranks,
                                  .rank_count = group->count,
                                  .bytes = group->shapes->items[plan].bytes};
-    *known = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
-    if (*known) return *known;
+    const FlowPlan *made = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
+    *known = made;
+    if (made) return made;
     problem_add(e->problems, e->l->training->where, "fidelity \"flow\": %s", why);
     problem_hint(e->problems, "%s", remedy);
     return NULL;
