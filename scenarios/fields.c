@@ -158,7 +158,8 @@ static const Field training_fields[] = {
     {"half_weights", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "eager software: the model is cast to 16 bits, there is no autocast"},
     {"scatter_gather", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "tensor-parallel ranks send slices to the next stage, gathered there (Megatron before sequence parallelism)"},
+     .help =
+         "tensor-parallel ranks send slices to the next stage, gathered there (Megatron before sequence parallelism)"},
     {"fused_loss", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "softmax and cross entropy in few kernels that keep logits in 16 bits"},
     {"offload", TABLE(OBJECT_OFFLOAD), .example = "{ optimizer = \"host\" }",

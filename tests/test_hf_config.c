@@ -43,7 +43,7 @@ TEST(the_librarys_mixtures_have_the_published_totals_and_active_parameters) {
         double total, active; // in billions
     } models[] = {{"mixtral-8x7b", 46.7, 12.9},      {"mixtral-8x22b", 140.6, 39.1}, {"deepseek-v2", 236, 21.4},
                   {"qwen3-30b-a3b", 30.5, 3.35},     {"qwen3-235b-a22b", 235, 22.2}, {"deepseek-v3", 671 + 11.6, 37.5},
-                  {"gpt-oss-120b", 116.83, 5.71},     {"gpt-oss-20b", 20.9, 4.19},    {"llama-4-scout", 107.8, 17.17},
+                  {"gpt-oss-120b", 116.83, 5.71},    {"gpt-oss-20b", 20.9, 4.19},    {"llama-4-scout", 107.8, 17.17},
                   {"llama-4-maverick", 400.7, 17.18}};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         Arena *arena = arena_open();

@@ -90,7 +90,8 @@ TEST(adapters_are_the_trained_share_of_parameters_traffic_and_memory) {
 }
 
 // Beside every product: r (h + h) for queries, keys, values and output, r (h + 4 h) twice in the MLP. Passes go over
-// what goes in and out: 3 h, 3 h; h, h; h, 4 h; 4 h, h of each token, where one adapter of each attention product has h.
+// what goes in and out: 3 h, 3 h; h, h; h, 4 h; 4 h, h of each token, where one adapter of each attention product has
+// h.
 TEST(adapters_beside_every_product_are_more_parameters_and_more_passes) {
     Bench bench = bench_open("gpt3-6.7b");
     const Model *model = bench.training.model;
@@ -101,7 +102,7 @@ TEST(adapters_beside_every_product_are_more_parameters_and_more_passes) {
     EXPECT_NEAR(trained_share(&bench.training) / share, 18.0 / 6, 1e-12);
     double with = seconds_of(&(CostList[]){cost_of(&bench, 1).forward}[0], CAUSE_MEMORY);
     double passes = 7.0 / 2 * ((3 + 3 + 1 + 1 + 1 + 4 + 4 + 1) - (1 + 1 + 1 + 1));
-    double bytes = passes * 2 * 2 * bench.training.seq_len * model->hidden; // two samples, two bytes
+    double bytes = passes * 2 * 2 * bench.training.seq_len * model->hidden;   // two samples, two bytes
     EXPECT_NEAR(with - without, cold_memory_seconds(bench.gpu, bytes), 0.03); // the L2 keeps a little
     arena_close(bench.arena);
 }

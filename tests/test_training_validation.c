@@ -56,10 +56,11 @@ TEST(a_throughput_is_a_step_time) {
 // A limit below the card's, weights in the host's memory, and memory as the allocator counts it.
 TEST(power_limits_offloading_and_the_kind_of_memory_are_read) {
 #define ROW ",f,GPT,decoder,24,2048,16,51200,2048,A100-SXM4-80GB,8,1,8,Megatron-LM,1,1,8,3,2,16,bf16,full,1.5,,"
-    Reading r = read_text("row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,"
-                          "gpus_per_node,framework,tp,pp,dp,zero_stage,micro_batch,global_batch,precision,recompute,"
-                          "iter_time_s,samples_per_s,gpu_power_w,notes,metric_kind,peak_mem_bytes\n"
-                          "a" ROW "300,cpu_offload=1,,4e10\nb" ROW "400,,max allocated memory,4e10\nc" ROW "400,,,4e10\n");
+    Reading r =
+        read_text("row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,"
+                  "gpus_per_node,framework,tp,pp,dp,zero_stage,micro_batch,global_batch,precision,recompute,"
+                  "iter_time_s,samples_per_s,gpu_power_w,notes,metric_kind,peak_mem_bytes\n"
+                  "a" ROW "300,cpu_offload=1,,4e10\nb" ROW "400,,max allocated memory,4e10\nc" ROW "400,,,4e10\n");
     EXPECT(r.sound);
     EXPECT_INT(r.runs.count, 3);
     PredictedRun runs[3];

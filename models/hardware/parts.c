@@ -320,11 +320,11 @@ static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
 static void fill_usual(Gpu *gpu) {
     const struct {
         double *place, usual;
-    } values[] = {{&gpu->wide_gemm_rate, 0.9},   {&gpu->l2_speed_up, 2},     {&gpu->l2_share, 0.5},
-                  {&gpu->graph_launch_share, 0.53}, {&gpu->issue_seconds, 2.2e-6}, {&gpu->copy_seconds, 6e-6}, {&gpu->host_link_efficiency, 0.8},
-                  {&gpu->interference, 0.3},     {&gpu->matrix_power, 0.9},  {&gpu->memory_power, 0.85},
-                  {&gpu->collectives.floor, 1},  {&gpu->collectives.hop, 1}, {&gpu->collectives.fill, 1},
-                  {&gpu->collectives.rate, 1}};
+    } values[] = {{&gpu->wide_gemm_rate, 0.9},       {&gpu->l2_speed_up, 2},        {&gpu->l2_share, 0.5},
+                  {&gpu->graph_launch_share, 0.53},  {&gpu->issue_seconds, 2.2e-6}, {&gpu->copy_seconds, 6e-6},
+                  {&gpu->host_link_efficiency, 0.8}, {&gpu->interference, 0.3},     {&gpu->matrix_power, 0.9},
+                  {&gpu->memory_power, 0.85},        {&gpu->collectives.floor, 1},  {&gpu->collectives.hop, 1},
+                  {&gpu->collectives.fill, 1},       {&gpu->collectives.rate, 1}};
     for (int i = 0; i < COUNT_OF(values); i++)
         if (*values[i].place == 0) *values[i].place = values[i].usual;
 }

@@ -73,9 +73,7 @@ static void exchange_tokens(const Work *work, Pass *pass, const Dispatch *dispat
     if (to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
 }
 
-static bool adds_biases(const Work *work) {
-    return work->model->experts.biases && !work->training->fused_dispatch;
-}
+static bool adds_biases(const Work *work) { return work->model->experts.biases && !work->training->fused_dispatch; }
 
 static void expert_biases(const Work *work, Pass *pass, const Dispatch *dispatch, int direction) {
     if (!adds_biases(work)) return;

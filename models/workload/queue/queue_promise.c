@@ -161,7 +161,7 @@ static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *
 
 static FirstFit *first_fit_of(Promises *promises, int gpus) {
     int bit = 0;
-    while (bit < FIRST_FITS - 1 && gpus >> (bit + 1)) bit++;
+    while (bit < FIRST_FITS - 1 && (unsigned)gpus >> (bit + 1)) bit++;
     return &promises->first_fits[bit];
 }
 

@@ -70,16 +70,16 @@ static bool is_collective(const Lowering *l, int32_t channel, int32_t plan) {
 // NULL after a problem.
 static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
     const ChannelGroup *group = &e->l->groups.items[channel];
-    const FlowPlan **known = &e->flows[channel][plan];
-    if (*known) return *known;
+    const FlowPlan *made = e->flows[channel][plan];
+    if (made) return made;
     const char *why, *remedy;
     CollectiveRequest request = {.op = group->shapes->items[plan].op,
                                  .backend = e->l->training->backend,
                                  .ranks = group->ranks,
                                  .rank_count = group->count,
                                  .bytes = group->shapes->items[plan].bytes};
-    const FlowPlan *made = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
-    *known = made;
+    made = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
+    e->flows[channel][plan] = made;
     if (made) return made;
     problem_add(e->problems, e->l->training->where, "fidelity \"flow\": %s", why);
     problem_hint(e->problems, "%s", remedy);
