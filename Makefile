@@ -15,7 +15,7 @@ WORKLOAD = models/workload $(addprefix models/workload/,model cost step life que
 SCENARIOS = scenarios scenarios/plan scenarios/sweep
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp
-PROGRAMS = calibrate/tcp/netbench.c scenarios/sweep/sweep_mpi.c # with a main of their own
+PROGRAMS = calibrate/tcp/netbench.c scenarios/lockstep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)) tests/bench/flows.c)
@@ -37,7 +37,7 @@ help:
 	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
 	@echo "make manual  writes what the program prints into the pages of docs/"
-	@echo "make mpi     build/lockstep-mpi, sweeps over MPI (where mpicc is found)"
+	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
 # ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
@@ -120,7 +120,7 @@ $(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/gpu/bench.h calibrate/gpu/cuda_laye
 	@echo "  NVCC  $<"
 	@$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
 
-# ---- Sweeps over MPI: a program of its own, so that nothing else needs MPI.
+# ---- Sweeps and plans over MPI: a program of its own, so that nothing else needs MPI.
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 MPIRUN ?= mpirun
 mpi:
@@ -130,7 +130,7 @@ else
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep-mpi
 endif
 
-$(BUILD)/lockstep-mpi: scenarios/sweep/sweep_mpi.c $(OBJECTS)
+$(BUILD)/lockstep-mpi: scenarios/lockstep_mpi.c $(OBJECTS)
 	@echo "  MPICC $@"
 	@$(MPICC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -61,16 +61,24 @@ static void show(Arena *arena, const Options *options, Date today, PlanAnswer *a
     plan_print(arena, answer, &style);
 }
 
-static int run_plan(Arena *arena, int argc, char **argv) {
+typedef struct Asked {
+    const Options *options;
+    PlanRequest request;
+    Date today;
+} Asked;
+
+// False with the exit code in *status: nothing is to be searched.
+static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *status) {
     Problems *problems = problems_create(arena);
     int count = 0;
     const OptionSpec *specs =
         options_join(arena, model_options, model_option_count, plan_options, plan_option_count, &count);
     specs = options_join(arena, specs, count, job_options, job_option_count, &count);
     Options *options = options_parse(arena, specs, count, argc, argv, problems);
+    *status = DONE;
     if (option_help(options)) {
         options_print_help(specs, count, usage, about, stdout);
-        return DONE;
+        return false;
     }
     options_refuse_positional(options, 0, problems);
     require(options, "model", "llama-2-70b", problems);
@@ -81,18 +89,29 @@ static int run_plan(Arena *arena, int argc, char **argv) {
         problem_add(problems, command_line, "--json and --csv are both given");
         problem_hint(problems, "keep one of them");
     }
-    if (problem_count(problems)) return fail(problems, BAD_USAGE);
-    PlanRequest request = {.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems)};
-    if (!request.catalogue) return fail(problems, BAD_INPUT);
-    PlanAnswer answer = {.request = &request, .all_rows = option_flag(options, "all")};
-    plan_read_request(arena, options, &request, problems);
-    Date today = date_or_today(option_text(options, "date", NULL), problems);
-    if (problem_count(problems)) return fail(problems, BAD_INPUT);
+    if (problem_count(problems)) *status = fail(problems, BAD_USAGE);
+    if (*status != DONE) return false;
+    asked->options = options;
+    asked->request.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    if (asked->request.catalogue) {
+        plan_read_request(arena, options, &asked->request, problems);
+        asked->today = date_or_today(option_text(options, "date", NULL), problems);
+    }
+    if (problem_count(problems)) *status = fail(problems, BAD_INPUT);
+    return *status == DONE;
+}
 
-    PlanResult result = plan_search(arena, &request, problems);
+static int run_plan(Arena *arena, int argc, char **argv, PlanRunner *runner, void *context) {
+    Problems *problems = problems_create(arena);
+    Asked asked = {0};
+    int status;
+    if (!read_line(arena, argc, argv, &asked, &status)) return status;
+    PlanParts parts = plan_parts(arena, &asked.request, runner != NULL || asked.request.jobs > 1);
+    PlanResult result =
+        runner ? runner(context, arena, &parts, problems) : plan_search_parts(arena, &parts, NULL, problems);
     if (problem_count(problems)) return fail(problems, FAILED);
-    answer.result = &result;
-    show(arena, options, today, &answer);
+    PlanAnswer answer = {.request = &asked.request, .result = &result, .all_rows = option_flag(asked.options, "all")};
+    show(arena, asked.options, asked.today, &answer);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "error: standard output could not be written\n");
         return FAILED;
@@ -100,9 +119,19 @@ static int run_plan(Arena *arena, int argc, char **argv) {
     return result.chosen >= 0 ? DONE : ANSWER_IS_NO;
 }
 
-int command_plan(int argc, char **argv) {
+int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context) {
     Arena *arena = arena_open();
-    int status = run_plan(arena, argc, argv);
+    int status = run_plan(arena, argc, argv, runner, context);
     arena_close(arena);
     return status;
+}
+
+int command_plan(int argc, char **argv) { return command_plan_with(argc, argv, NULL, NULL); }
+
+PlanParts *plan_of_command_line(Arena *arena, int argc, char **argv, int *status) {
+    Asked *asked = ARENA_NEW(arena, Asked);
+    if (!read_line(arena, argc, argv, asked, status)) return NULL;
+    PlanParts *parts = ARENA_NEW(arena, PlanParts);
+    *parts = plan_parts(arena, &asked->request, true);
+    return parts;
 }

@@ -1,24 +1,22 @@
 // All clusters of a plan, in one process or in many.
 #include "scenarios/plan/plan.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "scenarios/plan/plan_space.h"
 #include "scenarios/sweep/crew.h"
 #include "sim/check.h"
+#include "sim/digest.h"
+#include "sim/version.h"
 
-#define SLICES 8 // of the candidates of one row, when every one of them is simulated by several processes
+#define SLICES 8 // of the candidates of one row, when every one of them is simulated by many hands
 #define WAIT_MS 1000
+#define TRIES 3 // at a part whose worker ended
 
-typedef struct Work {
-    const PlanRequest *request;
-    const PlanRow *rows;
-    PlanFound *found; // [rows]
-    int row_count, slices;
-} Work;
-
-static PlanFound do_item(const Work *work, int64_t item) {
-    return plan_search_row(work->request, &work->rows[item / work->slices], (int)(item % work->slices), work->slices);
+static PlanFound do_item(const PlanParts *parts, int64_t item) {
+    return plan_search_row(parts->request, &parts->rows[item / parts->slices], (int)(item % parts->slices),
+                           parts->slices);
 }
 
 static void add_count(PlanCount *sum, const PlanCount *more) {
@@ -39,50 +37,83 @@ static void join_found(PlanFound *into, const PlanFound *part) {
     into->count = count;
 }
 
-// ---- Many processes. What they answer holds pointers to what was there before they were forked.
+// ---- Many hands.
 
-static char *crew_item(void *context, Arena *arena, int64_t item, size_t *bytes) {
+char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes) {
     PlanFound *answer = ARENA_NEW(arena, PlanFound);
-    *answer = do_item(context, item);
+    *answer = do_item(parts, item);
     *bytes = sizeof *answer;
     return (char *)answer;
 }
 
-static void search_with_crew(Work *work, int jobs, Problems *problems) {
-    int64_t items = (int64_t)work->row_count * work->slices, next = 0;
-    Crew *crew = crew_open(jobs < items ? jobs : (int)items, crew_item, work);
-    for (;;) {
-        while (next < items && crew_has_idle(crew)) crew_give(crew, next++);
-        if (crew_busy(crew) == 0) break;
-        Arena *scratch = arena_open();
-        CrewAnswer answer;
-        if (crew_wait(crew, scratch, WAIT_MS, &answer)) {
-            PlanFound part = {.ran = false};
-            if (answer.bytes) {
-                CHECK(answer.size == sizeof part);
-                memcpy(&part, answer.bytes, sizeof part);
-                join_found(&work->found[answer.item / work->slices], &part);
-            } else {
-                problem_add(problems, work->request->training.where, "a part of the search was lost: %s",
-                            answer.reason);
-                problem_hint(problems, "less memory is needed with fewer processes: -j 1");
-            }
-        }
-        arena_close(scratch);
+typedef struct Given { // out to the hands
+    const PlanParts *parts;
+    const Hands *hands;
+    PlanFound *found; // [rows]
+    int64_t count, next;
+    int *tries;     // [count]
+    int64_t *again; // items whose worker ended
+    int64_t again_count;
+} Given;
+
+static void give_out(Given *given) {
+    const Hands *hands = given->hands;
+    while ((given->next < given->count || given->again_count > 0) && hands->has_idle(hands->who)) {
+        int64_t item = given->again_count > 0 ? given->again[--given->again_count] : given->next++;
+        given->tries[item]++;
+        hands->give(hands->who, item);
     }
-    crew_close(crew);
 }
 
-static void search_all(Work *work, Problems *problems) {
-    int jobs = work->request->jobs;
-    int64_t items = (int64_t)work->row_count * work->slices;
-    if (jobs > 1 && items > 1) {
-        search_with_crew(work, jobs, problems);
-        return;
+static void take_in(Given *given, const CrewAnswer *answer, Problems *problems) {
+    PlanFound part;
+    if (answer->bytes) {
+        CHECK(answer->size == sizeof part);
+        memcpy(&part, answer->bytes, sizeof part);
+        join_found(&given->found[answer->item / given->parts->slices], &part);
+    } else if (given->tries[answer->item] < TRIES) {
+        given->again[given->again_count++] = answer->item;
+    } else {
+        problem_add(problems, given->parts->request->training.where, "a part of the search was lost %d times: %s",
+                    TRIES, answer->reason);
+        problem_hint(problems, "less memory is needed with fewer processes: -j 1");
     }
-    for (int64_t item = 0; item < items; item++) {
-        PlanFound part = do_item(work, item);
-        join_found(&work->found[item / work->slices], &part);
+}
+
+static void search_with_hands(const PlanParts *parts, const Hands *hands, PlanFound *found, Problems *problems) {
+    Arena *arena = arena_open();
+    int64_t count = (int64_t)parts->row_count * parts->slices;
+    Given given = {.parts = parts,
+                   .hands = hands,
+                   .found = found,
+                   .count = count,
+                   .tries = ARENA_ARRAY(arena, int, count),
+                   .again = ARENA_ARRAY(arena, int64_t, count)};
+    for (;;) {
+        give_out(&given);
+        if (hands->busy(hands->who) == 0) break;
+        Arena *scratch = arena_open();
+        CrewAnswer answer;
+        if (hands->wait(hands->who, scratch, WAIT_MS, &answer)) take_in(&given, &answer, problems);
+        arena_close(scratch);
+    }
+    arena_close(arena);
+}
+
+static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *found, Problems *problems) {
+    int64_t items = (int64_t)parts->row_count * parts->slices, jobs = parts->request->jobs;
+    if (hands) {
+        search_with_hands(parts, hands, found, problems);
+    } else if (jobs > 1 && items > 1) {
+        Crew *crew = crew_open((int)(jobs < items ? jobs : items), plan_work, (void *)parts);
+        Hands own = hands_of_crew(crew);
+        search_with_hands(parts, &own, found, problems);
+        crew_close(crew);
+    } else {
+        for (int64_t item = 0; item < items; item++) {
+            PlanFound part = do_item(parts, item);
+            join_found(&found[item / parts->slices], &part);
+        }
     }
 }
 
@@ -127,7 +158,10 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
     Problems *own = problems_create(arena);
     const Cluster *cluster = plan_cluster(arena, request, row->node, row->link, row->gpus, NULL, own);
     if (cluster && found->ran) {
-        row->training = found->training;
+        double batch = row->training.global_batch;
+        PlanSpace space = plan_space(arena, request, batch, row->gpus); // in the order of enumeration
+        CHECK(found->number < space.count && space.items[found->number].number == found->number);
+        row->training = plan_training(request, &space.items[found->number], batch);
         plan_simulate_row(arena, request, cluster, row);
     } else {
         row->point.why_not = why_nothing_ran(arena, found, own);
@@ -135,19 +169,43 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
     plan_judge(request, row);
 }
 
-PlanResult plan_search(Arena *arena, const PlanRequest *request, Problems *problems) {
-    PlanResult result = {.chosen = -1, .knee = -1};
-    result.row_count = make_rows(arena, request, &result.rows);
-    Work work = {.request = request,
-                 .rows = result.rows,
-                 .found = ARENA_ARRAY(arena, PlanFound, result.row_count),
-                 .row_count = result.row_count,
-                 .slices = request->exhaustive && request->jobs > 1 ? SLICES : 1};
-    search_all(&work, problems);
-    for (int i = 0; i < result.row_count; i++) {
-        add_count(&result.count, &work.found[i].count);
-        finish_row(arena, request, &work.found[i], &result.rows[i]);
+// ---- The whole.
+
+static void text_id(const PlanParts *parts, char *id) {
+    const Model *model = parts->request->training.model;
+    uint64_t digest = digest_bytes(DIGEST_START, engine_version(), strlen(engine_version()));
+    digest = digest_bytes(digest, model->name, strlen(model->name));
+    for (int i = 0; i < parts->row_count; i++) {
+        const PlanRow *row = &parts->rows[i];
+        const char *link = row->link ? row->link->name : "";
+        digest = digest_bytes(digest, row->node->name, strlen(row->node->name) + 1);
+        digest = digest_bytes(digest, link, strlen(link) + 1);
+        digest = digest_u64(digest, (uint64_t)row->gpus);
+        digest = digest_bytes(digest, &row->training.global_batch, sizeof row->training.global_batch);
     }
-    plan_rank(request, &result);
+    snprintf(id, PLAN_ID_ROOM, "%016llx", (unsigned long long)digest);
+}
+
+PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands) {
+    PlanParts parts = {.request = request, .slices = request->exhaustive && many_hands ? SLICES : 1};
+    parts.row_count = make_rows(arena, request, &parts.rows);
+    text_id(&parts, parts.id);
+    return parts;
+}
+
+PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems) {
+    PlanResult result = {.rows = parts->rows, .row_count = parts->row_count, .chosen = -1, .knee = -1};
+    PlanFound *found = ARENA_ARRAY(arena, PlanFound, parts->row_count);
+    search_all(parts, hands, found, problems);
+    for (int i = 0; i < result.row_count; i++) {
+        add_count(&result.count, &found[i].count);
+        finish_row(arena, parts->request, &found[i], &result.rows[i]);
+    }
+    plan_rank(parts->request, &result);
     return result;
+}
+
+PlanResult plan_search(Arena *arena, const PlanRequest *request, Problems *problems) {
+    PlanParts parts = plan_parts(arena, request, request->jobs > 1);
+    return plan_search_parts(arena, &parts, NULL, problems);
 }

@@ -4,6 +4,7 @@
 
 #include "scenarios/plan/batch_law.h"
 #include "scenarios/study.h"
+#include "scenarios/sweep/crew.h"
 
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
 extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
@@ -61,13 +62,26 @@ typedef struct PlanResult {
 // bound is below the best found. The answer does not depend on `jobs`.
 PlanResult plan_search(Arena *arena, const PlanRequest *request, Problems *problems);
 
+// The same in parts, for programs that bring their own hands (crew.h). All who work on one search read the same
+// request; `id` is the same for those that did, with the same engine.
+#define PLAN_ID_ROOM 24
+typedef struct PlanParts {
+    const PlanRequest *request;
+    PlanRow *rows;
+    int row_count, slices; // of each row's candidates
+    char id[PLAN_ID_ROOM];
+} PlanParts;
+
+PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands);
+char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes); // a CrewWork
+PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems);
+
 // ---- One row (plan_search.c).
-// What a search of one cluster found, small enough to be sent between processes.
+// What a search of one cluster found. It is sent between processes and machines, so it names things by number.
 typedef struct PlanFound {
     bool ran;
-    TrainingSpec training;
     double value; // by the objective, per step
-    int number;   // of the candidate
+    int number;   // of the candidate, in the order of enumeration
     PlanCount count;
 } PlanFound;
 

@@ -118,7 +118,6 @@ static void try_candidate(const PlanRequest *request, const Cluster *cluster, co
         found->count.events += step.event_count;
         if (!found->ran || value < found->value || (value == found->value && candidate->number < found->number)) {
             found->ran = true;
-            found->training = training;
             found->value = value;
             found->number = candidate->number;
         }
@@ -126,20 +125,21 @@ static void try_candidate(const PlanRequest *request, const Cluster *cluster, co
     arena_close(scratch);
 }
 
-static bool same_but_recompute(const PlanCandidate *candidate, const TrainingSpec *training) {
-    const Layout *a = &candidate->layout, *b = &training->layout;
+static bool same_but_recompute(const PlanCandidate *candidate, const PlanCandidate *other) {
+    const Layout *a = &candidate->layout, *b = &other->layout;
     return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->vpp == b->vpp && a->ep == b->ep &&
-           a->zero == b->zero && candidate->micro_batch == training->micro_batch &&
-           candidate->schedule == training->schedule;
+           a->zero == b->zero && candidate->micro_batch == other->micro_batch && candidate->schedule == other->schedule;
 }
 
 // More recomputation is slower, but for accidents of who meets whom on a busy network: the winner's are looked at.
 static void try_recomputations(const PlanRequest *request, const Cluster *cluster, const PlanSpace *space, double batch,
                                PlanFound *found) {
-    TrainingSpec winner = found->training;
-    for (int i = 0; i < space->count && found->ran; i++) {
+    const PlanCandidate *winner = NULL;
+    for (int i = 0; i < space->count && found->ran; i++)
+        if (space->items[i].number == found->number) winner = &space->items[i];
+    for (int i = 0; i < space->count && winner; i++) {
         const PlanCandidate *candidate = &space->items[i];
-        if (candidate->fits && !candidate->plain && same_but_recompute(candidate, &winner))
+        if (candidate->fits && !candidate->plain && same_but_recompute(candidate, winner))
             try_candidate(request, cluster, candidate, batch, found);
     }
 }

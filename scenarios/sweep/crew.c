@@ -189,3 +189,14 @@ bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer) {
     worker->busy = false;
     return true;
 }
+
+// ---- As hands.
+
+static bool hands_idle(void *who) { return crew_has_idle(who); }
+static int hands_busy(void *who) { return crew_busy(who); }
+static void hands_give(void *who, int64_t item) { crew_give(who, item); }
+static bool hands_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
+    return crew_wait(who, arena, timeout_ms, answer);
+}
+
+Hands hands_of_crew(Crew *crew) { return (Hands){crew, hands_idle, hands_busy, hands_give, hands_wait}; }

@@ -32,4 +32,15 @@ void crew_give(Crew *crew, int64_t item); // to an idle worker
 // The next answer; false when none came in this time, or a signal did.
 bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer);
 
+// Whoever does the work: a crew of this machine, or ranks of an MPI job.
+typedef struct Hands {
+    void *who;
+    bool (*has_idle)(void *who);
+    int (*busy)(void *who);
+    void (*give)(void *who, int64_t item);
+    bool (*wait)(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer);
+} Hands;
+
+Hands hands_of_crew(Crew *crew);
+
 #endif

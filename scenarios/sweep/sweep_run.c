@@ -30,19 +30,6 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// ---- Hands of this machine.
-
-static bool crew_hands_idle(void *who) { return crew_has_idle(who); }
-static int crew_hands_busy(void *who) { return crew_busy(who); }
-static void crew_hands_give(void *who, int64_t point) { crew_give(who, point); }
-static bool crew_hands_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
-    return crew_wait(who, arena, timeout_ms, answer);
-}
-
-Hands hands_of_crew(Crew *crew) {
-    return (Hands){crew, crew_hands_idle, crew_hands_busy, crew_hands_give, crew_hands_wait};
-}
-
 char *sweep_work(void *context, Arena *arena, int64_t point, size_t *bytes) {
     StoreRow row = sweep_point(context, arena, point);
     return store_row_pack(arena, &row, bytes);

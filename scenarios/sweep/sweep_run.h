@@ -6,16 +6,6 @@
 #include "scenarios/sweep/crew.h"
 #include "scenarios/sweep/sweep.h"
 
-// Whoever does the work: processes of this machine (crew.h), or ranks of an MPI job.
-typedef struct Hands {
-    void *who;
-    bool (*has_idle)(void *who);
-    int (*busy)(void *who);
-    void (*give)(void *who, int64_t point);
-    bool (*wait)(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer);
-} Hands;
-
-Hands hands_of_crew(Crew *crew);
 // What a worker does: context is a Sweep, the answer a packed row.
 char *sweep_work(void *context, Arena *arena, int64_t point, size_t *bytes);
 

@@ -1,5 +1,6 @@
-// lockstep-mpi: `lockstep sweep` over the ranks of an MPI job. Rank 0 reads the scenario, owns the store and hands out
-// points one by one; every other rank simulates them in a process of its own, so that a point can fail without the job.
+// lockstep-mpi: `lockstep sweep` and `lockstep plan` over the ranks of an MPI job. Rank 0 reads the command line, owns
+// the answer and hands out points, or clusters to plan for, one by one; every other rank does them in a process of its
+// own, so that one can fail without the job.
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
@@ -9,14 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "scenarios/plan/command_plan.h"
 #include "scenarios/sweep/command_sweep.h"
 #include "sim/check.h"
 
-enum { TAG_POINT = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
-enum { BAD_USAGE = 2, ID_ROOM = 24, PAUSE_US = 50, BUSY_LOOKS = 200, POINT_WAIT_MS = 50 };
+enum { TAG_ERRAND = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
+enum { BAD_USAGE = 2, ID_ROOM = 24, PAUSE_US = 50, BUSY_LOOKS = 200, WORK_WAIT_MS = 50 };
 
 typedef struct Errand { // rank 0 to a worker
-    int64_t point;
+    int64_t item;
     char study[ID_ROOM]; // which the worker must know by the same name: same scenario, same engine
 } Errand;
 
@@ -25,7 +27,7 @@ typedef struct Errand { // rank 0 to a worker
 typedef struct Ranks {
     int count; // workers: ranks 1 to count
     bool *busy;
-    int64_t *point;
+    int64_t *item;
     const char *study;
 } Ranks;
 
@@ -38,15 +40,15 @@ static int ranks_busy(void *who) {
 
 static bool ranks_idle(void *who) { return ranks_busy(who) < ((Ranks *)who)->count; }
 
-static void ranks_give(void *who, int64_t point) {
+static void ranks_give(void *who, int64_t item) {
     Ranks *ranks = who;
     int rank = 1;
     while (ranks->busy[rank]) rank++;
-    Errand errand = {.point = point};
+    Errand errand = {.item = item};
     snprintf(errand.study, sizeof errand.study, "%s", ranks->study);
     ranks->busy[rank] = true;
-    ranks->point[rank] = point;
-    MPI_Send(&errand, sizeof errand, MPI_BYTE, rank, TAG_POINT, MPI_COMM_WORLD);
+    ranks->item[rank] = item;
+    MPI_Send(&errand, sizeof errand, MPI_BYTE, rank, TAG_ERRAND, MPI_COMM_WORLD);
 }
 
 static double now_s(void) {
@@ -81,7 +83,7 @@ static bool ranks_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answ
     size_t size;
     if (!message_within(timeout_ms, &status)) return false;
     char *text = receive(arena, &status, &size);
-    *answer = (CrewAnswer){.item = ranks->point[status.MPI_SOURCE], .size = size};
+    *answer = (CrewAnswer){.item = ranks->item[status.MPI_SOURCE], .size = size};
     if (status.MPI_TAG == TAG_ANSWER)
         answer->bytes = text;
     else
@@ -91,12 +93,20 @@ static bool ranks_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answ
     return true;
 }
 
-static bool run_over_ranks(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
-    Ranks *ranks = context;
+static Hands hands_of_ranks(Ranks *ranks, const char *study) {
+    ranks->study = study;
+    return (Hands){ranks, ranks_idle, ranks_busy, ranks_give, ranks_wait};
+}
+
+static bool sweep_over_ranks(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+    Hands hands = hands_of_ranks(context, sweep->stored.id);
     (void)jobs;
-    ranks->study = sweep->stored.id;
-    Hands hands = {ranks, ranks_idle, ranks_busy, ranks_give, ranks_wait};
     return sweep_run(sweep, store, &hands, run);
+}
+
+static PlanResult plan_over_ranks(void *context, Arena *arena, const PlanParts *parts, Problems *problems) {
+    Hands hands = hands_of_ranks(context, parts->id);
+    return plan_search_parts(arena, parts, &hands, problems);
 }
 
 // Every worker says goodbye; answers that nobody waits for any more come before that.
@@ -113,21 +123,22 @@ static void dismiss(const Ranks *ranks) {
     arena_close(scratch);
 }
 
-static int lead(int argc, char **argv, int size) {
+static int lead(bool plans, int argc, char **argv, int size) {
     Ranks ranks = {.count = size - 1};
     ranks.busy = calloc((size_t)size, sizeof *ranks.busy);
-    ranks.point = calloc((size_t)size, sizeof *ranks.point);
-    CHECK(ranks.busy && ranks.point);
+    ranks.item = calloc((size_t)size, sizeof *ranks.item);
+    CHECK(ranks.busy && ranks.item);
     int status = BAD_USAGE;
     if (size < 2) {
         fprintf(stderr, "error: one rank cannot hand out work to others\n"
-                        "  hint: mpirun -n 5 lockstep-mpi sweep … has four that work\n");
+                        "  hint: mpirun -n 5 lockstep-mpi … has four that work\n");
     } else {
-        status = command_sweep_with(argc, argv, run_over_ranks, &ranks);
+        status = plans ? command_plan_with(argc, argv, plan_over_ranks, &ranks)
+                       : command_sweep_with(argc, argv, sweep_over_ranks, &ranks);
         dismiss(&ranks);
     }
     free(ranks.busy);
-    free(ranks.point);
+    free(ranks.item);
     return status;
 }
 
@@ -142,8 +153,8 @@ static bool do_errand(Crew *crew, const Errand *errand) {
     Arena *scratch = arena_open();
     CrewAnswer answer;
     bool told_to_stop = false;
-    crew_give(crew, errand->point);
-    while (!crew_wait(crew, scratch, POINT_WAIT_MS, &answer) && !told_to_stop) {
+    crew_give(crew, errand->item);
+    while (!crew_wait(crew, scratch, WORK_WAIT_MS, &answer) && !told_to_stop) {
         int found = 0;
         MPI_Iprobe(0, TAG_STOP, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         told_to_stop = found;
@@ -155,27 +166,46 @@ static bool do_errand(Crew *crew, const Errand *errand) {
     return !told_to_stop;
 }
 
-// What is wrong with the command line or the scenario, rank 0 says.
-static Sweep *read_quietly(Arena *arena, int argc, char **argv) {
-    int kept = dup(STDERR_FILENO), status;
-    FILE *nowhere = fopen("/dev/null", "w");
-    CHECK(kept >= 0 && nowhere);
-    dup2(fileno(nowhere), STDERR_FILENO);
+typedef struct Errands { // that this rank can do
+    CrewWork *work;      // NULL: none
+    void *context;
+    const char *study;
+} Errands;
+
+static Errands read_line(Arena *arena, bool plans, int argc, char **argv) {
+    int status;
+    if (plans) {
+        PlanParts *parts = plan_of_command_line(arena, argc, argv, &status);
+        return parts ? (Errands){plan_work, parts, parts->id} : (Errands){0};
+    }
     Sweep *sweep = sweep_of_command_line(arena, argc, argv, &status);
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    fclose(nowhere);
-    return sweep;
+    return sweep ? (Errands){sweep_work, sweep, sweep->stored.id} : (Errands){0};
 }
 
-static void follow(int argc, char **argv) {
+// What is wrong with the command line or the scenario, and what is asked for in words, rank 0 says.
+static Errands read_quietly(Arena *arena, bool plans, int argc, char **argv) {
+    int kept[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
+    FILE *nowhere = fopen("/dev/null", "w");
+    CHECK(kept[0] >= 0 && kept[1] >= 0 && nowhere);
+    for (int i = 0; i < 2; i++) dup2(fileno(nowhere), i == 0 ? STDOUT_FILENO : STDERR_FILENO);
+    Errands errands = read_line(arena, plans, argc, argv);
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        dup2(kept[i], i == 0 ? STDOUT_FILENO : STDERR_FILENO);
+        close(kept[i]);
+    }
+    fclose(nowhere);
+    return errands;
+}
+
+static void follow(bool plans, int argc, char **argv) {
     static const char strange[] = "this rank reads another scenario, or is another build of lockstep-mpi";
     Arena *arena = arena_open();
     signal(SIGINT, SIG_IGN); // rank 0 decides when to stop
     signal(SIGTERM, SIG_IGN);
     signal(SIGUSR1, SIG_IGN);
-    Sweep *sweep = read_quietly(arena, argc, argv);
-    Crew *crew = sweep ? crew_open(1, sweep_work, sweep) : NULL;
+    Errands errands = read_quietly(arena, plans, argc, argv);
+    Crew *crew = errands.work ? crew_open(1, errands.work, errands.context) : NULL;
     for (bool going = true; going;) {
         MPI_Status status;
         size_t size;
@@ -186,7 +216,7 @@ static void follow(int argc, char **argv) {
         if (size == sizeof errand) memcpy(&errand, bytes, size);
         if (status.MPI_TAG == TAG_STOP)
             going = false;
-        else if (!sweep || strcmp(sweep->stored.id, errand.study) != 0)
+        else if (!crew || strcmp(errands.study, errand.study) != 0)
             say(TAG_ENDED, strange, sizeof strange);
         else if (!do_errand(crew, &errand))
             going = true; // the message to stop is still to be received
@@ -202,15 +232,18 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc < 2 || strcmp(argv[1], "sweep") != 0) {
+    bool plans = argc > 1 && strcmp(argv[1], "plan") == 0, sweeps = argc > 1 && strcmp(argv[1], "sweep") == 0;
+    if (!plans && !sweeps) {
         if (rank == 0)
-            fprintf(stderr, "usage: mpirun -n N lockstep-mpi sweep …\n"
-                            "The same as lockstep sweep; N - 1 ranks simulate. lockstep sweep --help says more.\n");
+            fprintf(stderr,
+                    "usage: mpirun -n N lockstep-mpi sweep …\n"
+                    "       mpirun -n N lockstep-mpi plan …\n"
+                    "The same as lockstep sweep and lockstep plan; N - 1 ranks simulate. Their --help says more.\n");
         status = BAD_USAGE;
     } else if (rank == 0) {
-        status = lead(argc - 1, argv + 1, size);
+        status = lead(plans, argc - 1, argv + 1, size);
     } else if (size > 1) {
-        follow(argc - 1, argv + 1);
+        follow(plans, argc - 1, argv + 1);
     }
     MPI_Finalize();
     return status;
