@@ -173,9 +173,33 @@ static double pipelined_seconds(const Pipeline *p) {
     return step;
 }
 
+#define ROUNDING (1 - 1e-6) // plans keep their weights in whole steps of 2^-24, and times end on ticks
+
+// Mean over ranks.
+static double busy_seconds(const Pipeline *p, int cause) {
+    return p->micro_batches * p->sums->busy[cause][p->training->model->block_count] / p->pp;
+}
+
 // Whatever the order, and whatever runs beside what, the stages together do all the computing.
 static double shared_seconds(const Pipeline *p) {
-    return p->micro_batches * p->sums->busy[p->training->model->block_count] / p->pp;
+    double busy = 0;
+    for (int c = 0; c < CAUSE_COUNT; c++) busy += busy_seconds(p, c);
+    return busy;
+}
+
+// What a rank does while it does not compute. It has nothing to do only at the step's ends, which count as the traffic
+// that joins ranks where there is any, and while it waits for its host.
+static Cause cause_of_rest(const Pipeline *p) {
+    const TrainingSpec *training = p->training;
+    bool host = training->cpu_seconds_per_step > 0 || training->sample_bytes > 0 ||
+                training->samples_per_second_per_worker > 0;
+    return host || p->pp * p->data_ranks == 1 ? CAUSE_OTHER : CAUSE_PP;
+}
+
+static void split_by_cause(const Pipeline *p, PlanBound *bound) {
+    for (int c = 0; c < CAUSE_COUNT; c++) bound->busy_s += bound->spent[c] = busy_seconds(p, c) * ROUNDING;
+    if (bound->step_s < bound->busy_s) bound->step_s = bound->busy_s;
+    bound->spent[cause_of_rest(p)] += bound->step_s - bound->busy_s;
 }
 
 // The order of the passes, and what follows the last of them, are those that pipelined_seconds knows.
@@ -197,15 +221,14 @@ PlanBound plan_bound(PlanCosts *costs, const TrainingSpec *training) {
                   .data_ranks = layout->dp * (layout->cp > 1 ? layout->cp : 1),
                   .micro_batches = training->global_batch / (layout->dp * training->micro_batch),
                   .waits_for_sends = layout->vpp == 1};
-    PlanBound bound = {INFINITY, 0};
+    PlanBound bound = {.step_s = INFINITY};
     Arena *scratch = arena_open();
     int *first = ARENA_ARRAY(scratch, int, p.pp *p.vpp + 1);
     if (blocks_to_chunks(training, p.pp * p.vpp, first, problems_create(scratch))) {
         p.first = first;
         p.sums = plan_block_sums(costs, training);
-        // Plans keep their weights in whole steps of 2^-24, and times end on ticks.
-        bound.step_s = (is_usual(training) ? pipelined_seconds(&p) : shared_seconds(&p)) * (1 - 1e-6);
-        bound.busy_s = p.micro_batches * p.sums->busy[training->model->block_count] / p.pp * (1 - 1e-6);
+        bound.step_s = (is_usual(training) ? pipelined_seconds(&p) : shared_seconds(&p)) * ROUNDING;
+        split_by_cause(&p, &bound);
     }
     arena_close(scratch);
     return bound;

@@ -5,11 +5,13 @@
 #define LOCKSTEP_SCENARIOS_PLAN_BOUND_H
 
 #include "models/workload/cluster.h"
+#include "models/workload/cost/cost.h"
 #include "models/workload/training.h"
 
 typedef struct PlanBound {
     double step_s; // infinite: the model has too few layers for the chunks
     double busy_s; // of it a GPU computes, mean over ranks: what simulation finds, but for rounding
+    double spent[CAUSE_COUNT]; // the same by cause, and the rest of step_s as what draws least
 } PlanBound;
 
 // What blocks cost and collectives take is worked out once and remembered.

@@ -147,7 +147,7 @@ static RankRow group_of(const TrainingSpec *training, Cause cause) {
 }
 
 // The main stream waits for each collective; beside one that runs beside it it computes until it must wait.
-static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list, double *busy) {
+static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list, double busy[CAUSE_COUNT]) {
     double now = 0, beside_end = 0;
     for (int i = 0; i < list->count; i++) {
         const CostItem *item = &list->items[i];
@@ -156,7 +156,7 @@ static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const
             continue;
         }
         now += item->seconds;
-        *busy += item->seconds;
+        busy[item->cause] += item->seconds;
         if (item->bytes <= 0) continue;
         double seconds = plan_quickest_seconds(costs, training->backend, item->collective,
                                                group_of(training, item->cause), item->bytes);
@@ -169,23 +169,24 @@ static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const
 }
 
 typedef struct BlockTimes {
-    double forward, backward, busy, parameters, experts, output_bytes;
+    double forward, backward, parameters, experts, output_bytes;
+    double busy[CAUSE_COUNT];
 } BlockTimes;
 
 static BlockTimes block_times(PlanCosts *costs, const TrainingSpec *training, int block) {
-    BlockTimes best = {INFINITY, INFINITY, INFINITY, 0, 0, 0};
+    BlockTimes best = {.forward = INFINITY, .backward = INFINITY};
     for (int g = 0; g < costs->gpus.count; g++) {
         BlockCost cost = block_cost(costs->model, block, training, training->micro_batch, costs->gpus.items[g]);
-        double busy = 0;
-        best.forward = fmin(best.forward, main_seconds(costs, training, &cost.forward, &busy));
+        double busy[CAUSE_COUNT] = {0};
+        best.forward = fmin(best.forward, main_seconds(costs, training, &cost.forward, busy));
         double backward = 0;
         if (schedule_splits_backward(training->schedule))
-            backward = main_seconds(costs, training, &cost.backward_input, &busy) +
-                       main_seconds(costs, training, &cost.backward_weight, &busy);
+            backward = main_seconds(costs, training, &cost.backward_input, busy) +
+                       main_seconds(costs, training, &cost.backward_weight, busy);
         else
-            backward = main_seconds(costs, training, &cost.backward, &busy);
+            backward = main_seconds(costs, training, &cost.backward, busy);
         best.backward = fmin(best.backward, backward);
-        best.busy = fmin(best.busy, busy);
+        for (int c = 0; c < CAUSE_COUNT; c++) best.busy[c] = g == 0 ? busy[c] : fmin(best.busy[c], busy[c]);
         best.parameters = cost.parameters;
         best.experts = cost.expert_parameters;
         best.output_bytes = cost.output_bytes;
@@ -201,21 +202,22 @@ static bool same_layer(const TrainingSpec *training, int a, int b) {
            has_experts(model, a) == has_experts(model, b);
 }
 
+static double *sums_of(Arena *arena, int blocks) { return ARENA_ARRAY(arena, double, blocks + 1); }
+
 static BlockSums sum_blocks(PlanCosts *costs, const TrainingSpec *training) {
     int count = costs->model->block_count;
-    double *room = ARENA_ARRAY(costs->arena, double, 6 * (count + 1));
-    BlockSums sums = {room,
-                      room + (count + 1),
-                      room + 2 * (count + 1),
-                      room + 3 * (count + 1),
-                      room + 4 * (count + 1),
-                      room + 5 * (count + 1)};
+    BlockSums sums = {.forward = sums_of(costs->arena, count),
+                      .backward = sums_of(costs->arena, count),
+                      .parameters = sums_of(costs->arena, count),
+                      .experts = sums_of(costs->arena, count),
+                      .output_bytes = sums_of(costs->arena, count)};
+    for (int c = 0; c < CAUSE_COUNT; c++) sums.busy[c] = sums_of(costs->arena, count);
     BlockTimes times = {0};
     for (int b = 0; b < count; b++) {
         if (b == 0 || !same_layer(training, b - 1, b)) times = block_times(costs, training, b);
         sums.forward[b + 1] = sums.forward[b] + times.forward;
         sums.backward[b + 1] = sums.backward[b] + times.backward;
-        sums.busy[b + 1] = sums.busy[b] + times.busy;
+        for (int c = 0; c < CAUSE_COUNT; c++) sums.busy[c][b + 1] = sums.busy[c][b] + times.busy[c];
         sums.parameters[b + 1] = sums.parameters[b] + times.parameters;
         sums.experts[b + 1] = sums.experts[b] + times.experts;
         sums.output_bytes[b] = times.output_bytes;

@@ -9,7 +9,7 @@
 // Sums over the blocks before each: [block_count + 1], so that a chunk's is a difference.
 typedef struct BlockSums {
     double *forward, *backward; // of the main stream, with the collectives it waits for
-    double *busy;               // computing, both ways
+    double *busy[CAUSE_COUNT];  // computing, both ways
     double *parameters, *experts;
     double *output_bytes; // [block_count] as they are, no sums
 } BlockSums;

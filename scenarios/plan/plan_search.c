@@ -34,30 +34,19 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
 // ---- What is kept low, of one step: seconds, or joules. On one cluster with one batch the quickest layout is also the
 // cheapest, and one that takes the least energy emits the least carbon.
 
-static double watts(const Cluster *cluster, Activity activity) {
-    ActivityMix mix = {{0}};
-    mix.share[activity] = 1;
-    ClusterPower power = cluster_power(cluster, &mix);
-    return power_at_wall(&power);
-}
-
 static bool saves_energy(const PlanRequest *request) {
     return request->objective == PLAN_ENERGY || request->objective == PLAN_CARBON;
 }
 
-// No kind of computing draws less than the lesser of two, and no kind of waiting less than plain waiting.
-static double least_joules(const Cluster *cluster, PlanBound bound) {
-    double computing = fmin(watts(cluster, ACTIVITY_MATRIX), watts(cluster, ACTIVITY_MEMORY));
-    double waiting = fmin(watts(cluster, ACTIVITY_WAITING), watts(cluster, ACTIVITY_COMMUNICATION));
-    double busy = fmin(bound.busy_s, bound.step_s);
-    return fmin(computing, waiting) * busy + waiting * (bound.step_s - busy);
+static double joules(const Cluster *cluster, const double spent[CAUSE_COUNT], double step_s) {
+    ActivityMix mix = activity_of_step(spent);
+    ClusterPower power = cluster_power(cluster, &mix);
+    return power_at_wall(&power) * step_s;
 }
 
 static double objective_of_step(const PlanRequest *request, const Cluster *cluster, const SimulatedStep *step) {
     if (!saves_energy(request)) return step->step_p50_s;
-    ActivityMix mix = activity_of_step(step->spent);
-    ClusterPower power = cluster_power(cluster, &mix);
-    return power_at_wall(&power) * step->step_p50_s;
+    return joules(cluster, step->spent, step->step_p50_s);
 }
 
 // ---- Candidates: what fits, and its bound.
@@ -98,7 +87,9 @@ void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, d
         count->too_large += !candidate->fits;
         count->dominated += candidate->fits && !candidate->plain;
         PlanBound bound = plan_bound(costs, &training);
-        candidate->bound = saves_energy(request) ? least_joules(cluster, bound) : bound.step_s;
+        candidate->bound = bound.step_s;
+        if (saves_energy(request) && isfinite(bound.step_s))
+            candidate->bound = joules(cluster, bound.spent, bound.step_s);
     }
     if (space->count) qsort(space->items, (size_t)space->count, sizeof *space->items, by_bound);
     arena_close(arena);
