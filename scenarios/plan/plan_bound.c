@@ -156,10 +156,21 @@ static double tail_seconds(const Pipeline *p, int stage, double work, double *st
 
 // ---- The step.
 
+// What a stage sends to the next goes one after the other, whatever it computes meanwhile.
+static double sends_seconds(const Pipeline *p) {
+    double slowest = 0;
+    for (int stage = 0; stage < p->pp - 1; stage++) {
+        double once = 0;
+        for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp) once += pass_seconds(p, chunk);
+        slowest = fmax(slowest, chunk_sum(p, p->sums->forward, stage) + p->micro_batches * once);
+    }
+    return slowest;
+}
+
 // Stage q works through all its micro-batches. Before its first, those of the stages before it must have gone forward
 // through their first chunks; after its last, they must go back through them.
 static double pipelined_seconds(const Pipeline *p) {
-    double fill = 0, drain = 0, step = 0, pass = 0, tail_of_first = 0;
+    double fill = 0, drain = 0, step = sends_seconds(p), pass = 0, tail_of_first = 0;
     for (int stage = 0; stage < p->pp; stage++) {
         double work = work_seconds(p, stage), tail = 0, stream = 0;
         if (stage == 0 || stage == p->pp - 1) tail = tail_seconds(p, stage, work, &stream);
