@@ -278,6 +278,45 @@ TEST(old_prices_missing_prices_and_the_next_best_are_pointed_out) {
     EXPECT_CONTAINS(output, "No price is known");
 }
 
+// Columns of the CSV: the cost is the last but three, `owned` the last.
+static double cost_of_line(const char *line, bool *owned) {
+    const char *ends[40];
+    int count = 0;
+    const char *end = line + strcspn(line, "\n");
+    for (const char *c = line; c < end && count < 40; c++)
+        if (*c == ',') ends[count++] = c;
+    *owned = end[-1] == '1';
+    return count > 4 ? strtod(ends[count - 4] + 1, NULL) : NAN;
+}
+
+TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {
+    static char both[1 << 16], one[1 << 16];
+    const char *base = SMALL "--gpus 8 --global-batch 64 --utilisation 0.7 --currency USD -j 1 --csv";
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s --own-or-rent --price 2", base);
+    EXPECT_INT(plan_command(arguments, both, sizeof both), 0);
+    double costs[2] = {NAN, NAN};
+    int lines = 0;
+    for (const char *line = strchr(both, '\n') + 1; *line; line += strcspn(line, "\n") + 1, lines++) {
+        bool owned;
+        double cost = cost_of_line(line, &owned);
+        costs[owned] = cost;
+    }
+    EXPECT_INT(lines, 2);
+    bool owned;
+    snprintf(arguments, sizeof arguments, "%s --own", base);
+    EXPECT_INT(plan_command(arguments, one, sizeof one), 0);
+    EXPECT_NEAR(cost_of_line(strchr(one, '\n') + 1, &owned), costs[1], 1e-9);
+    EXPECT(owned);
+    EXPECT_INT(plan_command(SMALL "--gpus 8 --global-batch 64 --price 2 --currency USD -j 1 --csv", one, sizeof one),
+               0);
+    EXPECT_NEAR(cost_of_line(strchr(one, '\n') + 1, &owned), costs[0], 1e-9);
+    EXPECT(!owned);
+    snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 --own-or-rent --price 2 -j 1 --plain");
+    EXPECT_INT(plan_command(arguments, both, sizeof both), 0);
+    EXPECT_CONTAINS(both, "Owning  8 x dgx-a100-80gb beats renting at 2 USD per GPU-hour from ");
+}
+
 TEST(plan_refuses_what_it_cannot_read) {
     static const struct {
         const char *arguments, *text;

@@ -1,9 +1,11 @@
 // All clusters of a plan, in one process or in many.
 #include "scenarios/plan/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_space.h"
 #include "scenarios/sweep/crew.h"
 #include "sim/check.h"
@@ -141,6 +143,7 @@ static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
                     *row = (PlanRow){.node = request->nodes[n],
                                      .link = link,
                                      .gpus = request->gpus[g],
+                                     .owned = request->own && !request->own_or_rent,
                                      .training = request->training};
                     row->training.global_batch = request->batches[b];
                 }
@@ -156,13 +159,15 @@ static const char *why_nothing_ran(Arena *arena, const PlanFound *found, const P
 // The winner once more, in full.
 static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound *found, PlanRow *row) {
     Problems *own = problems_create(arena);
-    const Cluster *cluster = plan_cluster(arena, request, row->node, row->link, row->gpus, NULL, own);
+    PlanRequest paid = plan_as_paid(request, row);
+    const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, own);
     if (cluster && found->ran) {
         double batch = row->training.global_batch;
         PlanSpace space = plan_space(arena, request, batch, row->gpus); // in the order of enumeration
         CHECK(found->number < space.count && space.items[found->number].number == found->number);
         row->training = plan_training(request, &space.items[found->number], batch);
-        plan_simulate_row(arena, request, cluster, row);
+        plan_simulate_row(arena, &paid, cluster, row);
+        row->rent_per_gpu_hour = row->owned ? row->rent_per_gpu_hour : cluster->money->rent_per_hour / row->gpus;
     } else {
         row->point.why_not = why_nothing_ran(arena, found, own);
     }
@@ -193,13 +198,39 @@ PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands) 
     return parts;
 }
 
+// The same cluster and layout rented and bought; only the ways in which it can be had, or one that says why not.
+static int finish_both_ways(Arena *arena, const PlanRequest *request, const PlanFound *found, const PlanRow *row,
+                            PlanRow *into) {
+    PlanRow rented = *row, owned = *row;
+    finish_row(arena, request, found, &rented);
+    owned.owned = true;
+    owned.rent_per_gpu_hour = rented.rent_per_gpu_hour;
+    finish_row(arena, request, found, &owned);
+    rented.rent_per_gpu_hour = 0;
+    int count = 0;
+    if (owned.point.ran) into[count++] = owned;
+    if (count == 0 || (rented.point.ran && !isnan(rented.point.cost_per_run))) into[count++] = rented;
+    return count;
+}
+
 PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems) {
-    PlanResult result = {.rows = parts->rows, .row_count = parts->row_count, .chosen = -1, .knee = -1};
+    PlanResult result = {.rows = ARENA_ARRAY(arena, PlanRow, 2 * parts->row_count),
+                         .cluster_count = parts->row_count,
+                         .chosen = -1,
+                         .knee = -1};
     PlanFound *found = ARENA_ARRAY(arena, PlanFound, parts->row_count);
     search_all(parts, hands, found, problems);
-    for (int i = 0; i < result.row_count; i++) {
+    for (int i = 0; i < parts->row_count; i++) {
+        PlanRow *row = &result.rows[result.row_count];
         add_count(&result.count, &found[i].count);
-        finish_row(arena, parts->request, &found[i], &result.rows[i]);
+        if (parts->request->own && parts->request->own_or_rent) {
+            result.row_count += finish_both_ways(arena, parts->request, &found[i], &parts->rows[i], row);
+            continue;
+        }
+        *row = parts->rows[i];
+        finish_row(arena, parts->request, &found[i], row);
+        row->rent_per_gpu_hour = 0;
+        result.row_count++;
     }
     plan_rank(parts->request, &result);
     return result;

@@ -26,6 +26,7 @@ typedef struct PlanRequest {
     double price_per_gpu_hour; // below 0: the catalogue's
     const char *currency;
     const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
+    bool own_or_rent;          // with own: every cluster stands in the plan both ways, where it can be had
     const struct Grid *grid;   // that the electricity is from, or NULL: the world's average
     double deadline_s, budget; // 0: none
     PlanObjective objective;
@@ -41,6 +42,8 @@ typedef struct PlanRow {
     int gpus;
     TrainingSpec training; // with the layout chosen; samples are those of the whole run
     RecordPoint point;     // point.ran false: nothing fits; why_not says why
+    bool owned;
+    double rent_per_gpu_hour; // owned: of the same cluster rented, where the plan has both; 0: nobody knows
     bool late, over_budget;
     bool on_front; // no other plan that ran is better in one of cost, time and energy and as good in the others
 } PlanRow;
@@ -53,8 +56,9 @@ typedef struct PlanCount {
 typedef struct PlanResult {
     PlanRow *rows; // by objective: those that keep date and budget first, then the nearest misses
     int row_count;
-    int chosen; // index, or -1: no plan keeps date and budget
-    int knee;   // index of the front's knee, or -1
+    int cluster_count; // that were searched: fewer than rows where each is both bought and rented
+    int chosen;        // index, or -1: no plan keeps date and budget
+    int knee;          // index of the front's knee, or -1
     PlanCount count;
 } PlanResult;
 
@@ -89,6 +93,8 @@ typedef struct PlanFound {
 // NULL.
 const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
                             int gpus, const Gpu *gpu, Problems *problems);
+// The request as this row is paid for: bought or rented.
+PlanRequest plan_as_paid(const PlanRequest *request, const PlanRow *row);
 // Candidates number slice, slice + slices, … of one row's.
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices);
 // The row's layout simulated, its whole run lived through; row->point is set.

@@ -9,8 +9,8 @@
 #include "models/workload/training.h"
 
 typedef struct PlanBound {
-    double step_s; // infinite: the model has too few layers for the chunks
-    double busy_s; // of it a GPU computes, mean over ranks: what simulation finds, but for rounding
+    double step_s;             // infinite: the model has too few layers for the chunks
+    double busy_s;             // of it a GPU computes, mean over ranks: what simulation finds, but for rounding
     double spent[CAUSE_COUNT]; // the same by cause, and the rest of step_s as what draws least
 } PlanBound;
 

@@ -147,7 +147,8 @@ static RankRow group_of(const TrainingSpec *training, Cause cause) {
 }
 
 // The main stream waits for each collective; beside one that runs beside it it computes until it must wait.
-static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list, double busy[CAUSE_COUNT]) {
+static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list,
+                           double busy[CAUSE_COUNT]) {
     double now = 0, beside_end = 0;
     for (int i = 0; i < list->count; i++) {
         const CostItem *item = &list->items[i];

@@ -36,6 +36,7 @@ const OptionSpec plan_options[] = {
     {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"currency", OPTION_TEXT, "NAME", .help = "of price and budget (default USD)"},
     {"own", OPTION_FLAG, .help = "machines are bought, not rented (lockstep cost --own says what that is made of)"},
+    {"own-or-rent", OPTION_FLAG, .help = "machines are bought and rented, each a plan of its own, with the break-even"},
     {"site", OPTION_TEXT, "NAME", .help = "where owned machines stand (lockstep hw list site; default colocation)"},
     {"node-price", OPTION_QUANTITY, "MONEY", .help = "of an owned node with its GPUs (default: the catalogue's)", .quantity = QUANTITY_NUMBER},
     {"years", OPTION_QUANTITY, "N", .help = "that owned machines are used (default 4)", .quantity = QUANTITY_NUMBER},
@@ -314,12 +315,13 @@ static double own_number(const Options *options, const char *name, double otherw
 
 static void read_own(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     static const char *const names[] = {"site", "node-price", "years", "utilisation", "electricity"};
-    for (size_t i = 0; i < sizeof names / sizeof *names && !option_flag(options, "own"); i++) {
+    bool both = option_flag(options, "own-or-rent"), owns = both || option_flag(options, "own");
+    for (size_t i = 0; i < sizeof names / sizeof *names && !owns; i++) {
         if (!option_given(options, names[i])) continue;
         problem_add(problems, command_line, "--%s is of machines that are bought", names[i]);
         problem_hint(problems, "add --own, or leave it out");
     }
-    if (!option_flag(options, "own")) return;
+    if (!owns) return;
     const Site *site =
         find_site(arena, request->catalogue, option_text(options, "site", "colocation"), command_line, problems);
     if (!site) return;
@@ -331,9 +333,11 @@ static void read_own(Arena *arena, const Options *options, PlanRequest *request,
     own->node_price = own_number(options, "node-price", NAN, 0, 1e12, problems);
     own->electricity_per_kwh = own_number(options, "electricity", NAN, 0, 1e12, problems);
     request->own = own;
-    if (option_given(options, "price")) {
+    request->own_or_rent = both;
+    if (both && !request->currency) request->currency = "USD"; // one for both, that they can be compared
+    if (!both && option_given(options, "price")) {
         problem_add(problems, command_line, "--price is of rented machines, and --own buys them");
-        problem_hint(problems, "keep one of them");
+        problem_hint(problems, "keep one of them, or compare both with --own-or-rent");
     }
 }
 

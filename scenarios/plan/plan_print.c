@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/workload/life/life.h"
+#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
@@ -42,9 +43,10 @@ const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow
                         row->over_budget ? "over budget" : "");
 }
 
-static const char *cluster_text(Arena *arena, const PlanRow *row) {
-    return arena_printf(arena, "%d x %s%s%s", row->gpus, row->node->name, row->link ? " " : "",
-                        row->link ? row->link->name : "");
+static const char *cluster_text(const Screen *screen, const PlanRow *row) {
+    const char *paid = !screen->request->own_or_rent ? "" : row->owned ? ", owned" : ", rented";
+    return arena_printf(screen->arena, "%d x %s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
+                        row->link ? row->link->name : "", paid);
 }
 
 // ---- The table. Degrees that no plan uses have no column.
@@ -69,11 +71,12 @@ static const char *again_text(const PlanRow *row) {
 }
 
 typedef struct Columns {
-    bool degree[DEGREES], fabric, zero, again, cost, tokens;
+    bool degree[DEGREES], fabric, paid, zero, again, cost, tokens;
 } Columns;
 
 static Columns columns_of(const Screen *screen) {
-    Columns columns = {.tokens = screen->request->training.model->kind == MODEL_TRANSFORMER};
+    Columns columns = {.tokens = screen->request->training.model->kind == MODEL_TRANSFORMER,
+                       .paid = screen->request->own_or_rent};
     for (int i = 0; i < screen->rows; i++) {
         const PlanRow *row = &screen->result->rows[i];
         columns.fabric = columns.fabric || row->link;
@@ -91,6 +94,7 @@ static void head(Table *table, const Columns *columns) {
     table_column(table, "GPUs", true);
     table_column(table, "node", false);
     if (columns->fabric) table_column(table, "fabric", false);
+    if (columns->paid) table_column(table, "paid", false);
     for (int d = 0; d < DEGREES; d++)
         if (columns->degree[d]) table_column(table, degrees[d].title, true);
     if (columns->zero) table_column(table, "ZeRO", true);
@@ -139,6 +143,7 @@ static void print_rows(const Screen *screen) {
         table_cell(table, "%d", row->gpus);
         table_cell(table, "%s", row->node->name);
         if (columns.fabric) table_cell(table, "%s", row->link ? row->link->name : "");
+        if (columns.paid) table_cell(table, "%s", row->owned ? "owned" : "rented");
         if (row->point.ran) {
             ran_cells(table, screen, &columns, row);
         } else {
@@ -198,7 +203,7 @@ static void print_chosen(const Screen *screen) {
         double more = other->cost_per_run - point->cost_per_run;
         printf(". Halving the time %s %s", more >= 0 ? "costs" : "saves", money(screen, point, fabs(more)));
         if (more >= 0) printf(" more");
-        printf(" (%s)", cluster_text(screen->arena, &screen->result->rows[fast]));
+        printf(" (%s)", cluster_text(screen, &screen->result->rows[fast]));
     }
     printf("\n");
     print_batch(screen, point);
@@ -206,6 +211,32 @@ static void print_chosen(const Screen *screen) {
     if (point->goodput > 0)
         printf("Goodput %.1f %% of the time is training; failures and checkpoints are counted in days and cost.\n",
                100 * point->goodput);
+}
+
+// ---- Owned against rented, of the cluster chosen.
+
+static bool same_cluster(const PlanRow *a, const PlanRow *b) {
+    return a->node == b->node && a->link == b->link && a->gpus == b->gpus &&
+           a->point.global_batch == b->point.global_batch;
+}
+
+static void print_break_even(const Screen *screen) {
+    const PlanRow *chosen = &screen->result->rows[screen->result->chosen];
+    if (!screen->request->own_or_rent) return;
+    for (int i = 0; i < screen->result->row_count; i++) {
+        const PlanRow *row = &screen->result->rows[i];
+        const RecordPoint *point = &row->point;
+        if (!row->owned || !point->ran || !same_cluster(row, chosen) || isnan(point->break_even_utilisation)) continue;
+        printf("Owning  %d x %s beats renting at %s per GPU-hour ", row->gpus, row->node->name,
+               money(screen, point, row->rent_per_gpu_hour));
+        if (point->break_even_utilisation <= 1)
+            printf("from %.0f %% of all hours in use", 100 * point->break_even_utilisation);
+        else
+            printf("at no utilisation");
+        printf(" (%.0f %% assumed)", 100 * screen->request->own->utilisation);
+        if (isfinite(point->payback_months)) printf(", paid back in %.0f months", point->payback_months);
+        printf("\n");
+    }
 }
 
 // ---- What would change it.
@@ -226,7 +257,7 @@ static void print_what_if(const Screen *screen) {
         table_cell(table, "%s",
                    !row                                     ? "none keeps date and budget"
                    : item->chosen == screen->result->chosen ? "the same"
-                                                            : cluster_text(screen->arena, row));
+                                                            : cluster_text(screen, row));
         table_cell(table, "%.3g", item->point.days);
         table_cell(table, "%s", money(screen, &item->point, item->point.cost_per_run));
         table_end_row(table);
@@ -234,7 +265,7 @@ static void print_what_if(const Screen *screen) {
     table_print(table, stdout, screen->style);
     if (list->price_rival >= 0)
         printf("  its GPU-hour dearer by %.0f %%, others' as they are: then %s\n", 100 * list->price_margin,
-               cluster_text(screen->arena, &screen->result->rows[list->price_rival]));
+               cluster_text(screen, &screen->result->rows[list->price_rival]));
 }
 
 // ---- Caveats.
@@ -284,7 +315,7 @@ static void print_heading(const Screen *screen) {
         printf("   %.3g FLOP in all", model_flops_per_sample(training->model, (int)training->seq_len) * samples);
     }
     printf("\nSearch  %d layouts on %d clusters, %d do not fit in memory, %d simulated%s\n\n", count->candidates,
-           screen->result->row_count, count->too_large, count->simulated,
+           screen->result->cluster_count, count->too_large, count->simulated,
            screen->request->exhaustive ? " (every one that fits)" : "; the bound of the others is no better");
 }
 
@@ -295,6 +326,7 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
     print_rows(&screen);
     if (answer->result->chosen >= 0) {
         print_chosen(&screen);
+        print_break_even(&screen);
         print_what_if(&screen);
     } else {
         printf("No plan fits; the nearest misses come first.\n");

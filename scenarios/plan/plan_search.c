@@ -31,6 +31,13 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
     return cluster_create(arena, request->catalogue, spec, problems);
 }
 
+PlanRequest plan_as_paid(const PlanRequest *request, const PlanRow *row) {
+    PlanRequest paid = *request;
+    if (!row->owned) paid.own = NULL;
+    if (row->rent_per_gpu_hour > 0) paid.price_per_gpu_hour = row->rent_per_gpu_hour;
+    return paid;
+}
+
 // ---- What is kept low, of one step: seconds, or joules. On one cluster with one batch the quickest layout is also the
 // cheapest, and one that takes the least energy emits the least carbon.
 
@@ -138,8 +145,8 @@ static void try_recomputations(const PlanRequest *request, const Cluster *cluste
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices) {
     PlanFound found = {.ran = false};
     Arena *arena = arena_open();
-    const Cluster *cluster =
-        plan_cluster(arena, request, row->node, row->link, row->gpus, NULL, problems_create(arena));
+    PlanRequest paid = plan_as_paid(request, row);
+    const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems_create(arena));
     if (cluster) {
         double batch = row->training.global_batch;
         PlanSpace space = plan_space(arena, request, batch, row->gpus);

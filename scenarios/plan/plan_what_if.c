@@ -53,7 +53,7 @@ static const FaultsSpec *changed_faults(Arena *arena, const PlanRequest *request
 }
 
 static void simulate_changed(Arena *arena, const PlanRequest *request, const Change *change, PlanRow *row) {
-    PlanRequest asked = *request;
+    PlanRequest asked = plan_as_paid(request, row);
     const Gpu *gpu = NULL;
     const FabricLink *link = row->link;
     if (change->thing == THING_FABRIC) link = changed_link(arena, link, change->factor);
@@ -116,7 +116,7 @@ static void find_price_margin(const PlanRequest *request, const PlanResult *resu
     if (request->objective != PLAN_COST || isnan(chosen->point.cost_per_run)) return;
     for (int i = 0; i < result->row_count && list->price_rival < 0; i++) {
         const PlanRow *row = &result->rows[i];
-        bool same_price = row->node == chosen->node;
+        bool same_price = row->node == chosen->node && row->owned == chosen->owned;
         if (same_price || plan_misses(row) != 0 || isnan(row->point.cost_per_run)) continue;
         list->price_rival = i;
         list->price_margin = row->point.cost_per_run / chosen->point.cost_per_run - 1;
