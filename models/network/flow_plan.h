@@ -4,6 +4,7 @@
 
 #include "models/network/flows.h"
 #include "models/network/message.h"
+#include "models/network/steps.h"
 
 // Steps of NCCL's buffers: so many messages of one connection are under way at most.
 #define FLOW_WINDOW 8
@@ -21,5 +22,8 @@ struct FlowPlan {
     double piece_bytes; // when they are all alike
     double start_seconds;
 };
+
+// The script of a place where the request has steps.
+FlowScript flow_script_of_steps(Arena *arena, const FlowPlan *plan, int place);
 
 #endif

@@ -186,6 +186,7 @@ static void make_room(Writer *w, const Party *party) {
 }
 
 FlowScript flow_script(Arena *arena, const FlowPlan *plan, int place) {
+    if (plan->request.steps) return flow_script_of_steps(arena, plan, place);
     Party party = plan->party;
     Writer w = {.arena = arena, .plan = plan, .place = place};
     party.arena = arena;

@@ -25,6 +25,12 @@ static bool choose_algorithm(Arena *arena, const CollectivePlan *fluid, FlowPlan
                              const char **remedy) {
     CollectiveOp op = plan->request.op;
     const char *asked = plan->request.algorithm;
+    if (plan->request.steps) {
+        Algorithm *written = ARENA_NEW(arena, Algorithm);
+        *written = (Algorithm){.name = plan->request.steps->name, .op = op, .pieces = one_piece};
+        plan->algorithm = written;
+        return true;
+    }
     plan->algorithm = algorithm_find(op, asked ? asked : fluid->algorithm);
     if (!plan->algorithm && !asked) plan->algorithm = algorithm_find(op, NULL);
     if (plan->algorithm) return true;

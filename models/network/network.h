@@ -181,6 +181,7 @@ typedef struct CollectiveRequest {
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
                               // rising; NULL: even
     int ranks_per_gpu;        // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
+    const struct WrittenSteps *steps;      // NULL; message by message: done so, whatever the algorithm
     const struct NcclConstants *constants; // NULL: shipped (models/network/constants.h)
 } CollectiveRequest;
 

@@ -10,6 +10,7 @@
 #include "models/workload/commands.h"
 #include "models/workload/fabric_kinds.h"
 #include "models/workload/imported_node.h"
+#include "models/workload/pair_matrix.h"
 
 #define SIZE_LIMIT 256
 #define ELEMENT_BYTES 4 // nccl-tests' float
@@ -55,6 +56,9 @@ static const OptionSpec specs[] = {
      .choice_count = COUNT_OF(algorithm_choices)},
     {"fidelity", OPTION_CHOICE, .help = "fluid: all of it at once; flow: message by message; fluid",
      .choices = fidelity_names, .choice_count = COUNT_OF(fidelity_names)},
+    {"steps", OPTION_TEXT, "FILE.lua", .help = "an algorithm of your own: what each rank sends and receives, by step"},
+    {"matrix", OPTION_TEXT, "FILE",
+     .help = "all_to_all_v: bytes of each sender (row) for each receiver, or one row for all; sizes scale it"},
     {"uneven", OPTION_QUANTITY, "N", .help = "all_to_all: rank 0 gets N times as much as each other; 1",
      .quantity = QUANTITY_NUMBER},
     {"proto", OPTION_CHOICE, .help = "instead of the back end's own choice", .choices = protocol_names,
@@ -84,8 +88,12 @@ typedef struct Asked {
     bool verbose;
     const char *assumed[2]; // what was not said about the machine
     int assumed_count;
-    double uneven; // all_to_all: what rank 0 gets against the others
+    double uneven;       // all_to_all: what rank 0 gets against the others
+    const double *pairs; // all_to_all: [from][to], or NULL
     bool by_messages;
+    const StepSource *source;
+    StepReader *steps; // of the user's own, or NULL
+    Problems *problems;
 } Asked;
 
 typedef struct Row {
@@ -161,10 +169,9 @@ static bool read_op(const char *name, CollectiveOp *op) {
     static const struct {
         const char *name;
         CollectiveOp op;
-    } others[] = {{"alltoall", COLLECTIVE_ALL_TO_ALL},
-                  {"sendrecv", COLLECTIVE_SEND_RECV},
-                  {"send", COLLECTIVE_SEND_RECV},
-                  {"recv", COLLECTIVE_SEND_RECV}};
+    } others[] = {{"alltoall", COLLECTIVE_ALL_TO_ALL},  {"all_to_all_v", COLLECTIVE_ALL_TO_ALL},
+                  {"alltoallv", COLLECTIVE_ALL_TO_ALL}, {"sendrecv", COLLECTIVE_SEND_RECV},
+                  {"send", COLLECTIVE_SEND_RECV},       {"recv", COLLECTIVE_SEND_RECV}};
     for (int i = 0; i < COUNT_OF(others); i++)
         if (strcmp(name, others[i].name) == 0) return *op = others[i].op, true;
     return collective_op_from_name(name, op);
@@ -206,6 +213,12 @@ static void ask(Asked *asked, const Options *options, Problems *problems) {
     request->on_host = option_flag(options, "cpu");
     request->shift = request->op == COLLECTIVE_SEND_RECV;
     asked->by_messages = option_choice(options, "fidelity", 0) == 1;
+    if (option_given(options, "steps")) {
+        asked->by_messages = true;
+        if (algorithm >= 0 || (option_given(options, "fidelity") && option_choice(options, "fidelity", 0) == 0))
+            problem_add(problems, (Where){0},
+                        "--steps is an algorithm message by message; leave --algo and --fidelity out");
+    }
     if (algorithm >= FLUID_ALGORITHMS && !asked->by_messages) {
         problem_add(problems, (Where){0}, "--algo %s is simulated message by message only", request->algorithm);
         problem_hint(problems, "add --fidelity flow");
@@ -213,14 +226,33 @@ static void ask(Asked *asked, const Options *options, Problems *problems) {
     asked->uneven = option_quantity(options, "uneven", 1);
     if (option_given(options, "uneven") && (request->op != COLLECTIVE_ALL_TO_ALL || !(asked->uneven > 0)))
         problem_add(problems, (Where){0}, "--uneven takes a factor above 0 and belongs to all_to_all");
+    const char *named = option_positional_count(options) > 0 ? option_positional(options, 0) : "";
+    bool varies = strcmp(named, "all_to_all_v") == 0 || strcmp(named, "alltoallv") == 0;
+    if (varies && !option_given(options, "matrix") && !option_given(options, "uneven")) {
+        problem_add(problems, (Where){0}, "%s needs to know who sends how much to whom", named);
+        problem_hint(problems, "--matrix FILE, or --uneven N");
+    }
+    if (option_given(options, "matrix") && (request->op != COLLECTIVE_ALL_TO_ALL || option_given(options, "uneven")))
+        problem_add(problems, (Where){0}, "--matrix belongs to all_to_all, without --uneven");
+}
+
+static void read_matrix(Asked *asked, const Options *options, Problems *problems) {
+    int ranks = asked->request.rank_count;
+    asked->pairs = pair_matrix_read(asked->arena, option_text(options, "matrix", ""), ranks, problems);
+    if (!asked->pairs || option_given(options, "sizes") || option_given(options, "begin") ||
+        option_given(options, "end"))
+        return;
+    asked->first = asked->last = pair_matrix_mean(asked->pairs, ranks);
 }
 
 // Whoever sends, rank 0 gets `uneven` times as much of it as each other rank.
 static const double *uneven_bytes(const Asked *asked, double bytes) {
     int n = asked->request.rank_count;
-    if (asked->uneven == 1) return NULL;
+    if (asked->uneven == 1 && !asked->pairs) return NULL;
     double *pairs = ARENA_ARRAY(asked->arena, double, (size_t)n *(size_t)n), share = bytes / (n - 1 + asked->uneven);
-    for (int i = 0; i < n * n; i++) pairs[i] = share * (i % n == 0 ? asked->uneven : 1);
+    double scale = asked->pairs ? bytes / pair_matrix_mean(asked->pairs, n) : 1;
+    for (int i = 0; i < n * n; i++)
+        pairs[i] = asked->pairs ? scale * asked->pairs[i] : share * (i % n == 0 ? asked->uneven : 1);
     return pairs;
 }
 
@@ -266,6 +298,9 @@ static void build_cluster(Asked *asked, const Options *options, Problems *proble
         problem_add(problems, (Where){0}, "%s", why);
     else if (asked->by_messages)
         plan_messages(arena, asked, &asked->request, problems);
+    if (option_given(options, "matrix") && !problem_count(problems)) read_matrix(asked, options, problems);
+    if (option_given(options, "steps") && !problem_count(problems))
+        asked->steps = asked->source->open(arena, option_text(options, "steps", ""), problems);
 }
 
 // ---- What comes out.
@@ -302,18 +337,31 @@ static const char *fluid_limit(const Asked *asked, const CollectivePlan *plan) {
     return plan->limiting_link < 0 ? "latency" : all[plan->limiting_link].name;
 }
 
-static void compute_row(const Asked *asked, const CollectiveRequest *request, Row *row) {
+// False after a problem.
+static bool read_steps(const Asked *asked, Arena *scratch, CollectiveRequest *request) {
+    const NodeType *node = asked->cluster->node_of[0];
+    int per_node = node->gpu_count < request->rank_count ? node->gpu_count : request->rank_count;
+    if (!asked->steps) return true;
+    request->steps = asked->source->read(asked->steps, scratch, request->rank_count, per_node, request->bytes);
+    return request->steps != NULL;
+}
+
+static void compute_row(const Asked *asked, CollectiveRequest *request, Row *row) {
     if (!asked->by_messages) {
         row->plan = collective_plan(asked->arena, asked->cluster->network, request);
         row->limited_by = fluid_limit(asked, &row->plan);
         return;
     }
     Arena *scratch = arena_open();
+    if (!read_steps(asked, scratch, request)) {
+        arena_close(scratch);
+        return;
+    }
     const FlowPlan *plan = plan_messages(scratch, asked, request, NULL);
     FlowSystem flows = flow_system(scratch, plan);
     FlowResult result = flow_run(scratch, plan, &flows, true);
     row->plan = (CollectivePlan){.alone_seconds = result.seconds,
-                                 .algorithm = result.algorithm,
+                                 .algorithm = asked->steps ? "written" : result.algorithm,
                                  .protocol = result.protocol,
                                  .channels = result.channels};
     row->limited_by = result.limited_by ? arena_copy_text(asked->arena, result.limited_by) : "latency";
@@ -328,6 +376,7 @@ static int compute_rows(Asked *asked, Row *rows) {
         Row *row = &rows[count++];
         request.pair_bytes = uneven_bytes(asked, request.bytes);
         compute_row(asked, &request, row);
+        if (problem_count(asked->problems)) return 0;
         row->bytes = request.bytes;
         row->seconds = row->plan.alone_seconds;
         double spread = collective_spread(asked->cluster->network, &request, asked->assumed, asked->assumed_count);
@@ -405,6 +454,7 @@ static int print_rows(Asked *asked, const Options *options) {
     asked->verbose = option_flag(options, "verbose");
     Row *rows = ARENA_ARRAY(asked->arena, Row, SIZE_LIMIT);
     int count = compute_rows(asked, rows);
+    if (problem_count(asked->problems)) return command_fails(asked->problems, EXIT_BAD_INPUT);
     if (option_flag(options, "json"))
         print_json(asked, rows, count);
     else if (option_flag(options, "csv"))
@@ -414,11 +464,11 @@ static int print_rows(Asked *asked, const Options *options) {
     return command_ends(EXIT_DONE);
 }
 
-int command_collective(int argc, char **argv) {
+int collective_with_steps(int argc, char **argv, const StepSource *source) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     Options *options = options_parse(arena, specs, COUNT_OF(specs), argc, argv, problems);
-    Asked asked = {.arena = arena};
+    Asked asked = {.arena = arena, .problems = problems, .source = source};
     int end = EXIT_DONE;
     if (option_help(options)) {
         options_print_help(specs, COUNT_OF(specs), usage, about, stdout);
@@ -429,6 +479,7 @@ int command_collective(int argc, char **argv) {
         } else {
             build_cluster(&asked, options, problems);
             end = problem_count(problems) ? command_fails(problems, EXIT_BAD_INPUT) : print_rows(&asked, options);
+            if (asked.steps) source->close(asked.steps);
         }
     }
     arena_close(arena);

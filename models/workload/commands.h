@@ -2,12 +2,24 @@
 #ifndef LOCKSTEP_WORKLOAD_COMMANDS_H
 #define LOCKSTEP_WORKLOAD_COMMANDS_H
 
+#include "sim/problem.h"
+
 int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_topo(int argc, char **argv);
-int command_collective(int argc, char **argv);
 int command_goodput(int argc, char **argv);
+
+// Where algorithms come from that a user writes: a file whose answer depends on how many ranks there are, and on the
+// bytes. `open` and `read` give NULL after problems.
+struct WrittenSteps;
+typedef struct StepReader StepReader;
+typedef struct StepSource {
+    StepReader *(*open)(Arena *arena, const char *file, Problems *problems);
+    const struct WrittenSteps *(*read)(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes);
+    void (*close)(StepReader *reader);
+} StepSource;
+int collective_with_steps(int argc, char **argv, const StepSource *source);
 
 #endif

@@ -70,20 +70,20 @@ static bool is_collective(const Lowering *l, int32_t channel, int32_t plan) {
 // NULL after a problem.
 static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
     const ChannelGroup *group = &e->l->groups.items[channel];
-    const FlowPlan *made = e->flows[channel][plan];
-    if (made) return made;
+    const FlowPlan *flow = e->flows[channel][plan];
     const char *why, *remedy;
+    if (flow) return flow;
     CollectiveRequest request = {.op = group->shapes->items[plan].op,
                                  .backend = e->l->training->backend,
                                  .ranks = group->ranks,
                                  .rank_count = group->count,
                                  .bytes = group->shapes->items[plan].bytes};
-    made = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
-    e->flows[channel][plan] = made;
-    if (made) return made;
-    problem_add(e->problems, e->l->training->where, "fidelity \"flow\": %s", why);
-    problem_hint(e->problems, "%s", remedy);
-    return NULL;
+    flow = e->flows[channel][plan] = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
+    if (!flow) {
+        problem_add(e->problems, e->l->training->where, "fidelity \"flow\": %s", why);
+        problem_hint(e->problems, "%s", remedy);
+    }
+    return flow;
 }
 
 // ---- One collective on one rank.
