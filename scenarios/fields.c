@@ -409,6 +409,8 @@ static const Field collective_fields[] = {
     {"group", VALUE(HANDLE_GROUP), .example = "r.world_group", .help = "ranks that take part; when left out: all"},
     {"bytes", BYTES(ABOVE_ZERO), .example = "\"64 MiB\"", .help = "size as nccl-tests counts it; not for barrier"},
     {"root", COUNT(0, MOST_GPUS), .example = "0", .help = "rank that has or gets the data, for rooted operations"},
+    {"matrix", NUMBER(0, 1e15), .list = true, .example = "{ 0, 8e6, 4e6, 0 }",
+     .help = "all_to_all: bytes of each rank for each, sender by sender; or for each, the same from all"},
     {"algorithm", .kind = FIELD_TEXT, .example = "\"halving_doubling\"",
      .help = "instead of the back end's own choice; with fidelity flow"},
     OPERATION_FIELDS,

@@ -269,7 +269,39 @@ static bool find_group(Call *call, CollectiveOp op, RecordedOp *recorded) {
     return true;
 }
 
+// The same numbers are one list, so that calls can be compared.
+static const double *keep_pairs(Recorder *recorder, const double *pairs, int ranks) {
+    size_t size = sizeof(double) * (size_t)ranks * (size_t)ranks;
+    for (int i = 0; i < recorder->pairs.count; i++) {
+        const PairList *known = &recorder->pairs.items[i];
+        if (known->ranks == ranks && memcmp(known->bytes, pairs, size) == 0) return known->bytes;
+    }
+    double *kept = arena_array(recorder->script->arena, (size_t)ranks * (size_t)ranks, sizeof *kept);
+    memcpy(kept, pairs, size);
+    LIST_PUSH(recorder->script->arena, &recorder->pairs, ((PairList){kept, ranks}));
+    return kept;
+}
+
+static bool find_matrix(Call *call, CollectiveOp op, RecordedOp *recorded) {
+    const Value *given = object_value(&call->object, "matrix");
+    int ranks = call->recorder->groups.items[recorded->group].count;
+    if (op != COLLECTIVE_ALL_TO_ALL || object_has(&call->object, "bytes"))
+        return refuse(call, "r:all_to_all { matrix = { … } }", "a matrix belongs to all_to_all, in place of bytes");
+    if (given->count != ranks && (given->count % ranks != 0 || given->count / ranks != ranks))
+        return refuse(call, "its own bytes among them, as 0",
+                      "the matrix has %d numbers; %d ranks need %d, or %d for all", given->count, ranks, ranks * ranks,
+                      ranks);
+    Arena *scratch = arena_open();
+    double *pairs = ARENA_ARRAY(scratch, double, (size_t)ranks *(size_t)ranks), sum = 0;
+    for (int i = 0; i < ranks * ranks; i++) sum += pairs[i] = given->items[i % given->count].number;
+    recorded->pairs = keep_pairs(call->recorder, pairs, ranks);
+    recorded->bytes = sum / ranks;
+    arena_close(scratch);
+    return sum > 0 || refuse(call, "give some of them more than 0", "nobody sends anything");
+}
+
 static bool find_bytes(Call *call, CollectiveOp op, RecordedOp *recorded) {
+    if (object_has(&call->object, "matrix")) return find_matrix(call, op, recorded);
     recorded->bytes = object_number(&call->object, "bytes", 0);
     bool given = object_has(&call->object, "bytes");
     if (op == COLLECTIVE_BARRIER) return !given || refuse(call, "leave bytes out", "a barrier moves no data");

@@ -13,6 +13,11 @@ typedef struct GroupHandle { // HANDLE_GROUP
     int index;
 } GroupHandle;
 
+typedef struct PairList { // of an uneven all_to_all
+    const double *bytes;
+    int ranks;
+} PairList;
+
 typedef struct EventMark { // r:record(name), of the rank being recorded
     const char *name;
     int mark;
@@ -30,6 +35,10 @@ typedef struct Recorder {
         RankGroup *items;
         int count, room;
     } groups;
+    struct {
+        PairList *items;
+        int count, room;
+    } pairs;
     struct {
         Label *items;
         int count, room;

@@ -32,8 +32,14 @@ typedef struct RecordedOp {
     double bytes;          // 0 for a RECV that takes what comes
     SimTime time;          // WORK
     const char *algorithm; // COLLECTIVE: asked for, or NULL
+    const double *pairs;   // all_to_all: [from * ranks + to] bytes, ranks rising, each list once; NULL: even
     int32_t flow, way;     // SEND, RECV of a collective: of ProgramSpec.flows + 1, and which NIC of the sender; else 0
 } RecordedOp;
+
+static inline bool same_collective(const RecordedOp *a, const RecordedOp *b) {
+    return a->op == b->op && a->bytes == b->bytes && a->peer == b->peer && a->algorithm == b->algorithm &&
+           a->pairs == b->pairs;
+}
 
 typedef struct RecordedStream {
     const char *name; // "main" for the first

@@ -37,9 +37,7 @@ static Where place_of(const Expander *e, const RecordedOp *op) {
 static int32_t flow_of(Expander *e, const RecordedOp *op) {
     for (int i = 0; i < e->known.count; i++) {
         const RecordedOp *known = &e->known.items[i].op;
-        if (known->op == op->op && known->group == op->group && known->bytes == op->bytes && known->peer == op->peer &&
-            known->algorithm == op->algorithm)
-            return i;
+        if (known->group == op->group && same_collective(known, op)) return i;
     }
     const RankGroup *group = &e->program->groups[op->group];
     const char *why, *remedy;
@@ -50,7 +48,8 @@ static int32_t flow_of(Expander *e, const RecordedOp *op) {
                                  .rank_count = group->count,
                                  .root = op->peer,
                                  .bytes = op->bytes,
-                                 .algorithm = op->algorithm};
+                                 .algorithm = op->algorithm,
+                                 .pair_bytes = op->pairs};
     const FlowPlan *plan = flow_plan(e->arena, e->program->cluster->network, &request, &why, &remedy);
     if (!plan) {
         problem_add(e->problems, place_of(e, op), "%s", why);

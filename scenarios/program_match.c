@@ -28,6 +28,7 @@ typedef struct PlanKey { // of one plan of one channel
     uint8_t op;
     int32_t root;
     double bytes;
+    const double *pairs;
 } PlanKey;
 
 typedef struct OpenChannel { // a channel that still gets plans
@@ -154,7 +155,8 @@ static void close_channel(Matcher *m, const OpenChannel *open) {
 static int32_t known_plan(const OpenChannel *open, PlanKey key) {
     for (int i = 0; i < open->keys.count; i++) {
         const PlanKey *known = &open->keys.items[i];
-        if (known->op == key.op && known->root == key.root && known->bytes == key.bytes) return i;
+        if (known->op == key.op && known->root == key.root && known->bytes == key.bytes && known->pairs == key.pairs)
+            return i;
     }
     return -1;
 }
@@ -173,13 +175,14 @@ static int32_t collective_plan_of(Matcher *m, OpenChannel *open, PlanKey key, co
                                  .ranks = ranks,
                                  .rank_count = rank_count,
                                  .root = key.root,
-                                 .bytes = key.bytes};
+                                 .bytes = key.bytes,
+                                 .pair_bytes = key.pairs};
     return add_plan(m, open, key, collective_plan(m->arena, m->program->cluster->network, &request).plan);
 }
 
 // A message of a collective, or of a back end whose collectives are made of such messages.
 static int32_t message_plan_of(Matcher *m, OpenChannel *open, const RecordedOp *op, const int *ranks) {
-    PlanKey key = {COLLECTIVE_SEND_RECV, 0, op->bytes};
+    PlanKey key = {COLLECTIVE_SEND_RECV, 0, op->bytes, NULL};
     const Network *network = m->program->cluster->network;
     if (!m->program->by_messages || (!op->flow && m->program->backend == BACKEND_NCCL))
         return collective_plan_of(m, open, key, ranks, 2);
@@ -314,10 +317,6 @@ typedef struct Calls { // of one rank
     int count;
 } Calls;
 
-static bool same_call(const RecordedOp *a, const RecordedOp *b) {
-    return a->op == b->op && a->bytes == b->bytes && a->peer == b->peer && a->algorithm == b->algorithm;
-}
-
 static void report_different(Matcher *m, const Entry *a, const Entry *b, int number) {
     const RankGroup *group = &m->program->groups[a->op->group];
     const char *roots = "";
@@ -362,7 +361,7 @@ static bool check_calls(Matcher *m, const RankGroup *group, const Calls *calls) 
             const Entry *call = calls[i].count > number ? &calls[i].first[number] : NULL;
             all = all && call;
             if (!first) first = call;
-            if (!call || same_call(first->op, call->op)) continue;
+            if (!call || same_collective(first->op, call->op)) continue;
             report_different(m, first, call, number);
             return false;
         }
@@ -377,7 +376,8 @@ static void join_calls(Matcher *m, const RankGroup *group, const Calls *calls) {
     OpenChannel open = open_channel(m, group->count, calls[0].first->op->label);
     for (int number = 0; number < calls[0].count; number++) {
         const RecordedOp *op = calls[0].first[number].op;
-        int32_t plan = collective_plan_of(m, &open, (PlanKey){op->op, op->peer, op->bytes}, group->ranks, group->count);
+        PlanKey key = {op->op, op->peer, op->bytes, op->pairs};
+        int32_t plan = collective_plan_of(m, &open, key, group->ranks, group->count);
         for (int i = 0; i < group->count; i++) meet(m, &calls[i].first[number], open.channel, plan);
     }
     close_channel(m, &open);
@@ -467,7 +467,7 @@ static void match_lone(Matcher *m, int rank, int stream, RecordedKind kind) {
         const RecordedOp *op = &ops->items[i];
         if (op->kind != (uint8_t)kind) continue;
         if (open.channel < 0) open = open_channel(m, 1, op->label);
-        PlanKey key = {op->kind, 0, op->bytes};
+        PlanKey key = {op->kind, 0, op->bytes, NULL};
         int32_t plan = known_plan(&open, key);
         if (plan < 0) plan = add_plan(m, &open, key, lone_plan(m, rank, op));
         m->matched->of[rank][stream][i] = (Meeting){open.channel, plan};

@@ -126,3 +126,44 @@ TEST(what_cannot_be_done_message_by_message_is_said) {
                    "ranks of a group call different things: call 1 is all_reduce by ring of 1 MiB on rank 3",
                    "all ranks of a group make the same calls");
 }
+
+#define UNEVEN(fidelity, matrix)                                                                                       \
+    "(function() local m, own = {}, {}\nfor i = 0, 15 do own[i + 1] = i * 1e6; for j = 0, 15 do "                      \
+    "m[#m + 1] = 1e6 * ((7 * i + 13 * j) % 100) end end\n"                                                             \
+    "return sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 16, fabric = 'ib-hdr200' }, fidelity = "        \
+    "'" fidelity "', rank = function(r) r:all_to_all { matrix = " matrix " } end } end)()"
+
+TEST(an_uneven_all_to_all_of_a_program_takes_the_time_of_the_request) {
+    for (int flow = 0; flow < 2; flow++) {
+        Loaded loaded = load_returning(flow ? UNEVEN("flow", "m") : UNEVEN("fluid", "m"), NULL);
+        EXPECT_TEXT(first_problem(&loaded), "");
+        if (loaded.scenario) {
+            int ranks[16];
+            double pairs[256], sum = 0;
+            for (int i = 0; i < 256; i++) sum += pairs[i] = 1e6 * ((7 * (i / 16) + 13 * (i % 16)) % 100);
+            for (int r = 0; r < 16; r++) ranks[r] = r;
+            CollectiveRequest request = {
+                .op = COLLECTIVE_ALL_TO_ALL, .ranks = ranks, .rank_count = 16, .bytes = sum / 16, .pair_bytes = pairs};
+            const char *why, *remedy;
+            const Network *network = loaded.scenario->items[0].program->cluster->network;
+            double seconds = collective_plan(loaded.arena, network, &request).alone_seconds;
+            if (flow) {
+                const FlowPlan *plan = flow_plan(loaded.arena, network, &request, &why, &remedy);
+                FlowSystem flows = flow_system(loaded.arena, plan);
+                seconds = flow_run(loaded.arena, plan, &flows, false).seconds;
+            }
+            EXPECT_NEAR(step_seconds(run_program(&loaded, 0)), seconds, flow ? 0 : 1e-6);
+        }
+        unload(&loaded);
+    }
+}
+
+TEST(a_matrix_that_does_not_fit_its_call_is_refused) {
+    expect_problem(UNEVEN("fluid", "{ 1, 2, 3 }"), "the matrix has 3 numbers; 16 ranks need 256, or 16 for all",
+                   "its own bytes among them");
+    expect_problem(UNEVEN("fluid", "m, bytes = 5"), "a matrix belongs to all_to_all, in place of bytes",
+                   "r:all_to_all");
+    expect_problem(UNEVEN("fluid", "r.id == 3 and own or m"), "ranks of a group call different things",
+                   "all ranks of a group make the same calls");
+    EXPECT(time_of(UNEVEN("fluid", "own")) > 0);
+}
