@@ -3,6 +3,7 @@
 #include <lauxlib.h>
 #include <math.h>
 
+#include "models/hardware/slowest.h"
 #include "models/workload/recompute.h"
 #include "models/workload/step/lower.h"
 #include "models/workload/step/stage.h"
@@ -122,7 +123,7 @@ static double tied_bytes(const TrainingSpec *training, const Resolved *r) {
 
 static int push_blocks(lua_State *L, Script *script, const Cluster *cluster, const Lowered *lowered) {
     const TrainingSpec *training = lowered->training;
-    const Gpu *gpu = cluster->gpu_of[0];
+    const Gpu *gpu = slowest_gpu(script->arena, cluster->gpu_of[0], cluster->gpu_count);
     lua_createtable(L, training->model->block_count, 20);
     const int *first = lowered->resolved.first_block;
     for (int b = 0, chunk = 0; b < training->model->block_count; b++) {

@@ -1,6 +1,7 @@
 // Statistics of small samples. Every argument is checked here, so that GSL never has to complain.
 #include "sim/statistics.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -48,4 +49,9 @@ double spearman(Arena *arena, const double *x, const double *y, int count) {
     double *work = ARENA_ARRAY(arena, double, 2 * (size_t)count);
     double correlation = gsl_stats_spearman(x, 1, y, 1, (size_t)count, work);
     return isfinite(correlation) ? correlation : 0; // all of one side equal: no order to agree with
+}
+
+double normal_quantile(double p) {
+    CHECK(p > 0 && p < 1);
+    return gsl_cdf_ugaussian_Pinv(p);
 }

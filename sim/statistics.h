@@ -12,6 +12,7 @@ typedef struct Summary {
 // values may be in any order and are left as they are. count 0 gives a Summary of zeros.
 Summary summarise(Arena *arena, const double *values, int count);
 double quantile(Arena *arena, const double *values, int count, double q);   // q in [0, 1], linear interpolation
+double normal_quantile(double p);                                           // of mean 0 and sigma 1; p in (0, 1)
 double spearman(Arena *arena, const double *x, const double *y, int count); // rank correlation; 0 when count < 2
 
 #endif

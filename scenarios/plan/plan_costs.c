@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/hardware/slowest.h"
 #include "models/workload/model/model_internal.h"
 #include "models/workload/step/schedule.h"
 #include "sim/list.h"
@@ -60,6 +61,8 @@ PlanCosts *plan_costs_create(Arena *arena, const Cluster *cluster, const Model *
         for (int i = 0; i < costs->gpus.count; i++) seen = seen || costs->gpus.items[i] == cluster->gpu_of[r];
         if (!seen) LIST_PUSH(arena, &costs->gpus, cluster->gpu_of[r]);
     }
+    for (int i = 0; i < costs->gpus.count; i++)
+        costs->gpus.items[i] = slowest_gpu(arena, costs->gpus.items[i], cluster->gpu_count);
     return costs;
 }
 

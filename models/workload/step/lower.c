@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
+#include "models/hardware/slowest.h"
 #include "models/workload/step/lower_internal.h"
 
 // ---- Data that a rank reads each step.
@@ -35,7 +36,7 @@ static double decode_seconds(const Lowering *l, int node) {
 StageRequest stage_request(const Lowering *l, int rank, int stage) {
     StageRequest request = {.training = l->training,
                             .resolved = &l->r,
-                            .gpu = l->cluster->gpu_of[rank],
+                            .gpu = slowest_gpu(l->arena, l->cluster->gpu_of[rank], l->cluster->gpu_count),
                             .stage = stage,
                             .shapes = l->shapes,
                             .output_bytes = l->output_bytes,

@@ -1,0 +1,53 @@
+// The slowest GPU of many: what is known of it exactly, a drawn twin, and what it costs a step.
+#include "models/hardware/slowest.h"
+
+#include <math.h>
+
+#include "models/hardware/kernel.h"
+#include "sim/random.h"
+#include "sim/statistics.h"
+#include "tests/test.h"
+
+TEST(normal_quantiles_are_those_of_tables) {
+    EXPECT_NEAR(normal_quantile(0.5), 0, 1e-15);
+    EXPECT_NEAR(normal_quantile(0.95), 1.6448536269514722, 1e-12);
+    EXPECT_NEAR(normal_quantile(0.1), -normal_quantile(0.9), 1e-12);
+}
+
+TEST(the_slowest_gets_slower_with_the_number_and_is_the_catalogues_up_to_eight) {
+    double before = 1;
+    for (int n = 1; n <= 1 << 20; n *= 2) {
+        double share = slowest_share(n);
+        EXPECT(n <= 8 ? share == 1 : share < before);
+        EXPECT(share > 0.9);
+        before = share;
+    }
+}
+
+// Speeds drawn with the sigma that lets eight of them lie 5 % apart.
+TEST(drawn_gpus_are_as_slow_as_the_formula_says) {
+    const double sigma = 0.05 / 2.847; // expected range of eight: tables of order statistics
+    RandomStream stream = random_stream(7, "slowest", 0);
+    double sum[2] = {0, 0};
+    const int counts[2] = {8, 512}, draws = 2000;
+    for (int which = 0; which < 2; which++)
+        for (int draw = 0; draw < draws; draw++) {
+            double slowest = INFINITY;
+            for (int i = 0; i < counts[which]; i++) slowest = fmin(slowest, 1 + sigma * random_normal(&stream));
+            sum[which] += slowest / draws;
+        }
+    EXPECT_NEAR(slowest_share(512), 1 - (sum[0] - sum[1]), 0.002);
+}
+
+TEST(work_waits_for_the_slowest_gpu_of_the_cluster_and_copies_do_not) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    Problems *problems = problems_create(arena);
+    const Gpu *gpu = find_gpu(arena, catalogue, "H100", (Where){0}, problems);
+    EXPECT(slowest_gpu(arena, gpu, 8) == gpu);
+    const Gpu *slowest = slowest_gpu(arena, gpu, 1024);
+    Gemm product = {BF16, 1, 8192, 8192, 8192};
+    EXPECT_NEAR(gemm_seconds(gpu, &product) / gemm_seconds(slowest, &product), slowest_share(1024), 2e-3);
+    EXPECT_NEAR(memory_seconds(slowest, 1e9), memory_seconds(gpu, 1e9), 0);
+    arena_close(arena);
+}
