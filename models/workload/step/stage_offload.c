@@ -10,7 +10,8 @@
 #define PIECES 8
 
 // CPU-Adam updates 1e10 parameters in 2.57 s on two Xeon 8168 with 256 GB/s of memory (Ren et al. 2021, table 4),
-// moving 28 bytes of each: weight, two moments and their copies back in 32 bits, gradient and weight in 16.
+// as quoted from memory, moving 28 bytes of each: weight, two moments and their copies back in 32 bits, gradient and
+// weight in 16.
 #define HOST_ADAM_SHARE 0.43
 
 bool offloads_optimizer(const Builder *builder) { return builder->request->training->offload_optimizer != OFFLOAD_GPU; }
