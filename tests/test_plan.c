@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/job_options.h"
+#include "models/workload/step/schedule.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_space.h"
@@ -88,6 +89,48 @@ TEST(pruning_finds_the_plan_that_trying_everything_finds) {
     if (asked) printf("plan: %d of %d cases have a plan; %d of %d layouts simulated\n", found, cases, simulated, all);
     EXPECT(found > cases / 2);
     EXPECT(simulated < all / 2); // and it does prune
+}
+
+TEST(split_backwards_and_oversubscribed_fabrics_are_pruned_exactly) {
+    static const double oversubscriptions[] = {1, 8};
+    static const char *const names[] = {"gpt2-124m", "gpt2-355m", "mixtral-8x7b"};
+    int simulated = 0, all = 0, split = 0;
+    for (int i = 0; i < 6; i++) {
+        Question q;
+        question_open(&q, 1);
+        Problems *problems = problems_create(q.arena);
+        q.node = catalogue_node(q.catalogue, i % 2 ? "aws-p3.16xlarge" : "dgx-a100-80gb");
+        q.link = catalogue_link(q.catalogue, i % 2 ? "eth-25g" : "ib-hdr200");
+        q.gpus = 32;
+        q.request.objective = (PlanObjective)(i % PLAN_OBJECTIVE_COUNT);
+        const Model *model = find_model(q.arena, names[i / 2], (Where){0}, problems);
+        q.request.training = training_defaults(model, node_gpu(q.catalogue, q.node, 0));
+        q.request.training.layout = (Layout){.tp = 2, .pp = 4, .cp = 1, .zero = 1};
+        q.request.training.seq_len = 512;
+        q.request.training.samples = 1e6;
+        q.request.zero_fixed = true;
+        q.request.recompute_fixed = true;
+        q.request.splits_backward = true;
+        q.request.oversubscriptions = oversubscriptions;
+        q.request.oversubscription_count = 2;
+        PlanResult pruned = plan_search(q.arena, &q.request, problems);
+        q.request.exhaustive = true;
+        PlanResult full = plan_search(q.arena, &q.request, problems);
+        EXPECT_INT(problem_count(problems), 0);
+        EXPECT_INT(full.row_count, 2);
+        for (int r = 0; r < 2; r++) {
+            EXPECT_INT(pruned.rows[r].point.ran, full.rows[r].point.ran);
+            EXPECT_NEAR(pruned.rows[r].oversubscription, full.rows[r].oversubscription, 0);
+            if (!full.rows[r].point.ran) continue;
+            EXPECT_NEAR(pruned.rows[r].point.step_p50_s, full.rows[r].point.step_p50_s, 1e-9);
+            split += schedule_splits_backward(full.rows[r].training.schedule);
+        }
+        simulated += pruned.count.simulated;
+        all += full.count.simulated;
+        arena_close(q.arena);
+    }
+    EXPECT(split > 0);
+    EXPECT(simulated < all);
 }
 
 TEST(the_bound_is_never_above_the_simulated_step) {
@@ -278,15 +321,15 @@ TEST(old_prices_missing_prices_and_the_next_best_are_pointed_out) {
     EXPECT_CONTAINS(output, "No price is known");
 }
 
-// Columns of the CSV: the cost is the last but three, `owned` the last.
+// Columns of the CSV: the cost is the last but five, `owned` the last but two.
 static double cost_of_line(const char *line, bool *owned) {
     const char *ends[40];
     int count = 0;
     const char *end = line + strcspn(line, "\n");
     for (const char *c = line; c < end && count < 40; c++)
         if (*c == ',') ends[count++] = c;
-    *owned = end[-1] == '1';
-    return count > 4 ? strtod(ends[count - 4] + 1, NULL) : NAN;
+    *owned = count > 6 && ends[count - 3][1] == '1';
+    return count > 6 ? strtod(ends[count - 6] + 1, NULL) : NAN;
 }
 
 TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {

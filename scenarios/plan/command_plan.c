@@ -32,7 +32,7 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
     if (result->row_count == 0 || !result->rows[0].point.ran) return NULL;
     const PlanRow *row = &result->rows[0];
     Problems *problems = problems_create(arena);
-    PlanRequest paid = plan_as_paid(request, row);
+    PlanRequest paid = plan_for_row(request, row);
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems);
     if (!cluster) return NULL;
     StudySpec study = {.scenario = "lockstep plan",

@@ -130,23 +130,30 @@ static bool link_of_row(const PlanRequest *request, int n, int gpus, int l, cons
     return l == 0 || (*link != NULL && !own);
 }
 
+// One node, or one NVLink domain without a fabric, crosses no leaf switch: one row is enough.
+static void add_rows(const PlanRequest *request, PlanRow row, PlanRow *rows, int *count) {
+    int many = row.link ? request->oversubscription_count : 0;
+    for (int o = 0; o < (many > 0 ? many : 1); o++)
+        for (int b = 0; b < request->batch_count; b++) {
+            row.oversubscription = many > 0 ? request->oversubscriptions[o] : 1;
+            row.training.global_batch = request->batches[b];
+            rows[(*count)++] = row;
+        }
+}
+
 static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
     int links = request->link_count > 0 ? request->link_count : 1, count = 0;
-    *rows = ARENA_ARRAY(arena, PlanRow, request->node_count * links * request->gpus_count * request->batch_count);
+    int each = request->batch_count * (request->oversubscription_count > 0 ? request->oversubscription_count : 1);
+    *rows = ARENA_ARRAY(arena, PlanRow, request->node_count * links * request->gpus_count * each);
     for (int n = 0; n < request->node_count; n++)
         for (int l = 0; l < links; l++)
-            for (int g = 0; g < request->gpus_count; g++)
-                for (int b = 0; b < request->batch_count; b++) {
-                    const FabricLink *link;
-                    if (!link_of_row(request, n, request->gpus[g], l, &link)) continue;
-                    PlanRow *row = &(*rows)[count++];
-                    *row = (PlanRow){.node = request->nodes[n],
-                                     .link = link,
-                                     .gpus = request->gpus[g],
-                                     .owned = request->own && !request->own_or_rent,
-                                     .training = request->training};
-                    row->training.global_batch = request->batches[b];
-                }
+            for (int g = 0; g < request->gpus_count; g++) {
+                PlanRow row = {.node = request->nodes[n],
+                               .gpus = request->gpus[g],
+                               .owned = request->own && !request->own_or_rent,
+                               .training = request->training};
+                if (link_of_row(request, n, request->gpus[g], l, &row.link)) add_rows(request, row, *rows, &count);
+            }
     return count;
 }
 
@@ -159,7 +166,7 @@ static const char *why_nothing_ran(Arena *arena, const PlanFound *found, const P
 // The winner once more, in full.
 static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound *found, PlanRow *row) {
     Problems *own = problems_create(arena);
-    PlanRequest paid = plan_as_paid(request, row);
+    PlanRequest paid = plan_for_row(request, row);
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, own);
     if (cluster && found->ran) {
         double batch = row->training.global_batch;
@@ -186,6 +193,7 @@ static void text_id(const PlanParts *parts, char *id) {
         digest = digest_bytes(digest, row->node->name, strlen(row->node->name) + 1);
         digest = digest_bytes(digest, link, strlen(link) + 1);
         digest = digest_u64(digest, (uint64_t)row->gpus);
+        digest = digest_bytes(digest, &row->oversubscription, sizeof row->oversubscription);
         digest = digest_bytes(digest, &row->training.global_batch, sizeof row->training.global_batch);
     }
     snprintf(id, PLAN_ID_ROOM, "%016llx", (unsigned long long)digest);

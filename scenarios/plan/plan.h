@@ -12,6 +12,7 @@ extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
 typedef struct PlanRequest {
     const Catalogue *catalogue;
     TrainingSpec training; // layout fields and micro_batch above 0, and what is fixed below: the user's word
+    bool splits_backward;  // schedules that do are looked at too
     bool recompute_fixed, zero_fixed, sequence_parallel_fixed, schedule_fixed;
     const NodeType *const *nodes; // every combination of these four is a plan
     int node_count;
@@ -20,6 +21,8 @@ typedef struct PlanRequest {
     const FabricLink *const *node_link; // [node_count]: the only fabric that a node goes with, or NULL; may be NULL
     const int *gpus;
     int gpus_count;
+    const double *oversubscriptions; // of leaf switches, capacity down over up, each at least 1; none: 1
+    int oversubscription_count;
     const double *batches; // global batches in samples; each at least 1
     int batch_count;
     BatchLaw law;              // how many steps a batch needs; without one the run's samples are fixed
@@ -40,6 +43,7 @@ typedef struct PlanRow {
     const NodeType *node;
     const FabricLink *link;
     int gpus;
+    double oversubscription;
     TrainingSpec training; // with the layout chosen; samples are those of the whole run
     RecordPoint point;     // point.ran false: nothing fits; why_not says why
     bool owned;
@@ -93,8 +97,8 @@ typedef struct PlanFound {
 // NULL.
 const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
                             int gpus, const Gpu *gpu, Problems *problems);
-// The request as this row is paid for: bought or rented.
-PlanRequest plan_as_paid(const PlanRequest *request, const PlanRow *row);
+// The request as this row has it: one oversubscription; bought or rented.
+PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row);
 // Candidates number slice, slice + slices, … of one row's.
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices);
 // The row's layout simulated, its whole run lived through; row->point is set.

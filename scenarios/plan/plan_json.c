@@ -102,6 +102,7 @@ static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer
     json_text_member(json, "node", row->node->name);
     json_text_member(json, "fabric", row->link ? row->link->name : NULL);
     json_bool_member(json, "ran", row->point.ran);
+    json_number_member(json, "oversubscription", row->oversubscription);
     json_bool_member(json, "owned", row->owned);
     const char *misses = plan_verdict(arena, answer->request, row);
     if (*misses) json_text_member(json, "misses", misses);
@@ -207,7 +208,7 @@ static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
     text_cell(row->link ? row->link->name : NULL);
     text_cell(plan_verdict(arena, answer->request, row));
     if (!point->ran) {
-        printf(",%g,,,,,,,,,,,,,,,,,,,,,,,%d\n", row->training.global_batch, row->owned);
+        printf(",%g,,,,,,,,,,,,,,,,,,,,,,,%d,%g,\n", row->training.global_batch, row->owned, row->oversubscription);
         return;
     }
     printf(",%g,%d,%d,%d,%d,%d,%d,%d,%g", point->global_batch, point->tp, point->pp, point->vpp, point->cp, point->ep,
@@ -218,11 +219,12 @@ static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
                               point->goodput,       point->energy_kwh,        point->cost_per_run};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_cell(numbers[i]);
     text_cell(isnan(point->cost_per_run) ? NULL : point->currency);
-    printf(",%d,%d\n", row->on_front, row->owned);
+    printf(",%d,%d,%g,%s\n", row->on_front, row->owned, row->oversubscription, schedule_name(row->training.schedule));
 }
 
 void plan_write_csv(Arena *arena, const PlanAnswer *answer) {
     printf("chosen,gpus,node,fabric,misses,global_batch,tp,pp,vpp,cp,ep,dp,zero,micro_batch,recompute,step_s,step_p5_s,"
-           "step_p95_s,mfu,samples_per_s,memory_bytes,steps,days,goodput,energy_kwh,cost,currency,pareto,owned\n");
+           "step_p95_s,mfu,samples_per_s,memory_bytes,steps,days,goodput,energy_kwh,cost,currency,pareto,owned,"
+           "oversubscription,schedule\n");
     for (int i = 0; i < answer->result->row_count; i++) csv_row(arena, answer, i);
 }

@@ -35,6 +35,8 @@ const OptionSpec plan_options[] = {
     {"budget", OPTION_COUNT, "MONEY", .help = "most that the run may cost: 2M"},
     {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"currency", OPTION_TEXT, "NAME", .help = "of price and budget (default USD)"},
+    {"oversubscription", OPTION_TEXT, "N,M or LO:HI", .help = "of the fabric's leaf switches, capacity down over up, to consider (default 1)"},
+    {"split-backward", OPTION_FLAG, .help = "look at schedules too that split the backward pass (zero bubble)"},
     {"own", OPTION_FLAG, .help = "machines are bought, not rented (lockstep cost --own says what that is made of)"},
     {"own-or-rent", OPTION_FLAG, .help = "machines are bought and rented, each a plan of its own, with the break-even"},
     {"site", OPTION_TEXT, "NAME", .help = "where owned machines stand (lockstep hw list site; default colocation)"},
@@ -334,7 +336,6 @@ static void read_own(Arena *arena, const Options *options, PlanRequest *request,
     own->electricity_per_kwh = own_number(options, "electricity", NAN, 0, 1e12, problems);
     request->own = own;
     request->own_or_rent = both;
-    if (both && !request->currency) request->currency = "USD"; // one for both, that they can be compared
     if (!both && option_given(options, "price")) {
         problem_add(problems, command_line, "--price is of rented machines, and --own buys them");
         problem_hint(problems, "keep one of them, or compare both with --own-or-rent");
@@ -342,6 +343,13 @@ static void read_own(Arena *arena, const Options *options, PlanRequest *request,
 }
 
 // ---- All of it.
+
+static void read_oversubscriptions(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    if (!option_given(options, "oversubscription")) return;
+    Counts list = read_counts(arena, options, "oversubscription", "oversubscription", problems);
+    request->oversubscriptions = list.items;
+    request->oversubscription_count = list.count;
+}
 
 static int jobs_wanted(const Options *options, Problems *problems) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -362,6 +370,8 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     read_faults(arena, options, request, problems);
     read_checkpoint(arena, options, request, problems);
     read_own(arena, options, request, problems);
+    read_oversubscriptions(arena, options, request, problems);
+    request->splits_backward = option_flag(options, "split-backward");
     request->price_per_gpu_hour = option_quantity(options, "price", -1);
     request->currency = option_text(options, "currency", NULL);
     request->deadline_s = option_quantity(options, "by", 0);

@@ -4,6 +4,7 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
+#include "models/workload/step/schedule.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
@@ -45,8 +46,9 @@ const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow
 
 static const char *cluster_text(const Screen *screen, const PlanRow *row) {
     const char *paid = !screen->request->own_or_rent ? "" : row->owned ? ", owned" : ", rented";
-    return arena_printf(screen->arena, "%d x %s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
-                        row->link ? row->link->name : "", paid);
+    const char *over = row->oversubscription > 1 ? arena_printf(screen->arena, " %g:1", row->oversubscription) : "";
+    return arena_printf(screen->arena, "%d x %s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
+                        row->link ? row->link->name : "", over, paid);
 }
 
 // ---- The table. Degrees that no plan uses have no column.
@@ -71,7 +73,7 @@ static const char *again_text(const PlanRow *row) {
 }
 
 typedef struct Columns {
-    bool degree[DEGREES], fabric, paid, zero, again, cost, tokens;
+    bool degree[DEGREES], fabric, uneven, split, paid, zero, again, cost, tokens;
 } Columns;
 
 static Columns columns_of(const Screen *screen) {
@@ -80,6 +82,8 @@ static Columns columns_of(const Screen *screen) {
     for (int i = 0; i < screen->rows; i++) {
         const PlanRow *row = &screen->result->rows[i];
         columns.fabric = columns.fabric || row->link;
+        columns.uneven = columns.uneven || row->oversubscription > 1;
+        columns.split = columns.split || (row->point.ran && schedule_splits_backward(row->training.schedule));
         if (!row->point.ran) continue;
         for (int d = 0; d < DEGREES; d++) columns.degree[d] = columns.degree[d] || degree_of(&row->point, d) > 1;
         columns.zero = columns.zero || row->point.zero > 0;
@@ -94,9 +98,11 @@ static void head(Table *table, const Columns *columns) {
     table_column(table, "GPUs", true);
     table_column(table, "node", false);
     if (columns->fabric) table_column(table, "fabric", false);
+    if (columns->uneven) table_column(table, "down:up", true);
     if (columns->paid) table_column(table, "paid", false);
     for (int d = 0; d < DEGREES; d++)
         if (columns->degree[d]) table_column(table, degrees[d].title, true);
+    if (columns->split) table_column(table, "schedule", false);
     if (columns->zero) table_column(table, "ZeRO", true);
     table_column(table, "MBS", true);
     table_column(table, "GBS", true);
@@ -115,6 +121,7 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
     const RecordPoint *point = &row->point;
     for (int d = 0; d < DEGREES; d++)
         if (columns->degree[d]) table_cell(table, "%d", degree_of(point, d));
+    if (columns->split) table_cell(table, "%s", point->pp > 1 ? schedule_name(row->training.schedule) : "");
     if (columns->zero) table_cell(table, "%d", point->zero);
     table_cell(table, "%g", point->micro_batch);
     table_cell(table, "%g", point->global_batch);
@@ -128,7 +135,7 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
 }
 
 static int ran_columns(const Columns *columns) {
-    int count = 7 + columns->zero + columns->again + columns->cost;
+    int count = 7 + columns->split + columns->zero + columns->again + columns->cost;
     for (int d = 0; d < DEGREES; d++) count += columns->degree[d];
     return count;
 }
@@ -143,6 +150,7 @@ static void print_rows(const Screen *screen) {
         table_cell(table, "%d", row->gpus);
         table_cell(table, "%s", row->node->name);
         if (columns.fabric) table_cell(table, "%s", row->link ? row->link->name : "");
+        if (columns.uneven) table_cell(table, "%g", row->oversubscription);
         if (columns.paid) table_cell(table, "%s", row->owned ? "owned" : "rented");
         if (row->point.ran) {
             ran_cells(table, screen, &columns, row);
@@ -217,7 +225,7 @@ static void print_chosen(const Screen *screen) {
 
 static bool same_cluster(const PlanRow *a, const PlanRow *b) {
     return a->node == b->node && a->link == b->link && a->gpus == b->gpus &&
-           a->point.global_batch == b->point.global_batch;
+           a->oversubscription == b->oversubscription && a->point.global_batch == b->point.global_batch;
 }
 
 static void print_break_even(const Screen *screen) {

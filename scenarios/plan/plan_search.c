@@ -23,7 +23,7 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
                           .faults = request->faults,
                           .fabric = FABRIC_FAT_TREE,
                           .rail_optimised = infiniband,
-                          .oversubscription = 1,
+                          .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
                           .price_per_gpu_hour = request->price_per_gpu_hour,
                           .own = request->own,
                           .grid = request->grid,
@@ -31,8 +31,10 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
     return cluster_create(arena, request->catalogue, spec, problems);
 }
 
-PlanRequest plan_as_paid(const PlanRequest *request, const PlanRow *row) {
+PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row) {
     PlanRequest paid = *request;
+    paid.oversubscriptions = &row->oversubscription;
+    paid.oversubscription_count = 1;
     if (!row->owned) paid.own = NULL;
     if (row->rent_per_gpu_hour > 0) paid.price_per_gpu_hour = row->rent_per_gpu_hour;
     return paid;
@@ -145,7 +147,7 @@ static void try_recomputations(const PlanRequest *request, const Cluster *cluste
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices) {
     PlanFound found = {.ran = false};
     Arena *arena = arena_open();
-    PlanRequest paid = plan_as_paid(request, row);
+    PlanRequest paid = plan_for_row(request, row);
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems_create(arena));
     if (cluster) {
         double batch = row->training.global_batch;

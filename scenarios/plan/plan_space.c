@@ -110,6 +110,20 @@ static void add_recomputations(Enumeration *e, PlanCandidate candidate) {
     }
 }
 
+// Beside 1F1B, those that compute gradients of weights later and can order so many micro-batches.
+static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double micro_batches) {
+    if (!e->request->splits_backward || e->request->schedule_fixed || candidate.layout.pp == 1) return;
+    Problems *unsaid = problems_create(e->arena);
+    for (int schedule = 0; schedule < SCHEDULE_COUNT; schedule++) {
+        if (!schedule_splits_backward((Schedule)schedule)) continue;
+        Pipeline pipeline = pipeline_of((Schedule)schedule, candidate.layout.pp, 1, (int)micro_batches);
+        bool layers = pipeline.chunks <= layer_count(e->model);
+        if (!layers || !pipeline_possible(&pipeline, &candidate.layout, (Where){0}, unsaid)) continue;
+        candidate.schedule = (Schedule)schedule;
+        add_recomputations(e, candidate);
+    }
+}
+
 static void add_batches(Enumeration *e, PlanCandidate candidate) {
     double replica = e->global_batch / candidate.layout.dp, fixed = e->request->training.micro_batch;
     double most = e->model->kind == MODEL_TRANSFORMER ? fmin(replica, MOST_MICRO) : replica;
@@ -121,6 +135,7 @@ static void add_batches(Enumeration *e, PlanCandidate candidate) {
             candidate.layout.vpp = vpp;
             candidate.schedule = schedule_with(e, vpp);
             add_recomputations(e, candidate);
+            if (vpp == 1) add_split_schedules(e, candidate, replica / micro);
         }
     }
 }

@@ -53,7 +53,7 @@ static const FaultsSpec *changed_faults(Arena *arena, const PlanRequest *request
 }
 
 static void simulate_changed(Arena *arena, const PlanRequest *request, const Change *change, PlanRow *row) {
-    PlanRequest asked = plan_as_paid(request, row);
+    PlanRequest asked = plan_for_row(request, row);
     const Gpu *gpu = NULL;
     const FabricLink *link = row->link;
     if (change->thing == THING_FABRIC) link = changed_link(arena, link, change->factor);
