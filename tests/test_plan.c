@@ -111,6 +111,7 @@ TEST(split_backwards_and_oversubscribed_fabrics_are_pruned_exactly) {
         q.request.zero_fixed = true;
         q.request.recompute_fixed = true;
         q.request.splits_backward = true;
+        q.request.offloads = i % 2 == 0;
         q.request.oversubscriptions = oversubscriptions;
         q.request.oversubscription_count = 2;
         PlanResult pruned = plan_search(q.arena, &q.request, problems);
@@ -358,6 +359,19 @@ TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {
     snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 --own-or-rent --price 2 -j 1 --plain");
     EXPECT_INT(plan_command(arguments, both, sizeof both), 0);
     EXPECT_CONTAINS(both, "Owning  8 x dgx-a100-80gb beats renting at 2 USD per GPU-hour from ");
+}
+
+TEST(what_does_not_fit_may_fit_with_its_optimizer_in_host_memory) {
+    static char output[1 << 16];
+    const char *job = "--model gpt3-13b --tokens 1B --seq 2048 --global-batch 8 --node dgx-a100-80gb --gpus 2 --tp 2 "
+                      "--zero 0 -j 1 ";
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s", job);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 3);
+    EXPECT_CONTAINS(output, "no layout fits in memory");
+    snprintf(arguments, sizeof arguments, "%s--offload", job);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "state");
 }
 
 TEST(plan_refuses_what_it_cannot_read) {

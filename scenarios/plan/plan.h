@@ -13,6 +13,7 @@ typedef struct PlanRequest {
     const Catalogue *catalogue;
     TrainingSpec training; // layout fields and micro_batch above 0, and what is fixed below: the user's word
     bool splits_backward;  // schedules that do are looked at too
+    bool offloads;         // and the optimizer's state in host memory
     bool recompute_fixed, zero_fixed, sequence_parallel_fixed, schedule_fixed;
     const NodeType *const *nodes; // every combination of these four is a plan
     int node_count;

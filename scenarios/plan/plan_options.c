@@ -36,6 +36,7 @@ const OptionSpec plan_options[] = {
     {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"currency", OPTION_TEXT, "NAME", .help = "of price and budget (default USD)"},
     {"oversubscription", OPTION_TEXT, "N,M or LO:HI", .help = "of the fabric's leaf switches, capacity down over up, to consider (default 1)"},
+    {"offload", OPTION_FLAG, .help = "look at layouts too that keep the optimizer's state in host memory"},
     {"split-backward", OPTION_FLAG, .help = "look at schedules too that split the backward pass (zero bubble)"},
     {"own", OPTION_FLAG, .help = "machines are bought, not rented (lockstep cost --own says what that is made of)"},
     {"own-or-rent", OPTION_FLAG, .help = "machines are bought and rented, each a plan of its own, with the break-even"},
@@ -371,6 +372,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     read_checkpoint(arena, options, request, problems);
     read_own(arena, options, request, problems);
     read_oversubscriptions(arena, options, request, problems);
+    request->offloads = option_flag(options, "offload");
     request->splits_backward = option_flag(options, "split-backward");
     request->price_per_gpu_hour = option_quantity(options, "price", -1);
     request->currency = option_text(options, "currency", NULL);

@@ -73,7 +73,7 @@ static const char *again_text(const PlanRow *row) {
 }
 
 typedef struct Columns {
-    bool degree[DEGREES], fabric, uneven, split, paid, zero, again, cost, tokens;
+    bool degree[DEGREES], fabric, uneven, split, hosted, paid, zero, again, cost, tokens;
 } Columns;
 
 static Columns columns_of(const Screen *screen) {
@@ -83,6 +83,7 @@ static Columns columns_of(const Screen *screen) {
         const PlanRow *row = &screen->result->rows[i];
         columns.fabric = columns.fabric || row->link;
         columns.uneven = columns.uneven || row->oversubscription > 1;
+        columns.hosted = columns.hosted || row->training.offload_optimizer != OFFLOAD_GPU;
         columns.split = columns.split || (row->point.ran && schedule_splits_backward(row->training.schedule));
         if (!row->point.ran) continue;
         for (int d = 0; d < DEGREES; d++) columns.degree[d] = columns.degree[d] || degree_of(&row->point, d) > 1;
@@ -104,6 +105,7 @@ static void head(Table *table, const Columns *columns) {
         if (columns->degree[d]) table_column(table, degrees[d].title, true);
     if (columns->split) table_column(table, "schedule", false);
     if (columns->zero) table_column(table, "ZeRO", true);
+    if (columns->hosted) table_column(table, "state", false);
     table_column(table, "MBS", true);
     table_column(table, "GBS", true);
     if (columns->again) table_column(table, "again", false);
@@ -123,6 +125,7 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
         if (columns->degree[d]) table_cell(table, "%d", degree_of(point, d));
     if (columns->split) table_cell(table, "%s", point->pp > 1 ? schedule_name(row->training.schedule) : "");
     if (columns->zero) table_cell(table, "%d", point->zero);
+    if (columns->hosted) table_cell(table, "%s", offload_names[row->training.offload_optimizer]);
     table_cell(table, "%g", point->micro_batch);
     table_cell(table, "%g", point->global_batch);
     if (columns->again) table_cell(table, "%s", again_text(row));
@@ -135,7 +138,7 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
 }
 
 static int ran_columns(const Columns *columns) {
-    int count = 7 + columns->split + columns->zero + columns->again + columns->cost;
+    int count = 7 + columns->hosted + columns->split + columns->zero + columns->again + columns->cost;
     for (int d = 0; d < DEGREES; d++) count += columns->degree[d];
     return count;
 }

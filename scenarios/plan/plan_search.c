@@ -128,7 +128,8 @@ static void try_candidate(const PlanRequest *request, const Cluster *cluster, co
 static bool same_but_recompute(const PlanCandidate *candidate, const PlanCandidate *other) {
     const Layout *a = &candidate->layout, *b = &other->layout;
     return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->vpp == b->vpp && a->ep == b->ep &&
-           a->zero == b->zero && candidate->micro_batch == other->micro_batch && candidate->schedule == other->schedule;
+           a->zero == b->zero && candidate->optimizer == other->optimizer &&
+           candidate->micro_batch == other->micro_batch && candidate->schedule == other->schedule;
 }
 
 // More recomputation is slower, but for accidents of who meets whom on a busy network: the winner's are looked at.

@@ -110,6 +110,16 @@ static void add_recomputations(Enumeration *e, PlanCandidate candidate) {
     }
 }
 
+// With the optimizer's state where the job says, and in host memory.
+static void add_places(Enumeration *e, PlanCandidate candidate) {
+    candidate.optimizer = e->request->training.offload_optimizer;
+    add_recomputations(e, candidate);
+    bool adam = e->request->training.optimizer == OPTIMIZER_ADAM;
+    if (!e->request->offloads || !adam || candidate.optimizer != OFFLOAD_GPU) return;
+    candidate.optimizer = OFFLOAD_HOST;
+    add_recomputations(e, candidate);
+}
+
 // Beside 1F1B, those that compute gradients of weights later and can order so many micro-batches.
 static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double micro_batches) {
     if (!e->request->splits_backward || e->request->schedule_fixed || candidate.layout.pp == 1) return;
@@ -120,7 +130,7 @@ static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double 
         bool layers = pipeline.chunks <= layer_count(e->model);
         if (!layers || !pipeline_possible(&pipeline, &candidate.layout, (Where){0}, unsaid)) continue;
         candidate.schedule = (Schedule)schedule;
-        add_recomputations(e, candidate);
+        add_places(e, candidate);
     }
 }
 
@@ -134,7 +144,7 @@ static void add_batches(Enumeration *e, PlanCandidate candidate) {
             if (!vpp_possible(e, candidate.layout.pp, vpp, replica / micro) || !goes_with_schedule(e, vpp)) continue;
             candidate.layout.vpp = vpp;
             candidate.schedule = schedule_with(e, vpp);
-            add_recomputations(e, candidate);
+            add_places(e, candidate);
             if (vpp == 1) add_split_schedules(e, candidate, replica / micro);
         }
     }
@@ -190,6 +200,7 @@ TrainingSpec plan_training(const PlanRequest *request, const PlanCandidate *cand
     training.layout = candidate->layout;
     training.schedule = candidate->schedule;
     training.recompute = candidate->recompute;
+    training.offload_optimizer = candidate->optimizer;
     training.micro_batch = candidate->micro_batch;
     training.global_batch = global_batch;
     if (batch_law_given(&request->law)) {

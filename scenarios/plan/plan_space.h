@@ -8,6 +8,7 @@ typedef struct PlanCandidate {
     Layout layout;
     Schedule schedule;
     Recompute recompute;
+    OffloadPlace optimizer; // where its state lies
     double micro_batch;
     int number;       // in the order of enumeration
     double bound;     // of the objective, per step: see plan_search.c
