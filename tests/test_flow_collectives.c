@@ -207,6 +207,28 @@ TEST(in_one_node_rings_of_every_size_agree) {
     arena_close(arena);
 }
 
+// GPUs linked without a switch: every set of those of a hybrid cube mesh. Some have rings over all NVLinks, some one
+// cycle, some only the order of their numbers.
+TEST(rings_of_every_part_of_a_cube_mesh_agree) {
+    for (unsigned set = 3; set < 256; set++) {
+        Arena *arena = arena_open();
+        const Network *network = network_of(arena, dgx_1(), 1, infiniband(100));
+        int ranks[8], count = 0;
+        for (int gpu = 0; gpu < 8; gpu++)
+            if (set & 1u << gpu) ranks[count++] = gpu;
+        CollectiveRequest request = {.op = set % 3 ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_ALL_GATHER,
+                                     .ranks = ranks,
+                                     .rank_count = count,
+                                     .bytes = 8 * GB,
+                                     .algorithm = "ring"};
+        double fluid = count > 1 ? collective_plan(arena, network, &request).alone_seconds : 0;
+        double flow = count > 1 ? fly(arena, network, &request, true).result.seconds : 0;
+        if (!(fabs(flow - fluid) <= 0.01 * fluid))
+            test_fail(__FILE__, __LINE__, "GPUs %02x: %.6g s as flows, %.6g s as a whole", set, flow, fluid);
+        arena_close(arena);
+    }
+}
+
 TEST(exchanges_trees_and_chains_agree_when_large) {
     static const struct {
         CollectiveOp op;

@@ -30,6 +30,8 @@ typedef struct Party {
     const int *starts;          // [block_count + 1]: first place of each block of ranks that need no NIC; the end
     int block_count;
     const int32_t *numbers; // [pieces] 0, 1, 2, …: lists of pieces that follow each other point into it
+    int order_count;        // rings that are laid otherwise than in order of number, in one block; 0: none
+    const int8_t *orders;   // [ring * rank_count + position] places
     int ways;               // NICs of each rank's own, where all have so many
     int chunks;             // that a pipelined array is cut into, per ring or tree
     struct {

@@ -4,13 +4,17 @@
 #include "models/network/algorithm.h"
 
 // One ring is enough where no NIC is used; else one for each rank of a block and each of its NICs.
-static int ring_count(const Party *party) { return party->block_count > 1 ? smallest_block(party) * party->ways : 1; }
+static int ring_count(const Party *party) {
+    if (party->order_count) return party->order_count;
+    return party->block_count > 1 ? smallest_block(party) * party->ways : 1;
+}
 
 int ring_pieces(const Party *party) { return party->rank_count * ring_count(party); }
 int chain_pieces(const Party *party) { return party->chunks * ring_count(party); }
 
 // Even blocks are passed upwards from place `ring`, odd ones downwards from where the even ones end.
 static int rank_at(const Party *party, int ring, int position) {
+    if (party->order_count) return party->orders[ring * party->rank_count + position];
     int block = block_of(party, position), size = block_size(party, block), step = position - party->starts[block];
     int place = block % 2 ? ring + 2 * size - 1 - step : ring + step;
     return party->starts[block] + place % size;

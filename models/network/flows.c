@@ -83,6 +83,25 @@ static int place_of_root(const Group *group, const CollectiveRequest *request) {
     return place;
 }
 
+// GPUs of one node that are linked without a switch have rings along their NVLinks.
+static void lay_rings(Arena *arena, FlowPlan *plan) {
+    const Group *group = &plan->group;
+    const Node *node = node_of_rank(plan->network, group->ranks[0]);
+    GpuFabric fabric = layout_of(plan->network, node)->shape->gpu_fabric;
+    int gpus[MESH_GPUS_MOST], n = group->rank_count;
+    bool meshed = fabric == GPU_FABRIC_MESH || fabric == GPU_FABRIC_CUBE_MESH || fabric == GPU_FABRIC_PAIRS;
+    if (plan->request.backend != BACKEND_NCCL || group->block_count > 1 || n > MESH_GPUS_MOST || !meshed) return;
+    for (int i = 0; i < n; i++) {
+        if (node_of_rank(plan->network, group->ranks[i]) != node) return;
+        gpus[i] = gpu_of_rank(plan->network, group->ranks[i]);
+    }
+    MeshRings rings = mesh_rings(layout_of(plan->network, node), gpus, n);
+    int8_t *orders = ARENA_ARRAY(arena, int8_t, rings.count * n);
+    for (int r = 0; r < rings.count; r++) memcpy(orders + r * n, rings.order[r], (size_t)n);
+    plan->party.order_count = rings.count;
+    plan->party.orders = orders;
+}
+
 static void share_places(Arena *arena, FlowPlan *plan) {
     const Group *group = &plan->group;
     int *starts = ARENA_ARRAY(arena, int, group->block_count + 1), ways = nics_of_rank(plan->network, group->ranks[0]);
@@ -100,6 +119,7 @@ static void share_places(Arena *arena, FlowPlan *plan) {
                           .block_count = group->block_count,
                           .ways = ways > 0 ? ways : 1,
                           .chunks = 1};
+    lay_rings(arena, plan);
 }
 
 static void cut(Arena *arena, FlowPlan *plan) {

@@ -56,6 +56,16 @@ typedef struct NodeRing {
     Medium medium;
 } NodeRing;
 
+// The same rings one by one: in each, the order of the GPUs by their place in `gpus`. None where they are joined in
+// order.
+#define MESH_GPUS_MOST 8
+#define MESH_RINGS_MOST 16
+typedef struct MeshRings {
+    int count;
+    int8_t order[MESH_RINGS_MOST][MESH_GPUS_MOST];
+} MeshRings;
+MeshRings mesh_rings(const Layout *layout, const int *gpus, int count);
+
 NodeRing node_ring(const Layout *layout, const int *gpus, int count); // two GPUs or more
 double linked_rate(const Layout *layout, const int *gpus, int count,
                    int from); // of all NVLinks from one GPU to the others

@@ -65,3 +65,97 @@ NodeRing node_ring(const Layout *layout, const int *gpus, int count) {
         ring.medium = medium_in_order(layout, gpus, count);
     return ring;
 }
+
+// ---- One by one: cycles that together use every NVLink alike, each run both ways.
+typedef struct Search {
+    int count, cycles, looks;
+    int left[MESH_GPUS_MOST][MESH_GPUS_MOST]; // NVLinks between two that no cycle has taken
+    int8_t order[MESH_RINGS_MOST][MESH_GPUS_MOST];
+} Search;
+
+#define LOOKS_MOST 200000
+
+static void take(Search *s, const int8_t *order, int links) {
+    for (int i = 0; i < s->count; i++) {
+        int a = order[i], b = order[(i + 1) % s->count];
+        s->left[a][b] -= links;
+        s->left[b][a] -= links;
+    }
+}
+
+static bool extend(Search *s, int length, unsigned used);
+
+static bool next_cycle(Search *s) {
+    bool rest = false;
+    for (int i = 1; i < s->count; i++) rest = rest || s->left[0][i] > 0;
+    if (!rest) return true;
+    if (s->cycles == MESH_RINGS_MOST / 2) return false;
+    s->order[s->cycles][0] = 0;
+    return extend(s, 1, 1);
+}
+
+// Goes on with the cycle under way, and when it is closed with the next.
+static bool extend(Search *s, int length, unsigned used) {
+    int8_t *order = s->order[s->cycles];
+    if (++s->looks > LOOKS_MOST) return false;
+    if (length == s->count) {
+        if (s->left[order[length - 1]][0] <= 0) return false;
+        take(s, order, 1);
+        s->cycles++;
+        if (next_cycle(s)) return true;
+        s->cycles--;
+        take(s, order, -1);
+        return false;
+    }
+    for (int next = 1; next < s->count; next++) {
+        if (used & 1u << next || s->left[order[length - 1]][next] <= 0) continue;
+        order[length] = (int8_t)next;
+        if (extend(s, length + 1, used | 1u << next)) return true;
+    }
+    return false;
+}
+
+// How many NVLinks there are between two, the fewest being one, where all pairs count; twice that where a GPU's number
+// is odd, since a cycle takes two of each.
+static void count_links(Search *s, const Layout *layout, const int *gpus, bool alike) {
+    double least = INFINITY;
+    int sum = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < s->count; i++)
+            for (int j = 0; j < s->count; j++) {
+                int link = layout->nvlink_pair[gpus[i] * layout->shape->gpu_count + gpus[j]];
+                if (i == j || link < 0) continue;
+                double rate = layout->links[link].bytes_per_second;
+                least = fmin(least, rate);
+                s->left[i][j] = alike ? 1 : (int)lround(rate / least);
+            }
+    for (int j = 0; j < s->count; j++) sum += s->left[0][j];
+    for (int i = 0; i < s->count && sum % 2; i++)
+        for (int j = 0; j < s->count; j++) s->left[i][j] *= 2;
+}
+
+static MeshRings both_ways(const Search *s) {
+    MeshRings rings = {.count = 2 * s->cycles};
+    for (int c = 0; c < s->cycles; c++)
+        for (int i = 0; i < s->count; i++) {
+            rings.order[2 * c][i] = s->order[c][i];
+            rings.order[2 * c + 1][i] = s->order[c][(s->count - i) % s->count];
+        }
+    return rings;
+}
+
+MeshRings mesh_rings(const Layout *layout, const int *gpus, int count) {
+    Search search = {.count = count};
+    NodeRing ring = {.form = RING_IN_ORDER};
+    if (count >= 3 && count <= MESH_GPUS_MOST) ring = node_ring(layout, gpus, count);
+    if (ring.form == RING_IN_ORDER) return (MeshRings){0};
+    if (ring.form == RING_CYCLE) {
+        search.cycles = 1;
+        for (int i = 0; i < count; i++)
+            for (int at = 0; at < count; at++)
+                if (ring.cycle[at] == gpus[i]) search.order[0][at] = (int8_t)i;
+        return both_ways(&search);
+    }
+    count_links(&search, layout, gpus, ring.form == RING_EVEN);
+    return next_cycle(&search) ? both_ways(&search) : (MeshRings){0};
+}
