@@ -172,7 +172,7 @@ static SimTime *least_times(Arena *arena, const Stream *stream, double slowness,
         SimTime time = 0;
         if (op->kind == OP_WORK)
             time = slowness == 1 ? op->time : (SimTime)floor((double)op->time * slowness * (1 - 1e-9));
-        if (op->kind == OP_TRANSFER) time = transfers[op->slot][op->id];
+        if (op->kind == OP_TRANSFER && transfers[op->slot]) time = transfers[op->slot][op->id]; // NULL: nobody runs it
         least[i] = sum;
         sum = time < SIM_TIME_NEVER - sum ? sum + time : SIM_TIME_NEVER;
     }
