@@ -122,6 +122,23 @@ TEST(a_model_cast_to_16_bits_reduces_16_bit_gradients_and_casts_nothing) {
 }
 
 // Megatron's loss moves 38 and 14 bytes per logit, a fused one 8 and 10.
+// Gradients of the loss before and after its softmax, 4 bytes of each logit; the head is what needs most at once.
+TEST(an_eager_loss_holds_one_more_gradient_of_every_logit) {
+    Bench bench = bench_open("gpt3-1.3b");
+    const Model *model = bench.training.model;
+    double working[2];
+    bench.training.framework = FRAMEWORK_EAGER;
+    for (int fused = 0; fused < 2; fused++) {
+        bench.training.fused_loss = fused;
+        Memory memory = memory_estimate(model, &bench.training, 0, head_of(&bench), 2, 1, 1, bench.gpu);
+        working[fused] = memory.bytes[MEMORY_WORKING];
+    }
+    double logits = 2 * bench.training.seq_len * model->vocab;
+    EXPECT_NEAR(working[0], 8 * logits, 1e-12);
+    EXPECT_NEAR(working[1], 4 * logits, 1e-12);
+    arena_close(bench.arena);
+}
+
 TEST(a_fused_loss_saves_its_bytes_of_every_logit) {
     Bench bench = bench_open("gpt3-1.3b");
     double logits = 2.0 * 1024 * bench.training.model->vocab;

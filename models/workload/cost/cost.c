@@ -18,7 +18,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_EAGER] = {
         .traffic = 1.25, .issue_seconds = 7e-6,
         .hidden_bytes = 4, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
-        .layer_kernels = {36, 60}, .logit_bytes = {14, 20},
+        .layer_kernels = {36, 60}, .copies_logits = true, .logit_bytes = {14, 20},
         .weight_cast_bytes = {6, 6}, .wire_bytes = 4, .gradient_bytes = 4,
     },
     [FRAMEWORK_MEGATRON] = {
@@ -42,7 +42,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_FUSED] = {
         .traffic = 1.1, .issue_seconds = 7e-6,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
-        .layer_kernels = {26, 40}, .logit_bytes = {14, 20},
+        .layer_kernels = {26, 40}, .copies_logits = true, .logit_bytes = {14, 20},
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
     },
     [FRAMEWORK_COMPOSED] = {

@@ -14,6 +14,7 @@ typedef struct FrameworkTraits {
     double hidden[2];            // transformer layer: norms, residuals, dropout, biases; passes over h
     double gelu[2], gated[2];    // passes over the FFN's width
     double scores[2];            // plain attention: scale, mask, softmax, dropout; passes over s x s
+    bool copies_logits;          // a loss of eager operators holds gradients before and after its softmax
     double logit_bytes[2];       // per logit: 32-bit loss over 16-bit logits; eager software copies to 32 bits first
     int layer_kernels[2];        // of a transformer layer with plain attention
     double weight_cast_bytes[2]; // per parameter and micro-batch in mixed precision: casts, gradient accumulation

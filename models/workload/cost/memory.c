@@ -285,8 +285,12 @@ static double transformer_working_bytes(const Work *work, int block) {
     const Model *model = work->model;
     double e = work->element_bytes;
     if (block == 0) return 2 * layer_input_bytes(work);
-    if (block == model->block_count - 1) // the logits' gradient beside them
-        return 4 * work->tokens * model->head_share * model->vocab / work->tp;
+    if (block == model->block_count - 1) {
+        // Beside the logits' logarithms their gradient; where each operator is a kernel that does not work in place,
+        // the gradient of the logarithms too.
+        double copies = work->traits->copies_logits && !work->training->fused_loss ? 2 : 1;
+        return copies * 4 * work->tokens * model->head_share * model->vocab / work->tp;
+    }
 
     double gradients = work->tokens * e * 2 * model->hidden + mlp_bytes(work, block) + again_bytes(work, block);
     if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
