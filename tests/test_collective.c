@@ -394,3 +394,19 @@ TEST(messages_within_a_node_go_by_the_channels_of_their_version) {
     EXPECT_NEAR(grown, 30 * MiB / (NVLINK_ATTAINABLE * 450 * GB), 1e-6);
     arena_close(arena);
 }
+
+TEST(in_switch_reduction_fills_a_pipeline_that_grows_with_the_gpus_up_to_32) {
+    Arena *arena = arena_open();
+    Network *rack = network_of(arena, nvl72_tray(), 18, infiniband(400));
+    double slow[73] = {0}, bytes = 256 * GB; // far beyond where the approach ends
+    for (int n = 8; n <= 72; n *= n < 16 ? 2 : n < 64 ? 4 : 2) {
+        CollectivePlan plan =
+            plan_for(arena, rack, COLLECTIVE_ALL_REDUCE, first_ranks(arena, rack, n / 4, 4), n, bytes, "nvls");
+        slow[n] = step_seconds(plan.plan.latency);
+        EXPECT_TEXT(plan.algorithm, "nvls");
+    }
+    double eight = constant_rows[NVLS_SLOW_TIME].value * 1e-6;
+    EXPECT_NEAR(slow[16] - slow[8], eight, 0.02);
+    EXPECT_NEAR(slow[64] - slow[16], 2 * eight, 0.02); // 32 reduce, not 64
+    arena_close(arena);
+}

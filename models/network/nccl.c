@@ -14,7 +14,8 @@
 #define PAIR_STEP_BYTES 524288.0
 #define PAIR_PART_BYTES (32 * PAIR_STEP_BYTES)    // from 2.22 on
 #define PAIR_OLD_PART_BYTES (4 * PAIR_STEP_BYTES) // before
-#define NVLS_LEAST_RANKS 5                        // NCCL prefers rings below (2.27 on H200)
+#define NVLS_HEADS_MOST 32
+#define NVLS_LEAST_RANKS 5 // NCCL prefers rings below (2.27 on H200)
 
 static const char *const protocol_names[PROTOCOL_COUNT] = {"LL", "LL128", "Simple"};
 
@@ -254,9 +255,12 @@ static Candidate tree_candidate(const Group *group, Protocol protocol, double by
     return candidate;
 }
 
+// The pipeline is full when every GPU of the domain that reduces (32 at most) has a chunk in each channel; of eight
+// GPUs that is what the constants say.
 static double nvls_approach_seconds(const Group *group, double bytes) {
-    return constant(group, PLATFORM_FILL) * constant(group, NVLS_SLOW_TIME) * bytes /
-           (bytes + constant(group, NVLS_SLOW_BYTES));
+    double heads = fmin(group->least, NVLS_HEADS_MOST) / 8;
+    return constant(group, PLATFORM_FILL) * heads * constant(group, NVLS_SLOW_TIME) * bytes /
+           (bytes + heads * constant(group, NVLS_SLOW_BYTES));
 }
 
 // In-switch reduction: each GPU sends and receives S (1 + 1/g) in one domain; between domains a tree of nodes.
