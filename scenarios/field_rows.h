@@ -19,6 +19,16 @@
 #define TABLE(inner_) .kind = FIELD_TABLE, .inner = (inner_)
 #define BOUND(quantity_) .kind = FIELD_BOUND, .quantity = (quantity_)
 
+#define MOST_GPUS 1e6
+#define MOST_SIZE 1e9 // of a dimension of a model
+
+// fields.c
+extern const char *const precisions[10], *const backends[3], *const fidelities[2];
+// fields_training.c
+extern const Field training_fields[42];
+extern const Field batch_fields[3];
+extern const Field data_fields[4];
+extern const Field expect_fields[16];
 // fields_fabric.c
 extern const Field single_switch_fields[1];
 extern const Field fat_tree_fields[3];

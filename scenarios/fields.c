@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "models/workload/recompute.h"
 #include "models/workload/training.h"
 #include "results/columns.h"
 #include "scenarios/field_rows.h"
@@ -16,14 +15,11 @@ const char *const handle_kind_names[HANDLE_KIND_COUNT] = {
     [HANDLE_RANK] = "a rank",         [HANDLE_STREAM] = "a stream",       [HANDLE_QUEUE] = "sim.queue",
 };
 
-#define MOST_GPUS 1e6
-#define MOST_SIZE 1e9 // of a dimension of a model
-
-static const char *const precisions[] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "amp", "mixed"};
-static const char *const backends[] = {"nccl", "gloo", "mpi"};
+const char *const precisions[10] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "amp", "mixed"};
+const char *const backends[3] = {"nccl", "gloo", "mpi"};
 static const char *const plot_choices[] = {"scaling", "breakdown", "gantt", "memory"};
 static const char *const copy_ends[] = {"host", "device"};
-static const char *const fidelities[] = {"fluid", "flow"};
+const char *const fidelities[2] = {"fluid", "flow"};
 static const char *const tensor_places[] = {"gpu", "cpu"};
 
 // ---- The cluster.
@@ -96,125 +92,6 @@ static const Field mlp_fields[] = {
     {"name", .kind = FIELD_TEXT, .fallback = "\"mlp\"", .example = "\"digits\"", .help = "name in tables"},
     {"widths", COUNT(1, MOST_SIZE), .list = true, .required = true, .example = "{ 784, 512, 10 }",
      .help = "inputs, then the width of each layer"},
-};
-
-// ---- The training job.
-
-static const Field training_fields[] = {
-    {"model", VALUE(HANDLE_MODEL), .named = true, .required = true, .example = "\"gpt2-124m\"",
-     .help = "a model by name, or from sim.model"},
-    {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .fallback = "\"auto\"", .example = "\"ddp\"",
-     .help = "how the model is spread over GPUs"},
-    {"parallel", TABLE(OBJECT_PARALLEL), .example = "{ tp = 1, dp = \"fill\" }", .help = "degrees of parallelism"},
-    {"batch", TABLE(OBJECT_BATCH), .example = "{ global = 256, micro = 4 }", .help = "samples of an optimizer step"},
-    {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .fallback = "\"1f1b\"", .example = "\"gpipe\"",
-     .help = "order of micro-batches in a pipeline"},
-    {"fidelity", CHOICE(fidelities, COUNT_OF(fidelities)), .fallback = "\"fluid\"", .example = "\"flow\"",
-     .help = "fluid: a collective is one transfer; flow: all the messages it is made of"},
-    {"zero", COUNT(0, 3), .fallback = "0", .example = "1",
-     .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
-    {"seq_len", COUNT(1, MOST_SIZE), .example = "1024",
-     .help = "tokens of a sample; when left out: the model's longest"},
-    {"tokens", COUNT(1, 9e15), .example = "\"300B\"", .help = "tokens to train on in all"},
-    {"samples", COUNT(1, 9e15), .example = "\"1.28M\"", .help = "samples of the data set"},
-    {"epochs", NUMBER(ABOVE_ZERO, 1e9), .fallback = "1", .example = "90", .help = "passes over the samples"},
-    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .example = "\"fp16\"",
-     .help = "of matrix multiplications; when left out: bf16, fp16 or fp32, the first that the GPUs have"},
-    {"mixed_precision", .kind = FIELD_FLAG, .example = "true",
-     .help = "fp32 master weights beside; when left out: true below 32 bits"},
-    {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .fallback = "\"none\"", .example = "\"selective\"",
-     .help = "activations computed again in backward, to save memory"},
-    {"recompute_modules", CHOICE(recompute_module_names, RECOMPUTE_MODULE_COUNT), .list = true,
-     .example = "{ \"moe_act\", \"layernorm\" }",
-     .help = "what \"selective\" recomputes of a layer, by Megatron-Core's names; when left out: core_attn"},
-    {"recompute_layers", COUNT(1, 1e5), .example = "4",
-     .help = "only the first so many layers of each pipeline chunk are recomputed; when left out: all"},
-    {"attention", CHOICE(attention_names, ATTENTION_COUNT), .fallback = "\"flash\"", .example = "\"flash\"",
-     .help = "attention kernel"},
-    {"framework", CHOICE(framework_names, FRAMEWORK_COUNT), .fallback = "\"eager\"", .example = "\"megatron\"",
-     .help = "how kernels are run"},
-    {"image_layout", CHOICE(image_layout_names, IMAGE_LAYOUT_COUNT), .fallback = "\"usual\"", .example = "\"nhwc\"",
-     .help = "how images lie in memory; usual: as the framework has it"},
-    {"optimizer", CHOICE(optimizer_names, OPTIMIZER_COUNT), .example = "\"adam\"",
-     .help = "optimizer; when left out: adam for transformers, else sgd"},
-    {"backend", CHOICE(backends, COUNT_OF(backends)), .fallback = "\"nccl\"", .example = "\"nccl\"",
-     .help = "library of collectives"},
-    {"bucket", BYTES(ABOVE_ZERO), .fallback = "\"25 MiB\"", .example = "\"25 MiB\"",
-     .help = "gradients reduced in one go"},
-    {"overlap", TABLE(OBJECT_OVERLAP), .example = "{ grad_reduce = true }",
-     .help = "what communication hides behind compute"},
-    {"fp32_grad_reduce", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "gradients travel as fp32 whatever the precision"},
-    {"expert_skew", NUMBER(0, 10), .fallback = "0", .example = "0.5",
-     .help = "the k-th most chosen expert gets a share of tokens as k^-skew; 0: all alike"},
-    {"capacity_factor", NUMBER(ABOVE_ZERO, 1e6), .example = "1.25",
-     .help = "experts drop what exceeds this multiple of an even share; when left out: nothing"},
-    {"fused_dispatch", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "experts' tokens are sorted inside the exchange, one copy per rank (DeepEP, HybridEP), in CUDA graphs"},
-    {"lora_rank", COUNT(1, 65536), .example = "16",
-     .help = "train adapters of this rank beside attention's products and nothing else; when left out: all weights"},
-    {"lora_everywhere", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
-    {"half_weights", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "eager software: the model is cast to 16 bits, there is no autocast"},
-    {"scatter_gather", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help =
-         "tensor-parallel ranks send slices to the next stage, gathered there (Megatron before sequence parallelism)"},
-    {"fused_loss", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "softmax and cross entropy in few kernels that keep logits in 16 bits"},
-    {"offload", TABLE(OBJECT_OFFLOAD), .example = "{ optimizer = \"host\" }",
-     .help = "what lies outside the GPU (ZeRO-Offload, ZeRO-Infinity)"},
-    {"horovod", TABLE(OBJECT_HOROVOD), .example = "{ cycle = \"5 ms\", fusion = \"64 MiB\" }",
-     .help = "of strategy \"horovod\": how gradients are fused"},
-    {"no_sync", .kind = FIELD_FLAG, .fallback = "true", .example = "false",
-     .help = "gradients are reduced once a step; false: after every micro-batch"},
-    {"prefetch", COUNT(0, 1e5), .fallback = "1", .example = "2",
-     .help = "zero 2 and 3: blocks whose weights are gathered ahead of the one that computes"},
-    {"routing", TABLE(OBJECT_ROUTING), .example = "{ dirichlet = 0.5 }",
-     .help = "how tokens spread over experts, instead of expert_skew"},
-    {"data", TABLE(OBJECT_DATA), .example = "{ sample_bytes = \"110 kB\" }", .help = "loading of samples"},
-    {"checkpoint", TABLE(OBJECT_CHECKPOINT), .example = "{ every = \"30 min\" }",
-     .help = "how the state is saved; when left out: as Daly's formula has it where machines fail"},
-    {"cpu_per_step", SECONDS(0), .fallback = "0", .example = "\"2 ms\"",
-     .help = "host work of a step that nothing hides"},
-    {"jitter", NUMBER(0, 2), .fallback = "0", .example = "0.02", .help = "sigma of the log of each kernel's time"},
-    {"straggler", NUMBER(1, 1000), .example = "1.2", .help = "one rank is this many times slower"},
-};
-
-static const Field batch_fields[] = {
-    {"global", COUNT(1, 1e12), .example = "256", .help = "samples of an optimizer step, all GPUs together"},
-    {"micro", COUNT(1, 1e9), .example = "4", .help = "samples that one replica takes at a time"},
-    {"accumulation", COUNT(1, 1e9), .example = "8", .help = "micro-batches of a replica before gradients are reduced"},
-};
-
-static const Field data_fields[] = {
-    {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"",
-     .help = "where samples lie; when left out: disks of the node"},
-    {"sample_bytes", BYTES(ABOVE_ZERO), .required = true, .example = "\"110 kB\"", .help = "read for each sample"},
-    {"workers", COUNT(0, 1e4), .fallback = "4", .example = "8", .help = "loader processes per GPU"},
-    {"samples_per_second_per_worker", NUMBER(ABOVE_ZERO, 1e9), .example = "120",
-     .help = "that one process decodes and augments; when left out: not limited"},
-};
-
-static const Field expect_fields[] = {
-    {"memory", BOUND(QUANTITY_BYTES), .example = "\"< 76 GiB\"", .help = "of the fullest GPU"},
-    {"step_time", BOUND(QUANTITY_TIME), .example = "\"< 1.5 s\"", .help = "median time of a step"},
-    {"mfu", BOUND(QUANTITY_NUMBER), .example = "\"> 0.35\"", .help = "model FLOP utilisation"},
-    {"hfu", BOUND(QUANTITY_NUMBER), .example = "\"> 0.35\"",
-     .help = "hardware FLOP utilisation, recomputation included"},
-    {"efficiency", BOUND(QUANTITY_NUMBER), .example = "\"> 0.8\"", .help = "against as many single GPUs"},
-    {"samples_per_s", BOUND(QUANTITY_NUMBER), .example = "\"> 4000\"", .help = "samples per second of the cluster"},
-    {"tokens_per_s", BOUND(QUANTITY_NUMBER), .example = "\"> 1e6\"", .help = "tokens per second of the cluster"},
-    {"total_time", BOUND(QUANTITY_TIME), .example = "\"< 30 d\"", .help = "of the whole run"},
-    {"days", BOUND(QUANTITY_NUMBER), .example = "\"< 30\"", .help = "of the whole run"},
-    {"goodput", BOUND(QUANTITY_NUMBER), .example = "\"> 0.9\"", .help = "share of the time that is training"},
-    {"cost_per_hour", BOUND(QUANTITY_NUMBER), .example = "\"< 200\"", .help = "of the cluster, in its currency"},
-    {"cost_per_month", BOUND(QUANTITY_NUMBER), .example = "\"< 150000\"", .help = "of the cluster, in its currency"},
-    {"cost_per_run", BOUND(QUANTITY_NUMBER), .example = "\"< 2e6\"",
-     .help = "of the whole run, in the cluster's currency"},
-    {"energy", BOUND(QUANTITY_NUMBER), .example = "\"< 5000\"", .help = "of the whole run, in kWh"},
-    {"carbon", BOUND(QUANTITY_NUMBER), .example = "\"< 2000\"", .help = "of the whole run, in kg CO2e"},
-    {"power", BOUND(QUANTITY_NUMBER), .example = "\"< 50000\"", .help = "average at the wall, in watts"},
 };
 
 // ---- The study.

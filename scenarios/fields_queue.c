@@ -3,7 +3,6 @@
 #include "scenarios/field_rows.h"
 
 #define SPAN(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = (least_), .most = 1e9
-#define MOST_GPUS 1e6
 
 const Field queue_fields[17] = {
     {"on", VALUE(HANDLE_CLUSTER), .required = true, .example = "cluster", .help = "the cluster, of one type of node"},
