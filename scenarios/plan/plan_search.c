@@ -77,7 +77,7 @@ static int by_bound(const void *a, const void *b) {
     return x->number - y->number;
 }
 
-// Candidates that differ by recomputation only stand one after the other, least first. More of it is never quicker.
+// Candidates that differ by recomputation only stand one after the other, least first.
 void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, double batch, PlanSpace *space,
                            PlanCount *count) {
     Arena *arena = arena_open();
@@ -125,26 +125,6 @@ static void try_candidate(const PlanRequest *request, const Cluster *cluster, co
     arena_close(scratch);
 }
 
-static bool same_but_recompute(const PlanCandidate *candidate, const PlanCandidate *other) {
-    const Layout *a = &candidate->layout, *b = &other->layout;
-    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->vpp == b->vpp && a->ep == b->ep &&
-           a->zero == b->zero && candidate->optimizer == other->optimizer &&
-           candidate->micro_batch == other->micro_batch && candidate->schedule == other->schedule;
-}
-
-// More recomputation is slower, but for accidents of who meets whom on a busy network: the winner's are looked at.
-static void try_recomputations(const PlanRequest *request, const Cluster *cluster, const PlanSpace *space, double batch,
-                               PlanFound *found) {
-    const PlanCandidate *winner = NULL;
-    for (int i = 0; i < space->count && found->ran; i++)
-        if (space->items[i].number == found->number) winner = &space->items[i];
-    for (int i = 0; i < space->count && winner; i++) {
-        const PlanCandidate *candidate = &space->items[i];
-        if (candidate->fits && !candidate->plain && same_but_recompute(candidate, winner))
-            try_candidate(request, cluster, candidate, batch, found);
-    }
-}
-
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices) {
     PlanFound found = {.ran = false};
     Arena *arena = arena_open();
@@ -159,10 +139,8 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
         for (int i = slice; i < space.count; i += slices) {
             const PlanCandidate *candidate = &space.items[i];
             if (!request->exhaustive && found.ran && candidate->bound >= found.value) break;
-            if (request->exhaustive ? candidate->fits : candidate->plain)
-                try_candidate(request, cluster, candidate, batch, &found);
+            if (candidate->fits) try_candidate(request, cluster, candidate, batch, &found);
         }
-        if (!request->exhaustive) try_recomputations(request, cluster, &space, batch, &found);
     }
     arena_close(arena);
     return found;
