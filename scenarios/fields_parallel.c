@@ -2,7 +2,6 @@
 #include "models/workload/training.h"
 #include "scenarios/field_rows.h"
 
-
 const Field parallel_fields[] = {
     {"tp", COUNT(1, 1e5), .fallback = "1", .example = "2", .help = "tensor parallelism: GPUs that share each layer"},
     {"pp", COUNT(1, 1e5), .example = "2",
