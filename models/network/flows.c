@@ -49,7 +49,7 @@ static bool supported(Arena *arena, const CollectiveRequest *request, const char
     }
     if (request->backend != BACKEND_NCCL && !request->on_host) {
         *why = "gloo and mpi are simulated message by message only for arrays in CPU memory";
-        *remedy = "say so (--cpu, or tensors = \"cpu\"), or use fidelity fluid";
+        *remedy = "say so where the command can (--cpu, or tensors = \"cpu\"), or use fidelity fluid";
         return false;
     }
     if (request->op == COLLECTIVE_SEND_RECV && !request->shift) {

@@ -93,7 +93,7 @@ static bool read_count(const char *option, const char *thing, const char *text, 
     const char *why;
     if (quantity_parse(text, QUANTITY_COUNT, count, &why) && *count >= 1 && *count <= MOST_GPUS) return true;
     problem_add(problems, command_line, "--%s %s is no number of %s from 1 to 1,000,000", option, whole, thing);
-    problem_hint(problems, "for example --%s 64,128 or --%s 64:1024", option, option);
+    problem_hint(problems, "for example --%s 2,4 or --%s 1:16", option, option);
     return false;
 }
 
@@ -189,6 +189,11 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
     training->tokens = (double)option_count(options, "tokens", 0);
     training->samples = (double)option_count(options, "samples", 0);
     training->epochs = (double)option_count(options, "epochs", 0);
+    if (training->recompute_layers > 0) {
+        problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at the first %d",
+                    training->recompute_layers);
+        problem_hint(problems, "leave --recompute-num-layers out; lockstep memory and scenarios take it");
+    }
     if (training->tokens > 0 && model->kind != MODEL_TRANSFORMER) {
         problem_add(problems, command_line, "%s reads no tokens", model->name);
         problem_hint(problems, "say --samples and --epochs");
