@@ -9,7 +9,7 @@
 #include "results/tables.h"
 #include "results/view.h"
 
-static void digest_member(JsonWriter *json, uint64_t digest) {
+void results_json_digest(JsonWriter *json, uint64_t digest) {
     char text[17];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)digest);
     json_text_member(json, "digest", text);
@@ -178,7 +178,7 @@ static void points_member(JsonWriter *json, const Record *record) {
     for (int i = 0; i < record->point_count; i++) {
         json_begin_object(json);
         point_members(json, &record->points[i]);
-        digest_member(json, record->points[i].digest);
+        results_json_digest(json, record->points[i].digest);
         json_end_object(json);
     }
     json_end_list(json);
@@ -202,7 +202,7 @@ static void published_member(JsonWriter *json, const Record *record) {
 }
 
 // The value is a number where it is one, else its text.
-static void assumptions_member(JsonWriter *json, const Record *record) {
+void results_json_assumptions(JsonWriter *json, const Record *record) {
     json_key(json, "assumptions");
     json_begin_list(json);
     for (int i = 0; i < record->assumption_count; i++) {
@@ -235,13 +235,13 @@ void results_write_json(FILE *out, const Record *record) {
     json_text_member(&json, "title", record->title);
     json_text_member(&json, "scenario", record->scenario);
     seed_member(&json, record->seed);
-    digest_member(&json, record->digest);
+    results_json_digest(&json, record->digest);
     if (record->point_count == 1) point_members(&json, &record->points[0]);
     points_member(&json, record);
     tables_write_json(&json, record);
     published_member(&json, record);
     notes_member(&json, record);
-    assumptions_member(&json, record);
+    results_json_assumptions(&json, record);
     json_end_object(&json);
     fputc('\n', out);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "sim/date.h"
+#include "sim/json.h"
 #include "sim/problem.h"
 #include "sim/record.h"
 
@@ -25,6 +26,10 @@ Style style_for(FILE *out, const char *color_mode, bool plain);
 void results_print(FILE *out, const Record *record, const Style *style, bool verbose);
 void results_write_csv(FILE *out, const Record *record);  // one row a point; quoted as RFC 4180 says, lines end in LF
 void results_write_json(FILE *out, const Record *record); // keys of the interface, format_version 1
+
+// Two of its members, for answers of another shape.
+void results_json_assumptions(JsonWriter *json, const Record *record);
+void results_json_digest(JsonWriter *json, uint64_t digest);
 
 // "! Prices that may be more than a year older than 2026-11-21: aws-p5-2025 (2025-05)"; nothing when all are of late.
 void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style);

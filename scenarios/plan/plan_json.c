@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "results/results.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/json.h"
 
@@ -113,28 +114,6 @@ static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer
     run_members(json, answer, row);
 }
 
-static void assumptions_member(JsonWriter *json, const Record *record) {
-    json_key(json, "assumptions");
-    json_begin_list(json);
-    for (int i = 0; i < record->assumption_count; i++) {
-        const Assumption *assumption = &record->assumptions[i];
-        json_begin_object(json);
-        json_text_member(json, "name", assumption->name);
-        if (isnan(assumption->value))
-            json_text_member(json, "value", assumption->text);
-        else
-            json_number_member(json, "value", assumption->value);
-        json_text_member(json, "unit", assumption->unit);
-        json_text_member(json, "source", assumption->source);
-        json_text_member(json, "kind", assumption->kind);
-        json_end_object(json);
-    }
-    json_end_list(json);
-    char digest[20];
-    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)record->digest);
-    json_text_member(json, "digest", digest);
-}
-
 static void what_if_member(JsonWriter *json, const PlanWhatIfs *what_if) {
     json_key(json, "what_if");
     json_begin_list(json);
@@ -167,7 +146,8 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     index_member(&json, "knee", result->knee);
     if (answer->chosen) { // of the plan chosen, or of the nearest miss
         row_members(&json, arena, answer, &result->rows[0]);
-        assumptions_member(&json, answer->chosen);
+        results_json_assumptions(&json, answer->chosen);
+        results_json_digest(&json, answer->chosen->digest);
     }
     what_if_member(&json, answer->what_if);
     json_key(&json, "plans");
