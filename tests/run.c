@@ -45,6 +45,25 @@ int test_shell(const char *command, char *output, size_t output_bytes) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+int test_page(const char *path, const char *holds) {
+    static char text[65536], output[1 << 16];
+    FILE *file = fopen(path, "r");
+    size_t bytes = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) fclose(file);
+    text[bytes] = '\0';
+    int count = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char command[1024];
+        if (strncmp(line, "build/lockstep ", 15) != 0) continue;
+        snprintf(command, sizeof command, "$LOCKSTEP %.*s", (int)strcspn(line + 15, "#"), line + 15);
+        int status = test_shell(command, output, sizeof output);
+        if (status != 0) test_fail(__FILE__, __LINE__, "%s: exit %d: %.500s", line, status, output);
+        if (!strstr(output, holds)) test_fail(__FILE__, __LINE__, "%s: prints no \"%s\"", line, holds);
+        count++;
+    }
+    return count;
+}
+
 static bool wanted(const Test *test, int word_count, char **words) {
     if (word_count == 0) return true;
     for (int i = 0; i < word_count; i++)

@@ -68,5 +68,8 @@ void test_fail(const char *file, int line, const char *format, ...) __attribute_
 // Runs a command line through the shell and returns its exit status; output (stdout and stderr together) lands in
 // `output`, cut at output_bytes. "$LOCKSTEP" in the line is the program under test.
 int test_shell(const char *command, char *output, size_t output_bytes);
+// Runs every line of a page that begins with "build/lockstep "; each must succeed and print `holds`. How many there
+// are.
+int test_page(const char *path, const char *holds);
 
 #endif

@@ -240,21 +240,4 @@ TEST(a_scenario_pays_what_sim_cost_says) {
 
 // ---- The manual page.
 
-TEST(every_command_line_of_the_money_page_runs) {
-    static char text[32768], output[1 << 16];
-    FILE *file = fopen("docs/money.md", "r");
-    EXPECT(file != NULL);
-    if (!file) return;
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    int count = 0;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        char command[1024];
-        if (strncmp(line, "build/lockstep ", 15) != 0) continue;
-        snprintf(command, sizeof command, "$LOCKSTEP %s", line + 15);
-        int status = test_shell(command, output, sizeof output);
-        if (status != 0) test_fail(__FILE__, __LINE__, "%s: exit %d: %.500s", line, status, output);
-        count++;
-    }
-    EXPECT(count >= 8);
-}
+TEST(every_command_line_of_the_money_page_runs) { EXPECT(test_page("docs/money.md", "\n") >= 8); }

@@ -273,22 +273,4 @@ TEST(curves_are_drawn_in_the_terminal_and_as_files) {
     EXPECT_CONTAINS(output, "<?xmlqueue-queue.svg\nqueue-utilisation.svg\nqueue-waiting.svg\n");
 }
 
-TEST(every_command_line_of_the_manual_runs) {
-    static char text[32768], output[1 << 16];
-    FILE *file = fopen("docs/queue.md", "r");
-    EXPECT(file != NULL);
-    if (!file) return;
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    int count = 0;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        char command[1024];
-        if (strncmp(line, "build/lockstep ", 15) != 0) continue;
-        snprintf(command, sizeof command, "$LOCKSTEP %.*s", (int)strcspn(line + 15, "#"), line + 15);
-        int status = test_shell(command, output, sizeof output);
-        if (status != 0) test_fail(__FILE__, __LINE__, "%s: exit %d: %.500s", line, status, output);
-        EXPECT_CONTAINS(output, "digest ");
-        count++;
-    }
-    EXPECT_INT(count, 5);
-}
+TEST(every_command_line_of_the_manual_runs) { EXPECT_INT(test_page("docs/queue.md", "digest "), 5); }

@@ -13,21 +13,7 @@ static char *readme(void) {
     return text;
 }
 
-TEST(every_command_line_of_the_readme_runs) {
-    static char output[1 << 16];
-    char *text = readme();
-    int count = 0;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        char command[1024];
-        if (strncmp(line, "build/lockstep ", 15) != 0) continue;
-        snprintf(command, sizeof command, "$LOCKSTEP %.*s", (int)strcspn(line + 15, "#"), line + 15);
-        int status = test_shell(command, output, sizeof output);
-        if (status != 0) test_fail(__FILE__, __LINE__, "%s: exit %d: %.500s", line, status, output);
-        EXPECT(strlen(output) > 100);
-        count++;
-    }
-    EXPECT(count >= 6);
-}
+TEST(every_command_line_of_the_readme_runs) { EXPECT(test_page("README.md", "\n") >= 15); }
 
 TEST(the_scenario_of_the_readme_runs_and_its_expectations_hold) {
     static char output[1 << 16];
