@@ -4,6 +4,7 @@
 
 #include "models/workload/life/checkpoint.h"
 #include "models/workload/model/hf_config.h"
+#include "models/workload/recompute.h"
 #include "scenarios/lua_script.h"
 #include "sim/check.h"
 
@@ -254,6 +255,7 @@ static int sim_training(lua_State *L) {
         set_batch(&job->spec, &object);
         set_data(&job->spec, &object);
         set_software(&job->spec, &object);
+        recompute_check(&job->spec, script->problems);
         set_offload(&job->spec, &object);
         set_gradients(&job->spec, &object);
         set_routing(script, &job->spec, &object);

@@ -3,6 +3,7 @@
 
 #include "models/workload/job_options.h"
 #include "tests/jobs.h"
+#include "tests/script.h"
 #include "tests/test.h"
 
 static double recompute_seconds(const CostList *backward) {
@@ -184,4 +185,25 @@ TEST(what_is_recomputed_is_told) {
     c.training.recompute_layers = 4;
     EXPECT_TEXT(recompute_text(c.arena, &c.training), "full (first 4 layers of each chunk)");
     arena_close(c.arena);
+}
+
+TEST(scenarios_are_held_to_the_same_parts) {
+    static const char *const rows[][2] = {
+        {"recompute = 'selective', recompute_modules = { 'moe' }", "has no experts"},
+        {"recompute = 'full', recompute_modules = { 'mlp' }", "not \"full\""},
+        {"recompute_layers = 2", "recompute none"},
+        {"recompute = 'selective', recompute_modules = { 'mlp', 'layernorm' }", NULL},
+    };
+    for (int i = 0; i < 4; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "sim.study { on = sim.cluster { node = 'dgx-a100' }, run = sim.training { model = 'gpt2-124m', %s } }",
+                 rows[i][0]);
+        Loaded loaded = load_returning(text, NULL);
+        if (rows[i][1])
+            EXPECT_CONTAINS(first_problem(&loaded), rows[i][1]);
+        else
+            EXPECT_TEXT(first_problem(&loaded), "");
+        unload(&loaded);
+    }
 }
