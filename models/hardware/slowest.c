@@ -12,12 +12,11 @@
 static double expected_maximum(int n) { return normal_quantile((n - 0.375) / (n + 0.25)); }
 
 double slowest_share(int count) {
-    if (count <= NODE) return 1;
     return 1 - RANGE_IN_NODE / RANGE_OF_EIGHT * (expected_maximum(count) - expected_maximum(NODE));
 }
 
 const Gpu *slowest_gpu(Arena *arena, const Gpu *gpu, int count) {
-    if (count <= NODE) return gpu;
+    if (count == NODE) return gpu;
     Gpu *slowest = ARENA_NEW(arena, Gpu);
     *slowest = *gpu;
     slowest->sustained *= slowest_share(count);
