@@ -3,7 +3,7 @@
 #include "models/workload/training.h"
 #include "scenarios/field_rows.h"
 
-const Field training_fields[42] = {
+const Field training_fields[43] = {
     {"model", VALUE(HANDLE_MODEL), .named = true, .required = true, .example = "\"gpt2-124m\"",
      .help = "a model by name, or from sim.model"},
     {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .fallback = "\"auto\"", .example = "\"ddp\"",
@@ -58,6 +58,8 @@ const Field training_fields[42] = {
      .help = "train adapters of this rank beside attention's products and nothing else; when left out: all weights"},
     {"lora_everywhere", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
+    {"nf4_weights", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "frozen weights lie in 4 bits and are spread to 16 before each product (QLoRA); needs lora_rank"},
     {"half_weights", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "eager software: the model is cast to 16 bits, there is no autocast"},
     {"scatter_gather", .kind = FIELD_FLAG, .fallback = "false", .example = "true",

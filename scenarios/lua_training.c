@@ -222,6 +222,7 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->fused_dispatch = object_flag(object, "fused_dispatch", false);
     spec->lora_rank = object_int(object, "lora_rank", 0);
     spec->lora_everywhere = object_flag(object, "lora_everywhere", false);
+    spec->nf4_weights = object_flag(object, "nf4_weights", false);
     spec->half_weights = object_flag(object, "half_weights", false);
     spec->scatter_gather = object_flag(object, "scatter_gather", false);
     spec->fused_loss = object_flag(object, "fused_loss", false);

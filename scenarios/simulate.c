@@ -46,7 +46,7 @@ static void set_speed(RecordPoint *point, const Cluster *cluster, const Training
     point->samples_per_s = global_batch / point->step_p50_s;
     bool tokens = training->model->kind == MODEL_TRANSFORMER;
     point->tokens_per_s = tokens ? point->samples_per_s * training->seq_len : 0;
-    double flops = model_flops_per_sample(training->model, (int)training->seq_len) * global_batch;
+    double flops = training_flops_per_sample(training) * global_batch;
     double again = recomputed_flops_per_sample(training) * global_batch;
     point->flops_per_step = flops;
     point->mfu = peak > 0 ? flops / (peak * point->step_p50_s) : NAN;

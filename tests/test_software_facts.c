@@ -44,6 +44,8 @@ static double seconds_of(const CostList *list, Cause cause) {
     return seconds;
 }
 
+static double list_memory(const CostList *list) { return seconds_of(list, CAUSE_MEMORY); }
+
 static double bytes_of(const CostList *list, Cause cause, bool beside_only) {
     double bytes = 0;
     for (int i = 0; i < list->count; i++)
@@ -104,6 +106,71 @@ TEST(adapters_beside_every_product_are_more_parameters_and_more_passes) {
     double passes = 7.0 / 2 * ((3 + 3 + 1 + 1 + 1 + 4 + 4 + 1) - (1 + 1 + 1 + 1));
     double bytes = passes * 2 * 2 * bench.training.seq_len * model->hidden;   // two samples, two bytes
     EXPECT_NEAR(with - without, cold_memory_seconds(bench.gpu, bytes), 0.03); // the L2 keeps a little
+    arena_close(bench.arena);
+}
+
+// Each of a layer's products reads 4.13 bits a weight and writes 16, once forward and once backward.
+TEST(four_bit_weights_are_spread_before_each_product) {
+    Bench bench = bench_open("llama-2-7b");
+    const Model *model = bench.training.model;
+    bench.training.lora_rank = 16;
+    BlockCost plain = cost_of(&bench, 1), head = cost_of(&bench, head_of(&bench));
+    bench.training.nf4_weights = true;
+    BlockCost spread = cost_of(&bench, 1);
+    double stored = 0.5 + 1.0 / 64 + 4.0 / (64 * 256), seconds = 0;
+    const double widths[] = {3.0 * model->hidden, model->hidden, 2.0 * model->ffn, model->ffn}; // beside the hidden one
+    for (int i = 0; i < 4; i++) seconds += memory_seconds(bench.gpu, (stored + 2) * widths[i] * model->hidden);
+    EXPECT_NEAR(list_memory(&spread.forward) - list_memory(&plain.forward), seconds, 1e-6);
+    EXPECT_NEAR(list_memory(&spread.backward) - list_memory(&plain.backward), seconds, 1e-6);
+    EXPECT_NEAR(seconds_of(&spread.forward, CAUSE_GEMM), seconds_of(&plain.forward, CAUSE_GEMM), 0);
+    BlockCost whole = cost_of(&bench, head_of(&bench)); // the head is not quantised
+    EXPECT_NEAR(list_memory(&whole.forward), list_memory(&head.forward), 0);
+    arena_close(bench.arena);
+}
+
+TEST(four_bit_weights_take_a_quarter_of_the_memory_of_layers_and_of_their_traffic) {
+    Bench bench = bench_open("llama-2-7b");
+    const Model *model = bench.training.model;
+    bench.training.lora_rank = 16;
+    Memory wide = memory_estimate(model, &bench.training, 1, 4, 1, 1, 1, bench.gpu);
+    bench.training.nf4_weights = true;
+    Memory narrow = memory_estimate(model, &bench.training, 1, 4, 1, 1, 1, bench.gpu);
+    double share = stored_weight_bytes(&bench.training, 1) / 2;
+    EXPECT_NEAR(share, 0.2579, 1e-3);
+    EXPECT_NEAR(narrow.bytes[MEMORY_WEIGHTS], share * wide.bytes[MEMORY_WEIGHTS], 1e-12);
+    EXPECT_NEAR(stored_weight_bytes(&bench.training, 0), 2, 0);
+    EXPECT_NEAR(stored_weight_bytes(&bench.training, head_of(&bench)), 2, 0);
+    bench.training.layout.zero = 3; // eight ranks share the layers, and gather two at a time
+    Memory sharded = memory_estimate(model, &bench.training, 1, 4, 1, 1, 8, bench.gpu);
+    double layer = block_parameters(model, 1), gathered = 2 * layer * 2 * share;
+    double gradients = layer * gradient_bytes(&bench.training);
+    EXPECT_NEAR(sharded.bytes[MEMORY_WEIGHTS], narrow.bytes[MEMORY_WEIGHTS] / 8, 1e-12);
+    EXPECT_NEAR(sharded.bytes[MEMORY_BUFFERS], gathered + gradients + (1 << 28), 1e-12);
+    arena_close(bench.arena);
+}
+
+// Per token of Llama 2 7B, adapters beside every product: the norms' inputs, queries, keys, values and their sum, the
+// MLP's gate, up and product, less the inputs that only gradients of weights need (2 h + ffn), and of what goes into
+// each of the seven products a copy and a byte of its dropout's mask.
+TEST(adapters_keep_their_inputs_and_frozen_products_none) {
+    Bench bench = bench_open("llama-2-7b");
+    const Model *model = bench.training.model;
+    bench.training.lora_rank = 16;
+    bench.training.lora_everywhere = true;
+    Memory memory = memory_estimate(model, &bench.training, 1, 1, 1, 1, 1, bench.gpu);
+    double h = model->hidden, ffn = model->ffn;
+    double kept = 2 * (4 * h + 4 * h + 3 * ffn) - 2 * (2 * h + ffn) + 3 * (6 * h + ffn);
+    EXPECT_NEAR(memory.bytes[MEMORY_ACTIVATIONS], bench.training.seq_len * kept, 1e-12);
+    arena_close(bench.arena);
+}
+
+TEST(frozen_weights_cost_no_flops_of_their_gradients) {
+    Bench bench = bench_open("llama-2-7b");
+    int seq_len = (int)bench.training.seq_len;
+    double all = training_flops_per_sample(&bench.training);
+    EXPECT_NEAR(all, model_flops_per_sample(bench.training.model, seq_len), 0);
+    bench.training.lora_rank = 8;
+    EXPECT_NEAR(training_flops_per_sample(&bench.training), all * 2 / 3, 1e-12);
     arena_close(bench.arena);
 }
 

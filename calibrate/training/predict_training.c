@@ -164,9 +164,6 @@ PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const Measure
 }
 
 double run_flops(const MeasuredRun *run, const TrainingSpec *training) {
-    int seq_len = (int)training->seq_len;
-    double flops = model_flops_per_sample(run->training.model, seq_len);
-    if (training->lora_rank > 0) flops -= model_forward_flops_per_sample(run->training.model, seq_len);
-    flops += recomputed_flops_per_sample(training);
+    double flops = training_flops_per_sample(training) + recomputed_flops_per_sample(training);
     return flops * run->training.global_batch;
 }

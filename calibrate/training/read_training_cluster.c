@@ -74,10 +74,8 @@ static GpuLinkKind links_of(Row *row) {
     return kind;
 }
 
-// Cards of the consumer line since Ada cannot read each other over PCIe (NVIDIA removed it from the driver).
-static bool reads_peers(const Gpu *gpu) {
-    return !(strncmp(gpu->name, "RTX4", 4) == 0 || strncmp(gpu->name, "RTX5", 4) == 0);
-}
+// Cards of the consumer line cannot read each other over PCIe since Turing (the driver does not offer it).
+static bool reads_peers(const Gpu *gpu) { return strncmp(gpu->name, "RTX", 3) != 0 || !strchr("2345", gpu->name[3]); }
 
 // A job of several racks gets 16 of a rack's 18 nodes (blocks of 64 GPUs, as schedulers are set up for them: the other
 // two are spare), so that groups of a power of two stay in one rack.

@@ -254,12 +254,11 @@ void read_precision(Row *row) {
     const char *text = row->text[PRECISION];
     bool tensor_cores = row->gpu->peak_flops[TF32] > 0;
     training->mixed_precision = true;
+    training->nf4_weights = strcasestr(text, "nf4") != NULL;
     if (!text[0] && says(row, MODEL_TYPE, "diffusion") && says(row, METRIC_KIND, "mlperf"))
         take_16_bits(row);
     else if (!text[0])
         skip(row, "the precision is not published");
-    else if (strcasestr(text, "4bit") || strcasestr(text, "nf4"))
-        skip(row, "quantised base weights (%s) are not modelled yet", text);
     else if (strcasestr(text, "fp8"))
         training->precision = FP8;
     else if (strcasestr(text, "bf16"))

@@ -67,6 +67,9 @@ const OptionSpec job_options[] = {
     {"framework", OPTION_CHOICE, NULL, .help = "how kernels are run", .choices = framework_names, .choice_count = FRAMEWORK_COUNT},
     {"image-layout", OPTION_CHOICE, NULL, .help = "how images lie in memory; usual: as the framework has it",
      .choices = image_layout_names, .choice_count = IMAGE_LAYOUT_COUNT},
+    {"lora-rank", OPTION_COUNT, "N", .help = "train adapters of this rank beside attention's products and nothing else"},
+    {"lora-everywhere", OPTION_FLAG, NULL, .help = "adapters beside every product (PEFT's all-linear)"},
+    {"nf4-weights", OPTION_FLAG, NULL, .help = "frozen weights lie in 4 bits (QLoRA)"},
     {"optimizer", OPTION_CHOICE, NULL, .help = "what updates the weights", .choices = optimizer_names, .choice_count = OPTIMIZER_COUNT},
 };
 // clang-format on
@@ -256,6 +259,9 @@ TrainingSpec training_from_options(Arena *arena, const Options *options, const M
     training.capacity_factor = option_quantity(options, "capacity-factor", 0);
     training.framework = (Framework)option_choice(options, "framework", (int)training.framework);
     training.image_layout = (ImageLayout)option_choice(options, "image-layout", IMAGE_LAYOUT_USUAL);
+    training.lora_rank = small_count(options, "lora-rank", 0, problems);
+    training.lora_everywhere = option_flag(options, "lora-everywhere");
+    training.nf4_weights = option_flag(options, "nf4-weights");
     training.optimizer = (Optimizer)option_choice(options, "optimizer", (int)training.optimizer);
     return training;
 }
@@ -279,6 +285,22 @@ static void check_ranges(const TrainingSpec *training, Problems *problems) {
     }
 }
 
+// What is frozen can be stored in fewer bits; what is trained cannot.
+static void check_adapters(const TrainingSpec *training, Problems *problems) {
+    if (training->lora_rank == 0 && (training->nf4_weights || training->lora_everywhere)) {
+        problem_add(problems, training->where, "%s is for adapters on frozen weights, but all weights are trained",
+                    training->nf4_weights ? "nf4_weights" : "lora_everywhere");
+        problem_hint(problems, "set lora_rank, for example to 16");
+    } else if (training->nf4_weights && precision_bytes(training->precision) != 2) {
+        problem_add(problems, training->where, "4-bit weights are spread to 16 bits, not to %s",
+                    precision_name(training->precision));
+        problem_hint(problems, "use bf16 or fp16");
+    } else if (training->nf4_weights && training->model->experts.count > 0) {
+        problem_add(problems, training->where, "4-bit weights of experts are not known: their products are grouped");
+        problem_hint(problems, "take a dense model, or leave nf4_weights out");
+    }
+}
+
 static void check_encoder_decoder(const TrainingSpec *training, Problems *problems) {
     const char *what = training->layout.cp > 1                        ? "context parallelism"
                        : schedule_splits_backward(training->schedule) ? "a schedule that splits backward"
@@ -299,6 +321,7 @@ static void check_transformer(const TrainingSpec *training, Problems *problems) 
                     training->expert_skew, training->capacity_factor);
         problem_hint(problems, "a skew from 0 to 10, a factor above 0");
     }
+    check_adapters(training, problems);
     if (model->encoder_layers) check_encoder_decoder(training, problems);
     recompute_check(training, problems);
     if (model->heads % tp != 0) {
@@ -325,6 +348,11 @@ static void check_other(const TrainingSpec *training, Problems *problems) {
         problem_add(problems, training->where, "tensor and sequence parallelism are for transformers; %s is none",
                     training->model->name);
         problem_hint(problems, "use data parallelism (dp) or stages (pp)");
+    }
+    if (training->lora_rank > 0 || training->nf4_weights) {
+        problem_add(problems, training->where, "LoRA's adapters are for transformers; %s is none",
+                    training->model->name);
+        problem_hint(problems, "leave lora_rank and nf4_weights out");
     }
     if (training->recompute != RECOMPUTE_NONE) {
         problem_add(problems, training->where, "recomputation is for transformers; %s is none", training->model->name);

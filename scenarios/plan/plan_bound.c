@@ -68,11 +68,10 @@ static double reduce_seconds(const Pipeline *p, int stage, int shard, double byt
     return seconds;
 }
 
-static double gather_seconds(const Pipeline *p, int stage, int shard, double parameters) {
+static double gather_seconds(const Pipeline *p, int stage, int shard, double parameters, double bytes_each) {
     int tp = p->training->layout.tp;
     return plan_alone_seconds(p->costs, p->training->backend, COLLECTIVE_ALL_GATHER,
-                              (RankRow){tp * p->data_ranks * stage, shard, tp},
-                              ceil(ceil(parameters) * weight_bytes(p->training)));
+                              (RankRow){tp * p->data_ranks * stage, shard, tp}, ceil(ceil(parameters) * bytes_each));
 }
 
 static double block_of(const double *sums, int block) { return sums[block + 1] - sums[block]; }
@@ -101,7 +100,8 @@ static void add_blocks(const Pipeline *p, int stage, Exchange *exchange) {
         for (int b = p->first[chunk]; b < p->first[chunk + 1]; b++) {
             double parameters = block_of(p->sums->parameters, b);
             exchange->scattered += scatter_seconds(p, stage, exchange->shard, ceil(ceil(parameters) * gradient));
-            exchange->gathered_block += gather_seconds(p, stage, exchange->shard, parameters);
+            exchange->gathered_block +=
+                gather_seconds(p, stage, exchange->shard, parameters, stored_weight_bytes(p->training, b));
         }
 }
 
@@ -119,7 +119,8 @@ static Exchange exchange_of(const Pipeline *p, int stage) {
         double bytes = ceil(ceil(parameters) * gradient_bytes(training));
         exchange.scattered = exchange.last_bucket = reduce_seconds(p, stage, exchange.shard, bytes);
     }
-    if (exchange.shard > 1) exchange.gathered = gather_seconds(p, stage, exchange.shard, parameters);
+    double updated = weight_bytes(training) * trained_share(training);
+    if (exchange.shard > 1) exchange.gathered = gather_seconds(p, stage, exchange.shard, parameters, updated);
     return exchange;
 }
 

@@ -323,7 +323,7 @@ static void print_heading(const Screen *screen) {
     if (!batch_law_given(&screen->request->law)) {
         double samples = training->tokens > 0 ? training->tokens / training->seq_len
                                               : training->samples * (training->epochs > 0 ? training->epochs : 1);
-        printf("   %.3g FLOP in all", model_flops_per_sample(training->model, (int)training->seq_len) * samples);
+        printf("   %.3g FLOP in all", training_flops_per_sample(training) * samples);
     }
     printf("\nSearch  %d layouts on %d clusters, %d do not fit in memory, %d simulated%s\n\n", count->candidates,
            screen->result->cluster_count, count->too_large, count->simulated,

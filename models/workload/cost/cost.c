@@ -416,8 +416,23 @@ static double whole_gradient_bytes(const TrainingSpec *training) {
 
 double gradient_bytes(const TrainingSpec *training) { return whole_gradient_bytes(training) * trained_share(training); }
 
+double training_flops_per_sample(const TrainingSpec *training) {
+    int seq_len = (int)training->seq_len;
+    double flops = model_flops_per_sample(training->model, seq_len);
+    return training->lora_rank > 0 ? flops - model_forward_flops_per_sample(training->model, seq_len) : flops;
+}
+
 double weight_bytes(const TrainingSpec *training) {
     return training->mixed_precision ? 2 : precision_bytes(training->precision);
+}
+
+// Tables and the head stay in 16 bits.
+bool block_in_nf4(const TrainingSpec *training, int block) {
+    return training->nf4_weights && block > 0 && block < training->model->block_count - 1;
+}
+
+double stored_weight_bytes(const TrainingSpec *training, int block) {
+    return block_in_nf4(training, block) ? NF4_BYTES : weight_bytes(training);
 }
 
 // Narayanan et al. 2021, section 4.1. With sequence parallelism a rank has no more than its slice anyway.

@@ -65,7 +65,11 @@ bool sends_slices(const TrainingSpec *training);            // stages pass on a 
 int blocks_ahead(const TrainingSpec *training);             // whose weights are gathered beside those at work
 double trained_share(const TrainingSpec *training);         // of the parameters: 1, or what LoRA's adapters add
 double gradient_bytes(const TrainingSpec *training);        // per parameter on the wire, frozen ones counted in
-double weight_bytes(const TrainingSpec *training);          // the same when gathered
+// FLOPs of forward and backward, as model_flops_per_sample counts them; frozen weights have no gradients to compute.
+double training_flops_per_sample(const TrainingSpec *training);
+double weight_bytes(const TrainingSpec *training);                   // the same when gathered
+bool block_in_nf4(const TrainingSpec *training, int block);          // its weights are kept and gathered in 4 bits
+double stored_weight_bytes(const TrainingSpec *training, int block); // weight_bytes, or of NF4 with its scales
 
 // Of the tokens routed to experts, mean over the layers that have them: what the rank with most gets, and what no
 // expert's capacity drops.

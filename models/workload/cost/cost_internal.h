@@ -24,6 +24,9 @@ typedef struct FrameworkTraits {
     double adam_bytes; // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
 } FrameworkTraits;
 
+// Half a byte; of 64 weights a scale of 8 bits; of 256 scales one of 32 (Dettmers et al. 2023, section 3).
+#define NF4_BYTES (0.5 + 1.0 / 64 + 4.0 / (64 * 256))
+
 const FrameworkTraits *framework_traits(Framework framework);
 enum { FORWARD, BACKWARD };
 // Bytes moved per parameter and micro-batch in mixed precision: casts, gradients copied and added.
@@ -61,6 +64,7 @@ typedef struct Work {
     double tp, cp, ep;
     RoutedShares load; // of the block
     bool sequence_parallel;
+    bool nf4;          // of the block: its weights are spread to 16 bits before each product
     double source_len; // tokens of the source that a decoder's layer looks at; 0 none
     double key_len;    // keys that each query meets, where not those of its own sequence; 0: of its own
     Pass *weight_pass; // where gradients of weights go that are computed later; NULL: with those of inputs

@@ -32,12 +32,21 @@ static void add_casts(const Work *work, Pass *pass, double elements) {
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, FP8_CAST_BYTES * work->element_bytes * elements);
 }
 
+// Scales first, then weights: two kernels.
+static void spread_weights(const Work *work, Pass *pass, double weights) {
+    if (!work->nf4) return;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, (NF4_BYTES + 2) * weights);
+    pass_kernels(pass, 2);
+}
+
 void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    spread_weights(work, pass, batch * in * out);
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, out, in);
     add_casts(work, pass, batch * (tokens * in + in * out));
 }
 
 void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
+    spread_weights(work, pass, batch * in * out);
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
     add_casts(work, pass, batch * (tokens * out + in * out));
 }

@@ -115,6 +115,18 @@ static double cross_kept_bytes(const Work *work) {
     return target + source + scores;
 }
 
+// A frozen product needs no input in backward; its adapter keeps a copy of it after dropout, and the mask.
+static double adapters_kept_bytes(const Work *work) {
+    const Model *model = work->model;
+    double copy = work->element_bytes + MASK_BYTES, gates = model->gated_mlp ? 2 : 1, h = model->hidden;
+    double sliced = work->sequence_parallel ? work->tp : 1, ffn = model->ffn / work->tp;
+    double output = value_width(model) / work->tp;
+    double freed = work->element_bytes * (2 * h / sliced + ffn);
+    bool everywhere = work->training->lora_everywhere;
+    double adapted = everywhere ? (3 + gates) * h / sliced + output + ffn : h / sliced + output;
+    return work->tokens * (copy * adapted - freed);
+}
+
 static double layer_kept_bytes(const Work *work, int block) {
     const Model *model = work->model;
     double e = work->element_bytes, h = model->hidden, mlp = mlp_kept_bytes(work, block);
@@ -134,6 +146,7 @@ static double layer_kept_bytes(const Work *work, int block) {
         mlp /= model->gated_mlp ? 3 : 2;
     }
     double bytes = work->tokens * (hidden + attention) + mlp + cross_kept_bytes(work);
+    if (work->training->lora_rank > 0 && !has_experts(model, block)) bytes += adapters_kept_bytes(work);
     return keeps_scores(work) ? bytes + attention_score_bytes(work) : bytes;
 }
 
@@ -295,6 +308,7 @@ static double transformer_working_bytes(const Work *work, int block) {
     double gradients = work->tokens * e * 2 * model->hidden + mlp_bytes(work, block) + again_bytes(work, block);
     if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
         gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
+    if (work->nf4) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
     if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
     if (work->training->recompute == RECOMPUTE_FULL) {
         gradients += layer_kept_bytes(work, block);
@@ -394,13 +408,17 @@ static double sharded_experts(double bytes, const Layout *layout, int stage, int
 }
 
 // Sharded weights are gathered for the block that computes and the next; its gradients are whole until reduced.
-static double gathered_bytes(const TrainingSpec *training, double largest_block, int dp) {
+typedef struct LargestBlock {
+    double parameters;
+    double weights; // bytes
+} LargestBlock;
+
+static double gathered_bytes(const TrainingSpec *training, const LargestBlock *largest, int dp) {
     const Layout *layout = &training->layout;
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
     if (!fetched && (layout->zero < 2 || shard_size(layout, dp) == 1)) return 0;
-    double weights = training->mixed_precision ? 2 : precision_bytes(training->precision);
-    return largest_block *
-           ((layout->zero == 3 ? (1 + blocks_ahead(training)) * weights : 0) + gradient_bytes(training));
+    double weights = layout->zero == 3 ? (1 + blocks_ahead(training)) * largest->weights : 0;
+    return weights + largest->parameters * gradient_bytes(training);
 }
 
 static double communicator_bytes(const Layout *layout, int dp) {
@@ -439,7 +457,8 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
-    double parameters = 0, experts = 0, activations = 0, working = 0, largest = 0;
+    double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0;
+    LargestBlock largest = {0, 0};
     TrainingSpec room;
     for (int block = first_block; block <= last_block; block++) {
         work.training = training_of_layer(training, block - (first_block > 0 ? first_block : 1), &room);
@@ -447,7 +466,10 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         double held = block_parameters_per_gpu(model, block, training);
         parameters += held;
         experts += block_expert_parameters_per_gpu(model, block, training);
-        largest = fmax(largest, held);
+        double stored = stored_weight_bytes(training, block);
+        largest.parameters = fmax(largest.parameters, held);
+        largest.weights = fmax(largest.weights, stored * held);
+        if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
         BlockView view;
         const Work *seen = block_view(&view, block, &work);
         activations += block_activation_bytes(seen, block);
@@ -459,7 +481,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     each.optimizer *= trained_share(training);
     const Layout *layout = &training->layout;
     Memory memory = {.capacity = gpu->memory_bytes};
-    memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters, layout, 3, dp);
+    memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters - saved, layout, 3, dp);
     memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, layout, 2, dp);
     memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, layout, 1, dp);
     if (experts > 0) {
@@ -471,7 +493,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     memory.bytes[MEMORY_ACTIVATIONS] = activations * in_flight;
     memory.bytes[MEMORY_WORKING] = working;
     memory.bytes[MEMORY_BUFFERS] =
-        buffer_bytes(training, parameters + experts, dp) + gathered_bytes(training, largest, dp);
+        buffer_bytes(training, parameters + experts, dp) + gathered_bytes(training, &largest, dp);
     memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
     memory.outside = RESERVE_BYTES + communicator_bytes(layout, dp);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];

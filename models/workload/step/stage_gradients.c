@@ -139,10 +139,10 @@ static int gather_block(Builder *builder, int block, int after_mark) {
     double parameters = builder->blocks[block].parameters, experts = builder->blocks[block].experts;
     if (parameters <= 0) return -1;
     int gathered = new_mark(builder);
-    after_mark = fetch_weights(builder, parameters, after_mark);
+    double each = stored_weight_bytes(builder->request->training, block);
+    after_mark = fetch_weights(builder, each * parameters, after_mark);
     if (after_mark >= 0) put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, after_mark));
-    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
-                   ceil(parameters) * weight_bytes(builder->request->training));
+    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER, ceil(ceil(parameters) * each));
     gather_experts(builder, experts);
     put(builder, STREAM_GRADIENTS, record_op(gathered));
     return gathered;
@@ -189,7 +189,8 @@ static void gather_up_to(Builder *builder, Window *window, int v, int place, boo
 static double arriving(const Builder *builder, const Window *window, int v, int place, bool backward) {
     int next = place + 1;
     if (next >= window->issued || window->gathered[next] < 0) return 0;
-    return builder->blocks[block_at(builder, v, next, backward)].parameters * weight_bytes(builder->request->training);
+    int block = block_at(builder, v, next, backward);
+    return builder->blocks[block].parameters * stored_weight_bytes(builder->request->training, block);
 }
 
 void gathered_forward(Builder *builder, int v, int32_t label) {

@@ -103,7 +103,7 @@ bool offloads_weights(const Builder *builder);
 void offload_gradients(Builder *builder, double parameters, double experts, int reduced);
 // A rank's share of a block's weights is on the GPU at the mark that this gives; `after_mark` itself when they lie
 // there.
-int fetch_weights(Builder *builder, double parameters, int after_mark);
+int fetch_weights(Builder *builder, double bytes, int after_mark);
 void offloaded_update(Builder *builder, double parameters);
 
 #endif

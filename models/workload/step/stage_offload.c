@@ -44,9 +44,9 @@ void offload_gradients(Builder *builder, double parameters, double experts, int 
     builder->last_offloaded = put_mark(builder, STREAM_TO_HOST);
 }
 
-int fetch_weights(Builder *builder, double parameters, int after_mark) {
+int fetch_weights(Builder *builder, double bytes, int after_mark) {
     if (!offloads_weights(builder)) return after_mark;
-    double bytes = parameters / builder->request->resolved->shard * weight_bytes(builder->request->training);
+    bytes /= builder->request->resolved->shard;
     if (builder->request->training->offload_parameters == OFFLOAD_NVME) {
         if (after_mark >= 0) put(builder, STREAM_DISK_READ, wait_op(CAUSE_DATA, after_mark));
         put_move(builder, STREAM_DISK_READ, CAUSE_DATA, SLOT_DISK_READ, bytes);
