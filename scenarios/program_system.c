@@ -76,7 +76,10 @@ static Program program_of_rank(Builder *b, int rank, SlotList *slots) {
             ops[i] = op_of(b, rank, &from->items[i], b->matched->of[rank][s][i], slots);
         streams[s] = (Stream){from->name, ops, from->count};
     }
-    return (Program){streams, recorded->count, recorded->mark_count, slots->count};
+    return (Program){.streams = streams,
+                     .stream_count = recorded->count,
+                     .mark_count = recorded->mark_count,
+                     .slot_count = slots->count};
 }
 
 // ---- Programs, each once: this is what folding goes by.

@@ -1,5 +1,7 @@
 #include "sim/fluid.h"
 
+#include <string.h>
+
 #include "sim/fluid_internal.h"
 
 typedef struct Activity {
@@ -20,6 +22,7 @@ struct Fluid {
     SimTime *ends;     // [channel] at the present rate
     LinkUsers *users;  // [link]
     const bool *spare; // [link] never looked at
+    int64_t **carried; // [channel][plan] so often
     double *link_bytes;
     int32_t *channel_mark;
     int32_t visit;
@@ -97,6 +100,9 @@ Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void
     fluid->users = ARENA_ARRAY(arena, LinkUsers, system->link_count);
     fluid->spare = find_spare_links(arena, system);
     fluid->link_bytes = ARENA_ARRAY(arena, double, system->link_count);
+    fluid->carried = ARENA_ARRAY(arena, int64_t *, system->channel_count);
+    for (int c = 0; c < system->channel_count; c++)
+        fluid->carried[c] = ARENA_ARRAY(arena, int64_t, system->channels[c].plan_count);
     fluid->channel_mark = ARENA_ARRAY(arena, int32_t, system->channel_count);
     fluid->dirty = ARENA_ARRAY(arena, int32_t, system->link_count);
     fluid->is_dirty = ARENA_ARRAY(arena, bool, system->link_count);
@@ -308,9 +314,8 @@ SimTime fluid_time_alone(const Fluid *fluid, const Plan *plan) {
     return ticks_of(plan->bytes, rate_from_level(level) * plan->fairness);
 }
 
-void fluid_count_bytes(Fluid *fluid, const Plan *plan) {
-    for (int u = 0; u < plan->use_count; u++)
-        fluid->link_bytes[plan->uses[u].link] += plan->uses[u].weight * plan->bytes;
+void fluid_count_bytes(Fluid *fluid, int32_t channel, int32_t plan, int64_t times) {
+    fluid->carried[channel][plan] += times;
 }
 
 bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
@@ -320,7 +325,7 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     const Route *route = &fluid->routes.items[channel];
     CHECK(plan);
     bool shared = false;
-    fluid_count_bytes(fluid, plan);
+    fluid_count_bytes(fluid, channel, (int32_t)(plan - fluid->system->channels[channel].plans), 1);
     for (int u = 0; u < route->use_count; u++) leave_link(fluid, route, u);
     filling_remove(fluid->filling, channel);
     for (int32_t u = 0; u < route->use_count; u++) {
@@ -374,4 +379,15 @@ void fluid_set_patience(Fluid *fluid, int64_t patience) { filling_set_patience(f
 
 double fluid_rate(const Fluid *fluid, int32_t channel) { return fluid->activities[channel].rate; }
 
-const double *fluid_link_bytes(const Fluid *fluid) { return fluid->link_bytes; }
+const double *fluid_link_bytes(Fluid *fluid) {
+    const System *system = fluid->system;
+    memset(fluid->link_bytes, 0, (size_t)system->link_count * sizeof *fluid->link_bytes);
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++) {
+            const Plan *plan = &system->channels[c].plans[p];
+            double bytes = plan->bytes * (double)fluid->carried[c][p];
+            for (int u = 0; u < plan->use_count && bytes > 0; u++)
+                fluid->link_bytes[plan->uses[u].link] += plan->uses[u].weight * bytes;
+        }
+    return fluid->link_bytes;
+}

@@ -20,10 +20,10 @@ void fluid_share(Fluid *fluid, SimTime now);
 // How often a sharing may look at a link before it starts over from nothing, as a multiple of the links; rates do not
 // depend on it. For tests.
 void fluid_set_patience(Fluid *fluid, int64_t patience);
-// How long a plan's bytes flow when nothing else is on its links, to the tick; and that they have done so.
+// How long a plan's bytes flow when nothing else is on its links, to the tick; and that they have done so, so often.
 SimTime fluid_time_alone(const Fluid *fluid, const Plan *plan);
-void fluid_count_bytes(Fluid *fluid, const Plan *plan);
+void fluid_count_bytes(Fluid *fluid, int32_t channel, int32_t plan, int64_t times);
 double fluid_rate(const Fluid *fluid, int32_t channel); // payload bytes per second; 0 when idle
-const double *fluid_link_bytes(const Fluid *fluid);     // carried so far by transfers that have ended
+const double *fluid_link_bytes(Fluid *fluid);           // [link] carried so far by transfers that have ended
 
 #endif

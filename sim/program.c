@@ -4,6 +4,24 @@
 
 double weight_round(double weight) { return nearbyint(weight * 16777216.0) / 16777216.0; }
 
+bool walk_ops(OpWalk *walk, Op *op) {
+    if (walk->next == walk->stream->count) return false;
+    *op = walk->stream->ops[walk->next];
+    if (op->kind != OP_ROUTINE) {
+        walk->next++;
+        return true;
+    }
+    const Routine *routine = &walk->program->routines[op->id];
+    int32_t label = op->label;
+    *op = routine->ops[walk->inner];
+    op->label = label;
+    if (++walk->inner == routine->count) {
+        walk->inner = 0;
+        walk->next++;
+    }
+    return true;
+}
+
 static const char *check_plan(Arena *arena, const System *system, int channel, int number) {
     const Plan *plan = &system->channels[channel].plans[number];
     if (plan->latency < 0 || !(plan->bytes >= 0) || !isfinite(plan->bytes))
@@ -45,9 +63,29 @@ static const char *check_op(Arena *arena, const System *system, int actor, const
         return op->id >= 0 && op->id < program->mark_count
                    ? NULL
                    : arena_printf(arena, "actor %d: mark %d is not there", actor, op->id);
+    case OP_ROUTINE:
+        return op->id >= 0 && op->id < program->routine_count
+                   ? NULL
+                   : arena_printf(arena, "actor %d: routine %d is not there", actor, op->id);
     default:
         return arena_printf(arena, "actor %d: operation kind %d is not there", actor, op->kind);
     }
+}
+
+static const char *check_routines(Arena *arena, const System *system, int actor) {
+    const Program *program = &system->programs[system->actors[actor].program];
+    const char *wrong = NULL;
+    for (int r = 0; r < program->routine_count; r++) {
+        const Routine *routine = &program->routines[r];
+        if (routine->count < 1) return arena_printf(arena, "actor %d: routine %d is empty", actor, r);
+        for (int32_t i = 0; i < routine->count; i++) {
+            const Op *op = &routine->ops[i];
+            if (op->kind != OP_WORK && op->kind != OP_TRANSFER)
+                return arena_printf(arena, "actor %d: routine %d has more than work and transfers", actor, r);
+            if ((wrong = check_op(arena, system, actor, op))) return wrong;
+        }
+    }
+    return NULL;
 }
 
 const char *system_check(Arena *arena, const System *system) {
@@ -64,6 +102,7 @@ const char *system_check(Arena *arena, const System *system) {
             return arena_printf(arena, "actor %d: program %d is not there", a, system->actors[a].program);
         const Program *program = &system->programs[system->actors[a].program];
         if (!(system->actors[a].slowness > 0)) return arena_printf(arena, "actor %d: slowness is not above 0", a);
+        if ((wrong = check_routines(arena, system, a))) return wrong;
         for (int s = 0; s < program->stream_count; s++)
             for (int64_t i = 0; i < program->streams[s].count; i++)
                 if ((wrong = check_op(arena, system, a, &program->streams[s].ops[i]))) return wrong;

@@ -14,14 +14,15 @@ typedef enum OpKind {
     OP_WORK,     // the stream is busy for `time`
     OP_TRANSFER, // joins channel `slot` with its plan number `id`; goes on when the transfer is done
     OP_RECORD,   // mark `id` is reached: everything before it on this stream is done
-    OP_WAIT      // goes on when mark `id` (of the same actor) is reached
+    OP_WAIT,     // goes on when mark `id` (of the same actor) is reached
+    OP_ROUTINE   // the operations of routine `id`, all with this label
 } OpKind;
 
 typedef struct Op {
     uint8_t kind;  // OpKind
     uint8_t cause; // what time spent in, or waiting for, this operation counts as: an index of System.causes
     uint16_t slot; // TRANSFER: which of the actor's channels
-    int32_t id;    // TRANSFER: plan number within the channel; RECORD, WAIT: mark number
+    int32_t id;    // TRANSFER: plan number within the channel; RECORD, WAIT: mark number; ROUTINE: its number
     int32_t label; // index of System.labels: the name on timelines and the place in messages; 0 none
     SimTime time;  // WORK: duration
 } Op;
@@ -32,12 +33,20 @@ typedef struct Stream {
     int64_t count;
 } Stream;
 
+// What a program does again and again, written once: work and transfers only.
+typedef struct Routine {
+    const Op *ops;
+    int32_t count;
+} Routine;
+
 // Stream 0 is the main stream: its time is split over the causes. What other streams do while it works is hidden.
 typedef struct Program {
     const Stream *streams;
     int stream_count;
     int mark_count;
     int slot_count;
+    const Routine *routines;
+    int routine_count;
 } Program;
 
 typedef struct Label {
@@ -98,6 +107,17 @@ typedef struct System {
 } System;
 
 #define CAUSE_LIMIT 24
+
+// A stream's operations one by one, those of routines among them.
+typedef struct OpWalk {
+    const Program *program;
+    const Stream *stream;
+    int64_t next;
+    int32_t inner; // within the routine at `next`
+} OpWalk;
+
+// False at the end.
+bool walk_ops(OpWalk *walk, Op *op);
 
 // Weights are kept as multiples of 2^-24, so that sums of them are exact in any order: this is what lets a folded and
 // an unfolded run share links to the same bit.

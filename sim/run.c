@@ -11,6 +11,23 @@
 
 enum { EVENT_FLOW, EVENT_DONE, EVENT_SHARE };
 
+// The operation that a stream is at, and the label it goes by.
+static const Op *op_at(const StreamState *state) {
+    const Op *op = &state->stream->ops[state->next];
+    return op->kind == OP_ROUTINE ? &state->routines[op->id].ops[state->inner] : op;
+}
+
+static int32_t label_at(const StreamState *state) { return state->stream->ops[state->next].label; }
+
+// On to the operation after it.
+static void step_on(StreamState *state) {
+    const Op *op = &state->stream->ops[state->next];
+    state->done++;
+    if (op->kind == OP_ROUTINE && ++state->inner < state->routines[op->id].count) return;
+    state->inner = 0;
+    state->next++;
+}
+
 static void keep_interval(Run *run, const StreamState *state, const Op *op, SimTime start, SimTime end) {
     if (!run->options->timeline) return;
     if (run->result.interval_count == run->interval_room) {
@@ -19,7 +36,7 @@ static void keep_interval(Run *run, const StreamState *state, const Op *op, SimT
     }
     int32_t stream = (int32_t)(state - run->streams) - run->first_stream[state->actor];
     run->intervals[run->result.interval_count++] =
-        (Interval){state->actor, (int16_t)stream, op->kind, op->cause, op->label, start, end};
+        (Interval){state->actor, (int16_t)stream, op->kind, op->cause, label_at(state), start, end};
 }
 
 static bool is_main(const Run *run, const StreamState *state) {
@@ -42,7 +59,7 @@ static SimTime work_time(const Run *run, const StreamState *state, const Op *op)
     if (actor->slowness == 1 && actor->jitter == 0) return op->time;
     double time = (double)op->time * actor->slowness;
     if (actor->jitter > 0) {
-        uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->next;
+        uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
         RandomStream stream = random_stream(run->options->seed, "work jitter", item);
         // Mean 1, so that jitter alone makes no rank faster.
         time *= random_lognormal(&stream, -0.5 * actor->jitter * actor->jitter, actor->jitter);
@@ -88,8 +105,7 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     if (!alone || alone[op->id] >= SIM_TIME_NEVER - state->clock) return false;
     SimTime start = state->clock, end = start + alone[op->id];
     if (!certainly_alone(run, state, channel, end)) return false;
-    const Plan *plan = &run->system->channels[channel].plans[op->id];
-    if (plan->bytes > 0) fluid_count_bytes(run->fluid, plan);
+    fluid_count_bytes(run->fluid, channel, op->id, 1);
     pass_time(run, state, op, end);
     keep_interval(run, state, op, start, end);
     return true;
@@ -98,44 +114,68 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
 // A transfer that might have passed alone waits once for the streams that can go on: where they stop says more.
 static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
-    if (!run->channels[channel].alone || run->ready_count == 0 || state->let_others_before == state->next + 1)
+    if (!run->channels[channel].alone || run->ready_count == 0 || state->let_others_before == state->done + 1)
         return false;
-    state->let_others_before = state->next + 1;
+    state->let_others_before = state->done + 1;
     run->ready[run->ready_count++] = run->ready[0];
     run->ready[0] = (int32_t)(state - run->streams);
     return true;
 }
 
+// A whole routine whose transfers meet nobody on the way.
+static bool pass_routine(Run *run, StreamState *state, const Op *op) {
+    if (!run->passes || state->inner) return false;
+    RoutinePass *pass = &run->passes[state->actor][op->id];
+    if (!pass->possible || pass->time >= SIM_TIME_NEVER - state->clock) return false;
+    SimTime end = state->clock + pass->time;
+    for (int32_t i = 0; i < pass->channel_count; i++)
+        if (!certainly_alone(run, state, pass->channels[i], end)) return false;
+    if (is_main(run, state)) {
+        SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
+        for (int c = 0; c < run->system->cause_count; c++) spent[c] += pass->spent[c];
+    }
+    pass->passed++;
+    state->clock = end;
+    state->done += state->routines[op->id].count;
+    state->next++;
+    return true;
+}
+
+// False: it must wait.
+static bool do_op(Run *run, StreamState *state, const Op *op) {
+    switch (op->kind) {
+    case OP_WORK: {
+        SimTime start = state->clock;
+        pass_time(run, state, op, start + work_time(run, state, op));
+        keep_interval(run, state, op, start, state->clock);
+        return true;
+    }
+    case OP_RECORD:
+        reach_mark(run, state, op->id);
+        return true;
+    case OP_WAIT: {
+        SimTime reached = run->marks[state->actor][op->id];
+        if (reached < 0) {
+            state->waiting_mark = op->id;
+            return false;
+        }
+        if (reached > state->clock) pass_time(run, state, op, reached);
+        return true;
+    }
+    default: // OP_TRANSFER; the stream goes on from on_done
+        if (pass_alone(run, state, op)) return true;
+        if (!lets_others_go_first(run, state, op)) join(run, state, op);
+        return false;
+    }
+}
+
 // Runs one stream ahead until it must wait or ends.
 static void advance(Run *run, StreamState *state) {
-    const Stream *stream = state->stream;
-    for (; state->next < stream->count; state->next++) {
-        const Op *op = &stream->ops[state->next];
-        switch (op->kind) {
-        case OP_WORK: {
-            SimTime start = state->clock;
-            pass_time(run, state, op, start + work_time(run, state, op));
-            keep_interval(run, state, op, start, state->clock);
-            break;
-        }
-        case OP_RECORD:
-            reach_mark(run, state, op->id);
-            break;
-        case OP_WAIT: {
-            SimTime reached = run->marks[state->actor][op->id];
-            if (reached < 0) {
-                state->waiting_mark = op->id;
-                return;
-            }
-            if (reached > state->clock) pass_time(run, state, op, reached);
-            break;
-        }
-        default: // OP_TRANSFER; the stream goes on from on_done
-            if (pass_alone(run, state, op)) break;
-            if (lets_others_go_first(run, state, op)) return;
-            join(run, state, op);
-            return;
-        }
+    while (state->next < state->stream->count) {
+        const Op *op = &state->stream->ops[state->next];
+        if (op->kind == OP_ROUTINE && pass_routine(run, state, op)) continue;
+        if (!do_op(run, state, op_at(state))) return;
+        step_on(state);
     }
 }
 
@@ -155,10 +195,10 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
     state->joined = 0;
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
-        const Op *op = &stream->stream->ops[stream->next];
+        const Op *op = op_at(stream);
         keep_interval(run, stream, op, state->start, now);
         pass_time(run, stream, op, now);
-        stream->next++;
+        step_on(stream);
         make_ready(run, stream);
     }
 }
@@ -201,6 +241,21 @@ static void loop(Run *run) {
     }
 }
 
+// The bytes of transfers in routines that were passed at once.
+static void count_passes(Run *run) {
+    for (int a = 0; a < run->system->actor_count && run->passes; a++) {
+        const Actor *actor = &run->system->actors[a];
+        const Program *program = &run->system->programs[actor->program];
+        for (int r = 0; r < program->routine_count; r++)
+            for (int32_t i = 0; i < program->routines[r].count && run->passes[a][r].passed; i++) {
+                const Op *op = &program->routines[r].ops[i];
+                if (op->kind != OP_TRANSFER) continue;
+                int32_t channel = actor->channels[op->slot];
+                fluid_count_bytes(run->fluid, channel, op->id, run->passes[a][r].passed);
+            }
+    }
+}
+
 static void lay_out_streams(Arena *arena, Run *run) {
     const System *system = run->system;
     run->first_stream = ARENA_ARRAY(arena, int32_t, system->actor_count + 1);
@@ -219,7 +274,8 @@ static void lay_out_streams(Arena *arena, Run *run) {
         for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = -1;
         for (int s = 0; s < program->stream_count; s++) {
             StreamState *state = &run->streams[run->first_stream[a] + s];
-            *state = (StreamState){.actor = a, .waiting_mark = -1, .stream = &program->streams[s]};
+            *state = (StreamState){
+                .actor = a, .waiting_mark = -1, .stream = &program->streams[s], .routines = program->routines};
             make_ready(run, state);
         }
     }
@@ -234,11 +290,12 @@ static void collect_ends(Arena *arena, Run *run) {
     for (int a = 0; a < system->actor_count; a++) {
         for (int32_t s = run->first_stream[a]; s < run->first_stream[a + 1]; s++) {
             const StreamState *state = &run->streams[s];
-            run->result.op_count += state->stream->count;
+            run->result.op_count += state->done;
             if (state->clock > ends[a]) ends[a] = state->clock;
-            if (state->next < state->stream->count)
-                stuck[run->result.stuck_count++] =
-                    (Stuck){a, (int16_t)(s - run->first_stream[a]), state->stream->ops[state->next]};
+            if (state->next == state->stream->count) continue;
+            Op op = *op_at(state);
+            op.label = label_at(state);
+            stuck[run->result.stuck_count++] = (Stuck){a, (int16_t)(s - run->first_stream[a]), op};
         }
         if (ends[a] > run->result.end) run->result.end = ends[a];
         digest = digest_u64(digest, (uint64_t)ends[a]);
@@ -265,7 +322,9 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     lay_out_streams(arena, &run);
     Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
     if (!options->all_meet) find_alone(scratch, &run);
+    if (!options->all_meet && !options->timeline) find_passes(scratch, &run);
     loop(&run);
+    count_passes(&run);
     arena_close(scratch);
     collect_ends(arena, &run);
     run.result.spent = run.spent;

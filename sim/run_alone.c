@@ -19,6 +19,7 @@ typedef struct Outlook {
     int8_t *recorder;   // [mark] the stream that alone records it, -1: several; STREAM_BITS: none
     int64_t *record_at; // [mark] where in that stream
     SimTime **least;    // [stream][operation] what those before it take at least
+    SimTime **inner;    // [routine][operation] the same within a routine
 } Outlook;
 
 struct Foresight {
@@ -29,12 +30,25 @@ struct Foresight {
 
 // ---- Before the run.
 
+static void add_slots(uint64_t *users, uint64_t stream, const Op *ops, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (ops[i].kind == OP_TRANSFER) users[ops[i].slot] |= stream;
+}
+
 static uint64_t *slot_users(Arena *arena, const Program *program) {
     uint64_t *users = ARENA_ARRAY(arena, uint64_t, program->slot_count);
-    for (int s = 0; s < program->stream_count && s < STREAM_BITS; s++)
-        for (int64_t i = 0; i < program->streams[s].count; i++)
-            if (program->streams[s].ops[i].kind == OP_TRANSFER)
-                users[program->streams[s].ops[i].slot] |= UINT64_C(1) << s;
+    uint64_t *seen = ARENA_ARRAY(arena, uint64_t, program->routine_count); // streams
+    for (int s = 0; s < program->stream_count && s < STREAM_BITS; s++) {
+        const Stream *stream = &program->streams[s];
+        uint64_t bit = UINT64_C(1) << s;
+        add_slots(users, bit, stream->ops, stream->count);
+        for (int64_t i = 0; i < stream->count; i++) {
+            if (stream->ops[i].kind != OP_ROUTINE || seen[stream->ops[i].id] & bit) continue;
+            const Routine *routine = &program->routines[stream->ops[i].id];
+            add_slots(users, bit, routine->ops, routine->count);
+            seen[stream->ops[i].id] |= bit;
+        }
+    }
     return users;
 }
 
@@ -164,28 +178,34 @@ static double least_slowness(const System *system, int program) {
     return least;
 }
 
-static SimTime *least_times(Arena *arena, const Stream *stream, double slowness, SimTime *const *transfers) {
-    SimTime *least = ARENA_ARRAY(arena, SimTime, stream->count + 1);
-    SimTime sum = 0;
-    for (int64_t i = 0; i < stream->count; i++) {
-        const Op *op = &stream->ops[i];
+static SimTime later(SimTime time, SimTime by) { return by < SIM_TIME_NEVER - time ? time + by : SIM_TIME_NEVER; }
+
+// [count + 1], those of routines by their last; `routines` is NULL for one of them.
+static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double slowness, SimTime *const *transfers,
+                            const Program *program, SimTime *const *routines) {
+    SimTime *least = ARENA_ARRAY(arena, SimTime, count + 1);
+    for (int64_t i = 0; i < count; i++) {
+        const Op *op = &ops[i];
         SimTime time = 0;
         if (op->kind == OP_WORK)
             time = slowness == 1 ? op->time : (SimTime)floor((double)op->time * slowness * (1 - 1e-9));
         if (op->kind == OP_TRANSFER && transfers[op->slot]) time = transfers[op->slot][op->id]; // NULL: nobody runs it
-        least[i] = sum;
-        sum = time < SIM_TIME_NEVER - sum ? sum + time : SIM_TIME_NEVER;
+        if (op->kind == OP_ROUTINE) time = routines[op->id][program->routines[op->id].count];
+        least[i + 1] = later(least[i], time);
     }
     return least;
 }
 
 static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone) {
     const Program *program = &run->system->programs[number];
-    Outlook outlook = {ARENA_ARRAY(arena, int8_t, program->mark_count),
-                       ARENA_ARRAY(arena, int64_t, program->mark_count),
-                       ARENA_ARRAY(arena, SimTime *, program->stream_count)};
+    Outlook outlook = {
+        ARENA_ARRAY(arena, int8_t, program->mark_count), ARENA_ARRAY(arena, int64_t, program->mark_count),
+        ARENA_ARRAY(arena, SimTime *, program->stream_count), ARENA_ARRAY(arena, SimTime *, program->routine_count)};
     SimTime **transfers = least_transfers(arena, run, number, alone);
     double slowness = least_slowness(run->system, number);
+    for (int r = 0; r < program->routine_count; r++)
+        outlook.inner[r] = least_times(arena, program->routines[r].ops, program->routines[r].count, slowness, transfers,
+                                       program, NULL);
     for (int m = 0; m < program->mark_count; m++) outlook.recorder[m] = STREAM_BITS;
     for (int s = 0; s < program->stream_count; s++) {
         const Stream *stream = &program->streams[s];
@@ -196,7 +216,7 @@ static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTim
             outlook.recorder[mark] = outlook.recorder[mark] == STREAM_BITS ? (int8_t)s : -1;
             outlook.record_at[mark] = i;
         }
-        outlook.least[s] = least_times(arena, stream, slowness, transfers);
+        outlook.least[s] = least_times(arena, stream->ops, stream->count, slowness, transfers, program, outlook.inner);
     }
     return outlook;
 }
@@ -224,7 +244,58 @@ void find_alone(Arena *arena, Run *run) {
     foresight->outlooks = outlooks;
 }
 
+// ---- Routines passed at once.
+
+// Random and stretched times are each operation's own.
+static bool keeps_time(const Actor *actor) { return actor->slowness == 1 && actor->jitter == 0; }
+
+static bool note_channel(RoutinePass *pass, int32_t channel) {
+    for (int32_t i = 0; i < pass->channel_count; i++)
+        if (pass->channels[i] == channel) return true;
+    if (pass->channel_count == ROUTINE_CHANNELS) return false;
+    pass->channels[pass->channel_count++] = channel;
+    return true;
+}
+
+static RoutinePass pass_of(Arena *arena, const Run *run, const Actor *actor, const Routine *routine) {
+    SimTime *spent = ARENA_ARRAY(arena, SimTime, run->system->cause_count);
+    RoutinePass pass = {.spent = spent};
+    for (int32_t i = 0; i < routine->count; i++) {
+        const Op *op = &routine->ops[i];
+        SimTime time = op->time;
+        if (op->kind == OP_TRANSFER) {
+            int32_t channel = actor->channels[op->slot];
+            const SimTime *alone = run->channels[channel].alone;
+            if (!alone || !note_channel(&pass, channel)) return pass;
+            time = alone[op->id];
+        }
+        if (time >= SIM_TIME_NEVER - pass.time) return pass;
+        pass.time += time;
+        spent[op->cause] += time;
+    }
+    pass.possible = true;
+    return pass;
+}
+
+void find_passes(Arena *arena, Run *run) {
+    const System *system = run->system;
+    run->passes = ARENA_ARRAY(arena, RoutinePass *, system->actor_count);
+    for (int a = 0; a < system->actor_count; a++) {
+        const Actor *actor = &system->actors[a];
+        const Program *program = &system->programs[actor->program];
+        run->passes[a] = ARENA_ARRAY(arena, RoutinePass, program->routine_count);
+        for (int r = 0; r < program->routine_count && keeps_time(actor); r++)
+            run->passes[a][r] = pass_of(arena, run, actor, &program->routines[r]);
+    }
+}
+
 // ---- While it runs.
+
+static SimTime least_before(const Outlook *outlook, int number, const StreamState *state) {
+    SimTime least = outlook->least[number][state->next];
+    if (state->inner == 0) return least;
+    return later(least, outlook->inner[state->stream->ops[state->next].id][state->inner]);
+}
 
 // The earliest that a stream can be through what it waits in, less the time of that operation; `own` when it cannot be
 // before the stream that asks has gone on.
@@ -237,9 +308,9 @@ static SimTime goes_on(const Run *run, const StreamState *asker, const StreamSta
     if (recorder < 0) return state->clock;
     if (recorder == STREAM_BITS) return SIM_TIME_NEVER;
     const StreamState *other = &run->streams[run->first_stream[state->actor] + recorder];
-    const SimTime *least = outlook->least[recorder];
     SimTime from = goes_on(run, asker, other, chain + 1, own);
-    SimTime until = least[outlook->record_at[state->waiting_mark]] - least[other->next];
+    SimTime until =
+        outlook->least[recorder][outlook->record_at[state->waiting_mark]] - least_before(outlook, recorder, other);
     SimTime reached = from < SIM_TIME_NEVER - until ? from + until : SIM_TIME_NEVER;
     if (reached < run->now) reached = run->now; // it waits still
     return reached > state->clock ? reached : state->clock;

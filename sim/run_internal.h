@@ -9,11 +9,24 @@
 typedef struct StreamState {
     int32_t actor;
     int32_t waiting_mark;      // the mark it waits for, or -1
+    int32_t inner;             // of the routine at `next`: its operation to do next
     int64_t next;              // operation to do next
-    int64_t let_others_before; // 1 + the operation before which it has let others go first
+    int64_t done;              // operations done, those of routines one by one
+    int64_t let_others_before; // 1 + the number of the operation before which it has let others go first
     SimTime clock;
     const Stream *stream;
+    const Routine *routines; // of its program
 } StreamState;
+
+// A routine that an actor may pass at once: what it takes with its transfers alone, and on which channels these are.
+#define ROUTINE_CHANNELS 4
+typedef struct RoutinePass {
+    bool possible;
+    int32_t channel_count, channels[ROUTINE_CHANNELS];
+    SimTime time;
+    const SimTime *spent; // [cause]
+    int64_t passed;       // so often
+} RoutinePass;
 
 // What a stream has found out when it looked at the rivals of a channel. It stays true.
 typedef struct Certainty {
@@ -47,6 +60,7 @@ typedef struct Run {
     int32_t *first_stream; // [actor + 1] its streams in `streams`
     SimTime **marks;       // [actor][mark]: time it was reached, or -1
     ChannelState *channels;
+    RoutinePass **passes; // [actor][routine]; NULL: none may
     Foresight *foresight;
     int32_t *ready; // streams that can go on: a stack
     int32_t ready_count;
@@ -59,6 +73,8 @@ typedef struct Run {
 // ---- run_alone.c
 // Which channels may pass alone, and what is known beforehand of when streams reach marks.
 void find_alone(Arena *arena, Run *run);
+// Which routines may be passed at once.
+void find_passes(Arena *arena, Run *run);
 // Nothing else can flow on the channel's links from now until `end`, which the stream reaches if that is so.
 bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTime end);
 

@@ -61,15 +61,16 @@ Moved moved(const Lowered *lowered, int slot) {
     Moved sum = {0};
     const System *system = lowered->system;
     const Program *program = &system->programs[system->actors[0].program];
-    for (int s = 0; s < program->stream_count; s++)
-        for (int64_t i = 0; i < program->streams[s].count; i++) {
-            const Op *op = &program->streams[s].ops[i];
-            if (op->kind != OP_TRANSFER || op->slot != slot) continue;
-            double bytes = system->channels[system->actors[0].channels[slot]].plans[op->id].bytes;
+    for (int s = 0; s < program->stream_count; s++) {
+        OpWalk walk = {.program = program, .stream = &program->streams[s]};
+        for (Op op; walk_ops(&walk, &op);) {
+            if (op.kind != OP_TRANSFER || op.slot != slot) continue;
+            double bytes = system->channels[system->actors[0].channels[slot]].plans[op.id].bytes;
             sum.count++;
             sum.bytes += bytes;
             sum.largest = fmax(sum.largest, bytes);
         }
+    }
     return sum;
 }
 

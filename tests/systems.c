@@ -1,6 +1,7 @@
 #include "tests/systems.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "sim/check.h"
 #include "sim/random.h"
@@ -44,7 +45,7 @@ static Program program(Arena *arena, Shape *shape, int rank) {
     Stream *streams = ARENA_ARRAY(arena, Stream, 2);
     streams[0] = (Stream){"main", main_ops, mains};
     streams[1] = (Stream){"side", side_ops, sides};
-    return (Program){streams, 2, 2 * count, SLOTS};
+    return (Program){.streams = streams, .stream_count = 2, .mark_count = 2 * count, .slot_count = SLOTS};
 }
 
 const System *random_system(Arena *arena, uint64_t seed) {
@@ -116,5 +117,62 @@ const System *random_system(Arena *arena, uint64_t seed) {
     const char *wrong = system_check(arena, system);
     if (wrong) fprintf(stderr, "random system %llu: %s\n", (unsigned long long)seed, wrong);
     CHECK(!wrong);
+    return system;
+}
+
+// Work and transfers from `at` on that have one label: at most `most` of them.
+static int32_t alike_from(const Stream *stream, int64_t at, int32_t most) {
+    int32_t count = 0;
+    while (count < most && at + count < stream->count) {
+        const Op *op = &stream->ops[at + count];
+        if ((op->kind != OP_WORK && op->kind != OP_TRANSFER) || op->label != stream->ops[at].label) break;
+        count++;
+    }
+    return count;
+}
+
+// Some runs of operations become routines; one that does the same as another is the same.
+static int32_t routine_number(Routine *routines, int *count, const Op *ops, int32_t length) {
+    for (int32_t r = 0; r < *count; r++)
+        if (routines[r].count == length && memcmp(routines[r].ops, ops, (size_t)length * sizeof *ops) == 0) return r;
+    routines[*count] = (Routine){ops, length};
+    return (*count)++;
+}
+
+static Program program_with_routines(Arena *arena, const Program *flat, RandomStream *random) {
+    Program made = *flat;
+    int64_t total = 0;
+    for (int s = 0; s < flat->stream_count; s++) total += flat->streams[s].count;
+    Routine *routines = ARENA_ARRAY(arena, Routine, total);
+    Stream *streams = ARENA_ARRAY(arena, Stream, flat->stream_count);
+    for (int s = 0; s < flat->stream_count; s++) {
+        const Stream *stream = &flat->streams[s];
+        Op *ops = ARENA_ARRAY(arena, Op, stream->count);
+        int64_t count = 0;
+        for (int64_t i = 0; i < stream->count;) {
+            int32_t length = alike_from(stream, i, (int32_t)random_below(random, 4));
+            if (length == 0) {
+                ops[count++] = stream->ops[i++];
+                continue;
+            }
+            int32_t number = routine_number(routines, &made.routine_count, &stream->ops[i], length);
+            ops[count++] = (Op){.kind = OP_ROUTINE, .id = number, .label = stream->ops[i].label};
+            i += length;
+        }
+        streams[s] = (Stream){stream->name, ops, count};
+    }
+    made.streams = streams;
+    made.routines = routines;
+    return made;
+}
+
+const System *with_routines(Arena *arena, const System *flat, uint64_t seed) {
+    System *system = ARENA_NEW(arena, System);
+    *system = *flat;
+    RandomStream random = random_stream(seed, "routines", 0);
+    Program *programs = ARENA_ARRAY(arena, Program, flat->program_count);
+    for (int p = 0; p < flat->program_count; p++)
+        programs[p] = program_with_routines(arena, &flat->programs[p], &random);
+    system->programs = programs;
     return system;
 }

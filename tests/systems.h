@@ -7,4 +7,7 @@
 // Replicas of a small random job over shared and private links. Every seed gives a sound system.
 const System *random_system(Arena *arena, uint64_t seed);
 
+// The same system, some of its operations in routines.
+const System *with_routines(Arena *arena, const System *flat, uint64_t seed);
+
 #endif

@@ -24,7 +24,8 @@ TEST(a_transfer_takes_latency_plus_bytes_over_bandwidth_after_the_last_member_jo
     Link link = {"wire", 1e9};
     Op early[] = {work(1000), transfer(0, 0)}, late[] = {work(5000000), transfer(0, 0), work(7)};
     Stream streams[] = {{"main", early, 2}, {"main", late, 3}};
-    Program programs[] = {{&streams[0], 1, 0, 1}, {&streams[1], 1, 0, 1}};
+    Program programs[] = {{.streams = &streams[0], .stream_count = 1, .slot_count = 1},
+                          {.streams = &streams[1], .stream_count = 1, .slot_count = 1}};
     int32_t slots[] = {0};
     Actor actors[] = {{0, slots, 1, 0, 1}, {1, slots, 1, 0, 1}};
     System system = {programs, 2, actors, 2, &channel, 1, &link, 1, causes, 3, labels, 1};
@@ -46,7 +47,7 @@ TEST(two_equal_transfers_on_one_link_take_twice_as_long) {
     Link link = {"wire", 1e9};
     Op ops[] = {transfer(0, 0)};
     Stream stream = {"main", ops, 1};
-    Program program = {&stream, 1, 0, 1};
+    Program program = {.streams = &stream, .stream_count = 1, .slot_count = 1};
     int32_t first[] = {0}, second[] = {1};
     Actor actors[] = {{0, first, 1, 0, 1}, {0, second, 1, 0, 1}};
     System system = {&program, 1, actors, 2, channels, 2, &link, 1, causes, 3, labels, 1};
@@ -62,7 +63,8 @@ TEST(a_transfer_that_a_member_never_joins_is_stuck_and_names_who_is_missing) {
     Channel channel = {&plan, 1, 2, 0};
     Op joins[] = {transfer(0, 0)};
     Stream streams[] = {{"main", joins, 1}, {"main", joins, 0}};
-    Program programs[] = {{&streams[0], 1, 0, 1}, {&streams[1], 1, 0, 1}};
+    Program programs[] = {{.streams = &streams[0], .stream_count = 1, .slot_count = 1},
+                          {.streams = &streams[1], .stream_count = 1, .slot_count = 1}};
     int32_t slots[] = {0}, missing[2];
     Actor actors[] = {{0, slots, 1, 0, 1}, {1, slots, 1, 0, 1}};
     System system = {programs, 2, actors, 2, &channel, 1, NULL, 0, causes, 3, labels, 1};
@@ -159,6 +161,31 @@ TEST(transfers_that_pass_without_events_take_the_same_time) {
         arena_close(arena);
     }
     EXPECT(fewer > 500);
+}
+
+TEST(routines_are_nothing_but_their_operations) {
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        Arena *arena = arena_open();
+        System flat = fold_system(arena, random_system(arena, seed)).system;
+        const System *system = with_routines(arena, &flat, seed);
+        EXPECT(!system_check(arena, system));
+        for (int timeline = 0; timeline <= 1; timeline++) {
+            RunOptions options = {.seed = seed, .timeline = timeline == 1};
+            RunResult one = run_system(arena, &flat, &options), other = run_system(arena, system, &options);
+            if (one.digest != other.digest)
+                test_fail(__FILE__, __LINE__, "seed %llu: times differ", (unsigned long long)seed);
+            EXPECT_INT(other.event_count, one.event_count);
+            EXPECT_INT(other.op_count, one.op_count);
+            EXPECT_INT(other.stuck_count, one.stuck_count);
+            for (int l = 0; l < flat.link_count; l++) EXPECT_NEAR(other.link_bytes[l], one.link_bytes[l], 1e-12);
+            EXPECT_INT(other.interval_count, one.interval_count);
+            for (int64_t i = 0; i < one.interval_count; i++) {
+                EXPECT_INT(other.intervals[i].end, one.intervals[i].end);
+                EXPECT_INT(other.intervals[i].label, one.intervals[i].label);
+            }
+        }
+        arena_close(arena);
+    }
 }
 
 TEST(merging_equal_links_changes_no_time) {

@@ -30,9 +30,10 @@ TEST(every_sharding_and_context_layout_up_to_16_gpus_folds_exactly) {
 static int transfers(const Lowered *lowered, int slot) {
     const Program *program = &lowered->system->programs[lowered->system->actors[0].program];
     int count = 0;
-    for (int s = 0; s < program->stream_count; s++)
-        for (int64_t i = 0; i < program->streams[s].count; i++)
-            count += program->streams[s].ops[i].kind == OP_TRANSFER && program->streams[s].ops[i].slot == slot;
+    for (int s = 0; s < program->stream_count; s++) {
+        OpWalk walk = {.program = program, .stream = &program->streams[s]};
+        for (Op op; walk_ops(&walk, &op);) count += op.kind == OP_TRANSFER && op.slot == slot;
+    }
     return count;
 }
 

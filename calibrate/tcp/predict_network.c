@@ -345,7 +345,10 @@ static System build_system(Box *box) {
         main_stream(box, rank);
         wire_stream(box, rank);
         message_streams(box, rank);
-        programs[rank] = (Program){host->streams.items, host->streams.count, host->marks, host->slots.count};
+        programs[rank] = (Program){.streams = host->streams.items,
+                                   .stream_count = host->streams.count,
+                                   .mark_count = host->marks,
+                                   .slot_count = host->slots.count};
         actors[rank] = (Actor){.program = rank, .channels = host->slots.items, .slowness = 1, .multiplicity = 1};
     }
     system.programs = programs;

@@ -86,7 +86,10 @@ static Program program_of(Place *p, const FlowScript *script) {
         for (int i = 0; i < from->count; i++) ops[i] = op_of(p, &from->items[i]);
         streams[s] = (Stream){"messages", ops, from->count};
     }
-    return (Program){streams, script->count, script->mark_count, p->slots.count};
+    return (Program){.streams = streams,
+                     .stream_count = script->count,
+                     .mark_count = script->mark_count,
+                     .slot_count = p->slots.count};
 }
 
 static Actor actor_of(Builder *b, int place) {

@@ -8,6 +8,7 @@
 #include "models/workload/job_options.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_space.h"
+#include "sim/digest.h"
 
 #define SIMULATED 100
 
@@ -40,6 +41,7 @@ void bench_plan(void) {
     plan_judge_candidates(&request, cluster, batch, &space, &count);
     double judged = now_s(), best = 0;
     int simulated = 0;
+    uint64_t digest = DIGEST_START;
     for (int i = 0; i < space.count && simulated < SIMULATED; i++) {
         if (!space.items[i].plain) continue;
         Arena *scratch = arena_open();
@@ -48,13 +50,15 @@ void bench_plan(void) {
         if (step.ran && (best == 0 || step.step_p50_s < best)) best = step.step_p50_s;
         simulated += step.ran;
         count.events += step.event_count;
+        digest = digest_u64(digest, step.digest);
         arena_close(scratch);
     }
     double end = now_s();
     problems_print(problems, stderr);
     printf("{\"bench\":\"plan_530b_5120_a100\",\"cpu_s\":%.3f,\"target_s\":2,\"layouts\":%d,\"too_large\":%d,"
-           "\"bounds_and_memory_s\":%.3f,\"simulated\":%d,\"simulate_s\":%.3f,\"events\":%lld,\"best_step_s\":%.3f}\n",
+           "\"bounds_and_memory_s\":%.3f,\"simulated\":%d,\"simulate_s\":%.3f,\"events\":%lld,\"best_step_s\":%.3f,"
+           "\"digest\":\"%016llx\"}\n",
            end - start, count.candidates, count.too_large, judged - start, simulated, end - judged,
-           (long long)count.events, best);
+           (long long)count.events, best, (unsigned long long)digest);
     arena_close(arena);
 }

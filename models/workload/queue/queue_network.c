@@ -160,12 +160,12 @@ static void add_traffic(const System *system, double *bytes) {
     for (int a = 0; a < system->actor_count; a++) {
         const Actor *actor = &system->actors[a];
         const Program *program = &system->programs[actor->program];
-        for (int s = 0; s < program->stream_count; s++)
-            for (int64_t i = 0; i < program->streams[s].count; i++) {
-                const Op *op = &program->streams[s].ops[i];
-                if (op->kind != OP_TRANSFER) continue;
-                add_channel_bytes(&system->channels[actor->channels[op->slot]], op->id, bytes);
-            }
+        for (int s = 0; s < program->stream_count; s++) {
+            OpWalk walk = {.program = program, .stream = &program->streams[s]};
+            for (Op op; walk_ops(&walk, &op);)
+                if (op.kind == OP_TRANSFER)
+                    add_channel_bytes(&system->channels[actor->channels[op.slot]], op.id, bytes);
+        }
     }
 }
 

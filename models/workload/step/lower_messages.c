@@ -182,17 +182,16 @@ static bool is_too_much(Expander *e) {
     return true;
 }
 
-static bool expand_stream(Stretch *s, int stream, const Stream *from, const int32_t *channels) {
-    for (int64_t i = 0; i < from->count; i++) {
-        const Op *op = &from->ops[i];
-        int32_t channel = op->kind == OP_TRANSFER ? channels[op->slot] : -1;
-        if (!is_collective(s->e->l, channel, op->id)) {
-            add(s, stream, *op);
+static bool expand_stream(Stretch *s, int stream, OpWalk walk, const int32_t *channels) {
+    for (Op op; walk_ops(&walk, &op);) {
+        int32_t channel = op.kind == OP_TRANSFER ? channels[op.slot] : -1;
+        if (!is_collective(s->e->l, channel, op.id)) {
+            add(s, stream, op);
             continue;
         }
-        const Part *part = part_of(s, op, channel);
+        const Part *part = part_of(s, &op, channel);
         if (!part || is_too_much(s->e)) return false;
-        expand_call(s, stream, op, part);
+        expand_call(s, stream, &op, part);
     }
     return true;
 }
@@ -210,12 +209,13 @@ static bool expand_rank(Expander *e, int rank, Actor *actor) {
     for (int i = 0; i < before->stream_count; i++) LIST_PUSH(scratch, &s.streams, (OpRow){0});
     bool done = true;
     for (int i = 0; i < before->stream_count && done; i++)
-        done = expand_stream(&s, i, &before->streams[i], actor->channels);
+        done = expand_stream(&s, i, (OpWalk){.program = before, .stream = &before->streams[i]}, actor->channels);
     Stream *streams = ARENA_ARRAY(scratch, Stream, s.streams.count);
     for (int i = 0; i < s.streams.count; i++)
         streams[i] = (Stream){i < before->stream_count ? before->streams[i].name : "messages", s.streams.items[i].items,
                               s.streams.items[i].count};
-    Program program = {streams, s.streams.count, s.mark_count, s.slots.count};
+    Program program = {
+        .streams = streams, .stream_count = s.streams.count, .mark_count = s.mark_count, .slot_count = s.slots.count};
     if (done) actor->program = program_book_keep(e->programs, &program);
     int32_t *slots = ARENA_ARRAY(e->arena, int32_t, s.slots.count);
     for (int i = 0; i < s.slots.count; i++) slots[i] = s.slots.items[i];

@@ -240,7 +240,12 @@ static Program finished_program(Builder *builder) {
     for (int s = 0; s < STREAM_COUNT; s++)
         if (s == STREAM_MAIN || builder->streams[s].count)
             streams[count++] = (Stream){stream_names[s], builder->streams[s].items, builder->streams[s].count};
-    return (Program){streams, count, builder->mark_count, SLOT_COUNT};
+    return (Program){.streams = streams,
+                     .stream_count = count,
+                     .mark_count = builder->mark_count,
+                     .slot_count = SLOT_COUNT,
+                     .routines = builder->routines.items,
+                     .routine_count = builder->routines.count};
 }
 
 static Builder start_program(Arena *arena, const StageRequest *request) {
@@ -282,10 +287,10 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
         transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
     put(&builder, STREAM_MAIN,
         transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_BROADCAST, ceil(weights))));
-    put_labelled(&builder, &builder.pass_ops[PASS_FORWARD][0], 1);
+    put_each(&builder, &builder.pass_ops[PASS_FORWARD][0], 1);
     put(&builder, STREAM_MAIN,
         transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_GATHER, ceil(outputs * samples))));
-    put_labelled(&builder, &builder.pass_ops[PASS_BACKWARD][0], 1 + request->label_per_kind);
+    put_each(&builder, &builder.pass_ops[PASS_BACKWARD][0], 1 + request->label_per_kind);
     put(&builder, STREAM_MAIN,
         transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_REDUCE, ceil(weights))));
     if (first)

@@ -49,6 +49,10 @@ typedef struct Builder {
     StageBlock *blocks;           // [last block of the model + 1]; those of other stages are empty
     OpList *pass_ops[PASS_KINDS]; // [part] what one micro-batch does in each chunk
     int mark_count;
+    struct {
+        Routine *items;
+        int count, room;
+    } routines;
     // Gradient buckets
     struct {
         int *items;
@@ -63,6 +67,8 @@ typedef struct Builder {
 void put(Builder *builder, int stream, Op op);
 // A list of a block or chunk on the main stream, with what runs beside it on its own.
 void put_labelled(Builder *builder, const OpList *list, int32_t label);
+// The same, operation by operation.
+void put_each(Builder *builder, const OpList *list, int32_t label);
 Op work_op(Cause cause, double seconds);
 Op transfer_op(Cause cause, int slot, int plan);
 Op record_op(int mark);

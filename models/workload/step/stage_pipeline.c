@@ -93,10 +93,37 @@ static void play_on(Builder *builder, Play *play) {
     }
 }
 
-void put_labelled(Builder *builder, const OpList *list, int32_t label) {
+void put_each(Builder *builder, const OpList *list, int32_t label) {
     make_room(builder, &builder->streams[STREAM_MAIN], list->count);
     Play play = play_of(list, label);
     while (!is_played(&play)) play_on(builder, &play);
+}
+
+// Nothing runs beside it.
+static bool is_routine(const Builder *builder, const OpList *list) {
+    for (int i = 0; i < list->count; i++) {
+        const Op *op = &list->items[i];
+        bool exchange = op->kind == OP_TRANSFER && op->slot == SLOT_EP && exchanges_apart(builder);
+        if (op->kind == OP_WAIT || op->label == BESIDE || exchange) return false;
+    }
+    return list->count > 1;
+}
+
+// The number of the list as a routine, -1 when it is none. Blocks that are alike have the same list.
+static int routine_number(Builder *builder, const OpList *list) {
+    for (int i = builder->routines.count - 1; i >= 0; i--)
+        if (builder->routines.items[i].ops == list->items) return i;
+    if (!is_routine(builder, list)) return -1;
+    LIST_PUSH(builder->arena, &builder->routines, ((Routine){list->items, list->count}));
+    return builder->routines.count - 1;
+}
+
+void put_labelled(Builder *builder, const OpList *list, int32_t label) {
+    int routine = routine_number(builder, list);
+    if (routine >= 0)
+        put(builder, STREAM_MAIN, (Op){.kind = OP_ROUTINE, .id = routine, .label = label});
+    else
+        put_each(builder, list, label);
 }
 
 // Two passes in turns: while one exchanges tokens the other computes.
@@ -235,9 +262,7 @@ static void run_pair(Builder *builder, const PipelinePass *first, const Pipeline
 
 void run_schedule(Builder *builder) {
     PassList order = pipeline_order(builder->arena, pipeline_of_stage(builder), builder->request->stage);
-    int more = 0;
-    for (int i = 0; i < order.count; i++) more += ops_of(builder, &order.items[i])->count + PASS_EXTRA;
-    make_room(builder, &builder->streams[STREAM_MAIN], more);
+    make_room(builder, &builder->streams[STREAM_MAIN], order.count * PASS_EXTRA);
     for (int i = 0; i < order.count; i++) {
         if (order.items[i].beside_next) {
             run_pair(builder, &order.items[i], &order.items[i + 1]);
