@@ -51,6 +51,9 @@ double spearman(Arena *arena, const double *x, const double *y, int count) {
     return isfinite(correlation) ? correlation : 0; // all of one side equal: no order to agree with
 }
 
+// Blom, 1958.
+double expected_maximum(int count) { return normal_quantile((count - 0.375) / (count + 0.25)); }
+
 double normal_quantile(double p) {
     CHECK(p > 0 && p < 1);
     return gsl_cdf_ugaussian_Pinv(p);

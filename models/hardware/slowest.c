@@ -8,9 +8,6 @@
 #define RANGE_IN_NODE 0.05
 #define RANGE_OF_EIGHT 2.85
 
-// Expected largest of n normal variables, in sigmas (Blom, 1958).
-static double expected_maximum(int n) { return normal_quantile((n - 0.375) / (n + 0.25)); }
-
 double slowest_share(int count) {
     return 1 - RANGE_IN_NODE / RANGE_OF_EIGHT * (expected_maximum(count) - expected_maximum(NODE));
 }

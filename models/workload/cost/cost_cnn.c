@@ -10,6 +10,7 @@
 #define CONV_SHARE_SINCE_AMPERE 0.98
 #define CONV_SHARE_VECTOR 1.12
 #define CONV_SHARE_CUDNN_5 1.46 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
+#define CONV_OF_PEAK_BLACKWELL 0.60 // of the peak, whatever products reach: B200 and GB200 agree (MLPerf's detectors)
 #define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
 #define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
@@ -28,6 +29,7 @@
 #define WIDE_GROUP_SHARE 0.1
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
+#define DRAIN_SECONDS 1.2e-6 // until a kernel's first bytes are there and its last tile is out, beyond an empty one's time
 #define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
 #define APART_FLOPS 0.25 // and products on vector units, against their peak
 #define LAYER_NORM_FORWARD 2.0
@@ -56,7 +58,7 @@ typedef struct ImageTraits {
 static const ImageTraits image_traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_EAGER] = {false, 1.08, SEPARATE},
     [FRAMEWORK_MEGATRON] = {false, 1, SEPARATE},
-    [FRAMEWORK_TUNED] = {true, 0.95, TOGETHER},
+    [FRAMEWORK_TUNED] = {true, 0.87, TOGETHER},
     [FRAMEWORK_GRAPH] = {true, 1.6, TOGETHER},
     [FRAMEWORK_FUSED] = {false, 1.08, SEPARATE},
     [FRAMEWORK_COMPOSED] = {true, 1.0, SEPARATE},
@@ -75,11 +77,13 @@ static bool channels_last(const Work *work) {
 
 static bool since_ampere(const Gpu *gpu) { return gpu->year >= 2020; }
 static bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
+static bool is_blackwell(const Gpu *gpu) { return gpu->architecture && strcmp(gpu->architecture, "Blackwell") == 0; }
 static bool on_tensor_cores(const Work *work) { return work->precision != FP32 && work->precision != FP64; }
 
 static double conv_share(const Work *work) {
     if (before_volta(work->gpu)) return CONV_SHARE_CUDNN_5;
     if (!on_tensor_cores(work)) return CONV_SHARE_VECTOR;
+    if (is_blackwell(work->gpu)) return CONV_OF_PEAK_BLACKWELL / work->gpu->gemm_efficiency[work->precision];
     return since_ampere(work->gpu) ? CONV_SHARE_SINCE_AMPERE : CONV_SHARE_BEFORE_AMPERE;
 }
 
@@ -198,6 +202,11 @@ static double batch_norm_passes(const Work *work, int direction) {
     return stays ? persistent[direction] : separate[direction];
 }
 
+static void image_kernels(Pass *pass, double kernels) {
+    pass_kernels(pass, kernels);
+    pass_now(pass)->seconds[CAUSE_LAUNCH] += kernels * DRAIN_SECONDS;
+}
+
 // Norms, activations, sums and copies of what a layer gives.
 static double element_passes(const Work *work, const ConvLayer *layer, int direction) {
     const ImageTraits *traits = image_traits_of(work);
@@ -233,7 +242,7 @@ static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forwa
         double passes = element_passes(work, layer, direction);
         if (passes > 0) cnn_bytes(work, pass, passes, out);
         if (pooled > 0) cnn_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, pooled);
-        pass_kernels(pass, (product ? fmax(1, kernels) : 1) + extra_kernels(work, layer, direction));
+        image_kernels(pass, (product ? fmax(1, kernels) : 1) + extra_kernels(work, layer, direction));
     }
 }
 
