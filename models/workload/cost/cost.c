@@ -14,7 +14,9 @@
 // steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Megatron's loss, operation by operation
 // in 32 bits (copy, maximum, subtract, exp, sum, divide; back: scale, copy), moves 38 and 14 bytes per logit. Counted
 // by hand from what each framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25
-// us per eager operation.
+// us per eager operation. A layer of Megatron's is a dozen modules and autograd functions of Transformer Engine in
+// Python, of 0.1 to 0.2 ms each whatever they launch: 2 ms in all, and 0.1 ms a collective, are what 12-layer models on
+// B200 need beyond tp 4, where nothing but the CPU is left to wait for.
 // clang-format off
 static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_EAGER] = {
@@ -24,7 +26,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
         .weight_cast_bytes = {6, 6}, .wire_bytes = 4, .gradient_bytes = 4, .plain_cublas = true,
     },
     [FRAMEWORK_MEGATRON] = {
-        .traffic = 1, .issue_seconds = 5e-6,
+        .traffic = 1, .issue_seconds = 5e-6, .layer_seconds = {0.8e-3, 1.2e-3}, .collective_seconds = 100e-6,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
         .layer_kernels = {26, 40}, .logit_bytes = {38, 14},
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
@@ -248,6 +250,14 @@ void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {
 
 void pass_kernels(Pass *pass, double kernels) { pass_now(pass)->kernels += kernels; }
 
+// Graphs replay without the CPU; Transformer Engine came with Hopper.
+#define FIRST_YEAR_OF_TRANSFORMER_ENGINE 2022
+
+void pass_layer_issued(const Work *work, Pass *pass, int direction) {
+    if (work->training->fused_dispatch || work->gpu->year < FIRST_YEAR_OF_TRANSFORMER_ENGINE) return;
+    pass->host_seconds += work->traits->layer_seconds[direction];
+}
+
 // ---- Launches, and the list.
 
 static double stretch_seconds(const Stretch *stretch) {
@@ -267,14 +277,17 @@ static double kernel_floor(Framework framework, const Gpu *gpu) {
 // The CPU issues kernels ahead of the GPU: whichever is slower over the whole block sets the time, and what exceeds the
 // kernels' own work is launch time, each kernel an equal part of it.
 static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
-    double busy = 0, kernels = 0;
+    double busy = 0, kernels = 0, collectives = 0;
     for (int i = 0; i < pass->count; i++) {
-        busy += stretch_seconds(&pass->stretches[i]);
-        kernels += pass->stretches[i].kernels;
+        const Stretch *stretch = &pass->stretches[i];
+        busy += stretch_seconds(stretch);
+        kernels += stretch->kernels;
+        collectives += (stretch->bytes > 0) + (stretch->beside_bytes > 0);
     }
     if (kernels == 0) return 0;
     double gpu = busy + kernels * kernel_floor(work->training->framework, work->gpu),
            cpu = kernels * issue_seconds(work->training->framework, work->gpu);
+    if (pass->host_seconds > 0) cpu += pass->host_seconds + collectives * work->traits->collective_seconds;
     double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
     return (total - busy) / kernels;
 }

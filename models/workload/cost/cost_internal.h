@@ -9,6 +9,8 @@
 typedef struct FrameworkTraits {
     double traffic;              // bytes moved by element-wise kernels, as a multiple of what the passes say
     double issue_seconds;        // CPU time to issue one kernel
+    double layer_seconds[2];     // CPU time of a transformer layer's modules beside issuing their kernels
+    double collective_seconds;   // CPU time to issue one collective
     bool in_graphs;              // its kernels are launched as CUDA graphs
     double hidden_bytes;         // of an element of those passes in mixed precision: autocast keeps them in fp32
     double hidden[2];            // transformer layer: norms, residuals, dropout, biases; passes over h
@@ -50,6 +52,7 @@ typedef struct Stretch {
 typedef struct Pass {
     Stretch stretches[PASS_STRETCHES];
     int count;
+    double host_seconds; // of the CPU beside issuing kernels
 } Pass;
 
 // One block on one GPU: what all its kernels have in common.
@@ -101,7 +104,8 @@ void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, d
                double k);
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels
 void pass_kernels(Pass *pass, double kernels);
-CostList pass_finish(const Work *work, const Pass *pass); // launches added, merged by cause
+void pass_layer_issued(const Work *work, Pass *pass, int direction); // the CPU has gone through a layer's modules
+CostList pass_finish(const Work *work, const Pass *pass);            // launches added, merged by cause
 
 // A product of `batch` equal matrices with its casts; backward: the gradient of the input, then of the weight.
 void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);

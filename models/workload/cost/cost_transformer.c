@@ -298,6 +298,7 @@ static bool experts_leave(const Work *work) { return !work->sequence_parallel ||
 static void layer_forward(const Work *work, Pass *pass, const Shard *shard, bool experts, bool last_product) {
     double half_kernels = layer_kernels(work, FORWARD) / 2;
 
+    pass_layer_issued(work, pass, FORWARD);
     hidden_passes(work, pass, shard, FORWARD);
     enter_products(work, pass, shard, qkv_products, linear_forward);
     qkv_adapters(work, pass, shard, FORWARD);
@@ -360,6 +361,7 @@ static void mlp_again(const Work *work, Pass *pass, const Shard *shard, bool exp
 static void layer_backward(const Work *work, Pass *pass, const Shard *shard, bool experts) {
     double half_kernels = layer_kernels(work, BACKWARD) / 2 - (work->weight_pass ? 2 : 0); // two products in each half
 
+    pass_layer_issued(work, pass, BACKWARD);
     mlp_again(work, pass, shard, experts);
     pass_kernels(pass, half_kernels);
     if (experts) {
