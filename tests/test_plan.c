@@ -162,7 +162,9 @@ TEST(the_bound_is_never_above_the_simulated_step) {
                     training.micro_batch, recompute_name(training.recompute));
             double busy = 0;
             for (int c = CAUSE_GEMM; c < CAUSE_OPTIMIZER; c++) busy += step.spent[c];
-            EXPECT_NEAR(bound.busy_s, busy, 1e-4);
+            bool paced = training.model->kind != MODEL_TRANSFORMER || !training.model->causal;
+            if (!paced) EXPECT_NEAR(bound.busy_s, busy, 1e-4);
+            if (paced) EXPECT(bound.busy_s <= busy && bound.busy_s > 0.8 * busy); // replicas wait for the slowest
             tightest = fmax(tightest, bound.step_s / step.step_p50_s);
             EXPECT(bound.step_s > 0.02 * step.step_p50_s);
             checked++;

@@ -34,6 +34,19 @@ static double decode_seconds(const Lowering *l, int node) {
     return samples_per_rank_and_step(l) / (workers * training->samples_per_second_per_worker);
 }
 
+// ---- What a stage is made from.
+
+// Hosts feed images and short texts, and issue their kernels, at an uneven pace: a replica's step takes this much more
+// or less (1 sigma), and all wait for the slowest. From one GPU against several of the same runs, 120 pairs of 2 to 128
+// GPUs of MXNet, TensorFlow, PyTorch, OneFlow and MLPerf. Decoders' long steps show none of it.
+#define REPLICA_SPREAD 0.043
+
+static double pace_of_slowest_replica(const Lowering *l) {
+    const Model *model = l->training->model;
+    bool decoder = model->kind == MODEL_TRANSFORMER && model->causal;
+    return decoder || l->r.data_ranks < 2 ? 1 : 1 + REPLICA_SPREAD * expected_maximum(l->r.data_ranks);
+}
+
 StageRequest stage_request(const Lowering *l, int rank, int stage) {
     StageRequest request = {.training = l->training,
                             .resolved = &l->r,
@@ -43,6 +56,7 @@ StageRequest stage_request(const Lowering *l, int rank, int stage) {
                             .output_bytes = l->output_bytes,
                             .traffic_seconds = l->traffic_seconds,
                             .tp_traffic_seconds = l->tp_traffic_seconds,
+                            .pace = pace_of_slowest_replica(l),
                             .label_per_kind = l->label_per_kind};
     if (stage == 0 && l->training->sample_bytes > 0) {
         request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
@@ -122,20 +136,8 @@ static int distinct_gpus(const Cluster *cluster) {
     return count;
 }
 
-// Hosts feed images and short texts, and issue their kernels, at an uneven pace: a replica's step takes this much more or
-// less (1 sigma), and all wait for the slowest. From one GPU against several of the same runs, 120 pairs of 2 to 128
-// GPUs of MXNet, TensorFlow, PyTorch, OneFlow and MLPerf. Decoders' long steps show none of it.
-#define REPLICA_SPREAD 0.043
-
-static double wait_for_slowest_replica(const Lowering *l) {
-    const Model *model = l->training->model;
-    bool decoder = model->kind == MODEL_TRANSFORMER && model->causal;
-    return decoder || l->r.data_ranks < 2 ? 1 : 1 + REPLICA_SPREAD * expected_maximum(l->r.data_ranks);
-}
-
 static void make_programs(Lowering *l) {
     int most = (l->r.pp + 2) * distinct_gpus(l->cluster);
-    double slowness = wait_for_slowest_replica(l);
     l->programs = ARENA_ARRAY(l->arena, Program, most);
     l->program_gpu = ARENA_ARRAY(l->arena, const Gpu *, most);
     l->program_stage = ARENA_ARRAY(l->arena, int, most);
@@ -146,10 +148,10 @@ static void make_programs(Lowering *l) {
                 int32_t *channels = ARENA_ARRAY(l->arena, int32_t, SLOT_COUNT);
                 for (int s = 0; s < SLOT_COUNT; s++) channels[s] = -1;
                 l->actors[rank] =
-                    (Actor){.channels = channels, .slowness = slowness, .jitter = l->training->jitter, .multiplicity = 1};
+                    (Actor){.channels = channels, .slowness = 1, .jitter = l->training->jitter, .multiplicity = 1};
                 l->actors[rank].program = program_for(l, rank, p);
             }
-    if (l->training->straggler > 1) l->actors[l->cluster->gpu_count - 1].slowness *= l->training->straggler;
+    if (l->training->straggler > 1) l->actors[l->cluster->gpu_count - 1].slowness = l->training->straggler;
 }
 
 // ---- Channels.

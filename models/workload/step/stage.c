@@ -101,9 +101,9 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
         } else if (item->seconds > 0) {
             Op *last = list->count ? &list->items[list->count - 1] : NULL;
             if (last && last->kind == OP_WORK && last->cause == item->cause)
-                last->time += step_ticks(item->seconds);
+                last->time += step_ticks(item->seconds * builder->request->pace);
             else
-                LIST_PUSH(builder->arena, list, work_op(item->cause, item->seconds));
+                LIST_PUSH(builder->arena, list, work_op(item->cause, item->seconds * builder->request->pace));
         }
     }
 }

@@ -64,6 +64,7 @@ typedef struct StageRequest {
     double storage_bytes;         // read per step by this rank; 0 none
     double host_to_gpu_bytes;     // copied per step; 0 none
     double host_bytes_per_second; // of host memory, a rank's part of it
+    double pace;                  // multiplies the time of kernels: 1, or what waiting for slower replicas adds
     double decode_seconds;        // of host work per step to prepare the next batch; 0 none
 } StageRequest;
 
