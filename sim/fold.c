@@ -223,9 +223,9 @@ static int merge_links(Arena *arena, Channel *channels, int channel_count, Link 
 }
 
 // Weights of the quotient: what all channels of a class put on one link of a class, for each plan.
-static void fold_channels(Arena *arena, const System *system, const Colours *channels, const Colours *links,
-                          const int32_t *first_channel, const int32_t *first_link, Channel *folded) {
-    int class_count = channels->colour_count;
+static void fold_channels(Arena *arena, const System *system, const FoldClasses *classes, Channel *folded) {
+    int class_count = classes->channels.count;
+    const int32_t *first_channel = classes->channels.first, *first_link = classes->links.first;
     for (int k = 0; k < class_count; k++) {
         const Channel *whole = &system->channels[first_channel[k]];
         Plan *plans = ARENA_ARRAY(arena, Plan, whole->plan_count);
@@ -242,11 +242,11 @@ static void fold_channels(Arena *arena, const System *system, const Colours *cha
     int32_t *head = ARENA_ARRAY(arena, int32_t, class_count);
     for (int k = 0; k < class_count; k++) head[k] = -1;
     for (int c = system->channel_count - 1; c >= 0; c--) {
-        next[c] = head[channels->colour[c]];
-        head[channels->colour[c]] = c;
+        next[c] = head[classes->channels.of[c]];
+        head[classes->channels.of[c]] = c;
     }
-    int32_t *place = ARENA_ARRAY(arena, int32_t, links->colour_count); // where a link class stands in the plan's list
-    int32_t *seen = ARENA_ARRAY(arena, int32_t, links->colour_count);
+    int32_t *place = ARENA_ARRAY(arena, int32_t, classes->links.count); // where a link class stands in the plan's list
+    int32_t *seen = ARENA_ARRAY(arena, int32_t, classes->links.count);
     int32_t visit = 0;
     for (int k = 0; k < class_count; k++)
         for (int p = 0; p < folded[k].plan_count; p++) {
@@ -256,7 +256,7 @@ static void fold_channels(Arena *arena, const System *system, const Colours *cha
             for (int32_t c = head[k]; c >= 0; c = next[c]) {
                 const Plan *plan = &system->channels[c].plans[p];
                 for (int u = 0; u < plan->use_count; u++) {
-                    int32_t link_class = links->colour[plan->uses[u].link];
+                    int32_t link_class = classes->links.of[plan->uses[u].link];
                     if (first_link[link_class] != plan->uses[u].link) continue;
                     if (seen[link_class] != visit) {
                         seen[link_class] = visit;
@@ -270,7 +270,33 @@ static void fold_channels(Arena *arena, const System *system, const Colours *cha
         }
 }
 
-static void count_members(Arena *arena, const System *folded, Channel *channels) {
+FoldClasses fold_classes(Arena *arena, const System *system) {
+    Colours actors = colours_create(arena, system->actor_count),
+            channels = colours_create(arena, system->channel_count), links = colours_create(arena, system->link_count);
+    refine_until_stable(arena, system, &actors, &channels, &links);
+    return (FoldClasses){.actors = {actors.colour, representatives(arena, &actors), actors.colour_count},
+                         .channels = {channels.colour, representatives(arena, &channels), channels.colour_count},
+                         .links = {links.colour, representatives(arena, &links), links.colour_count}};
+}
+
+const Actor *fold_actors(Arena *arena, const System *system, const FoldClasses *classes) {
+    Actor *folded = ARENA_ARRAY(arena, Actor, classes->actors.count);
+    for (int k = 0; k < classes->actors.count; k++) {
+        const Actor *whole = &system->actors[classes->actors.first[k]];
+        int slots = system->programs[whole->program].slot_count;
+        int32_t *slot_channels = ARENA_ARRAY(arena, int32_t, slots);
+        for (int s = 0; s < slots; s++)
+            slot_channels[s] = whole->channels[s] < 0 ? -1 : classes->channels.of[whole->channels[s]];
+        folded[k] = *whole;
+        folded[k].channels = slot_channels;
+        folded[k].multiplicity = 0;
+    }
+    for (int a = 0; a < system->actor_count; a++)
+        folded[classes->actors.of[a]].multiplicity += system->actors[a].multiplicity;
+    return folded;
+}
+
+void fold_count_members(Arena *arena, const System *folded, Channel *channels) {
     int *members = ARENA_ARRAY(arena, int, folded->channel_count);
     for (int a = 0; a < folded->actor_count; a++)
         for (int s = 0; s < folded->programs[folded->actors[a].program].slot_count; s++)
@@ -279,40 +305,21 @@ static void count_members(Arena *arena, const System *folded, Channel *channels)
 }
 
 Folded fold_system(Arena *arena, const System *system) {
-    Colours actors = colours_create(arena, system->actor_count),
-            channels = colours_create(arena, system->channel_count), links = colours_create(arena, system->link_count);
-    refine_until_stable(arena, system, &actors, &channels, &links);
-    int32_t *first_actor = representatives(arena, &actors), *first_channel = representatives(arena, &channels),
-            *first_link = representatives(arena, &links);
-
-    Actor *folded_actors = ARENA_ARRAY(arena, Actor, actors.colour_count);
-    for (int k = 0; k < actors.colour_count; k++) {
-        const Actor *whole = &system->actors[first_actor[k]];
-        int slots = system->programs[whole->program].slot_count;
-        int32_t *slot_channels = ARENA_ARRAY(arena, int32_t, slots);
-        for (int s = 0; s < slots; s++)
-            slot_channels[s] = whole->channels[s] < 0 ? -1 : channels.colour[whole->channels[s]];
-        folded_actors[k] = *whole;
-        folded_actors[k].channels = slot_channels;
-        folded_actors[k].multiplicity = 0;
-    }
-    for (int a = 0; a < system->actor_count; a++)
-        folded_actors[actors.colour[a]].multiplicity += system->actors[a].multiplicity;
-
-    Channel *folded_channels = ARENA_ARRAY(arena, Channel, channels.colour_count);
-    fold_channels(arena, system, &channels, &links, first_channel, first_link, folded_channels);
-    Link *folded_links = ARENA_ARRAY(arena, Link, links.colour_count);
-    for (int k = 0; k < links.colour_count; k++) folded_links[k] = system->links[first_link[k]];
+    FoldClasses classes = fold_classes(arena, system);
+    Channel *channels = ARENA_ARRAY(arena, Channel, classes.channels.count);
+    fold_channels(arena, system, &classes, channels);
+    Link *links = ARENA_ARRAY(arena, Link, classes.links.count);
+    for (int k = 0; k < classes.links.count; k++) links[k] = system->links[classes.links.first[k]];
 
     System folded = *system;
-    folded.actors = folded_actors;
-    folded.actor_count = actors.colour_count;
-    folded.channels = folded_channels;
-    folded.channel_count = channels.colour_count;
-    folded.links = folded_links;
-    count_members(arena, &folded, folded_channels);
-    folded.link_count = merge_links(arena, folded_channels, folded.channel_count, folded_links, links.colour_count);
-    return (Folded){folded, actors.colour};
+    folded.actors = fold_actors(arena, system, &classes);
+    folded.actor_count = classes.actors.count;
+    folded.channels = channels;
+    folded.channel_count = classes.channels.count;
+    folded.links = links;
+    fold_count_members(arena, &folded, channels);
+    folded.link_count = merge_links(arena, channels, folded.channel_count, links, classes.links.count);
+    return (Folded){folded, classes.actors.of};
 }
 
 System merge_equal_links(Arena *arena, const System *system) {

@@ -12,6 +12,24 @@ typedef struct Folded {
 
 Folded fold_system(Arena *arena, const System *system);
 
+// The classes alone, for who makes a quotient of something that is like the system: items of a class are alike, and
+// classes are numbered by their first items. Links that no plan uses have none.
+typedef struct FoldClass {
+    const int32_t *of;    // [item]
+    const int32_t *first; // [class] an item of it
+    int count;
+} FoldClass;
+
+typedef struct FoldClasses {
+    FoldClass actors, channels, links;
+} FoldClasses;
+
+FoldClasses fold_classes(Arena *arena, const System *system);
+// One actor per class, that joins classes of channels.
+const Actor *fold_actors(Arena *arena, const System *system, const FoldClasses *classes);
+// Counts the actors that join each channel.
+void fold_count_members(Arena *arena, const System *folded, Channel *channels);
+
 // The same system with links that always carry the same merged into the narrowest of them: same times, less to solve.
 System merge_equal_links(Arena *arena, const System *system);
 

@@ -133,6 +133,41 @@ TEST(pipelines_that_run_ahead_take_the_time_of_those_that_meet_in_every_transfer
     EXPECT(ahead < met / 2);
 }
 
+// What is folded before it is priced, and what a book knows of other sizes, is what folding the whole finds.
+TEST(steps_of_one_book_are_those_of_a_system_made_whole) {
+    Case c;
+    open_plain(&c, "dgx-a100", 128, "gpt3-6.7b");
+    StepBook *book = step_book_create(c.arena, c.cluster);
+    int ran = 0;
+    for (int i = 0; i < 60; i++) {
+        Layout layout = {.tp = i % 5 == 4 ? 16 : 1 << i % 4, .pp = 1 << i / 4 % 4, .vpp = i % 3 ? 1 : 2, .zero = i % 2};
+        layout.cp = i % 7 == 3 ? 2 : 1;
+        if (layout.pp == 1) layout.vpp = 1, layout.zero = i % 4;
+        layout.sequence_parallel = layout.tp > 1;
+        c.training.layout = layout;
+        c.training.schedule = layout.vpp > 1 ? SCHEDULE_INTERLEAVED : i % 8 == 6 ? SCHEDULE_ZB_H1 : SCHEDULE_1F1B;
+        c.training.backend = i % 11 == 10 ? BACKEND_MPI : BACKEND_NCCL;
+        c.training.straggler = i == 23 ? 1.3 : 1;
+        c.training.tp_overlap = i % 6 == 1;
+        c.training.global_batch = 256;
+        for (int micro = 1; micro <= 2; micro++) {
+            Arena *scratch = arena_open();
+            c.training.micro_batch = micro;
+            SimulationOptions options = {.though_full = true, .book = book};
+            SimulatedStep known = simulate_step(scratch, c.cluster, &c.training, &options, c.problems);
+            options.keeps_system = true;
+            SimulatedStep whole = simulate_step(scratch, c.cluster, &c.training, &options, c.problems);
+            EXPECT(known.ran == whole.ran);
+            EXPECT_INT(known.event_count, whole.event_count);
+            if (known.digest != whole.digest) test_fail(__FILE__, __LINE__, "case %d micro %d: times differ", i, micro);
+            ran += known.ran;
+            arena_close(scratch);
+        }
+    }
+    EXPECT(ran > 60);
+    arena_close(c.arena);
+}
+
 TEST(folding_is_exact_on_partly_filled_nodes_and_with_a_straggler) {
     for (int gpus = 3; gpus <= 21; gpus += 3)
         for (int straggler = 0; straggler <= 1; straggler++) {

@@ -137,28 +137,38 @@ static double fairness_of(double weight) {
     return flows > 1.0 / 256 ? flows : 1.0 / 256;
 }
 
-static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loads, const Loads *kinds,
-                              const Candidate *candidate, double bytes) {
+// All but the uses.
+static CollectivePlan plan_without_uses(const Group *group, const Loads *kinds, const Candidate *candidate,
+                                        double bytes) {
     CollectivePlan result = {
         .algorithm = candidate->algorithm, .protocol = candidate->protocol, .channels = candidate->channels};
     Plan *plan = &result.plan;
-    LinkUse *uses = ARENA_ARRAY(arena, LinkUse, loads->count);
     double limit = software_limit(candidate, group), narrowest = 0;
     double wire = seconds_per_byte(group->network, kinds, candidate, &result.limiting_link);
-    for (int i = 0; i < loads->count; i++) {
-        const Load *load = &loads->items[i];
-        double weight = weight_round(candidate->inside * load->inside + candidate->between * load->between);
-        if (weight <= 0) continue;
-        if (load->link == result.limiting_link) narrowest = weight;
-        uses[plan->use_count++] = (LinkUse){load->link, weight};
+    for (int i = 0; i < kinds->count; i++) {
+        const Load *load = &kinds->items[i];
+        if (load->link == result.limiting_link)
+            narrowest = load_weight(load->inside, load->between, candidate->inside, candidate->between);
     }
-    plan->uses = uses;
     plan->bytes = bytes;
     result.alone_seconds = candidate_seconds(group, kinds, candidate, bytes);
     plan->latency = step_ticks(result.alone_seconds - bytes * fmax(wire, 1 / limit));
     plan->rate_limit = isfinite(limit) ? limit : 0;
     plan->fairness = fairness_of(narrowest);
     if (bytes * fmax(wire, 1 / limit) < candidate->latency * 0.01) result.limiting_link = -1;
+    return result;
+}
+
+static CollectivePlan plan_of(Arena *arena, const Group *group, const Loads *loads, const Loads *kinds,
+                              const Candidate *candidate, double bytes) {
+    CollectivePlan result = plan_without_uses(group, kinds, candidate, bytes);
+    LinkUse *uses = ARENA_ARRAY(arena, LinkUse, loads->count);
+    for (int i = 0; i < loads->count; i++) {
+        const Load *load = &loads->items[i];
+        double weight = load_weight(load->inside, load->between, candidate->inside, candidate->between);
+        if (weight > 0) uses[result.plan.use_count++] = (LinkUse){load->link, weight};
+    }
+    result.plan.uses = uses;
     return result;
 }
 
@@ -175,15 +185,17 @@ static CollectivePlan nothing_to_do(void) {
     return (CollectivePlan){.plan = {.fairness = 1}, .algorithm = "none", .protocol = "", .limiting_link = -1};
 }
 
-// Whether one laying of loads does for both: everything that goes around a ring is the same ring.
+// Everything that goes around a ring goes around the same ring.
+CollectiveOp collective_family(CollectiveOp op) {
+    bool ring = op == COLLECTIVE_ALL_GATHER || op == COLLECTIVE_REDUCE_SCATTER;
+    return ring ? COLLECTIVE_ALL_REDUCE : op;
+}
+
+// Whether one laying of loads does for both.
 static bool same_pattern(const CollectiveRequest *a, const CollectiveRequest *b) {
-    bool ring[] = {false, false};
-    for (int i = 0; i < 2; i++) {
-        CollectiveOp op = i ? b->op : a->op;
-        ring[i] = op == COLLECTIVE_ALL_REDUCE || op == COLLECTIVE_ALL_GATHER || op == COLLECTIVE_REDUCE_SCATTER;
-    }
-    bool pair = a->op == COLLECTIVE_SEND_RECV && b->op == COLLECTIVE_SEND_RECV && a->shift == b->shift;
-    return (ring[0] && ring[1]) || pair;
+    CollectiveOp family = collective_family(a->op);
+    bool shared = family == COLLECTIVE_ALL_REDUCE || (family == COLLECTIVE_SEND_RECV && a->shift == b->shift);
+    return shared && family == collective_family(b->op);
 }
 
 void collective_plans(Arena *arena, const Network *network, const CollectiveRequest *requests, int count,
@@ -225,7 +237,7 @@ CollectivePlan collective_plan(Arena *arena, const Network *network, const Colle
 struct CollectivePrice {
     CollectiveRequest request;
     Group group;
-    Loads loads; // one of each kind
+    Loads loads, kinds;
 };
 
 CollectivePrice *collective_price_create(Arena *arena, const Network *network, const CollectiveRequest *request) {
@@ -234,11 +246,63 @@ CollectivePrice *collective_price_create(Arena *arena, const Network *network, c
     if (request->op == COLLECTIVE_BARRIER) price->request.bytes = 4;
     if (request->rank_count < 2) return price;
     price->group = group_create(arena, network, request->ranks, request->rank_count);
-    Arena *scratch = arena_open();
-    Loads all = request_loads(scratch, &price->group, request);
-    price->loads = kinds_of_loads(arena, network, &all);
-    arena_close(scratch);
+    price->loads = request_loads(arena, &price->group, request);
+    price->kinds = kinds_of_loads(arena, network, &price->loads);
     return price;
+}
+
+const Load *collective_price_loads(const CollectivePrice *price, int *count) {
+    *count = price->loads.count;
+    return price->loads.items;
+}
+
+static uint64_t mix_word(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t mix_number(uint64_t hash, double number) {
+    uint64_t word;
+    memcpy(&word, &number, sizeof word);
+    return mix_word(hash, word);
+}
+
+// All that candidates and their prices go by.
+uint64_t collective_price_likeness(const CollectivePrice *price) {
+    const Group *group = &price->group;
+    const Network *network = group->network;
+    uint64_t hash = mix_word((uint64_t)price->request.op * BACKEND_COUNT + price->request.backend,
+                             (uint64_t)group->rank_count << 32 | (uint32_t)group->block_count);
+    bool flags[] = {group->rdma, group->host_bridge, group->far_nics, group->superchip, group->in_switch_reduction};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) hash = mix_word(hash, flags[i]);
+    int numbers[] = {group->least, group->most, (int)group->medium, group->nics, group->year, group->nccl_version};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) hash = mix_word(hash, (uint64_t)numbers[i]);
+    const NodeShape *shape = layout_of(network, node_of_rank(network, group->ranks[0]))->shape;
+    double sizes[] = {group->pcie_bytes_per_second,      group->network_seconds,         price->loads.line_seconds,
+                      price->loads.longest_line_seconds, shape->nvlink_bytes_per_second, shape->pair_bytes_per_second,
+                      (double)shape->gpu_fabric,         shape->collective_factors[0],   shape->collective_factors[1],
+                      shape->collective_factors[2],      shape->collective_factors[3]};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) hash = mix_number(hash, sizes[i]);
+    for (int i = 0; i < price->kinds.count; i++) {
+        const Load *kind = &price->kinds.items[i];
+        hash = mix_number(mix_number(hash, kind->inside), kind->between);
+        hash = mix_number(hash, network->links[kind->link].bytes_per_second);
+    }
+    return hash;
+}
+
+Plan collective_price_plan(const CollectivePrice *price, CollectiveOp op, double bytes, double *inside,
+                           double *between) {
+    Candidate candidates[CANDIDATE_LIMIT];
+    CollectiveRequest request = price->request;
+    CHECK(collective_family(op) == collective_family(request.op));
+    request.op = op;
+    request.bytes = bytes;
+    int count = request_candidates(&price->group, &price->kinds, &request, candidates);
+    const Candidate *best = choose(&price->group, &price->kinds, &request, candidates, count);
+    *inside = best->inside;
+    *between = best->between;
+    return plan_without_uses(&price->group, &price->kinds, best, bytes).plan;
 }
 
 double collective_price_seconds(const CollectivePrice *price, double bytes, const NcclConstants *constants) {
@@ -248,7 +312,7 @@ double collective_price_seconds(const CollectivePrice *price, double bytes, cons
     if (request.rank_count < 2) return 0;
     if (request.op != COLLECTIVE_BARRIER) request.bytes = bytes;
     if (constants) group.constants = constants;
-    int count = request_candidates(&group, &price->loads, &request, candidates);
-    const Candidate *best = choose(&group, &price->loads, &request, candidates, count);
-    return candidate_seconds(&group, &price->loads, best, request.bytes);
+    int count = request_candidates(&group, &price->kinds, &request, candidates);
+    const Candidate *best = choose(&group, &price->kinds, &request, candidates, count);
+    return candidate_seconds(&group, &price->kinds, best, request.bytes);
 }

@@ -1,16 +1,9 @@
-// What a communication pattern puts on every link it touches, per byte of a payload that is left open: `inside` grows
-// with the bytes that GPUs of one node (or NVLink domain) pass on, `between` with those that cross the fabric.
-// For files of this folder only.
+// What a communication pattern puts on every link it touches. For files of this folder only.
 #ifndef LOCKSTEP_NETWORK_LOADS_H
 #define LOCKSTEP_NETWORK_LOADS_H
 
 #include "models/network/constants.h"
 #include "models/network/topology.h"
-
-typedef struct Load {
-    int32_t link;
-    double inside, between;
-} Load;
 
 typedef struct Loads {
     Arena *arena;

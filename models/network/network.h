@@ -206,11 +206,30 @@ void collective_plans(Arena *arena, const Network *network, const CollectiveRequ
 double collective_spread(const Network *network, const CollectiveRequest *request, const char *const *assumed,
                          int assumed_count);
 
-// alone_seconds of the same collective again and again, at other sizes and with other constants (NULL: shipped), as
-// fitting needs: the links are looked at once.
+// The same collective again and again, at other sizes: the links are looked at once.
 typedef struct CollectivePrice CollectivePrice;
 CollectivePrice *collective_price_create(Arena *arena, const Network *network, const CollectiveRequest *request);
+// alone_seconds, with other constants (NULL: shipped), as fitting needs.
 double collective_price_seconds(const CollectivePrice *price, double bytes, const struct NcclConstants *constants);
+
+// What a collective puts on a link per byte of a payload that is left open: `inside` grows with the bytes that GPUs of
+// one node (or NVLink domain) pass on, `between` with those that cross the fabric.
+typedef struct Load {
+    int32_t link;
+    double inside, between;
+} Load;
+
+// All of them. Operations of one family put the same on the same links: those that go around a ring do.
+const Load *collective_price_loads(const CollectivePrice *price, int *count);
+CollectiveOp collective_family(CollectiveOp op);
+// Prices with equal likeness, of different ranks, give equal plans but for the links.
+uint64_t collective_price_likeness(const CollectivePrice *price);
+// The plan of any operation of the family, without its uses: a link's weight is that of its load.
+Plan collective_price_plan(const CollectivePrice *price, CollectiveOp op, double bytes, double *inside,
+                           double *between);
+static inline double load_weight(double load_inside, double load_between, double inside, double between) {
+    return weight_round(inside * load_inside + between * load_between);
+}
 
 // ---- Pictures.
 // One node as nvidia-smi topo -m prints it, NICs and legend included.

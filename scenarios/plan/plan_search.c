@@ -106,11 +106,11 @@ void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, d
 
 // ---- The search.
 
-static void try_candidate(const PlanRequest *request, const Cluster *cluster, const PlanCandidate *candidate,
-                          double batch, PlanFound *found) {
+static void try_candidate(const PlanRequest *request, const Cluster *cluster, StepBook *book,
+                          const PlanCandidate *candidate, double batch, PlanFound *found) {
     Arena *scratch = arena_open();
     TrainingSpec training = plan_training(request, candidate, batch);
-    SimulationOptions options = {.runs = 1};
+    SimulationOptions options = {.runs = 1, .book = book};
     SimulatedStep step = simulate_step(scratch, cluster, &training, &options, problems_create(scratch));
     if (step.ran) {
         double value = objective_of_step(request, cluster, &step);
@@ -133,13 +133,14 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     if (cluster) {
         double batch = row->training.global_batch;
         PlanSpace space = plan_space(arena, request, batch, row->gpus);
+        StepBook *book = step_book_create(arena, cluster);
         PlanCount count = {0};
         plan_judge_candidates(request, cluster, batch, &space, &count);
         if (slice == 0) found.count = count;
         for (int i = slice; i < space.count; i += slices) {
             const PlanCandidate *candidate = &space.items[i];
             if (!request->exhaustive && found.ran && candidate->bound >= found.value) break;
-            if (candidate->fits) try_candidate(request, cluster, candidate, batch, &found);
+            if (candidate->fits) try_candidate(request, cluster, book, candidate, batch, &found);
         }
     }
     arena_close(arena);

@@ -40,13 +40,14 @@ void bench_plan(void) {
     PlanCount count = {0};
     plan_judge_candidates(&request, cluster, batch, &space, &count);
     double judged = now_s(), best = 0;
+    SimulationOptions options = {.runs = 1, .book = step_book_create(arena, cluster)};
     int simulated = 0;
     uint64_t digest = DIGEST_START;
     for (int i = 0; i < space.count && simulated < SIMULATED; i++) {
         if (!space.items[i].plain) continue;
         Arena *scratch = arena_open();
         TrainingSpec training = plan_training(&request, &space.items[i], batch);
-        SimulatedStep step = simulate_step(scratch, cluster, &training, &(SimulationOptions){.runs = 1}, problems);
+        SimulatedStep step = simulate_step(scratch, cluster, &training, &options, problems);
         if (step.ran && (best == 0 || step.step_p50_s < best)) best = step.step_p50_s;
         simulated += step.ran;
         count.events += step.event_count;

@@ -187,7 +187,7 @@ static double busiest_uplink(const System *system, double step_s) {
 static double measure_demand(const QueueNetwork *network, Spread spread) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    SimulationOptions options = {.though_full = true};
+    SimulationOptions options = {.though_full = true, .keeps_system = true};
     const Cluster *cluster = cluster_for(arena, network, spread, 1, problems);
     double demand = 0;
     if (cluster) {

@@ -136,27 +136,36 @@ static int distinct_gpus(const Cluster *cluster) {
     return count;
 }
 
+// Ranks that follow each other mostly run the same.
 static void make_programs(Lowering *l) {
-    int most = (l->r.pp + 2) * distinct_gpus(l->cluster);
+    int most = (l->r.pp + 2) * distinct_gpus(l->cluster), stage_ranks = l->r.tp * l->r.data_ranks;
     l->programs = ARENA_ARRAY(l->arena, Program, most);
     l->program_gpu = ARENA_ARRAY(l->arena, const Gpu *, most);
     l->program_stage = ARENA_ARRAY(l->arena, int, most);
-    for (int p = 0; p < l->r.pp; p++)
-        for (int d = 0; d < l->r.data_ranks; d++)
-            for (int t = 0; t < l->r.tp; t++) {
-                int rank = layout_rank(&l->r, t, d, p);
-                int32_t *channels = ARENA_ARRAY(l->arena, int32_t, SLOT_COUNT);
-                for (int s = 0; s < SLOT_COUNT; s++) channels[s] = -1;
-                l->actors[rank] =
-                    (Actor){.channels = channels, .slowness = 1, .jitter = l->training->jitter, .multiplicity = 1};
-                l->actors[rank].program = program_for(l, rank, p);
-            }
+    l->program_of = ARENA_ARRAY(l->arena, int, l->cluster->gpu_count);
+    bool one_by_one = l->r.strategy == STRATEGY_DATA_PARALLEL;
+    for (int rank = 0; rank < l->cluster->gpu_count; rank++) {
+        bool same = rank % stage_ranks && l->cluster->gpu_of[rank] == l->cluster->gpu_of[rank - 1];
+        l->program_of[rank] = same && !one_by_one ? l->program_of[rank - 1] : program_for(l, rank, rank / stage_ranks);
+    }
+}
+
+void make_actors(Lowering *l) {
+    int32_t *channels = ARENA_ARRAY(l->arena, int32_t, (size_t)l->cluster->gpu_count * SLOT_COUNT);
+    l->actors = ARENA_ARRAY(l->arena, Actor, l->cluster->gpu_count);
+    for (int i = 0; i < l->cluster->gpu_count * SLOT_COUNT; i++) channels[i] = -1;
+    for (int rank = 0; rank < l->cluster->gpu_count; rank++)
+        l->actors[rank] = (Actor){.program = l->program_of[rank],
+                                  .channels = &channels[rank * SLOT_COUNT],
+                                  .slowness = 1,
+                                  .jitter = l->training->jitter,
+                                  .multiplicity = 1};
     if (l->training->straggler > 1) l->actors[l->cluster->gpu_count - 1].slowness = l->training->straggler;
 }
 
 // ---- Channels.
 
-static void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count) {
+void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count) {
     int *kept = ARENA_ARRAY(l->arena, int, rank_count);
     memcpy(kept, ranks, (size_t)rank_count * sizeof *kept);
     while (l->groups.count < l->channels.count) LIST_PUSH(l->arena, &l->groups, (ChannelGroup){0});
@@ -164,6 +173,7 @@ static void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, i
 }
 
 static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
+    if (l->draft) return draft_channel(l, shapes, ranks, rank_count, members);
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
     Arena *scratch = arena_open();
     CollectiveRequest *requests = ARENA_ARRAY(scratch, CollectiveRequest, shapes->count);
@@ -206,7 +216,7 @@ static void data_groups(Lowering *l, int slot, int *ranks, int t, int p, int cou
     }
 }
 
-static void make_group_channels(Lowering *l) {
+void make_group_channels(Lowering *l) {
     const Resolved *r = &l->r;
     int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->reduce_ranks ? r->tp : r->reduce_ranks);
     for (int p = 0; p < r->pp; p++) {
@@ -226,7 +236,7 @@ static void make_group_channels(Lowering *l) {
     }
 }
 
-static void make_pass_channels(Lowering *l) {
+void make_pass_channels(Lowering *l) {
     const Resolved *r = &l->r;
     for (int p = 0; p < r->pp; p++)
         for (int d = 0; d < r->data_ranks; d++)
@@ -333,69 +343,91 @@ static void set_buckets(TrainingSpec *training) {
         training->overlap_grad_reduce = false;
 }
 
-const Lowered *lower_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, Problems *problems) {
-    Lowering l = {.arena = arena, .cluster = cluster, .training = training, .storage = cluster->spec->storage};
-    if (!resolve_layout(arena, training, cluster->gpu_count, &l.r, problems) || !check_gpus(&l, problems)) return NULL;
+// The layout worked out, links, and programs with the shapes of what they send. False after problems.
+bool start_lowering(Lowering *l, Problems *problems) {
+    const Cluster *cluster = l->cluster;
+    const TrainingSpec *training = l->training;
+    Arena *arena = l->arena;
+    l->storage = cluster->spec->storage;
+    if (!resolve_layout(arena, training, cluster->gpu_count, &l->r, problems) || !check_gpus(l, problems)) return false;
     TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the layout as worked out
     *resolved_training = *training;
-    resolved_training->layout.tp = l.r.tp;
-    resolved_training->layout.cp = l.r.cp;
-    resolved_training->layout.ep = l.r.ep;
-    resolved_training->layout.shard = l.r.shard;
-    resolved_training->layout.pp = l.r.pp;
-    resolved_training->layout.vpp = l.r.vpp;
-    resolved_training->layout.dp = l.r.dp;
-    resolved_training->micro_batch = l.r.micro_batch;
-    resolved_training->global_batch = l.r.global_batch;
-    resolved_training->grad_accumulation = l.r.micro_batches;
-    resolved_training->schedule = l.r.schedule;
+    resolved_training->layout.tp = l->r.tp;
+    resolved_training->layout.cp = l->r.cp;
+    resolved_training->layout.ep = l->r.ep;
+    resolved_training->layout.shard = l->r.shard;
+    resolved_training->layout.pp = l->r.pp;
+    resolved_training->layout.vpp = l->r.vpp;
+    resolved_training->layout.dp = l->r.dp;
+    resolved_training->micro_batch = l->r.micro_batch;
+    resolved_training->global_batch = l->r.global_batch;
+    resolved_training->grad_accumulation = l->r.micro_batches;
+    resolved_training->schedule = l->r.schedule;
     set_buckets(resolved_training);
-    l.training = resolved_training;
-    l.shapes = ARENA_ARRAY(arena, StageShapes, l.r.pp);
-    l.label_per_kind = l.r.micro_batches * l.r.pipeline.parts;
-    l.actors = ARENA_ARRAY(arena, Actor, cluster->gpu_count);
-    double *output_bytes = ARENA_ARRAY(arena, double, l.r.pipeline.chunks);
-    for (int c = 0; c < l.r.pipeline.chunks && l.r.pp > 1; c++)
+    l->training = resolved_training;
+    l->shapes = ARENA_ARRAY(arena, StageShapes, l->r.pp);
+    l->label_per_kind = l->r.micro_batches * l->r.pipeline.parts;
+    double *output_bytes = ARENA_ARRAY(arena, double, l->r.pipeline.chunks);
+    for (int c = 0; c < l->r.pipeline.chunks && l->r.pp > 1; c++)
         output_bytes[c] =
-            block_cost(training->model, l.r.first_block[c + 1] - 1, l.training, l.r.micro_batch, cluster->gpu_of[0])
+            block_cost(training->model, l->r.first_block[c + 1] - 1, l->training, l->r.micro_batch, cluster->gpu_of[0])
                 .output_bytes;
-    l.output_bytes = output_bytes;
-    make_links(&l);
-    l.traffic_seconds = traffic_seconds_per_byte(&l);
-    l.tp_traffic_seconds = tp_traffic_seconds_per_byte(&l);
-    make_programs(&l);
-    make_group_channels(&l);
-    make_pass_channels(&l);
-    make_data_channels(&l);
-    make_offload_channels(&l);
+    l->output_bytes = output_bytes;
+    l->traffic_seconds = traffic_seconds_per_byte(l);
+    l->tp_traffic_seconds = tp_traffic_seconds_per_byte(l);
+    make_programs(l);
+    return true;
+}
 
-    Lowered *lowered = ARENA_NEW(arena, Lowered);
-    System *system = ARENA_NEW(arena, System);
+System *start_system(Lowering *l) {
+    System *system = ARENA_NEW(l->arena, System);
     int label_count;
-    const Label *labels = make_labels(&l, &label_count);
-    *system = (System){.programs = l.programs,
-                       .program_count = l.program_count,
-                       .actors = l.actors,
-                       .actor_count = cluster->gpu_count,
-                       .channels = l.channels.items,
-                       .channel_count = l.channels.count,
-                       .links = l.links,
-                       .link_count = l.link_count,
+    const Label *labels = make_labels(l, &label_count);
+    *system = (System){.programs = l->programs,
+                       .program_count = l->program_count,
                        .causes = cause_names,
                        .cause_count = CAUSE_COUNT,
                        .labels = labels,
                        .label_count = label_count};
-    const System *messages = training->by_messages ? lower_to_messages(&l, system, problems) : system;
-    if (!messages) return NULL;
-    *lowered = (Lowered){.system = messages,
-                         .resolved = l.r,
-                         .training = l.training,
-                         .traffic_seconds = l.traffic_seconds,
+    return system;
+}
+
+const System *whole_system(Lowering *l) {
+    make_links(l);
+    make_actors(l);
+    make_group_channels(l);
+    make_pass_channels(l);
+    make_data_channels(l);
+    make_offload_channels(l);
+    System *system = start_system(l);
+    system->actors = l->actors;
+    system->actor_count = l->cluster->gpu_count;
+    system->channels = l->channels.items;
+    system->channel_count = l->channels.count;
+    system->links = l->links;
+    system->link_count = l->link_count;
+    return system;
+}
+
+const Lowered *finish_lowering(Lowering *l, const System *system, Problems *problems) {
+    Lowered *lowered = ARENA_NEW(l->arena, Lowered);
+    *lowered = (Lowered){.system = system,
+                         .resolved = l->r,
+                         .training = l->training,
+                         .traffic_seconds = l->traffic_seconds,
                          .first_forward_label = 1,
-                         .first_backward_label = 1 + l.label_per_kind,
-                         .label_per_kind = l.label_per_kind};
-    lowered->memory = fullest_memory(&l, &lowered->fullest_stage);
+                         .first_backward_label = 1 + l->label_per_kind,
+                         .label_per_kind = l->label_per_kind};
+    lowered->memory = fullest_memory(l, &lowered->fullest_stage);
     int before = problem_count(problems);
-    check_hosts(&l, &lowered->memory, problems);
+    check_hosts(l, &lowered->memory, problems);
     return problem_count(problems) == before ? lowered : NULL;
+}
+
+const Lowered *lower_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, Problems *problems) {
+    Lowering l = {.arena = arena, .cluster = cluster, .training = training};
+    if (!start_lowering(&l, problems)) return NULL;
+    const System *system = whole_system(&l);
+    if (training->by_messages) system = lower_to_messages(&l, system, problems);
+    return system ? finish_lowering(&l, system, problems) : NULL;
 }

@@ -6,6 +6,7 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/step/schedule.h"
 #include "models/workload/training.h"
+#include "sim/fold.h"
 #include "sim/program.h"
 
 // The layout and batch with every "fill" worked out.
@@ -44,5 +45,14 @@ typedef struct Lowered {
 
 // NULL after problems. The system holds one optimizer step; data for the next step loads meanwhile.
 const Lowered *lower_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, Problems *problems);
+
+// What steps on one cluster have in common: which ranks do the same, by layout.
+typedef struct StepBook StepBook;
+StepBook *step_book_create(Arena *arena, const Cluster *cluster);
+
+// The same folded, without making the whole of it where the book (or NULL) knows the layout, or finds out: then
+// Lowered.system is NULL.
+const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
+                            Folded *folded, Problems *problems);
 
 #endif

@@ -25,6 +25,7 @@ typedef struct Lowering {
     const Gpu **program_gpu; // what each program was made for
     int *program_stage;
     int program_count;
+    int *program_of; // [rank]
     Actor *actors;
     struct {
         Channel *items;
@@ -40,7 +41,22 @@ typedef struct Lowering {
     int32_t *disk_links;         // [node] that data is read from, -1 none
     int32_t *scratch_links;      // [node] that is offloaded to, -1 none
     const StorageType *storage;  // what the data comes from, or NULL
+    struct Draft *draft;         // NULL; channels say what they are instead of what they take: see lower_folded.c
 } Lowering;
+
+// ---- lower.c, in the order of lowering.
+bool start_lowering(Lowering *l, Problems *problems); // false after problems
+void make_actors(Lowering *l);
+void make_group_channels(Lowering *l);
+void make_pass_channels(Lowering *l);
+// Of the channel that is added next.
+void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count);
+System *start_system(Lowering *l); // programs, causes and labels; the rest is the caller's
+const System *whole_system(Lowering *l);
+const Lowered *finish_lowering(Lowering *l, const System *system, Problems *problems); // NULL after problems
+
+// ---- lower_folded.c
+int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members);
 
 StageRequest stage_request(const Lowering *l, int rank, int stage);
 void join_channel(Lowering *l, int rank, int slot, int channel);

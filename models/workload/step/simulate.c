@@ -139,13 +139,14 @@ static double anchor_step(SimulatedStep *step, const Cluster *cluster, const Tra
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems) {
     SimulatedStep step = {.digest = DIGEST_START};
-    step.lowered = lower_training(arena, cluster, training, problems);
-    if (!step.lowered || (!step_fits(&step) && !options->though_full)) return step;
-
     Folded folded = {.system = {0}};
+    bool whole = options->unfolded || options->keeps_system;
+    step.lowered = whole ? lower_training(arena, cluster, training, problems)
+                         : lower_folded(arena, cluster, training, options->book, &folded, problems);
+    if (!step.lowered || (!step_fits(&step) && !options->though_full)) return step;
     if (options->unfolded)
         folded.system = merge_equal_links(arena, step.lowered->system);
-    else
+    else if (whole)
         folded = fold_system(arena, step.lowered->system);
 
     int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;

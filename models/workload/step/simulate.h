@@ -9,6 +9,8 @@ typedef struct SimulationOptions {
     int runs; // repetitions with other random draws, when there is jitter; 0: 1
     uint64_t seed;
     bool unfolded;     // simulate every rank
+    bool keeps_system; // lowered->system is there, of all ranks
+    StepBook *book;    // of steps on the same cluster, or NULL
     bool timeline;     // of the first run
     bool though_full;  // even when the memory estimate says that the job does not fit
     double step_sigma; // relative 1-sigma of a step where the user knows it; 0: by cause

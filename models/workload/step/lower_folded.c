@@ -1,0 +1,348 @@
+// A step folded before it is priced: first a draft, in which channels say what they are instead of what they take, is
+// folded; then what is left is priced. Which ranks do the same depends on the layout and the operations that its groups
+// do, not on their sizes, so a search that tries many sizes finds out once per layout.
+#include <string.h>
+
+#include "models/workload/step/lower_internal.h"
+#include "sim/check.h"
+
+// A load of so much, in whatever link.
+typedef struct LoadKind {
+    double inside, between;
+} LoadKind;
+
+typedef struct Draft {
+    struct {
+        LoadKind *items;
+        int count, room;
+    } kinds;
+} Draft;
+
+// What all channels of a class together put on the links of a class: of loads of a kind, so many.
+typedef struct ClassLoad {
+    int use; // the link's place among those of the channel
+    LoadKind kind;
+    double count;
+} ClassLoad;
+
+typedef struct ClassFamily { // of operations
+    CollectivePrice *price;
+    const ClassLoad *loads;
+    int load_count;
+    const int32_t *links; // [use]
+    int use_count;
+} ClassFamily;
+
+typedef struct ChannelClass {
+    int place; // of its shapes: stage x SLOT_COUNT + slot
+    ClassFamily families[COLLECTIVE_OP_COUNT];
+} ChannelClass;
+
+// All that which ranks do the same depends on.
+typedef struct LayoutKey {
+    int numbers[12];
+    const uint16_t *operations; // [pp x SLOT_COUNT] families of operations, a bit each
+} LayoutKey;
+
+typedef struct KnownLayout {
+    struct KnownLayout *next;
+    LayoutKey key;
+    FoldClass actor_classes;
+    const Actor *actors;
+    const ChannelClass *channels;
+    int channel_count;
+    const Link *links;
+    int link_count;
+} KnownLayout;
+
+struct StepBook {
+    Arena *arena;
+    const Cluster *cluster;
+    KnownLayout *layouts; // newest first
+};
+
+StepBook *step_book_create(Arena *arena, const Cluster *cluster) {
+    StepBook *book = ARENA_NEW(arena, StepBook);
+    *book = (StepBook){.arena = arena, .cluster = cluster};
+    return book;
+}
+
+// ---- Which layout it is.
+
+static uint16_t operations_of(const ShapeList *shapes) {
+    unsigned bits = 0;
+    for (int i = 0; i < shapes->count; i++) bits |= 1U << collective_family(shapes->items[i].op);
+    return (uint16_t)bits;
+}
+
+static LayoutKey key_of(Arena *arena, const Lowering *l) {
+    const Resolved *r = &l->r;
+    LayoutKey key = {.numbers = {r->tp, r->cp, r->pp, r->dp, r->ep, r->shard, r->reduce_ranks, r->expert_ranks,
+                                 (int)r->schedule, r->pipeline.chunks, r->pipeline.parts, (int)l->training->backend}};
+    uint16_t *operations = ARENA_ARRAY(arena, uint16_t, r->pp * SLOT_COUNT);
+    for (int i = 0; i < r->pp * SLOT_COUNT; i++) operations[i] = operations_of(&l->shapes[0].slot[i]);
+    key.operations = operations;
+    return key;
+}
+
+static bool same_key(const LayoutKey *a, const LayoutKey *b, int pp) {
+    return memcmp(a->numbers, b->numbers, sizeof a->numbers) == 0 &&
+           memcmp(a->operations, b->operations, (size_t)pp * SLOT_COUNT * sizeof *a->operations) == 0;
+}
+
+// ---- The draft.
+
+static int kind_number(Lowering *l, const Load *load) {
+    Draft *draft = l->draft;
+    for (int i = draft->kinds.count - 1; i >= 0; i--)
+        if (draft->kinds.items[i].inside == load->inside && draft->kinds.items[i].between == load->between) return i;
+    LIST_PUSH(l->arena, &draft->kinds, ((LoadKind){load->inside, load->between}));
+    return draft->kinds.count - 1;
+}
+
+static CollectivePrice *price_of(Arena *arena, const Lowering *l, int family, const int *ranks, int count) {
+    CollectiveRequest request = {
+        .op = (CollectiveOp)family, .backend = l->training->backend, .ranks = ranks, .rank_count = count};
+    return collective_price_create(arena, l->cluster->network, &request);
+}
+
+// A plan that folds as all plans of a family do: what makes them differ stands where their numbers do.
+static Plan draft_plan(Lowering *l, int place, int family, const int *ranks, int rank_count) {
+    Arena *scratch = arena_open();
+    CollectivePrice *price = price_of(scratch, l, family, ranks, rank_count);
+    int count;
+    const Load *loads = collective_price_loads(price, &count);
+    LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
+    for (int i = 0; i < count; i++) uses[i] = (LinkUse){loads[i].link, 1 + kind_number(l, &loads[i])};
+    Plan plan = {.latency = (SimTime)collective_price_likeness(price),
+                 .bytes = place,
+                 .fairness = family,
+                 .uses = uses,
+                 .use_count = count};
+    arena_close(scratch);
+    return plan;
+}
+
+int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
+    int place = (int)(shapes - l->shapes[0].slot);
+    Plan *plans = ARENA_ARRAY(l->arena, Plan, COLLECTIVE_OP_COUNT);
+    Channel channel = {.plans = plans, .member_count = members};
+    unsigned operations = operations_of(shapes);
+    for (int family = 0; family < COLLECTIVE_OP_COUNT; family++)
+        if (operations >> family & 1) plans[channel.plan_count++] = draft_plan(l, place, family, ranks, rank_count);
+    keep_group(l, shapes, ranks, rank_count);
+    LIST_PUSH(l->arena, &l->channels, channel);
+    return l->channels.count - 1;
+}
+
+// ---- From the draft's classes to what is kept.
+
+typedef struct Gathering { // of a class of channels
+    const System *system;
+    const FoldClasses *classes;
+    const LoadKind *kinds;
+    int32_t *next;  // [channel] the next of its class, -1 at the end
+    int32_t *seen;  // [class of links] the visit that saw it last
+    int32_t *place; // [class of links] its use
+    int32_t visit;
+} Gathering;
+
+typedef struct ClassLoads {
+    ClassLoad *items;
+    int count, room;
+} ClassLoads;
+
+static void add_class_load(Arena *arena, ClassLoads *loads, int use, const LoadKind *kind) {
+    for (int i = 0; i < loads->count; i++) {
+        ClassLoad *load = &loads->items[i];
+        if (load->use != use || load->kind.inside != kind->inside || load->kind.between != kind->between) continue;
+        load->count++;
+        return;
+    }
+    LIST_PUSH(arena, loads, ((ClassLoad){use, *kind, 1}));
+}
+
+// What the class's channels put on one link of each class.
+static void gather_loads(Arena *arena, Gathering *g, int32_t first, int plan, ClassFamily *family) {
+    ClassLoads loads = {0};
+    struct {
+        int32_t *items;
+        int count, room;
+    } links = {0};
+    g->visit++;
+    for (int32_t c = first; c >= 0; c = g->next[c]) {
+        const Plan *draft = &g->system->channels[c].plans[plan];
+        for (int u = 0; u < draft->use_count; u++) {
+            int32_t link = g->classes->links.of[draft->uses[u].link];
+            if (g->classes->links.first[link] != draft->uses[u].link) continue;
+            if (g->seen[link] != g->visit) {
+                g->seen[link] = g->visit;
+                g->place[link] = links.count;
+                LIST_PUSH(arena, &links, link);
+            }
+            add_class_load(arena, &loads, g->place[link], &g->kinds[(int)draft->uses[u].weight - 1]);
+        }
+    }
+    family->loads = loads.items;
+    family->load_count = loads.count;
+    family->links = links.items;
+    family->use_count = links.count;
+}
+
+static int32_t *chain_channels(Arena *arena, const System *system, const FoldClass *channels) {
+    int32_t *next = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    int32_t *head = ARENA_ARRAY(arena, int32_t, channels->count);
+    for (int k = 0; k < channels->count; k++) head[k] = -1;
+    for (int c = system->channel_count - 1; c >= 0; c--) {
+        next[c] = head[channels->of[c]];
+        head[channels->of[c]] = c;
+    }
+    return next;
+}
+
+static const ChannelClass *classes_of_channels(Arena *arena, const Lowering *l, const System *system,
+                                               const FoldClasses *classes) {
+    ChannelClass *made = ARENA_ARRAY(arena, ChannelClass, classes->channels.count);
+    Gathering g = {.system = system,
+                   .classes = classes,
+                   .kinds = l->draft->kinds.items,
+                   .next = chain_channels(l->arena, system, &classes->channels),
+                   .seen = ARENA_ARRAY(l->arena, int32_t, classes->links.count),
+                   .place = ARENA_ARRAY(l->arena, int32_t, classes->links.count)};
+    for (int k = 0; k < classes->channels.count; k++) {
+        int32_t first = classes->channels.first[k];
+        const ChannelGroup *group = &l->groups.items[first];
+        made[k].place = (int)(group->shapes - l->shapes[0].slot);
+        for (int p = 0; p < system->channels[first].plan_count; p++) {
+            int number = (int)system->channels[first].plans[p].fairness;
+            ClassFamily *family = &made[k].families[number];
+            int *ranks = ARENA_ARRAY(arena, int, group->count);
+            memcpy(ranks, group->ranks, (size_t)group->count * sizeof *ranks);
+            family->price = price_of(arena, l, number, ranks, group->count);
+            gather_loads(arena, &g, first, p, family);
+        }
+    }
+    return made;
+}
+
+static FoldClass kept_class(Arena *arena, const FoldClass *found, int items) {
+    int32_t *of = ARENA_ARRAY(arena, int32_t, items), *first = ARENA_ARRAY(arena, int32_t, found->count);
+    memcpy(of, found->of, (size_t)items * sizeof *of);
+    memcpy(first, found->first, (size_t)found->count * sizeof *first);
+    return (FoldClass){of, first, found->count};
+}
+
+static KnownLayout *find_out(StepBook *book, const Lowering *lowering) {
+    Arena *scratch = arena_open();
+    Draft draft = {0};
+    Lowering l = *lowering;
+    l.arena = scratch;
+    l.draft = &draft;
+    make_actors(&l);
+    make_group_channels(&l);
+    make_pass_channels(&l);
+    System system = {.programs = l.programs,
+                     .program_count = l.program_count,
+                     .actors = l.actors,
+                     .actor_count = l.cluster->gpu_count,
+                     .channels = l.channels.items,
+                     .channel_count = l.channels.count};
+    system.links = network_links(l.cluster->network, &system.link_count);
+    FoldClasses classes = fold_classes(scratch, &system);
+    KnownLayout *known = ARENA_NEW(book->arena, KnownLayout);
+    known->key = key_of(book->arena, &l);
+    known->actor_classes = kept_class(book->arena, &classes.actors, system.actor_count);
+    known->actors = fold_actors(book->arena, &system, &classes);
+    known->channels = classes_of_channels(book->arena, &l, &system, &classes);
+    known->channel_count = classes.channels.count;
+    Link *links = ARENA_ARRAY(book->arena, Link, classes.links.count);
+    for (int k = 0; k < classes.links.count; k++) links[k] = system.links[classes.links.first[k]];
+    known->links = links;
+    known->link_count = classes.links.count;
+    known->next = book->layouts;
+    book->layouts = known;
+    arena_close(scratch);
+    return known;
+}
+
+static const KnownLayout *known_layout(StepBook *book, const Lowering *l) {
+    CHECK(book->cluster == l->cluster);
+    LayoutKey key = key_of(l->arena, l);
+    for (const KnownLayout *known = book->layouts; known; known = known->next)
+        if (same_key(&known->key, &key, l->r.pp)) return known;
+    return find_out(book, l);
+}
+
+// ---- Pricing.
+
+static Plan plan_of(Arena *arena, const ClassFamily *family, const Shape *shape) {
+    double inside, between;
+    Plan plan = collective_price_plan(family->price, shape->op, shape->bytes, &inside, &between);
+    LinkUse *uses = ARENA_ARRAY(arena, LinkUse, family->use_count);
+    for (int u = 0; u < family->use_count; u++) uses[u].link = family->links[u];
+    for (int i = 0; i < family->load_count; i++) {
+        const ClassLoad *load = &family->loads[i];
+        uses[load->use].weight += load->count * load_weight(load->kind.inside, load->kind.between, inside, between);
+    }
+    for (int u = 0; u < family->use_count; u++)
+        if (uses[u].weight > 0) uses[plan.use_count++] = uses[u];
+    plan.uses = uses;
+    return plan;
+}
+
+static const Channel *priced_channels(const Lowering *l, const KnownLayout *known) {
+    Channel *channels = ARENA_ARRAY(l->arena, Channel, known->channel_count);
+    for (int k = 0; k < known->channel_count; k++) {
+        const ShapeList *shapes = &l->shapes[0].slot[known->channels[k].place];
+        Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
+        for (int i = 0; i < shapes->count; i++)
+            plans[i] = plan_of(l->arena, &known->channels[k].families[collective_family(shapes->items[i].op)],
+                               &shapes->items[i]);
+        channels[k] = (Channel){.plans = plans, .plan_count = shapes->count};
+    }
+    return channels;
+}
+
+// Sizes that happen to be equal may make more ranks alike than the layout does: what is left is folded again.
+static Folded priced_system(Lowering *l, const KnownLayout *known) {
+    System *system = start_system(l);
+    const Channel *channels = priced_channels(l, known);
+    system->actors = known->actors;
+    system->actor_count = known->actor_classes.count;
+    system->channels = channels;
+    system->channel_count = known->channel_count;
+    system->links = known->links;
+    system->link_count = known->link_count;
+    fold_count_members(l->arena, system, (Channel *)channels);
+    Folded again = fold_system(l->arena, system);
+    int32_t *class_of = ARENA_ARRAY(l->arena, int32_t, l->cluster->gpu_count);
+    for (int rank = 0; rank < l->cluster->gpu_count; rank++)
+        class_of[rank] = again.class_of[known->actor_classes.of[rank]];
+    return (Folded){again.system, class_of};
+}
+
+// ---- A step.
+
+// Only collectives, and ranks of a stage that keep the same time.
+static bool is_plain(const Lowering *l) {
+    const TrainingSpec *training = l->training;
+    bool offloads = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
+    bool reads = training->sample_bytes > 0;
+    return !training->by_messages && training->jitter == 0 && training->straggler <= 1 && !offloads && !reads &&
+           l->r.strategy != STRATEGY_DATA_PARALLEL;
+}
+
+const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
+                            Folded *folded, Problems *problems) {
+    Lowering l = {.arena = arena, .cluster = cluster, .training = training};
+    if (!start_lowering(&l, problems)) return NULL;
+    if (is_plain(&l)) {
+        *folded = priced_system(&l, known_layout(book ? book : step_book_create(arena, cluster), &l));
+        return finish_lowering(&l, NULL, problems);
+    }
+    const System *system = whole_system(&l);
+    if (training->by_messages) system = lower_to_messages(&l, system, problems);
+    if (!system) return NULL;
+    *folded = fold_system(arena, system);
+    return finish_lowering(&l, system, problems);
+}
