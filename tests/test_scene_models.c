@@ -41,6 +41,8 @@ TEST(detectors_volumes_and_diffusion_have_their_published_parameters) {
         {"SSD300-ResNet34", 20e6, 5e-3},
         {"stable-diffusion-1.5", 859520964, 0},
         {"StableDiffusion-v2", 865910724, 0},
+        {"WaveGlow", 268.29e6, 5e-5},     // WaveFlow's comparison (Ping et al. 2019), 512 and 256 channels
+        {"waveglow-256", 87.88e6, 5e-5},
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -59,6 +61,17 @@ TEST(detectors_multiply_what_was_published) {
     double region = 1024.0 * (256 * 49 + 1024 + 5 * 91);
     double square = (macs_of(named(&bench, "faster-rcnn-resnet-50")) - 512 * region) / 1.36;
     EXPECT_NEAR(square + 1000 * region, 134.38e9, 0.01);
+    arena_close(bench.arena);
+}
+
+// By hand, for 1,000 groups of eight samples: 12 steps of 8 layers (3 x 512 x 1024 along time, 640 x 1024 of the
+// spectrogram, 512 x 1024 out, in the last 512 x 512), what enters and leaves 512 channels, the mix of 8, 6 and 4, and
+// 80 x 80 x 1024 of each of 32 columns going up.
+TEST(waveglow_multiplies_what_its_layers_do) {
+    Bench bench = bench_open();
+    double layer = 3 * 512.0 * 1024 + 640.0 * 1024 + 512.0 * 1024, step = 8 * layer - 512.0 * 512;
+    double narrow = 4 * (512 * (4 + 8) + 64 + 512 * (3 + 6) + 36 + 512 * (2 + 4) + 16), up = 80 * 80 * 1024.0 * 32;
+    EXPECT_NEAR(macs_of(named(&bench, "waveglow")), 1000 * (12 * step + narrow) + up, 1e-9);
     arena_close(bench.arena);
 }
 

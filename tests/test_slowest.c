@@ -6,6 +6,7 @@
 #include "models/hardware/kernel.h"
 #include "sim/random.h"
 #include "sim/statistics.h"
+#include "tests/jobs.h"
 #include "tests/test.h"
 
 TEST(normal_quantiles_are_those_of_tables) {
@@ -51,4 +52,42 @@ TEST(work_waits_for_the_slowest_gpu_of_the_cluster_and_copies_do_not) {
     EXPECT_NEAR(gemm_seconds(gpu, &product) / gemm_seconds(slowest, &product), slowest_share(1024), 2e-3);
     EXPECT_NEAR(memory_seconds(slowest, 1e9), memory_seconds(gpu, 1e9), 0);
     arena_close(arena);
+}
+
+TEST(the_expected_maximum_is_that_of_drawn_variables) {
+    RandomStream stream = random_stream(11, "maximum", 0);
+    const int counts[] = {2, 8, 64}, draws = 4000;
+    for (int which = 0; which < 3; which++) {
+        double sum = 0;
+        for (int draw = 0; draw < draws; draw++) {
+            double largest = -INFINITY;
+            for (int i = 0; i < counts[which]; i++) largest = fmax(largest, random_normal(&stream));
+            sum += largest / draws;
+        }
+        EXPECT_NEAR(expected_maximum(counts[which]), sum, 0.04);
+    }
+}
+
+static double work_seconds(int gpus, const char *model, int tp) {
+    Case c;
+    case_open(&c, gpus, model);
+    c.training.layout.tp = tp;
+    c.training.global_batch = 2.0 * gpus / tp;
+    SimulatedStep step = simulate(&c, false);
+    EXPECT(step.ran);
+    double seconds = step.spent[CAUSE_GEMM];
+    arena_close(c.arena);
+    return seconds;
+}
+
+// A drawn replica that takes 4.3 % more or less, the slowest of n.
+TEST(replicas_of_image_and_encoder_models_wait_for_the_slowest_and_those_of_decoders_do_not) {
+    for (int gpus = 2; gpus <= 8; gpus *= 2) {
+        double waits = 1 + 0.043 * expected_maximum(gpus);
+        EXPECT_NEAR(work_seconds(gpus, "resnet-50", 1) / work_seconds(1, "resnet-50", 1), waits, 1e-6);
+        EXPECT_NEAR(work_seconds(gpus, "bert-base", 1) / work_seconds(1, "bert-base", 1), waits, 1e-6);
+        EXPECT_NEAR(work_seconds(gpus, "gpt2-124m", 1) / work_seconds(1, "gpt2-124m", 1), 1, 1e-9);
+    }
+    EXPECT_NEAR(work_seconds(4, "bert-base", 2) / work_seconds(2, "bert-base", 2), 1 + 0.043 * expected_maximum(2),
+                1e-6);
 }

@@ -159,7 +159,7 @@ static const Model *transformer_of(Row *row) {
 
 void read_model(Row *row) {
     TrainingSpec *training = &row->run->training;
-    static const char *const kinds[] = {"cnn", "vit", "diffusion"};
+    static const char *const kinds[] = {"cnn", "vit", "diffusion", "tts"};
     bool image = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) image |= says(row, MODEL_TYPE, kinds[i]);
     training->model = image ? image_model_of(row) : transformer_of(row);
@@ -249,9 +249,15 @@ static void take_16_bits(Row *row) {
     assume(row, ASSUMED_PRECISION);
 }
 
+// Mixed precision that is asked for and does not happen: the columns of Lambda's WaveGlow for 16 and 32 bits agree within
+// 2 % on twelve GPU types, where every other model is up to three times as fast in 16.
+static const char *precision_run(const Row *row) {
+    return says(row, MODEL, "waveglow") && says(row, FAMILY, "lambda") ? "fp32/tf32" : row->text[PRECISION];
+}
+
 void read_precision(Row *row) {
     TrainingSpec *training = &row->run->training;
-    const char *text = row->text[PRECISION];
+    const char *text = precision_run(row);
     bool tensor_cores = row->gpu->peak_flops[TF32] > 0;
     training->mixed_precision = true;
     training->nf4_weights = strcasestr(text, "nf4") != NULL;
@@ -327,8 +333,8 @@ void read_layout(Row *row) {
     training->schedule = layout->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     if (layout->zero) training->accumulation_bytes = row->run->software->sharded_accumulation_bytes;
     training->strategy = row->gpu_count == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
-    bool cnn = training->model->kind == MODEL_CNN && !says(row, MODEL_TYPE, "diffusion");
-    training->optimizer = cnn || says(row, OPTIMIZER, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
+    bool by_adam = says(row, MODEL_TYPE, "diffusion") || says(row, MODEL_TYPE, "tts");
+    training->optimizer = (training->model->kind == MODEL_CNN && !by_adam) || says(row, OPTIMIZER, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
 }
 
 void read_batch(Row *row) {

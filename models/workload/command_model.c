@@ -75,6 +75,8 @@ static void print_image_shape(const Model *model) {
     int size = model->image_size;
     if (model->dimensions == 3)
         printf("%d blocks, volumes %d wide", model->block_count, size);
+    else if (model->dimensions == 1)
+        printf("%d blocks, %d samples of sound", model->block_count, size);
     else
         printf("%d blocks, %d x %d pixels", model->block_count, size, size);
     if (model->classes > 1) printf(", %d classes", model->classes);
@@ -300,7 +302,10 @@ static int flops_run(const Model *model, const Options *options) {
     }
     printf("%s", model->name);
     if (transformer) printf(", sequences of %d tokens", seq_len);
-    if (takes_images(model)) printf(", images of %d x %d", model->image_size, model->image_size);
+    if (takes_images(model) && model->dimensions == 1)
+        printf(", sounds of %d samples", model->image_size);
+    else if (takes_images(model))
+        printf(", images of %d x %d", model->image_size, model->image_size);
     printf("\nForward     %s per sample\n", human(forward, QUANTITY_FLOPS, text));
     printf("Training    %s per sample (backward is twice forward; nothing recomputed)\n",
            human(training, QUANTITY_FLOPS, text));

@@ -10,6 +10,7 @@
 #define CONV_SHARE_SINCE_AMPERE 0.98
 #define CONV_SHARE_VECTOR 1.12
 #define CONV_SHARE_CUDNN_5 1.46 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
+#define CONV_SHARE_ALONG_TIME 0.8 // of the others', for sounds: one network, twelve types of GPU
 #define CONV_OF_PEAK_BLACKWELL 0.60 // of the peak, whatever products reach: B200 and GB200 agree (MLPerf's detectors)
 #define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
@@ -112,7 +113,7 @@ typedef struct ConvGemm {
     double m, n, k; // of one group
     bool ramp;      // K is short enough for the ramp to count
     bool pad_m;
-    bool winograd;
+    bool winograd; // can be done so
 } ConvGemm;
 
 static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
@@ -120,7 +121,7 @@ static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
            precision_bytes(work->precision) <= 2 && channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
 }
 
-static double conv_compute_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
+static double conv_compute_on_units(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
     if (wide_groups_last(work, layer)) {
         double flops = 2 * layer->groups * gemm.m * gemm.n * gemm.k;
         return roofline_seconds(work->gpu, FP32, flops / WIDE_GROUP_SHARE, 0);
@@ -130,8 +131,18 @@ static double conv_compute_seconds(const Work *work, const ConvLayer *layer, Con
     double m = gemm.pad_m ? padded(gemm.m, pad) : gemm.m, n = padded(gemm.n, pad);
     double flops = 2 * layer->groups * m * n * k * wave_loss(work->gpu, layer->groups, gemm.m, gemm.n, gemm.k);
     if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
-    if (gemm.winograd) flops /= WINOGRAD_GAIN;
-    return roofline_seconds(work->gpu, work->precision, flops / conv_share(work), 0);
+    if (gemm.winograd && !on_tensor_cores(work)) flops /= WINOGRAD_GAIN;
+    double share = conv_share(work) * (layer->dimensions == 1 ? CONV_SHARE_ALONG_TIME : 1);
+    return roofline_seconds(work->gpu, work->precision, flops / share, 0);
+}
+
+// TF32 is allowed, not ordered: where matrix units are hardly faster (GeForce), cuDNN may take the vector units.
+static double conv_compute_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
+    double seconds = conv_compute_on_units(work, layer, gemm);
+    if (work->precision != TF32) return seconds;
+    Work by_vectors = *work;
+    by_vectors.precision = FP32;
+    return fmin(seconds, conv_compute_on_units(&by_vectors, layer, gemm));
 }
 
 static double elements_in(const Work *work, const ConvLayer *layer) {
@@ -166,7 +177,7 @@ static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pas
     double fed_channels = on_tensor_cores(work) ? padded(in_channels, 16 / work->element_bytes) : in_channels;
     bool square = layer->kernel == 3 && (layer->kernel_wide == 0 || layer->kernel_wide == 3);
     bool flat = layer->dimensions == 0 || layer->dimensions == 2;
-    bool winograd = !on_tensor_cores(work) && flat && square && layer->stride == 1 && layer->groups == 1;
+    bool winograd = flat && square && layer->stride == 1 && layer->groups == 1;
 
     pass_now(forward)->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer,

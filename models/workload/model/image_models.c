@@ -85,10 +85,13 @@ static const ImageModel models[] = {
     {"clip-vit-base-patch32", "clip", "Radford et al. 2021", 224, 32, build_clip, 0},
     {"clip-vit-base-patch16", "clip", "Radford et al. 2021", 224, 16, build_clip, 1},
     {"clip-vit-large-patch14", "clip", "Radford et al. 2021", 224, 14, build_clip, 2},
+    {"waveglow", "waveglow", "Prenger et al. 2018; NVIDIA DeepLearningExamples", 8000, 256, build_waveglow, 0},
+    {"waveglow-256", "waveglow", "Prenger et al. 2018", 16000, 256, build_waveglow, 1},
 };
 // clang-format on
 const int image_model_count = (int)(sizeof models / sizeof *models);
 #define USUAL_CLASSES 1000
+#define COLOURS 3
 
 // Those that are not for photographs of ImageNet's classes.
 typedef struct Unusual {
@@ -111,6 +114,8 @@ static const Unusual unusual[] = {
     {"clip-vit-base-patch32", 1, 0},
     {"clip-vit-base-patch16", 1, 0},
     {"clip-vit-large-patch14", 1, 0},
+    {"waveglow", 1, 1},
+    {"waveglow-256", 1, 1},
 };
 
 static Unusual unusual_of(const char *name) {
@@ -154,6 +159,12 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
         .conv_count = builder.layers.count,
     };
     return model;
+}
+
+double sample_values(const Model *model) {
+    CHECK(takes_images(model));
+    double size = model->image_size;
+    return model->dimensions == 1 ? size : model->dimensions == 3 ? size * size * size : COLOURS * size * size;
 }
 
 bool takes_images(const Model *model) { return model->kind == MODEL_CNN || model->patch > 0; }

@@ -33,7 +33,7 @@ typedef struct ConvLayer {
     int in_channels, out_channels, kernel, stride, groups;
     int kernel_wide;       // where the kernel is not as wide as high; 0: it is
     int in_size, out_size; // along each dimension: height = width
-    int dimensions;        // 3: volumes; 0: 2, images
+    int dimensions;        // 1: sounds; 3: volumes; 0: 2, images
     double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
     bool shared;           // its weights are an earlier layer's
     Learning learning;
@@ -47,7 +47,7 @@ typedef struct ConvLayer {
     int keys;                            // attention: of all places on so many keys, 0: within windows
     double passes[2];                    // over its output, beyond all the above; forward, backward
     int kernels[2];                      // that do them
-    double table;                        // parameters looked up or added, beyond the above
+    double table;                        // parameters looked up, added or multiplied by, beyond the above
     int kernels_per_image;               // work on single images too small to count but for its launches
     int block;                           // which block (below) it belongs to
 } ConvLayer;
@@ -121,7 +121,8 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
 // The same network for images of another size or another number of classes; 0: as it is. Only of models that take
 // images.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
-bool takes_images(const Model *model);
+bool takes_images(const Model *model);       // or sounds or volumes
+double sample_values(const Model *model);     // numbers that one of them comes as
 int least_image_size(const Model *model); // below it nothing is left of an image
 
 double model_parameters(const Model *model);           // all

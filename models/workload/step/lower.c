@@ -18,7 +18,7 @@ static double samples_per_rank_and_step(const Lowering *l) {
 
 static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
     const Model *model = training->model;
-    if (takes_images(model)) return 3.0 * model->image_size * model->image_size * 4;
+    if (takes_images(model)) return sample_values(model) * 4;
     if (model->kind == MODEL_MLP) return model->widths[0] * 4.0;
     return training->seq_len * 8; // token ids are 64-bit
 }

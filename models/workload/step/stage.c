@@ -275,8 +275,7 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
     const Resolved *r = request->resolved;
     ShapeList *shapes = shapes_of(&builder, SLOT_DP);
     double element = precision_bytes(training->precision), samples = r->micro_batch * r->dp;
-    double input = takes_images(training->model) ? 3.0 * training->model->image_size * training->model->image_size * 4
-                                                 : training->seq_len * 8;
+    double input = takes_images(training->model) ? sample_values(training->model) * 4 : training->seq_len * 8;
     if (training->model->kind == MODEL_MLP) input = training->model->widths[0] * 4.0;
     double weights = builder.parameters * (training->mixed_precision ? 4 : element);
     double outputs = takes_images(training->model) ? training->model->classes * 4.0
