@@ -203,8 +203,8 @@ static double shared_seconds(const Pipeline *p) {
 // that joins ranks where there is any, and while it waits for its host.
 static Cause cause_of_rest(const Pipeline *p) {
     const TrainingSpec *training = p->training;
-    bool host =
-        training->cpu_seconds_per_step > 0 || training->sample_bytes > 0 || training->samples_per_second_per_worker > 0;
+    bool host = host_seconds_per_step(training, plan_costs_cluster(p->costs)->gpu_of[0]) > 0 ||
+                training->sample_bytes > 0 || training->samples_per_second_per_worker > 0;
     return host || p->pp * p->data_ranks == 1 ? CAUSE_OTHER : CAUSE_PP;
 }
 

@@ -16,7 +16,9 @@
 // by hand from what each framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25
 // us per eager operation. A layer of Megatron's is a dozen modules and autograd functions of Transformer Engine in
 // Python, of 0.1 to 0.2 ms each whatever they launch: 2 ms in all, and 0.1 ms a collective, are what 12-layer models on
-// B200 need beyond tp 4, where nothing but the CPU is left to wait for.
+// B200 need beyond tp 4, where nothing but the CPU is left to wait for. Between steps its loop reads the loss and the
+// gradients' norm, logs and draws a batch while the GPU is idle: 14 to 30 ms are left when the same models' steps of 4,
+// 8 and 32 micro-batches are extrapolated to none.
 // clang-format off
 static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_EAGER] = {
@@ -27,6 +29,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     },
     [FRAMEWORK_MEGATRON] = {
         .traffic = 1, .issue_seconds = 5e-6, .layer_seconds = {0.8e-3, 1.2e-3}, .collective_seconds = 100e-6,
+        .step_seconds = 20e-3,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
         .layer_kernels = {26, 40}, .logit_bytes = {38, 14},
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
@@ -250,11 +253,11 @@ void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {
 
 void pass_kernels(Pass *pass, double kernels) { pass_now(pass)->kernels += kernels; }
 
-// Graphs replay without the CPU; Transformer Engine came with Hopper.
-#define FIRST_YEAR_OF_TRANSFORMER_ENGINE 2022
+// Software with Transformer Engine, which came with Hopper.
+static bool since_transformer_engine(const Gpu *gpu) { return gpu->year >= 2022; }
 
 void pass_layer_issued(const Work *work, Pass *pass, int direction) {
-    if (work->training->fused_dispatch || work->gpu->year < FIRST_YEAR_OF_TRANSFORMER_ENGINE) return;
+    if (work->training->fused_dispatch || !since_transformer_engine(work->gpu)) return; // graphs replay without the CPU
     pass->host_seconds += work->traits->layer_seconds[direction];
 }
 
@@ -411,6 +414,11 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
         cost.backward_weight = pass_finish(&work, &weights);
     }
     return cost;
+}
+
+double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
+    bool transformer = training->model->kind == MODEL_TRANSFORMER && since_transformer_engine(gpu);
+    return training->cpu_seconds_per_step + (transformer ? framework_traits(training->framework)->step_seconds : 0);
 }
 
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {

@@ -60,6 +60,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 
 // One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
+double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu); // that nothing hides
 double optimizer_state_bytes(const TrainingSpec *training); // per parameter, a 32-bit copy of the weight counted in
 bool sends_slices(const TrainingSpec *training);            // stages pass on a tp-th of activations, gathered there
 int blocks_ahead(const TrainingSpec *training);             // whose weights are gathered beside those at work

@@ -11,6 +11,7 @@ typedef struct FrameworkTraits {
     double issue_seconds;        // CPU time to issue one kernel
     double layer_seconds[2];     // CPU time of a transformer layer's modules beside issuing their kernels
     double collective_seconds;   // CPU time to issue one collective
+    double step_seconds;         // CPU time between steps
     bool in_graphs;              // its kernels are launched as CUDA graphs
     double hidden_bytes;         // of an element of those passes in mixed precision: autocast keeps them in fp32
     double hidden[2];            // transformer layer: norms, residuals, dropout, biases; passes over h

@@ -252,8 +252,8 @@ static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request};
     builder.mark_count = pipeline_marks(&request->resolved->pipeline);
     builder.last_reduced = builder.last_offloaded = -1;
-    if (request->training->cpu_seconds_per_step > 0)
-        put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, request->training->cpu_seconds_per_step));
+    double host_seconds = host_seconds_per_step(request->training, request->gpu);
+    if (host_seconds > 0) put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, host_seconds));
     cost_chunks(&builder);
     return builder;
 }
