@@ -47,6 +47,24 @@ TEST(a_layers_activations_follow_korthikantis_equations) {
     arena_close(bench.arena);
 }
 
+// Each product's input in one byte in place of two, and the weighted values in both: attention's backward wants them in
+// 16 bits. Products of 8 bits that PyTorch makes keep what they were cast from (torchao).
+TEST(transformer_engine_keeps_inputs_of_products_in_8_bits) {
+    Bench bench = bench_open();
+    const Gpu *g = bench_gpu(&bench, "H100");
+    const Model *m = bench_model(&bench, "megatron-22b");
+    double s = 2048, b = 2, h = m->hidden, t = 8, sbh = s * b * h;
+    TrainingSpec training = megatron(m);
+    training.attention = ATTENTION_FLASH;
+    training.precision = FP8;
+    EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * 29, 1e-12);
+    training.layout.tp = 8;
+    EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * (8 + 21 / t), 1e-12);
+    training.framework = FRAMEWORK_GRAPH;
+    EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * (10 + 24 / t), 1e-12);
+    arena_close(bench.arena);
+}
+
 // Figure 1 of the paper: GiB per GPU of activations without recomputation and with selective + sequence parallelism,
 // and of parameters with optimizer state.
 TEST(korthikantis_figure_1_is_met) {

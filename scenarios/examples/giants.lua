@@ -35,8 +35,8 @@ local function mt_nlg(nodes, seconds)
 end
 
 -- DeepSeek-AI 2024 (arXiv:2412.19437), section 1: 180,000 H800 hours for 10^12 tokens; section 3: PP 16, EP 64, ZeRO 1,
--- DualPipe, FP8, latent attention's products up, the norms and the experts' activation computed again. They keep
--- activations in 8 bits, this program counts 16: its memory is too large.
+-- DualPipe, FP8, latent attention's products up, the norms and the experts' activation computed again. What goes into
+-- a product is kept in 8 bits, as they do; they keep the experts' gates so too (section 3.3.3), here they have 16.
 local function deepseek()
   local tokens = 15360 * 4096
   return study("DeepSeek-V3 671B on 2048 H800",

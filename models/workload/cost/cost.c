@@ -32,13 +32,13 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
         .step_seconds = 20e-3,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
         .layer_kernels = {26, 40}, .logit_bytes = {38, 14},
-        .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4,
+        .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4, .keeps_casts = true,
     },
     [FRAMEWORK_TUNED] = {
         .traffic = 0.93, .issue_seconds = 2.5e-6, .in_graphs = true,
         .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
         .layer_kernels = {20, 32}, .logit_bytes = {8, 10},
-        .weight_cast_bytes = {0, 0}, .wire_bytes = 2, .gradient_bytes = 2,
+        .weight_cast_bytes = {0, 0}, .wire_bytes = 2, .gradient_bytes = 2, .keeps_casts = true,
     },
     [FRAMEWORK_GRAPH] = {
         .traffic = 1.45, .issue_seconds = 2.5e-6,

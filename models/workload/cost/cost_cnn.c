@@ -9,10 +9,10 @@
 #define CONV_SHARE_BEFORE_AMPERE 0.89
 #define CONV_SHARE_SINCE_AMPERE 0.98
 #define CONV_SHARE_VECTOR 1.12
-#define CONV_SHARE_CUDNN_5 1.46 // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
-#define CONV_SHARE_ALONG_TIME 0.8 // of the others', for sounds: one network, twelve types of GPU
+#define CONV_SHARE_CUDNN_5 1.46     // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
+#define CONV_SHARE_ALONG_TIME 0.8   // of the others', for sounds: one network, twelve types of GPU
 #define CONV_OF_PEAK_BLACKWELL 0.60 // of the peak, whatever products reach: B200 and GB200 agree (MLPerf's detectors)
-#define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
+#define K_RAMP 114.0                // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
 #define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
 #define CHANNEL_PAD_VECTOR 32.0 // of vector units since
@@ -30,7 +30,8 @@
 #define WIDE_GROUP_SHARE 0.1
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
-#define DRAIN_SECONDS 1.2e-6 // until a kernel's first bytes are there and its last tile is out, beyond an empty one's time
+#define DRAIN_SECONDS                                                                                                  \
+    1.2e-6               // until a kernel's first bytes are there and its last tile is out, beyond an empty one's time
 #define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
 #define APART_FLOPS 0.25 // and products on vector units, against their peak
 #define LAYER_NORM_FORWARD 2.0

@@ -24,6 +24,8 @@ typedef struct FrameworkTraits {
     double wire_bytes;           // of one gradient of mixed precision
     double gradient_bytes;       // of one gradient of mixed precision in memory
     double wide_bytes; // of an element of the FFN's and the scores' passes in mixed precision; 0: as products have them
+    bool keeps_casts;  // 8-bit inputs of products are kept for backward (Transformer Engine), not what they were cast
+                       // from
     bool plain_cublas; // its products go to cuBLAS as PyTorch and XLA call it, not through Transformer Engine
     double adam_bytes; // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
 } FrameworkTraits;
