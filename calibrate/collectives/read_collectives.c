@@ -1,16 +1,39 @@
 // Logs of nccl-tests beside the clusters that a table describes, ready to be predicted.
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
 #include "sim/list.h"
 
+// Logs whose descriptions agree in these are of one machine, or of one network.
+static const char *const machine_columns[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",
+                                              "pcie_gen", "cpu_vendor", "nccl_version"};
+static const char *const network_columns[] = {"transport", "nics_per_node", "nic_gbps", "gdr"};
+enum {
+    MACHINE_COLUMNS = sizeof machine_columns / sizeof *machine_columns,
+    NETWORK_COLUMNS = sizeof network_columns / sizeof *network_columns
+};
+
+static const char *cell_of(const Csv *clusters, int row, const char *column) {
+    for (int i = 0; i < clusters->column_count; i++)
+        if (strcmp(clusters->columns[i], column) == 0) return csv_cell(clusters, row, i);
+    return "";
+}
+
 static const char *key_of(Arena *arena, const Csv *clusters, int row, const char *const *columns, int count) {
     const char *key = "";
-    for (int c = 0; c < count; c++)
-        for (int i = 0; i < clusters->column_count; i++)
-            if (strcmp(clusters->columns[i], columns[c]) == 0)
-                key = arena_printf(arena, "%s|%s", key, csv_cell(clusters, row, i));
+    for (int c = 0; c < count; c++) key = arena_printf(arena, "%s|%s", key, cell_of(clusters, row, columns[c]));
     return key;
+}
+
+static bool machine_spans_nodes(const Csv *clusters, int row) {
+    for (int other = 0; other < clusters->row_count; other++) {
+        bool same = atoi(cell_of(clusters, other, "nodes")) > 1;
+        for (int c = 0; c < MACHINE_COLUMNS && same; c++)
+            same = strcmp(cell_of(clusters, row, machine_columns[c]), cell_of(clusters, other, machine_columns[c])) == 0;
+        if (same) return true;
+    }
+    return false;
 }
 
 bool spans_nodes(const DescribedCluster *cluster) {
@@ -35,14 +58,16 @@ static DescribedCluster *assume_otherwise(Arena *arena, const DescribedCluster *
 }
 
 // nccl-tests' README runs one node with -g GPUs, several with mpirun and a process per GPU: so it is taken where
-// neither log nor description says.
-static int launched_together(Arena *arena, const NcclLog *log, const DescribedCluster **cluster) {
+// neither log nor description says. Whoever measured several nodes of a machine measured one of them alike.
+static int launched_together(Arena *arena, const NcclLog *log, bool on_nodes_too, const DescribedCluster **cluster) {
     const DescribedCluster *described = *cluster;
     if (log->gpus_per_process) return log->gpus_per_process;
     if (described->gpus_per_process) return described->gpus_per_process;
     if (log->threads_per_process > 1 || spans_nodes(described) || described->ranks_per_gpu > 1) return 1;
-    *cluster = assume_otherwise(arena, described, "launch", "launch not stated: one process for all GPUs of the node");
-    return described->rank_count;
+    *cluster = assume_otherwise(arena, described, "launch",
+                                on_nodes_too ? "launch not stated: a process for each GPU, as on several nodes"
+                                             : "launch not stated: one process for all GPUs of the node");
+    return on_nodes_too ? 1 : described->rank_count;
 }
 
 // What the description leaves open the log may say.
@@ -73,9 +98,6 @@ static double spread_at(const CollectiveRequest *request, const DescribedCluster
 }
 
 static void add_log(Validation *validation, const Options *options, const Csv *clusters, const char *path) {
-    static const char *const machine[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",
-                                          "pcie_gen", "cpu_vendor", "nccl_version"};
-    static const char *const network[] = {"transport", "nics_per_node", "nic_gbps", "gdr"};
     Arena *arena = validation->arena;
     const NcclLog *log = nccl_log_read(arena, path, validation->problems);
     if (!log) return;
@@ -97,7 +119,8 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         return;
     }
     if (!is_chosen(options, op, cluster->family)) return;
-    int version = version_of(arena, log, &cluster), together = launched_together(arena, log, &cluster);
+    int version = version_of(arena, log, &cluster);
+    int together = launched_together(arena, log, machine_spans_nodes(clusters, row), &cluster);
     CollectiveRequest request = {.op = op,
                                  .backend = BACKEND_NCCL,
                                  .ranks = cluster->ranks,
@@ -117,9 +140,8 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         .op = op,
         .price = collective_price_create(arena, cluster->cluster->network, &request),
         .predicted = ARENA_ARRAY(arena, double, log->row_count),
-        .machine = key_of(arena, clusters, row, machine, sizeof machine / sizeof *machine),
-        .network_kind =
-            spans_nodes(cluster) ? key_of(arena, clusters, row, network, sizeof network / sizeof *network) : ""};
+        .machine = key_of(arena, clusters, row, machine_columns, MACHINE_COLUMNS),
+        .network_kind = spans_nodes(cluster) ? key_of(arena, clusters, row, network_columns, NETWORK_COLUMNS) : ""};
     measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
     measured.small_spread = spread_at(&request, cluster, 1);
     LIST_PUSH(arena, &validation->logs, measured);
