@@ -25,8 +25,8 @@ typedef struct SoftwareLimits {
     double process_in, process_out; // of one process, whatever the other end
 } SoftwareLimits;
 
-// The latter three are nccl.c's part of it. `group` may be that of two ranks alone: its medium and network_seconds
-// count.
+// From here on NCCL's part of it (nccl_messages.c, nccl_steps.c). `group` may be that of two ranks alone: its medium
+// and network_seconds count.
 typedef struct NcclMessage {
     double seconds;    // latency
     double share;      // of the links' rate that is payload

@@ -1,0 +1,117 @@
+// NCCL's sends and receives: grouped ones as a whole, and one message at a time for collectives that are simulated as
+// the messages they are made of (message.h).
+#include <math.h>
+
+#include "models/network/message.h"
+#include "models/network/nccl_steps.h"
+
+#define PAIR_CHANNELS 32 // of all messages within a node
+#define PAIR_STEP_BYTES 524288.0
+#define PAIR_PART_BYTES (32 * PAIR_STEP_BYTES)    // from 2.22 on
+#define PAIR_OLD_PART_BYTES (4 * PAIR_STEP_BYTES) // before
+
+// ---- Messages.
+// Within one node a message is cut in parts, one per channel, and a channel is an SM that copies. Up to 2.21 parts have
+// 2 MiB, and channels are many; from 2.22 on the ranks share 32 channels between their peers, and a message takes more
+// than its own only when each has 16 MiB to carry (enqueue.cc).
+static bool in_parts(const Group *group) { return group->block_count == 1 && group->medium == MEDIUM_NVLINK; }
+static bool channels_are_shared(const Group *group) { return in_parts(group) && group->nccl_version >= 22200; }
+
+static int pair_channels(const Group *group, double message) {
+    int channels = PAIR_CHANNELS;
+    while (channels > 1 && channels * group->rank_count > PAIR_CHANNELS) channels /= 2;
+    while (channels < PAIR_CHANNELS && message / channels > PAIR_PART_BYTES) channels *= 2;
+    return channels;
+}
+
+static double pair_channel_rate(const Group *group) {
+    return nccl_constant(group, PLATFORM_INSIDE_RATE) *
+           nccl_constant(group, PAIR_CHANNEL_RATE + nccl_generation(group));
+}
+
+static double pair_fill_seconds(const Group *group, double bytes) {
+    double part = channels_are_shared(group) ? fmin(bytes / pair_channels(group, bytes), PAIR_STEP_BYTES)
+                                             : fmin(bytes, PAIR_OLD_PART_BYTES);
+    double seconds = in_parts(group) ? part / pair_channel_rate(group)
+                                     : nccl_constant(group, PAIR_FILL + nccl_age(group)) *
+                                           fmin(1, bytes / nccl_constant(group, PAIR_FILL_BYTES));
+    return nccl_constant(group, PLATFORM_FILL) * seconds;
+}
+
+// Grouped sends and receives: send_recv, all_to_all, gather, scatter. In a shift every rank sends and receives, and the
+// slowest pair counts.
+Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift, double bytes) {
+    bool pair = op == COLLECTIVE_SEND_RECV, exchange = op == COLLECTIVE_ALL_TO_ALL;
+    int peers = pair ? 1 : group->rank_count - 1;
+    int remote = group->block_count < 2 ? 0 : pair ? 1 : group->rank_count - group->least;
+    double n = group->rank_count, message = pair ? bytes : bytes / n;
+    Candidate candidate = {.algorithm = "direct",
+                           .protocol = "Simple",
+                           .channels = group->block_count > 1 ? 2 : nccl_channel_limit(group)};
+    candidate.latency = nccl_constant(group, PAIR_FLOOR) * nccl_floor_seconds(group) +
+                        nccl_constant(group, PAIR_MESSAGE_TIME) * peers +
+                        nccl_constant(group, PAIR_NETWORK_TIME) * nccl_network_factor(group) * remote +
+                        pair_fill_seconds(group, message);
+    candidate.inside = 1;
+    candidate.between = exchange ? 1 / nccl_constant(group, EXCHANGE_SHARE) : 1;
+    Group all = *group; // GPUs take part, those far from a NIC too, which rings leave to their neighbours
+    all.rdma = group->rdma && !group->far_nics;
+    if (pair)
+        nccl_limit_software(&all, shift ? 2 : 1, 1, 1, &candidate);
+    else
+        nccl_limit_software(&all, 2, (group->most - 1) / n, (n - group->least) / n, &candidate);
+    if (channels_are_shared(group)) {
+        candidate.channels = pair_channels(group, message);
+        candidate.inside_limit = candidate.channels * pair_channel_rate(group) * (pair ? 1 : n);
+    }
+    double connection = nccl_constant(group, PLATFORM_PAIR) * nccl_constant(group, PAIR_RATE) * (pair ? 1 : n);
+    if (candidate.between_limit == 0 || connection < candidate.between_limit) candidate.between_limit = connection;
+    return candidate;
+}
+
+// ---- One message at a time, for collectives that are simulated as the messages they are made of (message.h).
+NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool remote) {
+    NcclMessage message = {.share = 1};
+    double rate = nccl_constant(group, PLATFORM_INSIDE_RATE);
+    if (remote)
+        rate = nccl_constant(group, PLATFORM_BETWEEN_RATE) *
+               nccl_constant(group, TRANSPORT_RATE + (int)group->network->fabric.transport);
+    if (style->direct) {
+        message.seconds = nccl_constant(group, PAIR_MESSAGE_TIME);
+        if (remote) message.seconds += nccl_constant(group, PAIR_NETWORK_TIME) * nccl_network_factor(group);
+        if (remote) message.rate_limit = nccl_constant(group, PLATFORM_PAIR) * nccl_constant(group, PAIR_RATE);
+        if (remote && style->exchange) message.share = nccl_constant(group, EXCHANGE_SHARE);
+        if (!remote && channels_are_shared(group))
+            message.rate_limit = pair_channels(group, style->message_bytes) * pair_channel_rate(group);
+    } else {
+        message.seconds = remote ? nccl_hop_between(group, style->protocol, style->channels, style->message_bytes)
+                                 : nccl_hop_inside(group, style->protocol, style->channels);
+        message.share = remote ? nccl_between_share(group, style->protocol) : nccl_inside_share(group, style->protocol);
+        if (remote && style->protocol == PROTOCOL_LL && group->network->fabric.transport == NET_SLINGSHOT)
+            message.share *= nccl_constant(group, SLINGSHOT_LL);
+    }
+    message.share *= rate;
+    return message;
+}
+
+double nccl_start_seconds(const Group *group, const MessageStyle *style, double bytes, double message_bytes) {
+    if (style->direct)
+        return nccl_constant(group, PAIR_FLOOR) * nccl_floor_seconds(group) + pair_fill_seconds(group, message_bytes);
+    return nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes);
+}
+
+SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style) {
+    SoftwareLimits limits = {0};
+    double raw = group->pcie_bytes_per_second;
+    if (group->medium == MEDIUM_PCIE) limits.inside_out = nccl_constant(group, PCIE_PEER_SHARE) * raw;
+    if (group->medium == MEDIUM_HOST) limits.inside_both = nccl_constant(group, STAGED_SHARE + nccl_age(group)) * raw;
+    if (!group->rdma || (style->direct && group->far_nics)) {
+        limits.between_out = nccl_constant(group, BOUNCED_RATE);
+        limits.between_both = nccl_constant(group, BOUNCED_SHARE) * raw;
+    } else if (group->host_bridge) {
+        limits.between_out = nccl_constant(group, BRIDGE_SHARE) * raw;
+        limits.between_both = nccl_constant(group, BRIDGE_DUPLEX_SHARE) * raw;
+    }
+    if (group->network->fabric.transport == NET_TCP) limits.node_out = nccl_constant(group, SOCKET_RATE);
+    return limits;
+}

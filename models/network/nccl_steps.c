@@ -1,0 +1,138 @@
+// What one step of NCCL costs: which protocol it may take, how many channels, how long a hop is, and what software
+// moves at most where that is less than the links.
+#include "models/network/nccl_steps.h"
+
+#include <math.h>
+
+#include "models/network/message.h"
+#include "models/network/transports.h"
+
+double nccl_constant(const Group *group, int id) {
+    return group->constants ? group->constants->values[id] : constant_rows[id].value * constant_rows[id].scale;
+}
+
+// ---- What changes with the GPU's generation, and the NCCL version usual with it.
+int nccl_generation(const Group *group) {
+    return group->year < 2019 ? 0 : group->year < 2022 ? 1 : group->year < 2024 ? 2 : 3;
+}
+int nccl_age(const Group *group) { return group->year < 2022 ? 0 : 1; }
+
+int nccl_version_of(const Group *group, int asked) {
+    static const int usual[] = {21200, 21600, 22100, 22600}; // Volta, Ampere, Hopper, Blackwell
+    return asked ? asked : usual[nccl_generation(group)];
+}
+
+// ---- Protocols.
+// LL128 needs NVLink (or one GPU per node) and NICs that reach GPU memory in order; Slingshot's plug-in does not
+// promise that. The first EFA's plug-in leaves Simple only.
+bool nccl_protocol_allowed(const Group *group, Protocol protocol) {
+    Transport transport = group->network->fabric.transport;
+    bool first_efa = group->block_count > 1 && transport == NET_EFA && group->year < 2022;
+    if (protocol == PROTOCOL_SIMPLE) return true;
+    if (protocol == PROTOCOL_LL || first_efa) return !first_efa;
+    if (group->year < 2017 || (group->most > 1 && group->medium != MEDIUM_NVLINK)) return false;
+    if (group->block_count == 1) return true;
+    bool ordered = transport == NET_INFINIBAND || transport == NET_ROCE || transport == NET_EFA;
+    return ordered && group->rdma && !group->host_bridge;
+}
+
+double nccl_inside_share(const Group *group, Protocol protocol) {
+    if (protocol == PROTOCOL_SIMPLE) return 1;
+    if (protocol == PROTOCOL_LL128) return nccl_constant(group, LL128_SHARE);
+    return nccl_constant(group, LL_SHARE + (group->medium == MEDIUM_NVLINK ? nccl_age(group) : 0));
+}
+
+double nccl_between_share(const Group *group, Protocol protocol) {
+    if (protocol == PROTOCOL_SIMPLE) return 1;
+    return nccl_constant(group, protocol == PROTOCOL_LL128 ? NETWORK_LL128_SHARE : NETWORK_LL_SHARE);
+}
+
+int nccl_channel_limit(const Group *group) {
+    if (group->block_count > 1) {
+        int channels = 2 * group->nics;
+        return channels < 2 ? 2 : channels > 16 ? 16 : channels;
+    }
+    if (group->medium != MEDIUM_NVLINK) return 2;
+    return group->year < 2019 ? 12 : 24;
+}
+
+// Small messages use few channels: each gets NCCL's threads x threshold at least.
+int nccl_channels_used(const Group *group, Protocol protocol, bool ring, double bytes) {
+    static const double channel_bytes[PROTOCOL_COUNT] = {4096, 5120, 32768};
+    double threshold = channel_bytes[protocol] * (ring && protocol == PROTOCOL_LL ? group->rank_count : 1);
+    double channels = bytes / threshold;
+    int limit = nccl_channel_limit(group);
+    return channels < 1 ? 1 : channels > limit ? limit : (int)channels;
+}
+
+// ---- Latency.
+double nccl_hop_inside(const Group *group, Protocol protocol, int channels) {
+    double seconds = nccl_constant(group, HOP_TIME + (int)(group->medium * PROTOCOL_COUNT + protocol)) +
+                     nccl_constant(group, RAMP_TIME + (int)protocol) * log2(channels);
+    return seconds * nccl_constant(group, PLATFORM_INSIDE_HOP);
+}
+
+// Of any step between nodes, against InfiniBand.
+double nccl_network_factor(const Group *group) {
+    return latency_factor(group->network_seconds) *
+           nccl_constant(group, TRANSPORT_HOP + (int)group->network->fabric.transport) *
+           (group->rdma ? 1 : nccl_constant(group, BOUNCED_HOP)) * nccl_constant(group, PLATFORM_BETWEEN_HOP);
+}
+
+// A message of LL has as many flags as data. Longer ones than the transport sends at once agree with the receiver
+// first.
+static double rendezvous_seconds(const Group *group, Protocol protocol, double message) {
+    double eager = transport_row(group->network->fabric.transport)->eager_bytes;
+    bool agrees = eager > 0 && message * (protocol == PROTOCOL_LL ? 2 : 1) > eager;
+    return agrees ? nccl_constant(group, RENDEZVOUS_TIME) : 0;
+}
+
+// `message` is what one channel sends at a time, of payload.
+double nccl_hop_between(const Group *group, Protocol protocol, int channels, double message) {
+    double seconds =
+        nccl_constant(group, NETWORK_HOP_TIME + (int)protocol) + rendezvous_seconds(group, protocol, message);
+    return seconds * nccl_network_factor(group) + nccl_constant(group, NETWORK_RAMP_TIME + (int)protocol) *
+                                                      log2(channels) * nccl_constant(group, PLATFORM_BETWEEN_HOP);
+}
+
+// Filling the pipeline of chunks: hidden for small messages, the same for all large ones.
+double nccl_fill_seconds(const Group *group, double bytes) {
+    double seconds = 0;
+    if (group->most > 1) seconds += nccl_constant(group, FILL_INSIDE + nccl_age(group));
+    if (group->block_count > 1)
+        seconds += nccl_constant(group, FILL_BETWEEN + nccl_age(group)) * nccl_network_factor(group);
+    return nccl_constant(group, PLATFORM_FILL) * seconds * bytes / (bytes + nccl_constant(group, FILL_BYTES));
+}
+
+// Of any collective.
+double nccl_floor_seconds(const Group *group) {
+    return nccl_constant(group, PLATFORM_FLOOR) * nccl_constant(group, FLOOR_TIME + nccl_generation(group)) *
+           (group->superchip ? nccl_constant(group, SUPERCHIP_FLOOR) : 1);
+}
+
+// ---- Limits that are not a link's.
+// `inside` and `between` are what the busiest GPU sends per byte of the pattern, to GPUs of its node and beyond.
+static double bridge_limit(const Group *group, double directions) {
+    double raw = group->pcie_bytes_per_second;
+    double one_way = nccl_constant(group, BRIDGE_SHARE) * raw, both = nccl_constant(group, BRIDGE_DUPLEX_SHARE) * raw;
+    return directions < 2 ? one_way : fmin(one_way, both / 2);
+}
+
+void nccl_limit_software(const Group *group, double directions, double inside, double between, Candidate *candidate) {
+    double raw = group->pcie_bytes_per_second, network = 0;
+    if (group->medium == MEDIUM_PCIE) candidate->inside_limit = nccl_constant(group, PCIE_PEER_SHARE) * raw / inside;
+    if (group->medium == MEDIUM_HOST)
+        candidate->inside_limit = nccl_constant(group, STAGED_SHARE + nccl_age(group)) * raw / directions / inside;
+    if (!group->rdma)
+        network = fmin(nccl_constant(group, BOUNCED_SHARE) * raw / directions, nccl_constant(group, BOUNCED_RATE));
+    else if (group->host_bridge)
+        network = bridge_limit(group, directions);
+    candidate->between_limit = network / between;
+    if (group->network->fabric.transport != NET_TCP) return;
+    double sockets = nccl_constant(group, SOCKET_RATE) / (between * group->least);
+    if (network == 0 || sockets < candidate->between_limit) candidate->between_limit = sockets;
+}
+
+int nccl_channels(const Group *group, Protocol protocol, double bytes) {
+    return nccl_channels_used(group, protocol, true, bytes);
+}
