@@ -154,9 +154,9 @@ TEST(steps_of_one_book_are_those_of_a_system_made_whole) {
             Arena *scratch = arena_open();
             c.training.micro_batch = micro;
             SimulationOptions options = {.though_full = true, .book = book};
-            SimulatedStep known = simulate_step(scratch, c.cluster, &c.training, &options, c.problems);
+            SimulatedStep known = simulate_step(scratch, c.cluster, &c.training, &options, problems_create(scratch));
             options.keeps_system = true;
-            SimulatedStep whole = simulate_step(scratch, c.cluster, &c.training, &options, c.problems);
+            SimulatedStep whole = simulate_step(scratch, c.cluster, &c.training, &options, problems_create(scratch));
             EXPECT(known.ran == whole.ran);
             EXPECT_INT(known.event_count, whole.event_count);
             if (known.digest != whole.digest) test_fail(__FILE__, __LINE__, "case %d micro %d: times differ", i, micro);
