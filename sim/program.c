@@ -60,6 +60,7 @@ static const char *check_op(Arena *arena, const System *system, int actor, const
     }
     case OP_RECORD:
     case OP_WAIT:
+    case OP_TAKE:
         return op->id >= 0 && op->id < program->mark_count
                    ? NULL
                    : arena_printf(arena, "actor %d: mark %d is not there", actor, op->id);
@@ -80,8 +81,7 @@ static const char *check_routines(Arena *arena, const System *system, int actor)
         if (routine->count < 1) return arena_printf(arena, "actor %d: routine %d is empty", actor, r);
         for (int32_t i = 0; i < routine->count; i++) {
             const Op *op = &routine->ops[i];
-            if (op->kind != OP_WORK && op->kind != OP_TRANSFER)
-                return arena_printf(arena, "actor %d: routine %d has more than work and transfers", actor, r);
+            if (op->kind == OP_ROUTINE) return arena_printf(arena, "actor %d: routine %d has a routine", actor, r);
             if ((wrong = check_op(arena, system, actor, op))) return wrong;
         }
     }

@@ -15,6 +15,7 @@ typedef enum OpKind {
     OP_TRANSFER, // joins channel `slot` with its plan number `id`; goes on when the transfer is done
     OP_RECORD,   // mark `id` is reached: everything before it on this stream is done
     OP_WAIT,     // goes on when mark `id` (of the same actor) is reached
+    OP_TAKE,     // the same, and the mark is no longer reached: it can be recorded again
     OP_ROUTINE   // the operations of routine `id`, all with this label
 } OpKind;
 
@@ -22,7 +23,7 @@ typedef struct Op {
     uint8_t kind;  // OpKind
     uint8_t cause; // what time spent in, or waiting for, this operation counts as: an index of System.causes
     uint16_t slot; // TRANSFER: which of the actor's channels
-    int32_t id;    // TRANSFER: plan number within the channel; RECORD, WAIT: mark number; ROUTINE: its number
+    int32_t id;    // TRANSFER: plan number within the channel; RECORD, WAIT, TAKE: mark number; ROUTINE: its number
     int32_t label; // index of System.labels: the name on timelines and the place in messages; 0 none
     SimTime time;  // WORK: duration
 } Op;
@@ -33,7 +34,7 @@ typedef struct Stream {
     int64_t count;
 } Stream;
 
-// What a program does again and again, written once: work and transfers only.
+// What a program does again and again, written once: everything but routines.
 typedef struct Routine {
     const Op *ops;
     int32_t count;

@@ -153,12 +153,14 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     case OP_RECORD:
         reach_mark(run, state, op->id);
         return true;
-    case OP_WAIT: {
+    case OP_WAIT:
+    case OP_TAKE: {
         SimTime reached = run->marks[state->actor][op->id];
         if (reached < 0) {
             state->waiting_mark = op->id;
             return false;
         }
+        if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
         if (reached > state->clock) pass_time(run, state, op, reached);
         return true;
     }

@@ -20,6 +20,10 @@ typedef struct Outlook {
     int64_t *record_at; // [mark] where in that stream
     SimTime **least;    // [stream][operation] what those before it take at least
     SimTime **inner;    // [routine][operation] the same within a routine
+    // Of marks that are taken, which are recorded again and again:
+    bool *taken;            // [mark]
+    int64_t **record;       // [stream][operation] the first from there on that records one; the end if none does
+    int32_t **inner_record; // [routine][operation]
 } Outlook;
 
 struct Foresight {
@@ -196,26 +200,87 @@ static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double s
     return least;
 }
 
+static bool *taken_marks(Arena *arena, const Program *program) {
+    bool *taken = ARENA_ARRAY(arena, bool, program->mark_count);
+    for (int r = 0; r < program->routine_count; r++)
+        for (int32_t i = 0; i < program->routines[r].count; i++)
+            if (program->routines[r].ops[i].kind == OP_TAKE) taken[program->routines[r].ops[i].id] = true;
+    for (int s = 0; s < program->stream_count; s++)
+        for (int64_t i = 0; i < program->streams[s].count; i++)
+            if (program->streams[s].ops[i].kind == OP_TAKE) taken[program->streams[s].ops[i].id] = true;
+    return taken;
+}
+
+// A mark that is not taken holds from its first record on. A stream that records several that are taken says nothing.
+static void note_record(Outlook *outlook, int stream, int32_t *own, int32_t mark, int64_t at, bool in_routine) {
+    int8_t *recorder = &outlook->recorder[mark];
+    if (outlook->taken[mark]) {
+        if (*own >= 0 && *own != mark) *recorder = outlook->recorder[*own] = -1;
+        *own = mark;
+    } else if (in_routine) {
+        *recorder = -1;
+    }
+    if (*recorder == stream) return;
+    *recorder = *recorder == STREAM_BITS ? (int8_t)stream : -1;
+    outlook->record_at[mark] = at;
+}
+
+static void note_records(Arena *arena, const Program *program, Outlook *outlook, int number) {
+    const Stream *stream = &program->streams[number];
+    int32_t own = -1;
+    int64_t *record = ARENA_ARRAY(arena, int64_t, stream->count + 1);
+    bool *seen = ARENA_ARRAY(arena, bool, program->routine_count);
+    for (int64_t i = 0; i < stream->count; i++) {
+        const Op *op = &stream->ops[i];
+        if (op->kind == OP_RECORD) note_record(outlook, number, &own, op->id, i, false);
+        if (op->kind != OP_ROUTINE || seen[op->id]) continue;
+        seen[op->id] = true;
+        const Routine *routine = &program->routines[op->id];
+        for (int32_t k = 0; k < routine->count; k++)
+            if (routine->ops[k].kind == OP_RECORD) note_record(outlook, number, &own, routine->ops[k].id, i, true);
+    }
+    record[stream->count] = stream->count;
+    for (int64_t i = stream->count - 1; i >= 0; i--) {
+        const Op *op = &stream->ops[i];
+        bool here = op->kind == OP_RECORD && outlook->taken[op->id];
+        if (op->kind == OP_ROUTINE) here = outlook->inner_record[op->id][0] < program->routines[op->id].count;
+        record[i] = here ? i : record[i + 1];
+    }
+    outlook->record[number] = record;
+}
+
+static void note_inner_records(Arena *arena, const Program *program, Outlook *outlook) {
+    for (int r = 0; r < program->routine_count; r++) {
+        const Routine *routine = &program->routines[r];
+        int32_t *record = ARENA_ARRAY(arena, int32_t, routine->count + 1);
+        record[routine->count] = routine->count;
+        for (int32_t i = routine->count - 1; i >= 0; i--) {
+            bool here = routine->ops[i].kind == OP_RECORD && outlook->taken[routine->ops[i].id];
+            record[i] = here ? i : record[i + 1];
+        }
+        outlook->inner_record[r] = record;
+    }
+}
+
 static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone) {
     const Program *program = &run->system->programs[number];
-    Outlook outlook = {
-        ARENA_ARRAY(arena, int8_t, program->mark_count), ARENA_ARRAY(arena, int64_t, program->mark_count),
-        ARENA_ARRAY(arena, SimTime *, program->stream_count), ARENA_ARRAY(arena, SimTime *, program->routine_count)};
+    Outlook outlook = {.recorder = ARENA_ARRAY(arena, int8_t, program->mark_count),
+                       .record_at = ARENA_ARRAY(arena, int64_t, program->mark_count),
+                       .least = ARENA_ARRAY(arena, SimTime *, program->stream_count),
+                       .inner = ARENA_ARRAY(arena, SimTime *, program->routine_count),
+                       .taken = taken_marks(arena, program),
+                       .record = ARENA_ARRAY(arena, int64_t *, program->stream_count),
+                       .inner_record = ARENA_ARRAY(arena, int32_t *, program->routine_count)};
     SimTime **transfers = least_transfers(arena, run, number, alone);
     double slowness = least_slowness(run->system, number);
     for (int r = 0; r < program->routine_count; r++)
         outlook.inner[r] = least_times(arena, program->routines[r].ops, program->routines[r].count, slowness, transfers,
                                        program, NULL);
     for (int m = 0; m < program->mark_count; m++) outlook.recorder[m] = STREAM_BITS;
+    note_inner_records(arena, program, &outlook);
     for (int s = 0; s < program->stream_count; s++) {
         const Stream *stream = &program->streams[s];
-        for (int64_t i = 0; i < stream->count; i++) {
-            if (stream->ops[i].kind != OP_RECORD) continue;
-            int32_t mark = stream->ops[i].id;
-            if (outlook.recorder[mark] == s) continue; // a mark holds from its first record on
-            outlook.recorder[mark] = outlook.recorder[mark] == STREAM_BITS ? (int8_t)s : -1;
-            outlook.record_at[mark] = i;
-        }
+        note_records(arena, program, &outlook, s);
         outlook.least[s] = least_times(arena, stream->ops, stream->count, slowness, transfers, program, outlook.inner);
     }
     return outlook;
@@ -263,6 +328,7 @@ static RoutinePass pass_of(Arena *arena, const Run *run, const Actor *actor, con
     for (int32_t i = 0; i < routine->count; i++) {
         const Op *op = &routine->ops[i];
         SimTime time = op->time;
+        if (op->kind != OP_WORK && op->kind != OP_TRANSFER) return pass; // others come into it
         if (op->kind == OP_TRANSFER) {
             int32_t channel = actor->channels[op->slot];
             const SimTime *alone = run->channels[channel].alone;
@@ -297,6 +363,25 @@ static SimTime least_before(const Outlook *outlook, int number, const StreamStat
     return later(least, outlook->inner[state->stream->ops[state->next].id][state->inner]);
 }
 
+// What lies at least between where a stream is and its next record of a mark.
+static SimTime until_record(const Outlook *outlook, int number, const StreamState *state, int32_t mark) {
+    SimTime before = least_before(outlook, number, state);
+    if (!outlook->taken[mark]) return outlook->least[number][outlook->record_at[mark]] - before;
+    int64_t at = state->next;
+    if (state->inner > 0) { // the rest of a routine
+        int32_t routine = state->stream->ops[at].id, inner = outlook->inner_record[routine][state->inner];
+        if (inner < state->routines[routine].count)
+            return outlook->inner[routine][inner] - outlook->inner[routine][state->inner];
+        at++;
+    }
+    at = outlook->record[number][at];
+    if (at == state->stream->count) return SIM_TIME_NEVER;
+    const Op *op = &state->stream->ops[at];
+    SimTime until = outlook->least[number][at];
+    if (op->kind == OP_ROUTINE) until = later(until, outlook->inner[op->id][outlook->inner_record[op->id][0]]);
+    return until - before;
+}
+
 // The earliest that a stream can be through what it waits in, less the time of that operation; `own` when it cannot be
 // before the stream that asks has gone on.
 static SimTime goes_on(const Run *run, const StreamState *asker, const StreamState *state, int chain, bool *own) {
@@ -309,8 +394,7 @@ static SimTime goes_on(const Run *run, const StreamState *asker, const StreamSta
     if (recorder == STREAM_BITS) return SIM_TIME_NEVER;
     const StreamState *other = &run->streams[run->first_stream[state->actor] + recorder];
     SimTime from = goes_on(run, asker, other, chain + 1, own);
-    SimTime until =
-        outlook->least[recorder][outlook->record_at[state->waiting_mark]] - least_before(outlook, recorder, other);
+    SimTime until = until_record(outlook, recorder, other, state->waiting_mark);
     SimTime reached = from < SIM_TIME_NEVER - until ? from + until : SIM_TIME_NEVER;
     if (reached < run->now) reached = run->now; // it waits still
     return reached > state->clock ? reached : state->clock;

@@ -176,3 +176,106 @@ const System *with_routines(Arena *arena, const System *flat, uint64_t seed) {
     system->programs = programs;
     return system;
 }
+
+// ---- A stream that starts transfers beside itself and waits for them.
+
+typedef struct Besides {
+    Op ops[2][64]; // of one round: the main stream's, and those beside it
+    int count[2];
+} Besides;
+
+enum { NEAR_CHANNEL, BESIDE_CHANNEL, MEETING_CHANNEL, BESIDE_SLOTS };
+
+static void push(Besides *round, int stream, Op made) { round->ops[stream][round->count[stream]++] = made; }
+
+// Marks from `first` on, or always the same two when they are taken.
+static Besides besides(RandomStream random, int first, bool taken) {
+    Besides round = {.count = {0}};
+    int forks = 1 + (int)random_below(&random, 4);
+    for (int f = 0; f < forks; f++) {
+        int started = taken ? 0 : first + 2 * f, done = started + 1;
+        OpKind wait = taken ? OP_TAKE : OP_WAIT;
+        push(&round, 0, op(OP_WORK, 0, 0, 0, 1 + (SimTime)random_below(&random, 300000000)));
+        push(&round, 0, op(OP_RECORD, 0, 0, started, 0));
+        push(&round, 0, op(OP_TRANSFER, 1, NEAR_CHANNEL, 0, 0));
+        push(&round, 0, op(OP_WORK, 0, 0, 0, 1 + (SimTime)random_below(&random, 300000000)));
+        push(&round, 0, op(wait, 2, 0, done, 0));
+        push(&round, 1, op(wait, 2, 0, started, 0));
+        push(&round, 1, op(OP_TRANSFER, 2, random_below(&random, 4) ? BESIDE_CHANNEL : MEETING_CHANNEL, 0, 0));
+        push(&round, 1, op(OP_RECORD, 0, 0, done, 0));
+    }
+    return round;
+}
+
+static Program beside_program(Arena *arena, uint64_t seed, int rounds, bool taken) {
+    Stream *streams = ARENA_ARRAY(arena, Stream, 2);
+    Routine *routines = ARENA_ARRAY(arena, Routine, 2);
+    for (int s = 0; s < 2; s++) {
+        Op *ops = ARENA_ARRAY(arena, Op, 64 * rounds);
+        int count = 0;
+        for (int r = 0; r < rounds; r++) {
+            Besides round = besides(random_stream(seed, "besides", 0), 8 * r, taken);
+            if (taken && r % 3) { // a routine, but for every third round
+                Op *kept = ARENA_ARRAY(arena, Op, round.count[s]);
+                memcpy(kept, round.ops[s], (size_t)round.count[s] * sizeof *kept);
+                routines[s] = (Routine){kept, round.count[s]};
+                ops[count++] = op(OP_ROUTINE, 0, 0, s, 0);
+                continue;
+            }
+            memcpy(&ops[count], round.ops[s], (size_t)round.count[s] * sizeof *ops);
+            count += round.count[s];
+        }
+        streams[s] = (Stream){s ? "beside" : "main", ops, count};
+    }
+    return (Program){.streams = streams,
+                     .stream_count = 2,
+                     .mark_count = 8 * rounds,
+                     .slot_count = BESIDE_SLOTS,
+                     .routines = routines,
+                     .routine_count = taken && rounds > 1 ? 2 : 0};
+}
+
+const System *beside_system(Arena *arena, uint64_t seed, bool taken) {
+    static const char *const causes[] = {"work", "near", "beside"};
+    static const Label labels[] = {{"", NULL, 0}};
+    RandomStream random = random_stream(seed, "beside system", 0);
+    int actors = 1 + (int)random_below(&random, 4), rounds = 1 + (int)random_below(&random, 6);
+    System *system = ARENA_NEW(arena, System);
+    Link *links = ARENA_ARRAY(arena, Link, 2 * actors);
+    Channel *channels = ARENA_ARRAY(arena, Channel, 2 * actors + 1);
+    Actor *made = ARENA_ARRAY(arena, Actor, actors);
+    LinkUse *all = ARENA_ARRAY(arena, LinkUse, actors);
+    Program *programs = ARENA_ARRAY(arena, Program, actors);
+    uint64_t same = random_below(&random, 2);
+    bool ring = random_below(&random, 2);  // transfers beside use the next actor's link too
+    bool apart = random_below(&random, 2); // from those of the main stream
+    for (int a = 0; a < actors; a++) {
+        links[a] = (Link){"link", 4e9};
+        links[actors + a] = (Link){"link", 4e9};
+        all[a] = (LinkUse){a, 1};
+        for (int c = 0; c < 2; c++) {
+            LinkUse *uses = ARENA_ARRAY(arena, LinkUse, 2);
+            int first = c && apart ? actors : 0;
+            uses[0] = (LinkUse){first + a, 1};
+            uses[1] = (LinkUse){first + (a + 1) % actors, 0.5};
+            Plan *one = ARENA_NEW(arena, Plan);
+            *one = (Plan){.latency = 2000000, .bytes = 1e5 + 3e5 * (double)random_below(&random, 4), .fairness = 1};
+            one->uses = uses;
+            one->use_count = c && ring && actors > 1 ? 2 : 1;
+            channels[2 * a + c] = (Channel){one, 1, 1, 0};
+        }
+        int32_t *slots = ARENA_ARRAY(arena, int32_t, BESIDE_SLOTS);
+        slots[NEAR_CHANNEL] = 2 * a;
+        slots[BESIDE_CHANNEL] = 2 * a + 1;
+        slots[MEETING_CHANNEL] = 2 * actors;
+        // Meetings come as often in all programs: they draw the same kinds, and differ by their link alone.
+        programs[a] = beside_program(arena, seed, rounds, taken);
+        made[a] = (Actor){.program = a, .channels = slots, .slowness = same ? 1 : 1 + 0.25 * a, .multiplicity = 1};
+    }
+    Plan *meeting = ARENA_NEW(arena, Plan);
+    *meeting = (Plan){.latency = 1000000, .bytes = 2e5, .fairness = 1, .uses = all, .use_count = actors};
+    channels[2 * actors] = (Channel){meeting, 1, actors, 0};
+    *system =
+        (System){programs, actors, made, actors, channels, 2 * actors + 1, links, 2 * actors, causes, 3, labels, 1};
+    return system;
+}

@@ -188,6 +188,28 @@ TEST(routines_are_nothing_but_their_operations) {
     }
 }
 
+TEST(marks_that_are_taken_do_for_marks_of_each_round) {
+    int64_t events = 0, most = 0;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        Arena *arena = arena_open();
+        const System *each = beside_system(arena, seed, false), *taken = beside_system(arena, seed, true);
+        EXPECT(!system_check(arena, each) && !system_check(arena, taken));
+        RunResult one = run_system(arena, each, &(RunOptions){0}), other = run_system(arena, taken, &(RunOptions){0}),
+                  slow = run_system(arena, taken, &(RunOptions){.all_meet = true});
+        EXPECT_INT(one.stuck_count, 0);
+        EXPECT_INT(other.stuck_count, 0);
+        if (one.digest != other.digest || one.digest != slow.digest)
+            test_fail(__FILE__, __LINE__, "seed %llu: times differ", (unsigned long long)seed);
+        EXPECT_INT(other.event_count, one.event_count);
+        EXPECT_INT(other.op_count, one.op_count);
+        events += other.event_count;
+        most += slow.event_count;
+        arena_close(arena);
+    }
+    EXPECT(events < most * 9 / 10); // some meet, some do not
+    EXPECT(events > most / 20);
+}
+
 TEST(merging_equal_links_changes_no_time) {
     for (uint64_t seed = 1; seed <= 300; seed++) {
         Arena *arena = arena_open();

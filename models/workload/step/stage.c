@@ -45,6 +45,8 @@ Op record_op(int mark) { return (Op){.kind = OP_RECORD, .id = mark}; }
 
 Op wait_op(Cause cause, int mark) { return (Op){.kind = OP_WAIT, .cause = (uint8_t)cause, .id = mark}; }
 
+Op take_op(Cause cause, int mark) { return (Op){.kind = OP_TAKE, .cause = (uint8_t)cause, .id = mark}; }
+
 int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes) {
     for (int i = 0; i < list->count; i++)
         if (list->items[i].op == op && list->items[i].bytes == bytes) return i;
@@ -252,6 +254,7 @@ static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request};
     builder.mark_count = pipeline_marks(&request->resolved->pipeline);
     builder.last_reduced = builder.last_offloaded = -1;
+    builder.beside_started = builder.beside_done = -1;
     double host_seconds = host_seconds_per_step(request->training, request->gpu);
     if (host_seconds > 0) put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, host_seconds));
     cost_chunks(&builder);

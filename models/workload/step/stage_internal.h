@@ -42,6 +42,12 @@ typedef struct StageBlock {
 #define BESIDE (-1)
 #define JOIN_BESIDE (-1)
 
+// A list as a routine, and what runs beside it as another (-1: nothing does).
+typedef struct StageRoutine {
+    const Op *list;
+    int own, beside;
+} StageRoutine;
+
 typedef struct Builder {
     Arena *arena;
     const StageRequest *request;
@@ -53,6 +59,11 @@ typedef struct Builder {
         Routine *items;
         int count, room;
     } routines;
+    struct {
+        StageRoutine *items;
+        int count, room;
+    } lists;                         // that are routines
+    int beside_started, beside_done; // marks of theirs, -1 none
     // Gradient buckets
     struct {
         int *items;
@@ -73,6 +84,7 @@ Op work_op(Cause cause, double seconds);
 Op transfer_op(Cause cause, int slot, int plan);
 Op record_op(int mark);
 Op wait_op(Cause cause, int mark);
+Op take_op(Cause cause, int mark);
 int new_mark(Builder *builder);
 ShapeList *shapes_of(const Builder *builder, int slot);
 int chunk_of(const Builder *builder, int part);

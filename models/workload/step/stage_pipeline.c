@@ -99,31 +99,68 @@ void put_each(Builder *builder, const OpList *list, int32_t label) {
     while (!is_played(&play)) play_on(builder, &play);
 }
 
-// Nothing runs beside it.
+// Each transfer beside it is waited for before the next begins: two marks do for all of them.
 static bool is_routine(const Builder *builder, const OpList *list) {
+    bool beside = false;
     for (int i = 0; i < list->count; i++) {
         const Op *op = &list->items[i];
-        bool exchange = op->kind == OP_TRANSFER && op->slot == SLOT_EP && exchanges_apart(builder);
-        if (op->kind == OP_WAIT || op->label == BESIDE || exchange) return false;
+        bool joins = op->kind == OP_WAIT && op->id == JOIN_BESIDE;
+        if (op->kind == OP_TRANSFER && op->slot == SLOT_EP && exchanges_apart(builder)) return false;
+        if ((op->label == BESIDE) == beside && (op->label == BESIDE || joins)) return false;
+        if (op->label == BESIDE || joins) beside = !beside;
     }
-    return list->count > 1;
+    return list->count > 1 && !beside;
 }
 
-// The number of the list as a routine, -1 when it is none. Blocks that are alike have the same list.
-static int routine_number(Builder *builder, const OpList *list) {
-    for (int i = builder->routines.count - 1; i >= 0; i--)
-        if (builder->routines.items[i].ops == list->items) return i;
-    if (!is_routine(builder, list)) return -1;
-    LIST_PUSH(builder->arena, &builder->routines, ((Routine){list->items, list->count}));
-    return builder->routines.count - 1;
+// The list's own operations, and those of the stream beside it.
+static StageRoutine split_list(Builder *builder, const OpList *list) {
+    StageRoutine routine = {.list = list->items, .beside = -1};
+    OpList own = {0}, beside = {0};
+    for (int i = 0; i < list->count; i++) {
+        Op op = list->items[i];
+        bool starts = op.label == BESIDE, joins = op.kind == OP_WAIT && op.id == JOIN_BESIDE;
+        if (starts && builder->beside_started < 0) {
+            builder->beside_started = new_mark(builder);
+            builder->beside_done = new_mark(builder);
+        }
+        op.label = 0;
+        if (starts) {
+            LIST_PUSH(builder->arena, &own, record_op(builder->beside_started));
+            LIST_PUSH(builder->arena, &beside, take_op((Cause)op.cause, builder->beside_started));
+            LIST_PUSH(builder->arena, &beside, op);
+            LIST_PUSH(builder->arena, &beside, record_op(builder->beside_done));
+        } else {
+            LIST_PUSH(builder->arena, &own, joins ? take_op((Cause)op.cause, builder->beside_done) : op);
+        }
+    }
+    routine.own = builder->routines.count;
+    LIST_PUSH(builder->arena, &builder->routines, ((Routine){own.items, own.count}));
+    if (beside.count) {
+        routine.beside = builder->routines.count;
+        LIST_PUSH(builder->arena, &builder->routines, ((Routine){beside.items, beside.count}));
+    }
+    return routine;
+}
+
+// NULL when it is none. Blocks that are alike have the same list.
+static const StageRoutine *routine_of(Builder *builder, const OpList *list) {
+    for (int i = builder->lists.count - 1; i >= 0; i--)
+        if (builder->lists.items[i].list == list->items) return &builder->lists.items[i];
+    if (!is_routine(builder, list)) return NULL;
+    StageRoutine routine = split_list(builder, list);
+    LIST_PUSH(builder->arena, &builder->lists, routine);
+    return &builder->lists.items[builder->lists.count - 1];
 }
 
 void put_labelled(Builder *builder, const OpList *list, int32_t label) {
-    int routine = routine_number(builder, list);
-    if (routine >= 0)
-        put(builder, STREAM_MAIN, (Op){.kind = OP_ROUTINE, .id = routine, .label = label});
-    else
+    const StageRoutine *routine = routine_of(builder, list);
+    if (!routine) {
         put_each(builder, list, label);
+        return;
+    }
+    put(builder, STREAM_MAIN, (Op){.kind = OP_ROUTINE, .id = routine->own, .label = label});
+    if (routine->beside >= 0)
+        put(builder, STREAM_BESIDE, (Op){.kind = OP_ROUTINE, .id = routine->beside, .label = label});
 }
 
 // Two passes in turns: while one exchanges tokens the other computes.
