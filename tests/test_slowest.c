@@ -80,8 +80,8 @@ static double work_seconds(int gpus, const char *model, int tp) {
     return seconds;
 }
 
-// A drawn replica that takes 4.3 % more or less, the slowest of n.
-// More GPUs also have a slower slowest one, for what its clock decides.
+// A drawn replica takes 4.7 % more or less, and the slowest of n is waited for. More GPUs also have a slower slowest
+// one, for what its clock decides.
 static void expect_waits(double more_seconds, double fewer_seconds, double waits, int more, int fewer) {
     double ratio = more_seconds / fewer_seconds, clock = slowest_share(fewer) / slowest_share(more);
     EXPECT(ratio > waits * (1 - 1e-9) && ratio < waits * clock);
@@ -89,11 +89,11 @@ static void expect_waits(double more_seconds, double fewer_seconds, double waits
 
 TEST(replicas_of_image_and_encoder_models_wait_for_the_slowest_and_those_of_decoders_do_not) {
     for (int gpus = 2; gpus <= 8; gpus *= 2) {
-        double waits = 1 + 0.043 * expected_maximum(gpus);
+        double waits = 1 + 0.047 * expected_maximum(gpus);
         expect_waits(work_seconds(gpus, "resnet-50", 1), work_seconds(1, "resnet-50", 1), waits, gpus, 1);
         expect_waits(work_seconds(gpus, "bert-base", 1), work_seconds(1, "bert-base", 1), waits, gpus, 1);
         expect_waits(work_seconds(gpus, "gpt2-124m", 1), work_seconds(1, "gpt2-124m", 1), 1, gpus, 1);
     }
-    double waits = 1 + 0.043 * expected_maximum(2);
+    double waits = 1 + 0.047 * expected_maximum(2);
     expect_waits(work_seconds(4, "bert-base", 2), work_seconds(2, "bert-base", 2), waits, 4, 2);
 }
