@@ -41,7 +41,7 @@ TEST(detectors_volumes_and_diffusion_have_their_published_parameters) {
         {"SSD300-ResNet34", 20e6, 5e-3},
         {"stable-diffusion-1.5", 859520964, 0},
         {"StableDiffusion-v2", 865910724, 0},
-        {"WaveGlow", 268.29e6, 5e-5},     // WaveFlow's comparison (Ping et al. 2019), 512 and 256 channels
+        {"WaveGlow", 268.29e6, 5e-5}, // WaveFlow's comparison (Ping et al. 2019), 512 and 256 channels
         {"waveglow-256", 87.88e6, 5e-5},
     };
     Bench bench = bench_open();

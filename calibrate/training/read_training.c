@@ -141,7 +141,7 @@ static bool learns_segments(const Row *row) { return says(row, MODEL, "waveglow"
 
 static void refuse_kinds(Row *row) {
     static const char *const kinds[] = {"decoder",   "encoder", "cnn", "cnn_seg", "cnn_det",
-                                        "diffusion", "vit",     "moe", "tts", ""};
+                                        "diffusion", "vit",     "moe", "tts",     ""};
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
     for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
@@ -184,7 +184,8 @@ static void read_measured(Row *row) {
     if (logged_by_gpu(row)) set_measured(row, samples / (number[SAMPLES_PER_S] * gpus), "logged for each GPU");
 
     if (learns_segments(row))
-        set_measured(row, samples * training->model->image_size / number[SAMPLES_PER_S], "samples of sound / samples_per_s");
+        set_measured(row, samples * training->model->image_size / number[SAMPLES_PER_S],
+                     "samples of sound / samples_per_s");
     set_measured(row, number[ITER_TIME], "iter_time_s");
     set_measured(row, samples / number[SAMPLES_PER_S], "global batch / samples_per_s");
     set_measured(row, samples / (number[SAMPLES_PER_S_GPU] * gpus), "global batch / (samples_per_s_gpu x GPUs)");

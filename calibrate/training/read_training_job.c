@@ -223,6 +223,7 @@ void read_software(Row *row) {
     training->overlap_grad_reduce = software->overlap_grad_reduce || says(row, OVERLAP, "overlap-grad-reduce");
     training->fp32_grad_reduce = software->fp32_grad_reduce;
     training->half_weights = software->half_weights;
+    training->composed_gelu = software->composed_gelu && says(row, MODEL, "gpt");
     training->recompute_stops_early = software->recompute_stops_early;
     training->tp_overlap = software->tp_overlap || says(row, OVERLAP, "tp-comm-overlap");
     training->tp_waits = software->tp_waits;
@@ -249,8 +250,8 @@ static void take_16_bits(Row *row) {
     assume(row, ASSUMED_PRECISION);
 }
 
-// Mixed precision that is asked for and does not happen: the columns of Lambda's WaveGlow for 16 and 32 bits agree within
-// 2 % on twelve GPU types, where every other model is up to three times as fast in 16.
+// Mixed precision that is asked for and does not happen: the columns of Lambda's WaveGlow for 16 and 32 bits agree
+// within 2 % on twelve GPU types, where every other model is up to three times as fast in 16.
 static const char *precision_run(const Row *row) {
     return says(row, MODEL, "waveglow") && says(row, FAMILY, "lambda") ? "fp32/tf32" : row->text[PRECISION];
 }
@@ -334,7 +335,10 @@ void read_layout(Row *row) {
     if (layout->zero) training->accumulation_bytes = row->run->software->sharded_accumulation_bytes;
     training->strategy = row->gpu_count == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
     bool by_adam = says(row, MODEL_TYPE, "diffusion") || says(row, MODEL_TYPE, "tts");
-    training->optimizer = (training->model->kind == MODEL_CNN && !by_adam) || says(row, OPTIMIZER, "sgd") ? OPTIMIZER_SGD : OPTIMIZER_ADAM;
+    training->optimizer = (training->model->kind == MODEL_CNN && !by_adam) || says(row, OPTIMIZER, "sgd")
+                              ? OPTIMIZER_SGD
+                              : OPTIMIZER_ADAM;
+    if (says(row, METRIC_KIND, "forward+backward")) training->optimizer = OPTIMIZER_NONE;
 }
 
 void read_batch(Row *row) {

@@ -67,7 +67,7 @@ typedef enum ImageLayout { IMAGE_LAYOUT_USUAL, IMAGE_LAYOUT_NCHW, IMAGE_LAYOUT_N
 typedef enum ContextExchange { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES, CONTEXT_COUNT } ContextExchange;
 // Where the optimizer's state, or weights that are not at work, lie.
 typedef enum OffloadPlace { OFFLOAD_GPU, OFFLOAD_HOST, OFFLOAD_NVME, OFFLOAD_COUNT } OffloadPlace;
-typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_COUNT } Optimizer;
+typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_NONE, OPTIMIZER_COUNT } Optimizer;
 
 const char *strategy_name(Strategy strategy);
 const char *schedule_name(Schedule schedule);
@@ -134,6 +134,7 @@ typedef struct TrainingSpec {
     int recompute_layers;       // of each pipeline chunk its first; 0: all
     Attention attention;
     Framework framework;
+    bool composed_gelu; // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
     ImageLayout image_layout;
     Optimizer optimizer;
     Backend backend;

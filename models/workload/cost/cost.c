@@ -117,10 +117,30 @@ double hidden_pass_count(const Work *work, int direction) {
     return work->traits->hidden[direction] - (drops_out(work->model) ? 0 : 2 * DROPOUT_PASSES);
 }
 
+// Megatron's fused kernel of scale, mask and softmax is for 16 bits alone (fused_softmax.py).
+static const double *score_passes(const Work *work) {
+    bool unfused = work->training->framework == FRAMEWORK_MEGATRON && work->element_bytes > 2;
+    return unfused ? traits[FRAMEWORK_EAGER].scores : work->traits->scores;
+}
+
 double score_pass_count(const Work *work, int direction) {
-    double passes = work->traits->scores[direction];
+    double passes = score_passes(work)[direction];
     if (drops_out(work->model) || passes < DROPOUT_PASSES + MASK_PASSES) return passes; // fused: one kernel anyway
     return passes - DROPOUT_PASSES - (direction == FORWARD ? MASK_PASSES : 0);
+}
+
+// 0.5 x (1 + tanh(a (x + b x^3))), operator by operator: each reads one or two tensors and writes one; and its bias.
+static const double composed_gelu_passes[] = {19, 30}, composed_gelu_kernels_more[] = {7, 13};
+
+static bool composes_gelu(const Work *work) { return work->training->composed_gelu && !work->model->gated_mlp; }
+
+double activation_pass_count(const Work *work, int direction) {
+    if (composes_gelu(work)) return composed_gelu_passes[direction];
+    return (work->model->gated_mlp ? work->traits->gated : work->traits->gelu)[direction];
+}
+
+double activation_kernels_more(const Work *work, int direction) {
+    return composes_gelu(work) ? composed_gelu_kernels_more[direction] : 0;
 }
 
 static Precision at_least_16_bits(const Gpu *gpu, Precision precision) {
@@ -422,6 +442,7 @@ double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
 }
 
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
+    if (training->optimizer == OPTIMIZER_NONE) return 0;
     const FrameworkTraits *traits_of = framework_traits(training->framework);
     double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
     double bytes = training->optimizer == OPTIMIZER_ADAM ? adam : SGD_BYTES;

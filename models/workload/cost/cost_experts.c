@@ -88,8 +88,7 @@ static void activation_passes(const Work *work, Pass *pass, double tokens, doubl
         pass_bytes(work, pass, CAUSE_MEMORY, bytes * tokens * ffn);
         return;
     }
-    const double *passes = work->model->gated_mlp ? work->traits->gated : work->traits->gelu;
-    pass_bytes(work, pass, CAUSE_MEMORY, passes[direction] * work->element_bytes * tokens * ffn);
+    pass_bytes(work, pass, CAUSE_MEMORY, activation_pass_count(work, direction) * work->element_bytes * tokens * ffn);
 }
 
 static double first_width(const Work *work, double ffn) { return work->model->gated_mlp ? 2 * ffn : ffn; }

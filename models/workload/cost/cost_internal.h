@@ -116,9 +116,11 @@ void linear_backward(const Work *work, Pass *pass, double batch, double tokens, 
 void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 double hidden_tensor_bytes(const Work *work);
-double hidden_pass_count(const Work *work, int direction); // of a layer's norms, residuals and dropout
-double score_pass_count(const Work *work, int direction);  // of plain attention
-double wide_bytes(const Work *work);                       // of an element of the FFN's and the scores' passes
+double hidden_pass_count(const Work *work, int direction);       // of a layer's norms, residuals and dropout
+double score_pass_count(const Work *work, int direction);        // of plain attention
+double activation_pass_count(const Work *work, int direction);   // of an MLP, over its width
+double activation_kernels_more(const Work *work, int direction); // than one
+double wide_bytes(const Work *work);                             // of an element of the FFN's and the scores' passes
 // A transformer layer on one GPU: its tokens and the widths it holds.
 typedef struct Shard {
     double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism

@@ -69,8 +69,8 @@ void linear_backward(const Work *work, Pass *pass, double batch, double tokens, 
 // ---- A layer.
 
 static double layer_kernels(const Work *work, int direction) {
-    bool flash = work->training->attention != ATTENTION_PLAIN;
-    return work->traits->layer_kernels[direction] - (flash ? FLASH_KERNELS_SAVED : 0);
+    double saved = work->training->attention != ATTENTION_PLAIN ? FLASH_KERNELS_SAVED : 0;
+    return work->traits->layer_kernels[direction] + activation_kernels_more(work, direction) - saved;
 }
 
 // From the hidden state to queries, keys and values, and in backward from their gradients; through latents, of which
@@ -108,8 +108,8 @@ static void hidden_passes(const Work *work, Pass *pass, const Shard *shard, int 
 }
 
 static void mlp_passes(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    const double *passes = work->model->gated_mlp ? work->traits->gated : work->traits->gelu;
-    pass_bytes(work, pass, CAUSE_MEMORY, passes[direction] * wide_bytes(work) * shard->tokens * shard->ffn);
+    double bytes = activation_pass_count(work, direction) * wide_bytes(work);
+    pass_bytes(work, pass, CAUSE_MEMORY, bytes * shard->tokens * shard->ffn);
 }
 
 static void qkv_passes(const Work *work, Pass *pass, const Shard *shard) { // split and merge of heads

@@ -68,7 +68,9 @@ typedef struct ParameterBytes {
 // Bytes per parameter. Mixed precision keeps a 16-bit weight and an fp32 master; together with an fp32 gradient and
 // Adam that is Megatron's 18.
 static ParameterBytes parameter_bytes(const TrainingSpec *training) {
-    double state = training->optimizer == OPTIMIZER_ADAM ? ADAM_STATE_BYTES : SGD_STATE_BYTES;
+    double state = training->optimizer == OPTIMIZER_ADAM  ? ADAM_STATE_BYTES
+                   : training->optimizer == OPTIMIZER_SGD ? SGD_STATE_BYTES
+                                                          : 0;
     int element = precision_bytes(training->precision);
     if (element >= 4) return (ParameterBytes){element, element, state / 4 * element};
     if (!training->mixed_precision) return (ParameterBytes){2, 2, state / 2}; // everything in 16 bits

@@ -121,8 +121,8 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
 // The same network for images of another size or another number of classes; 0: as it is. Only of models that take
 // images.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
-bool takes_images(const Model *model);       // or sounds or volumes
-double sample_values(const Model *model);     // numbers that one of them comes as
+bool takes_images(const Model *model);    // or sounds or volumes
+double sample_values(const Model *model); // numbers that one of them comes as
 int least_image_size(const Model *model); // below it nothing is left of an image
 
 double model_parameters(const Model *model);           // all
