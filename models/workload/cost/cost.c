@@ -60,7 +60,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     },
     [FRAMEWORK_OPERATORS] = {
         .traffic = 1, .issue_seconds = 2.5e-6,
-        .hidden_bytes = 2, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
+        .hidden_bytes = 4, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
         .layer_kernels = {36, 60}, .logit_bytes = {14, 20},
         .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2,
     },
