@@ -235,6 +235,22 @@ static double scores_seconds(const Model *m, const TrainingSpec *training, const
     return seconds_of(&cost.forward, CAUSE_ATTENTION);
 }
 
+#define SESSION_MS 4
+
+// Whatever the batch: the host's part of a step is the same for 2 and for 32 images, and eager software has none.
+TEST(tensorflow_returns_to_its_host_between_steps) {
+    for (int batch = 2; batch <= 32; batch *= 4) {
+        Case c;
+        case_open(&c, 1, "resnet-50");
+        c.training.micro_batch = c.training.global_batch = batch;
+        c.training.framework = FRAMEWORK_TENSORFLOW;
+        EXPECT_NEAR(simulate(&c, false).spent[CAUSE_HOST], SESSION_MS * 1e-3, 1e-9);
+        c.training.framework = FRAMEWORK_EAGER;
+        EXPECT_NEAR(simulate(&c, false).spent[CAUSE_HOST], 0, 0);
+        arena_close(c.arena);
+    }
+}
+
 TEST(megatrons_scores_in_32_bits_are_not_fused) {
     Bench bench = bench_open();
     const Model *m = bench_model(&bench, "gpt2-774m");

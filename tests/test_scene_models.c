@@ -35,6 +35,7 @@ TEST(detectors_volumes_and_diffusion_have_their_published_parameters) {
         {"fasterrcnn-resnet50-fpn", 41755286, 0},
         {"Mask R-CNN R50-FPN", 44401393, 0},
         {"unet", 31030658, 0},
+        {"unet-industrial-wide", 36950273, 0},
         {"V-Net", 65.2e6, 2e-3},
         {"UNet-3D", 31.2e6, 2e-3},
         {"RetinaNet (ResNeXt50_32x4d)", 37e6, 5e-3},

@@ -182,11 +182,15 @@ static void assume_host(Row *row, bool causal, bool mlperf) {
     if (causal || mlperf) return;
     if (!tells_version(row)) assume(row, ASSUMED_VERSION);
     int used = row->gpu_count < row->gpus_per_node ? row->gpu_count : row->gpus_per_node;
-    if (used >= GPUS_OF_A_BUSY_HOST && !says(row, NOTES, "synthetic")) assume(row, ASSUMED_HOST);
+    if (used < GPUS_OF_A_BUSY_HOST || says(row, NOTES, "synthetic")) return;
+    bool images = takes_images(row->run->training.model) && !says(row, MODEL_TYPE, "tts");
+    assume(row, images ? ASSUMED_HOST : ASSUMED_TEXT_HOST);
 }
 
+// MLPerf's detectors have their kernels tuned as its classifiers have.
 static bool unlike_classifiers(const Row *row) {
-    return says(row, MODEL_TYPE, "cnn_") || says(row, MODEL_TYPE, "diffusion");
+    bool tuned = says(row, METRIC_KIND, "mlperf");
+    return (says(row, MODEL_TYPE, "cnn_") && !tuned) || says(row, MODEL_TYPE, "diffusion");
 }
 
 void read_software(Row *row) {

@@ -60,10 +60,11 @@ typedef enum Assumed {
     ASSUMED_IMAGE_BATCH,
     ASSUMED_EXPERTS,
     ASSUMED_PRECISION,
-    ASSUMED_LAYERS,  // unlike those that constants were fitted on
-    ASSUMED_VERSION, // of the framework
-    ASSUMED_HOST,    // that several GPUs share
-    ASSUMED_MEMORY,  // the estimate does not fit the card, yet the run is published
+    ASSUMED_LAYERS,    // unlike those that constants were fitted on
+    ASSUMED_VERSION,   // of the framework
+    ASSUMED_HOST,      // that several GPUs share, of images
+    ASSUMED_TEXT_HOST, // of short texts and sounds
+    ASSUMED_MEMORY,    // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT
 } Assumed;
 

@@ -71,7 +71,8 @@ static const ImageModel models[] = {
     {"swin-base", "swin", "Liu et al. 2021", 224, 32, build_swin, 2},
     {"swin-large", "swin", "Liu et al. 2021", 224, 32, build_swin, 3},
     {"unet", "unet", "Ronneberger et al. 2015", 572, 188, build_unet, 0},
-    {"unet-industrial", "unet", "NVIDIA DeepLearningExamples (TinyUNet)", 512, 8, build_unet_industrial, 0},
+    {"unet-industrial", "unet", "NVIDIA DeepLearningExamples (TinyUNet)", 512, 16, build_unet_industrial, 0},
+    {"unet-industrial-wide", "unet", "NVIDIA DeepLearningExamples (original)", 512, 16, build_unet_industrial, 1},
     {"unet-3d", "unet", "Isensee et al. 2018 (nnU-Net); NVIDIA DeepLearningExamples", 128, 32, build_unet_3d, 0},
     {"v-net", "unet", "Milletari et al. 2016", 128, 16, build_vnet, 0},
     {"ssd300-resnet-34", "ssd", "Liu et al. 2015; MLPerf Training 0.6", 300, 264, build_ssd, 0},
@@ -101,6 +102,7 @@ typedef struct Unusual {
 static const Unusual unusual[] = {
     {"unet", 2, 0},
     {"unet-industrial", 1, 0},
+    {"unet-industrial-wide", 1, 0},
     {"unet-3d", 4, 3},
     {"v-net", 2, 3},
     {"ssd300-resnet-34", 81, 0},

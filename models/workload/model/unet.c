@@ -41,30 +41,45 @@ void build_unet(ImageBuilder *builder, int variant, int classes) {
     each_pixel(builder, classes);
 }
 
-// ---- TinyUNet: the same with padding, half the channels and one level less.
+// ---- For factory images (NVIDIA's DeepLearningExamples): with padding, a level in and out, three between and the
+// bottom; what goes up keeps its channels. The wide one has the 36,950,273 parameters that its source counts, the small
+// one (TinyUNet) is the same with other channels.
 
-#define TINY_LEVELS 4
+#define MIDDLE_LEVELS 3
+typedef struct Industrial {
+    int outer, middle[MIDDLE_LEVELS], bottom;
+} Industrial;
+static const Industrial industrials[] = {{32, {32, 64, 128}, 256}, {64, {128, 256, 512}, 1024}};
 
 static void two_padded(ImageBuilder *builder, int channels) {
     for (int i = 0; i < 2; i++) biased(image_conv(builder, "conv", channels, 3, 1));
 }
 
+static void level_down(ImageBuilder *builder, int channels) {
+    two_padded(builder, channels);
+    image_next_block(builder);
+    image_elements(builder, "pool", 2, 2);
+}
+
+static void level_up(ImageBuilder *builder, int channels_below, int channels) {
+    image_conv_up(builder, "up", channels_below, 2, 2);
+    image_next_block(builder);
+    image_concatenated(builder, channels_below + channels);
+    two_padded(builder, channels);
+}
+
 void build_unet_industrial(ImageBuilder *builder, int variant, int classes) {
-    (void)variant;
+    const Industrial *net = &industrials[variant];
     builder->channels = 1;
-    for (int level = 0; level < TINY_LEVELS; level++) {
-        if (level > 0) {
-            image_next_block(builder);
-            image_elements(builder, "pool", 2, 2);
-        }
-        two_padded(builder, 32 << level);
+    level_down(builder, net->outer);
+    for (int i = 0; i < MIDDLE_LEVELS; i++) level_down(builder, net->middle[i]);
+    two_padded(builder, net->bottom);
+    int below = net->bottom;
+    for (int i = MIDDLE_LEVELS - 1; i >= 0; i--) {
+        level_up(builder, below, net->middle[i]);
+        below = net->middle[i];
     }
-    for (int level = TINY_LEVELS - 2; level >= 0; level--) {
-        image_next_block(builder);
-        image_conv_up(builder, "up", 32 << level, 2, 2);
-        image_concatenated(builder, 64 << level);
-        two_padded(builder, 32 << level);
-    }
+    level_up(builder, below, net->outer);
     each_pixel(builder, classes);
 }
 
