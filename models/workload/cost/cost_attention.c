@@ -6,16 +6,21 @@
 #include "models/workload/cost/cost_internal.h"
 
 // Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's: what each reaches of the dense peak
-// over what GEMMs reach. 1: 0.34 on A100 and 0.21 on H100 (154 training runs); 2: 0.55 and 0.40; 3 and cuDNN: 0.58 on
-// both, 0.47 on B200 (kernel tables, long-sequence runs). Backward: 2.5 times the FLOPs at a lower rate.
+// over what GEMMs reach. 1: 0.34 on A100 and 0.21 on H100 (154 training runs); 2: 0.58 and 0.42; 3 and cuDNN: 0.6 on
+// both, 0.52 on B200 (kernel tables, long-sequence runs). Backward: 2.5 times the FLOPs at a lower rate.
+// Sequences must be long for that: starting and finishing a tile of queries, and what the mask of causal attention
+// leaves of the tiles on the diagonal, cost as much as so many keys more: one tile of 128 before Blackwell
+// (FlashAttention-3 at 1,024 tokens reaches 0.87 of its rate at 16,384), four on it, where products end sooner
+// (eight runs of one model at 8,192 to 1,048,576 tokens).
 typedef struct FlashShares {
     double before_hopper, hopper, blackwell;
     bool pads_heads; // to 64 or 128
+    double more_keys, more_keys_on_blackwell;
 } FlashShares;
 static const FlashShares flash_shares[ATTENTION_COUNT] = {
-    [ATTENTION_FLASH] = {0.78, 0.76, 0.88, false},
-    [ATTENTION_FLASH_1] = {0.46, 0.28, 0.28, true},
-    [ATTENTION_FLASH_2] = {0.74, 0.52, 0.52, false},
+    [ATTENTION_FLASH] = {0.82, 0.79, 0.98, false, 128, 512},
+    [ATTENTION_FLASH_1] = {0.46, 0.28, 0.28, true, 0, 0},
+    [ATTENTION_FLASH_2] = {0.78, 0.55, 0.55, false, 128, 512},
 };
 #define FLASH_BACKWARD_FLOPS 2.5
 #define FLASH_BACKWARD_SHARE 0.85
@@ -23,6 +28,12 @@ static const FlashShares flash_shares[ATTENTION_COUNT] = {
 static double flash_share(const FlashShares *shares, const char *architecture) {
     if (strcmp(architecture, "Blackwell") == 0) return shares->blackwell;
     return strcmp(architecture, "Hopper") == 0 ? shares->hopper : shares->before_hopper;
+}
+
+static double more_keys(const Work *work) {
+    const FlashShares *shares = &flash_shares[work->training->attention];
+    bool blackwell = strcmp(work->gpu->architecture, "Blackwell") == 0;
+    return blackwell ? shares->more_keys_on_blackwell : shares->more_keys;
 }
 
 static double key_len(const Work *work) { return work->key_len > 0 ? work->key_len : work->training->seq_len; }
@@ -42,7 +53,8 @@ void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, doub
 static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
     double seq_len = key_len(work);
     double square = work->model->causal && work->key_len == 0 ? 0.5 : 1;
-    double flops = 2 * shard->tokens * seq_len * (shard->query + shard->value) * square;
+    double keys = seq_len * square + more_keys(work);
+    double flops = 2 * shard->tokens * keys * (shard->query + shard->value);
     double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->value);
     flash_kernel(work, pass, flops, bytes, work->model->head_dim, direction);
 }
