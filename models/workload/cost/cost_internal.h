@@ -125,6 +125,9 @@ double wide_bytes(const Work *work);                             // of an elemen
 typedef struct Shard {
     double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
 } Shard;
+Shard shard_of(const Work *work);
+void embedding_cost(const Work *work, Pass *forward, Pass *backward); // (cost_ends.c)
+void logits_cost(const Work *work, Pass *forward, Pass *backward);    // (cost_ends.c)
 // Flash attention of so many FLOPs and bytes, counted forward (cost_attention.c).
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
