@@ -15,7 +15,7 @@ void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
 
     // Rows are scattered into a gradient as large as the table, which is cleared and added.
     if (work->training->lora_rank > 0) return;
-    enter_region(work, backward);
+    gather_slices(work, backward, hidden_tensor_bytes(work));
     if (model->patch) pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, shard.hidden, pixels, shard.tokens);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);
     pass_bytes(work, weights_of(work, backward), CAUSE_MEMORY, 10 * model_embedding_parameters(model) / work->tp);
@@ -31,7 +31,7 @@ void logits_cost(const Work *work, Pass *forward, Pass *backward) {
     const double *logit_bytes = work->training->fused_loss ? fused_logit_bytes : work->traits->logit_bytes;
 
     pass_bytes(work, forward, CAUSE_MEMORY, 2 * norm_bytes);
-    enter_region(work, forward);
+    gather_slices(work, forward, hidden_tensor_bytes(work));
     if (has_dense_head(model)) linear_forward(work, forward, 1, tokens, h, h);
     pass_gemm(work, forward, CAUSE_GEMM, work->safe_precision, 1, tokens, vocab, h);
     pass_bytes(work, forward, CAUSE_MEMORY, logit_bytes[FORWARD] * tokens * vocab);

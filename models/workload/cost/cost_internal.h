@@ -134,6 +134,8 @@ void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, doub
 void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction); // (cost_attention.c)
 // Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
 void enter_region(const Work *work, Pass *pass);
+void gather_slices(const Work *work, Pass *pass, double bytes); // nothing without sequence parallelism
+double product_input_bytes(const Work *work); // of an element that goes into a product, as it is kept and gathered
 void leave_region(const Work *work, Pass *pass);
 
 // Routed and shared experts in place of a layer's MLP, from the norm's output to the sum (cost_experts.c).

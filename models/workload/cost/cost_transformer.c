@@ -130,9 +130,16 @@ double wide_bytes(const Work *work) {
 
 double hidden_tensor_bytes(const Work *work) { return work->tokens * work->model->hidden * work->element_bytes; }
 
-void enter_region(const Work *work, Pass *pass) {
-    if (work->sequence_parallel) pass_collective(work, pass, COLLECTIVE_ALL_GATHER, hidden_tensor_bytes(work));
+// Transformer Engine casts slices before it gathers them: what products want in 8 bits passes in 8 bits.
+static double gathered_bytes(const Work *work) {
+    return hidden_tensor_bytes(work) * product_input_bytes(work) / work->element_bytes;
 }
+
+void gather_slices(const Work *work, Pass *pass, double bytes) {
+    if (work->sequence_parallel) pass_collective(work, pass, COLLECTIVE_ALL_GATHER, bytes);
+}
+
+void enter_region(const Work *work, Pass *pass) { gather_slices(work, pass, gathered_bytes(work)); }
 
 void leave_region(const Work *work, Pass *pass) {
     CollectiveOp op = work->sequence_parallel ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
@@ -159,7 +166,7 @@ static void output_product(const Work *work, Pass *pass, const Shard *shard, Pro
 static bool passes_pieces(const Work *work) { return work->sequence_parallel && work->training->tp_overlap; }
 
 static void gather_beside(const Work *work, Pass *pass, const Shard *shard, Products *products, Product *product) {
-    pass_beside(pass, CAUSE_TP, COLLECTIVE_ALL_GATHER, hidden_tensor_bytes(work));
+    pass_beside(pass, CAUSE_TP, COLLECTIVE_ALL_GATHER, gathered_bytes(work));
     products(work, pass, shard, product);
     pass_beside_end(pass);
 }
@@ -194,7 +201,7 @@ static void enter_products_backward(const Work *work, Pass *pass, const Shard *s
         products(work, pass, shard, linear_input_backward);
         leave_region(work, pass);
         if (work->sequence_parallel && trained)
-            pass_collective(work, work->weight_pass, COLLECTIVE_ALL_GATHER, hidden_tensor_bytes(work));
+            pass_collective(work, work->weight_pass, COLLECTIVE_ALL_GATHER, gathered_bytes(work));
         products(work, pass, shard, linear_weight_backward);
         return;
     }
@@ -267,7 +274,7 @@ static void cross_forward(const Work *work, Pass *pass, const Shard *shard) {
     linear_forward(work, pass, 1, shard->tokens, shard->query, shard->hidden);
     double source = work->samples * work->source_len;
     if (work->sequence_parallel)
-        pass_collective(work, pass, COLLECTIVE_ALL_GATHER, source * shard->hidden * work->element_bytes);
+        pass_collective(work, pass, COLLECTIVE_ALL_GATHER, source * shard->hidden * product_input_bytes(work));
     linear_forward(work, pass, 1, source, shard->key + shard->value, shard->hidden);
     attention_core(&cross, pass, shard, FORWARD);
     pass_kernels(pass, layer_kernels(work, FORWARD) / 2);

@@ -36,7 +36,7 @@ static bool keeps_casts(const Work *work) {
     return work->traits->keeps_casts && precision_bytes(work->precision) < work->element_bytes;
 }
 
-static double input_bytes(const Work *work) { // of an element that went into a product
+double product_input_bytes(const Work *work) {
     return keeps_casts(work) ? precision_bytes(work->precision) : work->element_bytes;
 }
 
@@ -44,7 +44,7 @@ static double input_bytes(const Work *work) { // of an element that went into a 
 // Kernels that sort inside the exchange weight a token before its experts' second product (Megatron-Core 0.12,
 // DeepSeek-V3), so what comes out of it is not needed again.
 static double mlp_width_bytes(const Work *work) {
-    return (work->element_bytes * (work->model->gated_mlp ? 2 : 1) + input_bytes(work)) / work->tp;
+    return (work->element_bytes * (work->model->gated_mlp ? 2 : 1) + product_input_bytes(work)) / work->tp;
 }
 
 static double mlp_bytes(const Work *work, int block) {
@@ -52,7 +52,7 @@ static double mlp_bytes(const Work *work, int block) {
     double wide = mlp_width_bytes(work);
     if (!has_experts(model, block)) return work->tokens * wide * model->ffn;
     double after = work->training->fused_dispatch ? 0 : work->element_bytes;
-    double copies = (input_bytes(work) + after) * model->hidden;
+    double copies = (product_input_bytes(work) + after) * model->hidden;
     return routed_tokens(work) * (wide * model->experts.ffn + copies) + work->tokens * wide * model->experts.shared_ffn;
 }
 
@@ -63,7 +63,8 @@ static double mlp_kept_bytes(const Work *work, int block) {
     if (again(work, experts ? MODULE_MOE : MODULE_MLP)) return 0;
     double bytes = mlp_bytes(work, block);
     if (!experts) return bytes;
-    if (again(work, MODULE_MOE_ACT)) bytes -= routed_tokens(work) * input_bytes(work) / work->tp * model->experts.ffn;
+    if (again(work, MODULE_MOE_ACT))
+        bytes -= routed_tokens(work) * product_input_bytes(work) / work->tp * model->experts.ffn;
     if (again(work, MODULE_SHARED_EXPERTS)) bytes -= work->tokens * mlp_width_bytes(work) * model->experts.shared_ffn;
     return bytes;
 }
@@ -73,7 +74,7 @@ static double cross_kept_bytes(const Work *work) {
     if (work->source_len == 0) return 0;
     double e = work->element_bytes, sliced = work->sequence_parallel ? work->tp : 1;
     double q = query_width_per_gpu(work->model, work->tp), kv = key_width_per_gpu(work->model, work->tp);
-    double kept = e + input_bytes(work), cast = keeps_casts(work) ? input_bytes(work) : 0;
+    double kept = e + product_input_bytes(work), cast = keeps_casts(work) ? product_input_bytes(work) : 0;
     double target = work->tokens * ((kept + masks(work)) * work->model->hidden / sliced + (2 * e + cast) * q);
     double source = work->samples * work->source_len * e * 2 * kv;
     double scores = keeps_scores(work) ? attention_score_bytes(work) * work->source_len / work->training->seq_len : 0;
@@ -86,7 +87,7 @@ static double adapters_kept_bytes(const Work *work) {
     double copy = work->element_bytes + MASK_BYTES, gates = model->gated_mlp ? 2 : 1, h = model->hidden;
     double sliced = work->sequence_parallel ? work->tp : 1, ffn = model->ffn / work->tp;
     double output = value_width(model) / work->tp;
-    double freed = input_bytes(work) * (2 * h / sliced + ffn);
+    double freed = product_input_bytes(work) * (2 * h / sliced + ffn);
     bool everywhere = work->training->lora_everywhere;
     double adapted = everywhere ? (3 + gates) * h / sliced + output + ffn : h / sliced + output;
     return work->tokens * (copy * adapted - freed);
@@ -100,12 +101,12 @@ static double layer_kept_bytes(const Work *work, int block) {
     double sliced = work->sequence_parallel ? work->tp : 1;
 
     // Inputs of both norms and of both column-parallel products, two dropout masks.
-    double normed = again(work, MODULE_LAYERNORM) ? 0 : input_bytes(work);
+    double normed = again(work, MODULE_LAYERNORM) ? 0 : product_input_bytes(work);
     double hidden = 2 * (e + normed + masks(work)) * h / sliced;
     double values = model->latent.key_rank ? v : kv;
     double attention = e * (q + kv + values + v); // queries, keys, values, and their weighted sum
     if (again(work, MODULE_MLA_UP_PROJ)) attention = e * v;
-    if (keeps_casts(work)) attention += input_bytes(work) * v; // the sum, for the product after it
+    if (keeps_casts(work)) attention += product_input_bytes(work) * v; // the sum, for the product after it
     attention += e * (model->latent.query_rank + model->latent.key_rank);
     if (work->training->recompute == RECOMPUTE_OPERATIONS) { // every second product, and the attention's result
         hidden = e * h / sliced;
@@ -183,7 +184,7 @@ double block_activation_bytes(const Work *work, int block) {
 // and the gradient of what came out. For GPT 32 s b h (Qi et al. 2023, table 1).
 
 static double linear_late_bytes(const Work *work, double tokens, double in, double out) {
-    return tokens * (input_bytes(work) * in + work->element_bytes * out);
+    return tokens * (product_input_bytes(work) * in + work->element_bytes * out);
 }
 
 static double attention_late_bytes(const Work *work, double sliced) {
