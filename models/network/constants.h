@@ -37,6 +37,7 @@ typedef enum ConstantId {
     LL_SHARE_LAST = LL_SHARE + 1,
     LL128_SHARE,
     NETWORK_LL_SHARE,
+    NETWORK_LL_CHANNEL_RATE,
     NETWORK_LL128_SHARE,
     SLINGSHOT_LL,
     FILL_INSIDE, // + age
@@ -46,6 +47,7 @@ typedef enum ConstantId {
     FILL_BYTES,
     TREE_HOP,
     TREE_SHARE,
+    TREE_NETWORK_SHARE,
     TREE_FILL,
     NVLS_TIME,
     NVLS_RAMP_TIME,

@@ -171,6 +171,10 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     bool ring = plan->algorithm->pieces == ring_pieces; // whose rings send a piece each at a time
     plan->style.message_bytes =
         ring ? bytes / plan->group.rank_count / plan->style.channels : bytes / plan->style.channels;
+    plan->style.lengthening_channels =
+        ring ? nccl_lengthening_channels(&plan->group, plan->style.protocol, plan->style.channels)
+             : plan->style.channels;
+    plan->style.tree = plan->algorithm->pieces == tree_pieces;
     if (plan->style.direct) plan->style.message_bytes = plan->piece_bytes;
     plan->start_seconds = nccl_start_seconds(&plan->group, &plan->style, bytes, plan->piece_bytes);
     return plan;
@@ -195,8 +199,12 @@ Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Bac
                        int to_rank, double bytes) {
     const int ranks[] = {from_rank, to_rank};
     Group group = group_create(arena, network, ranks, 2);
-    MessageStyle style = {
-        .backend = backend, .protocol = PROTOCOL_SIMPLE, .channels = 1, .message_bytes = bytes, .direct = true};
+    MessageStyle style = {.backend = backend,
+                          .protocol = PROTOCOL_SIMPLE,
+                          .channels = 1,
+                          .lengthening_channels = 1,
+                          .message_bytes = bytes,
+                          .direct = true};
     group.nccl_version = nccl_version_of(&group, 0);
     return message_plan(arena, book, &group, &style, from_rank, to_rank, 0, bytes);
 }

@@ -13,9 +13,11 @@ typedef struct MessageStyle {
     Backend backend;
     Protocol protocol;
     int channels;
-    double message_bytes; // that a channel sends at a time; all of a direct one
-    bool direct;          // NCCL's grouped sends and receives
-    bool exchange;        // of everyone with everyone
+    int lengthening_channels; // of these, as nccl_lengthening_channels says
+    double message_bytes;     // that a channel sends at a time; all of a direct one
+    bool tree;                // between nodes
+    bool direct;              // NCCL's grouped sends and receives
+    bool exchange;            // of everyone with everyone
 } MessageStyle;
 
 // Bytes per second of one rank's sends, and of its sends and receives together, in a block and beyond it; and of all
@@ -36,6 +38,7 @@ NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool rem
 double nccl_start_seconds(const Group *group, const MessageStyle *style, double bytes, double message_bytes);
 int nccl_version_of(const Group *group, int asked); // asked, or usual with its GPUs where that is 0
 int nccl_channels(const Group *group, Protocol protocol, double bytes);
+int nccl_lengthening_channels(const Group *group, Protocol protocol, int channels); // that lengthen a ring's step
 SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style);
 
 #define SOFTWARE_LINKS 6 // of a rank

@@ -10,7 +10,8 @@
 #define CHAIN_CHUNK_BYTES 524288.0 // a step of Simple
 #define PAT_SHARE 0.75             // of the NICs (NCCL graph/tuning.cc)
 #define NVLS_HEADS_MOST 32
-#define NVLS_LEAST_RANKS 5 // NCCL prefers rings below (2.27 on H200)
+#define NVLS_FROM_BYTES 2e6 // its tuner: 25 us + bytes / 170 GB/s against LL's 15 us + bytes / 80 GB/s
+#define NVLS_LEAST_RANKS 5  // NCCL prefers rings below (2.27 on H200)
 
 static const char *const protocol_names[PROTOCOL_COUNT] = {"LL", "LL128", "Simple"};
 
@@ -74,8 +75,9 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
     RingShape shape = ring_shape(group, op);
     int inside = shape.steps - shape.network_steps;
     double message = bytes * shape.bytes / shape.steps / channels;
-    double hops = inside * nccl_hop_inside(group, protocol, channels) +
-                  shape.network_steps * nccl_hop_between(group, protocol, channels, message);
+    int lengthening = nccl_lengthening_channels(group, protocol, channels);
+    double hops = inside * nccl_hop_inside(group, protocol, lengthening) +
+                  shape.network_steps * nccl_hop_between(group, protocol, lengthening, message);
     if (rooted) // nccl-tests' broadcasts follow each other without waiting, so few of the hops show
         hops = nccl_constant(group, BROADCAST_HOP) * bytes / (bytes + nccl_constant(group, BROADCAST_BYTES)) *
                    (inside * nccl_hop_inside(group, protocol, 1) +
@@ -118,10 +120,12 @@ static Candidate tree_candidate(const Group *group, Protocol protocol, double by
                         climbs * nccl_hop_between(group, protocol, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + climbs, bytes);
     candidate.inside = 2 / (nccl_constant(group, TREE_SHARE) * nccl_inside_share(group, protocol));
-    candidate.between = tree_network_bytes(group->block_count) / nccl_between_share(group, protocol);
+    candidate.between =
+        tree_network_bytes(group->block_count) / (nccl_between_share(group, protocol) * nccl_tree_network_share(group));
     if (tree_is_underrated(group)) candidate.believed_between = 2 / nccl_between_share(group, protocol);
     count_slow_ll(group, protocol, &candidate);
     limit_ring(group, 2, &candidate);
+    candidate.between_limit /= nccl_tree_network_share(group); // what software moves it keeps busy with all the same
     return candidate;
 }
 
@@ -161,6 +165,12 @@ static bool has_nvls(const Group *group) {
     return group->in_switch_reduction && group->year >= 2022 && enough && group->nccl_version >= since;
 }
 
+// NCCL does not know of the slow approach, and in one domain takes NVLS from here on even where rings are faster.
+static bool takes_nvls(const Group *group, const CollectiveRequest *request) {
+    bool free = !request->algorithm && (!request->protocol || strcmp(request->protocol, "Simple") == 0);
+    return free && has_nvls(group) && group->block_count == 1 && request->bytes >= NVLS_FROM_BYTES;
+}
+
 // Switches that reduce (SHARP): each node sends the payload up once and gets it back once, whatever their number.
 static Candidate collnet_candidate(const Group *group, double bytes) {
     Candidate candidate = tree_candidate(group, PROTOCOL_SIMPLE, bytes);
@@ -171,6 +181,7 @@ static Candidate collnet_candidate(const Group *group, double bytes) {
                         2 * nccl_hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + 2, bytes);
     candidate.between = 1;
+    candidate.between_limit *= nccl_tree_network_share(group); // as it was: nobody has two below
     candidate.believed_between = 0;
     return candidate;
 }
@@ -229,6 +240,10 @@ static int algorithm_candidates(const Group *group, CollectiveOp op, const Colle
     double bytes = request->bytes;
     bool reduces = op == COLLECTIVE_ALL_REDUCE;
     int count = 0;
+    if (reduces && takes_nvls(group, request)) {
+        candidates[0] = nvls_candidate(group, bytes);
+        return 1;
+    }
     for (Protocol protocol = PROTOCOL_LL; protocol < PROTOCOL_COUNT; protocol++) {
         if (!nccl_protocol_allowed(group, protocol)) continue;
         candidates[count++] = ring_candidate(group, op, protocol, bytes);

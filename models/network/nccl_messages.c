@@ -84,11 +84,13 @@ NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool rem
         if (!remote && channels_are_shared(group))
             message.rate_limit = pair_channels(group, style->message_bytes) * pair_channel_rate(group);
     } else {
-        message.seconds = remote ? nccl_hop_between(group, style->protocol, style->channels, style->message_bytes)
-                                 : nccl_hop_inside(group, style->protocol, style->channels);
+        message.seconds =
+            remote ? nccl_hop_between(group, style->protocol, style->lengthening_channels, style->message_bytes)
+                   : nccl_hop_inside(group, style->protocol, style->lengthening_channels);
         message.share = remote ? nccl_between_share(group, style->protocol) : nccl_inside_share(group, style->protocol);
         if (remote && style->protocol == PROTOCOL_LL && group->network->fabric.transport == NET_SLINGSHOT)
             message.share *= nccl_constant(group, SLINGSHOT_LL);
+        if (remote && style->tree) message.share *= nccl_tree_network_share(group);
     }
     message.share *= rate;
     return message;

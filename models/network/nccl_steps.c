@@ -7,6 +7,8 @@
 #include "models/network/message.h"
 #include "models/network/transports.h"
 
+#define LL_MESSAGE_BYTES 4096.0 // with more, further channels and further chunks overlap
+
 double nccl_constant(const Group *group, int id) {
     return group->constants ? group->constants->values[id] : constant_rows[id].value * constant_rows[id].scale;
 }
@@ -47,6 +49,11 @@ double nccl_between_share(const Group *group, Protocol protocol) {
     return nccl_constant(group, protocol == PROTOCOL_LL128 ? NETWORK_LL128_SHARE : NETWORK_LL_SHARE);
 }
 
+// Where a node has two below it, its NICs take turns between them and the one above, and are not always busy.
+double nccl_tree_network_share(const Group *group) {
+    return group->block_count > 2 ? nccl_constant(group, TREE_NETWORK_SHARE) : 1;
+}
+
 int nccl_channel_limit(const Group *group) {
     if (group->block_count > 1) {
         int channels = 2 * group->nics;
@@ -63,6 +70,12 @@ int nccl_channels_used(const Group *group, Protocol protocol, bool ring, double 
     double channels = bytes / threshold;
     int limit = nccl_channel_limit(group);
     return channels < 1 ? 1 : channels > limit ? limit : (int)channels;
+}
+
+// Channels that lengthen a ring's step. Those of several nodes are all under way with Simple, and share the NICs, whose
+// time is counted by bytes.
+int nccl_lengthening_channels(const Group *group, Protocol protocol, int channels) {
+    return protocol == PROTOCOL_SIMPLE && group->block_count > 1 ? 1 : channels;
 }
 
 // ---- Latency.
@@ -88,11 +101,17 @@ static double rendezvous_seconds(const Group *group, Protocol protocol, double m
 }
 
 // `message` is what one channel sends at a time, of payload.
+// A chunk of LL is written, found by its flags and read channel by channel, at a pace of its own.
+static double ll_seconds(const Group *group, double message) {
+    return fmin(message, LL_MESSAGE_BYTES) / nccl_constant(group, NETWORK_LL_CHANNEL_RATE);
+}
+
 double nccl_hop_between(const Group *group, Protocol protocol, int channels, double message) {
     double seconds =
         nccl_constant(group, NETWORK_HOP_TIME + (int)protocol) + rendezvous_seconds(group, protocol, message);
-    return seconds * nccl_network_factor(group) + nccl_constant(group, NETWORK_RAMP_TIME + (int)protocol) *
-                                                      log2(channels) * nccl_constant(group, PLATFORM_BETWEEN_HOP);
+    double moving = nccl_constant(group, NETWORK_RAMP_TIME + (int)protocol) * log2(channels);
+    if (protocol == PROTOCOL_LL) moving += ll_seconds(group, message);
+    return seconds * nccl_network_factor(group) + moving * nccl_constant(group, PLATFORM_BETWEEN_HOP);
 }
 
 // Filling the pipeline of chunks: hidden for small messages, the same for all large ones.

@@ -14,6 +14,7 @@ bool nccl_protocol_allowed(const Group *group, Protocol protocol);
 // Share of the links' rate that is payload.
 double nccl_inside_share(const Group *group, Protocol protocol);
 double nccl_between_share(const Group *group, Protocol protocol);
+double nccl_tree_network_share(const Group *group); // and of that what a tree attains between nodes
 int nccl_channel_limit(const Group *group);
 int nccl_channels_used(const Group *group, Protocol protocol, bool ring, double bytes);
 
