@@ -1,0 +1,128 @@
+// What a step of NCCL costs, constant by constant: two sets of constants that differ in one of them give times that
+// differ by a formula.
+#include "models/network/constants.h"
+#include "tests/networks.h"
+#include "tests/test.h"
+
+#define GB 1e9
+
+typedef struct Asked {
+    CollectiveOp op;
+    const char *algorithm, *protocol;
+    int nodes, gpus_per_node;
+    double bytes;
+} Asked;
+
+static CollectivePlan plan_asked(Arena *arena, const Network *network, const Asked *asked,
+                                 const NcclConstants *constants) {
+    CollectiveRequest request = {.op = asked->op,
+                                 .backend = BACKEND_NCCL,
+                                 .ranks = first_ranks(arena, network, asked->nodes, asked->gpus_per_node),
+                                 .rank_count = asked->nodes * asked->gpus_per_node,
+                                 .bytes = asked->bytes,
+                                 .algorithm = asked->algorithm,
+                                 .protocol = asked->protocol,
+                                 .constants = constants};
+    return collective_plan(arena, network, &request);
+}
+
+// Seconds more when a constant is so many times what it is shipped as.
+static double grown(Arena *arena, const Network *network, const Asked *asked, ConstantId id, double times) {
+    NcclConstants usual = nccl_constants_shipped(), other = usual;
+    other.values[id] *= times;
+    return plan_asked(arena, network, asked, &other).alone_seconds -
+           plan_asked(arena, network, asked, &usual).alone_seconds;
+}
+
+TEST(a_message_of_ll_takes_its_channels_time_at_every_hop_between_nodes_and_no_more_than_4_kib_of_it) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_h100(), 32, infiniband(400));
+    double per_byte = 1 / nccl_constants_shipped().values[NETWORK_LL_CHANNEL_RATE];
+    for (int nodes = 2, levels = 1; nodes <= 32; nodes *= 2, levels++)
+        for (double bytes = 512; bytes <= 65536; bytes *= 8) {
+            // Two channels at most with one NIC; each has 4 KiB at least, and beyond that chunks overlap.
+            Asked asked = {COLLECTIVE_ALL_REDUCE, "tree", "LL", nodes, 1, bytes};
+            double expected = 2 * levels * fmin(bytes, 4096) * per_byte;
+            EXPECT_NEAR(grown(arena, network, &asked, NETWORK_LL_CHANNEL_RATE, 0.5), expected, 1e-6);
+            asked.protocol = "LL128";
+            EXPECT_NEAR(grown(arena, network, &asked, NETWORK_LL_CHANNEL_RATE, 0.5), 0, 0);
+        }
+    arena_close(arena);
+}
+
+TEST(channels_lengthen_the_steps_of_simples_rings_within_a_node_only) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, dgx_h100(), 4, infiniband(400));
+    double doublings =
+               log2(plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_GATHER, "ring", "Simple", 1, 8, 64e6}, NULL)
+                        .channels),
+           ramp = nccl_constants_shipped().values[RAMP_TIME + PROTOCOL_SIMPLE];
+    EXPECT(doublings > 4);
+    Asked one = {COLLECTIVE_ALL_GATHER, "ring", "Simple", 1, 8, 64e6};
+    EXPECT_NEAR(grown(arena, network, &one, RAMP_TIME + PROTOCOL_SIMPLE, 2), 7 * doublings * ramp, 1e-6);
+    Asked several = {COLLECTIVE_ALL_GATHER, "ring", "Simple", 4, 8, 64e6};
+    EXPECT_NEAR(grown(arena, network, &several, RAMP_TIME + PROTOCOL_SIMPLE, 2), 0, 0);
+    EXPECT_NEAR(grown(arena, network, &several, NETWORK_RAMP_TIME + PROTOCOL_SIMPLE, 2), 0, 0);
+    several.protocol = "LL128";
+    EXPECT(grown(arena, network, &several, NETWORK_RAMP_TIME + PROTOCOL_LL128, 2) > 0);
+    arena_close(arena);
+}
+
+TEST(trees_of_three_nodes_and_more_attain_a_share_of_the_nics_and_rings_all_of_them) {
+    Arena *arena = arena_open();
+    const double bytes = 64 * GB;
+    Network *network = network_of(arena, dgx_h100(), 16, infiniband(400));
+    double share = nccl_constants_shipped().values[TREE_NETWORK_SHARE];
+    EXPECT(share > 0.5 && share < 1);
+    for (int nodes = 2; nodes <= 16; nodes *= 2) {
+        CollectivePlan tree =
+            plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_REDUCE, "tree", "Simple", nodes, 1, bytes}, NULL);
+        CollectivePlan ring =
+            plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_REDUCE, "ring", "Simple", nodes, 1, bytes}, NULL);
+        double sent = weight_on(network, &tree, "node1.nic0.out") / weight_on(network, &ring, "node1.nic0.out");
+        double bare = (nodes == 2 ? 1 : 2) / (2.0 * (nodes - 1) / nodes);
+        EXPECT_NEAR(sent, nodes == 2 ? bare : bare / share, 1e-2);
+    }
+    arena_close(arena);
+}
+
+// Sockets move so many bytes a second, whoever sends them.
+TEST(what_sockets_move_does_not_depend_on_the_trees_share) {
+    Arena *arena = arena_open();
+    FabricShape sockets = infiniband(400);
+    sockets.transport = NET_TCP;
+    Network *network = network_of(arena, dgx_h100(), 8, sockets);
+    Asked tree = {COLLECTIVE_ALL_REDUCE, "tree", "Simple", 8, 8, 1 * GB};
+    EXPECT_NEAR(grown(arena, network, &tree, TREE_NETWORK_SHARE, 0.9), 0, 1e-9);
+    EXPECT(grown(arena, network, &tree, SOCKET_RATE, 0.9) > 0.01);
+    arena_close(arena);
+}
+
+// NCCL does not know how slowly NVLS comes up to its rate.
+TEST(from_2_mb_on_one_domain_takes_nvls_even_where_a_ring_would_be_faster) {
+    Arena *arena = arena_open();
+    NodeShape node = dgx_h100();
+    node.architecture_year = 2024;
+    node.nvlink_bytes_per_second *= 2;
+    Network *network = network_of(arena, node, 2, infiniband(400));
+    int slower = 0;
+    for (double bytes = 65536; bytes <= 8 * GB; bytes *= 2) {
+        Asked asked = {COLLECTIVE_ALL_REDUCE, NULL, NULL, 1, 8, bytes}, ring = asked, few = asked, two = asked;
+        ring.algorithm = "ring";
+        few.gpus_per_node = 4;
+        two.nodes = 2;
+        CollectivePlan taken = plan_asked(arena, network, &asked, NULL);
+        double by_ring = plan_asked(arena, network, &ring, NULL).alone_seconds;
+        if (bytes < 2e6)
+            EXPECT(taken.alone_seconds <= by_ring);
+        else
+            EXPECT_TEXT(taken.algorithm, "nvls");
+        slower += taken.alone_seconds > by_ring;
+        EXPECT(strcmp(plan_asked(arena, network, &few, NULL).algorithm, "nvls") != 0);
+        EXPECT(strcmp(plan_asked(arena, network, &two, NULL).algorithm, "nvls") != 0);
+        asked.protocol = "LL";
+        EXPECT_TEXT(plan_asked(arena, network, &asked, NULL).protocol, "LL");
+    }
+    EXPECT(slower > 2);
+    arena_close(arena);
+}
