@@ -138,8 +138,11 @@ static bool compute_seconds(Call *call, double *seconds, Cause *cause) {
     if (!find_precision(call, gpu, &precision)) return false;
     const Object *gemm = object_table(&call->object, "gemm");
     if (gemm) {
-        Gemm shape = {precision, (int64_t)object_number(gemm, "batch", 1), (int64_t)object_number(gemm, "m", 1),
-                      (int64_t)object_number(gemm, "n", 1), (int64_t)object_number(gemm, "k", 1)};
+        Gemm shape = {.precision = precision,
+                      .batch = (int64_t)object_number(gemm, "batch", 1),
+                      .m = (int64_t)object_number(gemm, "m", 1),
+                      .n = (int64_t)object_number(gemm, "n", 1),
+                      .k = (int64_t)object_number(gemm, "k", 1)};
         *seconds = gemm_seconds(gpu, &shape) + gpu->launch_seconds;
     } else {
         *seconds = roofline_seconds(gpu, precision, flops, bytes) + gpu->launch_seconds;

@@ -297,193 +297,192 @@ TEST(megatrons_scores_in_32_bits_are_not_fused) {
     double half_fused = scores_seconds(m, &half, g);
     EXPECT(eager / attention < 1.26 && eager / attention > 1); // traffic of eager software is 1.25 times as much
     EXPECT(half_eager / half_fused > 1.4);
+    arena_close(bench.arena);
+}
 
-    // What the CPU does for a layer, collectives counted in, is what a narrow shard's step waits for; before
-    // Transformer Engine there is less of it, and graphs need none.
-    TEST(narrow_shards_wait_for_the_cpu_and_graphs_do_not) {
-        Bench bench = bench_open();
-        const Gpu *g = bench_gpu(&bench, "B200"), *old = bench_gpu(&bench, "A100");
-        const Model *m = bench_model(&bench, "llama-3-8b");
+// What the CPU does for a layer, collectives counted in, is what a narrow shard's step waits for; before
+// Transformer Engine there is less of it, and graphs need none.
+TEST(narrow_shards_wait_for_the_cpu_and_graphs_do_not) {
+    Bench bench = bench_open();
+    const Gpu *g = bench_gpu(&bench, "B200"), *old = bench_gpu(&bench, "A100");
+    const Model *m = bench_model(&bench, "llama-3-8b");
+    TrainingSpec training = megatron(m);
+    training.precision = BF16;
+    training.layout.tp = 8;
+    training.layout.sequence_parallel = true;
+    BlockCost cost = block_cost(m, 1, &training, 1, g), before = block_cost(m, 1, &training, 1, old);
+    EXPECT(block_seconds(&cost) > 2e-3);
+    EXPECT(seconds_of(&cost.forward, CAUSE_LAUNCH) > 0.8e-3);
+    EXPECT(seconds_of(&before.forward, CAUSE_LAUNCH) < 0.5e-3);
+    training.fused_dispatch = true;
+    BlockCost graphs = block_cost(m, 1, &training, 1, g);
+    EXPECT(block_seconds(&graphs) < block_seconds(&cost) / 2);
+    EXPECT_NEAR(host_seconds_per_step(&training, g), 20e-3, 1e-12);
+    EXPECT_NEAR(host_seconds_per_step(&training, old), 0, 1e-12);
+    arena_close(bench.arena);
+}
+
+TEST(heads_that_are_no_multiple_of_eight_lose_the_tensor_cores) {
+    Bench bench = bench_open();
+    TransformerShape shape = {.layers = 2, .hidden = 4096, .heads = 32, .causal = true};
+    TransformerShape odd = {.layers = 2, .hidden = 4100, .heads = 41, .causal = true}; // 100 wide
+    const Model *aligned = model_transformer(bench.arena, &shape, nowhere, bench.problems);
+    const Model *misaligned = model_transformer(bench.arena, &odd, nowhere, bench.problems);
+    TrainingSpec a = megatron(aligned), b = megatron(misaligned);
+    BlockCost fast = block_cost(aligned, 1, &a, 4, bench_gpu(&bench, "A100")),
+              slow = block_cost(misaligned, 1, &b, 4, bench_gpu(&bench, "A100"));
+    EXPECT(seconds_of(&slow.forward, CAUSE_ATTENTION) > 1.8 * seconds_of(&fast.forward, CAUSE_ATTENTION));
+    arena_close(bench.arena);
+}
+
+TEST(flash_attention_neither_reads_nor_keeps_the_scores) {
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "gpt3-2.7b");
+    TrainingSpec training = megatron(m);
+    training.seq_len = 2048;
+    BlockCost plain = block_cost(m, 1, &training, 2, bench_gpu(&bench, "A100"));
+    training.attention = ATTENTION_FLASH;
+    BlockCost flash = block_cost(m, 1, &training, 2, bench_gpu(&bench, "A100"));
+    EXPECT(block_seconds(&flash) < block_seconds(&plain));
+    EXPECT_NEAR(plain.activation_bytes - flash.activation_bytes, 5.0 * 32 * 2048 * 2048 * 2, 1e-12);
+    arena_close(bench.arena);
+}
+
+TEST(a_query_pays_for_a_tile_of_keys_more_than_it_meets) {
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "llama-3-8b");
+    static const struct {
+        const char *gpu;
+        double more;
+    } cases[] = {{"H100", 128}, {"B200", 512}};
+    for (int i = 0; i < 2; i++) {
+        const Gpu *g = bench_gpu(&bench, cases[i].gpu);
         TrainingSpec training = megatron(m);
         training.precision = BF16;
-        training.layout.tp = 8;
-        training.layout.sequence_parallel = true;
-        BlockCost cost = block_cost(m, 1, &training, 1, g), before = block_cost(m, 1, &training, 1, old);
-        EXPECT(block_seconds(&cost) > 2e-3);
-        EXPECT(seconds_of(&cost.forward, CAUSE_LAUNCH) > 0.8e-3);
-        EXPECT(seconds_of(&before.forward, CAUSE_LAUNCH) < 0.5e-3);
-        training.fused_dispatch = true;
-        BlockCost graphs = block_cost(m, 1, &training, 1, g);
-        EXPECT(block_seconds(&graphs) < block_seconds(&cost) / 2);
-        EXPECT_NEAR(host_seconds_per_step(&training, g), 20e-3, 1e-12);
-        EXPECT_NEAR(host_seconds_per_step(&training, old), 0, 1e-12);
-        arena_close(bench.arena);
-    }
-
-    TEST(heads_that_are_no_multiple_of_eight_lose_the_tensor_cores) {
-        Bench bench = bench_open();
-        TransformerShape shape = {.layers = 2, .hidden = 4096, .heads = 32, .causal = true};
-        TransformerShape odd = {.layers = 2, .hidden = 4100, .heads = 41, .causal = true}; // 100 wide
-        const Model *aligned = model_transformer(bench.arena, &shape, nowhere, bench.problems);
-        const Model *misaligned = model_transformer(bench.arena, &odd, nowhere, bench.problems);
-        TrainingSpec a = megatron(aligned), b = megatron(misaligned);
-        BlockCost fast = block_cost(aligned, 1, &a, 4, bench_gpu(&bench, "A100")),
-                  slow = block_cost(misaligned, 1, &b, 4, bench_gpu(&bench, "A100"));
-        EXPECT(seconds_of(&slow.forward, CAUSE_ATTENTION) > 1.8 * seconds_of(&fast.forward, CAUSE_ATTENTION));
-        arena_close(bench.arena);
-    }
-
-    TEST(flash_attention_neither_reads_nor_keeps_the_scores) {
-        Bench bench = bench_open();
-        const Model *m = bench_model(&bench, "gpt3-2.7b");
-        TrainingSpec training = megatron(m);
-        training.seq_len = 2048;
-        BlockCost plain = block_cost(m, 1, &training, 2, bench_gpu(&bench, "A100"));
         training.attention = ATTENTION_FLASH;
-        BlockCost flash = block_cost(m, 1, &training, 2, bench_gpu(&bench, "A100"));
-        EXPECT(block_seconds(&flash) < block_seconds(&plain));
-        EXPECT_NEAR(plain.activation_bytes - flash.activation_bytes, 5.0 * 32 * 2048 * 2048 * 2, 1e-12);
-        arena_close(bench.arena);
+        training.seq_len = 4096;
+        BlockCost brief = block_cost(m, 1, &training, 16, g);
+        training.seq_len = 65536;
+        BlockCost lengthy = block_cost(m, 1, &training, 1, g); // as many tokens, sixteen times the keys
+        double expected = 16 * (1 + cases[i].more / 32768) / (1 + cases[i].more / 2048);
+        EXPECT_NEAR(seconds_of(&lengthy.forward, CAUSE_ATTENTION) / seconds_of(&brief.forward, CAUSE_ATTENTION),
+                    expected, 0.01);
     }
+    arena_close(bench.arena);
+}
 
-    TEST(a_query_pays_for_a_tile_of_keys_more_than_it_meets) {
-        Bench bench = bench_open();
-        const Model *m = bench_model(&bench, "llama-3-8b");
-        static const struct {
-            const char *gpu;
-            double more;
-        } cases[] = {{"H100", 128}, {"B200", 512}};
+TEST(products_through_plain_cublas_are_slower_on_hopper_alone) {
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "llama-3-8b");
+    static const char *const gpus[] = {"H100", "A100", "B200"};
+    for (int i = 0; i < 3; i++) {
+        TrainingSpec training = megatron(m);
+        training.precision = BF16;
+        BlockCost engine = block_cost(m, 1, &training, 4, bench_gpu(&bench, gpus[i]));
+        training.framework = FRAMEWORK_FUSED;
+        BlockCost plain = block_cost(m, 1, &training, 4, bench_gpu(&bench, gpus[i]));
+        EXPECT_NEAR(seconds_of(&plain.forward, CAUSE_GEMM) / seconds_of(&engine.forward, CAUSE_GEMM),
+                    i == 0 ? 1 / 0.88 : 1, 1e-9);
+    }
+    arena_close(bench.arena);
+}
+
+// Every model, GPU, precision, layout, recomputation: finite, positive, and within the room of a list.
+TEST(all_small_cases_cost_something_finite) {
+    Bench bench = bench_open();
+    static const char *const gpus[] = {"K80", "P100", "V100", "A100", "H100", "B200", "MI250"};
+    static const Precision precisions[] = {FP32, TF32, FP16, BF16, FP8};
+    int model_count = 0, cases = 0;
+    const char *const *names = model_names(&model_count);
+    for (int i = 0; i < model_count; i++) {
+        const Model *m = bench_model(&bench, names[i]);
+        for (int variant = 0; variant < 7 * 5 * FRAMEWORK_COUNT; variant++) {
+            const Gpu *g = bench_gpu(&bench, gpus[variant % 7]);
+            TrainingSpec training = megatron(m);
+            training.precision = precisions[variant / 7 % 5];
+            if (!g || !gpu_supports(g, training.precision)) continue;
+            training.framework = (Framework)(variant / 35);
+            for (int bits = 0; bits < 24; bits++) {
+                bool splits = m->kind == MODEL_TRANSFORMER && m->heads % 4 == 0 && bits & 1;
+                training.layout.tp = splits ? 4 : 1;
+                training.layout.sequence_parallel = bits & 2;
+                training.attention = bits & 4 ? ATTENTION_FLASH : ATTENTION_PLAIN;
+                training.recompute = (Recompute)(bits / 8);
+                for (int block = 0; block<m->block_count; block += m->block_count> 2 ? (m->block_count - 1) / 2 : 1) {
+                    BlockCost cost = block_cost(m, block, &training, 1, g);
+                    double seconds = block_seconds(&cost);
+                    cases++;
+                    if (!(seconds > 0 && seconds < 1e4 && cost.activation_bytes >= 0 && cost.working_bytes >= 0 &&
+                          cost.parameters > 0))
+                        test_fail(__FILE__, __LINE__, "%s block %d on %s: %g s", names[i], block, g->name, seconds);
+                }
+            }
+        }
+    }
+    EXPECT_INT(problem_count(bench.problems), 0);
+    EXPECT(cases > 100000);
+    arena_close(bench.arena);
+}
+
+// ---- Against measurements. Tolerances are what the model is good for, not what these rows would allow.
+
+// Compute from the cost, all-reduces at the 235 GB/s bus bandwidth that eight A100 on NVSwitch reach.
+static double step_of_one_node(const Bench *bench, const char *name, const TrainingSpec *training, double micro_batch) {
+    const Model *m = bench_model(bench, name);
+    const Gpu *g = bench_gpu(bench, "A100");
+    double seconds = 0, parameters = 0, n = training->layout.tp;
+    for (int block = 0; block < m->block_count; block++) {
+        BlockCost cost = block_cost(m, block, training, micro_batch, g);
+        const CostList *lists[] = {&cost.forward, &cost.backward};
         for (int i = 0; i < 2; i++) {
-            const Gpu *g = bench_gpu(&bench, cases[i].gpu);
-            TrainingSpec training = megatron(m);
-            training.precision = BF16;
-            training.attention = ATTENTION_FLASH;
-            training.seq_len = 4096;
-            BlockCost brief = block_cost(m, 1, &training, 16, g);
-            training.seq_len = 65536;
-            BlockCost lengthy = block_cost(m, 1, &training, 1, g); // as many tokens, sixteen times the keys
-            double expected = 16 * (1 + cases[i].more / 32768) / (1 + cases[i].more / 2048);
-            EXPECT_NEAR(seconds_of(&lengthy.forward, CAUSE_ATTENTION) / seconds_of(&brief.forward, CAUSE_ATTENTION),
-                        expected, 0.01);
-        }
-        arena_close(bench.arena);
-    }
-
-    TEST(products_through_plain_cublas_are_slower_on_hopper_alone) {
-        Bench bench = bench_open();
-        const Model *m = bench_model(&bench, "llama-3-8b");
-        static const char *const gpus[] = {"H100", "A100", "B200"};
-        for (int i = 0; i < 3; i++) {
-            TrainingSpec training = megatron(m);
-            training.precision = BF16;
-            BlockCost engine = block_cost(m, 1, &training, 4, bench_gpu(&bench, gpus[i]));
-            training.framework = FRAMEWORK_FUSED;
-            BlockCost plain = block_cost(m, 1, &training, 4, bench_gpu(&bench, gpus[i]));
-            EXPECT_NEAR(seconds_of(&plain.forward, CAUSE_GEMM) / seconds_of(&engine.forward, CAUSE_GEMM),
-                        i == 0 ? 1 / 0.88 : 1, 1e-9);
-        }
-        arena_close(bench.arena);
-    }
-
-    // Every model, GPU, precision, layout, recomputation: finite, positive, and within the room of a list.
-    TEST(all_small_cases_cost_something_finite) {
-        Bench bench = bench_open();
-        static const char *const gpus[] = {"K80", "P100", "V100", "A100", "H100", "B200", "MI250"};
-        static const Precision precisions[] = {FP32, TF32, FP16, BF16, FP8};
-        int model_count = 0, cases = 0;
-        const char *const *names = model_names(&model_count);
-        for (int i = 0; i < model_count; i++) {
-            const Model *m = bench_model(&bench, names[i]);
-            for (int variant = 0; variant < 7 * 5 * FRAMEWORK_COUNT; variant++) {
-                const Gpu *g = bench_gpu(&bench, gpus[variant % 7]);
-                TrainingSpec training = megatron(m);
-                training.precision = precisions[variant / 7 % 5];
-                if (!g || !gpu_supports(g, training.precision)) continue;
-                training.framework = (Framework)(variant / 35);
-                for (int bits = 0; bits < 24; bits++) {
-                    bool splits = m->kind == MODEL_TRANSFORMER && m->heads % 4 == 0 && bits & 1;
-                    training.layout.tp = splits ? 4 : 1;
-                    training.layout.sequence_parallel = bits & 2;
-                    training.attention = bits & 4 ? ATTENTION_FLASH : ATTENTION_PLAIN;
-                    training.recompute = (Recompute)(bits / 8);
-                    for (int block = 0;
-                         block<m->block_count; block += m->block_count> 2 ? (m->block_count - 1) / 2 : 1) {
-                        BlockCost cost = block_cost(m, block, &training, 1, g);
-                        double seconds = block_seconds(&cost);
-                        cases++;
-                        if (!(seconds > 0 && seconds < 1e4 && cost.activation_bytes >= 0 && cost.working_bytes >= 0 &&
-                              cost.parameters > 0))
-                            test_fail(__FILE__, __LINE__, "%s block %d on %s: %g s", names[i], block, g->name, seconds);
-                    }
-                }
+            for (int j = 0; j < lists[i]->count; j++) {
+                const CostItem *item = &lists[i]->items[j];
+                double passes = item->collective == COLLECTIVE_ALL_REDUCE ? 2 : 1;
+                seconds += item->seconds + (item->bytes > 0 ? passes * (n - 1) / n * item->bytes / 235e9 + 25e-6 : 0);
             }
         }
-        EXPECT_INT(problem_count(bench.problems), 0);
-        EXPECT(cases > 100000);
-        arena_close(bench.arena);
+        parameters += cost.parameters;
     }
+    return seconds + optimizer_seconds(training, parameters, g);
+}
 
-    // ---- Against measurements. Tolerances are what the model is good for, not what these rows would allow.
+TEST(gpt_22b_on_eight_a100_takes_what_korthikanti_measured) {
+    Bench bench = bench_open();
+    TrainingSpec training = megatron(bench_model(&bench, "megatron-22b"));
+    training.seq_len = 2048;
+    training.layout.tp = 8;
+    training.recompute = RECOMPUTE_FULL;
+    EXPECT_NEAR(step_of_one_node(&bench, "megatron-22b", &training, 4), 1.42, 0.12);
+    training.recompute = RECOMPUTE_SELECTIVE;
+    training.layout.sequence_parallel = true;
+    EXPECT_NEAR(step_of_one_node(&bench, "megatron-22b", &training, 4), 1.10, 0.12);
+    arena_close(bench.arena);
+}
 
-    // Compute from the cost, all-reduces at the 235 GB/s bus bandwidth that eight A100 on NVSwitch reach.
-    static double step_of_one_node(const Bench *bench, const char *name, const TrainingSpec *training,
-                                   double micro_batch) {
-        const Model *m = bench_model(bench, name);
-        const Gpu *g = bench_gpu(bench, "A100");
-        double seconds = 0, parameters = 0, n = training->layout.tp;
-        for (int block = 0; block < m->block_count; block++) {
-            BlockCost cost = block_cost(m, block, training, micro_batch, g);
-            const CostList *lists[] = {&cost.forward, &cost.backward};
-            for (int i = 0; i < 2; i++) {
-                for (int j = 0; j < lists[i]->count; j++) {
-                    const CostItem *item = &lists[i]->items[j];
-                    double passes = item->collective == COLLECTIVE_ALL_REDUCE ? 2 : 1;
-                    seconds +=
-                        item->seconds + (item->bytes > 0 ? passes * (n - 1) / n * item->bytes / 235e9 + 25e-6 : 0);
-                }
-            }
-            parameters += cost.parameters;
-        }
-        return seconds + optimizer_seconds(training, parameters, g);
+TEST(resnet_50_runs_at_published_speeds) {
+    static const struct {
+        const char *gpu;
+        Precision precision;
+        Framework framework;
+        double batch, images_per_second;
+    } measured[] = {
+        {"V100-SXM2-16GB", FP32, FRAMEWORK_TUNED, 128, 395},  {"V100-SXM2-16GB", FP16, FRAMEWORK_TUNED, 256, 1430},
+        {"V100-SXM2-16GB", FP16, FRAMEWORK_GRAPH, 224, 1199}, {"V100-SXM2-16GB", FP16, FRAMEWORK_EAGER, 256, 803},
+        {"A100-SXM4-80GB", FP16, FRAMEWORK_TUNED, 408, 3500}, {"H100-SXM5-80GB", FP16, FRAMEWORK_TUNED, 408, 7000},
+        {"A100-PCIE-40GB", FP16, FRAMEWORK_EAGER, 720, 1396},
+    };
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "resnet-50");
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        const Gpu *g = bench_gpu(&bench, measured[i].gpu);
+        TrainingSpec training = megatron(m);
+        training.precision = measured[i].precision;
+        training.mixed_precision = measured[i].precision == FP16;
+        training.framework = measured[i].framework;
+        training.optimizer = OPTIMIZER_SGD;
+        double seconds =
+            step_seconds_of(m, &training, measured[i].batch, g) + optimizer_seconds(&training, model_parameters(m), g);
+        EXPECT_NEAR(measured[i].batch / seconds, measured[i].images_per_second, 0.2);
     }
-
-    TEST(gpt_22b_on_eight_a100_takes_what_korthikanti_measured) {
-        Bench bench = bench_open();
-        TrainingSpec training = megatron(bench_model(&bench, "megatron-22b"));
-        training.seq_len = 2048;
-        training.layout.tp = 8;
-        training.recompute = RECOMPUTE_FULL;
-        EXPECT_NEAR(step_of_one_node(&bench, "megatron-22b", &training, 4), 1.42, 0.12);
-        training.recompute = RECOMPUTE_SELECTIVE;
-        training.layout.sequence_parallel = true;
-        EXPECT_NEAR(step_of_one_node(&bench, "megatron-22b", &training, 4), 1.10, 0.12);
-        arena_close(bench.arena);
-    }
-
-    TEST(resnet_50_runs_at_published_speeds) {
-        static const struct {
-            const char *gpu;
-            Precision precision;
-            Framework framework;
-            double batch, images_per_second;
-        } measured[] = {
-            {"V100-SXM2-16GB", FP32, FRAMEWORK_TUNED, 128, 395},  {"V100-SXM2-16GB", FP16, FRAMEWORK_TUNED, 256, 1430},
-            {"V100-SXM2-16GB", FP16, FRAMEWORK_GRAPH, 224, 1199}, {"V100-SXM2-16GB", FP16, FRAMEWORK_EAGER, 256, 803},
-            {"A100-SXM4-80GB", FP16, FRAMEWORK_TUNED, 408, 3500}, {"H100-SXM5-80GB", FP16, FRAMEWORK_TUNED, 408, 7000},
-            {"A100-PCIE-40GB", FP16, FRAMEWORK_EAGER, 720, 1396},
-        };
-        Bench bench = bench_open();
-        const Model *m = bench_model(&bench, "resnet-50");
-        for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
-            const Gpu *g = bench_gpu(&bench, measured[i].gpu);
-            TrainingSpec training = megatron(m);
-            training.precision = measured[i].precision;
-            training.mixed_precision = measured[i].precision == FP16;
-            training.framework = measured[i].framework;
-            training.optimizer = OPTIMIZER_SGD;
-            double seconds = step_seconds_of(m, &training, measured[i].batch, g) +
-                             optimizer_seconds(&training, model_parameters(m), g);
-            EXPECT_NEAR(measured[i].batch / seconds, measured[i].images_per_second, 0.2);
-        }
-        arena_close(bench.arena);
-    }
+    arena_close(bench.arena);
+}

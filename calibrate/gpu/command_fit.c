@@ -42,30 +42,35 @@ static const char about[] =
 
 // ---- Many GPUs, from a CSV of GEMMs.
 
-static void print_table(const GemmData *data, const GemmFit *fit) {
-    printf("%-18s %-5s %5s  %-14s %-14s %-12s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b", "wide",
-           "launch us", "median", "p90", "bias");
+static const char *or_dash(Arena *arena, Estimate estimate) {
+    return estimate.value > 0 ? arena_printf(arena, "%.2f", estimate.value) : "-";
+}
+
+static void print_table(Arena *arena, const GemmData *data, const GemmFit *fit) {
+    printf("%-18s %-5s %5s  %-14s %-14s %-5s %-5s %-5s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b",
+           "wide", "as is", "odd", "launch us", "median", "p90", "bias");
     bool harness = false;
     for (int i = 0; i < fit->group_count; i++) {
         const GroupFit *group = &fit->groups[i];
         bool is_harness = group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS;
         harness |= is_harness;
-        char wide[32] = "-"; // no vector units at work, so nothing to tell
-        if (!gemm_fit_on_tensor_cores(group->gpu, group->precision))
-            snprintf(wide, sizeof wide, "%.2f ± %.2f", group->wide_rate.value,
-                     group->wide_rate.value * group->wide_rate.sigma);
-        printf("%-18s %-5s %5d  %.3f ± %-6.3f %.3f ± %-6.3f %-12s%s %5.1f ± %-4.1f%s  %5.1f %% %5.1f %% %+5.1f %%\n",
+        printf("%-18s %-5s %5d  %.3f ± %-6.3f %.3f ± %-6.3f %-5s %-5s %-5s %5.1f ± %-4.1f%s  %5.1f %% %5.1f %% %+5.1f "
+               "%%\n",
                group->gpu->name, precision_name(group->precision), group->count, group->compute_efficiency.value,
                group->compute_efficiency.value * group->compute_efficiency.sigma, group->memory_efficiency.value,
-               group->memory_efficiency.value * group->memory_efficiency.sigma, wide, wide[0] == '-' ? "" : " ",
+               group->memory_efficiency.value * group->memory_efficiency.sigma, or_dash(arena, group->wide_rate),
+               or_dash(arena, group->untransposed_gain), or_dash(arena, group->odd_rate),
                1e6 * group->launch_seconds.value, 1e6 * group->launch_seconds.value * group->launch_seconds.sigma,
                is_harness ? " *" : "  ", 100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
     }
-    printf("wide: share of the rate left to outputs far wider than the L2 has room for, on vector units\n");
+    printf(
+        "wide: share of the rate left to outputs far wider than the L2 has room for (AMD: to operands beyond 4 GiB);\n"
+        "as is: gain where nothing is transposed; odd: share left to rows of odd length; all but AMD's on vector "
+        "units\n");
     printf("shared: K0 %.0f ± %.0f elements, wave weight %.2f ± %.2f, sharpness q %.2f ± %.2f\n", fit->ramp.value,
            fit->ramp.value * fit->ramp.sigma, fit->wave_weight.value, fit->wave_weight.value * fit->wave_weight.sigma,
            fit->sharpness.value, fit->sharpness.value * fit->sharpness.sigma);
-    printf("errors: |predicted / measured - 1| on the half of the shapes that was held out; ± is one sigma\n");
+    printf("errors: |predicted / measured - 1|, each half of the shapes predicted from the other; ± is one sigma\n");
     if (harness) printf("* a launch of the measuring program: fitted, but not the GPU's\n");
     printf("%d rows used; left out: %d best shapes of a search, %d of GPUs not in the catalogue%s%s%s, %d in groups "
            "below 8\n",
@@ -106,12 +111,13 @@ static void print_json(const GemmData *data, const GemmFit *fit) {
         json_key(&json, "precision");
         json_write_text(&json, precision_name(group->precision));
         write_number(&json, "rows", group->count);
-        write_number(&json, "rows_held_out", group->held_out);
         write_estimate(&json, "gemm_efficiency", group->compute_efficiency);
         write_estimate(&json, "memory_efficiency", group->memory_efficiency);
         write_estimate(&json, "launch_s", group->launch_seconds);
-        if (!gemm_fit_on_tensor_cores(group->gpu, group->precision))
-            write_estimate(&json, "wide_gemm_rate", group->wide_rate);
+        if (group->wide_rate.value > 0) write_estimate(&json, "wide_gemm_rate", group->wide_rate);
+        if (group->untransposed_gain.value > 0)
+            write_estimate(&json, "untransposed_gemm_gain", group->untransposed_gain);
+        if (group->odd_rate.value > 0) write_estimate(&json, "odd_gemm_rate", group->odd_rate);
         write_number(&json, "median_error_pct", 100 * group->median_error);
         write_number(&json, "p90_error_pct", 100 * group->p90_error);
         write_number(&json, "bias_pct", 100 * group->bias);
@@ -357,7 +363,7 @@ static int fit_many(Arena *arena, const Options *options, const char *path, Prob
     if (option_flag(options, "json"))
         print_json(data, &fit);
     else
-        print_table(data, &fit);
+        print_table(arena, data, &fit);
     return !output || profile_write_gemm(arena, &fit, path, output, problems) ? 0 : 1;
 }
 

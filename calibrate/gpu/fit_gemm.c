@@ -4,14 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/digest.h"
+#include "calibrate/gpu/fit_split.h"
 #include "sim/least_squares.h"
-#include "sim/random.h"
 #include "sim/statistics.h"
 
 #define HUBER 0.05          // log residuals beyond this count linearly: a library's odd choice of kernel is no physics
 #define PRIOR_RESIDUAL 0.05 // a prior one sigma off weighs as much as one point that is 5 % off
-#define BLOCKS 8            // of the jackknife
 #define MOST_ITERATIONS 60
 
 // Parameters live on the whole line; these are where they stand without data, and how far they may go.
@@ -20,7 +18,7 @@ typedef struct Prior {
 } Prior;
 
 enum { RAMP, WAVE, SHARPNESS, SHARED_COUNT };
-enum { COMPUTE, MEMORY, LAUNCH, WIDE, OWN_COUNT };
+enum { COMPUTE, MEMORY, LAUNCH, WIDE, UNTRANSPOSED, ODD, OWN_COUNT };
 
 static double logit(double share) { return log(share / (1 - share)); }
 static double share_of(double x) { return 1 / (1 + exp(-x)); }
@@ -36,30 +34,62 @@ static Prior shared_prior(int which) {
     }
 }
 
-static Prior own_prior(int which) {
+static bool is_of_amd(const GemmGroup *group) { return strcmp(group->gpu->vendor, "AMD") == 0; }
+
+static Prior own_prior(const GemmGroup *group, int which) {
     switch (which) {
     case COMPUTE:
         return (Prior){logit(0.75), 1};
     case MEMORY:
         return (Prior){logit(0.85), 1};
     case WIDE:
-        return (Prior){logit(0.9), 1};
+        return (Prior){logit(is_of_amd(group) ? 0.5 : 0.9), 1}; // AMD: tiles of half the side
+    case UNTRANSPOSED:
+        return (Prior){log(1.1), 0.1};
+    case ODD:
+        return (Prior){logit(0.93), 1};
     default:
         return (Prior){log(5e-6), 2};
     }
+}
+
+static bool has_odd_rows(const GemmGroup *group) {
+    for (int i = 0; i < group->count; i++)
+        if (group->points[i].gemm.n % 2 || group->points[i].gemm.k % 2) return true;
+    return false;
+}
+
+static bool has_untransposed(const GemmGroup *group) {
+    for (int i = 0; i < group->count; i++)
+        if (group->points[i].gemm.is_untransposed) return true;
+    return false;
+}
+
+// Matrix units pay nothing for how operands lie; those of AMD pay for far ones.
+static int own_count(const GemmGroup *group) {
+    if (!gemm_fit_on_tensor_cores(group->gpu, group->precision)) return OWN_COUNT;
+    return is_of_amd(group) ? WIDE + 1 : LAUNCH + 1;
 }
 
 // Some groups, some of their points, and what is fitted: the shared constants too, or only the groups' own.
 typedef struct Task {
     const GemmGroup *const *groups;
     int group_count;
+    Split split;
     const bool *const *taken; // [group][point]: whether the fit may see it
     bool fits_shared;
     double shared[SHARED_COUNT]; // used when they are not fitted
 } Task;
 
 static int shared_count(const Task *task) { return task->fits_shared ? SHARED_COUNT : 0; }
-static int parameter_count(const Task *task) { return shared_count(task) + OWN_COUNT * task->group_count; }
+
+static int first_own(const Task *task, int group) {
+    int first = shared_count(task);
+    for (int g = 0; g < group; g++) first += own_count(task->groups[g]);
+    return first;
+}
+
+static int parameter_count(const Task *task) { return first_own(task, task->group_count); }
 
 static double shared_value(const Task *task, const double *x, int which) {
     return task->fits_shared ? x[which] : task->shared[which];
@@ -67,7 +97,8 @@ static double shared_value(const Task *task, const double *x, int which) {
 
 // The group's GPU with the constants that a parameter vector stands for.
 static Gpu trial_gpu(const Task *task, const double *x, int group) {
-    const double *own = x + shared_count(task) + OWN_COUNT * group;
+    const double *own = x + first_own(task, group);
+    int count = own_count(task->groups[group]);
     Gpu gpu = *task->groups[group]->gpu;
     gpu.gemm_ramp = exp(shared_value(task, x, RAMP));
     gpu.wave_weight = share_of(shared_value(task, x, WAVE));
@@ -75,7 +106,9 @@ static Gpu trial_gpu(const Task *task, const double *x, int group) {
     gpu.gemm_efficiency[task->groups[group]->precision] = share_of(own[COMPUTE]);
     gpu.memory_efficiency = share_of(own[MEMORY]);
     gpu.launch_seconds = exp(own[LAUNCH]);
-    gpu.wide_gemm_rate = share_of(own[WIDE]);
+    if (count > WIDE) gpu.wide_gemm_rate = share_of(own[WIDE]);
+    if (count > UNTRANSPOSED) gpu.untransposed_gemm_gain = exp(own[UNTRANSPOSED]);
+    if (count > ODD) gpu.odd_gemm_rate = share_of(own[ODD]);
     return gpu;
 }
 
@@ -91,8 +124,10 @@ static int residual_count(const Task *task) {
 }
 
 static Prior prior_of(const Task *task, int parameter) {
-    int shared = shared_count(task);
-    return parameter < shared ? shared_prior(parameter) : own_prior((parameter - shared) % OWN_COUNT);
+    if (parameter < shared_count(task)) return shared_prior(parameter);
+    int group = 0;
+    while (parameter >= first_own(task, group + 1)) group++;
+    return own_prior(task->groups[group], parameter - first_own(task, group));
 }
 
 static void residuals(const double *x, void *data, double *out) {
@@ -122,56 +157,17 @@ static void solve(Arena *arena, Task *task, double *x, double *sigma) {
 
 // ---- Which points a fit sees.
 
-static uint64_t shape_digest(const Gemm *gemm, bool weights_only) {
-    uint64_t digest = digest_u64(DIGEST_START, (uint64_t)gemm->n);
-    digest = digest_u64(digest, (uint64_t)gemm->k);
-    if (weights_only) return digest;
-    return digest_u64(digest_u64(digest, (uint64_t)gemm->m), (uint64_t)gemm->batch);
-}
+typedef enum { SEES_ALL, SEES_HALF, SEES_ALL_BUT_BLOCK } Sees;
 
-// The same shape falls on the same side on every GPU.
-static bool is_held_out(uint64_t seed, const Gemm *gemm) {
-    RandomStream stream = random_stream(seed, "gemm shapes held out", shape_digest(gemm, false));
-    return random_uniform(&stream) < 0.5;
-}
-
-// Points of one weight matrix err together, so they leave together.
-static int block_of(uint64_t seed, const Gemm *gemm) {
-    RandomStream stream = random_stream(seed, "gemm jackknife blocks", shape_digest(gemm, true));
-    return (int)random_below(&stream, BLOCKS);
-}
-
-typedef struct Choice {
-    bool **taken;
-} Choice;
-
-static Choice choose(Arena *arena, const Task *task) {
-    Choice choice = {ARENA_ARRAY(arena, bool *, task->group_count)};
-    for (int g = 0; g < task->group_count; g++) choice.taken[g] = ARENA_ARRAY(arena, bool, task->groups[g]->count);
-    return choice;
-}
-
-static Choice choose_all(Arena *arena, const Task *task) {
-    Choice choice = choose(arena, task);
-    for (int g = 0; g < task->group_count; g++)
-        memset(choice.taken[g], true, (size_t)task->groups[g]->count * sizeof(bool));
-    return choice;
-}
-
-static Choice choose_half(Arena *arena, const Task *task, uint64_t seed) {
-    Choice choice = choose(arena, task);
-    for (int g = 0; g < task->group_count; g++)
+static const bool *const *choose(Arena *arena, const Task *task, Sees sees, int which) {
+    bool **taken = ARENA_ARRAY(arena, bool *, task->group_count);
+    for (int g = 0; g < task->group_count; g++) {
+        taken[g] = ARENA_ARRAY(arena, bool, task->groups[g]->count);
         for (int i = 0; i < task->groups[g]->count; i++)
-            choice.taken[g][i] = !is_held_out(seed, &task->groups[g]->points[i].gemm);
-    return choice;
-}
-
-static Choice choose_without_block(Arena *arena, const Task *task, uint64_t seed, int block) {
-    Choice choice = choose(arena, task);
-    for (int g = 0; g < task->group_count; g++)
-        for (int i = 0; i < task->groups[g]->count; i++)
-            choice.taken[g][i] = block_of(seed, &task->groups[g]->points[i].gemm) != block;
-    return choice;
+            taken[g][i] = sees == SEES_ALL ||
+                          (sees == SEES_HALF ? task->split.half[g][i] == which : task->split.block[g][i] != which);
+    }
+    return (const bool *const *)taken;
 }
 
 // ---- One task from start to estimates.
@@ -183,16 +179,17 @@ static void start_at_priors(const Task *task, double *x) {
 // Standard error of each parameter: the larger of the covariance's and that of leaving out blocks of weight shapes
 // (delete-a-group jackknife), since errors of neighbouring shapes are alike and the covariance takes them as
 // independent.
-static void jackknife(Arena *arena, Task *task, const double *x, double *sigma, uint64_t seed) {
+static void jackknife(Arena *arena, Task *task, const double *x, double *sigma) {
     int parameters = parameter_count(task);
     double *trial = ARENA_ARRAY(arena, double, parameters), *squares = ARENA_ARRAY(arena, double, parameters);
-    for (int block = 0; block < BLOCKS; block++) {
-        task->taken = (const bool *const *)choose_without_block(arena, task, seed, block).taken;
+    for (int block = 0; block < SPLIT_BLOCKS; block++) {
+        task->taken = choose(arena, task, SEES_ALL_BUT_BLOCK, block);
         memcpy(trial, x, (size_t)parameters * sizeof *x);
         solve(arena, task, trial, NULL);
         for (int p = 0; p < parameters; p++) squares[p] += (trial[p] - x[p]) * (trial[p] - x[p]);
     }
-    for (int p = 0; p < parameters; p++) sigma[p] = fmax(sigma[p], sqrt(squares[p] * (BLOCKS - 1) / BLOCKS));
+    for (int p = 0; p < parameters; p++)
+        sigma[p] = fmax(sigma[p], sqrt(squares[p] * (SPLIT_BLOCKS - 1) / SPLIT_BLOCKS));
 }
 
 static Estimate share_estimate(double x, double sigma) {
@@ -202,63 +199,71 @@ static Estimate share_estimate(double x, double sigma) {
 
 static Estimate log_estimate(double x, double sigma) { return (Estimate){exp(x), sigma}; }
 
-static void score(Arena *arena, const Task *task, const double *x, int group, uint64_t seed, GroupFit *fit) {
-    Gpu gpu = trial_gpu(task, x, group);
-    const GemmGroup *points = task->groups[group];
-    double *errors = ARENA_ARRAY(arena, double, points->count), *sizes = ARENA_ARRAY(arena, double, points->count);
-    int count = 0;
-    for (int i = 0; i < points->count; i++) {
-        if (!is_held_out(seed, &points->points[i].gemm)) continue;
-        errors[count] = exp(log_error(&gpu, &points->points[i])) - 1;
-        sizes[count] = fabs(errors[count]);
-        count++;
-    }
-    fit->held_out = count;
-    if (count == 0) return;
-    fit->bias = quantile(arena, errors, count, 0.5);
-    fit->median_error = quantile(arena, sizes, count, 0.5);
-    fit->p90_error = quantile(arena, sizes, count, 0.9);
-}
-
-// x takes the parameters of the fit to all points, sigma their standard errors, half those of the fit to half of them.
+// x takes the parameters of the fit to all points, sigma their standard errors, half those of the fits to each half.
 typedef struct Solution {
-    double *all, *sigma, *half;
+    double *all, *sigma, *half[2];
 } Solution;
 
-static Solution solve_task(Arena *arena, Task *task, const double *half_shared, uint64_t seed) {
+// Shared constants of each fit, where a task does not fit them itself.
+typedef struct SharedValues {
+    double all[SHARED_COUNT], half[2][SHARED_COUNT];
+} SharedValues;
+
+// Every point is predicted from the half that it is not in.
+static void score(Arena *arena, const Task *task, const Solution *solution, const SharedValues *shared, int group,
+                  GroupFit *fit) {
+    const GemmGroup *points = task->groups[group];
+    double *errors = ARENA_ARRAY(arena, double, points->count), *sizes = ARENA_ARRAY(arena, double, points->count);
+    for (int half = 0; half < 2; half++) {
+        Task seen = *task;
+        memcpy(seen.shared, shared->half[half], sizeof seen.shared);
+        Gpu gpu = trial_gpu(&seen, solution->half[half], group);
+        for (int i = 0; i < points->count; i++)
+            if (task->split.half[group][i] != half) errors[i] = exp(log_error(&gpu, &points->points[i])) - 1;
+    }
+    for (int i = 0; i < points->count; i++) sizes[i] = fabs(errors[i]);
+    fit->bias = quantile(arena, errors, points->count, 0.5);
+    fit->median_error = quantile(arena, sizes, points->count, 0.5);
+    fit->p90_error = quantile(arena, sizes, points->count, 0.9);
+}
+
+static void solve_seeing(Arena *arena, Task *task, Sees sees, int which, const double *shared, double *x,
+                         double *sigma) {
+    memcpy(task->shared, shared, sizeof task->shared);
+    task->taken = choose(arena, task, sees, which);
+    start_at_priors(task, x);
+    solve(arena, task, x, sigma);
+}
+
+static Solution solve_task(Arena *arena, Task *task, const SharedValues *shared, uint64_t seed) {
     int parameters = parameter_count(task);
-    Solution solution = {ARENA_ARRAY(arena, double, parameters), ARENA_ARRAY(arena, double, parameters),
-                         ARENA_ARRAY(arena, double, parameters)};
-    double shared[SHARED_COUNT];
-    start_at_priors(task, solution.half);
-    start_at_priors(task, solution.all);
-
-    memcpy(shared, task->shared, sizeof shared);
-    memcpy(task->shared, half_shared, sizeof shared);
-    task->taken = (const bool *const *)choose_half(arena, task, seed).taken;
-    solve(arena, task, solution.half, NULL);
-
-    memcpy(task->shared, shared, sizeof shared);
-    task->taken = (const bool *const *)choose_all(arena, task).taken;
-    solve(arena, task, solution.all, solution.sigma);
-    jackknife(arena, task, solution.all, solution.sigma, seed);
+    Solution solution = {.all = ARENA_ARRAY(arena, double, parameters),
+                         .sigma = ARENA_ARRAY(arena, double, parameters)};
+    task->split = split_points(arena, task->groups, task->group_count, seed);
+    for (int half = 0; half < 2; half++) {
+        solution.half[half] = ARENA_ARRAY(arena, double, parameters);
+        solve_seeing(arena, task, SEES_HALF, half, shared->half[half], solution.half[half], NULL);
+    }
+    solve_seeing(arena, task, SEES_ALL, 0, shared->all, solution.all, solution.sigma);
+    jackknife(arena, task, solution.all, solution.sigma);
     return solution;
 }
 
-static void report_group(Arena *arena, Task *task, const Solution *solution, const double *half_shared, int group,
-                         uint64_t seed, GroupFit *fit) {
-    int first = shared_count(task) + OWN_COUNT * group;
+static void report_group(Arena *arena, const Task *task, const Solution *solution, const SharedValues *shared,
+                         int group, GroupFit *fit) {
+    int first = first_own(task, group), count = own_count(task->groups[group]);
     const double *x = solution->all + first, *sigma = solution->sigma + first;
     *fit = (GroupFit){.gpu = task->groups[group]->gpu,
                       .precision = task->groups[group]->precision,
                       .count = task->groups[group]->count,
                       .compute_efficiency = share_estimate(x[COMPUTE], sigma[COMPUTE]),
                       .memory_efficiency = share_estimate(x[MEMORY], sigma[MEMORY]),
-                      .launch_seconds = log_estimate(x[LAUNCH], sigma[LAUNCH]),
-                      .wide_rate = share_estimate(x[WIDE], sigma[WIDE])};
-    Task half = *task;
-    memcpy(half.shared, half_shared, sizeof half.shared);
-    score(arena, &half, solution->half, group, seed, fit);
+                      .launch_seconds = log_estimate(x[LAUNCH], sigma[LAUNCH])};
+    if (count > WIDE) fit->wide_rate = share_estimate(x[WIDE], sigma[WIDE]);
+    if (count > UNTRANSPOSED && has_untransposed(task->groups[group]))
+        fit->untransposed_gain = log_estimate(x[UNTRANSPOSED], sigma[UNTRANSPOSED]);
+    if (count > ODD && has_odd_rows(task->groups[group])) fit->odd_rate = share_estimate(x[ODD], sigma[ODD]);
+    score(arena, task, solution, shared, group, fit);
 }
 
 bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision) {
@@ -281,21 +286,22 @@ GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed) {
         place[joint.group_count] = i;
         chosen[joint.group_count++] = &data->groups[i];
     }
-    Solution shared = solve_task(arena, &joint, joint.shared, seed);
+    SharedValues values = {0};
+    Solution shared = solve_task(arena, &joint, &values, seed);
+    memcpy(values.all, shared.all, sizeof values.all);
+    for (int half = 0; half < 2; half++) memcpy(values.half[half], shared.half[half], sizeof values.half[half]);
     fit.ramp = log_estimate(shared.all[RAMP], shared.sigma[RAMP]);
     fit.wave_weight = share_estimate(shared.all[WAVE], shared.sigma[WAVE]);
     fit.sharpness.value = 1 + exp(shared.all[SHARPNESS]);
     fit.sharpness.sigma = shared.sigma[SHARPNESS] * (fit.sharpness.value - 1) / fit.sharpness.value;
-    for (int g = 0; g < joint.group_count; g++)
-        report_group(arena, &joint, &shared, joint.shared, g, seed, &fit.groups[place[g]]);
+    for (int g = 0; g < joint.group_count; g++) report_group(arena, &joint, &shared, &values, g, &fit.groups[place[g]]);
 
     for (int i = 0; i < data->group_count; i++) {
         if (tensor_count == 0 || on_tensor_cores(&data->groups[i])) continue;
         const GemmGroup *alone = &data->groups[i];
         Task task = {.groups = &alone, .group_count = 1};
-        memcpy(task.shared, shared.all, sizeof task.shared);
-        Solution own = solve_task(arena, &task, shared.half, seed);
-        report_group(arena, &task, &own, shared.half, 0, seed, &fit.groups[i]);
+        Solution own = solve_task(arena, &task, &values, seed);
+        report_group(arena, &task, &own, &values, 0, &fit.groups[i]);
     }
     return fit;
 }

@@ -34,11 +34,12 @@ typedef struct Estimate {
 typedef struct GroupFit {
     const Gpu *gpu;
     Precision precision;
-    int count, held_out;
+    int count;
     Estimate compute_efficiency, memory_efficiency, launch_seconds;
-    Estimate wide_rate; // of wide outputs on vector units; the prior where there are none
-    double median_error, p90_error,
-        bias; // |predicted / measured - 1| on shapes the fit had not seen; bias: median of the signed
+    // Zero where they are no constants of these units, or no shape tells them.
+    Estimate wide_rate, untransposed_gain, odd_rate;
+    // |predicted / measured - 1|, each half of the shapes predicted from the other; bias: median of the signed
+    double median_error, p90_error, bias;
 } GroupFit;
 
 typedef struct GemmFit {
@@ -47,7 +48,7 @@ typedef struct GemmFit {
     int group_count;
 } GemmFit;
 
-// Errors come from a fit to half of the shapes, values from all; the halves are drawn from a stream named by the seed.
+// Errors come from fits to halves of the shapes, values from all; the halves are drawn from streams named by the seed.
 GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed);
 
 bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision);

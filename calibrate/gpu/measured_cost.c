@@ -46,7 +46,7 @@ static double channel_seconds(const BlockChannel *channel, const Measured *row) 
 }
 
 static double attention_seconds(const Gpu *gpu, const Gemm *shape) {
-    Gemm values = {shape->precision, shape->batch, shape->m, shape->k, shape->n};
+    Gemm values = {shape->precision, shape->batch, shape->m, shape->k, shape->n, true};
     double scores = (double)shape->batch * (double)shape->m * (double)shape->n * precision_bytes(shape->precision);
     return ATTENTION_KERNELS * gpu->launch_seconds + gemm_seconds(gpu, shape) + gemm_seconds(gpu, &values) +
            memory_seconds(gpu, 2 * scores);

@@ -75,8 +75,10 @@ static void write_gpu(Arena *arena, JsonWriter *json, const GemmFit *fit, const 
                          group->count, 100 * group->median_error);
         write_fact(json, arena_printf(arena, "gemm_efficiency_%s", precision_name(group->precision)),
                    group->compute_efficiency, NULL, "fitted", source);
-        if (!gemm_fit_on_tensor_cores(gpu, group->precision))
-            write_fact(json, "wide_gemm_rate", group->wide_rate, NULL, "fitted", source);
+        if (group->wide_rate.value > 0) write_fact(json, "wide_gemm_rate", group->wide_rate, NULL, "fitted", source);
+        if (group->untransposed_gain.value > 0)
+            write_fact(json, "untransposed_gemm_gain", group->untransposed_gain, NULL, "fitted", source);
+        if (group->odd_rate.value > 0) write_fact(json, "odd_gemm_rate", group->odd_rate, NULL, "fitted", source);
         // Memory-bound GEMMs are the short ones, so a long launch in the timing hides the memory too.
         if (!is_best_timed(fit, i) || group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS) continue;
         write_fact(json, "memory_efficiency", group->memory_efficiency, NULL, "fitted", source);

@@ -62,7 +62,7 @@ static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, i
         note_unknown(arena, data, csv_cell(csv, row, at.gpu));
         return;
     }
-    GemmPoint point;
+    GemmPoint point = {.gemm.is_untransposed = strcmp(csv_cell(csv, row, at.op), "bmm") == 0}; // torch.bmm
     if (!read_precision(csv, row, at.dtype, &point.gemm.precision, problems)) return;
     if (!gpu_supports(gpu, point.gemm.precision)) {
         problem_add(problems, csv_where(csv, row), "%s has no %s units", gpu->name,

@@ -9,14 +9,16 @@
 
 #define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
     64.0                    // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
-#define WIDE_L2_BYTES 256.0 // of L2 for each column, where half of what a wide output costs is paid: two lines
+#define WIDE_L2_BYTES 160.0 // of L2 for each column, where half of what a wide output costs is paid: its line and a bit
 #define WIDE_L2_MOST (8.0 * 1024 * 1024) // a larger L2 keeps them all, but cuBLAS takes narrower tiles then
 #define SPLIT_K_LEAST 256.0              // elements of K that a split keeps at least
 #define SPLIT_K_SECONDS 1e-6             // the second kernel, which adds the parts
+#define FAR_BYTES 4294967296.0           // what the 32-bit offsets of AMD's buffer instructions reach
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
 // 64x32 in the kernel names of NeuSight's traces). On Ampere and Ada it multiplies batches with sgemm_128x128 whatever
-// their shape: rows short of 128 are work in vain (half of the rate with 64 of them), columns short of it are not.
+// their shape: rows short of 128 are work in vain (half of the rate with 64 of them), columns short of it are not. On
+// the A100 its tiles start as late as 24 elements of K more would let them (products of 64 at 0.7 of the rate).
 typedef struct Tile {
     double m, n;
 } Tile;
@@ -24,6 +26,7 @@ typedef struct Units {
     const Tile *tiles;
     int tile_count;
     double k_step; // elements of K per step of a tile's main loop
+    double start;  // elements of K that a tile's start costs beyond the GPU's ramp
 } Units;
 
 static const Tile matrix_tiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
@@ -32,9 +35,10 @@ static const Tile vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64},
 static const Tile tall_tiles[] = {{128, 128}, {128, 64}, {128, 32}};
 static const double splits[] = {1, 2, 3, 4, 6, 8};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-static const Units matrix_units = {matrix_tiles, COUNT_OF(matrix_tiles), 32};
-static const Units vector_units = {vector_tiles, COUNT_OF(vector_tiles), 8};
-static const Units tall_vector_units = {tall_tiles, COUNT_OF(tall_tiles), 8};
+static const Units matrix_units = {matrix_tiles, COUNT_OF(matrix_tiles), 32, 0};
+static const Units vector_units = {vector_tiles, COUNT_OF(vector_tiles), 8, 0};
+static const Units ampere_batches = {tall_tiles, COUNT_OF(tall_tiles), 8, 24};
+static const Units ada_batches = {tall_tiles, COUNT_OF(tall_tiles), 8, 0};
 
 static double larger(double a, double b) { return a > b ? a : b; }
 static double smaller(double a, double b) { return a < b ? a : b; }
@@ -118,8 +122,9 @@ static bool is_called(const char *name, const char *other) { return name && strc
 
 static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
     if (!on_vector_units(gpu, gemm->precision)) return &matrix_units;
-    bool is_tall = is_called(gpu->architecture, "Ampere") || is_called(gpu->architecture, "Ada");
-    return is_tall && gemm->batch > 1 ? &tall_vector_units : &vector_units;
+    if (gemm->batch > 1 && is_called(gpu->architecture, "Ampere")) return &ampere_batches;
+    if (gemm->batch > 1 && is_called(gpu->architecture, "Ada")) return &ada_batches;
+    return &vector_units;
 }
 
 // Blocks of a wave lie along the contiguous side of the output, and each step of K touches an L2 line (128 bytes) of
@@ -130,6 +135,22 @@ static double width_cost(const Gpu *gpu, const Gemm *gemm) {
     double kept = smaller(gpu->l2_bytes, WIDE_L2_MOST) / WIDE_L2_BYTES;
     double width = (double)gemm->n / kept, square = width * width;
     return 1 + (1 / gpu->wide_gemm_rate - 1) * square / (1 + square);
+}
+
+// What vector units pay for how the operands lie: those of a linear layer both lie along K and are transposed on their
+// way to the registers, which one that is not transposed saves, up to the peak; rows of odd length are loaded element by
+// element.
+static double lie_cost(const Gpu *gpu, const Gemm *gemm) {
+    double most = larger(1, 1 / gpu->gemm_efficiency[gemm->precision]);
+    double cost = gemm->is_untransposed ? 1 / smaller(most, gpu->untransposed_gemm_gain) : 1;
+    return gemm->n % 2 || gemm->k % 2 ? cost / gpu->odd_gemm_rate : cost;
+}
+
+// rocBLAS falls back to kernels of small tiles for operands beyond the reach of its offsets (MI100 and MI210: 0.4).
+static double far_cost(const Gpu *gpu, const Gemm *gemm) {
+    double larger_operand = (double)(gemm->m > gemm->n ? gemm->m : gemm->n) * (double)gemm->k;
+    bool is_far = precision_bytes(gemm->precision) * larger_operand > FAR_BYTES;
+    return is_far && is_called(gpu->vendor, "AMD") ? 1 / gpu->wide_gemm_rate : 1;
 }
 
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
@@ -143,11 +164,12 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .sms = gpu->sm_count,
         .seconds_per_product = 2 * gpu->sm_count / flops_attained(gpu, gemm->precision),
         .seconds_per_operand = precision_bytes(gemm->precision) / (L2_BYTES_PER_CLOCK_AND_SM * gpu->tensor_hz),
-        .ramp = gpu->gemm_ramp * 2 / precision_bytes(gemm->precision),
         .wave_weight = gpu->wave_weight,
         .units = units_of(gpu, gemm),
     };
-    if (costs.units != &matrix_units) costs.seconds_per_product *= width_cost(gpu, gemm);
+    costs.ramp = gpu->gemm_ramp * 2 / precision_bytes(gemm->precision) + costs.units->start;
+    bool on_matrix_units = costs.units == &matrix_units;
+    costs.seconds_per_product *= on_matrix_units ? far_cost(gpu, gemm) : width_cost(gpu, gemm) * lie_cost(gpu, gemm);
     double reading = operand_bytes(gemm) / bytes_attained(gpu), writing = output_bytes(gemm) / bytes_attained(gpu);
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {

@@ -73,6 +73,8 @@ static const Field gpu_fields[] = {
     NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),
     NUMBER("wave_weight", wave_weight, true, QUANTITY_NUMBER, "", 0, 1),
     SHARE("wide_gemm_rate", wide_gemm_rate, false),
+    NUMBER("untransposed_gemm_gain", untransposed_gemm_gain, false, QUANTITY_NUMBER, "of the rate", 0.5, 2),
+    SHARE("odd_gemm_rate", odd_gemm_rate, false),
     NUMBER("l2_speed_up", l2_speed_up, false, QUANTITY_NUMBER, "of memory", 1, 20),
     SHARE("l2_share", l2_share, false),
     TIME("issue_time", issue_seconds, false),
@@ -320,11 +322,22 @@ static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
 static void fill_usual(Gpu *gpu) {
     const struct {
         double *place, usual;
-    } values[] = {{&gpu->wide_gemm_rate, 0.9},       {&gpu->l2_speed_up, 2},        {&gpu->l2_share, 0.5},
-                  {&gpu->graph_launch_share, 0.53},  {&gpu->issue_seconds, 2.2e-6}, {&gpu->copy_seconds, 6e-6},
-                  {&gpu->host_link_efficiency, 0.8}, {&gpu->interference, 0.3},     {&gpu->matrix_power, 0.9},
-                  {&gpu->memory_power, 0.85},        {&gpu->collectives.floor, 1},  {&gpu->collectives.hop, 1},
-                  {&gpu->collectives.fill, 1},       {&gpu->collectives.rate, 1}};
+    } values[] = {{&gpu->wide_gemm_rate, 0.9},
+                  {&gpu->l2_speed_up, 2},
+                  {&gpu->l2_share, 0.5},
+                  {&gpu->graph_launch_share, 0.53},
+                  {&gpu->issue_seconds, 2.2e-6},
+                  {&gpu->copy_seconds, 6e-6},
+                  {&gpu->host_link_efficiency, 0.8},
+                  {&gpu->interference, 0.3},
+                  {&gpu->matrix_power, 0.9},
+                  {&gpu->memory_power, 0.85},
+                  {&gpu->untransposed_gemm_gain, 1.1},
+                  {&gpu->odd_gemm_rate, 0.93},
+                  {&gpu->collectives.floor, 1},
+                  {&gpu->collectives.hop, 1},
+                  {&gpu->collectives.fill, 1},
+                  {&gpu->collectives.rate, 1}};
     for (int i = 0; i < COUNT_OF(values); i++)
         if (*values[i].place == 0) *values[i].place = values[i].usual;
 }

@@ -264,10 +264,20 @@ static double product_rate(const Work *work, Precision precision) {
     return slowed && precision != FP32 && precision != FP64 ? PLAIN_CUBLAS_ON_HOPPER : 1;
 }
 
+static void add_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {
+    pass_now(pass)->seconds[cause] += gemm_seconds(work->gpu, &gemm) / product_rate(work, gemm.precision);
+}
+
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k) {
-    Gemm gemm = {precision, at_least_one(batch), at_least_one(m), at_least_one(n), at_least_one(k)};
-    pass_now(pass)->seconds[cause] += gemm_seconds(work->gpu, &gemm) / product_rate(work, precision);
+    add_gemm(work, pass, cause,
+             (Gemm){precision, at_least_one(batch), at_least_one(m), at_least_one(n), at_least_one(k), false});
+}
+
+void pass_gemm_as_stored(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m,
+                         double n, double k) {
+    add_gemm(work, pass, cause,
+             (Gemm){precision, at_least_one(batch), at_least_one(m), at_least_one(n), at_least_one(k), true});
 }
 
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {

@@ -72,7 +72,7 @@ static void score_products(const Work *work, Pass *pass, double batch, double qu
     Pass alone = {.count = 0};
     Precision precision = on_vector_units(work) ? FP32 : work->safe_precision;
     pass_gemm(work, &alone, CAUSE_ATTENTION, precision, batch, queries, keys, work->model->head_dim);
-    pass_gemm(work, &alone, CAUSE_ATTENTION, precision, batch, queries, value_dim, keys);
+    pass_gemm_as_stored(work, &alone, CAUSE_ATTENTION, precision, batch, queries, value_dim, keys);
     double share = precision_bytes(precision) > precision_bytes(work->safe_precision) ? MIXED_VECTOR_SHARE : 1;
     pass_now(pass)->seconds[CAUSE_ATTENTION] += pass_now(&alone)->seconds[CAUSE_ATTENTION] / share;
 }

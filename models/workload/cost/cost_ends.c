@@ -40,7 +40,7 @@ void logits_cost(const Work *work, Pass *forward, Pass *backward) {
     pass_collective(work, forward, COLLECTIVE_ALL_REDUCE, 12 * tokens);
 
     pass_bytes(work, backward, CAUSE_MEMORY, logit_bytes[BACKWARD] * tokens * vocab);
-    pass_gemm(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
+    pass_gemm_as_stored(work, backward, CAUSE_GEMM, work->safe_precision, 1, tokens, h, vocab);
     if (work->training->lora_rank == 0)
         pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->safe_precision, 1, vocab, h, tokens);
     if (has_dense_head(model)) linear_backward(work, backward, 1, tokens, h, h);

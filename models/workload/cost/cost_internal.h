@@ -105,6 +105,9 @@ void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes);
 void pass_beside_end(Pass *pass);
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k);
+// The same, of a second operand that is stored k x n.
+void pass_gemm_as_stored(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m,
+                         double n, double k);
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels
 void pass_kernels(Pass *pass, double kernels);
 void pass_layer_issued(const Work *work, Pass *pass, int direction); // the CPU has gone through a layer's modules

@@ -50,7 +50,7 @@ void linear_forward(const Work *work, Pass *pass, double batch, double tokens, d
 
 void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
     spread_weights(work, pass, batch * in * out);
-    pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
+    pass_gemm_as_stored(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
     add_casts(work, pass, batch * tokens * out);
 }
 
