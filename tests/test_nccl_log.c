@@ -102,6 +102,81 @@ TEST(a_log_tells_the_version_of_nccl) {
     arena_close(arena);
 }
 
+// ---- What a log says of its machine.
+static const char *fact(const NcclLog *log, const char *column) {
+    for (int i = 0; log && i < log->fact_count; i++)
+        if (strcmp(log->facts[i].column, column) == 0) return log->facts[i].value;
+    return "";
+}
+
+// A list of ranks on so many hosts, by as many processes on each, and further lines.
+static const char *log_of(Arena *arena, int hosts, int processes, int gpus, const char *lines) {
+    const char *text = "# Collective test starting: all_reduce_perf\n";
+    for (int rank = 0; rank < hosts * processes * gpus; rank++)
+        text =
+            arena_printf(arena, "%s#  Rank %2d Group  0 Pid %d on  node-%d device  %d [0x1b] NVIDIA H100 80GB HBM3\n",
+                         text, rank, 100 + rank / gpus, rank / (processes * gpus), rank % (processes * gpus));
+    return arena_printf(arena, "%s%s" HEADER "8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n", text, lines);
+}
+
+TEST(a_logs_list_of_ranks_tells_gpus_hosts_and_processes) {
+    for (int hosts = 1; hosts <= 4; hosts *= 2)
+        for (int processes = 1; processes <= 8; processes *= 2) {
+            Arena *arena = arena_open();
+            int gpus = 8 / processes;
+            const NcclLog *log = read_text(arena, log_of(arena, hosts, processes, gpus, ""), problems_create(arena));
+            EXPECT_INT(atoi(fact(log, "ranks")), 8 * hosts);
+            EXPECT_INT(atoi(fact(log, "nodes")), hosts);
+            EXPECT_INT(atoi(fact(log, "gpus_per_node")), 8);
+            EXPECT_TEXT(fact(log, "gpu"), "NVIDIA H100 80GB HBM3");
+            EXPECT_TEXT(fact(log, "transport"), hosts == 1 ? "none" : "");
+            EXPECT_INT(log->gpus_per_process, gpus);
+            arena_close(arena);
+        }
+}
+
+TEST(nccls_own_lines_tell_nics_way_and_environment) {
+#define INFO "node-0:77:78 [0] NCCL INFO "
+    static const struct {
+        const char *lines, *transport, *nics, *gigabits, *gdr, *intra_link, *environment;
+    } cases[] = {
+        {INFO "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>\n" INFO
+              "NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=400000 context=0x5\n" INFO "Using network IB\n" INFO
+              "Channel 00/0 : 7[7] -> 8[0] [receive] via NET/IB/0/GDRDMA\n",
+         "infiniband", "2", "400", "yes", "", ""},
+        {INFO "NET/IB : Using [0]mlx5_bond_0:1/RoCE [RO]; OOB bond0:10.0.0.1<0>\n" INFO
+              "GPU Direct RDMA Disabled for HCA 0 'mlx5_bond_0'\n",
+         "roce", "1", "", "no", "", ""},
+        {INFO "NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:10.0.0.1<0>\n" INFO "Using network Socket\n", "tcp", "", "", "",
+         "", ""},
+        {INFO "NET/OFI Selected Provider is efa (found 4 nics)\n" INFO "Using network AWS Libfabric\n", "efa", "4", "",
+         "", "", ""},
+        {INFO "NET/OFI Selected provider is cxi, fabric is cxi (found 1 nics)\n", "slingshot", "1", "", "", "", ""},
+        {INFO "NVLS multicast support is available on dev 0\n" INFO
+              "NVLS multicast support is not available on dev 1\n",
+         "", "", "", "", "nvswitch", ""},
+        {INFO "NVLS multicast support is not available on dev 0\n", "", "", "", "", "", ""},
+        {INFO "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n", "", "", "", "", "pcie-host", ""},
+        {INFO "Channel 00 : 0[0] -> 1[1] via P2P/CUMEM\n" INFO "Channel 00 : 1[1] -> 2[2] via SHM/direct/direct\n", "",
+         "", "", "", "", ""},
+        {INFO "NCCL_ALGO set by environment to Ring.\n" INFO "NCCL_ALGO set by environment to Tree\n" INFO
+              "NCCL_PROTO set by environment to Simple\n" INFO "NCCL_IB_HCA set by environment to mlx5\n",
+         "", "", "", "", "", "NCCL_ALGO=Ring NCCL_PROTO=Simple"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_open();
+        const NcclLog *log = read_text(arena, log_of(arena, 2, 8, 1, cases[i].lines), problems_create(arena));
+        EXPECT(log && log->row_count == 1);
+        EXPECT_TEXT(fact(log, "transport"), cases[i].transport);
+        EXPECT_TEXT(fact(log, "nics_per_node"), cases[i].nics);
+        EXPECT_TEXT(fact(log, "nic_gbps"), cases[i].gigabits);
+        EXPECT_TEXT(fact(log, "gdr"), cases[i].gdr);
+        EXPECT_TEXT(fact(log, "intra_link"), cases[i].intra_link);
+        EXPECT_TEXT(fact(log, "algo_env"), cases[i].environment);
+        arena_close(arena);
+    }
+}
+
 TEST(a_repeated_table_of_one_operation_is_read_and_a_second_operation_is_refused_at_its_line) {
     static const char row[] = "8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n";
     Arena *arena = arena_open();

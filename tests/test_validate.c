@@ -1,4 +1,6 @@
 // The scoreboard over the shipped logs: golden limits, fits, and how the command ends.
+#include <unistd.h>
+
 #include "calibrate/command_validate.h"
 #include "models/network/constants.h"
 #include "sim/json.h"
@@ -66,6 +68,32 @@ TEST(a_machine_measured_on_several_nodes_had_a_process_per_gpu_on_one_of_them_to
     EXPECT_CONTAINS(ended->out, "launch not stated: one process for all GPUs of the node (1 log)");
 }
 
+// What a log says itself needs no row, and a row's cells go before it.
+TEST(a_log_with_its_list_of_ranks_needs_no_description) {
+    char path[] = "/tmp/lockstep-log-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    fprintf(file,
+            "# Collective test starting: all_gather_perf\n# size count type redop root time algbw busbw #wrong\n");
+    for (int rank = 0; rank < 16; rank++)
+        fprintf(file, "#  Rank %d Group 0 Pid %d on n%d device %d [0x1b] NVIDIA A100-SXM4-80GB\n", rank, 100 + rank,
+                rank / 8, rank % 8);
+    fprintf(file, "n0:7:8 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB e:1<0>\n"
+                  "n0:7:8 [0] NCCL INFO NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=200000 context=0x5\n"
+                  "1073741824 1 float none -1 21000 0 0 0\n");
+    fclose(file);
+    char line[128];
+    snprintf(line, sizeof line, "validate collectives %s -v", path);
+    const Ended *ended = validate(line);
+    double large = INFINITY, p90, unused;
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "Ampere nvswitch, infiniband");
+    EXPECT_CONTAINS(ended->out, "intra_link not stated: nvswitch (1 log)");
+    EXPECT(!strstr(ended->out, "nics_per_node not stated") && !strstr(ended->out, "launch not stated"));
+    const char *board = strstr(ended->out, "\nall logs"); // 15/16 of a gibibyte over two NICs of 25 GB/s
+    EXPECT(board && sscanf(board, " all logs %*d %lf %lf %lf", &large, &p90, &unused) == 3 && large < 10);
+    unlink(path);
+}
+
 TEST(leaving_a_family_out_gives_it_constants_from_the_others) {
     const Ended *ended = validate("validate collectives --family nvlink-bridge --family cube-mesh --cross family");
     EXPECT_INT(ended->code, 0);
@@ -75,7 +103,10 @@ TEST(leaving_a_family_out_gives_it_constants_from_the_others) {
 TEST(validate_ends_with_a_sentence_when_it_cannot) {
     EXPECT_INT(validate("validate")->code, 2);
     EXPECT_CONTAINS(validate("validate collectivs")->err, "did you mean \"collectives\"?");
-    EXPECT_CONTAINS(validate("validate collectives a.txt")->err, "logs alone do not say");
+    const Ended *bare = validate("validate collectives " LOGS "h100_1x8_all_reduce.txt");
+    EXPECT_INT(bare->code, 4);
+    EXPECT_CONTAINS(bare->err, "the log does not say what it was measured on");
+    EXPECT_CONTAINS(bare->err, "keep nccl-tests' list of ranks");
     const Ended *ended =
         validate("validate collectives nothing_there.txt --clusters calibrate/measurements/nccl/clusters.csv");
     EXPECT_INT(ended->code, 4);

@@ -25,6 +25,7 @@ typedef struct Description {
     const Gpu *gpu;
     NodeType *node;
     FabricLink *link;
+    const char *intra_link;
 } Description;
 
 static void assume(Description *description, const char *text) {
@@ -109,9 +110,24 @@ static const struct {
                    {"nvlink-bridge", GPU_LINK_BRIDGE, true},
                    {"nic-loopback", GPU_LINK_NONE, false}};
 
+// Boards of four have their NVLinks in pairs, larger ones a switch; before Ampere eight were a cube.
+static const char *usual_link(const Description *description) {
+    const Gpu *gpu = description->gpu;
+    int slots = description->node->gpu_count;
+    if (slots < 2) return "none";
+    if (gpu->nvlink_bytes_per_second <= 0) return gpu->year >= 2022 ? "pcie-host" : "pcie-p2p";
+    return slots <= 4 ? "nvlink-mesh" : gpu->year < 2020 ? "nvlink-cube-mesh" : "nvswitch";
+}
+
 static void describe_links(Description *description) {
     const char *word = text_of(description, "intra_link");
     NodeType *node = description->node;
+    description->intra_link = word;
+    if (unknown(word)) {
+        word = usual_link(description);
+        description->intra_link = word;
+        assume(description, arena_printf(description->arena, "intra_link not stated: %s", word));
+    }
     for (size_t i = 0; i < sizeof intra_links / sizeof *intra_links; i++) {
         if (!is(word, intra_links[i].word)) continue;
         node->gpu_links = intra_links[i].kind;
@@ -248,7 +264,7 @@ static void describe_environment(Description *description, DescribedCluster *res
 
 // ---- All of it.
 static const char *family_of(const Description *description, int nodes) {
-    const char *inside = text_of(description, "intra_link"), *between = text_of(description, "transport");
+    const char *inside = description->intra_link, *between = text_of(description, "transport");
     bool rack = nodes > 1 && is(between, "none");
     return arena_printf(description->arena, "%s %s%s%s", description->gpu->architecture,
                         is(inside, "none") ? "single" : inside, nodes > 1 ? ", " : "",
@@ -277,6 +293,36 @@ int clusters_row(const Csv *clusters, const char *log) {
     return -1;
 }
 
+static const char *stated(const NcclLog *log, const char *column) {
+    for (int i = 0; i < log->fact_count; i++)
+        if (is(log->facts[i].column, column)) return log->facts[i].value;
+    return "";
+}
+
+const Csv *clusters_row_with(Arena *arena, const Csv *clusters, int row, const NcclLog *log) {
+    Csv *one = ARENA_NEW(arena, Csv);
+    int known = clusters && row >= 0 ? clusters->column_count : 0, most = known + log->fact_count;
+    const char **columns = ARENA_ARRAY(arena, const char *, most), **cells = ARENA_ARRAY(arena, const char *, most);
+    int *line = ARENA_ARRAY(arena, int, 1);
+    int count = 0;
+    for (int c = 0; c < known; c++, count++) {
+        columns[count] = clusters->columns[c];
+        cells[count] = csv_cell(clusters, row, c);
+        const char *said = stated(log, columns[count]);
+        if (unknown(cells[count]) && *said) cells[count] = said;
+    }
+    for (int i = 0; i < log->fact_count; i++) {
+        bool there = false;
+        for (int c = 0; c < known && !there; c++) there = is(clusters->columns[c], log->facts[i].column);
+        if (there) continue;
+        columns[count] = log->facts[i].column;
+        cells[count++] = log->facts[i].value;
+    }
+    *line = known ? clusters->lines[row] : 0;
+    *one = (Csv){known ? clusters->file : log->path, count, 1, columns, cells, line};
+    return one;
+}
+
 const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogue, const Csv *clusters, int row,
                                          Problems *problems) {
     int before = problem_count(problems);
@@ -301,7 +347,7 @@ const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogu
     bool rack = is(text_of(&description, "fabric"), "nvl72") && node->gpu_links == GPU_LINK_SWITCH;
     node->nvlink_domain_nodes = rack ? 18 : 1;
     // With peer access and shared memory switched off every hop goes through a NIC, as if each GPU were a node.
-    if (is(text_of(&description, "intra_link"), "nic-loopback")) nodes = ranks, slots = 1;
+    if (is(description.intra_link, "nic-loopback")) nodes = ranks, slots = 1;
     node->gpu_count = slots;
     node->mesh_links_per_pair = node->gpu_links == GPU_LINK_MESH && slots > 1
                                     ? (int)number_of(&description, "nvlink_links_per_gpu", 0) / (slots - 1)

@@ -165,6 +165,7 @@ typedef struct Reader {
     } rows;
     double begun_bytes; // of a row whose times are still to come; 0: none
     int begun_line;
+    NcclFacts facts;
 } Reader;
 
 static void add_row(Reader *reader, Where where, double bytes, double microseconds) {
@@ -347,6 +348,7 @@ static void read_text(Reader *reader, const char *text) {
         memcpy(copy, line, bytes);
         const char *start = after_launcher(copy);
         read_version(reader->log, copy);
+        nccl_facts_read(&reader->facts, copy);
         Words words = split(reader->arena, start, strlen(start));
         if (words.count > 0 && words.items[0][0] == '#')
             read_remark(reader, where, start, &words);
@@ -387,6 +389,13 @@ static void read_json(Reader *reader, const char *text, size_t bytes) {
     }
 }
 
+static void take_facts(NcclLog *log, const NcclFacts *facts) {
+    int processes = facts->processes.count;
+    log->fact_count = nccl_facts_list(facts, &log->facts);
+    if (!log->gpus_per_process && log->threads_per_process < 2 && processes > 0 && facts->ranks % processes == 0)
+        log->gpus_per_process = facts->ranks / processes;
+}
+
 static const char *name_of(Arena *arena, const char *path) {
     const char *slash = strrchr(path, '/');
     char *name = arena_copy_text(arena, slash ? slash + 1 : path), *dot = strrchr(name, '.');
@@ -415,7 +424,7 @@ const NcclLog *nccl_log_read_text(Arena *arena, const char *path, const char *te
     int before = problem_count(problems);
     NcclLog *log = ARENA_NEW(arena, NcclLog);
     *log = (NcclLog){.path = path, .name = name_of(arena, path), .op = ""};
-    Reader reader = {.arena = arena, .problems = problems, .log = log};
+    Reader reader = {.arena = arena, .problems = problems, .log = log, .facts = {.arena = arena}};
     if (!is_plain(path, text, bytes, problems)) return NULL;
     size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // of UTF-8
     text += mark;
@@ -427,6 +436,7 @@ const NcclLog *nccl_log_read_text(Arena *arena, const char *path, const char *te
     if (problem_count(problems) > before) return NULL;
     log->rows = reader.rows.items;
     log->row_count = reader.rows.count;
+    take_facts(log, &reader.facts);
     if (log->row_count > 0) return log;
     problem_add(problems, (Where){path, 0}, "no row with a size and a time, so this is no log of nccl-tests");
     return NULL;

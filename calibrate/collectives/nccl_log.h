@@ -1,10 +1,11 @@
 // Measured collectives as nccl-tests prints them: its text, in which header words say which column is which, and its
-// JSON. Knows nothing of clusters.
+// JSON, and beside its rows what is said of the machine (nccl_facts.h).
 #ifndef LOCKSTEP_CALIBRATE_NCCL_LOG_H
 #define LOCKSTEP_CALIBRATE_NCCL_LOG_H
 
 #include <stdbool.h>
 
+#include "calibrate/collectives/nccl_facts.h"
 #include "models/network/network.h"
 #include "sim/arena.h"
 #include "sim/problem.h"
@@ -23,6 +24,8 @@ typedef struct NcclLog {
     int gpus_per_process;     // nccl-tests' -g when the log tells; 0 unknown
     int threads_per_process;  // nccl-tests' -t; 0 unknown
     int nccl_version;         // as 22005; 0 unknown
+    const NcclFact *facts;    // that stand in for cells of clusters.csv
+    int fact_count;
 } NcclLog;
 
 // NULL after adding problems, each with file and line.

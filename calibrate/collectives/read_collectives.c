@@ -26,11 +26,11 @@ static const char *key_of(Arena *arena, const Csv *clusters, int row, const char
     return key;
 }
 
-static bool machine_spans_nodes(const Csv *clusters, int row) {
-    for (int other = 0; other < clusters->row_count; other++) {
+static bool machine_spans_nodes(const Csv *clusters, const Csv *described) {
+    for (int other = 0; clusters && other < clusters->row_count; other++) {
         bool same = atoi(cell_of(clusters, other, "nodes")) > 1;
         for (int c = 0; c < MACHINE_COLUMNS && same; c++)
-            same = strcmp(cell_of(clusters, row, machine_columns[c]), cell_of(clusters, other, machine_columns[c])) == 0;
+            same = strcmp(cell_of(described, 0, machine_columns[c]), cell_of(clusters, other, machine_columns[c])) == 0;
         if (same) return true;
     }
     return false;
@@ -97,30 +97,49 @@ static double spread_at(const CollectiveRequest *request, const DescribedCluster
     return collective_spread(cluster->cluster->network, &asked, cluster->assumptions, cluster->assumption_count);
 }
 
+// nccl-tests' list of ranks is enough: GPUs, and how many on how many hosts.
+static bool states_machine(const NcclLog *log) {
+    int found = 0;
+    for (int i = 0; i < log->fact_count; i++)
+        found += strcmp(log->facts[i].column, "ranks") == 0 || strcmp(log->facts[i].column, "gpu") == 0;
+    return found == 2;
+}
+
+static void say_what_is_missing(Problems *problems, const Csv *clusters, const NcclLog *log) {
+    if (clusters)
+        problem_add(problems, (Where){log->path, 0}, "%s has no row for the log \"%s\"", clusters->file, log->name);
+    else
+        problem_add(problems, (Where){log->path, 0}, "the log does not say what it was measured on");
+    problem_hint(problems, clusters ? "add one: the log has no list of ranks (\"#  Rank  0 … Pid … on … device …\")"
+                                    : "keep nccl-tests' list of ranks (\"#  Rank  0 … Pid … on … device …\"), or add "
+                                      "--clusters clusters.csv with a row for each log");
+}
+
 static void add_log(Validation *validation, const Options *options, const Csv *clusters, const char *path) {
     Arena *arena = validation->arena;
     const NcclLog *log = nccl_log_read(arena, path, validation->problems);
     if (!log) return;
-    int row = clusters_row(clusters, log->name);
-    if (row < 0) {
-        problem_add(validation->problems, (Where){path, 0}, "%s has no row for the log \"%s\"", clusters->file,
-                    log->name);
-        problem_hint(validation->problems, "add one: its cluster cannot be read from the log");
+    int row = clusters ? clusters_row(clusters, log->name) : -1;
+    if (row < 0 && !states_machine(log)) {
+        say_what_is_missing(validation->problems, clusters, log);
         return;
     }
+    const Csv *described = clusters_row_with(arena, clusters, row, log);
     CollectiveOp op;
     const DescribedCluster *cluster =
-        describe_cluster(arena, catalogue_builtin(arena), clusters, row, validation->problems);
+        describe_cluster(arena, catalogue_builtin(arena), described, 0, validation->problems);
     if (!cluster) return;
     const char *name = *log->op ? log->op : cluster->op;
     if (!nccl_op_from_name(name, &op)) {
-        Skipped skipped = {log->name, arena_printf(arena, "\"%s\" is no operation of NCCL or nccl-tests", name)};
+        const char *why = *name ? arena_printf(arena, "\"%s\" is no operation of NCCL or nccl-tests", name)
+                                : "the log does not say its operation: add a line \"# op: all_reduce\"";
+        Skipped skipped = {log->name, why};
         LIST_PUSH(arena, &validation->skipped, skipped);
         return;
     }
     if (!is_chosen(options, op, cluster->family)) return;
     int version = version_of(arena, log, &cluster);
-    int together = launched_together(arena, log, machine_spans_nodes(clusters, row), &cluster);
+    int together = launched_together(arena, log, machine_spans_nodes(clusters, described), &cluster);
     CollectiveRequest request = {.op = op,
                                  .backend = BACKEND_NCCL,
                                  .ranks = cluster->ranks,
@@ -140,8 +159,8 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         .op = op,
         .price = collective_price_create(arena, cluster->cluster->network, &request),
         .predicted = ARENA_ARRAY(arena, double, log->row_count),
-        .machine = key_of(arena, clusters, row, machine_columns, MACHINE_COLUMNS),
-        .network_kind = spans_nodes(cluster) ? key_of(arena, clusters, row, network_columns, NETWORK_COLUMNS) : ""};
+        .machine = key_of(arena, described, 0, machine_columns, MACHINE_COLUMNS),
+        .network_kind = spans_nodes(cluster) ? key_of(arena, described, 0, network_columns, NETWORK_COLUMNS) : ""};
     measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
     measured.small_spread = spread_at(&request, cluster, 1);
     LIST_PUSH(arena, &validation->logs, measured);
@@ -150,9 +169,10 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
 void read_logs(Validation *validation, const Options *options) {
     Arena *arena = validation->arena;
     int count = option_positional_count(options);
+    bool described = count == 0 || option_given(options, "clusters");
     const char *file = option_text(options, "clusters", SHIPPED_FOLDER "/clusters.csv");
-    const Csv *clusters = csv_read_file(arena, file, validation->problems);
-    if (!clusters) return;
+    const Csv *clusters = described ? csv_read_file(arena, file, validation->problems) : NULL;
+    if (described && !clusters) return;
     for (int i = 0; i < count; i++) add_log(validation, options, clusters, option_positional(options, i));
     if (count > 0) return;
     int column = csv_column(clusters, "log", validation->problems);

@@ -46,7 +46,7 @@ Summed sum_up(const Board *board, const bool *chosen, bool large) {
 // ---- Groups of logs by a word.
 const char *family_word(const MeasuredCollective *measured) { return measured->cluster->family; }
 const char *machine_word(const MeasuredCollective *measured) { return measured->machine; }
-const char *op_word(const MeasuredCollective *measured) { return measured->cluster->op; }
+const char *op_word(const MeasuredCollective *measured) { return nccl_op_name(measured->op); }
 const char *all_word(const MeasuredCollective *measured) { return measured ? "all logs" : ""; }
 
 int choose_word(const Board *board, WordOf word_of, const char *word, bool *chosen) {

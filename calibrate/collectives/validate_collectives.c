@@ -32,7 +32,10 @@ static const char usage[] = "lockstep validate collectives [LOG…] [--clusters 
                             "[--cross family|machine] [--rows OUT.csv] [--json]";
 static const char about[] =
     "Compares nccl-tests logs (text or JSON) with what the network model predicts from a description of each cluster.\n"
-    "Without logs: those in " SHIPPED_FOLDER ". Errors are |predicted / measured - 1|; the shipped constants were\n"
+    "Without logs: those in " SHIPPED_FOLDER
+    ". What clusters.csv leaves out is taken from the log: nccl-tests' list of\n"
+    "ranks, and NCCL's lines where NCCL_DEBUG=INFO was set. Errors are |predicted / measured - 1|; the shipped "
+    "constants were\n"
     "fitted to the shipped logs, so only --cross says how machines never seen are predicted.";
 
 static int validate(Validation *validation, const Options *options) {
@@ -75,10 +78,6 @@ int validate_collectives(int argc, char **argv) {
         options_print_help(specs, SPEC_COUNT, usage, about, stdout);
         arena_close(arena);
         return 0;
-    }
-    if (option_positional_count(options) > 0 && !option_given(options, "clusters")) {
-        problem_add(problems, (Where){0}, "logs alone do not say what they were measured on");
-        problem_hint(problems, "add --clusters clusters.csv, with a row for each log");
     }
     if (option_given(options, "cross") && option_given(options, "fit-on"))
         problem_add(problems, (Where){0}, "--cross and --fit-on are two different questions; ask one at a time");

@@ -1,0 +1,33 @@
+// What a log says of the machine it was made on: nccl-tests' list of ranks, and NCCL's own lines with NCCL_DEBUG=INFO.
+#ifndef LOCKSTEP_CALIBRATE_NCCL_FACTS_H
+#define LOCKSTEP_CALIBRATE_NCCL_FACTS_H
+
+#include <stdbool.h>
+
+#include "sim/arena.h"
+
+// In the words and columns of clusters.csv.
+typedef struct NcclFact {
+    const char *column, *value;
+} NcclFact;
+
+typedef struct NcclFacts {
+    Arena *arena;
+    struct {
+        const char **items;
+        int count, room;
+    } hosts, processes; // each once
+    int ranks, nics;
+    double nic_gigabits;
+    const char *gpu, *transport; // NULL: not said
+    const char *environment;     // "NCCL_ALGO=Ring NCCL_PROTO=Simple"
+    bool direct_memory, bounced; // messages from GPU memory to a NIC and back, or not
+    bool peer_to_peer, staged;   // within a node
+    bool in_switch_reduction;
+} NcclFacts;
+
+void nccl_facts_read(NcclFacts *facts, const char *line);
+// In the facts' arena; returns how many.
+int nccl_facts_list(const NcclFacts *facts, const NcclFact **list);
+
+#endif
