@@ -108,7 +108,7 @@ cuda:
 ifeq ($(NVCC),)
 	@echo "cuda: skipped, no nvcc was found (PATH, /usr/local/cuda/bin); NVCC=/path/to/nvcc make cuda names one"
 else
-	@$(MAKE) --no-print-directory -j2 $(BUILD)/cuda/lockstep-bench
+	@$(MAKE) --no-print-directory -j$(shell nproc 2>/dev/null || echo 2) $(BUILD)/cuda/lockstep-bench
 endif
 
 $(BUILD)/cuda/lockstep-bench: $(CUDA_OBJECTS) $(BENCH_OBJECTS)

@@ -22,6 +22,7 @@ typedef enum BenchSection {
     BENCH_NCCL,
     BENCH_VIRTUAL,
     BENCH_INTERFERENCE,
+    BENCH_SUSTAINED,
     BENCH_SECTION_COUNT
 } BenchSection;
 
@@ -43,6 +44,7 @@ typedef struct BenchCase {
     int from, to;              // GPUs of a peer copy; equal elsewhere
     double flops, moved_bytes; // of one iteration
     BenchClock clock;
+    double soak_seconds; // of load before the clock starts, where that is longer than the usual warm-up
 } BenchCase;
 
 typedef enum BenchStatus { BENCH_DONE, BENCH_SKIPPED, BENCH_FAILED } BenchStatus;

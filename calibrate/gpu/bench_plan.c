@@ -71,7 +71,29 @@ static const Shape more_shapes[] = {
     {8, 4096, 4096, 128},   {64, 256, 256, 256},    {256, 128, 128, 128},   {4, 2048, 2048, 2048},
 };
 
-static void add_gemm(Planner *planner, const Shape *shape, int type) {
+// FP32 alone: matrix units do not care how operands lie. As stored: W is k x n, as in a product of activations.
+#define UNTRANSPOSED "untransposed"
+static const struct {
+    Shape shape;
+    const char *type, *variant;
+    bool in_quick;
+} lying_shapes[] = {
+    {{1, 4096, 4096, 4096}, "fp32", UNTRANSPOSED, true},
+    {{96, 1024, 64, 1024}, "fp32", UNTRANSPOSED, true},
+    {{1, 2049, 2047, 2051}, "fp32", "", true},
+    {{1, 4096, 4097, 4096}, "fp32", "", true},
+    {{1, 2048, 2048, 2048}, "fp32", UNTRANSPOSED, false},
+    {{64, 512, 512, 256}, "fp32", UNTRANSPOSED, false},
+    {{1, 8192, 1024, 4096}, "fp32", UNTRANSPOSED, false},
+    {{1, 4096, 30523, 768}, "fp32", "", false},
+    {{1, 1025, 1023, 8193}, "fp32", "", false},
+    {{1, 8192, 3072, 767}, "fp32", "", false},
+    {{1, 8192, 50257, 768}, "bf16", "", false},
+    {{1, 8192, 50257, 768}, "fp16", "", false},
+    {{1, 8192, 50257, 768}, "tf32", "", false},
+};
+
+static void add_gemm(Planner *planner, const Shape *shape, int type, const char *variant) {
     double inputs = (double)shape->batch * (double)(shape->m * shape->k + shape->k * shape->n);
     double outputs = (double)shape->batch * (double)(shape->m * shape->n);
     // FP8 leaves as BF16, INT8 as INT32; the others as they came.
@@ -82,6 +104,7 @@ static void add_gemm(Planner *planner, const Shape *shape, int type) {
     if (bytes > 0.25 * (double)planner->machine->memory_bytes) return;
     add(planner, (BenchCase){.operation = "gemm",
                              .type = gemm_types[type].name,
+                             .variant = variant,
                              .batch = shape->batch,
                              .m = shape->m,
                              .n = shape->n,
@@ -93,11 +116,20 @@ static void add_gemm(Planner *planner, const Shape *shape, int type) {
 static void plan_gemm(Planner *planner) {
     for (size_t i = 0; i < sizeof first_shapes / sizeof *first_shapes; i++)
         for (int t = 0; t < GEMM_TYPES; t++)
-            if (planner->machine->capability >= gemm_types[t].least_capability) add_gemm(planner, &first_shapes[i], t);
+            if (planner->machine->capability >= gemm_types[t].least_capability)
+                add_gemm(planner, &first_shapes[i], t, "");
+    for (size_t i = 0; i < sizeof lying_shapes / sizeof *lying_shapes; i++)
+        for (int t = 0; t < GEMM_TYPES; t++) {
+            if (planner->quick && !lying_shapes[i].in_quick) continue;
+            if (strcmp(gemm_types[t].name, lying_shapes[i].type) != 0) continue;
+            if (planner->machine->capability >= gemm_types[t].least_capability)
+                add_gemm(planner, &lying_shapes[i].shape, t, lying_shapes[i].variant);
+        }
     if (planner->quick) return;
     for (size_t i = 0; i < sizeof more_shapes / sizeof *more_shapes; i++)
         for (int t = 0; t < GEMM_TYPES; t++)
-            if (planner->machine->capability >= gemm_types[t].least_capability) add_gemm(planner, &more_shapes[i], t);
+            if (planner->machine->capability >= gemm_types[t].least_capability)
+                add_gemm(planner, &more_shapes[i], t, "");
 }
 
 // ---- Memory: arrays of float, from the L2 to the HBM.
@@ -294,6 +326,27 @@ static void plan_interference(Planner *planner) {
         }
 }
 
+// ---- What minutes of load leave of the rate of short runs: a GEMM and a copy in turn, as in a training step, timed as
+// all else is and again after seconds of it.
+
+#define SOAK_SECONDS 12.0
+
+static void plan_sustained(Planner *planner) {
+    static const char *const variants[] = {"in short runs", "after a soak"};
+    double size = 8192;
+    for (int i = 0; i < 2; i++)
+        add(planner, (BenchCase){.operation = "gemm_and_copy",
+                                 .type = planner->machine->capability >= 80 ? "bf16" : "fp16",
+                                 .variant = variants[i],
+                                 .batch = 1,
+                                 .m = (int64_t)size,
+                                 .n = (int64_t)size,
+                                 .k = (int64_t)size,
+                                 .flops = 2 * size * size * size,
+                                 .moved_bytes = 6 * size * size,
+                                 .soak_seconds = i ? SOAK_SECONDS / (planner->quick ? 4 : 1) : 0});
+}
+
 // ---- The table.
 
 static const struct {
@@ -301,15 +354,16 @@ static const struct {
     void (*plan)(Planner *planner);
     double share; // of the budget, among the sections that have cases
 } sections[BENCH_SECTION_COUNT] = {
-    [BENCH_GEMM] = {"gemm", "matrix products through cuBLASLt by type and shape", plan_gemm, 34},
-    [BENCH_MEMORY] = {"memory", "streams through L2 and HBM by size", plan_memory, 10},
+    [BENCH_GEMM] = {"gemm", "matrix products through cuBLASLt by type and shape", plan_gemm, 37},
+    [BENCH_MEMORY] = {"memory", "streams through L2 and HBM by size", plan_memory, 9},
     [BENCH_KERNELS] = {"kernels", "element-wise and row kernels", plan_kernels, 9},
-    [BENCH_LAUNCH] = {"launch", "launch cost in stream and graph, issue rate of the host", plan_launch, 3},
-    [BENCH_TRANSFER] = {"transfer", "host to device and back, peer copies of all pairs", plan_transfer, 8},
-    [BENCH_ATTENTION] = {"attention", "scores, softmax and values as three kernels", plan_attention, 5},
-    [BENCH_NCCL] = {"nccl", "NCCL's collectives over all GPUs", plan_nccl, 22},
-    [BENCH_VIRTUAL] = {"virtual", "collectives among virtual ranks on one GPU (no link is measured)", plan_virtual, 20},
-    [BENCH_INTERFERENCE] = {"interference", "a GEMM beside copies and collectives", plan_interference, 5},
+    [BENCH_LAUNCH] = {"launch", "launch cost in stream and graph, issue rate of the host", plan_launch, 2},
+    [BENCH_TRANSFER] = {"transfer", "host to device and back, peer copies of all pairs", plan_transfer, 7},
+    [BENCH_ATTENTION] = {"attention", "scores, softmax and values as three kernels", plan_attention, 3},
+    [BENCH_NCCL] = {"nccl", "NCCL's collectives over all GPUs", plan_nccl, 25},
+    [BENCH_VIRTUAL] = {"virtual", "collectives among virtual ranks on one GPU (no link is measured)", plan_virtual, 26},
+    [BENCH_INTERFERENCE] = {"interference", "a GEMM beside copies and collectives", plan_interference, 3},
+    [BENCH_SUSTAINED] = {"sustained", "what a soak of load leaves of the rate of short runs", plan_sustained, 4},
 };
 
 const char *bench_section_name(BenchSection section) { return sections[section].name; }
@@ -356,7 +410,9 @@ double bench_section_budget(const BenchSettings *settings, const BenchPlan *plan
 double bench_section_expected(const BenchSettings *settings, const BenchPlan *plan, BenchSection section) {
     BenchRules rules = bench_rules(settings);
     double budget = bench_section_budget(settings, plan, section);
-    double wanted = START_SECONDS + case_count(plan, section) * (SETUP_SECONDS + rules.warm_up_seconds + rules.seconds);
+    double wanted = START_SECONDS;
+    for (int i = plan->first[section]; i < plan->first[section + 1]; i++)
+        wanted += SETUP_SECONDS + fmax(rules.warm_up_seconds, plan->cases[i].soak_seconds) + rules.seconds;
     return budget > 0 ? fmin(budget, wanted) : 0;
 }
 

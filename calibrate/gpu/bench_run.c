@@ -41,9 +41,10 @@ static void fail_case(FILE *out, const BenchCase *of, const char *why) {
 }
 
 // The repeats of a case get their share of what is left, so that one slow case does not take it all.
-static BenchRules rules_for(const BenchRules *rules, double left, int cases_left) {
+static BenchRules rules_for(const BenchRules *rules, const BenchCase *of, double left, int cases_left) {
     BenchRules own = *rules;
     own.seconds = fmin(rules->seconds, 2 * left / cases_left);
+    own.warm_up_seconds = fmax(rules->warm_up_seconds, fmin(of->soak_seconds, 0.9 * left - own.seconds));
     return own;
 }
 
@@ -69,7 +70,7 @@ static int run_cases(const BenchLayer *layer, void *device, const BenchSettings 
             skip_case(out, of, "the section's time was spent");
         } else {
             BenchResult own;
-            BenchRules own_rules = rules_for(&rules, left, end - i);
+            BenchRules own_rules = rules_for(&rules, of, left, end - i);
             bench_measure(layer, device, of, &own_rules, &own);
             bench_write_case(out, of, &own);
             if (fflush(out) != 0) return 1;

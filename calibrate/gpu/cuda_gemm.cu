@@ -114,13 +114,15 @@ void product_free(Product *product) {
 
 static struct {
     Product product;
+    bool is_transposed; // W is n x k
     void *x[MOST_SETS], *w[MOST_SETS], *d[MOST_SETS];
 } gemm;
 
 static BenchStatus gemm_prepare(Device *device, const BenchCase *of, int *sets, BenchFault *fault) {
     memset(&gemm, 0, sizeof gemm);
     if (of->m > INT32_MAX || of->n > INT32_MAX || of->k > INT32_MAX) return bench_skip(fault, "a side is too long");
-    TRY(product_create(device, of->type, true, of->batch, of->m, of->n, of->k, &gemm.product, fault));
+    gemm.is_transposed = strcmp(of->variant, "untransposed") != 0;
+    TRY(product_create(device, of->type, gemm.is_transposed, of->batch, of->m, of->n, of->k, &gemm.product, fault));
     size_t x = (size_t)(of->batch * of->m * of->k), w = (size_t)(of->batch * of->n * of->k);
     size_t d = (size_t)(of->batch * of->m * of->n);
     *sets = device_sets_for(device, of->moved_bytes);
@@ -155,9 +157,10 @@ static BenchStatus gemm_check_batch(const BenchCase *of, int64_t b, ErrorSum *su
             int64_t at_n = sample_row(j, SAMPLE_ROWS, of->n);
             double expected = 0;
             if (i == 0)
-                for (int64_t k = 0; k < of->k; k++)
-                    w[j * of->k + k] =
-                        host_element(gemm.product.in, SEED_W, (unsigned long long)((b * of->n + at_n) * of->k + k));
+                for (int64_t k = 0; k < of->k; k++) {
+                    int64_t at = gemm.is_transposed ? (b * of->n + at_n) * of->k + k : (b * of->k + k) * of->n + at_n;
+                    w[j * of->k + k] = host_element(gemm.product.in, SEED_W, (unsigned long long)at);
+                }
             for (int64_t k = 0; k < of->k; k++) expected += x[k] * w[j * of->k + k];
             error_add(sum, row[at_n], expected);
         }

@@ -208,7 +208,8 @@ static void close_device(void *of) {
 
 static const Family *const families[BENCH_SECTION_COUNT] = {&gemm_family,   &stream_family,   &kernel_family,
                                                             &launch_family, &transfer_family, &attention_family,
-                                                            &nccl_family,   &virtual_family,  &interference_family};
+                                                            &nccl_family,   &virtual_family,  &interference_family,
+                                                            &sustained_family};
 
 static BenchStatus prepare_case(void *of, const BenchCase *which, int *sets, BenchFault *fault) {
     Device *device = (Device *)of;

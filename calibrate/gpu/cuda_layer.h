@@ -45,7 +45,7 @@ typedef struct Family {
 } Family;
 
 extern const Family gemm_family, stream_family, kernel_family, launch_family, transfer_family, attention_family,
-    nccl_family, virtual_family, interference_family;
+    nccl_family, virtual_family, interference_family, sustained_family;
 
 struct Device {
     BenchMachine machine;

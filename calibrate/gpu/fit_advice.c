@@ -49,9 +49,10 @@ static Candidates candidates_of(Arena *arena, const Catalogue *catalogue, const 
     for (int i = 0; i < plan.count; i++) {
         Measured row;
         if (!measured_from_case(arena, catalogue, gpu, &plan.cases[i], &row) || row.watched) continue;
-        bool has_type = row.kind == MEASURED_GEMM || row.kind == MEASURED_ATTENTION || row.kind == MEASURED_BESIDE;
+        bool has_type = row.kind == MEASURED_GEMM || row.kind == MEASURED_ATTENTION || row.kind == MEASURED_BESIDE ||
+                        row.kind == MEASURED_SUSTAINED;
         if (has_type && !gpu_supports(gpu, row.gemm.precision)) continue;
-        if (row.kind == MEASURED_BESIDE) row.alone_seconds = gpu->launch_seconds + gemm_seconds(gpu, &row.gemm);
+        measured_suppose_alone(gpu, &row);
         candidates.items[candidates.count++].row = row;
     }
     bench_plan_close(&plan);

@@ -4,7 +4,7 @@
 
 #include "calibrate/gpu/measured.h"
 
-#define MOST_DEVICE_PARAMETERS (PRECISION_COUNT + 26)
+#define MOST_DEVICE_PARAMETERS (PRECISION_COUNT + 29)
 #define ADVICES 3
 
 typedef struct DeviceParameter {

@@ -21,12 +21,15 @@ const ParameterRow parameter_rows[] = {
     {"wave_weight", CURVE_SHARE, GROUP_COMPUTE, G(wave_weight), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
     {"roofline_sharpness", CURVE_ABOVE_ONE, GROUP_COMPUTE, G(roofline_sharpness), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
     {"wide_gemm_rate", CURVE_SHARE, GROUP_COMPUTE, G(wide_gemm_rate), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
+    {"untransposed_gemm_gain", CURVE_POSITIVE, GROUP_COMPUTE, G(untransposed_gemm_gain), 2, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
+    {"odd_gemm_rate", CURVE_SHARE, GROUP_COMPUTE, G(odd_gemm_rate), 2, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
     {"l2_speed_up", CURVE_ABOVE_ONE, GROUP_COMPUTE, G(l2_speed_up), 8, INSIDE, .kind = MEASURED_BYTES, .also = MEASURED_BYTES, .unit = "of memory", .scale = 1},
     {"l2_share", CURVE_SHARE, GROUP_COMPUTE, G(l2_share), 8, INSIDE, .kind = MEASURED_BYTES, .also = MEASURED_BYTES, .unit = "", .scale = 1},
     {"issue_time", CURVE_POSITIVE, GROUP_HOST, G(issue_seconds), 1, INSIDE, .kind = MEASURED_ISSUE, .also = MEASURED_ISSUE, .unit = "us", .scale = 1e-6},
     {"host_copy_time", CURVE_POSITIVE, GROUP_COPY, G(copy_seconds), 3, INSIDE, .kind = MEASURED_COPY, .also = MEASURED_COPY, .unit = "us", .scale = 1e-6},
     {"host_link_efficiency", CURVE_SHARE, GROUP_COPY, G(host_link_efficiency), 3, INSIDE, .kind = MEASURED_COPY, .also = MEASURED_COPY, .unit = "", .scale = 1},
     {"interference", CURVE_SHARE, GROUP_BESIDE, G(interference), 1, INSIDE, .kind = MEASURED_BESIDE, .also = MEASURED_BESIDE, .unit = "", .scale = 1},
+    {"training_clock", CURVE_POSITIVE, GROUP_CLOCK, G(training_clock), 1, INSIDE, .kind = MEASURED_SUSTAINED, .also = MEASURED_SUSTAINED, .unit = "", .scale = 1},
     {"matrix_power", CURVE_SHARE, GROUP_POWER, G(matrix_power), 3, INSIDE, .kind = MEASURED_POWER, .also = MEASURED_POWER, .unit = "of TDP", .scale = 1},
     {"memory_power", CURVE_SHARE, GROUP_POWER, G(memory_power), 3, INSIDE, .kind = MEASURED_POWER, .also = MEASURED_POWER, .unit = "of TDP", .scale = 1},
     {"collective_floor", CURVE_POSITIVE, GROUP_COLLECTIVE, G(collectives.floor), 8, INSIDE, .kind = MEASURED_COLLECTIVE, .also = MEASURED_COLLECTIVE, .unit = "of usual", .scale = 1},
@@ -46,12 +49,10 @@ const int parameter_row_count = sizeof parameter_rows / sizeof *parameter_rows;
 
 FitGroup group_of_kind(MeasuredKind kind) {
     static const FitGroup groups[MEASURED_KINDS] = {
-        [MEASURED_GEMM] = GROUP_COMPUTE,   [MEASURED_BYTES] = GROUP_COMPUTE,
-        [MEASURED_LAUNCH] = GROUP_COMPUTE, [MEASURED_ISSUE] = GROUP_HOST,
-        [MEASURED_GRAPH] = GROUP_COMPUTE,  [MEASURED_ATTENTION] = GROUP_COMPUTE,
-        [MEASURED_COPY] = GROUP_COPY,      [MEASURED_BESIDE] = GROUP_BESIDE,
-        [MEASURED_POWER] = GROUP_POWER,    [MEASURED_COLLECTIVE] = GROUP_COLLECTIVE,
-        [MEASURED_CHANNEL] = GROUP_CHANNEL};
+        [MEASURED_GEMM] = GROUP_COMPUTE, [MEASURED_BYTES] = GROUP_COMPUTE,         [MEASURED_LAUNCH] = GROUP_COMPUTE,
+        [MEASURED_ISSUE] = GROUP_HOST,   [MEASURED_GRAPH] = GROUP_COMPUTE,         [MEASURED_ATTENTION] = GROUP_COMPUTE,
+        [MEASURED_COPY] = GROUP_COPY,    [MEASURED_BESIDE] = GROUP_BESIDE,         [MEASURED_SUSTAINED] = GROUP_CLOCK,
+        [MEASURED_POWER] = GROUP_POWER,  [MEASURED_COLLECTIVE] = GROUP_COLLECTIVE, [MEASURED_CHANNEL] = GROUP_CHANNEL};
     return groups[kind];
 }
 
@@ -82,6 +83,11 @@ bool free_informed(const Free *free, const Measured *row) {
     const ParameterRow *of = free->row;
     if (row->watched || (row->kind != of->kind && row->kind != of->also)) return false;
     if (of->per_precision) return row->gemm.precision == free->precision;
+    const Gemm *gemm = &row->gemm;
+    if (of->offset == offsetof(Constants, gpu.untransposed_gemm_gain))
+        return gemm->precision == FP32 && gemm->is_untransposed;
+    if (of->offset == offsetof(Constants, gpu.odd_gemm_rate))
+        return gemm->precision == FP32 && (gemm->n % 2 || gemm->k % 2);
     if (row->kind == MEASURED_POWER) return row->of_memory == (of->offset == offsetof(Constants, gpu.memory_power));
     if (of->group != GROUP_CHANNEL || of->protocol < 0) return true;
     if (row->algorithm == CHANNEL_START || row->is_ll != (of->protocol == CHANNEL_LL)) return false;

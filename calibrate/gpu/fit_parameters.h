@@ -11,6 +11,7 @@ typedef enum FitGroup {
     GROUP_HOST,
     GROUP_COPY,
     GROUP_BESIDE,
+    GROUP_CLOCK,
     GROUP_POWER,
     GROUP_COLLECTIVE,
     GROUP_CHANNEL,

@@ -12,8 +12,8 @@ typedef struct Split {
 } Split;
 
 // Halves are stratified: a group's shapes stand in order of batched or not and of FLOP, and of each two neighbours a
-// coin sends one to either side; on GPUs with the same shapes they fall alike. Points of one weight matrix err together,
-// so they share a block.
+// coin sends one to either side; on GPUs with the same shapes they fall alike. Points of one weight matrix err
+// together, so they share a block.
 Split split_points(Arena *arena, const GemmGroup *const *groups, int group_count, uint64_t seed);
 
 #endif

@@ -17,6 +17,7 @@ typedef enum MeasuredKind {
     MEASURED_ISSUE,      // what the host takes to hand over a kernel
     MEASURED_COPY,       // between pinned host memory and GPU
     MEASURED_BESIDE,     // a GEMM beside a collective
+    MEASURED_SUSTAINED,  // a GEMM and a copy in turn, after a soak of them
     MEASURED_POWER,      // watts (in place of seconds) during large GEMMs, or streams through the memory
     MEASURED_COLLECTIVE, // NCCL among the GPUs of a node
     MEASURED_CHANNEL,    // a collective among virtual ranks with one block each
@@ -36,7 +37,7 @@ typedef struct Measured {
     bool watched;         // predicted and told, not fitted
     double noise;         // relative, as repeats of the measurement stray
     double raw_rate;      // COPY: of the slot, bytes per second
-    double alone_seconds; // BESIDE
+    double alone_seconds; // BESIDE: with nothing beside it; SUSTAINED: without a soak
     ChannelAlgorithm algorithm;
     bool is_ll;
     int ranks;
@@ -88,6 +89,9 @@ const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, 
 // What tells of power: GEMMs that their arithmetic limits, streams far larger than the L2, both long enough.
 bool measured_is_large(const Gpu *gpu, const Measured *row);
 Measured measured_power(const Measured *of, double watts);
+
+// Gives the measurements that are told by another one what the simulator says of that.
+void measured_suppose_alone(const Gpu *gpu, Measured *row);
 
 // Seconds (watts), by the simulator's own cost functions.
 double measured_prediction(const Gpu *gpu, const Measured *row); // channels as usual

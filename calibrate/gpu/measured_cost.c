@@ -79,11 +79,18 @@ static double gpu_prediction(const Gpu *gpu, const Measured *row) {
         return gpu->copy_seconds + row->bytes / (gpu->host_link_efficiency * row->raw_rate);
     case MEASURED_BESIDE:
         return row->alone_seconds * (1 + gpu->interference);
+    case MEASURED_SUSTAINED:
+        return row->alone_seconds / gpu->training_clock;
     case MEASURED_POWER:
         return gpu_activity_watts(gpu, row->of_memory ? ACTIVITY_MEMORY : ACTIVITY_MATRIX);
     default:
         return collective_seconds(gpu, row);
     }
+}
+
+void measured_suppose_alone(const Gpu *gpu, Measured *row) {
+    if (row->kind != MEASURED_BESIDE && row->kind != MEASURED_SUSTAINED) return;
+    row->alone_seconds = gpu->launch_seconds + gemm_seconds(gpu, &row->gemm);
 }
 
 double constants_prediction(const Constants *constants, const Measured *row) {
@@ -127,6 +134,7 @@ const char *measured_name(Arena *arena, const Measured *row) {
     case MEASURED_GEMM:
     case MEASURED_ATTENTION:
     case MEASURED_BESIDE:
+    case MEASURED_SUSTAINED:
         return arena_printf(arena, "%s %s%lld x %lld x %lld", row->operation, batch, (long long)gemm->m,
                             (long long)gemm->n, (long long)gemm->k);
     case MEASURED_BYTES:

@@ -24,10 +24,12 @@ static int most_gpus(const Catalogue *catalogue, const Gpu *gpu) {
 }
 
 static void add_row(const Gpu *gpu, Measured row, Draft *draft) {
-    bool has_type = row.kind == MEASURED_GEMM || row.kind == MEASURED_ATTENTION || row.kind == MEASURED_BESIDE;
+    bool has_type = row.kind == MEASURED_GEMM || row.kind == MEASURED_ATTENTION || row.kind == MEASURED_BESIDE ||
+                    row.kind == MEASURED_SUSTAINED;
     if (has_type && !gpu_supports(gpu, row.gemm.precision)) return;
+    if (row.kind == MEASURED_SUSTAINED && gpu->training_clock == 1) return; // a share of 1 has no interval around it
     row.line = draft->count + 1;
-    if (row.kind == MEASURED_BESIDE) row.alone_seconds = gpu->launch_seconds + gemm_seconds(gpu, &row.gemm);
+    measured_suppose_alone(gpu, &row);
     draft->rows[draft->count++] = row;
     if (!measured_is_large(gpu, &row)) return;
     Measured power = measured_power(&row, 0);
@@ -65,6 +67,9 @@ static Constants draw_truth(const Gpu *gpu, RandomStream *stream) {
     of->wave_weight = between(stream, 0.3, 0.8);
     of->roofline_sharpness = between(stream, 1.7, 3.5);
     of->wide_gemm_rate = between(stream, 0.5, 0.9);
+    of->untransposed_gemm_gain = between(stream, 1.02, 1.1); // up to the peak, which 0.9 of it leaves
+    of->odd_gemm_rate = between(stream, 0.7, 0.95);
+    if (gpu->training_clock < 1) of->training_clock = between(stream, 0.7, 0.95);
     of->l2_speed_up = between(stream, 1.5, 4);
     of->l2_share = between(stream, 0.3, 0.8);
     of->issue_seconds = between(stream, 1.5e-6, 5e-6);

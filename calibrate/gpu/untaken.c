@@ -12,6 +12,9 @@ static const struct {
     const char *what, *why;
     bool is_link;
 } rows[] = {
+    {BENCH_GEMM, NULL, NULL, "GEMMs of odd rows", "matrix units want rows of 16 bytes; frameworks pad what is odd",
+     false},
+    {BENCH_SUSTAINED, NULL, NULL, "GEMM and copy", "what a soak leaves is held against them", false},
     {BENCH_TRANSFER, "peer_copy", "both ways", "peer copies both ways", "GPUs of a step exchange by NCCL's kernels",
      true},
     {BENCH_TRANSFER, "peer_copy", NULL, "peer copies", "GPUs of a step exchange by NCCL's kernels", true},
