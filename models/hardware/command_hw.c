@@ -182,6 +182,23 @@ static int note_number(const char **notes, int *count, const char *source) {
     return *count;
 }
 
+// What a prediction rests on: rates of this GPU, or of its relatives.
+static void show_measured_types(const Hw *hw, const Fact *facts, int count) {
+    const char *types[PRECISION_COUNT];
+    int type_count = 0;
+    for (int p = 0; p < PRECISION_COUNT; p++) {
+        const char *type = precision_name((Precision)p);
+        const Fact *fact = fact_find(facts, count, arena_printf(hw->arena, "gemm_efficiency_%s", type));
+        bool is_own = fact && (fact->kind == FACT_FITTED || fact->kind == FACT_MEASURED);
+        if (is_own) types[type_count++] = type;
+    }
+    if (type_count > 0)
+        printf("  matrix rates of this GPU's own are those of %s; others are from where their notes say\n",
+               join(hw, types, type_count));
+    else
+        printf("  no matrix rate was measured on this GPU: all are from where their notes say\n");
+}
+
 static void show_text(const Hw *hw, PartKind kind, const void *part) {
     int alias_count, fact_count, note_count = 0;
     const char *const *aliases = part_aliases(kind, part, &alias_count);
@@ -200,6 +217,7 @@ static void show_text(const Hw *hw, PartKind kind, const void *part) {
                note_number(notes, &note_count, fact->source));
     }
     for (int i = 0; i < note_count; i++) printf("  [%d] %s\n", i + 1, notes[i]);
+    if (kind == PART_GPU) show_measured_types(hw, facts, fact_count);
 }
 
 static void show_facts_json(JsonWriter *json, const Fact *facts, int count) {
