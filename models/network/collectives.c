@@ -251,7 +251,7 @@ CollectivePrice *collective_price_create(Arena *arena, const Network *network, c
     return price;
 }
 
-const Load *collective_price_loads(const CollectivePrice *price, int *count) {
+const LinkLoad *collective_price_loads(const CollectivePrice *price, int *count) {
     *count = price->loads.count;
     return price->loads.items;
 }

@@ -4,6 +4,7 @@
 #include "models/network/constants.h"
 #include "models/network/fabrics.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 static const FabricRow *const rows[FABRIC_KIND_COUNT] = {
     [FABRIC_SINGLE_SWITCH] = &single_switch_row,
@@ -149,6 +150,37 @@ void fabric_set_name(Network *network, int number, const char *name) { network->
 
 double fabric_node_rate(const Network *network, int nodes) {
     return (double)nodes * network->rails * network->fabric.nic_bytes_per_second * network->fabric.efficiency;
+}
+
+typedef struct Above {
+    Arena *arena;
+    struct {
+        LinkAbove *items;
+        int count, room;
+    } list;
+    int32_t nic;
+} Above;
+
+static void add_above(void *context, int32_t link, double share) {
+    (void)share;
+    Above *above = context;
+    LIST_PUSH(above->arena, &above->list, ((LinkAbove){above->nic, link}));
+}
+
+const LinkAbove *network_links_above(Arena *arena, const Network *network, int *count) {
+    Above above = {.arena = arena};
+    for (int n = 0; n < network->node_count && row_of(network)->above; n++) {
+        const Node *node = &network->nodes[n];
+        const Layout *layout = layout_of(network, node);
+        for (int nic = 0; nic < layout->shape->nic_count; nic++)
+            for (int down = 0; down <= 1; down++) {
+                above.nic = node->first_link + (down ? layout->nic_in : layout->nic_out)[nic];
+                row_of(network)->above(network, fabric_leaf(network, n, nic), down,
+                                       &(Crossing){add_above, &above, true});
+            }
+    }
+    *count = above.list.count;
+    return above.list.items;
 }
 
 static void create_fabric(Arena *arena, Network *network) {

@@ -176,6 +176,10 @@ static void tree_enter(const Network *network, int leaf, const Crossing *crossin
     climb(network, leaf, top, 1, 1, crossing);
 }
 
+static void tree_above(const Network *network, int leaf, bool down, const Crossing *crossing) {
+    climb(network, leaf, tree_of(network)->tier_count - 1, down, 1, crossing);
+}
+
 const FabricRow tree_row = {.name = "fat tree",
                             .check = tree_check,
                             .lay = tree_lay,
@@ -183,7 +187,8 @@ const FabricRow tree_row = {.name = "fat tree",
                             .switches = tree_switches,
                             .cross = tree_cross,
                             .line_seconds = tree_line_seconds,
-                            .enter = tree_enter};
+                            .enter = tree_enter,
+                            .above = tree_above};
 
 // ---- Rails without a spine (Wang et al., 2023): whoever wants another rail goes there inside its own node first.
 static void rail_only_lay(Arena *arena, Network *network) {

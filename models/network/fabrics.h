@@ -13,6 +13,8 @@ typedef struct FabricRow {
     void (*cross)(const Network *network, int from, int to, double share, const Crossing *crossing); // NULL: no links
     double (*line_seconds)(const Network *network, int from, int to);          // NULL: no long lines
     void (*enter)(const Network *network, int leaf, const Crossing *crossing); // NULL: nothing above the leaves
+    // Links up (or down) from a leaf to the top, which nothing crosses but through NICs beneath. NULL: no such links.
+    void (*above)(const Network *network, int leaf, bool down, const Crossing *crossing);
 } FabricRow;
 
 extern const FabricRow single_switch_row, tree_row, rail_only_row, dragonfly_row, dragonfly_plus_row, torus_row,

@@ -5,6 +5,8 @@
 #include "models/network/constants.h"
 #include "models/network/topology.h"
 
+typedef LinkLoad Load;
+
 typedef struct Loads {
     Arena *arena;
     Load *items;

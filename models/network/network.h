@@ -129,6 +129,11 @@ const Link *network_links(const Network *network, int *count);
 // first.
 #define NETWORK_ROUTE_LIMIT 224
 int network_route(const Network *network, int from_rank, int to_rank, int32_t *links, double *latency);
+// Of a fat tree: the links that lie above a NIC's, in its direction. What they carry comes through the NICs beneath.
+typedef struct LinkAbove {
+    int32_t nic, above;
+} LinkAbove;
+const LinkAbove *network_links_above(Arena *arena, const Network *network, int *count); // none in other fabrics
 // The same kind of answer to and from the host memory nearest to a rank (for copies), and from outside the cluster into
 // that memory (for shared storage: down from the spine through the rank's NIC; nothing when the node has no NIC).
 int network_route_to_host(const Network *network, int rank, int32_t *links, double *latency);
@@ -214,13 +219,13 @@ double collective_price_seconds(const CollectivePrice *price, double bytes, cons
 
 // What a collective puts on a link per byte of a payload that is left open: `inside` grows with the bytes that GPUs of
 // one node (or NVLink domain) pass on, `between` with those that cross the fabric.
-typedef struct Load {
+typedef struct LinkLoad {
     int32_t link;
     double inside, between;
-} Load;
+} LinkLoad;
 
 // All of them. Operations of one family put the same on the same links: those that go around a ring do.
-const Load *collective_price_loads(const CollectivePrice *price, int *count);
+const LinkLoad *collective_price_loads(const CollectivePrice *price, int *count);
 CollectiveOp collective_family(CollectiveOp op);
 // Prices with equal likeness, of different ranks, give equal plans but for the links.
 uint64_t collective_price_likeness(const CollectivePrice *price);

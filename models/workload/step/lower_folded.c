@@ -5,17 +5,30 @@
 
 #include "models/workload/step/lower_internal.h"
 #include "sim/check.h"
+#include "sim/exact.h"
 
 // A load of so much, in whatever link.
 typedef struct LoadKind {
     double inside, between;
 } LoadKind;
 
+// Links of the fabric that never hold anyone back: all that crosses them crosses, at least as heavily, one of the NICs
+// beneath, which together bring no more than they carry. Ranks differ by such links and yet take the same time.
+typedef struct Ample {
+    const int32_t *above; // links above NICs, those of one NIC after the other
+    int32_t *first;       // [link + 1] where a NIC's begin
+    bool *is;             // [link]
+    LoadKind *most;       // [link] of the NICs beneath, in the plan at hand
+    int32_t *seen;        // [link] the plan that has written there
+    int32_t plan;
+} Ample;
+
 typedef struct Draft {
     struct {
         LoadKind *items;
         int count, room;
     } kinds;
+    Ample *ample;
 } Draft;
 
 // What all channels of a class together put on the links of a class: of loads of a kind, so many.
@@ -40,7 +53,7 @@ typedef struct ChannelClass {
 
 // All that which ranks do the same depends on.
 typedef struct LayoutKey {
-    int numbers[12];
+    int numbers[11];
     const uint16_t *operations; // [pp x SLOT_COUNT] families of operations, a bit each
 } LayoutKey;
 
@@ -78,7 +91,8 @@ static uint16_t operations_of(const ShapeList *shapes) {
 static LayoutKey key_of(Arena *arena, const Lowering *l) {
     const Resolved *r = &l->r;
     LayoutKey key = {.numbers = {r->tp, r->cp, r->pp, r->dp, r->ep, r->shard, r->reduce_ranks, r->expert_ranks,
-                                 (int)r->schedule, r->pipeline.chunks, r->pipeline.parts, (int)l->training->backend}};
+                                 (int)ends_lie_apart(&r->pipeline), pipeline_twin_stage(&r->pipeline, 0),
+                                 (int)l->training->backend}};
     uint16_t *operations = ARENA_ARRAY(arena, uint16_t, r->pp * SLOT_COUNT);
     for (int i = 0; i < r->pp * SLOT_COUNT; i++) operations[i] = operations_of(&l->shapes[0].slot[i]);
     key.operations = operations;
@@ -92,7 +106,7 @@ static bool same_key(const LayoutKey *a, const LayoutKey *b, int pp) {
 
 // ---- The draft.
 
-static int kind_number(Lowering *l, const Load *load) {
+static int kind_number(Lowering *l, const LinkLoad *load) {
     Draft *draft = l->draft;
     for (int i = draft->kinds.count - 1; i >= 0; i--)
         if (draft->kinds.items[i].inside == load->inside && draft->kinds.items[i].between == load->between) return i;
@@ -106,12 +120,74 @@ static CollectivePrice *price_of(Arena *arena, const Lowering *l, int family, co
     return collective_price_create(arena, l->cluster->network, &request);
 }
 
+// Those that could carry all that the NICs beneath them bring, in the whole numbers that fair shares are made of.
+static Ample *ample_links(Arena *arena, const Network *network) {
+    int count, pairs;
+    const Link *links = network_links(network, &count);
+    const LinkAbove *above = network_links_above(arena, network, &pairs);
+    Ample *ample = ARENA_NEW(arena, Ample);
+    int32_t *by_nic = ARENA_ARRAY(arena, int32_t, pairs), *end = ARENA_ARRAY(arena, int32_t, count + 1);
+    *ample = (Ample){.above = by_nic,
+                     .first = ARENA_ARRAY(arena, int32_t, count + 1),
+                     .is = ARENA_ARRAY(arena, bool, count),
+                     .most = ARENA_ARRAY(arena, LoadKind, count),
+                     .seen = ARENA_ARRAY(arena, int32_t, count)};
+    Load *left = ARENA_ARRAY(arena, Load, count);
+    for (int i = 0; i < count; i++) left[i] = load_from_rate(links[i].bytes_per_second);
+    for (int i = 0; i < pairs; i++) {
+        left[above[i].above] -= load_from_rate(links[above[i].nic].bytes_per_second);
+        ample->is[above[i].above] = true;
+        ample->first[above[i].nic + 1]++;
+    }
+    for (int i = 0; i < count; i++) {
+        ample->is[i] = ample->is[i] && left[i] >= 0;
+        end[i + 1] = ample->first[i + 1] += ample->first[i];
+    }
+    for (int i = pairs - 1; i >= 0; i--) by_nic[--end[above[i].nic + 1]] = above[i].above;
+    return ample;
+}
+
+static bool is_lighter(const LoadKind *load, const LoadKind *most) {
+    return load->inside <= most->inside && load->between <= most->between;
+}
+
+// What one NIC bears for all links above it; a link that bears more than each of those beneath is not ample.
+static void weigh_ample(Ample *ample, const LinkLoad *loads, int count) {
+    ample->plan++;
+    for (int i = 0; i < count; i++)
+        for (int32_t a = ample->first[loads[i].link]; a < ample->first[loads[i].link + 1]; a++) {
+            int32_t link = ample->above[a];
+            LoadKind load = {loads[i].inside, loads[i].between};
+            if (ample->seen[link] != ample->plan || is_lighter(&ample->most[link], &load)) ample->most[link] = load;
+            ample->seen[link] = ample->plan;
+        }
+    for (int i = 0; i < count; i++) {
+        int32_t link = loads[i].link;
+        LoadKind load = {loads[i].inside, loads[i].between};
+        if (ample->is[link] && (ample->seen[link] != ample->plan || !is_lighter(&load, &ample->most[link])))
+            ample->is[link] = false;
+    }
+}
+
+static void leave_out_ample(const Lowering *l) {
+    for (int c = 0; c < l->channels.count; c++)
+        for (int p = 0; p < l->channels.items[c].plan_count; p++) {
+            Plan *plan = (Plan *)&l->channels.items[c].plans[p];
+            LinkUse *uses = (LinkUse *)plan->uses;
+            int kept = 0;
+            for (int u = 0; u < plan->use_count; u++)
+                if (!l->draft->ample->is[uses[u].link]) uses[kept++] = uses[u];
+            plan->use_count = kept;
+        }
+}
+
 // A plan that folds as all plans of a family do: what makes them differ stands where their numbers do.
 static Plan draft_plan(Lowering *l, int place, int family, const int *ranks, int rank_count) {
     Arena *scratch = arena_open();
     CollectivePrice *price = price_of(scratch, l, family, ranks, rank_count);
     int count;
-    const Load *loads = collective_price_loads(price, &count);
+    const LinkLoad *loads = collective_price_loads(price, &count);
+    weigh_ample(l->draft->ample, loads, count);
     LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
     for (int i = 0; i < count; i++) uses[i] = (LinkUse){loads[i].link, 1 + kind_number(l, &loads[i])};
     Plan plan = {.latency = (SimTime)collective_price_likeness(price),
@@ -234,13 +310,14 @@ static FoldClass kept_class(Arena *arena, const FoldClass *found, int items) {
 
 static KnownLayout *find_out(StepBook *book, const Lowering *lowering) {
     Arena *scratch = arena_open();
-    Draft draft = {0};
+    Draft draft = {.ample = ample_links(scratch, lowering->cluster->network)};
     Lowering l = *lowering;
     l.arena = scratch;
     l.draft = &draft;
     make_actors(&l);
     make_group_channels(&l);
     make_pass_channels(&l);
+    leave_out_ample(&l);
     System system = {.programs = l.programs,
                      .program_count = l.program_count,
                      .actors = l.actors,
