@@ -13,10 +13,20 @@ static inline uint64_t digest_bytes(uint64_t digest, const void *data, size_t by
     return digest;
 }
 
-// Bytes from low to high, whatever the machine's order.
+// Bytes from low to high, whatever the machine's order; those above the highest that is not zero at once.
 static inline uint64_t digest_u64(uint64_t digest, uint64_t value) {
-    for (int i = 0; i < 8; i++) digest = (digest ^ (value >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
-    return digest;
+    static const uint64_t powers[] = {UINT64_C(0x1),
+                                      UINT64_C(0x100000001b3),
+                                      UINT64_C(0x366000002e329),
+                                      UINT64_C(0x8a97b0004e7feab),
+                                      UINT64_C(0x9ffaac085635bc91),
+                                      UINT64_C(0xcaee32a7d4f6a63),
+                                      UINT64_C(0xdc966432edf1c639),
+                                      UINT64_C(0xc5527b8a51d3d2db),
+                                      UINT64_C(0x1efac7090aef4a21)}; // of the prime, 0 to 8
+    int left = 8;
+    for (; value; value >>= 8, left--) digest = (digest ^ (value & 0xff)) * UINT64_C(0x100000001b3);
+    return digest * powers[left];
 }
 
 #endif

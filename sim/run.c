@@ -122,25 +122,6 @@ static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
     return true;
 }
 
-// A whole routine whose transfers meet nobody on the way.
-static bool pass_routine(Run *run, StreamState *state, const Op *op) {
-    if (!run->passes || state->inner) return false;
-    RoutinePass *pass = &run->passes[state->actor][op->id];
-    if (!pass->possible || pass->time >= SIM_TIME_NEVER - state->clock) return false;
-    SimTime end = state->clock + pass->time;
-    for (int32_t i = 0; i < pass->channel_count; i++)
-        if (!certainly_alone(run, state, pass->channels[i], end)) return false;
-    if (is_main(run, state)) {
-        SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
-        for (int c = 0; c < run->system->cause_count; c++) spent[c] += pass->spent[c];
-    }
-    pass->passed++;
-    state->clock = end;
-    state->done += state->routines[op->id].count;
-    state->next++;
-    return true;
-}
-
 // False: it must wait.
 static bool do_op(Run *run, StreamState *state, const Op *op) {
     switch (op->kind) {
@@ -175,7 +156,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
 static void advance(Run *run, StreamState *state) {
     while (state->next < state->stream->count) {
         const Op *op = &state->stream->ops[state->next];
-        if (op->kind == OP_ROUTINE && pass_routine(run, state, op)) continue;
+        if (op->kind == OP_ROUTINE && pass_routine(run, state)) continue;
         if (!do_op(run, state, op_at(state))) return;
         step_on(state);
     }
@@ -240,21 +221,6 @@ static void loop(Run *run) {
             advance_ready(run);
         }
         }
-    }
-}
-
-// The bytes of transfers in routines that were passed at once.
-static void count_passes(Run *run) {
-    for (int a = 0; a < run->system->actor_count && run->passes; a++) {
-        const Actor *actor = &run->system->actors[a];
-        const Program *program = &run->system->programs[actor->program];
-        for (int r = 0; r < program->routine_count; r++)
-            for (int32_t i = 0; i < program->routines[r].count && run->passes[a][r].passed; i++) {
-                const Op *op = &program->routines[r].ops[i];
-                if (op->kind != OP_TRANSFER) continue;
-                int32_t channel = actor->channels[op->slot];
-                fluid_count_bytes(run->fluid, channel, op->id, run->passes[a][r].passed);
-            }
     }
 }
 
@@ -324,7 +290,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     lay_out_streams(arena, &run);
     Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
     if (!options->all_meet) find_alone(scratch, &run);
-    if (!options->all_meet && !options->timeline) find_passes(scratch, &run);
+    if (!options->all_meet && !options->timeline) open_passes(scratch, &run);
     loop(&run);
     count_passes(&run);
     arena_close(scratch);

@@ -309,52 +309,6 @@ void find_alone(Arena *arena, Run *run) {
     foresight->outlooks = outlooks;
 }
 
-// ---- Routines passed at once.
-
-// Random and stretched times are each operation's own.
-static bool keeps_time(const Actor *actor) { return actor->slowness == 1 && actor->jitter == 0; }
-
-static bool note_channel(RoutinePass *pass, int32_t channel) {
-    for (int32_t i = 0; i < pass->channel_count; i++)
-        if (pass->channels[i] == channel) return true;
-    if (pass->channel_count == ROUTINE_CHANNELS) return false;
-    pass->channels[pass->channel_count++] = channel;
-    return true;
-}
-
-static RoutinePass pass_of(Arena *arena, const Run *run, const Actor *actor, const Routine *routine) {
-    SimTime *spent = ARENA_ARRAY(arena, SimTime, run->system->cause_count);
-    RoutinePass pass = {.spent = spent};
-    for (int32_t i = 0; i < routine->count; i++) {
-        const Op *op = &routine->ops[i];
-        SimTime time = op->time;
-        if (op->kind != OP_WORK && op->kind != OP_TRANSFER) return pass; // others come into it
-        if (op->kind == OP_TRANSFER) {
-            int32_t channel = actor->channels[op->slot];
-            const SimTime *alone = run->channels[channel].alone;
-            if (!alone || !note_channel(&pass, channel)) return pass;
-            time = alone[op->id];
-        }
-        if (time >= SIM_TIME_NEVER - pass.time) return pass;
-        pass.time += time;
-        spent[op->cause] += time;
-    }
-    pass.possible = true;
-    return pass;
-}
-
-void find_passes(Arena *arena, Run *run) {
-    const System *system = run->system;
-    run->passes = ARENA_ARRAY(arena, RoutinePass *, system->actor_count);
-    for (int a = 0; a < system->actor_count; a++) {
-        const Actor *actor = &system->actors[a];
-        const Program *program = &system->programs[actor->program];
-        run->passes[a] = ARENA_ARRAY(arena, RoutinePass, program->routine_count);
-        for (int r = 0; r < program->routine_count && keeps_time(actor); r++)
-            run->passes[a][r] = pass_of(arena, run, actor, &program->routines[r]);
-    }
-}
-
 // ---- While it runs.
 
 static SimTime least_before(const Outlook *outlook, int number, const StreamState *state) {

@@ -18,14 +18,16 @@ typedef struct StreamState {
     const Routine *routines; // of its program
 } StreamState;
 
-// A routine that an actor may pass at once: what it takes with its transfers alone, and on which channels these are.
+// A routine that an actor may pass at once: what it takes with its transfers alone, and on which channels these are;
+// with the routine of another stream whose transfers it starts and waits for, or without.
 #define ROUTINE_CHANNELS 4
 typedef struct RoutinePass {
-    bool possible;
+    bool known, possible;
+    int32_t beside; // that routine, -1 none
     int32_t channel_count, channels[ROUTINE_CHANNELS];
-    SimTime time;
-    const SimTime *spent; // [cause]
-    int64_t passed;       // so often
+    SimTime time, beside_end;
+    SimTime *spent;                // [cause]
+    int64_t passed, beside_passed; // so often
 } RoutinePass;
 
 // What a stream has found out when it looked at the rivals of a channel. It stays true.
@@ -60,7 +62,7 @@ typedef struct Run {
     int32_t *first_stream; // [actor + 1] its streams in `streams`
     SimTime **marks;       // [actor][mark]: time it was reached, or -1
     ChannelState *channels;
-    RoutinePass **passes; // [actor][routine]; NULL: none may
+    RoutinePass **passes; // [actor][routine]; NULL: none may be passed at once
     Foresight *foresight;
     int32_t *ready; // streams that can go on: a stack
     int32_t ready_count;
@@ -73,8 +75,13 @@ typedef struct Run {
 // ---- run_alone.c
 // Which channels may pass alone, and what is known beforehand of when streams reach marks.
 void find_alone(Arena *arena, Run *run);
-// Which routines may be passed at once.
-void find_passes(Arena *arena, Run *run);
+// ---- run_routine.c: routines passed at once, where no timeline is asked for.
+void open_passes(Arena *arena, Run *run);
+// Whether all of the routine that the stream is at has been passed.
+bool pass_routine(Run *run, StreamState *state);
+// The bytes of transfers in routines that were.
+void count_passes(Run *run);
+
 // Nothing else can flow on the channel's links from now until `end`, which the stream reaches if that is so.
 bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTime end);
 

@@ -192,16 +192,18 @@ static void push(Besides *round, int stream, Op made) { round->ops[stream][round
 static Besides besides(RandomStream random, int first, bool taken) {
     Besides round = {.count = {0}};
     int forks = 1 + (int)random_below(&random, 4);
+    bool meanwhile = random_below(&random, 2); // the main stream transfers, too
     for (int f = 0; f < forks; f++) {
         int started = taken ? 0 : first + 2 * f, done = started + 1;
         OpKind wait = taken ? OP_TAKE : OP_WAIT;
         push(&round, 0, op(OP_WORK, 0, 0, 0, 1 + (SimTime)random_below(&random, 300000000)));
         push(&round, 0, op(OP_RECORD, 0, 0, started, 0));
-        push(&round, 0, op(OP_TRANSFER, 1, NEAR_CHANNEL, 0, 0));
+        if (meanwhile) push(&round, 0, op(OP_TRANSFER, 1, NEAR_CHANNEL, 0, 0));
         push(&round, 0, op(OP_WORK, 0, 0, 0, 1 + (SimTime)random_below(&random, 300000000)));
         push(&round, 0, op(wait, 2, 0, done, 0));
+        if (!meanwhile) push(&round, 0, op(OP_TRANSFER, 1, NEAR_CHANNEL, 0, 0));
         push(&round, 1, op(wait, 2, 0, started, 0));
-        push(&round, 1, op(OP_TRANSFER, 2, random_below(&random, 4) ? BESIDE_CHANNEL : MEETING_CHANNEL, 0, 0));
+        push(&round, 1, op(OP_TRANSFER, 2, random_below(&random, 8) ? BESIDE_CHANNEL : MEETING_CHANNEL, 0, 0));
         push(&round, 1, op(OP_RECORD, 0, 0, done, 0));
     }
     return round;

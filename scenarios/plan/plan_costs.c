@@ -26,6 +26,7 @@ typedef struct PriceKey {
     CollectiveOp op;
     RankRow ranks;
     double bytes;
+    bool quickest; // of all groups like it, not of these ranks
 } PriceKey;
 
 typedef struct Price {
@@ -78,13 +79,14 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 static uint64_t hash_of(const PriceKey *key) {
     uint64_t bytes;
     memcpy(&bytes, &key->bytes, sizeof bytes);
-    uint64_t hash = mix(mix((uint64_t)key->op * 8 + (uint64_t)key->backend, bytes), (uint64_t)key->ranks.first);
+    uint64_t what = ((uint64_t)key->op * 8 + (uint64_t)key->backend) * 2 + key->quickest;
+    uint64_t hash = mix(mix(what, bytes), (uint64_t)key->ranks.first);
     return mix(hash, (uint64_t)key->ranks.count << 32 | (uint32_t)key->ranks.stride);
 }
 
 static bool same_price(const PriceKey *a, const PriceKey *b) {
-    return a->backend == b->backend && a->op == b->op && a->bytes == b->bytes && a->ranks.first == b->ranks.first &&
-           a->ranks.count == b->ranks.count && a->ranks.stride == b->ranks.stride;
+    return a->backend == b->backend && a->op == b->op && a->quickest == b->quickest && a->bytes == b->bytes &&
+           a->ranks.first == b->ranks.first && a->ranks.count == b->ranks.count && a->ranks.stride == b->ranks.stride;
 }
 
 static Price *place_of(Price *prices, int room, const PriceKey *key) {
@@ -115,28 +117,38 @@ static double price(PlanCosts *costs, const PriceKey *key) {
     return seconds;
 }
 
-double plan_alone_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes) {
-    if (ranks.count < 2 || bytes <= 0) return 0;
-    PriceKey key = {backend, op, ranks, bytes};
-    Price *found = place_of(costs->prices, costs->price_room, &key);
-    if (found->known) return found->seconds;
-    *found = (Price){key, price(costs, &key), true};
-    double seconds = found->seconds;
+static double known_seconds(const PlanCosts *costs, const PriceKey *key) {
+    const Price *found = place_of(costs->prices, costs->price_room, key);
+    return found->known ? found->seconds : -1;
+}
+
+static double keep(PlanCosts *costs, const PriceKey *key, double seconds) {
+    *place_of(costs->prices, costs->price_room, key) = (Price){*key, seconds, true};
     if (++costs->price_count > costs->price_room / 2) grow(costs);
     return seconds;
+}
+
+double plan_alone_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes) {
+    if (ranks.count < 2 || bytes <= 0) return 0;
+    PriceKey key = {backend, op, ranks, bytes, false};
+    double known = known_seconds(costs, &key);
+    return known >= 0 ? known : keep(costs, &key, price(costs, &key));
 }
 
 // Where a group begins within a node decides what it crosses; nodes are alike, and the first is behind the first
 // switch. So the first groups hold one of the quickest.
 double plan_quickest_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes) {
     if (ranks.count < 2 || bytes <= 0) return 0;
+    PriceKey key = {backend, op, ranks, bytes, true};
+    double known = known_seconds(costs, &key);
+    if (known >= 0) return known;
     int last = ranks.first + (ranks.count - 1) * ranks.stride, node = costs->cluster->node_of[0]->gpu_count;
     double quickest = INFINITY;
     for (int shift = 0; shift < node && last + shift < costs->cluster->gpu_count; shift++) {
         RankRow shifted = {ranks.first + shift, ranks.count, ranks.stride};
         quickest = fmin(quickest, plan_alone_seconds(costs, backend, op, shifted, bytes));
     }
-    return quickest;
+    return keep(costs, &key, quickest);
 }
 
 // ---- Blocks.

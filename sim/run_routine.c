@@ -1,0 +1,167 @@
+// A routine whose transfers all meet nobody is passed at once, together with the routine of the stream beside whose
+// transfers it starts and waits for: what they take is known beforehand.
+#include "sim/run_internal.h"
+
+// Random and stretched times are each operation's own.
+static bool keeps_time(const Actor *actor) { return actor->slowness == 1 && actor->jitter == 0; }
+
+void open_passes(Arena *arena, Run *run) {
+    const System *system = run->system;
+    run->passes = ARENA_ARRAY(arena, RoutinePass *, system->actor_count);
+    for (int a = 0; a < system->actor_count; a++) {
+        int count = system->programs[system->actors[a].program].routine_count;
+        if (!keeps_time(&system->actors[a])) continue;
+        run->passes[a] = ARENA_ARRAY(arena, RoutinePass, count);
+        for (int r = 0; r < count; r++) {
+            run->passes[a][r].spent = ARENA_ARRAY(arena, SimTime, system->cause_count);
+            run->passes[a][r].beside = -1;
+        }
+    }
+}
+
+// ---- What it takes.
+
+static bool note_channel(RoutinePass *pass, int32_t channel) {
+    for (int32_t i = 0; i < pass->channel_count; i++)
+        if (pass->channels[i] == channel) return true;
+    if (pass->channel_count == ROUTINE_CHANNELS) return false;
+    pass->channels[pass->channel_count++] = channel;
+    return true;
+}
+
+// False: others come into it.
+static bool add_transfer(const Run *run, const Actor *actor, RoutinePass *pass, const Op *op, SimTime *now) {
+    int32_t channel = actor->channels[op->slot];
+    const SimTime *alone = run->channels[channel].alone;
+    if (!alone || !note_channel(pass, channel) || alone[op->id] >= SIM_TIME_NEVER - *now) return false;
+    *now += alone[op->id];
+    return true;
+}
+
+static void wait_until(RoutinePass *pass, int cause, SimTime time) {
+    if (time <= pass->time) return;
+    pass->spent[cause] += time - pass->time;
+    pass->time = time;
+}
+
+// Both routines in turns: a mark starts the transfer beside, whose end is waited for before the next of any kind.
+static bool add_up(const Run *run, const Actor *actor, const Routine *own, const Routine *beside, RoutinePass *pass) {
+    int32_t at = 0, waits_for = -1, beside_count = beside ? beside->count : 0;
+    for (int32_t i = 0; i < own->count; i++) {
+        const Op *op = &own->ops[i];
+        SimTime now = pass->time;
+        switch (op->kind) {
+        case OP_WORK:
+            if (op->time >= SIM_TIME_NEVER - now) return false;
+            wait_until(pass, op->cause, now + op->time);
+            break;
+        case OP_TRANSFER:
+            if (waits_for >= 0 || !add_transfer(run, actor, pass, op, &now)) return false;
+            wait_until(pass, op->cause, now);
+            break;
+        case OP_RECORD: {
+            const Op *taken = beside && at + 3 <= beside_count ? &beside->ops[at] : NULL;
+            if (!taken || waits_for >= 0 || taken->kind != OP_TAKE || taken->id != op->id) return false;
+            if (taken[1].kind != OP_TRANSFER || taken[2].kind != OP_RECORD) return false;
+            if (!add_transfer(run, actor, pass, &taken[1], &now)) return false;
+            pass->beside_end = now;
+            waits_for = taken[2].id;
+            at += 3;
+            break;
+        }
+        case OP_TAKE:
+            if (waits_for != op->id) return false;
+            wait_until(pass, op->cause, pass->beside_end);
+            waits_for = -1;
+            break;
+        default:
+            return false;
+        }
+    }
+    return waits_for < 0 && at == beside_count;
+}
+
+static void look_into(Run *run, const StreamState *state, int32_t own, int32_t beside, RoutinePass *pass) {
+    const Actor *actor = &run->system->actors[state->actor];
+    SimTime *spent = pass->spent;
+    for (int c = 0; c < run->system->cause_count; c++) spent[c] = 0;
+    *pass = (RoutinePass){
+        .known = true, .beside = beside, .spent = spent, .passed = pass->passed, .beside_passed = pass->beside_passed};
+    pass->possible = add_up(run, actor, &state->routines[own], beside < 0 ? NULL : &state->routines[beside], pass);
+}
+
+// ---- Passing.
+
+// The stream that waits for the mark in the first operation of a routine; NULL: none does.
+static StreamState *stream_beside(Run *run, const StreamState *state, int32_t mark) {
+    for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++) {
+        StreamState *other = &run->streams[s];
+        if (other == state || other->waiting_mark != mark || other->inner > 0) continue;
+        return other->stream->ops[other->next].kind == OP_ROUTINE ? other : NULL;
+    }
+    return NULL;
+}
+
+static int32_t first_record(const Routine *routine) {
+    for (int32_t i = 0; i < routine->count; i++)
+        if (routine->ops[i].kind == OP_RECORD) return routine->ops[i].id;
+    return -1;
+}
+
+// After its routine it is at the end, or waits for the same mark again.
+static bool comes_to_rest(const StreamState *state, int32_t mark) {
+    if (state->next + 1 == state->stream->count) return true;
+    const Op *op = &state->stream->ops[state->next + 1];
+    if (op->kind == OP_ROUTINE) op = &state->routines[op->id].ops[0];
+    return op->kind == OP_TAKE && op->id == mark;
+}
+
+static void move_on(StreamState *state, SimTime by) {
+    state->clock += by;
+    state->done += state->routines[state->stream->ops[state->next].id].count;
+    state->next++;
+}
+
+bool pass_routine(Run *run, StreamState *state) {
+    if (!run->passes || state->inner || !run->passes[state->actor]) return false;
+    int32_t own = state->stream->ops[state->next].id;
+    RoutinePass *pass = &run->passes[state->actor][own];
+    if (pass->known && !pass->possible && pass->beside < 0) return false;
+    StreamState *beside = NULL;
+    int32_t mark = first_record(&state->routines[own]);
+    if (mark >= 0) {
+        beside = stream_beside(run, state, mark);
+        if (!beside || beside->clock > state->clock || !comes_to_rest(beside, mark)) return false;
+    }
+    int32_t number = beside ? beside->stream->ops[beside->next].id : -1;
+    if (!pass->known || pass->beside != number) look_into(run, state, own, number, pass);
+    if (!pass->possible || pass->time >= SIM_TIME_NEVER - state->clock) return false;
+    for (int32_t i = 0; i < pass->channel_count; i++)
+        if (!certainly_alone(run, state, pass->channels[i], state->clock + pass->time)) return false;
+    SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
+    bool main = state == &run->streams[run->first_stream[state->actor]];
+    for (int c = 0; c < run->system->cause_count && main; c++) spent[c] += pass->spent[c];
+    if (beside) {
+        beside->clock = state->clock;
+        move_on(beside, pass->beside_end);
+        if (beside->next == beside->stream->count) beside->waiting_mark = -1;
+        run->passes[state->actor][number].beside_passed++;
+    }
+    move_on(state, pass->time);
+    pass->passed++;
+    return true;
+}
+
+void count_passes(Run *run) {
+    for (int a = 0; a < run->system->actor_count && run->passes; a++) {
+        const Actor *actor = &run->system->actors[a];
+        const Program *program = &run->system->programs[actor->program];
+        for (int r = 0; r < program->routine_count && run->passes[a]; r++) {
+            int64_t times = run->passes[a][r].passed + run->passes[a][r].beside_passed;
+            for (int32_t i = 0; i < program->routines[r].count && times; i++) {
+                const Op *op = &program->routines[r].ops[i];
+                if (op->kind == OP_TRANSFER) fluid_count_bytes(run->fluid, actor->channels[op->slot], op->id, times);
+            }
+        }
+    }
+}
