@@ -56,8 +56,9 @@ static bool of_one_kind(const PredictedRun *a, const PredictedRun *b) {
            first->model->hidden == second->model->hidden && first->model->image_size == second->model->image_size;
 }
 
-// A pilot is the run on the fewest GPUs; of several that with the fewest pipeline stages, then with the least tensor
-// parallelism, then the first.
+// A pilot is a run on the fewest GPUs; of several one with the fewest pipeline stages, then with the least tensor
+// parallelism; of those the one whose time is the median of what is predicted for them, so that it is nobody's
+// slowest machine.
 static int compare_scale(const PredictedRun *a, const PredictedRun *b) {
     const Layout *first = &a->run->training.layout, *second = &b->run->training.layout;
     int gpus = a->run->cluster->groups[0].gpus - b->run->cluster->groups[0].gpus;
@@ -65,23 +66,39 @@ static int compare_scale(const PredictedRun *a, const PredictedRun *b) {
     return first->pp != second->pp ? first->pp - second->pp : first->tp - second->tp;
 }
 
-static int smallest_of_kind(const PredictedRun *runs, int count, int row) {
-    int smallest = row;
+static double slowdown(const PredictedRun *run) { return run->run->measured_step_s / run->step_s; }
+
+static int quicker(const PredictedRun *runs, const int *rows, int count, int row) {
+    int before = 0;
+    for (int i = 0; i < count; i++) {
+        double difference = slowdown(&runs[rows[i]]) - slowdown(&runs[row]);
+        before += difference < 0 || (difference == 0 && rows[i] < row);
+    }
+    return before;
+}
+
+static int pilot_of_kind(Arena *arena, const PredictedRun *runs, int count, int row) {
+    int *smallest = ARENA_ARRAY(arena, int, count), ties = 0;
     for (int i = 0; i < count; i++) {
         if (!of_one_kind(&runs[i], &runs[row])) continue;
-        int more = compare_scale(&runs[i], &runs[smallest]);
-        if (more < 0 || (more == 0 && i < smallest)) smallest = i;
+        int more = ties ? compare_scale(&runs[i], &runs[smallest[0]]) : -1;
+        if (more < 0) ties = 0;
+        if (more <= 0) smallest[ties++] = i;
     }
-    return smallest;
+    for (int i = 0; i < ties; i++)
+        if (quicker(runs, smallest, ties, smallest[i]) == (ties - 1) / 2) return smallest[i];
+    return row;
 }
 
 double *anchor_within(Arena *arena, PredictedRun *runs, int count) {
+    Arena *scratch = arena_open();
     double *factors = ARENA_ARRAY(arena, double, count);
     bool *anchor = ARENA_ARRAY(arena, bool, count), *done = ARENA_ARRAY(arena, bool, count);
     for (int i = 0; i < count; i++) {
         factors[i] = 1;
-        anchor[i] = !runs[i].skipped && smallest_of_kind(runs, count, i) == i;
+        anchor[i] = !runs[i].skipped && pilot_of_kind(scratch, runs, count, i) == i;
     }
+    arena_close(scratch);
     for (int i = 0; i < count; i++) {
         if (runs[i].skipped || done[i]) continue;
         bool *used = ARENA_ARRAY(arena, bool, count);
