@@ -32,8 +32,8 @@
 #define WIDE_GROUP_SHARE 0.1
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
-#define DRAIN_SECONDS                                                                                                  \
-    1.2e-6               // until a kernel's first bytes are there and its last tile is out, beyond an empty one's time
+// Beyond an empty kernel: until the first bytes are there, and the last tile is out.
+#define DRAIN_SECONDS 1.2e-6
 #define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
 #define APART_FLOPS 0.25 // and products on vector units, against their peak
 #define LAYER_NORM_FORWARD 2.0
