@@ -9,12 +9,8 @@
 #define CONV_SHARE_BEFORE_AMPERE 0.89
 #define CONV_SHARE_SINCE_AMPERE 0.98
 #define CONV_SHARE_VECTOR 1.12
-#define CONV_SHARE_CUDNN_5 1.46    // of GPUs before Volta, measured with cuDNN 5 and 6, whose ramp is long
 #define CONV_SHARE_ALONG_TIME 0.75 // of the others', for sounds: one network, twelve types of GPU
-// In 16 bits, of the peak, whatever products reach on that type: H100 and H200 agree, and B200 and GB200.
-#define CONV_OF_PEAK_HOPPER 0.78
-#define CONV_OF_PEAK_BLACKWELL 0.60
-#define K_RAMP 114.0 // elements of K that a tile loses to prologue and epilogue
+#define K_RAMP 114.0               // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
 #define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
 #define CHANNEL_PAD_VECTOR 32.0 // of vector units since
@@ -81,20 +77,7 @@ static bool channels_last(const Work *work) {
 
 static bool since_ampere(const Gpu *gpu) { return gpu->year >= 2020; }
 static bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
-static bool is_architecture(const Gpu *gpu, const char *name) {
-    return gpu->architecture && strcmp(gpu->architecture, name) == 0;
-}
 static bool on_tensor_cores(const Work *work) { return work->precision != FP32 && work->precision != FP64; }
-
-static double conv_share(const Work *work) {
-    if (before_volta(work->gpu)) return CONV_SHARE_CUDNN_5;
-    if (!on_tensor_cores(work)) return CONV_SHARE_VECTOR;
-    double of_peak = is_architecture(work->gpu, "Hopper")      ? CONV_OF_PEAK_HOPPER
-                     : is_architecture(work->gpu, "Blackwell") ? CONV_OF_PEAK_BLACKWELL
-                                                               : 0;
-    if (of_peak > 0 && work->element_bytes == 2) return of_peak / work->gpu->gemm_efficiency[work->precision];
-    return since_ampere(work->gpu) ? CONV_SHARE_SINCE_AMPERE : CONV_SHARE_BEFORE_AMPERE;
-}
 
 static double memory_share(const Gpu *gpu) {
     if (before_volta(gpu)) return MEMORY_SHARE_CUDNN_5;
@@ -115,6 +98,26 @@ static double wave_loss(const Gpu *gpu, double groups, double m, double n, doubl
         if (split == 1 || loss < least) least = loss;
     }
     return least;
+}
+
+// Where what a type's products reach says little of its convolutions: their share of the peak itself, by architecture
+// and bytes of an element. H100 and H200 agree, and B200 and GB200; Kepler and Pascal ran cuDNN 5 and 6, whose ramp is
+// long and whose algorithms spare products.
+typedef struct ConvRate {
+    const char *architecture;
+    int element_bytes;
+    double of_peak;
+} ConvRate;
+static const ConvRate conv_rates[] = {
+    {"Kepler", 4, 0.80}, {"Pascal", 4, 1.24}, {"Hopper", 2, 0.78}, {"Blackwell", 2, 0.60}};
+
+static double conv_share(const Work *work) {
+    for (size_t i = 0; i < sizeof conv_rates / sizeof *conv_rates; i++)
+        if (work->gpu->architecture && strcmp(work->gpu->architecture, conv_rates[i].architecture) == 0 &&
+            work->element_bytes == conv_rates[i].element_bytes)
+            return conv_rates[i].of_peak / work->gpu->gemm_efficiency[work->precision];
+    if (!on_tensor_cores(work)) return CONV_SHARE_VECTOR;
+    return since_ampere(work->gpu) ? CONV_SHARE_SINCE_AMPERE : CONV_SHARE_BEFORE_AMPERE;
 }
 
 typedef struct ConvGemm {
