@@ -302,8 +302,10 @@ static double stretch_seconds(const Stretch *stretch) {
     return seconds;
 }
 
+static double host_slowness(const Gpu *gpu) { return gpu->issue_seconds / USUAL_ISSUE_SECONDS; }
+
 static double issue_seconds(Framework framework, const Gpu *gpu) {
-    return framework_traits(framework)->issue_seconds * gpu->issue_seconds / USUAL_ISSUE_SECONDS;
+    return framework_traits(framework)->issue_seconds * host_slowness(gpu);
 }
 
 static double kernel_floor(Framework framework, const Gpu *gpu) {
@@ -323,7 +325,8 @@ static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
     if (kernels == 0) return 0;
     double gpu = busy + kernels * kernel_floor(work->training->framework, work->gpu),
            cpu = kernels * issue_seconds(work->training->framework, work->gpu);
-    if (pass->host_seconds > 0) cpu += pass->host_seconds + collectives * work->traits->collective_seconds;
+    double beside = pass->host_seconds + collectives * work->traits->collective_seconds;
+    if (pass->host_seconds > 0) cpu += beside * host_slowness(work->gpu);
     double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
     return (total - busy) / kernels;
 }
