@@ -138,8 +138,8 @@ static double width_cost(const Gpu *gpu, const Gemm *gemm) {
 }
 
 // What vector units pay for how the operands lie: those of a linear layer both lie along K and are transposed on their
-// way to the registers, which one that is not transposed saves, up to the peak; rows of odd length are loaded element by
-// element.
+// way to the registers, which one that is not transposed saves, up to the peak; rows of odd length are loaded element
+// by element.
 static double lie_cost(const Gpu *gpu, const Gemm *gemm) {
     double most = larger(1, 1 / gpu->gemm_efficiency[gemm->precision]);
     double cost = gemm->is_untransposed ? 1 / smaller(most, gpu->untransposed_gemm_gain) : 1;
