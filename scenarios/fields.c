@@ -114,7 +114,7 @@ static const Field study_fields[] = {
      .help = "sentences for beside the answer"},
     {"noise", NUMBER(0, 1), .example = "0.03",
      .help = "relative sigma of a step time; when left out: from the calibration"},
-    {"though_full", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+    {"assume_fits", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "simulate what is estimated not to fit into memory too: a run that is known to have run"},
     {"timeline", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "keep a timeline of the last point"},

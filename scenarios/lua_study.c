@@ -179,7 +179,7 @@ static StudySpec *study_of(lua_State *L, const Object *object) {
         .seed = script->request->seed,
         .unfolded = script->request->unfolded,
         .want_timeline = script->request->want_timeline || object_flag(object, "timeline", false),
-        .though_full = object_flag(object, "though_full", false),
+        .assume_fits = object_flag(object, "assume_fits", false),
         .noise = object_number(object, "noise", 0),
         .expect = job->expect.items,
         .expect_count = job->expect.count,

@@ -160,7 +160,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     SimulationOptions options = {.runs = study->seeds,
                                  .seed = study->seed,
                                  .unfolded = study->unfolded,
-                                 .though_full = study->though_full,
+                                 .assume_fits = study->assume_fits,
                                  .timeline = study->want_timeline,
                                  .step_sigma = study->noise};
     SimulatedStep step = simulate_step(arena, cluster, training, &options, problems);

@@ -44,7 +44,7 @@ typedef struct StudySpec {
     int seeds; // repetitions with other random draws (only where there is jitter); 0: 1
     uint64_t seed;
     bool unfolded;    // simulate every rank
-    bool though_full; // points whose memory estimate exceeds the GPU's too
+    bool assume_fits; // points whose memory estimate exceeds the GPU's too
     bool want_timeline;
     double noise; // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
     const char *const *plots;

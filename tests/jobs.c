@@ -40,7 +40,7 @@ void case_open_on(Case *c, const char *node, const char *link, int gpus, const c
 void case_open(Case *c, int gpus, const char *model) { case_open_on(c, "dgx-a100", "ib-hdr200", gpus, model); }
 
 SimulatedStep simulate(Case *c, bool unfolded) {
-    SimulationOptions options = {.unfolded = unfolded, .though_full = true};
+    SimulationOptions options = {.unfolded = unfolded, .assume_fits = true};
     return simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
 }
 

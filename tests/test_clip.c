@@ -38,7 +38,7 @@ static void case_open(Case *c, const char *model, int gpus) {
 }
 
 static SimulatedStep step_of(Case *c, bool whole) {
-    SimulationOptions options = {.though_full = true, .unfolded = whole};
+    SimulationOptions options = {.assume_fits = true, .unfolded = whole};
     SimulatedStep step = simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
     EXPECT(step.ran);
     return step;

@@ -93,7 +93,7 @@ TEST(layouts_of_encoder_and_decoder_fold_to_the_tick) {
         open_t5(&c, "t5-base", 8);
         c.training.layout = layouts[i];
         c.training.global_batch = 64;
-        SimulationOptions folded = {.though_full = true}, whole = {.though_full = true, .unfolded = true};
+        SimulationOptions folded = {.assume_fits = true}, whole = {.assume_fits = true, .unfolded = true};
         SimulatedStep a = simulate_step(c.arena, c.cluster, &c.training, &folded, c.problems);
         SimulatedStep b = simulate_step(c.arena, c.cluster, &c.training, &whole, c.problems);
         EXPECT(a.ran && b.ran && a.digest == b.digest);

@@ -153,7 +153,7 @@ TEST(steps_of_one_book_are_those_of_a_system_made_whole) {
         for (int micro = 1; micro <= 2; micro++) {
             Arena *scratch = arena_open();
             c.training.micro_batch = micro;
-            SimulationOptions options = {.though_full = true, .book = book};
+            SimulationOptions options = {.assume_fits = true, .book = book};
             SimulatedStep known = simulate_step(scratch, c.cluster, &c.training, &options, problems_create(scratch));
             options.keeps_system = true;
             SimulatedStep whole = simulate_step(scratch, c.cluster, &c.training, &options, problems_create(scratch));

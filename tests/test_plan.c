@@ -147,7 +147,7 @@ TEST(the_bound_is_never_above_the_simulated_step) {
         for (int i = 0; cluster && space.count > 0 && i < 8; i++) {
             const PlanCandidate *candidate = &space.items[random_below(&random, (uint64_t)space.count)];
             TrainingSpec training = plan_training(&q.request, candidate, q.batch);
-            SimulationOptions options = {.though_full = true};
+            SimulationOptions options = {.assume_fits = true};
             SimulatedStep step = simulate_step(q.arena, cluster, &training, &options, problems);
             if (!step.ran) continue;
             PlanBound bound = plan_bound(plan_costs_create(q.arena, cluster, training.model), &training);

@@ -37,7 +37,7 @@ static double step_of(Arena *arena, const Machines *m, double oversubscription) 
     cluster.groups = &group;
     cluster.nodes_per_leaf = oversubscription > 0 ? 2 : 4;
     cluster.oversubscription = oversubscription > 0 ? oversubscription : 1;
-    SimulationOptions options = {.though_full = true};
+    SimulationOptions options = {.assume_fits = true};
     const Cluster *built = cluster_create(arena, test_catalogue(), &cluster, problems);
     SimulatedStep step = simulate_step(arena, built, &m->training, &options, problems);
     EXPECT(step.ran);

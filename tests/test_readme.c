@@ -61,18 +61,18 @@ TEST(every_example_runs_twice_with_the_same_output) {
 }
 
 // A job that is too large for its GPUs, and the same when it is known to have run.
-TEST(a_run_that_is_known_to_have_run_is_simulated_though_full) {
+TEST(a_run_that_is_known_to_have_run_is_simulated_when_it_is_assumed_to_fit) {
     static char output[1 << 16];
-    for (int though_full = 0; though_full <= 1; though_full++) {
+    for (int assume_fits = 0; assume_fits <= 1; assume_fits++) {
         char script[1024];
         snprintf(script, sizeof script,
                  "local sim = require \"lockstep\"\n"
-                 "return sim.study { on = sim.cluster { node = \"dgx-a100\", gpus = 8 }, though_full = %s,\n"
+                 "return sim.study { on = sim.cluster { node = \"dgx-a100\", gpus = 8 }, assume_fits = %s,\n"
                  "  run = sim.training { model = \"gpt3-13b\", batch = { global = 8 } },\n"
                  "  published = { { step_time = 1, source = \"nobody\" } } }\n",
-                 though_full ? "true" : "false");
-        EXPECT_INT(run_script_text(script, "--json", output, sizeof output, NULL), though_full ? 0 : 3);
-        EXPECT_CONTAINS(output, though_full ? "\"ran\": true" : "\"ran\": false");
-        if (!though_full) EXPECT_CONTAINS(output, "\"simulated\": null");
+                 assume_fits ? "true" : "false");
+        EXPECT_INT(run_script_text(script, "--json", output, sizeof output, NULL), assume_fits ? 0 : 3);
+        EXPECT_CONTAINS(output, assume_fits ? "\"ran\": true" : "\"ran\": false");
+        if (!assume_fits) EXPECT_CONTAINS(output, "\"simulated\": null");
     }
 }

@@ -32,7 +32,7 @@ typedef struct Outcome {
 } Outcome;
 
 static Outcome outcome_of(const Attempt *attempt, const TrainingSpec *training) {
-    SimulationOptions options = {.though_full = true};
+    SimulationOptions options = {.assume_fits = true};
     Outcome outcome = {.training = *training, .step_s = INFINITY};
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

@@ -95,7 +95,7 @@ static const Cluster *cluster_for(Arena *arena, const QueueNetwork *network, Spr
 static double simulate_spread(const QueueNetwork *network, Spread spread, double oversubscription) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    SimulationOptions options = {.though_full = true};
+    SimulationOptions options = {.assume_fits = true};
     const Cluster *cluster = cluster_for(arena, network, spread, oversubscription, problems);
     SimulatedStep step = {0};
     if (cluster) step = simulate_step(arena, cluster, &network->training, &options, problems);
@@ -187,7 +187,7 @@ static double busiest_uplink(const System *system, double step_s) {
 static double measure_demand(const QueueNetwork *network, Spread spread) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    SimulationOptions options = {.though_full = true, .keeps_system = true};
+    SimulationOptions options = {.assume_fits = true, .keeps_system = true};
     const Cluster *cluster = cluster_for(arena, network, spread, 1, problems);
     double demand = 0;
     if (cluster) {

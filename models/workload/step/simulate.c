@@ -143,7 +143,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     bool whole = options->unfolded || options->keeps_system;
     step.lowered = whole ? lower_training(arena, cluster, training, problems)
                          : lower_folded(arena, cluster, training, options->book, &folded, problems);
-    if (!step.lowered || (!step_fits(&step) && !options->though_full)) return step;
+    if (!step.lowered || (!step_fits(&step) && !options->assume_fits)) return step;
     if (options->unfolded)
         folded.system = merge_equal_links(arena, step.lowered->system);
     else if (whole)

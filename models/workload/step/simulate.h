@@ -12,7 +12,7 @@ typedef struct SimulationOptions {
     bool keeps_system; // lowered->system is there, of all ranks
     StepBook *book;    // of steps on the same cluster, or NULL
     bool timeline;     // of the first run
-    bool though_full;  // even when the memory estimate says that the job does not fit
+    bool assume_fits;  // even when the memory estimate says that the job does not fit
     double step_sigma; // relative 1-sigma of a step where the user knows it; 0: by cause
 } SimulationOptions;
 
