@@ -150,9 +150,28 @@ static void choose_storage(const Script *script, StudySpec *study) {
     study->cluster = cluster;
 }
 
+// What is said of recomputation means something for one of the values.
+static bool check_varied_recompute(Script *script, const StudySpec *study, const Variation *variation) {
+    bool selective = false, some = false;
+    for (int i = 0; i < variation->count; i++) {
+        if (!variation->texts[i]) return true; // refused elsewhere
+        selective = selective || strcmp(variation->texts[i], recompute_name(RECOMPUTE_SELECTIVE)) == 0;
+        some = some || strcmp(variation->texts[i], recompute_name(RECOMPUTE_NONE)) != 0;
+    }
+    bool parts = study->training.recompute_modules && !selective;
+    if (!parts && (study->training.recompute_layers == 0 || some)) return true;
+    const char *said = parts ? "recompute_modules" : "recompute_layers";
+    problem_add(script->problems, variation->where, "the job says %s, which none of these values of recompute uses",
+                said);
+    problem_hint(script->problems, "add \"%s\", or leave %s out", parts ? "selective" : "full", said);
+    return false;
+}
+
 static bool check_vary(Script *script, const StudySpec *study) {
     for (int i = 0; i < study->vary_count; i++) {
         const Variation *variation = &study->vary[i];
+        if (strcmp(variation->name, "recompute") == 0 && !check_varied_recompute(script, study, variation))
+            return false;
         bool needs_one_type = strcmp(variation->name, "gpus") == 0 || strcmp(variation->name, "node") == 0 ||
                               strcmp(variation->name, "gpu") == 0;
         if (!needs_one_type || study->cluster->group_count == 1) continue;

@@ -203,11 +203,19 @@ static void set_routing(Script *script, TrainingSpec *spec, const Object *object
     routing->token_count = histogram->count;
 }
 
-static void set_software(TrainingSpec *spec, const Object *object) {
-    spec->recompute = (Recompute)object_value(object, "recompute")->choice;
-    const Value *modules = object_value(object, "recompute_modules");
+// Parts that are named are recomputed selectively, and a number of layers means whole ones.
+static void set_recompute(TrainingSpec *spec, const Object *object) {
+    const Value *recompute = object_value(object, "recompute"), *modules = object_value(object, "recompute_modules");
     for (int i = 0; i < modules->count; i++) spec->recompute_modules |= 1u << modules->items[i].choice;
     spec->recompute_layers = object_int(object, "recompute_layers", 0);
+    spec->recompute = recompute->given          ? (Recompute)recompute->choice
+                      : spec->recompute_modules ? RECOMPUTE_SELECTIVE
+                      : spec->recompute_layers  ? RECOMPUTE_FULL
+                                                : RECOMPUTE_NONE;
+}
+
+static void set_software(TrainingSpec *spec, const Object *object) {
+    set_recompute(spec, object);
     spec->attention = (Attention)object_value(object, "attention")->choice;
     spec->framework = (Framework)object_value(object, "framework")->choice;
     spec->image_layout = (ImageLayout)object_value(object, "image_layout")->choice;

@@ -191,10 +191,12 @@ TEST(scenarios_are_held_to_the_same_parts) {
     static const char *const rows[][2] = {
         {"recompute = 'selective', recompute_modules = { 'moe' }", "has no experts"},
         {"recompute = 'full', recompute_modules = { 'mlp' }", "not \"full\""},
-        {"recompute_layers = 2", "recompute none"},
+        {"recompute = 'none', recompute_layers = 2", "recompute none"},
+        {"recompute_layers = 2", NULL},
+        {"recompute_modules = { 'mlp' }", NULL},
         {"recompute = 'selective', recompute_modules = { 'mlp', 'layernorm' }", NULL},
     };
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         char text[256];
         snprintf(text, sizeof text,
                  "sim.study { on = sim.cluster { node = 'dgx-a100' }, run = sim.training { model = 'gpt2-124m', %s } }",
@@ -202,6 +204,29 @@ TEST(scenarios_are_held_to_the_same_parts) {
         Loaded loaded = load_returning(text, NULL);
         if (rows[i][1])
             EXPECT_CONTAINS(first_problem(&loaded), rows[i][1]);
+        else
+            EXPECT_TEXT(first_problem(&loaded), "");
+        unload(&loaded);
+    }
+}
+
+TEST(studies_vary_recomputation_beside_its_parts_in_any_order) {
+    static const char *const rows[][3] = {
+        {"recompute_modules = { 'mlp' }", "'none', 'selective'", NULL},
+        {"recompute_modules = { 'mlp' }", "'selective', 'full'", NULL},
+        {"recompute_modules = { 'mlp' }", "'full', 'none'", "the job says recompute_modules"},
+        {"recompute_layers = 2", "'none', 'full'", NULL},
+        {"recompute_layers = 2", "'none'", "the job says recompute_layers"},
+    };
+    for (int i = 0; i < 5; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "sim.study { on = sim.cluster { node = 'dgx-a100' }, vary = { recompute = { %s } }, "
+                 "run = sim.training { model = 'gpt2-124m', %s } }",
+                 rows[i][1], rows[i][0]);
+        Loaded loaded = load_returning(text, NULL);
+        if (rows[i][2])
+            EXPECT_CONTAINS(first_problem(&loaded), rows[i][2]);
         else
             EXPECT_TEXT(first_problem(&loaded), "");
         unload(&loaded);
