@@ -126,3 +126,23 @@ TEST(from_2_mb_on_one_domain_takes_nvls_even_where_a_ring_would_be_faster) {
     EXPECT(slower > 2);
     arena_close(arena);
 }
+
+// Bytes that a step of a ring sends while its first half is on its way are not waited for twice.
+TEST(a_ring_over_nics_hides_of_each_step_what_its_second_slice_takes) {
+    Arena *arena = arena_open();
+    FabricShape fabric = infiniband(400);
+    fabric.latency_seconds = 100e-6; // so that something is left of a hop
+    Network *network = network_of(arena, dgx_h100(), 8, fabric);
+    NcclConstants constants = nccl_constants_shipped();
+    constants.values[FILL_BETWEEN] = constants.values[FILL_BETWEEN + 1] = 0;
+    double nic = fabric.nic_bytes_per_second * fabric.efficiency, latency[4];
+    for (int i = 0; i < 4; i++) {
+        Asked asked = {COLLECTIVE_ALL_GATHER, "ring", "Simple", 8, 1, 8e6 * (1 << i)};
+        latency[i] = step_seconds(plan_asked(arena, network, &asked, &constants).plan.latency);
+    }
+    // Seven steps of an eighth each, by halves, until 2 MiB in each of the two channels.
+    EXPECT_NEAR(latency[0] - latency[1], 7 * 8e6 / 8 / 2 / nic, 0.02);
+    EXPECT_NEAR(latency[1] - latency[2], 7 * 16e6 / 8 / 2 / nic, 0.02);
+    EXPECT_NEAR(latency[2] - latency[3], 7 * (4 * 1048576 - 4e6) / 2 / nic, 0.02);
+    arena_close(arena);
+}

@@ -174,6 +174,9 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     plan->style.lengthening_channels =
         ring ? nccl_lengthening_channels(&plan->group, plan->style.protocol, plan->style.channels)
              : plan->style.channels;
+    if (ring)
+        plan->style.hidden_seconds =
+            nccl_hidden_seconds(&plan->group, plan->style.protocol, plan->style.channels, plan->style.message_bytes);
     plan->style.tree = plan->algorithm->pieces == tree_pieces;
     if (plan->style.direct) plan->style.message_bytes = plan->piece_bytes;
     plan->start_seconds = nccl_start_seconds(&plan->group, &plan->style, bytes, plan->piece_bytes);

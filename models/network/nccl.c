@@ -8,7 +8,8 @@
 
 #define TREE_CHUNK_BYTES 128e3
 #define CHAIN_CHUNK_BYTES 524288.0 // a step of Simple
-#define PAT_SHARE 0.75             // of the NICs (NCCL graph/tuning.cc)
+#define RING_CHUNK_BYTES (4 * CHAIN_CHUNK_BYTES)
+#define PAT_SHARE 0.75 // of the NICs (NCCL graph/tuning.cc)
 #define NVLS_HEADS_MOST 32
 #define NVLS_FROM_BYTES 2e6 // its tuner: 25 us + bytes / 170 GB/s against LL's 15 us + bytes / 80 GB/s
 #define NVLS_LEAST_RANKS 5  // NCCL prefers rings below (2.27 on H200)
@@ -69,6 +70,13 @@ static double chain_fill_seconds(const Group *group, int channels, double bytes)
     return nccl_constant(group, PLATFORM_FILL) * nccl_constant(group, CHAIN_FILL) * steps * chunk * channels;
 }
 
+// A ring over NICs passes a step's message on in two slices, and the first is on its way while the second is sent: that
+// much of a hop does not show.
+double nccl_hidden_seconds(const Group *group, Protocol protocol, int channels, double message) {
+    if (protocol != PROTOCOL_SIMPLE || group->block_count < 2) return 0;
+    return fmin(message, RING_CHUNK_BYTES) / 2 * channels / rate_between(group);
+}
+
 static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol protocol, double bytes) {
     bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
     int channels = nccl_channels_used(group, protocol, true, bytes);
@@ -76,8 +84,9 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
     int inside = shape.steps - shape.network_steps;
     double message = bytes * shape.bytes / shape.steps / channels;
     int lengthening = nccl_lengthening_channels(group, protocol, channels);
-    double hops = inside * nccl_hop_inside(group, protocol, lengthening) +
-                  shape.network_steps * nccl_hop_between(group, protocol, lengthening, message);
+    double between = nccl_hop_between(group, protocol, lengthening, message) -
+                     nccl_hidden_seconds(group, protocol, channels, message);
+    double hops = inside * nccl_hop_inside(group, protocol, lengthening) + shape.network_steps * fmax(between, 0);
     if (rooted) // nccl-tests' broadcasts follow each other without waiting, so few of the hops show
         hops = nccl_constant(group, BROADCAST_HOP) * bytes / (bytes + nccl_constant(group, BROADCAST_BYTES)) *
                    (inside * nccl_hop_inside(group, protocol, 1) +

@@ -85,7 +85,9 @@ NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool rem
             message.rate_limit = pair_channels(group, style->message_bytes) * pair_channel_rate(group);
     } else {
         message.seconds =
-            remote ? nccl_hop_between(group, style->protocol, style->lengthening_channels, style->message_bytes)
+            remote ? fmax(nccl_hop_between(group, style->protocol, style->lengthening_channels, style->message_bytes) -
+                              style->hidden_seconds,
+                          0)
                    : nccl_hop_inside(group, style->protocol, style->lengthening_channels);
         message.share = remote ? nccl_between_share(group, style->protocol) : nccl_inside_share(group, style->protocol);
         if (remote && style->protocol == PROTOCOL_LL && group->network->fabric.transport == NET_SLINGSHOT)
