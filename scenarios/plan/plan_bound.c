@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/workload/step/reduction.h"
 #include "scenarios/plan/plan_costs.h"
 
 // What one stage needs of each other and of the network.
@@ -50,28 +51,29 @@ typedef struct Exchange {
     double gathered_block;
 } Exchange;
 
-static double scatter_seconds(const Pipeline *p, int stage, int shard, double bytes) {
-    int tp = p->training->layout.tp;
-    return plan_alone_seconds(p->costs, p->training->backend, COLLECTIVE_REDUCE_SCATTER,
-                              (RankRow){tp * p->data_ranks * stage, shard, tp}, bytes);
+// Of a stage, of those that share one copy, or of the first of each.
+static double exchange_seconds(const Pipeline *p, int stage, int shard, DataGroup group, CollectiveOp op,
+                               double bytes) {
+    int tp = p->training->layout.tp, first = tp * p->data_ranks * stage;
+    RankRow ranks =
+        group == DATA_SHARD ? (RankRow){first, shard, tp} : (RankRow){first, p->data_ranks / shard, tp * shard};
+    return plan_alone_seconds(p->costs, p->training->backend, op, ranks, bytes);
 }
 
-static double reduce_seconds(const Pipeline *p, int stage, int shard, double bytes) {
-    int tp = p->training->layout.tp, first = tp * p->data_ranks * stage;
-    Backend backend = p->training->backend;
-    if (shard == 1)
-        return plan_alone_seconds(p->costs, backend, COLLECTIVE_ALL_REDUCE, (RankRow){first, p->data_ranks, tp}, bytes);
-    double seconds = scatter_seconds(p, stage, shard, bytes);
-    if (p->data_ranks > shard)
-        seconds += plan_alone_seconds(p->costs, backend, COLLECTIVE_ALL_REDUCE,
-                                      (RankRow){first, p->data_ranks / shard, tp * shard}, ceil(bytes / shard));
+// Spread experts go to fewer ranks, and are left out.
+static double reduce_seconds(const Pipeline *p, int stage, int shard, double parameters) {
+    Reduction reductions[REDUCTIONS_MOST];
+    DataRanks ranks = {.reduce = p->data_ranks, .shard = shard, .experts = 1};
+    int count = reductions_of(p->training, ranks, parameters, 0, reductions);
+    double seconds = 0;
+    for (int i = 0; i < count; i++)
+        seconds += exchange_seconds(p, stage, shard, reductions[i].group, reductions[i].op, reductions[i].bytes);
     return seconds;
 }
 
 static double gather_seconds(const Pipeline *p, int stage, int shard, double parameters, double bytes_each) {
-    int tp = p->training->layout.tp;
-    return plan_alone_seconds(p->costs, p->training->backend, COLLECTIVE_ALL_GATHER,
-                              (RankRow){tp * p->data_ranks * stage, shard, tp}, ceil(ceil(parameters) * bytes_each));
+    return exchange_seconds(p, stage, shard, DATA_SHARD, COLLECTIVE_ALL_GATHER,
+                            exchanged_bytes(parameters, bytes_each));
 }
 
 static double block_of(const double *sums, int block) { return sums[block + 1] - sums[block]; }
@@ -79,14 +81,13 @@ static double block_of(const double *sums, int block) { return sums[block + 1] -
 // Whole blocks gather in a bucket until it is full, from the last block of each chunk to its first; what is left at
 // the chunk's end leaves then.
 static void add_buckets(const Pipeline *p, int stage, Exchange *exchange) {
-    double gradient = gradient_bytes(p->training), full = p->training->bucket_bytes;
     for (int chunk = stage + (p->vpp - 1) * p->pp; chunk >= stage; chunk -= p->pp) {
-        double bucket = 0, experts = 0, sent = 0; // spread experts go to fewer ranks, and are left out
+        double bucket = 0, experts = 0, sent = 0;
         for (int b = p->first[chunk + 1] - 1; b >= p->first[chunk]; b--) {
             bucket += block_of(p->sums->parameters, b);
             experts += block_of(p->sums->experts, b);
-            if ((bucket + experts) * gradient < full && b > p->first[chunk]) continue;
-            sent = reduce_seconds(p, stage, exchange->shard, ceil(ceil(bucket) * gradient));
+            if (!bucket_is_full(p->training, bucket, experts) && b > p->first[chunk]) continue;
+            sent = reduce_seconds(p, stage, exchange->shard, bucket);
             exchange->scattered += sent;
             bucket = experts = 0;
         }
@@ -95,11 +96,11 @@ static void add_buckets(const Pipeline *p, int stage, Exchange *exchange) {
 }
 
 static void add_blocks(const Pipeline *p, int stage, Exchange *exchange) {
-    double gradient = gradient_bytes(p->training);
     for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp)
         for (int b = p->first[chunk]; b < p->first[chunk + 1]; b++) {
             double parameters = block_of(p->sums->parameters, b);
-            exchange->scattered += scatter_seconds(p, stage, exchange->shard, ceil(ceil(parameters) * gradient));
+            exchange->scattered += exchange_seconds(p, stage, exchange->shard, DATA_SHARD, COLLECTIVE_REDUCE_SCATTER,
+                                                    exchanged_bytes(parameters, gradient_bytes(p->training)));
             exchange->gathered_block +=
                 gather_seconds(p, stage, exchange->shard, parameters, stored_weight_bytes(p->training, b));
         }
@@ -116,8 +117,7 @@ static Exchange exchange_of(const Pipeline *p, int stage) {
     } else if (training->overlap_grad_reduce) {
         add_buckets(p, stage, &exchange);
     } else {
-        double bytes = ceil(ceil(parameters) * gradient_bytes(training));
-        exchange.scattered = exchange.last_bucket = reduce_seconds(p, stage, exchange.shard, bytes);
+        exchange.scattered = exchange.last_bucket = reduce_seconds(p, stage, exchange.shard, parameters);
     }
     double updated = weight_bytes(training) * trained_share(training);
     if (exchange.shard > 1) exchange.gathered = gather_seconds(p, stage, exchange.shard, parameters, updated);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "models/hardware/slowest.h"
-#include "models/workload/model/model_internal.h"
 #include "models/workload/step/schedule.h"
 #include "sim/list.h"
 
@@ -210,14 +209,6 @@ static BlockTimes block_times(PlanCosts *costs, const TrainingSpec *training, in
     return best;
 }
 
-static bool same_layer(const TrainingSpec *training, int a, int b) {
-    const Model *model = training->model;
-    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
-    if (on_target(model, a) != on_target(model, b)) return false;
-    return model->kind == MODEL_TRANSFORMER && a > 0 && b < model->block_count - 1 &&
-           has_experts(model, a) == has_experts(model, b);
-}
-
 static double *sums_of(Arena *arena, int blocks) { return ARENA_ARRAY(arena, double, blocks + 1); }
 
 static BlockSums sum_blocks(PlanCosts *costs, const TrainingSpec *training) {
@@ -230,7 +221,7 @@ static BlockSums sum_blocks(PlanCosts *costs, const TrainingSpec *training) {
     for (int c = 0; c < CAUSE_COUNT; c++) sums.busy[c] = sums_of(costs->arena, count);
     BlockTimes times = {0};
     for (int b = 0; b < count; b++) {
-        if (b == 0 || !same_layer(training, b - 1, b)) times = block_times(costs, training, b);
+        if (b == 0 || !same_block(training, b - 1, b)) times = block_times(costs, training, b);
         sums.forward[b + 1] = sums.forward[b] + times.forward;
         sums.backward[b + 1] = sums.backward[b] + times.backward;
         for (int c = 0; c < CAUSE_COUNT; c++) sums.busy[c][b + 1] = sums.busy[c][b] + times.busy[c];

@@ -57,6 +57,7 @@ typedef struct BlockCost {
 
 // micro_batch in samples on one replica. The GPU must support the precision (checked earlier).
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
+bool same_block(const TrainingSpec *training, int a, int b); // they surely cost the same
 
 // One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);

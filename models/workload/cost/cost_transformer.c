@@ -460,3 +460,12 @@ void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward
     else
         weighted_layer_cost(work, block, forward, backward);
 }
+
+// Layers are alike, those with experts too unless their routing is drawn.
+bool same_block(const TrainingSpec *training, int a, int b) {
+    const Model *model = training->model;
+    if (model->kind != MODEL_TRANSFORMER) return false;
+    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
+    if (has_experts(model, a) != has_experts(model, b) || on_target(model, a) != on_target(model, b)) return false;
+    return a > 0 && b > 0 && a < model->block_count - 1 && b < model->block_count - 1;
+}

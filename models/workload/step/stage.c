@@ -1,6 +1,5 @@
 // The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
 // the step, and the next batch that loads meanwhile.
-#include "models/workload/model/model_internal.h"
 #include "models/workload/recompute.h"
 #include "models/workload/step/stage_internal.h"
 
@@ -114,16 +113,6 @@ static BlockCost cost_of(const StageRequest *request, int block, int layer) {
     TrainingSpec room;
     const TrainingSpec *training = training_of_layer(request->training, layer, &room);
     return block_cost(training->model, block, training, request->resolved->micro_batch, request->gpu);
-}
-
-// Transformer layers are alike, those with experts too unless their routing is drawn.
-static bool same_block(const TrainingSpec *training, int a, int b) {
-    const Model *model = training->model;
-    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
-    if (has_experts(model, a) != has_experts(model, b)) return false;
-    if (on_target(model, a) != on_target(model, b)) return false;
-    return model->kind == MODEL_TRANSFORMER && a > 0 && b > 0 && a < model->block_count - 1 &&
-           b < model->block_count - 1;
 }
 
 int chunk_of(const Builder *builder, int part) {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/hardware/kernel.h"
+#include "models/workload/step/reduction.h"
 #include "models/workload/step/stage_internal.h"
 
 // Reduced over the ranks, or sent to the host.
@@ -27,18 +28,14 @@ static void put_collective(Builder *builder, int slot, CollectiveOp op, double b
     put(builder, STREAM_GRADIENTS, transfer_op(CAUSE_DP, slot, plan));
 }
 
-// Sum over all data ranks; what ZeRO shards stays with its owner. Hybrid sharding: scattered within each shard group,
-// then summed over the groups.
 static void put_reduction(Builder *builder, double parameters, double experts) {
+    static const int slots[] = {[DATA_SHARD] = SLOT_SHARD, [DATA_REPLICAS] = SLOT_DP, [DATA_EXPERTS] = SLOT_EXPERT_DP};
     const Resolved *r = builder->request->resolved;
-    double bytes = ceil(ceil(parameters) * gradient_bytes(builder->request->training));
-    double expert_bytes = ceil(ceil(experts) * gradient_bytes(builder->request->training));
-    if (expert_bytes > 0 && r->expert_ranks > 1)
-        put_collective(builder, SLOT_EXPERT_DP, r->shard > 1 ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
-                       expert_bytes);
-    if (bytes == 0) return;
-    if (r->shard > 1) put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
-    if (r->reduce_ranks > r->shard) put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
+    Reduction reductions[REDUCTIONS_MOST];
+    DataRanks ranks = {r->reduce_ranks, r->shard, r->expert_ranks};
+    int count = reductions_of(builder->request->training, ranks, parameters, experts, reductions);
+    for (int i = 0; i < count; i++)
+        put_collective(builder, slots[reductions[i].group], reductions[i].op, reductions[i].bytes);
 }
 
 // ---- Buckets.
@@ -114,8 +111,8 @@ void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
                                  (builder->request->resolved->shard > 1 ? 1 : 2));
         builder->bucket_parameters += builder->blocks[b].parameters;
         builder->bucket_experts += builder->blocks[b].experts;
-        double bucket = (builder->bucket_parameters + builder->bucket_experts) * gradient_bytes(training);
-        bool full = bucket >= training->bucket_bytes || cycle_ends(builder, now, b, first_block_of(builder, v), kind);
+        bool full = bucket_is_full(training, builder->bucket_parameters, builder->bucket_experts) ||
+                    cycle_ends(builder, now, b, first_block_of(builder, v), kind);
         if (training->overlap_grad_reduce && full) close_bucket(builder, until_cycle_ends(training, now));
     }
     if (training->overlap_grad_reduce || training->syncs_always) close_bucket(builder, until_cycle_ends(training, now));
@@ -142,7 +139,7 @@ static int gather_block(Builder *builder, int block, int after_mark) {
     double each = stored_weight_bytes(builder->request->training, block);
     after_mark = fetch_weights(builder, each * parameters, after_mark);
     if (after_mark >= 0) put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, after_mark));
-    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER, ceil(ceil(parameters) * each));
+    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER, exchanged_bytes(parameters, each));
     gather_experts(builder, experts);
     put(builder, STREAM_GRADIENTS, record_op(gathered));
     return gathered;
@@ -207,7 +204,7 @@ static void reduce_block(Builder *builder, int block, int computed, bool last_mi
     const Resolved *r = builder->request->resolved;
     double parameters = builder->blocks[block].parameters;
     if (parameters <= 0) return;
-    double bytes = ceil(ceil(parameters) * gradient_bytes(builder->request->training));
+    double bytes = exchanged_bytes(parameters, gradient_bytes(builder->request->training));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, computed));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
     if (last_micro_batch && r->reduce_ranks > r->shard)
