@@ -331,7 +331,7 @@ TEST(a_budget_that_runs_out_skips_the_rest_and_says_so) {
     Fake fake = {.each = 1e-4, .hangs_at = "launch"};
     BenchTally tally;
     int planned;
-    Rows rows = run_fake(arena, &fake, "launch,memory", 0.1, &tally, &planned);
+    Rows rows = run_fake(arena, &fake, "launch,memory", 0.6, &tally, &planned);
     EXPECT_INT(rows.all, planned);
     EXPECT(rows.failed > 0 && rows.failed <= 6);
     EXPECT(rows.skipped > 0);
