@@ -44,7 +44,7 @@ static void fail_case(FILE *out, const BenchCase *of, const char *why) {
 static BenchRules rules_for(const BenchRules *rules, const BenchCase *of, double left, int cases_left) {
     BenchRules own = *rules;
     own.seconds = fmin(rules->seconds, 2 * left / cases_left);
-    own.warm_up_seconds = fmax(rules->warm_up_seconds, fmin(of->soak_seconds, 0.9 * left - own.seconds));
+    own.warm_up_seconds = fmax(rules->warm_up_seconds, of->soak_seconds);
     return own;
 }
 
@@ -68,6 +68,8 @@ static int run_cases(const BenchLayer *layer, void *device, const BenchSettings 
             skip_case(out, of, result.fault.text);
         } else if (left <= 0) {
             skip_case(out, of, "the section's time was spent");
+        } else if (left < of->soak_seconds) { // half a soak would say that nothing throttles
+            skip_case(out, of, "the section's time is too short for its soak");
         } else {
             BenchResult own;
             BenchRules own_rules = rules_for(&rules, of, left, end - i);
