@@ -83,6 +83,12 @@ static void begin_transfer(Run *run, int32_t channel) {
     ChannelState *state = &run->channels[channel];
     const Plan *plan = &run->system->channels[channel].plans[state->plan];
     bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
+    if (run->options->uncontended) {
+        SimTime alone = state->alone[state->plan];
+        CHECK(alone < SIM_TIME_NEVER - state->start);
+        event_schedule(run->events, state->start + alone, EVENT_DONE, channel);
+        return;
+    }
     CHECK(state->start <= SIM_TIME_NEVER - plan->latency);
     event_schedule(run->events, state->start + plan->latency, flows ? EVENT_FLOW : EVENT_DONE, channel);
 }
@@ -102,9 +108,10 @@ static void join(Run *run, StreamState *state, const Op *op) {
 static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
     const SimTime *alone = run->channels[channel].alone;
-    if (!alone || alone[op->id] >= SIM_TIME_NEVER - state->clock) return false;
+    if (!alone || run->system->channels[channel].member_count != 1 || alone[op->id] >= SIM_TIME_NEVER - state->clock)
+        return false;
     SimTime start = state->clock, end = start + alone[op->id];
-    if (!certainly_alone(run, state, channel, end)) return false;
+    if (!run->options->uncontended && !certainly_alone(run, state, channel, end)) return false;
     fluid_count_bytes(run->fluid, channel, op->id, 1);
     pass_time(run, state, op, end);
     keep_interval(run, state, op, start, end);
@@ -114,7 +121,8 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
 // A transfer that might have passed alone waits once for the streams that can go on: where they stop says more.
 static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
-    if (!run->channels[channel].alone || run->ready_count == 0 || state->let_others_before == state->done + 1)
+    if (run->options->uncontended || !run->channels[channel].alone || run->ready_count == 0 ||
+        state->let_others_before == state->done + 1)
         return false;
     state->let_others_before = state->done + 1;
     run->ready[run->ready_count++] = run->ready[0];
@@ -215,7 +223,8 @@ static void loop(Run *run) {
             int32_t channel = event.item;
             const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
             run->channels[channel].done = (EventId){0, 0};
-            if (plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0))
+            bool flowed = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
+            if (flowed && !run->options->uncontended)
                 if (fluid_finish(run->fluid, channel, event.time)) share_soon(run, event.time);
             on_done(run, channel, event.time);
             advance_ready(run);
@@ -289,7 +298,10 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     }
     lay_out_streams(arena, &run);
     Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
-    if (!options->all_meet) find_alone(scratch, &run);
+    if (options->uncontended)
+        assume_alone(scratch, &run);
+    else if (!options->all_meet)
+        find_alone(scratch, &run);
     if (!options->all_meet && !options->timeline) open_passes(scratch, &run);
     loop(&run);
     count_passes(&run);

@@ -19,6 +19,7 @@ typedef struct RunOptions {
     uint64_t seed;
     bool timeline;          // keep an Interval per WORK and TRANSFER
     int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped
+    bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
     bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
 } RunOptions;
 

@@ -92,6 +92,16 @@ static const SimTime *times_alone(Arena *arena, const Run *run, const Channel *c
     return times;
 }
 
+void assume_alone(Arena *arena, Run *run) {
+    for (int c = 0; c < run->system->channel_count; c++) {
+        const Channel *channel = &run->system->channels[c];
+        SimTime *times = (SimTime *)times_alone(arena, run, channel);
+        for (int p = 0; p < channel->plan_count; p++)
+            if (times[p] > 0) times[p]--; // sharing rounds
+        run->channels[c].alone = times;
+    }
+}
+
 typedef struct Users { // channels that use a link
     int32_t *items;
     int32_t count;

@@ -82,6 +82,8 @@ bool pass_routine(Run *run, StreamState *state);
 // The bytes of transfers in routines that were.
 void count_passes(Run *run);
 
+// All of them have their links to themselves.
+void assume_alone(Arena *arena, Run *run);
 // Nothing else can flow on the channel's links from now until `end`, which the stream reaches if that is so.
 bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTime end);
 

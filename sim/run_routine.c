@@ -33,7 +33,8 @@ static bool note_channel(RoutinePass *pass, int32_t channel) {
 static bool add_transfer(const Run *run, const Actor *actor, RoutinePass *pass, const Op *op, SimTime *now) {
     int32_t channel = actor->channels[op->slot];
     const SimTime *alone = run->channels[channel].alone;
-    if (!alone || !note_channel(pass, channel) || alone[op->id] >= SIM_TIME_NEVER - *now) return false;
+    if (!alone || run->system->channels[channel].member_count != 1) return false;
+    if (!note_channel(pass, channel) || alone[op->id] >= SIM_TIME_NEVER - *now) return false;
     *now += alone[op->id];
     return true;
 }
@@ -136,7 +137,7 @@ bool pass_routine(Run *run, StreamState *state) {
     int32_t number = beside ? beside->stream->ops[beside->next].id : -1;
     if (!pass->known || pass->beside != number) look_into(run, state, own, number, pass);
     if (!pass->possible || pass->time >= SIM_TIME_NEVER - state->clock) return false;
-    for (int32_t i = 0; i < pass->channel_count; i++)
+    for (int32_t i = 0; i < pass->channel_count && !run->options->uncontended; i++)
         if (!certainly_alone(run, state, pass->channels[i], state->clock + pass->time)) return false;
     SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
     bool main = state == &run->streams[run->first_stream[state->actor]];

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/fold.h"
+#include "sim/least.h"
 #include "sim/random.h"
 #include "sim/run.h"
 #include "sim/share.h"
@@ -208,6 +209,28 @@ TEST(marks_that_are_taken_do_for_marks_of_each_round) {
     }
     EXPECT(events < most * 9 / 10); // some meet, some do not
     EXPECT(events > most / 20);
+}
+
+TEST(no_system_takes_less_than_its_busiest_stream_or_link_or_than_without_contention) {
+    double close = 0;
+    int contended = 0;
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        Arena *arena = arena_open();
+        const System *system = seed % 2 ? random_system(arena, seed) : beside_system(arena, seed, seed % 4 == 0);
+        System folded = fold_system(arena, system).system;
+        double least = least_seconds(&folded), whole = least_seconds(system);
+        RunResult result = run_system(arena, &folded, &(RunOptions){0}),
+                  alone = run_system(arena, &folded, &(RunOptions){.uncontended = true});
+        EXPECT_INT(alone.stuck_count, 0);
+        EXPECT(alone.end <= result.end && alone.end > 0);
+        contended += alone.end < result.end - 1000;
+        EXPECT(least <= step_seconds(result.end) && whole <= step_seconds(result.end));
+        EXPECT(least > 0 && whole > 0);
+        close += least / step_seconds(result.end) / 600;
+        arena_close(arena);
+    }
+    EXPECT(close > 0.5); // and it says something
+    EXPECT(contended > 100);
 }
 
 TEST(merging_equal_links_changes_no_time) {

@@ -6,6 +6,7 @@
 #include "models/workload/step/anchor.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
+#include "sim/least.h"
 #include "sim/list.h"
 #include "sim/run.h"
 #include "sim/statistics.h"
@@ -136,6 +137,16 @@ static double anchor_step(SimulatedStep *step, const Cluster *cluster, const Tra
     return correction.factor;
 }
 
+// Surely: even with each transfer alone on its links.
+static bool takes_longer(const System *system, double seconds) {
+    if (least_seconds(system) > seconds) return true;
+    Arena *scratch = arena_open();
+    RunResult alone = run_system(scratch, system, &(RunOptions){.uncontended = true});
+    bool longer = step_seconds(alone.end) > seconds;
+    arena_close(scratch);
+    return longer;
+}
+
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems) {
     SimulatedStep step = {.digest = DIGEST_START};
@@ -148,6 +159,9 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         folded.system = merge_equal_links(arena, step.lowered->system);
     else if (whole)
         folded = fold_system(arena, step.lowered->system);
+
+    bool exact = training->jitter == 0 && !training->anchors;
+    if (options->give_up_s > 0 && exact && takes_longer(&folded.system, options->give_up_s)) return step;
 
     int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
     double *seconds = ARENA_ARRAY(arena, double, runs);

@@ -12,12 +12,13 @@ typedef struct SimulationOptions {
     bool keeps_system; // lowered->system is there, of all ranks
     StepBook *book;    // of steps on the same cluster, or NULL
     bool timeline;     // of the first run
+    double give_up_s;  // not run when it surely takes longer than this (0: always run); without draws and anchors
     bool assume_fits;  // even when the memory estimate says that the job does not fit
     double step_sigma; // relative 1-sigma of a step where the user knows it; 0: by cause
 } SimulationOptions;
 
 typedef struct SimulatedStep {
-    bool ran; // false: the layout is impossible (problems say why), or memory does not fit
+    bool ran; // false: the layout is impossible (problems say why), memory does not fit, or it would take too long
     const Lowered *lowered;
     double step_p5_s, step_p50_s, step_p95_s; // what to expect, from draws and from uncertainty
     double sigma;                             // relative, of the model
