@@ -59,7 +59,7 @@ const Field training_fields[43] = {
     {"lora_everywhere", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
     {"nf4_weights", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "frozen weights lie in 4 bits and are spread to 16 before each product (QLoRA); needs lora_rank"},
+     .help = "frozen weights lie in 4 bits (NormalFloat), dequantised for each product (QLoRA); needs lora_rank"},
     {"half_weights", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "eager software: the model is cast to 16 bits, there is no autocast"},
     {"scatter_gather", .kind = FIELD_FLAG, .fallback = "false", .example = "true",

@@ -110,7 +110,7 @@ TEST(adapters_beside_every_product_are_more_parameters_and_more_passes) {
 }
 
 // Each of a layer's products reads 4.13 bits a weight and writes 16, once forward and once backward.
-TEST(four_bit_weights_are_spread_before_each_product) {
+TEST(four_bit_weights_are_dequantised_for_each_product) {
     Bench bench = bench_open("llama-2-7b");
     const Model *model = bench.training.model;
     bench.training.lora_rank = 16;

@@ -288,11 +288,11 @@ static void check_ranges(const TrainingSpec *training, Problems *problems) {
 // What is frozen can be stored in fewer bits; what is trained cannot.
 static void check_adapters(const TrainingSpec *training, Problems *problems) {
     if (training->lora_rank == 0 && (training->nf4_weights || training->lora_everywhere)) {
-        problem_add(problems, training->where, "%s is for adapters on frozen weights, but all weights are trained",
-                    training->nf4_weights ? "nf4_weights" : "lora_everywhere");
-        problem_hint(problems, "set lora_rank, for example to 16");
+        problem_add(problems, training->where, "%s for adapters on frozen weights, but all weights are trained",
+                    training->nf4_weights ? "4-bit weights are" : "lora_everywhere is");
+        problem_hint(problems, "set lora_rank (--lora-rank), for example to 16");
     } else if (training->nf4_weights && precision_bytes(training->precision) != 2) {
-        problem_add(problems, training->where, "4-bit weights are spread to 16 bits, not to %s",
+        problem_add(problems, training->where, "4-bit weights are dequantised to 16 bits, not to %s",
                     precision_name(training->precision));
         problem_hint(problems, "use bf16 or fp16");
     } else if (training->nf4_weights && training->model->experts.count > 0) {

@@ -127,7 +127,7 @@ typedef struct TrainingSpec {
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     bool lora_everywhere; // adapters beside every product, each by itself (PEFT's "all-linear")
-    bool nf4_weights; // frozen weights of layers lie in 4 bits, spread to 16 for each product (QLoRA, Dettmers et al.
+    bool nf4_weights; // frozen weights of layers lie in 4 bits, dequantised for each product (QLoRA, Dettmers et al.
                       // 2023)
     Recompute recompute;
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone

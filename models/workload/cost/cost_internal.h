@@ -71,7 +71,7 @@ typedef struct Work {
     double tp, cp, ep;
     RoutedShares load; // of the block
     bool sequence_parallel;
-    bool nf4;          // of the block: its weights are spread to 16 bits before each product
+    bool nf4;          // of the block: its weights are dequantised to 16 bits for each product
     double source_len; // tokens of the source that a decoder's layer looks at; 0 none
     double key_len;    // keys that each query meets, where not those of its own sequence; 0: of its own
     Pass *weight_pass; // where gradients of weights go that are computed later; NULL: with those of inputs

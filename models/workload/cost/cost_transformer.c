@@ -36,20 +36,20 @@ static void add_casts(const Work *work, Pass *pass, double elements) {
 }
 
 // Scales first, then weights: two kernels.
-static void spread_weights(const Work *work, Pass *pass, double weights) {
+static void dequantise_weights(const Work *work, Pass *pass, double weights) {
     if (!work->nf4) return;
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, (NF4_BYTES + 2) * weights);
     pass_kernels(pass, 2);
 }
 
 void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
-    spread_weights(work, pass, batch * in * out);
+    dequantise_weights(work, pass, batch * in * out);
     pass_gemm(work, pass, CAUSE_GEMM, work->precision, batch, tokens, out, in);
     add_casts(work, pass, batch * tokens * in);
 }
 
 void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in) {
-    spread_weights(work, pass, batch * in * out);
+    dequantise_weights(work, pass, batch * in * out);
     pass_gemm_as_stored(work, pass, CAUSE_GEMM, work->precision, batch, tokens, in, out);
     add_casts(work, pass, batch * tokens * out);
 }

@@ -1,14 +1,14 @@
 // How each kind of software runs kernels. Passes are counted from what the kernels read and write; where a framework is
-// fused each operation reads and writes by itself. From fits over 695 published CNN and encoder steps: traffic (1.1 to
-// 1.25 eager, 0.93 tuned, 1.33 graph), the CNN passes, and the scores of eager and tuned. From fits over 291 Megatron
-// steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Megatron's loss, operation by operation
-// in 32 bits (copy, maximum, subtract, exp, sum, divide; back: scale, copy), moves 38 and 14 bytes per logit. Counted
-// by hand from what each framework fuses, and not measured: the other kernel counts and h passes. Issue times: 5 to 25
-// us per eager operation. A layer of Megatron's is a dozen modules and autograd functions of Transformer Engine in
-// Python, of 0.1 to 0.2 ms each whatever they launch: 2 ms in all, and 0.1 ms a collective, are what 12-layer models on
-// B200 need beyond tp 4, where nothing but the CPU is left to wait for. Between steps its loop reads the loss and the
-// gradients' norm, logs and draws a batch while the GPU is idle: 14 to 30 ms are left when the same models' steps of 4,
-// 8 and 32 micro-batches are extrapolated to none.
+// not fused each operation reads and writes by itself. From fits over 695 published CNN and encoder steps: traffic (1.1
+// to 1.25 eager, 0.93 tuned, 1.33 graph), the CNN passes, and the scores of eager and tuned. From fits over 291
+// Megatron steps: 11 h and 19 h, 8.5 and 10.5 bytes per 16-bit score, 26 and 40 kernels. Megatron's loss, operation by
+// operation in 32 bits (copy, maximum, subtract, exp, sum, divide; back: scale, copy), moves 38 and 14 bytes per logit.
+// Counted by hand from what each framework fuses, and not measured: the other kernel counts and h passes. Issue times:
+// 5 to 25 us per eager operation. A layer of Megatron's is a dozen modules and autograd functions of Transformer Engine
+// in Python, of 0.1 to 0.2 ms each whatever they launch: 2 ms in all, and 0.1 ms a collective, are what 12-layer models
+// on B200 need beyond tp 4, where nothing but the CPU is left to wait for. Between steps its loop reads the loss and
+// the gradients' norm, logs and draws a batch while the GPU is idle: 14 to 30 ms are left when the same models' steps
+// of 4, 8 and 32 micro-batches are extrapolated to none.
 #include "models/workload/cost/cost_internal.h"
 #include "sim/check.h"
 
