@@ -188,12 +188,12 @@ fuzz:
 # ---- Installing.
 install: $(BUILD)/lockstep
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/lockstep/examples $(DESTDIR)$(PREFIX)/share/doc/lockstep
-	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep
+	install -m 755 $(BUILD)/lockstep $(wildcard $(BUILD)/cuda/lockstep-bench) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 scenarios/examples/*.lua scenarios/lessons/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
 	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md COPYING $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/lockstep
+	rm -f $(DESTDIR)$(PREFIX)/bin/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep-bench
 	rm -rf $(DESTDIR)$(PREFIX)/share/lockstep $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 clean:

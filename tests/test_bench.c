@@ -394,3 +394,24 @@ TEST(calibrate_run_prints_its_plan_without_a_gpu) {
     ended = run_command(command_calibrate, "calibrate run --budget x");
     EXPECT_INT(ended->code, 2);
 }
+
+// What measures is another program; one that says how it was called stands in for it. A copy of lockstep, so that no
+// program built beside the real one is found.
+TEST(calibrate_run_leaves_measuring_to_lockstep_bench) {
+    char said[1024];
+    const char *const lines =
+        "d=$(mktemp -d) && cp $LOCKSTEP $d/lockstep && cd $d && mkdir bin cuda;"
+        "PATH=/usr/bin:/bin ./lockstep calibrate run -o x.json 2>&1; echo \"code $?\";"
+        "printf '#!/bin/sh\\necho \"path: $*\"; exit 7\\n' >bin/lockstep-bench; chmod +x bin/lockstep-bench;"
+        "PATH=$d/bin:/usr/bin:/bin ./lockstep calibrate run --quick -o x.json; echo \"code $?\";"
+        "sed s/path/beside/ bin/lockstep-bench >cuda/lockstep-bench; chmod +x cuda/lockstep-bench;"
+        "PATH=$d/bin:/usr/bin:/bin ./lockstep calibrate run --only gemm; echo \"code $?\";"
+        "./lockstep calibrate run --only gem 2>&1; echo \"code $?\"; ls; cd /; rm -r $d";
+    EXPECT_INT(test_shell(lines, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "error: lockstep-bench, which measures, is neither beside this program nor on the PATH\n"
+                          "  hint: make cuda builds it where nvcc is found; --dry-run prints the plan here\ncode 1\n");
+    EXPECT_CONTAINS(said, "path: --quick -o x.json\ncode 7\n");
+    EXPECT_CONTAINS(said, "beside: --only gemm\ncode 7\n");
+    EXPECT_CONTAINS(said, "error: no section is called \"gem\"\n"); // and nobody else is asked
+    EXPECT_CONTAINS(said, "code 2\nbin\ncuda\nlockstep\n");
+}

@@ -174,6 +174,9 @@ void bench_write_end(FILE *out, const BenchTally *tally, double seconds);
 
 // ---- The command line, shared by lockstep-bench (with a layer) and `lockstep calibrate run` (without).
 int bench_command(const BenchLayer *layer, void *device, int argc, char **argv);
+// Becomes lockstep-bench with these arguments: the one beside this program, in cuda/ beside it, or on the PATH. Comes
+// back, with an exit code and after saying why, only when there is none to become.
+int bench_elsewhere(char **argv);
 
 #ifdef __cplusplus
 }

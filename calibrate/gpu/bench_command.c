@@ -1,4 +1,4 @@
-// The command line of the measuring program. Without a layer it can only plan.
+// The command line of the measuring program. Without a layer it plans, and leaves measuring to lockstep-bench.
 #include "calibrate/gpu/bench.h"
 
 #include <errno.h>
@@ -146,8 +146,5 @@ int bench_command(const BenchLayer *layer, void *device, int argc, char **argv) 
         return 0;
     }
     if (asked.dry_run) return dry_run(&asked);
-    if (layer) return measure(layer, device, &asked, argc, argv);
-    fprintf(stderr, "error: this build holds no measuring program\n"
-                    "  hint: make cuda, then build/cuda/lockstep-bench; --dry-run prints the plan here\n");
-    return EXIT_WORLD;
+    return layer ? measure(layer, device, &asked, argc, argv) : bench_elsewhere(argv);
 }

@@ -17,7 +17,7 @@ static const struct {
     const char *name, *help;
     int (*run)(Arena *arena, int argc, char **argv, Problems *problems);
 } commands[] = {
-    {"run", "what lockstep-bench measures, and how long it takes (--dry-run)", calibrate_run},
+    {"run", "measures this machine's GPUs by lockstep-bench; --dry-run: what, and for how long", calibrate_run},
     {"import", "measurements of other programs as JSON lines", calibrate_import},
     {"fit", "from measurements to a profile with uncertainties", calibrate_fit},
     {"show", "measured against predicted, as text and as a plot", calibrate_show},
@@ -28,7 +28,7 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static void print_help(FILE *out) {
     fprintf(out, "usage: lockstep calibrate COMMAND …\n\n");
     for (int i = 0; i < COMMAND_COUNT; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\nOn a machine with GPUs: make cuda, then build/cuda/lockstep-bench -o measured.json, then\n"
+    fprintf(out, "\nOn a machine with GPUs: make cuda, then lockstep calibrate run -o measured.json, then\n"
                  "lockstep calibrate fit measured.json -o profile.json. docs/calibrate.md tells the whole way.\n");
 }
 
