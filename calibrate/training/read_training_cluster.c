@@ -74,9 +74,6 @@ static GpuLinkKind links_of(Row *row) {
     return kind;
 }
 
-// Cards of the consumer line cannot read each other over PCIe since Turing (the driver does not offer it).
-static bool reads_peers(const Gpu *gpu) { return strncmp(gpu->name, "RTX", 3) != 0 || !strchr("2345", gpu->name[3]); }
-
 // A job of several racks gets 16 of a rack's 18 nodes (blocks of 64 GPUs, as schedulers are set up for them: the other
 // two are spare), so that groups of a power of two stay in one rack.
 static int rack_nodes(const Row *row, int slots) {
@@ -108,7 +105,7 @@ static const NodeType *node_of(Row *row) {
         .bridge_group = 2,
         .nvlink_domain_nodes = says(row, INTRA_LINK, "NVL72") ? rack_nodes(row, slots) : 1,
         .in_switch_reduction = links == GPU_LINK_SWITCH && gpu->year >= 2022,
-        .peer_to_peer = reads_peers(gpu),
+        .peer_to_peer = !gpu->no_peer_access,
         .sockets = slots > 2 ? 2 : 1,
         .gpus_per_pcie_switch = gpus_per_switch(gpu, slots),
         .pcie_generation = gpu->pcie_generation,

@@ -61,7 +61,8 @@ typedef struct Gpu {
     double nvlink_bytes_per_second;       // per GPU, one direction, all links; 0 none
     double nvlink_link_bytes_per_second;  // of one link, one direction; 0 none
     int pcie_generation, pcie_lanes;
-    double power_watts; // TDP
+    bool no_peer_access; // its driver lets no GPU read another's memory over PCIe (GeForce cards since Ampere)
+    double power_watts;  // TDP
     double idle_watts;
     double matrix_power, memory_power, communication_power; // draw while it does so, of the TDP (power.h); 0: usual
     double cap_watts;        // a power limit that somebody set below the TDP (power.h); 0: none

@@ -14,6 +14,7 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 // Rows, so that a table reads like a data sheet. S is the struct that a table describes.
 #define TEXT(key_, member_, required_) {.key = key_, .type = FIELD_TEXT, .offset = offsetof(S, member_), .required = required_}
 #define BOOL(key_, member_) {.key = key_, .type = FIELD_BOOL, .offset = offsetof(S, member_), .required = true}
+#define FLAG(key_, member_) {.key = key_, .type = FIELD_BOOL, .offset = offsetof(S, member_)} // false where not told
 #define CHOICE(key_, member_, names_) \
     {.key = key_, .type = FIELD_CHOICE, .offset = offsetof(S, member_), .required = true, .choices = names_, .choice_count = COUNT_OF(names_)}
 #define INT(key_, member_, required_, least_, most_) \
@@ -55,6 +56,7 @@ static const Field gpu_fields[] = {
     BANDWIDTH("nvlink_link_bandwidth", nvlink_link_bytes_per_second, false),
     INT("pcie_generation", pcie_generation, true, 1, 8),
     INT("pcie_lanes", pcie_lanes, true, 1, 32),
+    FLAG("no_peer_access", no_peer_access),
     POWER("power", power_watts, true),
     POWER("idle_power", idle_watts, false),
     SHARE("matrix_power", matrix_power, false),
