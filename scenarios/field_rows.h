@@ -25,7 +25,7 @@
 // fields.c
 extern const char *const precisions[10], *const backends[3], *const fidelities[2];
 // fields_training.c
-extern const Field training_fields[43];
+extern const Field training_fields[44];
 extern const Field batch_fields[3];
 extern const Field data_fields[4];
 extern const Field expect_fields[16];

@@ -3,7 +3,7 @@
 #include "models/workload/training.h"
 #include "scenarios/field_rows.h"
 
-const Field training_fields[43] = {
+const Field training_fields[44] = {
     {"model", VALUE(HANDLE_MODEL), .named = true, .required = true, .example = "\"gpt2-124m\"",
      .help = "a model by name, or from sim.model"},
     {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .fallback = "\"auto\"", .example = "\"ddp\"",
@@ -53,7 +53,9 @@ const Field training_fields[43] = {
     {"capacity_factor", NUMBER(ABOVE_ZERO, 1e6), .example = "1.25",
      .help = "experts drop what exceeds this multiple of an even share; when left out: nothing"},
     {"fused_dispatch", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
-     .help = "experts' tokens are sorted inside the exchange, one copy per rank (DeepEP, HybridEP), in CUDA graphs"},
+     .help = "experts' tokens are sorted inside the exchange, one copy per rank (DeepEP, HybridEP)"},
+    {"cuda_graphs", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "layers' kernels are replayed as CUDA graphs: the CPU issues none of them"},
     {"lora_rank", COUNT(1, 65536), .example = "16",
      .help = "train adapters of this rank beside attention's products and nothing else; when left out: all weights"},
     {"lora_everywhere", .kind = FIELD_FLAG, .fallback = "false", .example = "true",

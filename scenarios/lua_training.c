@@ -228,6 +228,7 @@ static void set_software(TrainingSpec *spec, const Object *object) {
     spec->expert_skew = object_number(object, "expert_skew", 0);
     spec->capacity_factor = object_number(object, "capacity_factor", 0);
     spec->fused_dispatch = object_flag(object, "fused_dispatch", false);
+    spec->cuda_graphs = object_flag(object, "cuda_graphs", false);
     spec->lora_rank = object_int(object, "lora_rank", 0);
     spec->lora_everywhere = object_flag(object, "lora_everywhere", false);
     spec->nf4_weights = object_flag(object, "nf4_weights", false);

@@ -314,7 +314,7 @@ TEST(narrow_shards_wait_for_the_cpu_and_graphs_do_not) {
     EXPECT(block_seconds(&cost) > 2e-3);
     EXPECT(seconds_of(&cost.forward, CAUSE_LAUNCH) > 0.8e-3);
     EXPECT(seconds_of(&before.forward, CAUSE_LAUNCH) < 0.5e-3);
-    training.fused_dispatch = true;
+    training.cuda_graphs = true;
     BlockCost graphs = block_cost(m, 1, &training, 1, g);
     EXPECT(block_seconds(&graphs) < block_seconds(&cost) / 2);
     EXPECT_NEAR(host_seconds_per_step(&training, g), 20e-3, 1e-12);

@@ -233,6 +233,7 @@ void read_software(Row *row) {
     training->tp_waits = software->tp_waits;
     training->scatter_gather = software->scatter_gather;
     training->fused_dispatch = software->fused_dispatch;
+    training->cuda_graphs = software->cuda_graphs;
     training->fused_loss = software->fused_loss;
     training->backend = BACKEND_NCCL;
     training->overlap_param_gather = software->overlap_param_gather || says(row, OVERLAP, "overlap-param-gather");

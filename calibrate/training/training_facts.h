@@ -21,6 +21,7 @@ typedef struct SoftwareFacts {
     bool shards_optimizer; // ZeRO 1 when the row does not say
     bool lora_everywhere;
     bool fused_dispatch;
+    bool cuda_graphs;
     bool fused_loss;
     bool tp_waits;            // for all tensor-parallel traffic, in backward too
     double bucket_parameters; // of a gradient bucket at least; 0: 25 MiB as PyTorch

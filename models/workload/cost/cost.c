@@ -218,7 +218,7 @@ void pass_kernels(Pass *pass, double kernels) { pass_now(pass)->kernels += kerne
 static bool since_transformer_engine(const Gpu *gpu) { return gpu->year >= 2022; }
 
 void pass_layer_issued(const Work *work, Pass *pass, int direction) {
-    if (work->training->fused_dispatch || !since_transformer_engine(work->gpu)) return; // graphs replay without the CPU
+    if (!since_transformer_engine(work->gpu)) return;
     pass->host_seconds += work->traits->layer_seconds[direction];
 }
 
@@ -236,8 +236,17 @@ static double issue_seconds(Framework framework, const Gpu *gpu) {
     return framework_traits(framework)->issue_seconds * host_slowness(gpu);
 }
 
-static double kernel_floor(Framework framework, const Gpu *gpu) {
-    return gpu->launch_seconds * (framework_traits(framework)->in_graphs ? gpu->graph_launch_share : 1);
+static double kernel_floor(const Work *work) {
+    bool in_graphs = work->traits->in_graphs || work->training->cuda_graphs;
+    return work->gpu->launch_seconds * (in_graphs ? work->gpu->graph_launch_share : 1);
+}
+
+// Of issuing kernels and of what a layer takes beside; a graph of them is replayed without the CPU.
+static double cpu_seconds(const Work *work, const Pass *pass, double kernels, double collectives) {
+    if (work->training->cuda_graphs) return 0;
+    double issuing = kernels * issue_seconds(work->training->framework, work->gpu);
+    if (pass->host_seconds == 0) return issuing;
+    return issuing + host_slowness(work->gpu) * (pass->host_seconds + collectives * work->traits->collective_seconds);
 }
 
 // The CPU issues kernels ahead of the GPU: whichever is slower over the whole block sets the time, and what exceeds the
@@ -251,10 +260,7 @@ static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
         collectives += (stretch->bytes > 0) + (stretch->beside_bytes > 0);
     }
     if (kernels == 0) return 0;
-    double gpu = busy + kernels * kernel_floor(work->training->framework, work->gpu),
-           cpu = kernels * issue_seconds(work->training->framework, work->gpu);
-    double beside = pass->host_seconds + collectives * work->traits->collective_seconds;
-    if (pass->host_seconds > 0) cpu += beside * host_slowness(work->gpu);
+    double gpu = busy + kernels * kernel_floor(work), cpu = cpu_seconds(work, pass, kernels, collectives);
     double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
     return (total - busy) / kernels;
 }
