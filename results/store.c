@@ -315,7 +315,7 @@ const Record *const *store_records(Store *store, int *count) {
         const Record **items;
         int count, room;
     } records = {0};
-    int before = problem_count(store->problems);
+    int before = problems_added(store->problems);
     sqlite3_stmt *select = prepare(store, "SELECT id, title, scenario, sample_name, parameters FROM study ORDER BY id");
     while (select && sqlite3_step(select) == SQLITE_ROW) {
         Record *record = ARENA_NEW(store->arena, Record);
@@ -328,7 +328,7 @@ const Record *const *store_records(Store *store, int *count) {
     }
     sqlite3_finalize(select);
     *count = records.count;
-    return problem_count(store->problems) == before ? records.items : NULL;
+    return problems_added(store->problems) == before ? records.items : NULL;
 }
 
 // ---- Merging.

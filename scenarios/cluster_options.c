@@ -164,7 +164,7 @@ static const FabricLink *usual_link(const Catalogue *catalogue, const NodeType *
 
 const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, bool paid,
                                     Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     const NodeType *node = read_node(arena, catalogue, options, problems);
@@ -191,7 +191,7 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
         read_own(arena, site, options, spec, problems);
     else if (paid)
         refuse_own_options(options, problems);
-    return problem_count(problems) > before ? NULL : cluster_create(arena, catalogue, spec, problems);
+    return problems_added(problems) > before ? NULL : cluster_create(arena, catalogue, spec, problems);
 }
 
 // ---- What the GPUs do.

@@ -124,9 +124,9 @@ static const Record *program_record(Run *run, const ProgramSpec *program, uint64
     study.want_timeline =
         program->cluster->gpu_count <= TIMELINE_RANKS || strstr(option_text(run->options, "plot", ""), "gantt");
     RecordPoint *point = ARENA_NEW(run->arena, RecordPoint);
-    int before = problem_count(run->problems);
+    int before = problems_added(run->problems);
     *point = simulate_program(run->arena, program->cluster, system, program->steps, &study, run->problems);
-    if (problem_count(run->problems) > before) return NULL;
+    if (problems_added(run->problems) > before) return NULL;
     Record *record = ARENA_NEW(run->arena, Record);
     *record = (Record){.title = program->title ? program->title : "Rank program",
                        .scenario = program->scenario,

@@ -158,14 +158,14 @@ static bool one_type_of_gpu(const Cluster *cluster, Where where, Problems *probl
 
 static int sim_blocks(lua_State *L) {
     Script *script = script_of(L);
-    int before = problem_count(script->problems);
+    int before = problems_added(script->problems);
     stop_when_only_help_is_wanted(L);
     push_study(L, "blocks");
     const Handle *handle = handle_at(L, -1);
     const StudySpec *study = handle ? handle->value : NULL;
     const Cluster *cluster = NULL;
     const Lowered *lowered = NULL;
-    if (study && problem_count(script->problems) == before)
+    if (study && problems_added(script->problems) == before)
         cluster = cluster_create(script->arena, script->catalogue, study->cluster, script->problems);
     if (cluster && one_type_of_gpu(cluster, study->where, script->problems)) {
         TrainingSpec training = study->training;

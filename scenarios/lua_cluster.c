@@ -43,10 +43,10 @@ static int sim_hw(lua_State *L) {
         return lua_host_fail(L, "for example: sim.hw \"dgx-a100\"", "sim.hw takes the name of a part, not a %s",
                              luaL_typename(L, 1));
     const char *name = lua_tostring(L, 1);
-    int before = problem_count(script->problems);
+    int before = problems_added(script->problems);
     HardwarePart *part = ARENA_NEW(script->arena, HardwarePart);
     *part = find_part(script, name, where);
-    if (!part->part && problem_count(script->problems) == before) {
+    if (!part->part && problems_added(script->problems) == before) {
         NameList names = part_names(script->arena, script->catalogue);
         problem_add(script->problems, where, "no hardware is called \"%.60s\"", name);
         if (nearest_name(name, names.items, names.count))

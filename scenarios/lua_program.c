@@ -241,14 +241,14 @@ static int sim_program(lua_State *L) {
     if (object.sound && !script->request->help_only)
         cluster = cluster_create(script->arena, script->catalogue, handle_value(&object, "on"), script->problems);
     if (cluster) {
-        int before = problem_count(script->problems);
+        int before = problems_added(script->problems);
         Recorder *recorder = ARENA_NEW(script->arena, Recorder);
         program = program_of(L, &object, cluster);
         start_recorder(recorder, script, program);
         recorder->precision_stated = object_value(&object, "precision")->written;
         make_methods(L);
         record_ranks(L, recorder);
-        if (!does_anything(program) && problem_count(script->problems) == before) {
+        if (!does_anything(program) && problems_added(script->problems) == before) {
             problem_add(script->problems, object.where, "no rank of this program does anything");
             problem_hint(script->problems, "for example: rank = function(r) r:compute { flops = 1e12 } end");
         }

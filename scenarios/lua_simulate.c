@@ -89,9 +89,9 @@ static RecordPoint *simulate_by_hand(Script *script, const ProgramSpec *program,
                        .seed = script->request->seed,
                        .unfolded = script->request->unfolded};
     RecordPoint point = {0}, *points = NULL;
-    int before = problem_count(script->problems);
+    int before = problems_added(script->problems);
     if (system) point = simulate_program(scratch, program->cluster, system, program->steps, &study, script->problems);
-    if (system && problem_count(script->problems) == before) points = keep_points(script->arena, &point, 1);
+    if (system && problems_added(script->problems) == before) points = keep_points(script->arena, &point, 1);
     *count = points ? 1 : 0;
     arena_close(scratch);
     return points;
@@ -102,7 +102,7 @@ static RecordPoint *simulate_by_hand(Script *script, const ProgramSpec *program,
 static int sim_simulate(lua_State *L) {
     Script *script = script_of(L);
     stop_when_only_help_is_wanted(L);
-    int before = problem_count(script->problems), count = 0;
+    int before = problems_added(script->problems), count = 0;
     if (!handle_at(L, 1)) {
         push_study(L, "simulate");
         lua_replace(L, 1);
@@ -111,7 +111,7 @@ static int sim_simulate(lua_State *L) {
     const Handle *handle = handle_at(L, 1);
     if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM))
         return lua_host_fail(L, "sim.simulate { on = cluster, run = job }", "sim.simulate takes a study or a program");
-    if (!handle->value || problem_count(script->problems) > before) return failed(L);
+    if (!handle->value || problems_added(script->problems) > before) return failed(L);
     const RecordPoint *points = handle->kind == HANDLE_STUDY ? simulate_study(script, handle->value, &count)
                                                              : simulate_by_hand(script, handle->value, &count);
     lua_host_check_memory(L);

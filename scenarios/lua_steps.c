@@ -156,7 +156,7 @@ static StepReader *steps_open(Arena *arena, const char *file, Problems *problems
 }
 
 static const WrittenSteps *steps_read(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes) {
-    int before = problem_count(reader->problems);
+    int before = problems_added(reader->problems);
     WrittenSteps *steps = ARENA_NEW(into, WrittenSteps);
     reader->into = into;
     reader->ranks = ranks;
@@ -164,7 +164,7 @@ static const WrittenSteps *steps_read(StepReader *reader, Arena *into, int ranks
     reader->bytes = bytes;
     reader->read = ARENA_ARRAY(into, RankSteps, ranks);
     *steps = (WrittenSteps){"written", reader->read};
-    if (!lua_host_call(reader->host, read_body, reader) || problem_count(reader->problems) > before) return NULL;
+    if (!lua_host_call(reader->host, read_body, reader) || problems_added(reader->problems) > before) return NULL;
     const char *text = steps_check(reader->arena, steps, ranks);
     if (!text) return steps;
     problem_add(reader->problems, (Where){reader->file, 0}, "%s", text);

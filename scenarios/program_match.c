@@ -483,7 +483,7 @@ static void match_copies_and_reads(Matcher *m) {
 }
 
 const Matched *match_program(Arena *arena, const ProgramSpec *program, Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     Matcher m = {.arena = arena, .program = program, .problems = problems, .matched = ARENA_NEW(arena, Matched)};
     collect(&m);
     sort_entries(&m.sends, order_calls);
@@ -493,5 +493,5 @@ const Matched *match_program(Arena *arena, const ProgramSpec *program, Problems 
     match_collectives(&m);
     match_copies_and_reads(&m);
     if (m.book) m.matched->links = link_book_links(m.book, &m.matched->link_count);
-    return problem_count(problems) == before ? m.matched : NULL;
+    return problems_added(problems) == before ? m.matched : NULL;
 }

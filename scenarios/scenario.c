@@ -141,7 +141,7 @@ static const Scenario *finish(Script *script) {
 const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const ScenarioRequest *request,
                               Problems *problems, Problems *usage) {
     Script script = {.arena = arena, .problems = problems, .usage = usage, .catalogue = catalogue, .request = request};
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     Source source = {.script = &script};
     source.text = file_read(arena, request->file, LARGEST_SCRIPT, &source.bytes, problems);
     read_settings(&script);
@@ -163,5 +163,5 @@ const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const Sc
     if (request->help_only) return finish(&script);
     if (ok) report_unused_settings(&script);
     if (ok && request->argc > 0) check_command_line(&script);
-    return ok && problem_count(problems) == before && problem_count(usage) == 0 ? finish(&script) : NULL;
+    return ok && problems_added(problems) == before && problem_count(usage) == 0 ? finish(&script) : NULL;
 }

@@ -228,7 +228,7 @@ static int count_points(const StudySpec *spec, Problems *problems) {
 
 const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems) {
     Study study = {arena, spec, problems};
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     int point_count = study_check(spec, problems) ? count_points(spec, problems) : 0;
     if (point_count == 0) return NULL;
 
@@ -247,7 +247,7 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
         points[i] = study_point(arena, spec, values, &baseline, own);
         digest = digest_u64(digest, points[i].digest);
     }
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     *record = (Record){.title = study_title(arena, spec),
                        .scenario = spec->scenario,
                        .points = points,
@@ -262,7 +262,7 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     record->x_name = spec->vary_count ? spec->vary[spec->vary_count - 1].name : NULL;
     list_assumptions(&study, record);
     compare_published(&study, record);
-    return problem_count(problems) > before ? NULL : record;
+    return problems_added(problems) > before ? NULL : record;
 }
 
 bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out) {

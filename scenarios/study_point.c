@@ -320,7 +320,7 @@ static void check_values(const StudySpec *spec, const Variation *vary, Problems 
 }
 
 bool study_check(const StudySpec *spec, Problems *problems) {
-    int before = problem_count(problems), count;
+    int before = problems_added(problems), count;
     const char *const *names = study_vary_names(&count);
     for (int v = 0; v < spec->vary_count; v++) {
         const Variation *vary = &spec->vary[v];
@@ -336,5 +336,5 @@ bool study_check(const StudySpec *spec, Problems *problems) {
             if (strcmp(spec->vary[w].name, vary->name) == 0)
                 problem_add(problems, vary->where, "%s is varied twice", vary->name);
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }

@@ -10,7 +10,7 @@
 struct Problems {
     Arena *arena;
     Problem kept[MOST_KEPT];
-    int kept_count, more_count;
+    int kept_count, more_count, added_count;
     Problem *newest; // takes the hints; NULL when the newest problem was not kept
 };
 
@@ -45,6 +45,7 @@ void problem_add(Problems *problems, Where where, const char *format, ...) {
     va_end(arguments);
 
     problems->newest = NULL;
+    problems->added_count++;
     if (where.file) where.file = one_line(arena_copy_text(problems->arena, where.file));
     if (is_known(problems, where, text)) return;
     if (problems->kept_count == MOST_KEPT) {
@@ -85,6 +86,8 @@ void problem_hint_names(Problems *problems, const char *given, const char *const
 }
 
 int problem_count(const Problems *problems) { return problems->kept_count; }
+
+int problems_added(const Problems *problems) { return problems->added_count; }
 
 const Problem *problem_at(const Problems *problems, int index) { return &problems->kept[index]; }
 

@@ -30,7 +30,9 @@ void problem_hint(Problems *problems, const char *format, ...) __attribute__((fo
 // Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
 
-int problem_count(const Problems *problems);
+int problem_count(const Problems *problems); // those kept, for problem_at
+// All that were ever added, repeats and those beyond the limit too: unchanged, when nothing went wrong in between.
+int problems_added(const Problems *problems);
 const Problem *problem_at(const Problems *problems, int index);
 void problems_print(const Problems *problems, FILE *out);
 

@@ -1,4 +1,5 @@
 // Problems: what the user sees, to the letter.
+#include "models/workload/model/model.h"
 #include "sim/problem.h"
 #include "tests/test.h"
 
@@ -55,6 +56,19 @@ TEST(the_same_text_at_the_same_place_is_kept_once) {
     problem_add(problems, (Where){NULL, 1}, "twice");
     problem_add(problems, (Where){"a.lua", 1}, "thrice");
     EXPECT_INT(problem_count(problems), 5);
+    EXPECT_INT(problems_added(problems), 6);
+    arena_close(arena);
+}
+
+// "Has anything gone wrong since?" must not be answered with no because it went wrong in the same way before.
+TEST(the_same_mistake_is_refused_again) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const int widths[] = {0, 4};
+    for (int i = 0; i < 3; i++) EXPECT(!model_mlp(arena, "mine", widths, 2, (Where){"a.lua", 1}, problems));
+    EXPECT_INT(problem_count(problems), 1);
+    for (int i = 0; i < 60; i++) problem_add(problems, (Where){"many.lua", i}, "too many to be kept");
+    EXPECT_INT(problems_added(problems), 63);
     arena_close(arena);
 }
 

@@ -325,13 +325,13 @@ const Csv *clusters_row_with(Arena *arena, const Csv *clusters, int row, const N
 
 const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogue, const Csv *clusters, int row,
                                          Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     Description description = {
         .arena = arena, .catalogue = catalogue, .csv = clusters, .row = row, .problems = problems};
     Where where = csv_where(clusters, row);
     int ranks = (int)need_number(&description, "ranks"), nodes = (int)need_number(&description, "nodes");
     int slots = (int)need_number(&description, "gpus_per_node");
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     // More ranks than GPUs: NCCL takes the ranks of one GPU for hosts of their own, which take turns on it.
     int ranks_per_gpu = ranks > nodes * slots && ranks % (nodes * slots) == 0 ? ranks / (nodes * slots) : 1;
     if (ranks_per_gpu > 1) nodes = ranks, slots = 1;
@@ -356,7 +356,7 @@ const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogu
     describe_host(&description);
     bool joined = nodes > 1 && !(rack && nodes <= 18);
     if (joined) describe_network(&description, ranks_per_gpu > 1);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
 
     DescribedCluster *result = ARENA_NEW(arena, DescribedCluster);
     *result =

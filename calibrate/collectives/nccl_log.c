@@ -421,7 +421,7 @@ static bool is_plain(const char *path, const char *text, size_t bytes, Problems 
 }
 
 const NcclLog *nccl_log_read_text(Arena *arena, const char *path, const char *text, size_t bytes, Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     NcclLog *log = ARENA_NEW(arena, NcclLog);
     *log = (NcclLog){.path = path, .name = name_of(arena, path), .op = ""};
     Reader reader = {.arena = arena, .problems = problems, .log = log, .facts = {.arena = arena}};
@@ -433,7 +433,7 @@ const NcclLog *nccl_log_read_text(Arena *arena, const char *path, const char *te
         read_json(&reader, text, bytes);
     else
         read_text(&reader, text);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     log->rows = reader.rows.items;
     log->row_count = reader.rows.count;
     take_facts(log, &reader.facts);

@@ -230,15 +230,15 @@ static bool gemm_row(Import *import, const Csv *csv, int row, const int *columns
 
 bool import_gemm_csv(Import *import) {
     static const char *const names[] = {"gpu", "dtype", "batch", "M", "N", "K", "latency_ms"};
-    int columns[7], before = problem_count(import->problems);
+    int columns[7], before = problems_added(import->problems);
     const Csv *csv = csv_read_file(import->arena, import->path, import->problems);
     if (!csv) return false;
     for (int i = 0; i < 7; i++) columns[i] = csv_column(csv, names[i], import->problems);
-    if (problem_count(import->problems) > before) return false;
+    if (problems_added(import->problems) > before) return false;
     if (!import->gpu && csv->row_count > 0) import->gpu = csv_cell(csv, 0, columns[0]);
     import_header(import, "GEMM table");
     for (int row = 0; row < csv->row_count; row++) gemm_row(import, csv, row, columns);
-    if (import->rows == 0 && problem_count(import->problems) == before)
+    if (import->rows == 0 && problems_added(import->problems) == before)
         problem_add(import->problems, (Where){import->path, 0}, "no row is of the GPU \"%s\"", import->gpu);
-    return problem_count(import->problems) == before;
+    return problems_added(import->problems) == before;
 }

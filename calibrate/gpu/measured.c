@@ -331,7 +331,7 @@ static void take_rows(Arena *arena, const Catalogue *catalogue, const Rows *rows
 
 const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu_name,
                                   Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     size_t bytes;
     MeasuredFile *file = ARENA_NEW(arena, MeasuredFile);
     Rows rows = {0};
@@ -339,7 +339,7 @@ const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, cons
     char *text = file_read(arena, path, LARGEST_FILE_BYTES, &bytes, problems);
     if (!text) return NULL;
     read_lines(arena, text, file, &rows, problems);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     file->gpu = catalogue_gpu(catalogue, gpu_name ? gpu_name : file->gpu_name);
     if (!file->gpu) {
         problem_add(problems, (Where){path, 0}, "no GPU is called \"%s\"", gpu_name ? gpu_name : file->gpu_name);
@@ -347,5 +347,5 @@ const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, cons
         return NULL;
     }
     take_rows(arena, catalogue, &rows, file, problems);
-    return problem_count(problems) > before ? NULL : file;
+    return problems_added(problems) > before ? NULL : file;
 }

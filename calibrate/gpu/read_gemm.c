@@ -99,15 +99,15 @@ static void keep_large_groups(GemmData *data, Groups *groups) {
 }
 
 const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems) {
-    int problems_before = problem_count(problems);
+    int problems_before = problems_added(problems);
     const Csv *csv = csv_read_file(arena, path, problems);
     if (!csv) return NULL;
     Columns at = find_columns(csv, problems);
-    if (problem_count(problems) > problems_before) return NULL;
+    if (problems_added(problems) > problems_before) return NULL;
     GemmData *data = ARENA_NEW(arena, GemmData);
     Groups groups = {0};
     for (int row = 0; row < csv->row_count; row++) read_row(arena, catalogue, csv, row, at, &groups, data, problems);
-    if (problem_count(problems) > problems_before) return NULL;
+    if (problems_added(problems) > problems_before) return NULL;
     keep_large_groups(data, &groups);
     if (data->group_count > 0) return data;
     problem_add(problems, (Where){path, 0}, "no GPU and data type has %d rows or more, so there is nothing to fit",

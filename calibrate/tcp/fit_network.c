@@ -57,7 +57,7 @@ static void check_range(const Csv *csv, int row, const char *word, double value,
 
 static bool read_row(Arena *arena, const Csv *csv, int row, const int *columns, Cables *cables, NetworkFit *fit,
                      NetworkRow *out, Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     double numbers[COLUMN_COUNT] = {0};
     bool shaped = strcmp(csv_cell(csv, row, columns[RATE]), "none") != 0;
     for (int i = HOSTS; i < COLUMN_COUNT; i++) {
@@ -67,12 +67,12 @@ static bool read_row(Arena *arena, const Csv *csv, int row, const int *columns, 
     if (strcmp(csv_cell(csv, row, columns[WRONG]), "0") != 0) fit->wrong++;
     if (!bench_op_from_name(csv_cell(csv, row, columns[OP]), &out->op))
         problem_add(problems, csv_where(csv, row), "no collective is called \"%s\"", csv_cell(csv, row, columns[OP]));
-    if (problem_count(problems) > before) return false;
+    if (problems_added(problems) > before) return false;
     check_range(csv, row, "hosts", numbers[HOSTS], 2, MOST_HOSTS, problems);
     check_range(csv, row, "cores", numbers[CORES], 1, 1024, problems);
     check_range(csv, row, "mtu", numbers[MTU], 576, 65535, problems);
     check_range(csv, row, "bytes", numbers[BYTES] / 4, numbers[HOSTS], MOST_BYTES, problems);
-    if (problem_count(problems) > before) return false;
+    if (problems_added(problems) > before) return false;
     out->host_count = (int)numbers[HOSTS];
     out->core_count = (int)numbers[CORES];
     out->mtu = (int)numbers[MTU];
@@ -93,9 +93,9 @@ static NetworkFit *read_rows(Arena *arena, const char *path, Problems *problems)
     const Csv *csv = csv_read_file(arena, path, problems);
     int columns[COLUMN_COUNT];
     if (!csv) return NULL;
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     for (int i = 0; i < COLUMN_COUNT; i++) columns[i] = csv_column(csv, column_words[i], problems);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     NetworkFit *fit = ARENA_NEW(arena, NetworkFit);
     double *busy = ARENA_ARRAY(arena, double, csv->row_count + 1);
     Rows rows = {0};
@@ -111,7 +111,7 @@ static NetworkFit *read_rows(Arena *arena, const char *path, Problems *problems)
     fit->row_count = rows.count;
     fit->cables = cables.items;
     fit->cable_count = cables.count;
-    return problem_count(problems) > before ? NULL : fit;
+    return problems_added(problems) > before ? NULL : fit;
 }
 
 // ---- Fitting.

@@ -212,14 +212,14 @@ static void read_row(Row *row) {
 }
 
 static bool find_columns(const Csv *csv, int *places, Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     for (int c = 0; c < COLUMN_COUNT; c++) {
         places[c] = -1;
         for (int i = 0; i < csv->column_count && places[c] < 0; i++)
             if (strcmp(csv->columns[i], columns[c].word) == 0) places[c] = i;
         if (places[c] < 0 && columns[c].required) csv_column(csv, columns[c].word, problems);
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 static bool read_csv(Arena *arena, const Catalogue *catalogue, const Csv *csv, MeasuredRuns *runs, Problems *problems) {

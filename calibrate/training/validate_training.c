@@ -137,9 +137,9 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
         return EXIT_INPUT;
     }
 
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     const Anchors *anchors = given ? read_anchors(arena, catalogue, options, problems) : NULL;
-    if (problem_count(problems) > before) return EXIT_INPUT; // before the others are predicted
+    if (problems_added(problems) > before) return EXIT_INPUT; // before the others are predicted
 
     PredictedRun *predicted = predict_all(arena, catalogue, &runs);
     bool cross = option_flag(options, "cross");

@@ -382,9 +382,9 @@ void read_part(Builder *builder, PartKind kind, const Json *object, const Json *
                        .kind = kind,
                        .part = arena_alloc(builder->arena, table->bytes),
                        .facts = ARENA_ARRAY(builder->arena, Fact, table->field_count)};
-    int problems_before = problem_count(builder->problems);
+    int problems_before = problems_added(builder->problems);
     reading.name = json_text(object, "name", builder->problems);
-    if (problem_count(builder->problems) > problems_before) return;
+    if (problems_added(builder->problems) > problems_before) return;
     if (!reading.name[0] || strchr(reading.name, ':')) {
         problem_add(builder->problems, object->where, "\"%s\" is no name for a %s", reading.name, table->said);
         problem_hint(builder->problems, "names are not empty and have no ':' (it marks a MIG slice)");
@@ -404,6 +404,6 @@ void read_part(Builder *builder, PartKind kind, const Json *object, const Json *
     read_fields(&reading, object);
     *(const Fact **)(reading.part + table->facts) = reading.facts;
     *(int *)(reading.part + table->fact_count) = reading.fact_count;
-    if (problem_count(builder->problems) == problems_before) finish_part(&reading, object);
+    if (problems_added(builder->problems) == problems_before) finish_part(&reading, object);
     add_part(builder, kind, reading.part);
 }

@@ -31,7 +31,7 @@ static bool is_one_domain(const NetworkSpec *spec) {
 
 static bool fabric_check(const NetworkSpec *spec, Where where, Problems *problems) {
     const FabricShape *fabric = &spec->fabric;
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     bool unused = spec->node_count == 1 || (is_one_domain(spec) && fabric->nic_bytes_per_second == 0);
     if (unused) return true;
     if (fabric->nic_bytes_per_second <= 0)
@@ -40,7 +40,7 @@ static bool fabric_check(const NetworkSpec *spec, Where where, Problems *problem
         problem_add(problems, where, "the fabric's efficiency is %g; it is a share, above 0 and at most 1",
                     fabric->efficiency);
     if (rows[fabric->kind]->check) rows[fabric->kind]->check(spec, where, problems);
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 // Nodes in several shapes can talk only when each has a way out, or all share one NVLink domain.

@@ -81,7 +81,7 @@ static Drawing *draw(Arena *arena, const FabricShape *fabric) {
 // ---- What cannot be built.
 static bool check_parts(const NetworkSpec *spec, Where where, Problems *problems) {
     const FabricGraph *graph = spec->fabric.graph;
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     if (!graph || graph->switch_count < 1 || graph->switch_count > SWITCH_LIMIT) {
         problem_add(problems, where, "a graph has 1 to %d switches, not %d", SWITCH_LIMIT,
                     graph ? graph->switch_count : 0);
@@ -100,7 +100,7 @@ static bool check_parts(const NetworkSpec *spec, Where where, Problems *problems
         if (cable->from == cable->to)
             problem_add(problems, where, "a link joins switch \"%s\" to itself", graph->switch_names[cable->from]);
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 static void check_reach(const NetworkSpec *spec, const Drawing *drawing, Where where, Problems *problems) {

@@ -306,7 +306,7 @@ static const NodeInterior *interior_of(const Reading *reading) {
 const NodeInterior *interior_from_matrix(Arena *arena, const char *name, const char *text, Problems *problems) {
     Arena *scratch = arena_open();
     Reading *reading = ARENA_NEW(scratch, Reading);
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     *reading = (Reading){.arena = arena, .problems = problems, .file = name, .numa_word = -1};
     for (int g = 0; g < NODE_GPU_LIMIT; g++) reading->numa[g] = -1;
     bool other = false;
@@ -319,8 +319,8 @@ const NodeInterior *interior_from_matrix(Arena *arena, const char *name, const c
         at += length + (at[length] == '\n');
     }
     if (!other) check_rows(reading);
-    if (problem_count(problems) == before) check_sides(reading);
-    const NodeInterior *interior = problem_count(problems) == before ? interior_of(reading) : NULL;
+    if (problems_added(problems) == before) check_sides(reading);
+    const NodeInterior *interior = problems_added(problems) == before ? interior_of(reading) : NULL;
     arena_close(scratch);
     return interior;
 }

@@ -251,7 +251,7 @@ static void fill(Reading *reading) {
 const NodeInterior *interior_from_xml(Arena *arena, const char *name, const char *text, size_t bytes,
                                       Problems *problems) {
     Arena *scratch = arena_open();
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     Reading reading = {.arena = arena, .problems = problems, .file = name, .numa = -1};
     reading.devices = ARENA_ARRAY(scratch, Device, PARTS_MOST);
     reading.interior = ARENA_NEW(arena, NodeInterior);
@@ -264,7 +264,7 @@ const NodeInterior *interior_from_xml(Arena *arena, const char *name, const char
         problem_hint(problems, "expected NCCL's <system> with <cpu>, <pci>, <gpu> and <nic> in it");
     }
     XML_ParserFree(reading.parser);
-    bool sound = problem_count(problems) == before;
+    bool sound = problems_added(problems) == before;
     if (sound) fill(&reading);
     if (sound && reading.interior->gpu_count == 0) {
         problem_add(problems, (Where){name, 0}, "there is no GPU in it");

@@ -144,7 +144,7 @@ static void check_cap(const Builder *builder, const ClusterSpec *spec, Problems 
 }
 
 const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems) {
-    int before = problem_count(problems), gpus = 0, nodes = 0;
+    int before = problems_added(problems), gpus = 0, nodes = 0;
     for (int g = 0; g < spec->group_count; g++) {
         const NodeGroup *group = &spec->groups[g];
         if (group->gpus < 1) {
@@ -154,7 +154,7 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
         gpus += group->gpus;
         nodes += (group->gpus + group->type->gpu_count - 1) / group->type->gpu_count;
     }
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     int domain = spec->groups[0].type->nvlink_domain_nodes;
     bool one_domain = spec->group_count == 1 && domain > 1 && nodes <= domain;
     if (nodes > 1 && !spec->link && !one_domain) {
@@ -165,7 +165,7 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
     }
     Builder builder = {.arena = arena, .catalogue = catalogue};
     check_cap(&builder, spec, problems);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     builder.gpu_of = ARENA_ARRAY(arena, const Gpu *, gpus);
     builder.node_of = ARENA_ARRAY(arena, const NodeType *, nodes);
     builder.shapes = ARENA_ARRAY(arena, NodeShape, 2 * spec->group_count);

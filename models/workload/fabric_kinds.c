@@ -68,8 +68,11 @@ struct FabricMaker {
 
 FabricMaker *fabric_maker(Arena *arena, FabricWord word, Where where, Problems *problems) {
     FabricMaker *maker = ARENA_NEW(arena, FabricMaker);
-    *maker = (FabricMaker){
-        .arena = arena, .problems = problems, .where = where, .word = word, .problems_before = problem_count(problems)};
+    *maker = (FabricMaker){.arena = arena,
+                           .problems = problems,
+                           .where = where,
+                           .word = word,
+                           .problems_before = problems_added(problems)};
     maker->shape =
         (FabricShape){.kind = kinds[word], .oversubscription = 1, .rail_optimised = word == WORD_RAIL_FAT_TREE};
     return maker;
@@ -208,5 +211,5 @@ const FabricShape *fabric_finish(FabricMaker *maker) {
     if (maker->word == WORD_GRAPH) finish_graph(maker);
     bool tree = shape->kind == FABRIC_FAT_TREE, site_only = maker->word == WORD_SITES && shape->nodes_per_pod == 0;
     if (tree && shape->nodes_per_leaf == 0 && !site_only) shape->nodes_per_leaf = maker->word == WORD_LAN ? 24 : 32;
-    return problem_count(maker->problems) > maker->problems_before ? NULL : shape;
+    return problems_added(maker->problems) > maker->problems_before ? NULL : shape;
 }

@@ -141,9 +141,9 @@ static const FabricShape *shape_from_json(Arena *arena, const char *path, Proble
         problem_add(problems, file->where, "a fabric is an object: { \"kind\": \"graph\", … }");
         return NULL;
     }
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     const char *word = json_text(file, "kind", problems);
-    FabricMaker *maker = problem_count(problems) > before ? NULL : maker_named(arena, word, file->where, problems);
+    FabricMaker *maker = problems_added(problems) > before ? NULL : maker_named(arena, word, file->where, problems);
     for (int i = 0; maker && i < file->count; i++) {
         const Json *item = &file->items[i];
         if (strcmp(item->key, "kind") == 0) continue;

@@ -395,9 +395,9 @@ static void check_gpus(const TrainingSpec *training, int gpus, Problems *problem
 }
 
 void training_check(const TrainingSpec *training, int gpus, const Gpu *gpu, Problems *problems) {
-    int problems_before = problem_count(problems);
+    int problems_before = problems_added(problems);
     check_ranges(training, problems);
-    if (problem_count(problems) > problems_before) return;
+    if (problems_added(problems) > problems_before) return;
 
     if (training->model->kind == MODEL_TRANSFORMER)
         check_transformer(training, problems);

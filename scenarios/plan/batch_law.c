@@ -40,7 +40,7 @@ static void check_rising(const Csv *csv, const BatchPoint *points, int count, Pr
 
 BatchLaw batch_law_read(Arena *arena, const char *path, Problems *problems) {
     BatchLaw law = {0};
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     const Csv *csv = csv_read_file(arena, path, problems);
     if (!csv) return law;
     int batch = csv_column(csv, "batch", problems), steps = csv_column(csv, "steps", problems);
@@ -52,7 +52,7 @@ BatchLaw batch_law_read(Arena *arena, const char *path, Problems *problems) {
         problem_add(problems, (Where){path, 0}, "no row says how many steps a batch needs");
         problem_hint(problems, "a header \"batch,steps\", then for example \"256,450000\"");
     }
-    if (problem_count(problems) == before) check_rising(csv, points, csv->row_count, problems);
+    if (problems_added(problems) == before) check_rising(csv, points, csv->row_count, problems);
     law.points = points;
     law.point_count = csv->row_count;
     return law;

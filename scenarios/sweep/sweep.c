@@ -299,17 +299,17 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
     Sweep *sweep = ARENA_NEW(arena, Sweep);
     *sweep = (Sweep){.request = request, .point_count = 1};
     Variation *varied = ARENA_ARRAY(arena, Variation, request->varied_count);
-    int before = problem_count(problems), column_count = 0;
+    int before = problems_added(problems), column_count = 0;
     for (int i = 0; i < request->varied_count; i++) sweep_read_vary(arena, request->varied[i], &varied[i], problems);
     const Variation *columns = request->list ? sweep_read_list(arena, request->list, &column_count, problems) : NULL;
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
 
     Texts none = {0}, arguments = {0}, sets = {0};
     Made base = {0};
     if (is_scenario(sweep) && !make(arena, request, &none, &none, &base, problems, usage)) return NULL;
     collect(sweep, arena, &base, varied, request->varied_count, columns, column_count, problems);
     check_not_fixed(sweep, arena, &base, problems);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
 
     // The first point stands for all: what is wrong there is the user's mistake, not the point's.
     int first[MOST_VARIED] = {0};
@@ -318,7 +318,7 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
     sweep->study = base.study;
     sweep->program = base.program;
     check_study_values(sweep, arena, problems);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     describe(sweep, arena, &base);
     return sweep;
 }

@@ -57,7 +57,7 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
 
 StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
                                     Problems *problems) {
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     const Model *model = model_from_options(arena, options, problems);
     const ClusterSpec *cluster = cluster_from_options(arena, options, catalogue, problems);
     if (!model || !cluster) return NULL;
@@ -73,5 +73,5 @@ StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const 
     study->training.tokens = (double)option_count(options, "tokens", 0);
     study->training.samples = (double)option_count(options, "samples", 0);
     study->training.epochs = (double)option_count(options, "epochs", 0);
-    return problem_count(problems) == before ? study : NULL;
+    return problems_added(problems) == before ? study : NULL;
 }

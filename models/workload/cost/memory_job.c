@@ -57,7 +57,7 @@ static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Pr
 // Only an end that has embedding or head may do without layers.
 static bool check_stage_layers(const TrainingSpec *training, int chunks, Problems *problems) {
     const Layout *layout = &training->layout;
-    int before = problem_count(problems), sum = 0, layers = layer_count(training->model);
+    int before = problems_added(problems), sum = 0, layers = layer_count(training->model);
     bool ends_alone = training->model->kind == MODEL_TRANSFORMER;
     if (layout->embedding_counts || layout->head_counts) {
         problem_add(problems, training->where,
@@ -83,7 +83,7 @@ static bool check_stage_layers(const TrainingSpec *training, int chunks, Problem
                     layers);
         problem_hint(problems, "the counts must add up to %d", layers);
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {

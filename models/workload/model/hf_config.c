@@ -224,7 +224,7 @@ static const char *name_of(const Reader *reader, const HfType *type) {
 }
 
 static const Model *build(const Reader *reader, const HfType *type, bool nested) {
-    int before = problem_count(reader->problems);
+    int before = problems_added(reader->problems);
     TransformerShape shape = shape_of(reader, type);
     shape.name = name_of(reader, type);
     Model *model = (Model *)model_transformer(reader->arena, &shape, reader->json->where, reader->problems);
@@ -236,7 +236,7 @@ static const Model *build(const Reader *reader, const HfType *type, bool nested)
         problem_add(reader->problems, reader->json->where, "\"num_nextn_predict_layers\" is %d", extra_heads);
         problem_hint(reader->problems, "at most 1 is known");
     }
-    if (!model || problem_count(reader->problems) > before) return NULL;
+    if (!model || problems_added(reader->problems) > before) return NULL;
 
     model->family = type->type;
     model->source = arena_printf(reader->arena, "%s%s", reader->json->where.file,

@@ -115,7 +115,7 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
 
 const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where,
                        Problems *problems) {
-    int problems_before = problem_count(problems);
+    int problems_before = problems_added(problems);
     if (width_count < 2) {
         problem_add(problems, where, "an MLP needs at least two widths, not %d", width_count);
         problem_hint(problems, "inputs first, outputs last, for example 784, 512, 10");
@@ -125,7 +125,7 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
         problem_add(problems, where, "width %d of the MLP cannot be %d", i + 1, widths[i]);
         problem_hint(problems, "1 to 100 million");
     }
-    if (problem_count(problems) > problems_before) return NULL;
+    if (problems_added(problems) > problems_before) return NULL;
 
     int *copy = ARENA_ARRAY(arena, int, width_count);
     for (int i = 0; i < width_count; i++) copy[i] = widths[i];

@@ -120,7 +120,7 @@ void build_regnet(ImageBuilder *builder, int variant, int classes) {
 // ---- By depth, as scenarios ask for them.
 
 const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, Where where, Problems *problems) {
-    int problems_before = problem_count(problems);
+    int problems_before = problems_added(problems);
     int index = image_model_index(arena_printf(arena, "resnet-%d", depth));
     if (index < 0) {
         problem_add(problems, where, "there is no ResNet with %d layers", depth);
@@ -134,6 +134,6 @@ const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, 
         problem_add(problems, where, "a classifier cannot have %d classes", classes);
         problem_hint(problems, "ImageNet has 1000");
     }
-    if (problem_count(problems) > problems_before) return NULL;
+    if (problems_added(problems) > problems_before) return NULL;
     return image_model(arena, index, image_size, classes);
 }

@@ -241,9 +241,9 @@ static void check_shape(const TransformerShape *shape, Where where, Problems *pr
 }
 
 const Model *model_transformer(Arena *arena, const TransformerShape *shape, Where where, Problems *problems) {
-    int problems_before = problem_count(problems);
+    int problems_before = problems_added(problems);
     check_shape(shape, where, problems);
-    if (problem_count(problems) > problems_before) return NULL;
+    if (problems_added(problems) > problems_before) return NULL;
 
     Model *model = ARENA_NEW(arena, Model);
     *model = (Model){

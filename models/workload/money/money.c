@@ -205,7 +205,7 @@ static void set_own(Arena *arena, const Cluster *cluster, ClusterMoney *money, P
 const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogue, const Cluster *cluster,
                                          Problems *problems) {
     const ClusterSpec *spec = cluster->spec;
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     ClusterMoney *money = ARENA_NEW(arena, ClusterMoney);
     *money =
         (ClusterMoney){.catalogue = catalogue, .currency = spec->currency ? spec->currency : "USD", .grid = spec->grid};
@@ -215,7 +215,7 @@ const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogu
     if (link && link->switch_ports > 0) money->fabric = fabric_bill(cluster->network, link->switch_ports);
     if (!spec->own || spec->price_per_gpu_hour >= 0 || asks(spec->rent)) set_rent(arena, cluster, money, problems);
     if (spec->own) set_own(arena, cluster, money, problems);
-    return problem_count(problems) == before ? money : NULL;
+    return problems_added(problems) == before ? money : NULL;
 }
 
 // ---- The bill.

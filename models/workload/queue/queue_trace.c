@@ -236,11 +236,11 @@ static void set_arrivals(Reading *reading) {
 
 static const QueueTrace *read_trace(Arena *arena, const Csv *csv, Problems *problems) {
     Reading reading = {.arena = arena, .csv = csv, .problems = problems, .trace = ARENA_NEW(arena, QueueTrace)};
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     find_columns(&reading);
     if (!columns_suffice(&reading)) return NULL;
     for (int row = 0; row < csv->row_count; row++) read_row(&reading, row);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     if (reading.jobs.count == 0) {
         problem_add(problems, (Where){csv->file, 0}, "the trace has no job that ran on GPUs");
         return NULL;

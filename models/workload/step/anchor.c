@@ -151,10 +151,10 @@ const Anchors *anchors_from_options(Arena *arena, const Options *options, const 
                                     Problems *problems) {
     if (!option_given(options, "anchor")) return NULL;
     CHECK(anchors_reader);
-    int count = 0, before = problem_count(problems);
+    int count = 0, before = problems_added(problems);
     const char *const *paths = option_texts(options, "anchor", &count);
     const Anchors *anchors = anchors_reader(arena, catalogue, paths, count, problems);
-    if (problem_count(problems) > before) return NULL;
+    if (problems_added(problems) > before) return NULL;
     say_what_of(anchors);
     return anchors;
 }

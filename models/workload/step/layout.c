@@ -103,7 +103,7 @@ static void check_routing(const TrainingSpec *training, int experts, Problems *p
 
 static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems *problems) {
     const Model *model = training->model;
-    int experts = model->kind == MODEL_TRANSFORMER ? model->experts.count : 0, before = problem_count(problems);
+    int experts = model->kind == MODEL_TRANSFORMER ? model->experts.count : 0, before = problems_added(problems);
     r->ep = training->layout.ep > 0 ? training->layout.ep : 1;
     r->expert_ranks = r->reduce_ranks / r->ep;
     if (experts > 0 && model->experts.ffn % r->tp) {
@@ -111,7 +111,7 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
         problem_hint(problems, "tp splits each expert");
     }
     check_routing(training, experts, problems);
-    if (r->ep == 1) return problem_count(problems) == before;
+    if (r->ep == 1) return problems_added(problems) == before;
     if (experts == 0 || r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
         problem_add(problems, training->where, "ep %d spreads experts, but %s", r->ep,
                     experts == 0 ? "the model has none" : "only strategy \"ddp\" can");
@@ -127,7 +127,7 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
         problem_add(problems, training->where, "ep %d goes with zero 0 or 1 over all ranks only", r->ep);
         problem_hint(problems, "use zero = 1 without shard, or ep = 1");
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 // Ulysses gives each rank all tokens of some heads.
@@ -169,7 +169,7 @@ static bool resolve_context(const TrainingSpec *training, const Resolved *r, Pro
 
 static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Problems *problems) {
     bool weights = training->offload_parameters != OFFLOAD_GPU, any = training->offload_optimizer != OFFLOAD_GPU;
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     if (!weights && !any) return true;
     if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
         problem_add(problems, training->where, "strategy \"%s\" knows no offloading", strategy_name(r->strategy));
@@ -192,7 +192,7 @@ static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Pro
                     "weights that the host updates cannot be gathered during the next forward");
         problem_hint(problems, "leave param_gather out of overlap");
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *problems) {

@@ -275,7 +275,7 @@ static const Label *make_labels(Lowering *l, int *count) {
 static bool check_gpus(const Lowering *l, Problems *problems) {
     const TrainingSpec *training = l->training;
     const Gpu *last = NULL;
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     for (int r = 0; r < l->cluster->gpu_count; r++) {
         const Gpu *gpu = l->cluster->gpu_of[r];
         if (gpu == last) continue;
@@ -308,7 +308,7 @@ static bool check_gpus(const Lowering *l, Problems *problems) {
                     l->cluster->node_count);
         problem_hint(problems, "use strategy = \"ddp\"");
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 // The rank that is nearest to its card's limit, or furthest over it; each type of card is looked at as if it held any
@@ -419,9 +419,9 @@ const Lowered *finish_lowering(Lowering *l, const System *system, Problems *prob
                          .first_backward_label = 1 + l->label_per_kind,
                          .label_per_kind = l->label_per_kind};
     lowered->memory = fullest_memory(l, &lowered->fullest_stage);
-    int before = problem_count(problems);
+    int before = problems_added(problems);
     check_hosts(l, &lowered->memory, problems);
-    return problem_count(problems) == before ? lowered : NULL;
+    return problems_added(problems) == before ? lowered : NULL;
 }
 
 const Lowered *lower_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training, Problems *problems) {

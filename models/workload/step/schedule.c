@@ -61,7 +61,7 @@ Pipeline pipeline_of(Schedule schedule, int pp, int vpp, int micro_batches) {
 bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where where, Problems *problems) {
     const ScheduleRow *row = &rows[pipeline->schedule];
     const char *name = schedule_name(pipeline->schedule);
-    int pp = pipeline->pp, micro_batches = pipeline->micro_batches, before = problem_count(problems);
+    int pp = pipeline->pp, micro_batches = pipeline->micro_batches, before = problems_added(problems);
     if (row->splits && layout->zero >= 2) {
         problem_add(problems, where, "schedule \"%s\" computes gradients of weights late, and zero %d frees them early",
                     name, layout->zero);
@@ -86,7 +86,7 @@ bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where whe
                     name, pp, row->fewest_per_stage * pp, micro_batches);
         problem_hint(problems, "use a smaller micro-batch or a larger global batch");
     }
-    return problem_count(problems) == before;
+    return problems_added(problems) == before;
 }
 
 bool pipeline_returns(const Pipeline *pipeline, int part) {
