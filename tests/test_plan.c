@@ -324,6 +324,47 @@ TEST(old_prices_missing_prices_and_the_next_best_are_pointed_out) {
     EXPECT_CONTAINS(output, "No price is known");
 }
 
+// By hand: 2e12 tokens of 70.6 B parameters in 30 days at 989 TFLOP/s need 376 GPUs at the peak.
+TEST(what_the_user_leaves_open_is_worked_out_and_said) {
+    static char output[1 << 17];
+    const char *line =
+        "--model llama-3.1-70b --tokens 2T --by 30d --node dgx-h100 --fabric ib-ndr400 -j 1 --tp 4 --pp 4 "
+        "--cp 1 --vpp 10 --recompute none";
+    EXPECT_INT(plan_command(line, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "3 clusters"); // 376 / 0.65 = 578, 376 / 0.25 = 1,504, and one more doubling
+    EXPECT_CONTAINS(output, " 1024  dgx-h100");
+    EXPECT_CONTAINS(output, " 4096  dgx-h100");
+    EXPECT(!strstr(output, "  512  dgx-h100"));
+    EXPECT_CONTAINS(output, "! The global batch is assumed");
+    EXPECT_CONTAINS(output, "! Nobody in the price book rents dgx-h100: priced as ");
+    EXPECT(!strstr(output, "No price is known"));
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s --global-batch 512 --price 2.5 --gpus 1024 --json", line);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT(!strstr(output, "Brown et al."));
+    EXPECT(!strstr(output, "price of a GPU-hour"));
+    snprintf(arguments, sizeof arguments, "%s --gpus 1024 --json", line);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "\"name\": \"global batch\",\n      \"value\": 512,");
+    EXPECT_CONTAINS(output, "nobody in the price book rents dgx-h100");
+}
+
+// The batch never falls with the size of the model, and a sequence longer than the batch is one of its own.
+TEST(usual_batches_are_those_of_gpt3) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    static const struct {
+        const char *model;
+        double samples;
+    } rows[] = {{"gpt3-125m", 256}, {"gpt3-1.3b", 512}, {"gpt3-13b", 1024}, {"gpt3-175b", 2048}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Model *model = find_model(arena, rows[i].model, (Where){0}, problems);
+        EXPECT_NEAR(plan_usual_batch(model, 2048), rows[i].samples, 0);
+        EXPECT_NEAR(plan_usual_batch(model, 1e8), 1, 0);
+    }
+    arena_close(arena);
+}
+
 // Columns of the CSV: the cost is the last but five, `owned` the last but two.
 static double cost_of_line(const char *line, bool *owned) {
     const char *ends[40];
@@ -381,7 +422,10 @@ TEST(plan_refuses_what_it_cannot_read) {
         const char *arguments, *text;
         int status;
     } cases[] = {
-        {"--model gpt2-124m --node dgx-a100 --gpus 8", "--global-batch is missing", 2},
+        {"--model resnet-50 --node dgx-a100 --gpus 8 --samples 1M", "only transformers have a usual one", 4},
+        {"--model gpt2-124m --node dgx-a100 --global-batch 8 --tokens 1B", "--gpus is missing", 2},
+        {"--model gpt2-124m --node dgx-a100 --global-batch 8 --by 30d", "--gpus is missing", 2},
+        {"--model gpt3-175b --node dgx-a100 --fabric ib-hdr200 --tokens 1000T --by 1h", "more than a million GPUs", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --gups 3", "did you mean", 2},
         {"--model gpt2-124m --node dgx-a10O --gpus 8 --global-batch 8 --tokens 1B", "did you mean \"dgx-a100\"?", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 0 --global-batch 8 --tokens 1B", "no number of GPUs", 4},

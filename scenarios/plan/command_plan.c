@@ -1,7 +1,9 @@
 // lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
 #include "scenarios/plan/command_plan.h"
 
+#include "models/hardware/market.h"
 #include "models/workload/job_options.h"
+#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_answer.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -27,6 +29,36 @@ static int fail(const Problems *problems, int status) {
     return status;
 }
 
+// What the user left open and the plan filled in stands before what the study assumes.
+static const Record *with_assumed(Arena *arena, const PlanRequest *request, const PlanRow *row, const Record *record) {
+    if (!record) return NULL;
+    Record *more = ARENA_NEW(arena, Record);
+    Assumption *list = ARENA_ARRAY(arena, Assumption, record->assumption_count + 2);
+    int count = 0;
+    const Gpu *gpu = node_gpu(request->catalogue, row->node, 0);
+    const RentSpec *rent = row->owned ? NULL : plan_usual_rent(request, row->node, gpu);
+    if (request->batch_assumed)
+        list[count++] = (Assumption){.name = "global batch",
+                                     .unit = "samples",
+                                     .source = "GPT-3's models of this size (Brown et al. 2020, table 2.1)",
+                                     .kind = "assumed",
+                                     .value = row->training.global_batch};
+    if (rent) {
+        const Offer *offer = offer_for(request->catalogue, row->node, gpu, rent);
+        list[count++] = (Assumption){.name = "price of a GPU-hour",
+                                     .unit = offer->currency,
+                                     .source = arena_printf(arena, "%s (%s): nobody in the price book rents %s",
+                                                            offer->title, offer->date, row->node->name),
+                                     .kind = "assumed",
+                                     .value = offer_gpu_hour(offer)};
+    }
+    for (int i = 0; i < record->assumption_count; i++) list[count++] = record->assumptions[i];
+    *more = *record;
+    more->assumptions = list;
+    more->assumption_count = count;
+    return more;
+}
+
 // The plan in front once more as a study: it lists what the answer stands on.
 static const Record *record_of_first(Arena *arena, const PlanRequest *request, const PlanResult *result) {
     if (result->row_count == 0 || !result->rows[0].point.ran) return NULL;
@@ -40,7 +72,7 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
                        .cluster = cluster->spec,
                        .training = row->training,
                        .seeds = 1};
-    return study_run(arena, &study, problems);
+    return with_assumed(arena, request, row, study_run(arena, &study, problems));
 }
 
 static void show(Arena *arena, const Options *options, Date today, PlanAnswer *answer) {
@@ -84,8 +116,8 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
     options_refuse_positional(options, 0, problems);
     require(options, "model", "llama-2-70b", problems);
     require(options, "node", "dgx-h100,dgx-a100", problems);
-    require(options, "gpus", "64:1024", problems);
-    if (!option_given(options, "global-batches")) require(options, "global-batch", "1024", problems);
+    bool by_date = option_given(options, "by") && (option_given(options, "tokens") || option_given(options, "samples"));
+    if (!by_date) require(options, "gpus", "64:1024, or --by 30d with --tokens, which say how many", problems);
     if (option_flag(options, "json") && option_flag(options, "csv")) {
         problem_add(problems, command_line, "--json and --csv are both given");
         problem_hint(problems, "keep one of them");

@@ -26,8 +26,9 @@ typedef struct PlanRequest {
     int oversubscription_count;
     const double *batches; // global batches in samples; each at least 1
     int batch_count;
-    BatchLaw law;              // how many steps a batch needs; without one the run's samples are fixed
-    double price_per_gpu_hour; // below 0: the catalogue's
+    bool batch_assumed, gpus_assumed; // by plan_usual_batch, plan_usual_gpus, not said by the user
+    BatchLaw law;                     // how many steps a batch needs; without one the run's samples are fixed
+    double price_per_gpu_hour;        // below 0: the catalogue's
     const char *currency;
     const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
     bool own_or_rent;          // with own: every cluster stands in the plan both ways, where it can be had
@@ -84,6 +85,16 @@ typedef struct PlanParts {
 PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands);
 char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes); // a CrewWork
 PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems);
+
+// ---- What a plan takes where the user says nothing (plan_assume.c).
+typedef struct PlanRange {
+    double least, most;
+} PlanRange;
+
+double plan_usual_batch(const Model *model, double seq_len);           // of a transformer, in samples
+PlanRange plan_usual_gpus(const PlanRequest *request, double samples); // of a run by its deadline, which is above 0
+// Whose price a node has that none is offered for by its name; NULL: its own, the user's, or none.
+const struct RentSpec *plan_usual_rent(const PlanRequest *request, const NodeType *node, const Gpu *gpu);
 
 // ---- One row (plan_search.c).
 // What a search of one cluster found. It is sent between processes and machines, so it names things by number.

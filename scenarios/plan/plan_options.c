@@ -21,7 +21,7 @@ static const Where command_line = {NULL, 0};
 const OptionSpec plan_options[] = {
     {"node", OPTION_TEXT, "A,B", .help = "types of node to consider (lockstep hw list node); A@F goes with fabric F only"},
     {"fabric", OPTION_TEXT, "A,B", .help = "networks between nodes to consider (lockstep hw list fabric)"},
-    {"gpus", OPTION_TEXT, "N,M or LO:HI", .help = "numbers of GPUs to consider; LO:HI doubles from LO"},
+    {"gpus", OPTION_TEXT, "N,M or LO:HI", .help = "numbers of GPUs to consider; LO:HI doubles from LO (default: what --by asks for)"},
     {"global-batches", OPTION_TEXT, "N,M or LO:HI", .help = "global batches to consider, instead of one --global-batch"},
     {"tokens", OPTION_COUNT, "N", .help = "tokens to train on: 2T"},
     {"samples", OPTION_COUNT, "N", .help = "samples of the data set, instead of tokens"},
@@ -152,8 +152,28 @@ static void read_links(Arena *arena, const Options *options, PlanRequest *reques
     request->links = links;
 }
 
+static double samples_asked(const TrainingSpec *training) {
+    if (training->tokens > 0) return training->tokens / training->seq_len;
+    return training->samples * (training->epochs > 0 ? training->epochs : 1);
+}
+
+// As many as the date asks for, when the user does not say how many to look at.
+static Counts gpus_by_date(Arena *arena, PlanRequest *request, Problems *problems) {
+    Counts list = {0};
+    double samples = samples_asked(&request->training);
+    if (!request->training.model || request->node_count == 0 || samples <= 0 || !(request->deadline_s > 0)) return list;
+    PlanRange range = plan_usual_gpus(request, samples);
+    for (double gpus = range.least; gpus <= range.most && gpus <= MOST_GPUS; gpus *= 2) LIST_PUSH(arena, &list, gpus);
+    request->gpus_assumed = true;
+    if (list.count > 0) return list;
+    problem_add(problems, command_line, "--by: more than a million GPUs would be needed, at two thirds of their peak");
+    problem_hint(problems, "a later date, or fewer tokens");
+    return list;
+}
+
 static void read_gpus(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
-    Counts list = read_counts(arena, options, "gpus", "GPUs", problems);
+    Counts list = option_given(options, "gpus") ? read_counts(arena, options, "gpus", "GPUs", problems)
+                                                : gpus_by_date(arena, request, problems);
     int *gpus = ARENA_ARRAY(arena, int, list.count);
     for (int i = 0; i < list.count; i++) gpus[i] = (int)list.items[i];
     request->gpus = gpus;
@@ -210,6 +230,12 @@ static void read_batches(Arena *arena, const Options *options, PlanRequest *requ
         }
     } else if (option_given(options, "global-batch")) {
         LIST_PUSH(arena, &list, (double)option_count(options, "global-batch", 0));
+    } else if (request->training.model && request->training.model->kind == MODEL_TRANSFORMER) {
+        LIST_PUSH(arena, &list, plan_usual_batch(request->training.model, request->training.seq_len));
+        request->batch_assumed = true;
+    } else if (request->training.model) {
+        problem_add(problems, command_line, "--global-batch is missing, and only transformers have a usual one");
+        problem_hint(problems, "for example --global-batch 1024");
     }
     for (int i = 0; i < list.count; i++) {
         if (list.items[i] >= 1) continue;
@@ -221,11 +247,6 @@ static void read_batches(Arena *arena, const Options *options, PlanRequest *requ
 }
 
 // ---- How long the run is.
-
-static double samples_asked(const TrainingSpec *training) {
-    if (training->tokens > 0) return training->tokens / training->seq_len;
-    return training->samples * (training->epochs > 0 ? training->epochs : 1);
-}
 
 static void check_curve(const PlanRequest *request, const char *path, Problems *problems) {
     const BatchLaw *law = &request->law;
@@ -369,8 +390,9 @@ static int jobs_wanted(const Options *options, Problems *problems) {
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     read_nodes(arena, options, request, problems);
     read_links(arena, options, request, problems);
-    read_gpus(arena, options, request, problems);
+    request->deadline_s = option_quantity(options, "by", 0);
     read_job(arena, options, request, problems);
+    read_gpus(arena, options, request, problems);
     read_batches(arena, options, request, problems);
     read_law(arena, options, request, problems);
     read_faults(arena, options, request, problems);
@@ -381,7 +403,6 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     request->splits_backward = option_flag(options, "split-backward");
     request->price_per_gpu_hour = option_quantity(options, "price", -1);
     request->currency = option_text(options, "currency", NULL);
-    request->deadline_s = option_quantity(options, "by", 0);
     request->budget = (double)option_count(options, "budget", 0);
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
     request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);

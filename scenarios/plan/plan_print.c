@@ -300,11 +300,27 @@ static void print_old_prices(const Screen *screen) {
     results_print_old_prices(stdout, all.items, all.count, screen->style);
 }
 
+// What the user did not say and the answer hangs on.
+static void print_assumed(const Screen *screen) {
+    const PlanRequest *request = screen->request;
+    if (request->batch_assumed)
+        printf("! The global batch is assumed, from GPT-3's models of this size. --global-batch says yours.\n");
+    for (int i = 0; i < request->node_count; i++) {
+        const Gpu *gpu = node_gpu(request->catalogue, request->nodes[i], 0);
+        const RentSpec *rent = plan_usual_rent(request, request->nodes[i], gpu);
+        if (!rent) continue;
+        const Offer *offer = offer_for(request->catalogue, request->nodes[i], gpu, rent);
+        printf("! Nobody in the price book rents %s: priced as %s (%s). --price says yours.\n", request->nodes[i]->name,
+               offer->title, offer->date);
+    }
+}
+
 static void print_caveats(const Screen *screen) {
     const RecordPoint *point = &screen->result->rows[0].point;
     if (!point->ran) return;
     if (screen->request->objective == PLAN_COST && isnan(point->cost_per_run))
         printf("! No price is known, so the quickest comes first. --price says what a GPU costs for an hour.\n");
+    print_assumed(screen);
     print_old_prices(screen);
     printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days.\n",
            100 * days_spread(point) / point->days);
