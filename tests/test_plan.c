@@ -322,6 +322,12 @@ TEST(old_prices_missing_prices_and_the_next_best_are_pointed_out) {
     EXPECT(!strstr(output, "a year older"));
     EXPECT_INT(plan_command(SMALL "--gpus 8 --global-batch 64 -j 1", output, sizeof output), 0);
     EXPECT_CONTAINS(output, "No price is known");
+    EXPECT_CONTAINS(output, "lockstep calibrate run -o mine.json");
+    const char *profile = "models/hardware/catalogue/prices.json"; // any file of parts will do
+    snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 -j 1 --profile %s", profile);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "! Constants are those of models/hardware/catalogue/prices.json");
+    EXPECT(!strstr(output, "lockstep calibrate run"));
 }
 
 // By hand: 2e12 tokens of 70.6 B parameters in 30 days at 989 TFLOP/s need 376 GPUs at the peak.

@@ -143,7 +143,10 @@ static int run_plan(Arena *arena, int argc, char **argv, PlanRunner *runner, voi
     PlanResult result =
         runner ? runner(context, arena, &parts, problems) : plan_search_parts(arena, &parts, NULL, problems);
     if (problem_count(problems)) return fail(problems, FAILED);
-    PlanAnswer answer = {.request = &asked.request, .result = &result, .all_rows = option_flag(asked.options, "all")};
+    PlanAnswer answer = {.request = &asked.request,
+                         .result = &result,
+                         .profile = option_text(asked.options, "profile", NULL),
+                         .all_rows = option_flag(asked.options, "all")};
     show(arena, asked.options, asked.today, &answer);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "error: standard output could not be written\n");

@@ -322,8 +322,14 @@ static void print_caveats(const Screen *screen) {
         printf("! No price is known, so the quickest comes first. --price says what a GPU costs for an hour.\n");
     print_assumed(screen);
     print_old_prices(screen);
-    printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days.\n",
-           100 * days_spread(point) / point->days);
+    double spread = 100 * days_spread(point) / point->days;
+    if (screen->answer->profile)
+        printf("! Constants are those of %s, and the catalogue's where it has none: ± %.0f %% on days.\n",
+               screen->answer->profile, spread);
+    else
+        printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days.\n"
+               "  Calibrate on one of them: lockstep calibrate run -o mine.json\n",
+               spread);
     if (!(point->goodput > 0))
         printf("! Failures and checkpoints are not counted: --faults " FAULTS_USUAL " counts them.\n");
 }
