@@ -16,6 +16,7 @@ typedef struct Kind {
 static const Kind kinds[] = {
     {"collectives", "nccl-tests logs against the network model", validate_collectives},
     {"training", "published training runs against simulated steps", validate_training},
+    {"kernels", "measured GEMMs and other kernels against the cost functions", validate_kernels},
     {"reliability", "how often jobs stop, against lives simulated from failure rates", validate_reliability},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };

@@ -7,6 +7,7 @@ int command_validate(int argc, char **argv);
 // One kind each; argv[0] is the kind.
 int validate_collectives(int argc, char **argv);
 int validate_training(int argc, char **argv);
+int validate_kernels(int argc, char **argv);
 int validate_reliability(int argc, char **argv);
 
 #endif

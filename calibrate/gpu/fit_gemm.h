@@ -9,6 +9,19 @@ typedef struct GemmPoint {
     double seconds;
 } GemmPoint;
 
+// A row of the table. `gpu` is NULL, with the reason in `why_not`, where nothing can be said of it.
+typedef struct GemmRow {
+    const char *gpu_name, *why_not;
+    const Gpu *gpu;
+    GemmPoint point;
+    int line;
+} GemmRow;
+
+typedef struct GemmRows {
+    GemmRow *items;
+    int count, room;
+} GemmRows;
+
 // All points of one GPU and precision: they share an efficiency, a memory efficiency and a launch time.
 typedef struct GemmGroup {
     const Gpu *gpu;
@@ -24,7 +37,9 @@ typedef struct GemmData {
     const char *unknown_names;                    // "MI325X, MI355X"
 } GemmData;
 
-// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms. NULL after adding problems.
+// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms: rows as they stand, or in groups large enough for a fit.
+// NULL after adding problems.
+const GemmRows *gemm_rows_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
 const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
 
 typedef struct Estimate {

@@ -7,6 +7,9 @@
 
 #define FEWEST_POINTS 8
 
+static const char best_shape[] = "the best of a search is no sample of shapes";
+static const char unknown_gpu[] = "its GPU is not in the catalogue";
+
 typedef struct Groups {
     GemmGroup *items;
     int count, room;
@@ -45,44 +48,67 @@ static GemmGroup *group_of(Arena *arena, Groups *groups, const Gpu *gpu, Precisi
     return &groups->items[groups->count - 1];
 }
 
+static bool read_shape(const Csv *csv, int row, Columns at, GemmPoint *point, Problems *problems) {
+    Gemm *gemm = &point->gemm;
+    double batch = csv_positive(csv, row, at.batch, problems), m = csv_positive(csv, row, at.m, problems);
+    double n = csv_positive(csv, row, at.n, problems), k = csv_positive(csv, row, at.k, problems);
+    point->seconds = csv_positive(csv, row, at.latency, problems) / 1e3;
+    if (batch > 1e9 || m > 1e12 || n > 1e12 || k > 1e12) {
+        problem_add(problems, csv_where(csv, row), "this GEMM is larger than any that could be meant");
+        return false;
+    }
+    gemm->batch = (int64_t)batch, gemm->m = (int64_t)m, gemm->n = (int64_t)n, gemm->k = (int64_t)k;
+    return true;
+}
+
+static GemmRow read_row(const Catalogue *catalogue, const Csv *csv, int row, Columns at, Problems *problems) {
+    GemmRow out = {.gpu_name = csv_cell(csv, row, at.gpu), .line = csv->lines[row]};
+    out.point.gemm.is_untransposed = strcmp(csv_cell(csv, row, at.op), "bmm") == 0; // torch.bmm
+    Precision *precision = &out.point.gemm.precision;
+    const Gpu *gpu = catalogue_gpu(catalogue, out.gpu_name);
+    if (!read_precision(csv, row, at.dtype, precision, problems) || !read_shape(csv, row, at, &out.point, problems))
+        return out;
+    if (strcmp(csv_cell(csv, row, at.op), "gemm_best_shape") == 0) {
+        out.why_not = best_shape;
+    } else if (!gpu) {
+        out.why_not = unknown_gpu;
+    } else if (!gpu_supports(gpu, *precision)) {
+        problem_add(problems, csv_where(csv, row), "%s has no %s units", gpu->name, precision_name(*precision));
+    } else {
+        out.gpu = gpu;
+    }
+    return out;
+}
+
+const GemmRows *gemm_rows_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems) {
+    int problems_before = problems_added(problems);
+    const Csv *csv = csv_read_file(arena, path, problems);
+    if (!csv) return NULL;
+    Columns at = find_columns(csv, problems);
+    if (problems_added(problems) > problems_before) return NULL;
+    GemmRows *rows = ARENA_NEW(arena, GemmRows);
+    for (int i = 0; i < csv->row_count; i++) {
+        GemmRow row = read_row(catalogue, csv, i, at, problems);
+        LIST_PUSH(arena, rows, row);
+    }
+    return problems_added(problems) > problems_before ? NULL : rows;
+}
+
+// ---- Groups.
+
 static void note_unknown(Arena *arena, GemmData *data, const char *name) {
     data->unknown_gpus++;
     const char *names = data->unknown_names;
     if (!names || !strstr(names, name)) data->unknown_names = names ? arena_printf(arena, "%s, %s", names, name) : name;
 }
 
-static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, int row, Columns at, Groups *groups,
-                     GemmData *data, Problems *problems) {
-    if (strcmp(csv_cell(csv, row, at.op), "gemm_best_shape") == 0) { // the best of a search is no sample of shapes
-        data->best_shapes++;
-        return;
-    }
-    const Gpu *gpu = catalogue_gpu(catalogue, csv_cell(csv, row, at.gpu));
-    if (!gpu) {
-        note_unknown(arena, data, csv_cell(csv, row, at.gpu));
-        return;
-    }
-    GemmPoint point = {.gemm.is_untransposed = strcmp(csv_cell(csv, row, at.op), "bmm") == 0}; // torch.bmm
-    if (!read_precision(csv, row, at.dtype, &point.gemm.precision, problems)) return;
-    if (!gpu_supports(gpu, point.gemm.precision)) {
-        problem_add(problems, csv_where(csv, row), "%s has no %s units", gpu->name,
-                    precision_name(point.gemm.precision));
-        return;
-    }
-    double batch = csv_positive(csv, row, at.batch, problems), m = csv_positive(csv, row, at.m, problems);
-    double n = csv_positive(csv, row, at.n, problems), k = csv_positive(csv, row, at.k, problems);
-    point.seconds = csv_positive(csv, row, at.latency, problems) / 1e3;
-    if (batch > 1e9 || m > 1e12 || n > 1e12 || k > 1e12) {
-        problem_add(problems, csv_where(csv, row), "this GEMM is larger than any that could be meant");
-        return;
-    }
-    point.gemm.batch = (int64_t)batch, point.gemm.m = (int64_t)m, point.gemm.n = (int64_t)n, point.gemm.k = (int64_t)k;
-    GemmGroup *group = group_of(arena, groups, gpu, point.gemm.precision);
+static void add_to_group(Arena *arena, Groups *groups, const GemmRow *row) {
+    GemmGroup *group = group_of(arena, groups, row->gpu, row->point.gemm.precision);
     struct {
         GemmPoint *items;
         int count, room;
     } points = {group->points, group->count, group->room};
-    LIST_PUSH(arena, &points, point);
+    LIST_PUSH(arena, &points, row->point);
     group->points = points.items, group->count = points.count, group->room = points.room;
 }
 
@@ -99,15 +125,19 @@ static void keep_large_groups(GemmData *data, Groups *groups) {
 }
 
 const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems) {
-    int problems_before = problems_added(problems);
-    const Csv *csv = csv_read_file(arena, path, problems);
-    if (!csv) return NULL;
-    Columns at = find_columns(csv, problems);
-    if (problems_added(problems) > problems_before) return NULL;
+    const GemmRows *rows = gemm_rows_read(arena, catalogue, path, problems);
+    if (!rows) return NULL;
     GemmData *data = ARENA_NEW(arena, GemmData);
     Groups groups = {0};
-    for (int row = 0; row < csv->row_count; row++) read_row(arena, catalogue, csv, row, at, &groups, data, problems);
-    if (problems_added(problems) > problems_before) return NULL;
+    for (int i = 0; i < rows->count; i++) {
+        const GemmRow *row = &rows->items[i];
+        if (row->gpu)
+            add_to_group(arena, &groups, row);
+        else if (row->why_not == unknown_gpu)
+            note_unknown(arena, data, row->gpu_name);
+        else
+            data->best_shapes++;
+    }
     keep_large_groups(data, &groups);
     if (data->group_count > 0) return data;
     problem_add(problems, (Where){path, 0}, "no GPU and data type has %d rows or more, so there is nothing to fit",
