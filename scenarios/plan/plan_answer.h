@@ -16,7 +16,7 @@ typedef struct PlanAnswer {
     const PlanResult *result;
     const PlanWhatIfs *what_if;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
-    const char *profile; // file of measured constants, or NULL
+    const char *profile;  // file of measured constants, or NULL
     bool all_rows;
 } PlanAnswer;
 
