@@ -441,15 +441,35 @@ TEST(the_training_script_knows_its_models_without_pytorch) {
     char output[8192];
     if (test_shell("command -v python3", output, sizeof output) != 0) return;
     EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --self-test", output, sizeof output), 0);
-    EXPECT_CONTAINS(output, "12 models, 39 cases, 70 columns");
+    EXPECT_CONTAINS(output, "12 models, 44 cases, 70 columns");
     EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --list --models resnet-50", output, sizeof output),
                0);
-    EXPECT_CONTAINS(output, "5 cases");
+    EXPECT_CONTAINS(output, "6 cases");
     EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --models gpt9", output, sizeof output), 2);
     EXPECT_CONTAINS(output, "no model is called \"gpt9\"");
     if (test_shell("python3 -c 'import torch'", output, sizeof output) == 0) return;
     EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py", output, sizeof output), 1);
     EXPECT_CONTAINS(output, "error: this needs PyTorch");
+}
+
+static int count_of(const char *text, const char *word) {
+    int count = 0;
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) count++;
+    return count;
+}
+
+// What it wrote is read and simulated, row by row: none lacks what a prediction needs.
+static void expect_own_rows_predicted(const char *folder) {
+    static char output[32768];
+    char command[256];
+    snprintf(command, sizeof command, "$LOCKSTEP validate training %s/own.csv --rows %s/rows.csv --verbose", folder,
+             folder);
+    EXPECT_INT(test_shell(command, output, sizeof output), 0);
+    snprintf(command, sizeof command, "cat %s/rows.csv", folder);
+    EXPECT_INT(test_shell(command, output, sizeof output), 0);
+    EXPECT_INT(count_of(output, "\"own-steps\",ok,\"iter_time_s\","), 36);
+    EXPECT_INT(count_of(output, "own-steps"), 44);
+    EXPECT_INT(count_of(output, "neither a step time nor a throughput is published"), 8);
 }
 
 // Every way through it, with PyTorch made up: the rows' header, cases that run out of memory, diverge or hang, and a
@@ -463,6 +483,7 @@ TEST(the_training_script_writes_what_it_has_whatever_its_cases_do) {
              folder);
     int code = test_shell(command, output, sizeof output);
     if (code != 0) test_fail(__FILE__, __LINE__, "%s", output);
+    expect_own_rows_predicted(folder);
     snprintf(command, sizeof command, "rm -r %s", folder);
     EXPECT_INT(test_shell(command, output, sizeof output), 0);
 }

@@ -2,7 +2,7 @@
 
 
 def transformer(kind, layers, hidden, heads, ffn, vocab, seq, **more):
-    """gpt: learned positions, GELU, biases, tied. llama: rotary, RMSNorm, SwiGLU, no biases, untied."""
+    """gpt, bert: learned positions, GELU, biases, tied, dropout. llama: rotary, RMSNorm, SwiGLU, no biases, untied."""
     row = dict(kind=kind, layers=layers, hidden=hidden, heads=heads, kv_heads=heads, ffn=ffn, vocab=vocab, seq=seq)
     row.update(more)
     return row
@@ -52,12 +52,32 @@ def parameter_count(model):
 
 # ---- Models. Only called once PyTorch is there.
 
+DROPOUT = 0.1  # of GPT-2 and BERT as published: of embeddings and of what joins the residual stream; plain scores too
 
-def build(torch, row):
+
+def build(torch, row, flash):
+    """The model of a row; its attention by flash kernels (without dropout, as usual) or operator by operator."""
     nn, functional = torch.nn, torch.nn.functional
+    dropout = DROPOUT if row["kind"] in ("gpt", "bert") else 0.0
+
+    def drop():
+        return nn.Dropout(dropout) if dropout else nn.Identity()
+
+    def attend_plainly(q, k, v, causal):
+        group = q.shape[1] // k.shape[1]
+        if group > 1:
+            k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+        scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)
+        if causal:
+            scores = scores + scores.new_full(scores.shape[-2:], float("-inf")).triu(1)
+        shares = functional.softmax(scores, -1)
+        return (functional.dropout(shares, dropout) if dropout else shares) @ v
 
     def attend(q, k, v, causal):
-        return functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        if not flash:
+            return attend_plainly(q, k, v, causal)
+        grouped = q.shape[1] != k.shape[1]
+        return functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
 
     class Attention(nn.Module):
         def __init__(self, causal):
@@ -76,15 +96,15 @@ def build(torch, row):
             super().__init__()
             h = row["hidden"]
             self.norm_first, self.attention = norm_first, Attention(causal)
-            self.norm1, self.norm2 = nn.LayerNorm(h), nn.LayerNorm(h)
+            self.norm1, self.norm2, self.drop = nn.LayerNorm(h), nn.LayerNorm(h), drop()
             self.mlp = nn.Sequential(nn.Linear(h, row["ffn"]), nn.GELU(), nn.Linear(row["ffn"], h))
 
         def forward(self, x):
             if self.norm_first:
-                x = x + self.attention(self.norm1(x))
-                return x + self.mlp(self.norm2(x))
-            x = self.norm1(x + self.attention(x))
-            return self.norm2(x + self.mlp(x))
+                x = x + self.drop(self.attention(self.norm1(x)))
+                return x + self.drop(self.mlp(self.norm2(x)))
+            x = self.norm1(x + self.drop(self.attention(x)))
+            return self.norm2(x + self.drop(self.mlp(x)))
 
     class RmsNorm(nn.Module):
         def __init__(self):
@@ -115,10 +135,9 @@ def build(torch, row):
 
         def forward(self, x):
             batch, seq, h = x.shape
-            y, width, group = self.norm1(x), h // row["heads"], row["heads"] // row["kv_heads"]
+            y, width = self.norm1(x), h // row["heads"]
             split = lambda z: z.view(batch, seq, -1, width).transpose(1, 2)
             q, k, v = self.rotate(split(self.q(y))), self.rotate(split(self.k(y))), split(self.v(y))
-            k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
             x = x + self.out(attend(q, k, v, True).transpose(1, 2).reshape(batch, seq, h))
             y = self.norm2(x)
             return x + self.down(functional.silu(self.gate(y)) * self.up(y))
@@ -145,16 +164,16 @@ def build(torch, row):
                 self.types, self.dense, self.last_norm = nn.Embedding(2, h), nn.Linear(h, h), nn.LayerNorm(h)
             if kind != "llama":
                 self.places = nn.Parameter(0.02 * torch.randn(row["seq"], h))
+            self.drop = drop()
 
         def embed(self, x):
             if self.kind == "vit":
                 patches = self.patches(x).flatten(2).transpose(1, 2)
-                x = torch.cat((self.first.expand(len(x), -1, -1).to(patches.dtype), patches), 1)
-                return x + self.places.to(x.dtype)
+                return torch.cat((self.first.expand(len(x), -1, -1), patches), 1) + self.places
             x = self.words(x)
             if self.kind == "bert":
-                return self.norm(x + self.places + self.types.weight[0])
-            return x if self.kind == "llama" else x + self.places
+                return self.drop(self.norm(x + self.places + self.types.weight[0]))
+            return x if self.kind == "llama" else self.drop(x + self.places)
 
         def forward(self, x, target):
             x = self.embed(x)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Runs real training steps on this machine's GPU and writes what was measured as rows of the training data.
 
-Needs python3 and PyTorch with CUDA, nothing else: the models are in train_models.py beside it. `--list` prints the
-plan and `--self-test` checks the tables; both work without PyTorch.
+Needs python3 and PyTorch 2.5 or newer with CUDA, nothing else: the models are in train_models.py beside it. `--list`
+prints the plan and `--self-test` checks the tables; both work without PyTorch.
 """
 import argparse
 import csv
 import gc
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -29,13 +30,14 @@ HEADER = (
 
 
 # What is run: model, batch sizes, precisions, recompute, compiled. The most telling come first, so that a budget that
-# runs out costs the least. Precision "bf16-amp" is autocast over FP32 weights; "bf16" has BF16 weights throughout.
+# runs out costs the least. Precision "bf16-amp" is autocast over FP32 weights; "bf16-true" has weights, gradients and
+# the optimizer's state in BF16.
 PLAN = [
     ("gpt2-124m", (8, 32), ("bf16-amp",), ("none",), (0,)),
-    ("llama-8b-4layers", (1, 4), ("bf16",), ("none",), (0,)),
+    ("llama-8b-4layers", (1, 4), ("bf16-true",), ("none",), (0,)),
     ("resnet-50", (64, 256), ("bf16-amp",), ("none",), (0,)),
     ("gpt2-1.5b", (4,), ("bf16-amp",), ("none", "full"), (0,)),
-    ("llama-1b", (2, 8), ("bf16", "bf16-amp"), ("none",), (0,)),
+    ("llama-1b", (2, 8), ("bf16-true", "bf16-amp"), ("none",), (0,)),
     ("bert-large", (8, 32), ("bf16-amp",), ("none",), (0,)),
     ("vit-b-16", (64, 256), ("bf16-amp",), ("none",), (0,)),
     ("gpt2-355m", (4, 16), ("bf16-amp",), ("none", "full"), (0,)),
@@ -43,18 +45,27 @@ PLAN = [
     ("resnet-152", (128,), ("bf16-amp",), ("none",), (0,)),
     ("bert-base", (32,), ("bf16-amp", "fp16-amp"), ("none",), (0,)),
     ("vit-l-16", (64,), ("bf16-amp",), ("none",), (0,)),
-    ("llama-8b-4layers", (2,), ("bf16",), ("full",), (0,)),
+    ("llama-8b-4layers", (2,), ("bf16-true",), ("full",), (0,)),
     ("gpt2-124m", (8,), ("tf32", "fp32"), ("none",), (0,)),
     ("resnet-50", (128,), ("tf32", "fp32"), ("none",), (0,)),
-    ("gpt2-124m", (2, 16), ("bf16-amp",), ("none", "full"), (0,)),
+    ("gpt2-124m", (1, 2, 16), ("bf16-amp",), ("none", "full"), (0,)),  # the smallest wait for the host
+    ("resnet-50", (16,), ("bf16-amp",), ("none",), (0,)),
+    ("bert-large", (2,), ("bf16-amp",), ("none",), (0,)),
+    ("vit-b-16", (8,), ("bf16-amp",), ("none",), (0,)),
     ("gpt2-124m", (16,), ("bf16-amp",), ("none",), (1,)),
-    ("llama-1b", (4,), ("bf16",), ("none",), (1,)),
+    ("llama-1b", (4,), ("bf16-true",), ("none",), (1,)),
     ("resnet-50", (128,), ("bf16-amp",), ("none",), (1,)),
     ("bert-large", (16,), ("bf16-amp",), ("none",), (1,)),
 ]
-PRECISIONS = ("bf16-amp", "fp16-amp", "bf16", "tf32", "fp32")
-SECONDS_EACH = 9  # building, warming up and measuring one case
+PRECISIONS = ("bf16-amp", "fp16-amp", "bf16-true", "tf32", "fp32")
+SECONDS_EACH = 4  # beside its steps: the model built, nvidia-smi asked, the profile read
 SECONDS_COMPILING = 60
+PROFILED_STEPS = 3
+# FLOP/s that steps reach at least on an H100, for the plan's duration alone; once cases are done their pace corrects it.
+LEAST_FLOPS = {"bf16-amp": 80e12, "fp16-amp": 80e12, "bf16-true": 150e12, "tf32": 30e12, "fp32": 15e12}
+SENSOR_SECONDS = 3  # at most, of untimed steps while nvidia-smi answers
+WARM_UP = (5, 8)  # steps before those that are timed: not compiled, compiled
+OLDEST_PYTORCH = (2, 5)  # grouped queries in its attention
 GRACE_SECONDS = 40  # beyond the budget, for the case at hand; then the program ends with what it has
 
 
@@ -101,6 +112,12 @@ def read_arguments(words):
 # ---- Measuring.
 
 
+def uses_flash(torch, case):
+    """Flash attention is for 16 bits, and for GPUs since Ampere; else attention goes operator by operator."""
+    row, wide = MODELS[case[0]], case[2] in ("fp32", "tf32")
+    return row["kind"] != "resnet" and not wide and torch.cuda.get_device_properties(0).major >= 8
+
+
 def prepare(torch, case):
     model_name, batch, precision, recompute, compiled = case
     row, device = MODELS[model_name], torch.device("cuda", 0)
@@ -108,30 +125,37 @@ def prepare(torch, case):
     torch.backends.cudnn.benchmark = True
     torch.manual_seed(1)
     with device:
-        model = build(torch, row)
+        model = build(torch, row, uses_flash(torch, case))
     parameters = sum(p.numel() for p in model.parameters())
     if parameters != parameter_count(model_name):
         raise RuntimeError("%s has %d parameters, expected %d" % (model_name, parameters, parameter_count(model_name)))
     images, target = data_for(torch, row, batch, device)
     if row["kind"] == "resnet":
         model = model.to(memory_format=torch.channels_last)
-    if precision == "bf16":
+    if precision == "bf16-true":
         model = model.bfloat16()
         images = images.bfloat16() if images.is_floating_point() else images
     if row["kind"] != "resnet":
         model.recompute = recompute == "full"
+    weights = list(model.parameters())
     if row["kind"] == "resnet":
-        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+        optimizer = torch.optim.SGD(weights, lr=1e-3, momentum=0.9)
     else:
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
+        optimizer = torch.optim.AdamW(weights, lr=1e-5, fused=True)
     run = torch.compile(model) if compiled else model
     cast = {"bf16-amp": torch.bfloat16, "fp16-amp": torch.float16}.get(precision)
     scaler = torch.amp.GradScaler("cuda", enabled=precision == "fp16-amp")
+    attention = torch.nn.attention
 
     def step():
-        with torch.autocast("cuda", dtype=cast or torch.bfloat16, enabled=cast is not None):
-            loss = run(images, target)
-        scaler.scale(loss).backward()
+        # What PyTorch would choose by itself changes with its version and cuDNN's; backward recomputes under it too.
+        with attention.sdpa_kernel([attention.SDPBackend.FLASH_ATTENTION]):
+            with torch.autocast("cuda", dtype=cast or torch.bfloat16, enabled=cast is not None):
+                loss = run(images, target)
+            scaler.scale(loss).backward()
+        if row["kind"] != "resnet":
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(weights, 1.0)
         scaler.step(optimizer)
         scaler.update()
         optimizer.zero_grad(set_to_none=True)
@@ -140,36 +164,43 @@ def prepare(torch, case):
     return step, parameters
 
 
-def start_sensors():
-    """Asks nvidia-smi for SM clock, power and its limit, beside the steps; None without it."""
-    query = "--query-gpu=clocks.sm,power.draw,power.limit"
+def start_sensors(torch):
+    """Asks nvidia-smi for SM clock, power and its limit; None without it."""
+    uuid = getattr(torch.cuda.get_device_properties(0), "uuid", None)
+    which = ["--id=GPU-%s" % uuid] if uuid else []
+    query = ["nvidia-smi", "--query-gpu=clocks.sm,power.draw,power.limit", "--format=csv,noheader,nounits"]
     try:
-        return subprocess.Popen(("nvidia-smi", query, "--format=csv,noheader,nounits"), stdout=subprocess.PIPE)
+        return subprocess.Popen(query + which, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
         return None
 
 
-def read_sensors(asked):
-    """MHz, W, W; empty when not told."""
+def read_sensors(torch, step):
+    """MHz, W, W while steps run that nobody times; empty when not told."""
+    asked, begin = start_sensors(torch), time.monotonic()
+    while asked and asked.poll() is None and time.monotonic() - begin < SENSOR_SECONDS:
+        step()
+        torch.cuda.synchronize()
     try:
-        return [float(cell) for cell in asked.communicate(timeout=5)[0].decode().splitlines()[0].split(",")]
-    except (AttributeError, ValueError, IndexError, subprocess.SubprocessError):
+        told = [float(cell) for cell in asked.communicate(timeout=1)[0].decode().splitlines()[0].split(",")]
+        return told if len(told) == 3 else []
+    except subprocess.TimeoutExpired:
+        asked.kill()
+        return []
+    except (AttributeError, ValueError, IndexError):
         return []
 
 
 def time_steps(torch, step, count):
     """Seconds of each step, between events that nobody waits for until the last is done, and the last loss. A training
     loop does not wait for each step either; the host runs ahead of the GPU as far as it can."""
-    events, loss, asked = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)], None, None
+    events, loss = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)], None
     events[0].record()
-    for number, event in enumerate(events[1:]):
-        if number == count // 2:
-            asked = start_sensors()
+    for event in events[1:]:
         loss = step()
         event.record()
     torch.cuda.synchronize()
-    times = [a.elapsed_time(b) / 1e3 for a, b in zip(events, events[1:])]
-    return times, float(loss), read_sensors(asked)
+    return [a.elapsed_time(b) / 1e3 for a, b in zip(events, events[1:])], float(loss)
 
 
 def measure(torch, case, steps):
@@ -177,61 +208,86 @@ def measure(torch, case, steps):
     gc.collect()  # the case before, which may hold itself in a circle
     torch.cuda.empty_cache()
     step, parameters = prepare(torch, case)
-    for _ in range(8 if case[4] else 5):
+    for _ in range(WARM_UP[case[4]]):
         step()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()  # of steady steps: not of choosing kernels or of compiling
-    times, loss, told = time_steps(torch, step, steps)
+    times, loss = time_steps(torch, step, steps)
     peak, reserved = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
     if not math.isfinite(loss):
         raise RuntimeError("the loss is %s: this is no training" % loss)
     seconds = statistics.median(times)
     return dict(
         seconds=seconds, spread=1.4826 * statistics.median(abs(t - seconds) for t in times), peak=peak,
-        reserved=reserved, loss=loss, sensors=told, parameters=parameters, step=step,
+        reserved=reserved, loss=loss, sensors=read_sensors(torch, step), parameters=parameters, step=step,
     )
+
+
+# ---- Rows.
+
+
+def setting_of(torch, case, number, software):
+    """The cells that say what was to be run."""
+    model_name, batch, precision, recompute, compiled = case
+    row, properties = MODELS[model_name], torch.cuda.get_device_properties(0)
+    kind = {"gpt": "decoder", "llama": "decoder", "bert": "encoder", "vit": "vit", "resnet": "cnn"}[row["kind"]]
+    short = properties.name.replace("NVIDIA", "").split()[0].lower()
+    cells = dict.fromkeys(HEADER, "")
+    cells.update(
+        row_id="own-%s-%04d" % (short, number), family="own-steps", source="calibrate/gpu/train_steps.py",
+        source_loc=model_name, system_name=properties.name, model=model_name, model_type=kind, gpu=properties.name,
+        n_params=parameter_count(model_name), gpu_mem_bytes=properties.total_memory, n_gpus=1, n_nodes=1,
+        gpus_per_node=1, framework="PyTorch train_steps", software=software, tp=1, pp=1, vp=1, cp=1, ep=1, dp=1,
+        zero_stage=0, seq_parallel=0, micro_batch=batch, grad_accum=1, global_batch=batch, precision=precision,
+        recompute=recompute, compiled=compiled, optimizer="sgd" if kind == "cnn" else "adamw", inf_level=0,
+        image_size=row.get("image", ""),
+    )
+    if kind == "cnn":
+        cells.update(software=software + ", NHWC")
+        return cells
+    cells.update(
+        layers=row["layers"], hidden=row["hidden"], heads=row["heads"], kv_heads=row["kv_heads"], ffn=row["ffn"],
+        mlp_act="swiglu" if row["kind"] == "llama" else "gelu",
+        attn_impl="flash-2" if uses_flash(torch, case) else "plain",
+    )
+    if kind != "vit":
+        cells.update(vocab=row["vocab"], seq_len=row["seq"])
+    return cells
 
 
 def row_of(torch, case, number, result, software):
-    model_name, batch, precision, recompute, compiled = case
-    seconds, told = result["seconds"], result["sensors"]
-    clock = "; %.0f MHz, %.0f W" % tuple(told[:2]) if len(told) == 3 else ""
-    row, properties = MODELS[model_name], torch.cuda.get_device_properties(0)
-    is_text = row["kind"] in ("gpt", "llama", "bert")
-    kind = {"gpt": "decoder", "llama": "decoder", "bert": "encoder", "vit": "vit", "resnet": "cnn"}[row["kind"]]
-    cells = dict.fromkeys(HEADER, "")
+    batch, seconds, told = case[1], result["seconds"], result["sensors"]
+    cells, rate = setting_of(torch, case, number, software), "%.6g" % (case[1] / seconds)
     cells.update(
-        row_id="own-%04d" % number, family="own-steps", source="calibrate/gpu/train_steps.py", source_loc=model_name,
-        system_name=properties.name, model=model_name, model_type=kind, gpu=properties.name,
-        n_params=result["parameters"], gpu_power_w="%.0f" % told[2] if len(told) == 3 else "",
-        gpu_mem_bytes=properties.total_memory, n_gpus=1, n_nodes=1, gpus_per_node=1, framework="PyTorch",
-        software=software, tp=1, pp=1, vp=1, cp=1, ep=1, dp=1, zero_stage=0, seq_parallel=0, micro_batch=batch,
-        grad_accum=1, global_batch=batch, precision=precision, recompute=recompute, compiled=compiled,
-        optimizer="sgd" if kind == "cnn" else "adamw", iter_time_s="%.6g" % seconds,
-        samples_per_s="%.6g" % (batch / seconds), samples_per_s_gpu="%.6g" % (batch / seconds), peak_mem_bytes=result["peak"],
-        metric_kind="median step time between CUDA events; rates derived", inf_level=0, complete="A",
+        n_params=result["parameters"], gpu_power_w="%.0f" % told[2] if told else "", iter_time_s="%.6g" % seconds,
+        samples_per_s=rate, samples_per_s_gpu=rate, peak_mem_bytes=result["peak"], complete="A",
+        metric_kind="median step time between CUDA events, rates derived; most allocated memory of these steps",
         notes="synthetic data; spread %.2g s; last loss %.4g; reserved %d bytes%s"
-        % (result["spread"], result["loss"], result["reserved"], clock),
+        % (result["spread"], result["loss"], result["reserved"], "; %.0f MHz, %.0f W" % tuple(told[:2]) if told else ""),
     )
-    if kind == "cnn":
-        cells.update(image_size=row["image"], notes=cells["notes"] + "; channels_last")
-    else:
-        cells.update(
-            layers=row["layers"], hidden=row["hidden"], heads=row["heads"], kv_heads=row["kv_heads"], ffn=row["ffn"],
-            mlp_act="swiglu" if row["kind"] == "llama" else "gelu", attn_impl="flash" if precision not in
-            ("fp32", "tf32") else "mem_efficient", image_size=row.get("image", ""),
-        )
-    if is_text:
-        tokens = "%.6g" % (batch * row["seq"] / seconds)
-        cells.update(vocab=row["vocab"], seq_len=row["seq"], tokens_per_s=tokens, tokens_per_s_gpu=tokens)
+    if cells["seq_len"]:
+        cells["tokens_per_s"] = cells["tokens_per_s_gpu"] = "%.6g" % (batch * cells["seq_len"] / seconds)
     return cells
+
+
+def row_without(torch, case, number, reason, software):
+    """Of a case that could not be measured: too large for the GPU, say."""
+    cells = setting_of(torch, case, number, software)
+    cells.update(metric_kind="not measured", complete="C", notes="synthetic data; failed: " + reason)
+    return cells
+
+
+def reason_of(problem):
+    """One line: PyTorch's first may only announce the second."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()] or [type(problem).__name__]
+    return " ".join(lines[: 2 if lines[0].endswith(":") else 1])[:200]
 
 
 def kernel_rows(torch, row_id, step):
     activity = torch.profiler.ProfilerActivity
     # The GPU's side alone: the host's has ten times the events, and reading them would outlast the case.
     with torch.profiler.profile(activities=[activity.CUDA]) as profiler:
-        for _ in range(3):
+        for _ in range(PROFILED_STEPS):
             step()
         torch.cuda.synchronize()
     sums = {}
@@ -242,7 +298,7 @@ def kernel_rows(torch, row_id, step):
             count, total = sums.get(event.name, (0, 0.0))
             sums[event.name] = (count + 1, total + event.time_range.elapsed_us())
     ordered = sorted(sums.items(), key=lambda item: -item[1][1])
-    return [(row_id, name, count / 3, "%.3f" % (total / 3)) for name, (count, total) in ordered]
+    return [(row_id, name, count / PROFILED_STEPS, "%.3f" % (total / PROFILED_STEPS)) for name, (count, total) in ordered]
 
 
 def self_test():
@@ -260,27 +316,44 @@ def self_test():
     return 1 if wrong else 0
 
 
-def expected(case):
-    return SECONDS_EACH + SECONDS_COMPILING * case[4]
+def expected(case, steps):
+    """Seconds."""
+    model, batch, precision, recompute, compiled = case
+    row = MODELS[model]
+    image = {"resnet-50": 8.2e9, "resnet-152": 23.1e9}.get(model, 0)  # forward
+    flops = 3 * image if image else 6 * parameter_count(model) * row["seq"]
+    flops *= batch * (4 / 3 if recompute == "full" else 1) * (2 if image else 1)  # convolutions are slower
+    all_steps = WARM_UP[compiled] + steps + 2 * PROFILED_STEPS
+    return SECONDS_EACH + SECONDS_COMPILING * compiled + all_steps * flops / LEAST_FLOPS[precision]
 
 
-def print_plan(cases):
+def print_plan(cases, steps):
     for number, (model, batch, precision, recompute, compiled) in enumerate(cases, 1):
         print(
             "%3d  %-18s batch %-4d %-9s recompute %-5s %s"
             % (number, model, batch, precision, recompute, "compiled" if compiled else "")
         )
-    print("%d cases, about %d s; what would end after the budget is left out" % (len(cases), sum(map(expected, cases))))
+    seconds = sum(expected(case, steps) for case in cases)
+    print("%d cases, at most %d s on an H100; what would end after the budget is left out" % (len(cases), seconds))
     return 0
 
 
 def run_case(torch, case, number, arguments, software, rows, kernels):
-    result = measure(torch, case, arguments.steps)
+    """Writes the case's row, whatever comes of it. What to tell of it, and whether it was measured."""
+    try:
+        result = measure(torch, case, arguments.steps)
+    except Exception as problem:  # one case must not cost the others; memory that is too small is no fault
+        rows.writerow(row_without(torch, case, number, reason_of(problem), software))
+        return "failed: " + reason_of(problem), False
     cells = row_of(torch, case, number, result, software)
     rows.writerow(cells)
-    if kernels:
-        kernels.writerows(kernel_rows(torch, cells["row_id"], result["step"]))
-    return "%.2f ms, %.2f GB" % (1e3 * result["seconds"], result["peak"] / 1e9)
+    told = "%.2f ms, %.2f GB" % (1e3 * result["seconds"], result["peak"] / 1e9)
+    try:
+        if kernels:
+            kernels.writerows(kernel_rows(torch, cells["row_id"], result["step"]))
+    except Exception as problem:  # the row stands
+        told += "; no kernel times: " + reason_of(problem)
+    return told, True
 
 
 def end_at(seconds):
@@ -296,26 +369,36 @@ def end_at(seconds):
     timer.start()
 
 
+def version_of(torch):
+    numbers = re.match(r"(\d+)\.(\d+)", str(torch.__version__))
+    return tuple(map(int, numbers.groups())) if numbers else OLDEST_PYTORCH
+
+
 def main(words):
-    arguments = read_arguments(words)
+    begin, arguments = time.monotonic(), read_arguments(words)
     if arguments.self_test:
         return self_test()
     cases = planned(arguments)
     if arguments.list:
-        return print_plan(cases)
+        return print_plan(cases, arguments.steps)
     try:
         import torch
-        import torch.utils.checkpoint
     except ImportError:
         sys.stderr.write("error: this needs PyTorch, which python3 here does not have\n  hint: pip install torch; --list "
                          "prints the plan without it\n")
         return 1
+    if version_of(torch) < OLDEST_PYTORCH:
+        sys.stderr.write("error: this needs PyTorch %d.%d or newer, and here is %s\n  hint: pip install --upgrade torch\n"
+                         % (*OLDEST_PYTORCH, torch.__version__))
+        return 1
+    import torch.nn.attention
+    import torch.utils.checkpoint
     if not torch.cuda.is_available():
         sys.stderr.write("error: PyTorch sees no GPU here\n  hint: --list prints the plan without one\n")
         return 1
     software = "PyTorch %s, CUDA %s, cuDNN %s" % (torch.__version__, torch.version.cuda, torch.backends.cudnn.version())
-    begin, failed, left_out = time.monotonic(), 0, 0
-    end_at(arguments.budget + GRACE_SECONDS)
+    failed, left_out, done_in, done_expected = 0, 0, 0.0, 0.0
+    end_at(begin + arguments.budget + GRACE_SECONDS - time.monotonic())
     kernel_file = open(arguments.kernels, "w", newline="") if arguments.kernels else None
     kernels = csv.writer(kernel_file) if kernel_file else None
     if kernels:
@@ -324,15 +407,14 @@ def main(words):
         rows = csv.DictWriter(out, HEADER, lineterminator="\n")
         rows.writeheader()
         for number, case in enumerate(cases, 1):
-            spent = time.monotonic() - begin
-            if spent + expected(case) > arguments.budget:
+            spent, seconds = time.monotonic() - begin, expected(case, arguments.steps)
+            if spent + seconds * (done_in / done_expected if done_expected else 1) > arguments.budget:
                 left_out += 1
                 continue
-            try:
-                told = run_case(torch, case, number, arguments, software, rows, kernels)
-            except Exception as problem:  # one case must not cost the others; memory that is too small is no fault
-                told = "failed: %s" % str(problem).split("\n")[0]
-                failed += 1
+            told, measured = run_case(torch, case, number, arguments, software, rows, kernels)
+            if measured:
+                done_in, done_expected = done_in + time.monotonic() - begin - spent, done_expected + seconds
+            failed += not measured
             out.flush()
             if kernel_file:
                 kernel_file.flush()

@@ -223,7 +223,8 @@ void read_software(Row *row) {
         training->loader_workers = HOST_CORES; // as many as the host has
     }
     training->attention = software->attention;
-    if (says(row, ATTENTION, "flash") && software->attention == ATTENTION_PLAIN) training->attention = ATTENTION_FLASH;
+    if (says(row, ATTENTION, "flash") && software->attention == ATTENTION_PLAIN)
+        training->attention = says(row, ATTENTION, "flash-2") ? ATTENTION_FLASH_2 : ATTENTION_FLASH;
     training->overlap_grad_reduce = software->overlap_grad_reduce || says(row, OVERLAP, "overlap-grad-reduce");
     training->fp32_grad_reduce = software->fp32_grad_reduce;
     training->half_weights = software->half_weights;
@@ -285,7 +286,8 @@ void read_precision(Row *row) {
         training->precision = FP32;
     else
         skip(row, "precision \"%s\" is not known", text);
-    if (training->precision == FP32 || training->precision == TF32) training->mixed_precision = false;
+    bool true_16_bits = strcasestr(text, "-true") != NULL; // Lightning's word: weights and the optimizer's state too
+    if (training->precision == FP32 || training->precision == TF32 || true_16_bits) training->mixed_precision = false;
     if (!row->run->skipped && row->gpu->peak_flops[training->precision] == 0)
         skip(row, "%s has no %s units", row->gpu->name, precision_name(training->precision));
 }

@@ -27,6 +27,8 @@ typedef struct FrameworkTraits {
     bool keeps_casts;  // 8-bit inputs of products are kept for backward (Transformer Engine), not what they were cast
                        // from
     bool plain_cublas; // its products go to cuBLAS as PyTorch and XLA call it, not through Transformer Engine
+    bool keeps_gates;     // SiLU of the gate is a tensor of its own, kept for the product with what it gates
+    bool drops_gradients; // a step's gradients are made in its backward and dropped after it (zero_grad in PyTorch 2)
     double adam_bytes; // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
 } FrameworkTraits;
 
@@ -169,6 +171,7 @@ double block_late_bytes(const Work *work, int block);       // from backward of 
 double block_working_bytes(const Work *work, int block);
 // block_late_bytes of blocks first … last.
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);
+double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs
 double block_output_bytes(const Work *work, int block);
 double block_matmul_flops(const Work *work, int block); // forward, on this GPU
 

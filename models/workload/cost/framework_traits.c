@@ -23,6 +23,7 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
         .hidden_bytes = 4, .hidden = {15, 19}, .gelu = {3, 5}, .gated = {5, 8}, .scores = {6.5, 7.5},
         .layer_kernels = {36, 60}, .copies_logits = true, .logit_bytes = {14, 20},
         .weight_cast_bytes = {6, 6}, .wire_bytes = 4, .gradient_bytes = 4, .plain_cublas = true,
+        .keeps_gates = true, .drops_gradients = true,
     },
     [FRAMEWORK_MEGATRON] = {
         .traffic = 1, .issue_seconds = 5e-6, .layer_seconds = {0.8e-3, 1.2e-3}, .collective_seconds = 100e-6,
@@ -42,12 +43,14 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
         .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
         .layer_kernels = {22, 36}, .logit_bytes = {8, 10},
         .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2, .plain_cublas = true,
+        .drops_gradients = true,
     },
     [FRAMEWORK_FUSED] = {
         .traffic = 1.1, .issue_seconds = 7e-6,
         .hidden_bytes = 2, .hidden = {11, 19}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {4.25, 5.25},
         .layer_kernels = {26, 40}, .copies_logits = true, .logit_bytes = {14, 20},
         .weight_cast_bytes = {0, 6}, .wire_bytes = 2, .gradient_bytes = 4, .plain_cublas = true,
+        .drops_gradients = true,
     },
     [FRAMEWORK_COMPOSED] = {
         .traffic = 1.33, .issue_seconds = 2.5e-6, .step_seconds = SESSION_SECONDS,

@@ -40,11 +40,30 @@ double product_input_bytes(const Work *work) {
     return keeps_casts(work) ? precision_bytes(work->precision) : work->element_bytes;
 }
 
+// What norms read: under autocast their sums, and the stream of hidden states between them, stay in 32 bits. FSDP's
+// mixed precision casts embeddings and norms, too.
+static double stream_bytes(const Work *work) {
+    const TrainingSpec *training = work->training;
+    bool autocast = training->mixed_precision && !training->half_weights && training->layout.zero < 3;
+    return autocast ? fmax(work->traits->hidden_bytes, work->element_bytes) : work->element_bytes;
+}
+
+// What norms give is then cast for each product that reads it: Llama's query, key, value, gate and up; else two.
+static double normed_copies(const Work *work) {
+    return work->model->gated_mlp && stream_bytes(work) > work->element_bytes ? 5 : 2;
+}
+
+// As wide as the FFN: what the activation reads, what it gives, and what it multiplies it with.
+static double mlp_tensors(const Work *work) {
+    if (!work->model->gated_mlp) return 2;
+    return work->traits->keeps_gates ? 4 : 3;
+}
+
 // An MLP's activation has its inputs and output per token; experts also the copies sorted for them, before and after.
 // Kernels that sort inside the exchange weight a token before its experts' second product (Megatron-Core 0.12,
 // DeepSeek-V3), so what comes out of it is not needed again.
 static double mlp_width_bytes(const Work *work) {
-    return (work->element_bytes * (work->model->gated_mlp ? 2 : 1) + product_input_bytes(work)) / work->tp;
+    return (work->element_bytes * (mlp_tensors(work) - 1) + product_input_bytes(work)) / work->tp;
 }
 
 static double mlp_bytes(const Work *work, int block) {
@@ -102,16 +121,16 @@ static double layer_kept_bytes(const Work *work, int block) {
 
     // Inputs of both norms and of both column-parallel products, two dropout masks.
     double normed = again(work, MODULE_LAYERNORM) ? 0 : product_input_bytes(work);
-    double hidden = 2 * (e + normed + masks(work)) * h / sliced;
+    double hidden = (2 * (stream_bytes(work) + masks(work)) + normed_copies(work) * normed) * h / sliced;
     double values = model->latent.key_rank ? v : kv;
     double attention = e * (q + kv + values + v); // queries, keys, values, and their weighted sum
     if (again(work, MODULE_MLA_UP_PROJ)) attention = e * v;
     if (keeps_casts(work)) attention += product_input_bytes(work) * v; // the sum, for the product after it
     attention += e * (model->latent.query_rank + model->latent.key_rank);
     if (work->training->recompute == RECOMPUTE_OPERATIONS) { // every second product, and the attention's result
-        hidden = e * h / sliced;
+        hidden = stream_bytes(work) * h / sliced;
         attention = e * (2 * q + kv + h);
-        mlp /= model->gated_mlp ? 3 : 2;
+        mlp /= mlp_tensors(work);
     }
     double bytes = work->tokens * (hidden + attention) + mlp + cross_kept_bytes(work);
     if (work->training->lora_rank > 0 && !has_experts(model, block)) bytes += adapters_kept_bytes(work);
@@ -123,18 +142,33 @@ static double layer_input_bytes(const Work *work) {
     return work->tokens * work->model->hidden * work->element_bytes / sliced;
 }
 
+// A layer's input where that alone is kept.
+static double stream_input_bytes(const Work *work) {
+    return layer_input_bytes(work) * stream_bytes(work) / work->element_bytes;
+}
+
+// The last norm's input and output, those of a dense layer with its GELU and norm, and logarithms of 32 bits.
 static double head_kept_bytes(const Work *work) {
-    double logits = work->tokens * work->model->head_share * work->model->vocab / work->tp;
-    double kept = 2 * layer_input_bytes(work) + 4 * logits; // 32-bit for the loss
+    double positions = work->tokens * work->model->head_share, logits = positions * work->model->vocab / work->tp;
+    double kept = stream_input_bytes(work) + layer_input_bytes(work) + 4 * logits;
+    if (has_dense_head(work->model)) kept += 2 * positions * work->model->hidden * work->element_bytes;
     int extra = work->model->extra_heads;
     return extra ? kept * (1 + extra) + extra * layer_kept_bytes(work, work->model->layers) : kept;
 }
 
+// A mask, what BERT's norm of embeddings reads, the pixels of patches.
+static double embedding_kept_bytes(const Work *work) {
+    const Model *model = work->model;
+    double normed = has_dense_head(model) ? stream_bytes(work) : 0;
+    double pixels = 3.0 * model->patch * model->patch * work->element_bytes;
+    return work->tokens * ((masks(work) + normed) * model->hidden + pixels);
+}
+
 static double transformer_kept_bytes(const Work *work, int block) {
     double sliced = work->sequence_parallel ? work->tp : 1;
-    if (block == 0) return work->tokens * work->model->hidden * masks(work) / sliced;
+    if (block == 0) return embedding_kept_bytes(work) / sliced;
     if (block == work->model->block_count - 1) return head_kept_bytes(work);
-    return work->training->recompute == RECOMPUTE_FULL ? layer_input_bytes(work) : layer_kept_bytes(work, block);
+    return work->training->recompute == RECOMPUTE_FULL ? stream_input_bytes(work) : layer_kept_bytes(work, block);
 }
 
 static double in_bytes(const Work *work, const ConvLayer *layer) {
@@ -253,6 +287,16 @@ double late_bytes(const TrainingSpec *training, int first_block, int last_block,
 }
 
 // ---- What a block needs only while it runs.
+
+// Logits as their product gives them and a copy in 32 bits, beside the logarithms that are kept.
+double forward_bytes(const TrainingSpec *training, int block, double micro_batch) {
+    const Model *model = training->model;
+    bool head = model->kind == MODEL_TRANSFORMER && block == model->block_count - 1;
+    if (!head || !framework_traits(training->framework)->copies_logits || training->fused_loss) return 0;
+    Work work = work_of(model, training, micro_batch, NULL);
+    double logits = work.tokens * model->head_share * model->vocab / work.tp;
+    return logits * (4 + (work.element_bytes < 4 ? work.element_bytes : 0));
+}
 
 // What comes back for one layer: parts are recomputed one after the other.
 static double again_bytes(const Work *work, int block) {

@@ -16,5 +16,8 @@ typedef struct Stages { // of a job
 
 Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
 Memory stage_memory(Arena *arena, const Stages *stages, int stage);
+Memory stage_memory_whole(Arena *arena, const Stages *stages, int stage); // all that is ever held, as if at once
+bool gradients_come_and_go(const Stages *stages); // within the step, so that they never meet all activations
+void stage_memory_at_its_peak(Arena *arena, const Stages *stages, int stage, Memory *memory); // given the whole
 
 #endif

@@ -141,8 +141,17 @@ static void add_chunk(Memory *memory, const Memory *chunk) {
     memory->bytes[MEMORY_RESERVE] = fmax(memory->bytes[MEMORY_RESERVE], chunk->bytes[MEMORY_RESERVE]);
 }
 
+// With one micro-batch backward makes them; further ones add to what the first left. Sharded ones are few.
+bool gradients_come_and_go(const Stages *s) {
+    const TrainingSpec *training = s->training;
+    bool offloaded = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
+    bool whole = training->layout.zero < 2 && !offloaded;
+    return whole && s->pipeline.pp == 1 && s->pipeline.micro_batches == 1 &&
+           framework_traits(training->framework)->drops_gradients;
+}
+
 // Chunks that two stages hold are sharded over the ranks of both.
-Memory stage_memory(Arena *arena, const Stages *s, int stage) {
+Memory stage_memory_whole(Arena *arena, const Stages *s, int stage) {
     const Pipeline *pipeline = &s->pipeline;
     Memory memory = {.capacity = s->gpu->memory_bytes};
     double *kept = ARENA_ARRAY(arena, double, pipeline->parts), *late = ARENA_ARRAY(arena, double, pipeline->parts);
@@ -156,6 +165,12 @@ Memory stage_memory(Arena *arena, const Stages *s, int stage) {
     }
     memory.bytes[MEMORY_ACTIVATIONS] = pipeline_peak(arena, pipeline, stage, kept, late);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
+    return memory;
+}
+
+Memory stage_memory(Arena *arena, const Stages *s, int stage) {
+    Memory memory = stage_memory_whole(arena, s, stage);
+    if (gradients_come_and_go(s)) stage_memory_at_its_peak(arena, s, stage, &memory);
     return memory;
 }
 
