@@ -241,7 +241,7 @@ void read_software(Row *row) {
     training->bucket_bytes = 25.0 * 1048576;
     if (software->bucket_parameters > 0)
         training->bucket_bytes = software->bucket_parameters * (software->fp32_grad_reduce ? 4 : 2);
-    bool encoder = training->model->kind == MODEL_TRANSFORMER && !training->model->causal;
+    bool encoder = training->model->kind == MODEL_TRANSFORMER && !training->model->causal && !training->model->patch;
     if (encoder && software->whole_head) ((Model *)training->model)->head_share = 1;
     bool server = software->parameter_server || says(row, OVERLAP, "parameter_server") || says(row, OVERLAP, "grpc") ||
                   says(row, OVERLAP, "no NCCL");

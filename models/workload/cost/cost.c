@@ -392,12 +392,18 @@ double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
     return training->cpu_seconds_per_step + (idle ? framework_traits(training->framework)->step_seconds : 0);
 }
 
+// Weights and their gradients are in 32 bits; what is in 16 comes and goes within forward and backward.
+static bool autocasts(const TrainingSpec *training) {
+    return !training->half_weights && training->layout.zero < 3 && framework_traits(training->framework)->wire_bytes >= 4;
+}
+
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
     if (training->optimizer == OPTIMIZER_NONE) return 0;
     const FrameworkTraits *traits_of = framework_traits(training->framework);
     double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
     double bytes = training->optimizer == OPTIMIZER_ADAM ? adam : SGD_BYTES;
-    if (training->mixed_precision) bytes += MIXED_BYTES;
+    if (!training->mixed_precision && precision_bytes(training->precision) < 4) bytes /= 2; // all of it in 16 bits
+    if (training->mixed_precision && !autocasts(training)) bytes += MIXED_BYTES;
     double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);
     double issue = fmax(gpu->launch_seconds, issue_seconds(training->framework, gpu));
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
