@@ -33,47 +33,104 @@ TEST(the_output_is_written_after_the_arithmetic) {
     arena_close(arena);
 }
 
-// Of an output far wider than its L2 keeps, a P100 has the rate left that its constant says, and half of that cost at
-// one column for every 160 bytes of L2.
-TEST(wide_outputs_cost_where_the_l2_is_small) {
+// An SM of vector units holds several tiles: some write while others compute.
+TEST(vector_units_write_beside_the_arithmetic) {
+    Arena *arena = arena_open();
+    Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "V100");
+    gpu.gemm_ramp = gpu.wave_weight = 0, gpu.roofline_sharpness = 20;
+    Gemm gemm = {FP32, 1, 65536, 65536, 64, false};
+    double arithmetic = gemm_flops(&gemm) / (gpu.gemm_efficiency[FP32] * gpu.peak_flops[FP32]);
+    gpu.memory_bytes_per_second = gemm_bytes(&gemm) / (gpu.memory_efficiency * 1.5 * arithmetic);
+    EXPECT_NEAR(gemm_seconds(&gpu, &gemm), 1.5 * arithmetic, 0.01);
+    arena_close(arena);
+}
+
+// Of a product far longer than its L2 keeps, a P100 has the rate left that its constant says, and half of that cost at
+// one element of K for every 160 bytes of L2. Long rows and columns of the output cost nothing.
+TEST(long_products_cost_where_the_l2_is_small) {
     Arena *arena = arena_open();
     Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "P100");
-    gpu.wide_gemm_rate = 0.5;
-    double narrow = seconds(&gpu, FP32, 1, 4096, 1024, 4096), wide = seconds(&gpu, FP32, 1, 4096, 1024 * 512, 4096);
-    EXPECT_NEAR(wide / narrow / 512, 2, 0.05);
-    Gpu twice = gpu; // twice the L2 keeps twice the columns
+    gpu.long_gemm_rate = 0.5, gpu.gemm_ramp = 0;
+    double near = seconds(&gpu, FP32, 1, 4096, 4096, 1024), far = seconds(&gpu, FP32, 1, 4096, 4096, 1024 * 512);
+    EXPECT_NEAR(far / near / 512, 2, 0.05);
+    EXPECT_NEAR(seconds(&gpu, FP32, 1, 4096, 4096 * 128, 1024) / near / 128, 1, 0.05);
+    Gpu twice = gpu; // twice the L2 keeps twice the length
     twice.l2_bytes *= 2;
-    int64_t half = (int64_t)(gpu.l2_bytes / 160) / 128 * 128;
-    EXPECT_NEAR(seconds(&gpu, FP32, 1, 4096, half, 4096) / narrow * 1024 / (double)half, 1.5, 0.05);
-    EXPECT_NEAR(seconds(&twice, FP32, 1, 4096, 2 * half, 4096) / narrow * 512 / (double)half, 1.5, 0.05);
-    gpu.wide_gemm_rate = 1;
-    EXPECT_NEAR(seconds(&gpu, FP32, 1, 4096, 1024 * 512, 4096) / narrow / 512, 1, 0.05);
+    int64_t half = (int64_t)(gpu.l2_bytes / 160);
+    EXPECT_NEAR(seconds(&gpu, FP32, 1, 4096, 4096, half) / near * 1024 / (double)half, 1.5, 0.05);
+    EXPECT_NEAR(seconds(&twice, FP32, 1, 4096, 4096, 2 * half) / near * 512 / (double)half, 1.5, 0.05);
+    gpu.long_gemm_rate = 1;
+    EXPECT_NEAR(seconds(&gpu, FP32, 1, 4096, 4096, 1024 * 512) / near / 512, 1, 0.05);
     arena_close(arena);
 }
 
-// Ampere's batched kernel has 128 rows, of which a product of 64 uses half; one alone, and Volta's, has smaller tiles.
-TEST(batches_of_few_rows_waste_half_a_tile_on_ampere) {
+// Batches have one tile: 128 x 128 on Ampere, of which 64 rows or columns use half; 64 x 128 on Pascal; 64 x 64 on Volta.
+TEST(batches_of_small_products_waste_what_their_tile_has_too_much) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);
-    const Gpu *a100 = catalogue_gpu(catalogue, "A100"), *v100 = catalogue_gpu(catalogue, "V100");
-    EXPECT_NEAR(seconds(a100, FP32, 512, 64, 3072, 3072) / seconds(a100, FP32, 512, 128, 3072, 3072), 1, 0.05);
-    EXPECT_NEAR(seconds(a100, FP32, 512, 3072, 64, 3072) / seconds(a100, FP32, 512, 3072, 128, 3072), 0.5, 0.05);
-    EXPECT_NEAR(seconds(v100, FP32, 512, 64, 3072, 3072) / seconds(v100, FP32, 512, 128, 3072, 3072), 0.5, 0.12);
+    static const struct {
+        const char *gpu;
+        double few_rows, few_columns; // 64 of them over 128
+    } cases[] = {{"A100", 1, 1}, {"L4", 1, 1}, {"P100", 0.5, 1}, {"T4", 0.5, 1}, {"V100", 0.5, 0.5}, {"H100", 0.5, 0.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Gpu gpu = *catalogue_gpu(catalogue, cases[i].gpu);
+        gpu.memory_bytes_per_second = 1e18;
+        double whole = seconds(&gpu, FP32, 512, 128, 3072, 3072), turned = seconds(&gpu, FP32, 512, 3072, 128, 3072);
+        EXPECT_NEAR(seconds(&gpu, FP32, 512, 64, 3072, 3072) / whole, cases[i].few_rows, 0.01);
+        EXPECT_NEAR(seconds(&gpu, FP32, 512, 3072, 64, 3072) / turned, cases[i].few_columns, 0.01);
+        // One alone has smaller tiles.
+        EXPECT(seconds(&gpu, FP32, 1, 64, 512 * 3072, 3072) < 0.6 * seconds(&gpu, FP32, 1, 128, 512 * 3072, 3072));
+    }
     arena_close(arena);
 }
 
-// Products of 64 on an A100: its batched tiles start 24 elements late. V100's do not.
-TEST(batches_of_short_products_pay_their_start_on_ampere) {
+// Eight clocks for each element of K of every tile, beside its products at so many a clock: a tile of 128 x 32 does a
+// quarter of the products of one of 128 x 128 for them.
+TEST(small_tiles_pay_for_their_loop_where_lanes_are_many) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);
-    static const double late[] = {(64.0 + 24) / 64, 1};
-    static const char *const names[] = {"A100", "V100"};
+    static const char *const names[] = {"V100", "H100"};
+    static const double lanes[] = {64, 138};
     for (int i = 0; i < 2; i++) {
         Gpu gpu = *catalogue_gpu(catalogue, names[i]);
-        gpu.gemm_ramp = gpu.wave_weight = 0;
-        gpu.memory_bytes_per_second = 1e18;
-        double per_element = seconds(&gpu, FP32, 64, 4096, 4096, 8192) / 8192;
-        EXPECT_NEAR(seconds(&gpu, FP32, 64, 4096, 4096, 64) / 64 / per_element, late[i], 0.01);
+        gpu.gemm_ramp = gpu.wave_weight = 0, gpu.memory_bytes_per_second = 1e18;
+        double large = seconds(&gpu, FP32, 1, 1 << 20, 128, 4096), narrow = seconds(&gpu, FP32, 1, 1 << 20, 32, 4096);
+        double loop = 8 * lanes[i];
+        EXPECT_NEAR(4 * narrow / large, (1 + loop / (128 * 32)) / (1 + loop / (128 * 128)), 0.01);
+    }
+    arena_close(arena);
+}
+
+// One tile and a long K: Volta's vector units share it out among eight blocks, Ampere's and Hopper's do not.
+TEST(k_is_split_on_vector_units_before_ampere) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    static const struct {
+        const char *gpu;
+        bool splits;
+    } cases[] = {{"P100", true}, {"V100", true}, {"T4", true}, {"A100", false}, {"L4", false}, {"H100", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Gpu gpu = *catalogue_gpu(catalogue, cases[i].gpu);
+        gpu.gemm_ramp = 0, gpu.sustained = 1, gpu.long_gemm_rate = 1, gpu.memory_bytes_per_second = 1e18;
+        double one = seconds(&gpu, FP32, 1, 32, 32, 64), long_one = seconds(&gpu, FP32, 1, 32, 32, 64 * 256);
+        EXPECT_NEAR(long_one / one / 256, cases[i].splits ? 1.0 / 8 : 1, 0.05);
+    }
+    arena_close(arena);
+}
+
+// With whole waves only, one tile more than SMs takes twice as long at full clock. Where power leaves less than half of
+// that, tiles are done as their number says, and a few take no longer than at full clock.
+TEST(waves_do_not_show_where_power_limits_vector_units) {
+    Arena *arena = arena_open();
+    Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "L4");
+    gpu.memory_bytes_per_second = 1e18, gpu.wave_weight = 1;
+    int64_t sms = gpu.sm_count;
+    static const double sustained[] = {1, 0.42};
+    for (int i = 0; i < 2; i++) {
+        gpu.sustained = sustained[i];
+        double full = seconds(&gpu, FP32, sms, 128, 128, 4096), more = seconds(&gpu, FP32, sms + 1, 128, 128, 4096);
+        EXPECT_NEAR(more / full, i ? (double)(sms + 1) / (double)sms : 2, 0.01);
+        EXPECT_NEAR(seconds(&gpu, FP32, 2, 128, 128, 4096) / full, i ? 0.42 : 1, 0.01);
     }
     arena_close(arena);
 }
@@ -99,13 +156,13 @@ TEST(vector_units_pay_for_how_operands_lie_and_matrix_units_do_not) {
 }
 
 // rocBLAS's fallback: one column more than 2^32 bytes of weights hold costs what the constant says, on AMD alone.
-TEST(operands_beyond_four_gib_cost_on_amd_alone) {
+TEST(weights_beyond_four_gib_cost_on_amd_alone) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);
     static const char *const names[] = {"MI210", "H100"};
     for (int i = 0; i < 2; i++) {
         Gpu gpu = *catalogue_gpu(catalogue, names[i]);
-        gpu.wide_gemm_rate = 0.5;
+        gpu.long_gemm_rate = 0.5;
         double near = seconds(&gpu, BF16, 1, 4096, 1 << 16, 1 << 15),
                far = seconds(&gpu, BF16, 1, 4096, (1 << 16) + 1, 1 << 15);
         EXPECT_NEAR(far / near, i ? 1 : 2, 0.03);

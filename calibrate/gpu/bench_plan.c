@@ -71,7 +71,7 @@ static const Shape more_shapes[] = {
     {8, 4096, 4096, 128},   {64, 256, 256, 256},    {256, 128, 128, 128},   {4, 2048, 2048, 2048},
 };
 
-// FP32 alone: matrix units do not care how operands lie. As stored: W is k x n, as in a product of activations.
+// FP32 alone: matrix units do not care how operands lie, nor how long K is. As stored: W is k x n, as in a product of activations.
 #define UNTRANSPOSED "untransposed"
 static const struct {
     Shape shape;
@@ -88,6 +88,9 @@ static const struct {
     {{1, 4096, 30523, 768}, "fp32", "", false},
     {{1, 1025, 1023, 8193}, "fp32", "", false},
     {{1, 8192, 3072, 767}, "fp32", "", false},
+    {{1, 2048, 1024, 50304}, "fp32", "", true}, // long: the gradient of a vocabulary's projection
+    {{1, 1024, 2048, 30528}, "fp32", "", false},
+    {{1, 4096, 1024, 65536}, "fp32", "", false},
     {{1, 8192, 50257, 768}, "bf16", "", false},
     {{1, 8192, 50257, 768}, "fp16", "", false},
     {{1, 8192, 50257, 768}, "tf32", "", false},

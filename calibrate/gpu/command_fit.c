@@ -48,7 +48,7 @@ static const char *or_dash(Arena *arena, Estimate estimate) {
 
 static void print_table(Arena *arena, const GemmData *data, const GemmFit *fit) {
     printf("%-18s %-5s %5s  %-14s %-14s %-5s %-5s %-5s %-16s %7s %7s %7s\n", "GPU", "type", "rows", "e_c", "e_b",
-           "wide", "as is", "odd", "launch us", "median", "p90", "bias");
+           "long", "as is", "odd", "launch us", "median", "p90", "bias");
     bool harness = false;
     for (int i = 0; i < fit->group_count; i++) {
         const GroupFit *group = &fit->groups[i];
@@ -58,13 +58,13 @@ static void print_table(Arena *arena, const GemmData *data, const GemmFit *fit) 
                "%%\n",
                group->gpu->name, precision_name(group->precision), group->count, group->compute_efficiency.value,
                group->compute_efficiency.value * group->compute_efficiency.sigma, group->memory_efficiency.value,
-               group->memory_efficiency.value * group->memory_efficiency.sigma, or_dash(arena, group->wide_rate),
+               group->memory_efficiency.value * group->memory_efficiency.sigma, or_dash(arena, group->long_rate),
                or_dash(arena, group->untransposed_gain), or_dash(arena, group->odd_rate),
                1e6 * group->launch_seconds.value, 1e6 * group->launch_seconds.value * group->launch_seconds.sigma,
                is_harness ? " *" : "  ", 100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
     }
     printf(
-        "wide: share of the rate left to outputs far wider than the L2 has room for (AMD: to operands beyond 4 GiB);\n"
+        "long: share of the rate left to a K far longer than the L2 has room for (AMD: to weights beyond 4 GiB);\n"
         "as is: gain where nothing is transposed; odd: share left to rows of odd length; all but AMD's on vector "
         "units\n");
     printf("shared: K0 %.0f ± %.0f elements, wave weight %.2f ± %.2f, sharpness q %.2f ± %.2f\n", fit->ramp.value,
@@ -114,7 +114,7 @@ static void print_json(const GemmData *data, const GemmFit *fit) {
         write_estimate(&json, "gemm_efficiency", group->compute_efficiency);
         write_estimate(&json, "memory_efficiency", group->memory_efficiency);
         write_estimate(&json, "launch_s", group->launch_seconds);
-        if (group->wide_rate.value > 0) write_estimate(&json, "wide_gemm_rate", group->wide_rate);
+        if (group->long_rate.value > 0) write_estimate(&json, "long_gemm_rate", group->long_rate);
         if (group->untransposed_gain.value > 0)
             write_estimate(&json, "untransposed_gemm_gain", group->untransposed_gain);
         if (group->odd_rate.value > 0) write_estimate(&json, "odd_gemm_rate", group->odd_rate);

@@ -18,7 +18,8 @@ typedef struct Prior {
 } Prior;
 
 enum { RAMP, WAVE, SHARPNESS, SHARED_COUNT };
-enum { COMPUTE, MEMORY, LAUNCH, WIDE, UNTRANSPOSED, ODD, OWN_COUNT };
+// BATCH_LAUNCH: a measuring program times linear layers and torch.bmm in loops of their own.
+enum { COMPUTE, MEMORY, LAUNCH, LONG, UNTRANSPOSED, ODD, BATCH_LAUNCH, OWN_COUNT };
 
 static double logit(double share) { return log(share / (1 - share)); }
 static double share_of(double x) { return 1 / (1 + exp(-x)); }
@@ -42,7 +43,7 @@ static Prior own_prior(const GemmGroup *group, int which) {
         return (Prior){logit(0.75), 1};
     case MEMORY:
         return (Prior){logit(0.85), 1};
-    case WIDE:
+    case LONG:
         return (Prior){logit(is_of_amd(group) ? 0.5 : 0.9), 1}; // AMD: tiles of half the side
     case UNTRANSPOSED:
         return (Prior){log(1.1), 0.1};
@@ -68,7 +69,7 @@ static bool has_untransposed(const GemmGroup *group) {
 // Matrix units pay nothing for how operands lie; those of AMD pay for far ones.
 static int own_count(const GemmGroup *group) {
     if (!gemm_fit_on_tensor_cores(group->gpu, group->precision)) return OWN_COUNT;
-    return is_of_amd(group) ? WIDE + 1 : LAUNCH + 1;
+    return is_of_amd(group) ? LONG + 1 : LAUNCH + 1;
 }
 
 // Some groups, some of their points, and what is fitted: the shared constants too, or only the groups' own.
@@ -95,8 +96,13 @@ static double shared_value(const Task *task, const double *x, int which) {
     return task->fits_shared ? x[which] : task->shared[which];
 }
 
-// The group's GPU with the constants that a parameter vector stands for.
-static Gpu trial_gpu(const Task *task, const double *x, int group) {
+// What a parameter vector says of a group's GPU and of how it was measured.
+typedef struct Trial {
+    Gpu gpu;
+    double batch_launch_seconds;
+} Trial;
+
+static Trial trial_of(const Task *task, const double *x, int group) {
     const double *own = x + first_own(task, group);
     int count = own_count(task->groups[group]);
     Gpu gpu = *task->groups[group]->gpu;
@@ -106,14 +112,15 @@ static Gpu trial_gpu(const Task *task, const double *x, int group) {
     gpu.gemm_efficiency[task->groups[group]->precision] = share_of(own[COMPUTE]);
     gpu.memory_efficiency = share_of(own[MEMORY]);
     gpu.launch_seconds = exp(own[LAUNCH]);
-    if (count > WIDE) gpu.wide_gemm_rate = share_of(own[WIDE]);
+    if (count > LONG) gpu.long_gemm_rate = share_of(own[LONG]);
     if (count > UNTRANSPOSED) gpu.untransposed_gemm_gain = exp(own[UNTRANSPOSED]);
     if (count > ODD) gpu.odd_gemm_rate = share_of(own[ODD]);
-    return gpu;
+    return (Trial){gpu, exp(own[count > BATCH_LAUNCH ? BATCH_LAUNCH : LAUNCH])};
 }
 
-static double log_error(const Gpu *gpu, const GemmPoint *point) {
-    return log((gpu->launch_seconds + gemm_seconds(gpu, &point->gemm)) / point->seconds);
+static double log_error(const Trial *trial, const GemmPoint *point) {
+    double launch = point->gemm.is_untransposed ? trial->batch_launch_seconds : trial->gpu.launch_seconds;
+    return log((launch + gemm_seconds(&trial->gpu, &point->gemm)) / point->seconds);
 }
 
 static int residual_count(const Task *task) {
@@ -137,9 +144,9 @@ static void residuals(const double *x, void *data, double *out) {
         *out++ = PRIOR_RESIDUAL * (x[p] - prior.mean) / prior.sigma;
     }
     for (int g = 0; g < task->group_count; g++) {
-        Gpu gpu = trial_gpu(task, x, g);
+        Trial trial = trial_of(task, x, g);
         for (int i = 0; i < task->groups[g]->count; i++)
-            if (task->taken[g][i]) *out++ = soften_residual(log_error(&gpu, &task->groups[g]->points[i]), HUBER);
+            if (task->taken[g][i]) *out++ = soften_residual(log_error(&trial, &task->groups[g]->points[i]), HUBER);
     }
 }
 
@@ -217,9 +224,9 @@ static void score(Arena *arena, const Task *task, const Solution *solution, cons
     for (int half = 0; half < 2; half++) {
         Task seen = *task;
         memcpy(seen.shared, shared->half[half], sizeof seen.shared);
-        Gpu gpu = trial_gpu(&seen, solution->half[half], group);
+        Trial trial = trial_of(&seen, solution->half[half], group);
         for (int i = 0; i < points->count; i++)
-            if (task->split.half[group][i] != half) errors[i] = exp(log_error(&gpu, &points->points[i])) - 1;
+            if (task->split.half[group][i] != half) errors[i] = exp(log_error(&trial, &points->points[i])) - 1;
     }
     for (int i = 0; i < points->count; i++) sizes[i] = fabs(errors[i]);
     fit->bias = quantile(arena, errors, points->count, 0.5);
@@ -259,7 +266,7 @@ static void report_group(Arena *arena, const Task *task, const Solution *solutio
                       .compute_efficiency = share_estimate(x[COMPUTE], sigma[COMPUTE]),
                       .memory_efficiency = share_estimate(x[MEMORY], sigma[MEMORY]),
                       .launch_seconds = log_estimate(x[LAUNCH], sigma[LAUNCH])};
-    if (count > WIDE) fit->wide_rate = share_estimate(x[WIDE], sigma[WIDE]);
+    if (count > LONG) fit->long_rate = share_estimate(x[LONG], sigma[LONG]);
     if (count > UNTRANSPOSED && has_untransposed(task->groups[group]))
         fit->untransposed_gain = log_estimate(x[UNTRANSPOSED], sigma[UNTRANSPOSED]);
     if (count > ODD && has_odd_rows(task->groups[group])) fit->odd_rate = share_estimate(x[ODD], sigma[ODD]);

@@ -3,6 +3,7 @@
 #define LOCKSTEP_CALIBRATE_FIT_GEMM_H
 
 #include "models/hardware/kernel.h"
+#include "sim/csv.h"
 
 typedef struct GemmPoint {
     Gemm gemm;
@@ -41,6 +42,7 @@ typedef struct GemmData {
 // NULL after adding problems.
 const GemmRows *gemm_rows_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
 const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
+bool gemm_row_has_depth_as_n(const Csv *csv, int row);
 
 typedef struct Estimate {
     double value, sigma; // sigma is relative
@@ -52,7 +54,7 @@ typedef struct GroupFit {
     int count;
     Estimate compute_efficiency, memory_efficiency, launch_seconds;
     // Zero where they are no constants of these units, or no shape tells them.
-    Estimate wide_rate, untransposed_gain, odd_rate;
+    Estimate long_rate, untransposed_gain, odd_rate;
     // |predicted / measured - 1|, each half of the shapes predicted from the other; bias: median of the signed
     double median_error, p90_error, bias;
 } GroupFit;

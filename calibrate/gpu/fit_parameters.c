@@ -20,7 +20,7 @@ const ParameterRow parameter_rows[] = {
     {"gemm_ramp", CURVE_POSITIVE, GROUP_COMPUTE, G(gemm_ramp), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "of K", .scale = 1},
     {"wave_weight", CURVE_SHARE, GROUP_COMPUTE, G(wave_weight), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
     {"roofline_sharpness", CURVE_ABOVE_ONE, GROUP_COMPUTE, G(roofline_sharpness), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_ATTENTION, .unit = "", .scale = 1},
-    {"wide_gemm_rate", CURVE_SHARE, GROUP_COMPUTE, G(wide_gemm_rate), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
+    {"long_gemm_rate", CURVE_SHARE, GROUP_COMPUTE, G(long_gemm_rate), 4, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
     {"untransposed_gemm_gain", CURVE_POSITIVE, GROUP_COMPUTE, G(untransposed_gemm_gain), 2, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
     {"odd_gemm_rate", CURVE_SHARE, GROUP_COMPUTE, G(odd_gemm_rate), 2, INSIDE, .kind = MEASURED_GEMM, .also = MEASURED_GEMM, .unit = "", .scale = 1},
     {"l2_speed_up", CURVE_ABOVE_ONE, GROUP_COMPUTE, G(l2_speed_up), 8, INSIDE, .kind = MEASURED_BYTES, .also = MEASURED_BYTES, .unit = "of memory", .scale = 1},

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "calibrate/collectives/nccl_log.h"
+#include "calibrate/gpu/fit_gemm.h"
 #include "models/hardware/hardware.h"
 #include "sim/csv.h"
 #include "sim/file.h"
@@ -221,8 +222,9 @@ static bool gemm_row(Import *import, const Csv *csv, int row, const int *columns
     text(&json, "type", precision_name(precision));
     number(&json, "batch", value[0]);
     number(&json, "m", value[1]);
-    number(&json, "n", value[2]);
-    number(&json, "k", value[3]);
+    bool is_swapped = gemm_row_has_depth_as_n(csv, row);
+    number(&json, "n", value[is_swapped ? 3 : 2]);
+    number(&json, "k", value[is_swapped ? 2 : 3]);
     number(&json, "seconds", value[4] / 1e3);
     end_row(import, &json);
     return true;

@@ -75,7 +75,7 @@ static void write_gpu(Arena *arena, JsonWriter *json, const GemmFit *fit, const 
                          group->count, 100 * group->median_error);
         write_fact(json, arena_printf(arena, "gemm_efficiency_%s", precision_name(group->precision)),
                    group->compute_efficiency, NULL, "fitted", source);
-        if (group->wide_rate.value > 0) write_fact(json, "wide_gemm_rate", group->wide_rate, NULL, "fitted", source);
+        if (group->long_rate.value > 0) write_fact(json, "long_gemm_rate", group->long_rate, NULL, "fitted", source);
         if (group->untransposed_gain.value > 0)
             write_fact(json, "untransposed_gemm_gain", group->untransposed_gain, NULL, "fitted", source);
         if (group->odd_rate.value > 0) write_fact(json, "odd_gemm_rate", group->odd_rate, NULL, "fitted", source);

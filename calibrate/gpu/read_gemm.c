@@ -30,6 +30,16 @@ static Columns find_columns(const Csv *csv, Problems *problems) {
                      .latency = csv_column(csv, "latency_ms", problems)};
 }
 
+// NeuSight's tables call the depth N and the width of the output K, in linear layers and batches alike: kernels that cut
+// their depth in slices (sgemm_..._sliced1x4) run where N is long and never where K is, tiles are filled as K fills
+// them, and only so do the times of one kernel lie on one line. Every other source has them as BLAS does.
+bool gemm_row_has_depth_as_n(const Csv *csv, int row) {
+    for (int column = 0; column < csv->column_count; column++)
+        if (strcmp(csv->columns[column], "source") == 0)
+            return strncmp(csv_cell(csv, row, column), "NeuSight", strlen("NeuSight")) == 0;
+    return false;
+}
+
 // "fp32_simt" says that tensor cores were off, which is what FP32 means here.
 static bool read_precision(const Csv *csv, int row, int column, Precision *precision, Problems *problems) {
     const char *text = csv_cell(csv, row, column);
@@ -50,8 +60,10 @@ static GemmGroup *group_of(Arena *arena, Groups *groups, const Gpu *gpu, Precisi
 
 static bool read_shape(const Csv *csv, int row, Columns at, GemmPoint *point, Problems *problems) {
     Gemm *gemm = &point->gemm;
+    bool is_swapped = gemm_row_has_depth_as_n(csv, row);
     double batch = csv_positive(csv, row, at.batch, problems), m = csv_positive(csv, row, at.m, problems);
-    double n = csv_positive(csv, row, at.n, problems), k = csv_positive(csv, row, at.k, problems);
+    double n = csv_positive(csv, row, is_swapped ? at.k : at.n, problems);
+    double k = csv_positive(csv, row, is_swapped ? at.n : at.k, problems);
     point->seconds = csv_positive(csv, row, at.latency, problems) / 1e3;
     if (batch > 1e9 || m > 1e12 || n > 1e12 || k > 1e12) {
         problem_add(problems, csv_where(csv, row), "this GEMM is larger than any that could be meant");

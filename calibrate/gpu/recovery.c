@@ -66,7 +66,7 @@ static Constants draw_truth(const Gpu *gpu, RandomStream *stream) {
     of->gemm_ramp = between(stream, 5, 100);
     of->wave_weight = between(stream, 0.3, 0.8);
     of->roofline_sharpness = between(stream, 1.7, 3.5);
-    of->wide_gemm_rate = between(stream, 0.5, 0.9);
+    of->long_gemm_rate = between(stream, 0.5, 0.9);
     of->untransposed_gemm_gain = between(stream, 1.02, 1.1); // up to the peak, which 0.9 of it leaves
     of->odd_gemm_rate = between(stream, 0.7, 0.95);
     if (gpu->training_clock < 1) of->training_clock = between(stream, 0.7, 0.95);

@@ -79,8 +79,8 @@ typedef struct Gpu {
     double roofline_sharpness;               // q of the smooth maximum
     double gemm_ramp;                        // K0: elements of K (of two bytes) that a tile's start and end cost
     double wave_weight;                      // how far a last, partly filled wave costs a whole one (0 to 1)
-    double wide_gemm_rate;         // of a GEMM on vector units whose output is far wider than L2 and TLB like;
-                                   // of AMD's matrix units, with operands beyond 4 GiB
+    double long_gemm_rate;         // of a GEMM on vector units whose K is far longer than L2 and TLB like;
+                                   // of AMD's matrix units, with weights beyond 4 GiB
     double untransposed_gemm_gain; // on vector units, of GEMMs that need not transpose (kernel.h)
     double odd_gemm_rate;          // on vector units, of GEMMs with rows of odd length
     double l2_speed_up, l2_share;  // of the memory's bandwidth; of the L2 that keeps the last kernel's data

@@ -1,5 +1,6 @@
 // Kernel time: a GEMM is cut into tiles that run in waves over the SMs. Operands are read beside the arithmetic, the
-// output is written after it; other kernels move bytes. What the constants of a GPU are, the catalogue says.
+// output is written after it (matrix units) or beside that of other tiles (vector units, whose SMs hold several);
+// other kernels move bytes. What the constants of a GPU are, the catalogue says.
 #include "models/hardware/kernel.h"
 
 #include <math.h>
@@ -9,16 +10,16 @@
 
 #define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
     64.0                    // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
-#define WIDE_L2_BYTES 160.0 // of L2 for each column, where half of what a wide output costs is paid: its line and a bit
-#define WIDE_L2_MOST (8.0 * 1024 * 1024) // a larger L2 keeps them all, but cuBLAS takes narrower tiles then
+#define LONG_L2_BYTES 160.0 // of L2 for each element of K, where half of what a long product costs is paid
+#define LONG_L2_MOST (8.0 * 1024 * 1024) // a larger L2 helps no further
+#define LOOP_CLOCKS 8.0                  // of an SM for each element of K of a tile on vector units: loads, the loop itself
 #define SPLIT_K_LEAST 256.0              // elements of K that a split keeps at least
 #define SPLIT_K_SECONDS 1e-6             // the second kernel, which adds the parts
 #define FAR_BYTES 4294967296.0           // what the 32-bit offsets of AMD's buffer instructions reach
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
-// 64x32 in the kernel names of NeuSight's traces). On Ampere and Ada it multiplies batches with sgemm_128x128 whatever
-// their shape: rows short of 128 are work in vain (half of the rate with 64 of them), columns short of it are not. On
-// the A100 its tiles start as late as 24 elements of K more would let them (products of 64 at 0.7 of the rate).
+// 64x32 in the kernel names of NeuSight's traces). Batches it multiplies in one tile whatever their shape, whose rows
+// and columns beyond the product are work in vain: 128 x 128 on Ampere and Ada, elsewhere 64 x 128 or smaller.
 typedef struct Tile {
     double m, n;
 } Tile;
@@ -26,19 +27,32 @@ typedef struct Units {
     const Tile *tiles;
     int tile_count;
     double k_step; // elements of K per step of a tile's main loop
-    double start;  // elements of K that a tile's start costs beyond the GPU's ramp
 } Units;
 
 static const Tile matrix_tiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
 static const Tile vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64},
                                     {128, 32},  {32, 128}, {64, 32},  {32, 64}};
-static const Tile tall_tiles[] = {{128, 128}, {128, 64}, {128, 32}};
+static const Tile large_tile[] = {{128, 128}}, wide_tile[] = {{64, 128}}, small_tile[] = {{64, 64}};
 static const double splits[] = {1, 2, 3, 4, 6, 8};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-static const Units matrix_units = {matrix_tiles, COUNT_OF(matrix_tiles), 32, 0};
-static const Units vector_units = {vector_tiles, COUNT_OF(vector_tiles), 8, 0};
-static const Units ampere_batches = {tall_tiles, COUNT_OF(tall_tiles), 8, 24};
-static const Units ada_batches = {tall_tiles, COUNT_OF(tall_tiles), 8, 0};
+static const Units matrix_units = {matrix_tiles, COUNT_OF(matrix_tiles), 32};
+static const Units vector_units = {vector_tiles, COUNT_OF(vector_tiles), 8};
+static const Units large_batches = {large_tile, COUNT_OF(large_tile), 8};
+static const Units wide_batches = {wide_tile, COUNT_OF(wide_tile), 8};
+static const Units small_batches = {small_tile, COUNT_OF(small_tile), 8};
+
+// What cuBLAS does on the vector units of each generation. Since Ampere its kernels slice K among the warps of a block
+// (sgemm_32x32_sliced1x4) and are split no more.
+typedef struct Habits {
+    const char *architecture;
+    const Units *batches;
+    bool splits_k;
+} Habits;
+static const Habits habits[] = {
+    {"Pascal", &wide_batches, true},   {"Turing", &wide_batches, true},   {"Ada", &large_batches, false},
+    {"Ampere", &large_batches, false}, {"Hopper", &small_batches, false}, {"Blackwell", &small_batches, false},
+};
+static const Habits other_habits = {NULL, &small_batches, true};
 
 static double larger(double a, double b) { return a > b ? a : b; }
 static double smaller(double a, double b) { return a < b ? a : b; }
@@ -82,8 +96,10 @@ static double bytes_attained(const Gpu *gpu) { return gpu->memory_efficiency * g
 typedef struct TileCosts {
     double m, n, k, batch, sms;
     double seconds_per_product; // of a tile's FLOP, per element of m, n and K, on one SM
+    double loop_products;       // as many as a tile's loop takes the time of, per element of K
     double seconds_per_operand; // of feeding an SM, per element
     double ramp, wave_weight;
+    double clock_gain; // of SMs while few are at work, over the clock that the power limit leaves to all together
     const Units *units;
 } TileCosts;
 
@@ -93,6 +109,8 @@ static double waves(const TileCosts *costs, double tile_count) {
     return (1 - costs->wave_weight) * fluid + costs->wave_weight * whole;
 }
 
+// Tiles run in waves. On vector units these are at full clock, and a power limit binds the work of all SMs together:
+// where few of them are at work, as in a last wave, they keep their clock (L4: no wave shows in its times).
 static double compute_seconds(const TileCosts *costs, double split) {
     double best = INFINITY;
     const Units *units = costs->units;
@@ -100,9 +118,11 @@ static double compute_seconds(const TileCosts *costs, double split) {
     for (int i = 0; i < units->tile_count; i++) {
         double tile_m = units->tiles[i].m, tile_n = units->tiles[i].n;
         double tile_count = ceil(costs->m / tile_m) * ceil(costs->n / tile_n) * costs->batch * split;
-        double arithmetic = tile_m * tile_n * costs->seconds_per_product;
+        double arithmetic = (tile_m * tile_n + costs->loop_products) * costs->seconds_per_product;
         double feed = (tile_m + tile_n) * costs->seconds_per_operand;
-        best = smaller(best, waves(costs, tile_count) * depth * larger(arithmetic, feed));
+        double in_waves = waves(costs, tile_count) * larger(arithmetic / costs->clock_gain, feed);
+        double of_power = tile_count / costs->sms * arithmetic;
+        best = smaller(best, depth * larger(in_waves, of_power));
     }
     return best;
 }
@@ -120,21 +140,33 @@ static bool on_vector_units(const Gpu *gpu, Precision precision) {
 
 static bool is_called(const char *name, const char *other) { return name && strcmp(name, other) == 0; }
 
-static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
-    if (!on_vector_units(gpu, gemm->precision)) return &matrix_units;
-    if (gemm->batch > 1 && is_called(gpu->architecture, "Ampere")) return &ampere_batches;
-    if (gemm->batch > 1 && is_called(gpu->architecture, "Ada")) return &ada_batches;
-    return &vector_units;
+static const Habits *habits_of(const Gpu *gpu) {
+    for (int i = 0; i < COUNT_OF(habits); i++)
+        if (is_called(gpu->architecture, habits[i].architecture)) return &habits[i];
+    return &other_habits;
 }
 
-// Blocks of a wave lie along the contiguous side of the output, and each step of K touches an L2 line (128 bytes) of
-// every column's operand. Where the L2 cannot keep them until the next steps have used the rest of the line, they are
-// read again: seen from 8,000 columns on with 2 MiB (P4), 16,000 with 4 (P100), 30,000 with 6 (V100), and on vector
-// units alone, whose steps are short. How much rate is left is the GPU's own; with 40 MiB and more it is nearly all.
-static double width_cost(const Gpu *gpu, const Gemm *gemm) {
-    double kept = smaller(gpu->l2_bytes, WIDE_L2_MOST) / WIDE_L2_BYTES;
-    double width = (double)gemm->n / kept, square = width * width;
-    return 1 + (1 / gpu->wide_gemm_rate - 1) * square / (1 + square);
+static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
+    if (!on_vector_units(gpu, gemm->precision)) return &matrix_units;
+    return gemm->batch > 1 ? habits_of(gpu)->batches : &vector_units;
+}
+
+// e_c is that of tiles of 128 x 128. An SM does so many products a clock that a loop's clocks weigh most where its tile
+// is small and its lanes are many.
+static void add_loop(TileCosts *costs, const Gpu *gpu, Precision precision) {
+    double largest = 128 * 128, rate = gpu->peak_flops[precision] / (2 * gpu->sm_count * gpu->tensor_hz);
+    costs->loop_products = LOOP_CLOCKS * rate;
+    costs->seconds_per_product *= largest / (largest + costs->loop_products);
+}
+
+// Rows of operands that lie along a long K are far apart: each step of K touches an L2 line and soon a page of its own
+// for every row of a tile. Seen from 8,000 elements on with 2 MiB of L2 (P4), 16,000 with 4 (P100), 30,000 with 6
+// (V100), and on vector units alone, whose steps are short. How much rate is left is the GPU's own; with 40 MiB and
+// more it is nearly all.
+static double long_cost(const Gpu *gpu, const Gemm *gemm) {
+    double kept = smaller(gpu->l2_bytes, LONG_L2_MOST) / LONG_L2_BYTES;
+    double length = (double)gemm->k / kept, square = length * length;
+    return 1 + (1 / gpu->long_gemm_rate - 1) * square / (1 + square);
 }
 
 // What vector units pay for how the operands lie: those of a linear layer both lie along K and are transposed on their
@@ -146,11 +178,10 @@ static double lie_cost(const Gpu *gpu, const Gemm *gemm) {
     return gemm->n % 2 || gemm->k % 2 ? cost / gpu->odd_gemm_rate : cost;
 }
 
-// rocBLAS falls back to kernels of small tiles for operands beyond the reach of its offsets (MI100 and MI210: 0.4).
+// rocBLAS falls back to kernels of small tiles for weights beyond the reach of its offsets (MI100 and MI210: 0.4).
 static double far_cost(const Gpu *gpu, const Gemm *gemm) {
-    double larger_operand = (double)(gemm->m > gemm->n ? gemm->m : gemm->n) * (double)gemm->k;
-    bool is_far = precision_bytes(gemm->precision) * larger_operand > FAR_BYTES;
-    return is_far && is_called(gpu->vendor, "AMD") ? 1 / gpu->wide_gemm_rate : 1;
+    bool is_far = precision_bytes(gemm->precision) * (double)gemm->n * (double)gemm->k > FAR_BYTES;
+    return is_far && is_called(gpu->vendor, "AMD") ? 1 / gpu->long_gemm_rate : 1;
 }
 
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
@@ -163,22 +194,31 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .batch = (double)gemm->batch,
         .sms = gpu->sm_count,
         .seconds_per_product = 2 * gpu->sm_count / flops_attained(gpu, gemm->precision),
+        .clock_gain = 1,
         .seconds_per_operand = precision_bytes(gemm->precision) / (L2_BYTES_PER_CLOCK_AND_SM * gpu->tensor_hz),
         .wave_weight = gpu->wave_weight,
         .units = units_of(gpu, gemm),
     };
-    costs.ramp = gpu->gemm_ramp * 2 / precision_bytes(gemm->precision) + costs.units->start;
-    bool on_matrix_units = costs.units == &matrix_units;
-    costs.seconds_per_product *= on_matrix_units ? far_cost(gpu, gemm) : width_cost(gpu, gemm) * lie_cost(gpu, gemm);
-    double reading = operand_bytes(gemm) / bytes_attained(gpu), writing = output_bytes(gemm) / bytes_attained(gpu);
+    costs.ramp = gpu->gemm_ramp * 2 / precision_bytes(gemm->precision);
+    double beside = operand_bytes(gemm) / bytes_attained(gpu), after = output_bytes(gemm) / bytes_attained(gpu);
+    int split_count = COUNT_OF(splits);
+    if (costs.units == &matrix_units) {
+        costs.seconds_per_product *= far_cost(gpu, gemm);
+    } else {
+        costs.seconds_per_product *= long_cost(gpu, gemm) * lie_cost(gpu, gemm);
+        add_loop(&costs, gpu, gemm->precision);
+        costs.clock_gain = 1 / gpu->sustained;
+        beside += after, after = 0;
+        if (!habits_of(gpu)->splits_k) split_count = 1;
+    }
     double best = INFINITY;
-    for (int i = 0; i < COUNT_OF(splits); i++) {
+    for (int i = 0; i < split_count; i++) {
         if (splits[i] > 1 && costs.k / splits[i] < SPLIT_K_LEAST) break;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
-        if (larger(compute, reading) + extra >= best) continue;
-        best = smaller(best, smooth_maximum(compute, reading, gpu->roofline_sharpness) + extra);
+        if (larger(compute, beside) + extra >= best) continue;
+        best = smaller(best, smooth_maximum(compute, beside, gpu->roofline_sharpness) + extra);
     }
-    return best + writing;
+    return best + after;
 }
 
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes) {

@@ -16,8 +16,9 @@ double gemm_flops(const Gemm *gemm);
 double gemm_bytes(const Gemm *gemm);
 
 // Seconds of one GEMM kernel without its launch floor (gpu->launch_seconds): smooth maximum of the compute time of
-// the best tile and split-K, and of reading the operands; then the output is written. Precisions without tensor cores
-// run on vector units; a precision that the GPU lacks (BF16 on V100) is refused earlier, here it is a CHECK.
+// the best tile and split-K, and of reading the operands; then the output is written (on vector units: beside the
+// arithmetic). Precisions without tensor cores run on vector units; a precision that the GPU lacks (BF16 on V100) is
+// refused earlier, here it is a CHECK.
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm);
 // The simple roofline form, same constants: the twin for tests and for convolutions.
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes);

@@ -74,7 +74,7 @@ static const Field gpu_fields[] = {
     NUMBER("roofline_sharpness", roofline_sharpness, true, QUANTITY_NUMBER, "", 1, 20),
     NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),
     NUMBER("wave_weight", wave_weight, true, QUANTITY_NUMBER, "", 0, 1),
-    SHARE("wide_gemm_rate", wide_gemm_rate, false),
+    SHARE("long_gemm_rate", long_gemm_rate, false),
     NUMBER("untransposed_gemm_gain", untransposed_gemm_gain, false, QUANTITY_NUMBER, "of the rate", 0.5, 2),
     SHARE("odd_gemm_rate", odd_gemm_rate, false),
     NUMBER("l2_speed_up", l2_speed_up, false, QUANTITY_NUMBER, "of memory", 1, 20),
@@ -324,7 +324,7 @@ static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
 static void fill_usual(Gpu *gpu) {
     const struct {
         double *place, usual;
-    } values[] = {{&gpu->wide_gemm_rate, 0.9},
+    } values[] = {{&gpu->long_gemm_rate, 0.9},
                   {&gpu->l2_speed_up, 2},
                   {&gpu->l2_share, 0.5},
                   {&gpu->graph_launch_share, 0.53},
