@@ -251,6 +251,15 @@ static void plan_attention(Planner *planner) {
 static const char *const collectives[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall",
                                           "broadcast",  "reduce",     "sendrecv"};
 
+// Where a piece may be sent from where it will lie. Of the others than all_reduce a few sizes tell whether it matters.
+static bool has_in_place(const Planner *planner, int operation, int64_t bytes) {
+    const char *name = collectives[operation];
+    if (planner->quick || strcmp(name, "alltoall") == 0 || strcmp(name, "sendrecv") == 0) return false;
+    for (int64_t size = 8 * GIB; size >= 32; size /= 16)
+        if (bytes == size) return true;
+    return operation == 0;
+}
+
 static void plan_nccl(Planner *planner) {
     int ranks = planner->machine->gpu_count;
     int64_t most = planner->machine->memory_bytes / 5;
@@ -259,7 +268,7 @@ static void plan_nccl(Planner *planner) {
         for (int64_t bytes = 8 * GIB; bytes >= 8; bytes /= planner->quick ? 16 : 2) {
             if (bytes > most || (planner->quick && bytes > 512 * MIB)) continue;
             if (bytes / 4 / ranks == 0) continue;
-            for (int in_place = 0; in_place < (i == 0 && !planner->quick ? 2 : 1); in_place++)
+            for (int in_place = 0; in_place < (has_in_place(planner, i, bytes) ? 2 : 1); in_place++)
                 add(planner, (BenchCase){.operation = collectives[i],
                                          .type = "fp32",
                                          .variant = in_place ? "nccl in place" : "nccl",

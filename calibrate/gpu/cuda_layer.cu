@@ -55,6 +55,11 @@ int element_bytes(ElementType type) {
     return bytes[type];
 }
 
+unsigned grid_over(size_t count) {
+    size_t blocks = (count + GRID_THREADS - 1) / GRID_THREADS;
+    return (unsigned)(blocks < 1024 ? blocks > 0 ? blocks : 1 : 1024);
+}
+
 __global__ void fill_kernel(void *pointer, ElementType type, size_t count, unsigned seed) {
     size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
@@ -84,7 +89,7 @@ __global__ void fill_kernel(void *pointer, ElementType type, size_t count, unsig
 
 BenchStatus device_fill(Device *device, void *pointer, ElementType type, size_t count, unsigned seed,
                         BenchFault *fault) {
-    fill_kernel<<<1024, 256, 0, device->stream>>>(pointer, type, count, seed);
+    fill_kernel<<<grid_over(count), GRID_THREADS, 0, device->stream>>>(pointer, type, count, seed);
     LAUNCH_TRY(fault);
     return BENCH_DONE;
 }
@@ -206,10 +211,9 @@ static void close_device(void *of) {
 
 // ---- One case.
 
-static const Family *const families[BENCH_SECTION_COUNT] = {&gemm_family,   &stream_family,   &kernel_family,
-                                                            &launch_family, &transfer_family, &attention_family,
-                                                            &nccl_family,   &virtual_family,  &interference_family,
-                                                            &sustained_family};
+static const Family *const families[BENCH_SECTION_COUNT] = {
+    &gemm_family,      &stream_family, &kernel_family,  &launch_family,       &transfer_family,
+    &attention_family, &nccl_family,   &virtual_family, &interference_family, &sustained_family};
 
 static BenchStatus prepare_case(void *of, const BenchCase *which, int *sets, BenchFault *fault) {
     Device *device = (Device *)of;
@@ -320,13 +324,6 @@ static bool is_lost(void *of) {
     return cudaDeviceSynchronize() != cudaSuccess;
 }
 
-int main(int argc, char **argv) {
-    static Device device;
-    static const BenchLayer layer = {open_device, close_device, prepare_case,    begin_case,
-                                     launch_case, record_event, elapsed_seconds, wait_all,
-                                     check_case,  finish_case,  read_sensors,    host_seconds,
-                                     is_lost};
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--rendezvous") == 0) return nccl_meet_command(argc, argv);
-    return bench_command(&layer, &device, argc, argv);
-}
+const BenchLayer cuda_layer = {open_device,  close_device,    prepare_case, begin_case, launch_case,
+                               record_event, elapsed_seconds, wait_all,     check_case, finish_case,
+                               read_sensors, host_seconds,    is_lost};

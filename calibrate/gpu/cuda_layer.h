@@ -64,6 +64,8 @@ struct Device {
     unsigned *failed; // on the device: a kernel gave up waiting; NULL when none can
 };
 
+extern const BenchLayer cuda_layer; // its device is a Device of zeros
+
 // ---- Buffers of the case at hand, freed when it ends.
 BenchStatus device_allocate(Device *device, size_t bytes, void **pointer, BenchFault *fault);
 // So many of them in one piece, since an allocation takes the host longer than most kernels run.
@@ -86,6 +88,8 @@ __host__ __device__ inline float random_element(unsigned seed, unsigned long lon
     x ^= x >> 30, x *= 0xBF58476D1CE4E5B9ull, x ^= x >> 27, x *= 0x94D049BB133111EBull, x ^= x >> 31;
     return (float)(x >> 40) * (1.0f / 8388608.0f) - 1.0f;
 }
+#define GRID_THREADS 256
+unsigned grid_over(size_t count); // blocks of so many threads for a loop over `count`, in strides of the whole grid
 BenchStatus device_fill(Device *device, void *pointer, ElementType type, size_t count, unsigned seed,
                         BenchFault *fault);
 // Results that nobody wrote must not look right because an earlier case left them there: NaN, or a large odd number.

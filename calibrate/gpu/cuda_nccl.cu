@@ -50,13 +50,20 @@ static struct {
 static const struct {
     void *place;
     const char *name;
-} calls[] = {{&nccl.error, "ncclGetErrorString"},      {&nccl.version, "ncclGetVersion"},
-             {&nccl.unique_id, "ncclGetUniqueId"},     {&nccl.init_all, "ncclCommInitAll"},
-             {&nccl.init_rank, "ncclCommInitRank"},    {&nccl.destroy, "ncclCommDestroy"},
-             {&nccl.group_start, "ncclGroupStart"},    {&nccl.group_end, "ncclGroupEnd"},
-             {&nccl.all_reduce, "ncclAllReduce"},      {&nccl.all_gather, "ncclAllGather"},
-             {&nccl.reduce_scatter, "ncclReduceScatter"}, {&nccl.broadcast, "ncclBroadcast"},
-             {&nccl.reduce, "ncclReduce"},             {&nccl.send, "ncclSend"},
+} calls[] = {{&nccl.error, "ncclGetErrorString"},
+             {&nccl.version, "ncclGetVersion"},
+             {&nccl.unique_id, "ncclGetUniqueId"},
+             {&nccl.init_all, "ncclCommInitAll"},
+             {&nccl.init_rank, "ncclCommInitRank"},
+             {&nccl.destroy, "ncclCommDestroy"},
+             {&nccl.group_start, "ncclGroupStart"},
+             {&nccl.group_end, "ncclGroupEnd"},
+             {&nccl.all_reduce, "ncclAllReduce"},
+             {&nccl.all_gather, "ncclAllGather"},
+             {&nccl.reduce_scatter, "ncclReduceScatter"},
+             {&nccl.broadcast, "ncclBroadcast"},
+             {&nccl.reduce, "ncclReduce"},
+             {&nccl.send, "ncclSend"},
              {&nccl.receive, "ncclRecv"}};
 
 static bool load_nccl(void) {
@@ -82,8 +89,7 @@ bool nccl_describe(char *text, size_t text_bytes) {
 #define NCCL_TRY(fault, call)                                                                                          \
     do {                                                                                                               \
         int nccl_error_ = (call);                                                                                      \
-        if (nccl_error_ != 0)                                                                                          \
-            return bench_fail(fault, __FILE__, __LINE__, "%s: %s", #call, nccl.error(nccl_error_));                    \
+        if (nccl_error_ != 0) return bench_fail(fault, __FILE__, __LINE__, "%s: %s", #call, nccl.error(nccl_error_));  \
     } while (0)
 
 // ---- One rank's part of an operation. `bytes` is what nccl-tests calls the size: of the whole, so that a gather
@@ -116,6 +122,28 @@ static BenchStatus one_rank(const BenchCase *of, Communicator communicator, cuda
     return BENCH_DONE;
 }
 
+// The calls of ranks first … end - 1 as one group, which is ended even when one of them fails: a group that is left
+// open would keep every later collective from starting.
+typedef struct Part {
+    Communicator communicator;
+    cudaStream_t stream;
+    const float *in;
+    float *out;
+} Part;
+
+static BenchStatus one_group(const BenchCase *of, const Part *parts, int first, int end, int ranks, BenchFault *fault) {
+    BenchStatus status = BENCH_DONE;
+    NCCL_TRY(fault, nccl.group_start());
+    for (int r = first; r < end && !status; r++) {
+        const Part *part = &parts[r - first];
+        status = one_rank(of, part->communicator, part->stream, r, ranks, part->in, part->out, fault);
+    }
+    int ended = nccl.group_end();
+    if (status) return status;
+    NCCL_TRY(fault, ended);
+    return BENCH_DONE;
+}
+
 // How many floats of a rank's result to look at, and what element i of it must be.
 static size_t result_count(const BenchCase *of, int rank, int ranks) {
     size_t count = (size_t)of->bytes / sizeof(float), share = share_of(count, ranks);
@@ -130,8 +158,7 @@ static double expected(const BenchCase *of, int rank, int ranks, size_t i) {
     double sum = 0;
     if (strcmp(of->operation, "broadcast") == 0) return random_element(SEED_RANK, i);
     if (strcmp(of->operation, "sendrecv") == 0) return random_element(SEED_RANK + (rank + ranks - 1) % ranks, i);
-    if (strcmp(of->operation, "all_gather") == 0)
-        return random_element(SEED_RANK + (unsigned)(i / share), i % share);
+    if (strcmp(of->operation, "all_gather") == 0) return random_element(SEED_RANK + (unsigned)(i / share), i % share);
     if (strcmp(of->operation, "alltoall") == 0)
         return random_element(SEED_RANK + (unsigned)(i / share), (size_t)rank * share + i % share);
     size_t at = strcmp(of->operation, "reduce_scatter") == 0 ? (size_t)rank * share + i : i;
@@ -146,7 +173,7 @@ static BenchStatus check_rank(const BenchCase *of, int rank, int ranks, const fl
     double got[WINDOW];
     size_t count = result_count(of, rank, ranks), window = count < WINDOW ? count : WINDOW;
     for (int w = 0; w < 8 && window > 0; w++) {
-        size_t first = (count - window) / 7 * (size_t)w;
+        size_t first = (count - window) * (size_t)w / 7;
         TRY(device_fetch(out, FLOAT32, first, window, got, fault));
         for (size_t i = 0; i < window; i++) error_add(sum, got[i], expected(of, rank, ranks, first + i));
     }
@@ -156,9 +183,7 @@ static BenchStatus check_rank(const BenchCase *of, int rank, int ranks, const fl
 // ---- The family: all GPUs from one process.
 
 static struct {
-    Communicator communicators[MOST_GPUS];
-    cudaStream_t streams[MOST_GPUS];
-    float *in[MOST_GPUS], *out[MOST_GPUS];
+    Part parts[MOST_GPUS];
     bool started;
 } group;
 
@@ -167,30 +192,54 @@ static BenchStatus start_all(Device *device, BenchFault *fault) {
     if (!load_nccl()) return bench_skip(fault, "no libnccl.so.2 is installed");
     for (int i = 0; i < device->machine.gpu_count; i++) {
         CUDA_TRY(fault, cudaSetDevice(i));
-        CUDA_TRY(fault, cudaStreamCreateWithFlags(&group.streams[i], cudaStreamNonBlocking));
+        if (!group.parts[i].stream)
+            CUDA_TRY(fault, cudaStreamCreateWithFlags(&group.parts[i].stream, cudaStreamNonBlocking));
     }
     CUDA_TRY(fault, cudaSetDevice(0));
-    NCCL_TRY(fault, nccl.init_all(group.communicators, device->machine.gpu_count, NULL));
+    Communicator communicators[MOST_GPUS];
+    NCCL_TRY(fault, nccl.init_all(communicators, device->machine.gpu_count, NULL));
+    for (int i = 0; i < device->machine.gpu_count; i++) group.parts[i].communicator = communicators[i];
     group.started = true; // for the life of the section's process
+    return BENCH_DONE;
+}
+
+// In place, as NCCL means it: a rank's own piece lies where the whole has it.
+static void lay_in_place(const BenchCase *of, int rank, int ranks, float *whole, Part *part) {
+    size_t own = (size_t)rank * share_of((size_t)of->bytes / sizeof(float), ranks);
+    part->in = strcmp(of->operation, "all_gather") == 0 ? whole + own : whole;
+    part->out = strcmp(of->operation, "reduce_scatter") == 0 ? whole + own : whole;
+}
+
+static BenchStatus prepare_part(Device *device, const BenchCase *of, int rank, BenchFault *fault) {
+    Part *part = &group.parts[rank];
+    int ranks = device->machine.gpu_count;
+    size_t bytes = (size_t)of->bytes, count = bytes / sizeof(float);
+    bool is_gather = strcmp(of->operation, "all_gather") == 0;
+    float *whole, *result;
+    TRY(device_allocate(device, bytes + 16, (void **)&whole, fault));
+    Device there = *device; // fills run in the stream of the GPU that holds the buffer
+    there.stream = part->stream;
+    part->in = whole;
+    if (strstr(of->variant, "in place")) {
+        lay_in_place(of, rank, ranks, whole, part);
+        TRY(device_spoil(&there, whole, bytes, fault));
+    } else {
+        TRY(device_allocate(device, bytes + 16, (void **)&result, fault));
+        TRY(device_spoil(&there, result, bytes, fault));
+        part->out = result;
+    }
+    TRY(device_fill(&there, (void *)part->in, FLOAT32, is_gather ? share_of(count, ranks) : count, SEED_RANK + rank,
+                    fault));
+    CUDA_TRY(fault, cudaStreamSynchronize(part->stream));
     return BENCH_DONE;
 }
 
 static BenchStatus nccl_prepare(Device *device, const BenchCase *of, int *sets, BenchFault *fault) {
     (void)sets;
     TRY(start_all(device, fault));
-    bool in_place = strstr(of->variant, "in place") != NULL;
     for (int i = 0; i < device->machine.gpu_count; i++) {
         CUDA_TRY(fault, cudaSetDevice(i));
-        TRY(device_allocate(device, (size_t)of->bytes + 16, (void **)&group.in[i], fault));
-        if (in_place)
-            group.out[i] = group.in[i];
-        else
-            TRY(device_allocate(device, (size_t)of->bytes + 16, (void **)&group.out[i], fault));
-        Device there = *device; // fills run in the stream of the GPU that holds the buffer
-        there.stream = group.streams[i];
-        if (!in_place) TRY(device_spoil(&there, group.out[i], (size_t)of->bytes, fault));
-        TRY(device_fill(&there, group.in[i], FLOAT32, (size_t)of->bytes / sizeof(float), SEED_RANK + i, fault));
-        CUDA_TRY(fault, cudaStreamSynchronize(group.streams[i]));
+        TRY(prepare_part(device, of, i, fault));
     }
     CUDA_TRY(fault, cudaSetDevice(0));
     return BENCH_DONE;
@@ -198,19 +247,14 @@ static BenchStatus nccl_prepare(Device *device, const BenchCase *of, int *sets, 
 
 static BenchStatus nccl_launch(Device *device, int count, BenchFault *fault) {
     int ranks = device->machine.gpu_count;
-    for (int i = 0; i < count; i++) {
-        NCCL_TRY(fault, nccl.group_start());
-        for (int r = 0; r < ranks; r++)
-            TRY(one_rank(&device->of, group.communicators[r], group.streams[r], r, ranks, group.in[r], group.out[r], fault));
-        NCCL_TRY(fault, nccl.group_end());
-    }
+    for (int i = 0; i < count; i++) TRY(one_group(&device->of, group.parts, 0, ranks, ranks, fault));
     return BENCH_DONE;
 }
 
 static BenchStatus nccl_check(Device *device, BenchCheck *check, BenchFault *fault) {
     int ranks = device->machine.gpu_count;
     ErrorSum sum = {0, 0};
-    for (int r = 0; r < ranks; r++) TRY(check_rank(&device->of, r, ranks, group.out[r], &sum, fault));
+    for (int r = 0; r < ranks; r++) TRY(check_rank(&device->of, r, ranks, group.parts[r].out, &sum, fault));
     check->error = error_relative(&sum);
     check->tolerance = 1e-6;
     return BENCH_DONE;
@@ -293,12 +337,8 @@ static BenchStatus repeat_meeting(const Meeting *meeting, const BenchCase *of, i
                                   BenchFault *fault) {
     float milliseconds = 0;
     CUDA_TRY(fault, cudaEventRecord(meeting->events[0], meeting->stream));
-    for (int i = 0; i < count; i++) {
-        NCCL_TRY(fault, nccl.group_start());
-        TRY(one_rank(of, meeting->communicator, meeting->stream, meeting->rank, meeting->ranks, meeting->in,
-                     meeting->out, fault));
-        NCCL_TRY(fault, nccl.group_end());
-    }
+    Part own = {meeting->communicator, meeting->stream, meeting->in, meeting->out};
+    for (int i = 0; i < count; i++) TRY(one_group(of, &own, meeting->rank, meeting->rank + 1, meeting->ranks, fault));
     CUDA_TRY(fault, cudaEventRecord(meeting->events[1], meeting->stream));
     CUDA_TRY(fault, cudaEventSynchronize(meeting->events[1]));
     CUDA_TRY(fault, cudaEventElapsedTime(&milliseconds, meeting->events[0], meeting->events[1]));
@@ -348,7 +388,8 @@ static const char *const operations[] = {"all_reduce", "all_gather", "reduce_sca
 
 // A rank that failed on its own leaves the others waiting in NCCL, and nothing there ends by itself.
 static void time_is_up(int signal) {
-    static const char text[] = "error: the time is up: a rank failed or hangs; what was measured until now is written\n";
+    static const char text[] =
+        "error: the time is up: a rank failed or hangs; what was measured until now is written\n";
     (void)signal;
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(1);
     _exit(1);
@@ -368,20 +409,21 @@ static BenchTally measure_cases(const Meeting *meeting, FILE *out) {
             tally.measured += result.status == BENCH_DONE, tally.failed += result.status == BENCH_FAILED;
             if (out) bench_write_case(out, &of, &result);
             if (out) fflush(out);
-            if (out) fprintf(stderr, "%s %lld bytes: %.1f us\n", of.operation, (long long)bytes,
-                             1e6 * result.time.median);
+            if (out)
+                fprintf(stderr, "%s %lld bytes: %.1f us\n", of.operation, (long long)bytes, 1e6 * result.time.median);
             if (result.status == BENCH_FAILED) fprintf(stderr, "rank %d: %s\n", meeting->rank, result.fault.text);
         }
     return tally;
 }
 
 static int usage_of_meeting(void) {
-    fprintf(stderr, "usage: lockstep-bench --rendezvous FILE [--rank R --ranks N] [--gpu G] [--most-bytes BYTES] "
-                    "[--budget SECONDS] [-o FILE]\n"
-                    "  One process for each GPU, all with the same FILE on a shared disk that must not exist yet; R and "
-                    "N come from\n"
-                    "  mpirun or srun when they started it. Rank 0 writes the measurements. After --budget (600 s) every "
-                    "rank ends.\n");
+    fprintf(stderr,
+            "usage: lockstep-bench --rendezvous FILE [--rank R --ranks N] [--gpu G] [--most-bytes BYTES] "
+            "[--budget SECONDS] [-o FILE]\n"
+            "  One process for each GPU, all with the same FILE on a shared disk that must not exist yet; R and "
+            "N come from\n"
+            "  mpirun or srun when they started it. Rank 0 writes the measurements. After --budget (600 s) every "
+            "rank ends.\n");
     return 2;
 }
 

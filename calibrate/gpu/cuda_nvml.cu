@@ -61,8 +61,7 @@ void nvml_open(const char *bus_id, BenchMachine *machine) {
         nvml.device = NULL;
         return;
     }
-    if (version && version(driver, sizeof driver) == 0)
-        snprintf(machine->driver, sizeof machine->driver, "%s", driver);
+    if (version && version(driver, sizeof driver) == 0) snprintf(machine->driver, sizeof machine->driver, "%s", driver);
     if (nvml.most_clock && nvml.most_clock(nvml.device, CLOCK_SM, &number) == 0) machine->max_sm_mhz = (int)number;
     if (nvml.most_clock && nvml.most_clock(nvml.device, CLOCK_MEMORY, &number) == 0)
         machine->max_memory_mhz = (int)number;

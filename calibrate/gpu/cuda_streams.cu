@@ -44,7 +44,7 @@ __device__ float block_sum(float value) {
     for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffffu, value, distance);
     __syncthreads(); // parts may still be read from the call before
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
-    __syncthreads();
+    __syncthreads(); // all parts are there
     float sum = 0;
     for (int i = 0; i < (int)(blockDim.x / 32); i++) sum += parts[i];
     return sum;
@@ -54,9 +54,9 @@ __device__ float block_maximum(float value) {
     __shared__ float parts[32];
     for (int distance = 16; distance > 0; distance /= 2)
         value = fmaxf(value, __shfl_down_sync(0xffffffffu, value, distance));
-    __syncthreads();
+    __syncthreads(); // parts may still be read from the call before
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
-    __syncthreads();
+    __syncthreads(); // all parts are there
     float most = parts[0];
     for (int i = 1; i < (int)(blockDim.x / 32); i++) most = fmaxf(most, parts[i]);
     return most;
@@ -150,7 +150,7 @@ static BenchStatus read_check(Device *device, BenchCheck *check, BenchFault *fau
     if (status) return status;
     TRY(device_allocate(device, sizeof *on_device, (void **)&on_device, fault));
     CUDA_TRY(fault, cudaMemsetAsync(on_device, 0, sizeof *on_device, device->stream));
-    sum_of_sizes<<<1024, THREADS, 0, device->stream>>>(on_device, stream.floats);
+    sum_of_sizes<<<grid_over(stream.floats), GRID_THREADS, 0, device->stream>>>(on_device, stream.floats);
     LAUNCH_TRY(fault);
     CUDA_TRY(fault, cudaStreamSynchronize(device->stream));
     CUDA_TRY(fault, cudaMemcpy(&expected, on_device, sizeof expected, cudaMemcpyDeviceToHost));
@@ -301,14 +301,14 @@ BenchStatus softmax_launch(Device *device, const char *type, const void *in, voi
     if (width % 8 != 0 || width > 8 * ROW_THREADS * HELD_EIGHTS)
         return bench_skip(fault, "rows of %lld elements are not of this softmax", (long long)width);
     if (strcmp(type, "bf16") == 0)
-        softmax_kernel<<<grid, ROW_THREADS, 0, device->stream>>>((const Eight<__nv_bfloat16> *)in,
-                                                                 (Eight<__nv_bfloat16> *)out, (int)width, scale);
+        softmax_kernel<__nv_bfloat16><<<grid, ROW_THREADS, 0, device->stream>>>(
+            (const Eight<__nv_bfloat16> *)in, (Eight<__nv_bfloat16> *)out, (int)width, scale);
     else if (strcmp(type, "fp16") == 0)
-        softmax_kernel<<<grid, ROW_THREADS, 0, device->stream>>>((const Eight<__half> *)in, (Eight<__half> *)out,
-                                                                 (int)width, scale);
+        softmax_kernel<__half><<<grid, ROW_THREADS, 0, device->stream>>>((const Eight<__half> *)in,
+                                                                         (Eight<__half> *)out, (int)width, scale);
     else
-        softmax_kernel<<<grid, ROW_THREADS, 0, device->stream>>>((const Eight<float> *)in, (Eight<float> *)out,
-                                                                 (int)width, scale);
+        softmax_kernel<float><<<grid, ROW_THREADS, 0, device->stream>>>((const Eight<float> *)in, (Eight<float> *)out,
+                                                                        (int)width, scale);
     LAUNCH_TRY(fault);
     return BENCH_DONE;
 }
@@ -407,6 +407,16 @@ static void expected_row(const BenchCase *of, const double *a, const double *b, 
     if (is_operation(of, "row_sum")) out[0] = sum;
 }
 
+// Adam's moments after one step from zero, each against its own size: they are far smaller than weights.
+static BenchStatus check_moments(size_t first, size_t count, const double *gradient, double *got, ErrorSum *sum,
+                                 BenchFault *fault) {
+    TRY(device_fetch(kernels.c[0], FLOAT32, first, count, got, fault));
+    for (size_t i = 0; i < count; i++) error_add(sum, got[i] / (1 - ADAM_BETA1), gradient[i]);
+    TRY(device_fetch(kernels.d[0], FLOAT32, first, count, got, fault));
+    for (size_t i = 0; i < count; i++) error_add(sum, got[i] / (1 - ADAM_BETA2), gradient[i] * gradient[i]);
+    return BENCH_DONE;
+}
+
 static BenchStatus check_row(const BenchCase *of, int64_t row, double *room, ErrorSum *sum, BenchFault *fault) {
     double *a = room, *b = a + of->n, *expected = b + of->n, *got = expected + of->n;
     bool is_sum = is_operation(of, "row_sum");
@@ -421,7 +431,7 @@ static BenchStatus check_row(const BenchCase *of, int64_t row, double *room, Err
     const void *from = is_operation(of, "adam") ? kernels.a[0] : kernels.out[0];
     TRY(device_fetch(from, out_type, is_sum ? (size_t)row : first, count, got, fault));
     for (size_t i = 0; i < count; i++) error_add(sum, got[i], expected[i]);
-    return BENCH_DONE;
+    return is_operation(of, "adam") ? check_moments(first, count, b, got, sum, fault) : BENCH_DONE;
 }
 
 static BenchStatus kernel_check(Device *device, BenchCheck *check, BenchFault *fault) {

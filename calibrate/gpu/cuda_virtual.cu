@@ -13,12 +13,15 @@
 //
 // Every wait ends: after SPIN_CYCLES a rank gives up, says so in a word that all others look at, and the kernel ends.
 #include "calibrate/gpu/cuda_layer.h"
+#include "calibrate/gpu/cuda_order.h"
 
 #include <string.h>
 
-#define THREADS 512
-#define DEPTH 4 // slots of a connection
+#ifndef SLOT_BYTES // the tests take less of both, so that small messages take many turns through the slots
 #define SLOT_BYTES (64 << 10)
+#define RANK_THREADS 512
+#endif
+#define DEPTH 4                  // slots of a connection
 #define SPIN_CYCLES 3000000000ll // some 1.5 to 2 s
 #define MOST_PEERS 2
 #define UNROLL 4
@@ -58,9 +61,6 @@ typedef struct End {
 
 __device__ bool has_failed(const Collective *of) { return *(volatile unsigned *)of->failed != 0; }
 
-// As NCCL does it: __threadfence() would also put all loads and stores of the GPU in one order, which takes longer.
-__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
 // Looking whether others gave up is another trip to memory, so only once in a while.
 __device__ bool gives_up(const Collective *of, int tries, long long begin) {
     if (tries % 256 != 255) return false;
@@ -79,25 +79,15 @@ __device__ bool wait_for(const Collective *of, const volatile unsigned long long
     return true;
 }
 
-// ---- LL: 16 bytes hold two floats, each followed by the number of the slot's filling.
-
-__device__ void ll_store(float *line, float a, float b, unsigned flag) {
-    asm volatile("st.volatile.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(line), "r"(__float_as_uint(a)), "r"(flag),
-                 "r"(__float_as_uint(b)), "r"(flag)
-                 : "memory");
-}
-
-__device__ float2 ll_load(const Collective *of, const float *line, unsigned flag) {
-    unsigned a, flag_a, b, flag_b;
+// By every thread for its own line: until both halves carry the flag, or never.
+__device__ float2 ll_wait(const Collective *of, const float *line, unsigned flag) {
+    LlLine read;
     long long begin = clock64();
     for (int tries = 0;; tries++) {
-        asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-                     : "=r"(a), "=r"(flag_a), "=r"(b), "=r"(flag_b)
-                     : "l"(line)
-                     : "memory");
-        if ((flag_a == flag && flag_b == flag) || gives_up(of, tries, begin)) break;
+        read = ll_load(line);
+        if ((read.flag_a == flag && read.flag_b == flag) || gives_up(of, tries, begin)) break;
     }
-    return make_float2(__uint_as_float(a), __uint_as_float(b));
+    return make_float2(read.a, read.b);
 }
 
 // ---- A step: the sum of what came from `from` and of `in` goes to `out` and on to `to`. Any of them may be missing.
@@ -110,7 +100,7 @@ __device__ float4 receive(const Collective *of, const End *end, size_t i) {
     const float *slot = slot_of(end);
     if (!of->is_ll) return __ldcg((const float4 *)slot + i); // past the L1, which knows nothing of other SMs
     unsigned flag = (unsigned)(end->done + 1);
-    float2 a = ll_load(of, slot + 8 * i, flag), b = ll_load(of, slot + 8 * i + 4, flag);
+    float2 a = ll_wait(of, slot + 8 * i, flag), b = ll_wait(of, slot + 8 * i + 4, flag);
     return make_float4(a.x, a.y, b.x, b.y);
 }
 
@@ -164,10 +154,10 @@ __device__ bool step(const Collective *of, End *from, int from_count, const floa
             can = wait_for(of, &from[i].connection->filled, from[i].done + 1);
         goes_on = can;
     }
-    __syncthreads();
+    __syncthreads(); // all know whether to go on
     if (!goes_on) return false;
     move(of, from, from_count, (const float4 *)in, (float4 *)out, to, to_count, count / 4);
-    __syncthreads();
+    __syncthreads(); // all have moved their part
     for (int i = 0; i < from_count; i++) from[i].done++;
     for (int i = 0; i < to_count; i++) to[i].done++;
     if (threadIdx.x == 0) {
@@ -256,18 +246,16 @@ __device__ void pairs(const Collective *of, int rank, int channel, const float *
         if (!step(of, NULL, 0, in + rank * piece + at, out + rank * piece + at, NULL, 0, items)) return;
         for (int distance = 1; distance < n; distance++) {
             int next = (rank + distance) % n, previous = (rank + n - distance) % n;
-            // The counters carry on from turn to turn in memory, since a block talks with up to 15 others.
+            // The counters carry on from turn to turn in memory, since a block talks with up to 15 others; thread 0 has
+            // written them before the next turn reads them, as the block meets in between, to copy its own piece.
             End to = end_of(of, rank * n + next, channel, true), from = end_of(of, previous * n + rank, channel, false);
             if (!step(of, NULL, 0, in + next * piece + at, NULL, &to, 1, items)) return;
             if (!step(of, &from, 1, NULL, out + previous * piece + at, NULL, 0, items)) return;
-            __syncthreads(); // thread 0 has written the counters before the next turn reads them
         }
     }
 }
 
-__global__ void __launch_bounds__(THREADS, 1) collective_kernel(Collective of) {
-    extern __shared__ char keeps_other_blocks_away[];
-    (void)keeps_other_blocks_away;
+__global__ void __launch_bounds__(RANK_THREADS, 1) collective_kernel(Collective of) {
     int rank = blockIdx.x / of.blocks, channel = blockIdx.x % of.blocks;
     const float *in = of.in + rank * of.count;
     float *out = of.out + rank * of.count;
@@ -282,7 +270,7 @@ __global__ void __launch_bounds__(THREADS, 1) collective_kernel(Collective of) {
 
 static struct {
     Collective of;
-    int shared_bytes; // more than half of an SM's: so a block has its SM to itself
+    int shared_bytes; // more than half of an SM's, which no kernel looks at: so a block has its SM to itself
 } running;
 
 static BenchStatus read_case(const BenchCase *of, Collective *collective, BenchFault *fault) {
@@ -321,7 +309,7 @@ BenchStatus virtual_prepare(Device *device, const BenchCase *of, BenchFault *fau
                         SEED_RANK + r, fault));
     CUDA_TRY(fault, cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
     running.shared_bytes = most_shared / 2 + 1024;
-    CUDA_TRY(fault, cudaFuncSetAttribute((const void *)collective_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    CUDA_TRY(fault, cudaFuncSetAttribute(collective_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          running.shared_bytes));
     device->failed = collective->failed;
     CUDA_TRY(fault, cudaStreamSynchronize(device->stream));
@@ -332,9 +320,8 @@ BenchStatus virtual_prepare(Device *device, const BenchCase *of, BenchFault *fau
 BenchStatus virtual_launch(Device *device, cudaStream_t stream, BenchFault *fault) {
     (void)device;
     void *arguments[] = {&running.of};
-    CUDA_TRY(fault,
-             cudaLaunchCooperativeKernel((const void *)collective_kernel, dim3(running.of.ranks * running.of.blocks),
-                                         dim3(THREADS), arguments, (size_t)running.shared_bytes, stream));
+    CUDA_TRY(fault, cudaLaunchCooperativeKernel(collective_kernel, dim3(running.of.ranks * running.of.blocks),
+                                                dim3(RANK_THREADS), arguments, (size_t)running.shared_bytes, stream));
     return BENCH_DONE;
 }
 
@@ -370,7 +357,7 @@ static BenchStatus family_check(Device *device, BenchCheck *check, BenchFault *f
     unsigned *wrong = NULL, count = 0;
     TRY(device_allocate(device, sizeof *wrong, (void **)&wrong, fault));
     CUDA_TRY(fault, cudaMemsetAsync(wrong, 0, sizeof *wrong, device->stream));
-    count_wrong<<<1024, 256, 0, device->stream>>>(running.of, wrong);
+    count_wrong<<<grid_over(running.of.count * running.of.ranks), GRID_THREADS, 0, device->stream>>>(running.of, wrong);
     LAUNCH_TRY(fault);
     CUDA_TRY(fault, cudaStreamSynchronize(device->stream));
     CUDA_TRY(fault, cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
