@@ -32,6 +32,7 @@ help:
 	@echo "make bench   speed, as ratios in one run          make fuzz      every fuzzer for FUZZ_SECONDS=20"
 	@echo "make netbox  real collectives over shaped cables, against their simulation (root)"
 	@echo "make cuda    build/cuda/lockstep-bench, which measures GPUs (where nvcc is found)"
+	@echo "make cuda-check  lockstep-bench's kernels and device layer on an emulated GPU (where g++ is found)"
 	@echo "make recovery 1,000 made-up measurements: do the fits' intervals hold the truth?"
 	@echo "make scoreboard writes the README's figures anew from lockstep validate"
 	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
@@ -115,10 +116,12 @@ $(BUILD)/cuda/lockstep-bench: $(CUDA_OBJECTS) $(BENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(NVCC) -o $@ $^ -lcublasLt -ldl -Xlinker -rpath -Xlinker $(dir $(NVCC))../lib64
 
-$(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/gpu/bench.h calibrate/gpu/cuda_layer.h)
+$(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/gpu/bench.h calibrate/gpu/cuda_*.h)
 	@mkdir -p $(@D)
 	@echo "  NVCC  $<"
 	@$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
+
+include tests/cuda/build.mk
 
 # ---- Sweeps and plans over MPI: a program of its own, so that nothing else needs MPI.
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
@@ -200,5 +203,5 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox cuda mpi mpi-check sweep-torture \
+.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox cuda cuda-check mpi mpi-check sweep-torture \
         recovery plan-torture manual install uninstall clean
