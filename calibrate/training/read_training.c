@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/training/read_training_internal.h"
+#include "calibrate/training/sample_lengths.h"
 #include "models/workload/recompute.h"
 #include "sim/csv.h"
 #include "sim/list.h"
@@ -126,7 +127,7 @@ static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
 
 // ---- What the simulator does not model yet.
 
-// Kinds of which every row leaves out what sets its speed, or runs what no other row could tell of.
+// Kinds of which tables leave out how long a sample is: those alone are read whose data set tells.
 typedef struct UnsaidKind {
     const char *type, *reason;
 } UnsaidKind;
@@ -140,12 +141,13 @@ static const UnsaidKind unsaid[] = {
 static bool learns_segments(const Row *row) { return says(row, MODEL, "waveglow"); }
 
 static void refuse_kinds(Row *row) {
-    static const char *const kinds[] = {"decoder",   "encoder", "cnn", "cnn_seg", "cnn_det",
-                                        "diffusion", "vit",     "moe", "tts",     ""};
+    static const char *const kinds[] = {"decoder",   "encoder", "cnn", "cnn_seg", "cnn_det", "cnn_asr",
+                                        "diffusion", "vit",     "moe", "tts",     "rnn_seq2seq", ""};
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
     for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
-        if (says(row, MODEL_TYPE, unsaid[i].type) && !learns_segments(row)) skip(row, "%s", unsaid[i].reason);
+        if (says(row, MODEL_TYPE, unsaid[i].type) && !learns_segments(row) && !sample_lengths(row->text[MODEL]))
+            skip(row, "%s", unsaid[i].reason);
     if (!known) skip(row, "models of type \"%s\" are not modelled yet", row->text[MODEL_TYPE]);
     if (says(row, NOTES, "cpu_offload=True")) skip(row, "offloading is not modelled yet");
 }
@@ -186,6 +188,12 @@ static void read_measured(Row *row) {
     if (learns_segments(row))
         set_measured(row, samples * training->model->image_size / number[SAMPLES_PER_S],
                      "samples of sound / samples_per_s");
+    const SampleLengths *lengths = sample_lengths(row->text[MODEL]);
+    if (lengths && lengths->counted > 0) {
+        double units = samples * lengths->counted;
+        set_measured(row, units / number[SAMPLES_PER_S], "units of a mean sample x global batch / samples_per_s");
+        set_measured(row, units / number[TOKENS_PER_S], "units of a mean sample x global batch / tokens_per_s");
+    }
     set_measured(row, number[ITER_TIME], "iter_time_s");
     set_measured(row, samples / number[SAMPLES_PER_S], "global batch / samples_per_s");
     set_measured(row, samples / (number[SAMPLES_PER_S_GPU] * gpus), "global batch / (samples_per_s_gpu x GPUs)");

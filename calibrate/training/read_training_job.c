@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "calibrate/training/read_training_internal.h"
+#include "calibrate/training/sample_lengths.h"
 
 // ---- The model.
 
@@ -54,7 +55,15 @@ typedef struct OwnSize {
 } OwnSize;
 static const OwnSize own_sizes[] = {{"tensorflow", "mask r-cnn", 907}};
 
+// All replicas wait for the one with the longest sample.
+static int padded_size(const Row *row, const SampleLengths *lengths) {
+    double samples = row->number[GLOBAL_BATCH] > 0 ? row->number[GLOBAL_BATCH] : 1;
+    return (int)longest_of(lengths, samples);
+}
+
 static int usual_size(const Row *row, const Model *model) {
+    const SampleLengths *lengths = sample_lengths(row->text[MODEL]);
+    if (lengths) return padded_size(row, lengths);
     for (size_t i = 0; i < sizeof own_sizes / sizeof *own_sizes; i++)
         if (says(row, FRAMEWORK_NAME, own_sizes[i].framework) && says(row, MODEL, own_sizes[i].model))
             return own_sizes[i].image_size;
@@ -70,7 +79,8 @@ static const Model *image_model_of(Row *row) {
         skip(row, "the model library has no \"%s\"", row->text[MODEL]);
         return NULL;
     }
-    if (!stated(row, IMAGE_SIZE)) assume(row, ASSUMED_IMAGE_SIZE);
+    bool lengths_known = sample_lengths(row->text[MODEL]) != NULL;
+    if (!stated(row, IMAGE_SIZE)) assume(row, lengths_known ? ASSUMED_LENGTHS : ASSUMED_IMAGE_SIZE);
     int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : usual_size(row, model);
     if (size < least_image_size(model)) {
         skip(row, "images of %d pixels are too small for %s", size, model->name);
@@ -159,7 +169,7 @@ static const Model *transformer_of(Row *row) {
 
 void read_model(Row *row) {
     TrainingSpec *training = &row->run->training;
-    static const char *const kinds[] = {"cnn", "vit", "diffusion", "tts"};
+    static const char *const kinds[] = {"cnn", "vit", "diffusion", "tts", "rnn_seq2seq"};
     bool image = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) image |= says(row, MODEL_TYPE, kinds[i]);
     training->model = image ? image_model_of(row) : transformer_of(row);
@@ -215,7 +225,9 @@ void read_software(Row *row) {
     bool cnn = training->model->kind == MODEL_CNN;
     training->framework = cnn && software->tuned_images ? FRAMEWORK_TUNED : software->framework;
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;
-    if (software->nhwc_16_bits && precision_bytes(training->precision) <= 2) training->image_layout = IMAGE_LAYOUT_NHWC;
+    bool flat = training->model->dimensions != 1; // sounds have no such layout
+    if (software->nhwc_16_bits && flat && precision_bytes(training->precision) <= 2)
+        training->image_layout = IMAGE_LAYOUT_NHWC;
     if (strcasestr(text, "nhwc")) training->image_layout = IMAGE_LAYOUT_NHWC;
     if (strcasestr(text, "nchw")) training->image_layout = IMAGE_LAYOUT_NCHW;
     if (cnn && software->images_per_core > 0 && !says(row, NOTES, "synthetic")) {
@@ -353,7 +365,7 @@ void read_layout(Row *row) {
     training->schedule = layout->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     if (layout->zero) training->accumulation_bytes = row->run->software->sharded_accumulation_bytes;
     training->strategy = row->gpu_count == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
-    bool by_adam = says(row, MODEL_TYPE, "diffusion") || says(row, MODEL_TYPE, "tts");
+    bool by_adam = says(row, MODEL_TYPE, "diffusion") || training->model->dimensions == 1;
     training->optimizer = (training->model->kind == MODEL_CNN && !by_adam) || says(row, OPTIMIZER, "sgd")
                               ? OPTIMIZER_SGD
                               : OPTIMIZER_ADAM;

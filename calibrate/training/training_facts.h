@@ -65,6 +65,7 @@ typedef enum Assumed {
     ASSUMED_VERSION,   // of the framework
     ASSUMED_HOST,      // that several GPUs share, of images
     ASSUMED_TEXT_HOST, // of short texts and sounds
+    ASSUMED_LENGTHS,   // of recordings and sentences
     ASSUMED_MEMORY,    // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT
 } Assumed;

@@ -9,7 +9,7 @@
 #define CONV_SHARE_BEFORE_AMPERE 0.89
 #define CONV_SHARE_SINCE_AMPERE 0.98
 #define CONV_SHARE_VECTOR 1.12
-#define CONV_SHARE_ALONG_TIME 0.75 // of the others', for sounds: one network, twelve types of GPU
+#define CONV_SHARE_DILATED 0.58    // of the others' (WaveGlow's, on twelve types of GPU)
 #define K_RAMP 114.0               // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
 #define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
@@ -32,6 +32,10 @@
 #define DRAIN_SECONDS 1.2e-6
 #define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
 #define APART_FLOPS 0.25 // and products on vector units, against their peak
+// Along time PyTorch's own kernels do them, whatever their length, for cuDNN has none: issue slots that a multiply-add
+// of one thread takes with its loads, bounds and indices, of 128 in a clock. Volta and Ampere agree within 7 %.
+#define APART_ALONG_TIME_SLOTS 38.0
+#define SLOTS_PER_CLOCK 128.0
 #define LAYER_NORM_FORWARD 2.0
 #define LAYER_NORM_BACKWARD 4.0
 #define BIAS_FORWARD 2.0 // an addition of its own
@@ -143,7 +147,7 @@ static double conv_compute_on_units(const Work *work, const ConvLayer *layer, Co
     double flops = 2 * layer->groups * m * n * k * wave_loss(work->gpu, layer->groups, gemm.m, gemm.n, gemm.k);
     if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
     if (gemm.winograd && !on_tensor_cores(work)) flops /= WINOGRAD_GAIN;
-    double share = conv_share(work) * (layer->dimensions == 1 ? CONV_SHARE_ALONG_TIME : 1);
+    double share = conv_share(work) * (layer->dilated ? CONV_SHARE_DILATED : 1);
     return roofline_seconds(work->gpu, work->precision, flops / share, 0);
 }
 
@@ -202,12 +206,18 @@ static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pas
         work, layer, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
 }
 
+static double apart_along_time_seconds(const Work *work, const ConvLayer *layer) {
+    double slots = APART_ALONG_TIME_SLOTS * work->samples * conv_macs(layer);
+    return slots / (SLOTS_PER_CLOCK * work->gpu->sm_count * work->gpu->tensor_hz * work->gpu->sustained);
+}
+
 // Channels apart: no product that matrix units could do, so bytes or vector units.
 static void apart_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
     double in = elements_in(work, layer), out = elements_out(work, layer);
     double flops = 2 * work->samples * conv_macs(layer) / APART_FLOPS;
     double bytes = work->element_bytes * (in + out) / (APART_BYTES * memory_share(work->gpu));
     double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
+    if (layer->dimensions == 1) seconds = fmax(seconds, apart_along_time_seconds(work, layer));
     pass_now(forward)->seconds[CAUSE_GEMM] += seconds;
     pass_now(backward)->seconds[CAUSE_GEMM] += (first ? 1 : 2) * seconds;
 }
@@ -240,7 +250,7 @@ static double element_passes(const Work *work, const ConvLayer *layer, int direc
     if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
     if (layer->relu) passes += traits->relu[direction];
     if (layer->residual_add) passes += traits->residual_add[direction];
-    if (layer->bias && !layer->batch_norm) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
+    if (layer->bias && !layer->batch_norm && layer->kind != LAYER_RECURRENT) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
     if (layer->scaled) passes += forward ? 2 : 4;
     if (layer->copied) passes += COPY_PASSES;
     if (layer->squeeze) passes += forward ? SQUEEZE_FORWARD : SQUEEZE_BACKWARD;
@@ -275,6 +285,8 @@ static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass
         apart_cost(work, layer, first, forward, backward);
     else if (layer->kind == LAYER_CONTRAST)
         contrast_cost(work, layer, forward, backward);
+    else if (layer->kind == LAYER_RECURRENT)
+        recurrent_cost(work, layer, forward, backward);
     else if (multiplies(layer))
         conv_gemms(work, layer, first, forward, backward);
     layer_elements(work, layer, forward, backward);

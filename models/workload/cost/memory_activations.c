@@ -7,6 +7,7 @@
 #include <math.h>
 
 #define CONV_WORKSPACE_BYTES (0.25 * 1073741824.0)
+#define RECURRENT_KEPT 6 // gates, cell and output of an LSTM's every step
 #define MASK_BYTES 1.0 // per element of a dropout mask
 
 // ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
@@ -186,7 +187,7 @@ static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool fir
     if (layer->learning == LEARNS_NEVER) return 0;
     if (layer->kind == LAYER_CONTRAST) return kept + 2 * work->samples * contrast_pairs(work) * 4; // in 32 bits
     if (layer->kind == LAYER_ELEMENTS) return norm || layer->kernel || layer->copied ? kept + out : kept;
-    kept += out * (norm ? 2 : 1);
+    kept += out * (layer->kind == LAYER_RECURRENT ? RECURRENT_KEPT : norm ? 2 : 1);
     if (layer->kind == LAYER_ATTENTION && (!layer->keys || work->training->attention == ATTENTION_PLAIN))
         kept += 2 * out / layer->out_channels * layer->heads * conv_keys(layer);
     if (layer->squeeze) kept += out;

@@ -90,6 +90,14 @@ ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out
                            .bias = true});
 }
 
+ConvLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden) {
+    ConvLayer *layer = image_elements(builder, name, 0, 1);
+    layer->kind = LAYER_RECURRENT;
+    layer->bias = true;
+    builder->channels = layer->out_channels = hidden;
+    return layer;
+}
+
 void image_concatenated(ImageBuilder *builder, int channels) {
     builder->channels = channels;
     image_elements(builder, "concatenated", 0, 1)->copied = true;
@@ -134,8 +142,14 @@ bool multiplies(const ConvLayer *layer) {
     return layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_LINEAR || layer->kind == LAYER_TRANSPOSED;
 }
 
+#define GATES 4.0
+static double recurrent_weights(const ConvLayer *layer) {
+    return GATES * layer->out_channels * ((double)layer->in_channels + layer->out_channels);
+}
+
 static double weights(const ConvLayer *layer) {
     double in = layer->in_channels, out = layer->out_channels;
+    if (layer->kind == LAYER_RECURRENT) return recurrent_weights(layer);
     if (layer->shared || !multiplies(layer)) return 0;
     return in / layer->groups * taps(layer) * out;
 }
@@ -143,7 +157,7 @@ static double weights(const ConvLayer *layer) {
 double conv_parameters(const ConvLayer *layer) {
     double out = layer->out_channels, parameters = weights(layer) + layer->table;
     if (layer->shared) return 0;
-    if (layer->bias) parameters += out;
+    if (layer->bias) parameters += layer->kind == LAYER_RECURRENT ? 2 * GATES * out : out;
     if (layer->batch_norm || layer->layer_norm) parameters += 2 * out;
     if (layer->scaled) parameters += out;
     if (layer->squeeze) parameters += 2 * out * layer->squeeze + out + layer->squeeze;
@@ -158,6 +172,7 @@ double conv_macs(const ConvLayer *layer) {
     double pixels = conv_out_places(layer), in = layer->in_channels, out = layer->out_channels;
     double squeeze = 2.0 * out * layer->squeeze;
     if (layer->kind == LAYER_ATTENTION) return 2 * pixels * conv_keys(layer) * out;
+    if (layer->kind == LAYER_RECURRENT) return pixels * recurrent_weights(layer);
     if (!multiplies(layer)) return squeeze;
     return pixels * out * in / layer->groups * conv_taps(layer) + squeeze;
 }

@@ -35,6 +35,8 @@ ConvLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channe
 // A layer without weights for products: a norm, a copy, a pooling by `kernel` (0: none).
 ConvLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride);
 ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out);
+// Step by step along time (LSTM), so many wide.
+ConvLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden);
 // What follows works on all that branches have put side by side.
 void image_concatenated(ImageBuilder *builder, int channels);
 void image_next_block(ImageBuilder *builder);
@@ -56,7 +58,7 @@ typedef struct ImageModel {
 BuildImageModel build_resnet, build_regnet, build_convnet, build_inception_v3, build_inception_v4, build_xception,
     build_mobilenet, build_efficientnet, build_densenet, build_unet, build_unet_industrial, build_unet_3d, build_vnet,
     build_convnext, build_swin, build_ssd, build_retinanet, build_faster_rcnn, build_diffusion, build_clip,
-    build_waveglow;
+    build_waveglow, build_speech, build_gnmt;
 
 // The parts of a ResNet (resnet.c), for networks that look at what its stages give.
 void resnet_stem(ImageBuilder *builder, int variant);

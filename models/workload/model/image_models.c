@@ -88,11 +88,16 @@ static const ImageModel models[] = {
     {"clip-vit-large-patch14", "clip", "Radford et al. 2021", 224, 14, build_clip, 2},
     {"waveglow", "waveglow", "Prenger et al. 2018; NVIDIA DeepLearningExamples", 8000, 256, build_waveglow, 0},
     {"waveglow-256", "waveglow", "Prenger et al. 2018", 16000, 256, build_waveglow, 1},
+    {"jasper-10x5", "jasper", "Li et al. 2019; NVIDIA DeepLearningExamples", 267200, 16000, build_speech, 0},
+    {"quartznet-15x5", "jasper", "Kriman et al. 2019; NVIDIA DeepLearningExamples", 267200, 16000, build_speech, 1},
+    {"gnmt-v2", "gnmt", "Wu et al. 2016; NVIDIA DeepLearningExamples", 50, 1, build_gnmt, 0},
 };
 // clang-format on
 const int image_model_count = (int)(sizeof models / sizeof *models);
 #define USUAL_CLASSES 1000
 #define COLOURS 3
+#define SUBWORDS 32320 // 32,317 padded to a multiple of eight
+#define LETTERS 29 // of English, with apostrophe, space and blank
 
 // Those that are not for photographs of ImageNet's classes.
 typedef struct Unusual {
@@ -118,6 +123,9 @@ static const Unusual unusual[] = {
     {"clip-vit-large-patch14", 1, 0},
     {"waveglow", 1, 1},
     {"waveglow-256", 1, 1},
+    {"jasper-10x5", LETTERS, 1},
+    {"quartznet-15x5", LETTERS, 1},
+    {"gnmt-v2", SUBWORDS, 1},
 };
 
 static Unusual unusual_of(const char *name) {

@@ -35,7 +35,8 @@ static const Alias aliases[] = {
     {"mask r-cnn r50-fpn", "mask-rcnn-resnet-50"}, {"faster r-cnn r50-fpn", "faster-rcnn-resnet-50"},
     {"maskrcnn-resnet50-fpn", "mask-rcnn-resnet-50"}, {"fasterrcnn-resnet50-fpn", "faster-rcnn-resnet-50"},
     {"retinanet-resnet50-fpn", "retinanet-resnet-50"}, {"stablediffusion-v2", "stable-diffusion-2"},
-    {"vnet", "v-net"}, {"unet3d", "unet-3d"},
+    {"vnet", "v-net"}, {"unet3d", "unet-3d"}, {"jasper", "jasper-10x5"}, {"quartznet", "quartznet-15x5"},
+    {"gnmt", "gnmt-v2"},
 };
 // clang-format on
 #define ALIAS_COUNT ((int)(sizeof aliases / sizeof *aliases))

@@ -16,6 +16,7 @@ typedef enum LayerKind {
     LAYER_TRANSPOSED, // a convolution backwards: the image grows
     LAYER_ELEMENTS,   // no product: pooling (kernel > 0), a norm, an activation or a copy of what comes in
     LAYER_ATTENTION,  // of pixels within square windows, or on `keys`; the layer before gives queries, keys and values
+    LAYER_RECURRENT,  // LSTM: steps along time, each of which needs the one before
     LAYER_CONTRAST    // two embeddings of each sample, held against those of all samples on all GPUs
 } LayerKind;
 
@@ -35,6 +36,7 @@ typedef struct ConvLayer {
     int in_size, out_size; // along each dimension: height = width
     int dimensions;        // 1: sounds; 3: volumes; 0: 2, images
     double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
+    bool dilated;          // its taps lie apart
     bool shared;           // its weights are an earlier layer's
     Learning learning;
     bool batch_norm, relu, residual_add; // relu: or another activation

@@ -36,8 +36,8 @@ static ConvLayer *normed(ConvLayer *layer) {
     return layer;
 }
 
-static void dilated_layer(ImageBuilder *builder, int width, bool last) {
-    normed(conv(builder, "dilated", width, 2 * width, 3));
+static void dilated_layer(ImageBuilder *builder, int width, int layer, bool last) {
+    normed(conv(builder, "dilated", width, 2 * width, 3))->dilated = layer > 0; // by 2^layer
     ConvLayer *condition = normed(conv(builder, "spectrogram", MELS * GROUP, 2 * width, 1));
     condition->passes[1] = 3.0 * MELS * GROUP / (2 * width); // its gradients of all layers are added up
     elements(builder, "gate", width, 5, 5 + HALVES_PUT_BACK, 1 + HALVES_KERNELS);
@@ -51,7 +51,7 @@ static void flow_step(ImageBuilder *builder, int width, int channels) {
     mix->bias = false;
     mix->kernels[0] = mix->kernels[1] = SMALL_KERNELS;
     normed(conv(builder, "start", channels / 2, width, 1));
-    for (int i = 0; i < LAYERS; i++) dilated_layer(builder, width, i == LAYERS - 1);
+    for (int i = 0; i < LAYERS; i++) dilated_layer(builder, width, i, i == LAYERS - 1);
     conv(builder, "end", width, channels, 1);
 }
 
