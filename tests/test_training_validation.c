@@ -53,6 +53,26 @@ TEST(a_throughput_is_a_step_time) {
     arena_close(r.arena);
 }
 
+// Throughput of spectra counts columns, of which a mean recording has 566; the batch is padded to its longest.
+TEST(recordings_and_sentences_are_as_long_as_their_data_set_says) {
+    Reading r = read_text(COLUMNS
+                          "a,f,Tacotron2,tts,,,,,,V100-SXM2-16GB,2,1,2,PyTorch,1,1,2,0,48,96,fp32,none,0.004,24000\n"
+                          "b,f,QuartzNet,cnn_asr,,,,,,V100-SXM2-16GB,1,1,1,PyTorch,1,1,1,0,48,48,fp32,none,,60\n"
+                          "c,f,Jasper-10x5,cnn_asr,,,,,,V100-SXM2-16GB,1,1,1,PyTorch,1,1,1,0,48,48,fp32,none,,60\n"
+                          "d,f,GNMT-v2,rnn_seq2seq,,,,,,V100-SXM2-16GB,1,1,1,TensorFlow,1,1,1,0,48,48,fp32,none,1,\n"
+                          "e,f,FastPitch,tts,,,,,,V100-SXM2-16GB,1,1,1,PyTorch,1,1,1,0,48,48,fp32,none,1,\n");
+    const MeasuredRun *run = r.runs.items;
+    EXPECT(!run[0].skipped && !run[1].skipped);
+    EXPECT_NEAR(run[0].measured_step_s, 96 * 6.57 * 22050 / 256 / 24000, 1e-12);
+    EXPECT(run[0].training.model->image_size > 9.9 * 22050 && run[0].training.model->image_size < 10.1 * 22050);
+    EXPECT((run[0].assumed & (1u << ASSUMED_LENGTHS)) && (run[0].assumed & (1u << ASSUMED_LOOP)));
+    EXPECT_NEAR(run[1].measured_step_s, 48.0 / 60, 1e-12);
+    EXPECT_INT(run[1].training.model->image_size, 267200);
+    EXPECT(strstr(run[2].skipped, "Fourier") && strstr(run[3].skipped, "loops of its graph"));
+    EXPECT(strstr(run[4].skipped, "is not published"));
+    arena_close(r.arena);
+}
+
 // A limit below the card's, weights in the host's memory, and memory as the allocator counts it.
 TEST(power_limits_offloading_and_the_kind_of_memory_are_read) {
 #define ROW ",f,GPT,decoder,24,2048,16,51200,2048,A100-SXM4-80GB,8,1,8,Megatron-LM,1,1,8,3,2,16,bf16,full,1.5,,"
@@ -115,7 +135,7 @@ TEST(rows_that_cannot_be_predicted_say_why) {
         {"a,f,GPT,decoder,24,,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "hidden is not published"},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,V100,1,1,1,x,1,1,1,0,2,2,bf16,none,1,", "has no bf16 units"},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,,,fp16,none,1,", "the batch is not published"},
-        {"a,f,GNMT,rnn_seq2seq,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "how long the sentences"},
+        {"a,f,Seq2seq,rnn_seq2seq,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "how long the sentences"},
         {"a,f,V-Net,cnn_seg,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "the size of its volumes"},
         {"a,f,Net,gnn,,,,,,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,1,", "models of type \"gnn\""},
         {"a,f,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,x,1,1,1,0,2,2,fp16,none,fast,", "iter_time_s is \"fast\""},

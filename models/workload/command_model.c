@@ -76,7 +76,7 @@ static void print_image_shape(const Model *model) {
     if (model->dimensions == 3)
         printf("%d blocks, volumes %d wide", model->block_count, size);
     else if (model->dimensions == 1)
-        printf("%d blocks, %d samples of sound", model->block_count, size);
+        printf("%d blocks, %d %s", model->block_count, size, model->of_words ? "subwords" : "samples of sound");
     else
         printf("%d blocks, %d x %d pixels", model->block_count, size, size);
     if (model->classes > 1) printf(", %d classes", model->classes);
@@ -302,7 +302,9 @@ static int flops_run(const Model *model, const Options *options) {
     }
     printf("%s", model->name);
     if (transformer) printf(", sequences of %d tokens", seq_len);
-    if (takes_images(model) && model->dimensions == 1)
+    if (model->of_words)
+        printf(", sentences of %d subwords", model->image_size);
+    else if (takes_images(model) && model->dimensions == 1)
         printf(", sounds of %d samples", model->image_size);
     else if (takes_images(model))
         printf(", images of %d x %d", model->image_size, model->image_size);

@@ -154,6 +154,7 @@ double routed_tokens(const Work *work);
 void place_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
 
 // Steps along time, one after the other (cost_recurrent.c).
+void in_turn_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
 void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
 
 // Two embeddings of each sample against all, gathered from all data ranks.

@@ -1,7 +1,8 @@
 // A recurrent layer (LSTM) as cuDNN runs it: what comes in is multiplied for all steps at once; then each step
 // multiplies what the step before gave, and a kernel of gates follows. Backward the same in reverse, and the gradients
-// of weights are products over all steps again.
+// of weights are products over all steps again. Loops of one's own are kernel by kernel.
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/model/model_internal.h"
 
 #define GATES 4.0
 // Passes over one step's hidden state. Forward: both products' gates, bias, old and new cell, output, gates kept;
@@ -39,4 +40,46 @@ void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pas
     pass_gemm(work, weights, CAUSE_GEMM, work->precision, 1, gates, in, rows * steps);
     pass_gemm(work, weights, CAUSE_GEMM, work->precision, 1, gates, hidden, rows * steps);
     pass_kernels(weights, 3);
+}
+
+// ---- A loop in Python over the places along time.
+
+// What the host takes for a kernel of such a loop beyond issuing it as usual: the modules and views around operations
+// that do next to nothing, forward; a node of the graph for each of them, backward.
+#define LOOP_HOST_SECONDS 15e-6
+#define ADDED_UP 3.0 // passes: a step's gradients of weights are added to those of the steps after it
+
+static void bytes_in_turn(const Work *work, Pass *pass, double times, double bytes) {
+    double seconds = memory_seconds(work->gpu, bytes * work->traits->traffic);
+    pass_now(pass)->seconds[CAUSE_MEMORY] += times * seconds;
+}
+
+static void kernels_in_turn(Pass *pass, double kernels) {
+    pass_kernels(pass, kernels);
+    pass->host_seconds += kernels * LOOP_HOST_SECONDS;
+}
+
+static void product_in_turn(const Work *work, const ConvLayer *layer, double rows, double steps, Pass *forward,
+                            Pass *backward) {
+    double in = layer->in_channels, out = layer->out_channels, bias = layer->bias;
+    gemms_in_turn(work, forward, steps, rows, out, in);
+    kernels_in_turn(forward, steps);
+    gemms_in_turn(work, backward, steps, rows, in, out);
+    gemms_in_turn(work, backward, steps, out, in, rows);
+    bytes_in_turn(work, backward, steps, work->element_bytes * (ADDED_UP * in * out + bias * rows * out));
+    kernels_in_turn(backward, steps * (3 + 2 * bias));
+}
+
+void in_turn_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+    double steps = layer->out_size, rows = work->samples * (layer->regions > 0 ? layer->regions : 1);
+    if (multiplies(layer)) {
+        product_in_turn(work, layer, rows, steps, forward, backward);
+        return;
+    }
+    for (int direction = FORWARD; direction <= BACKWARD; direction++) {
+        Pass *pass = direction == FORWARD ? forward : backward;
+        double bytes = layer->passes[direction] * rows * layer->out_channels * work->element_bytes;
+        bytes_in_turn(work, pass, steps, bytes);
+        kernels_in_turn(pass, steps * (1 + layer->kernels[direction]));
+    }
 }

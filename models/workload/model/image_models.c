@@ -90,6 +90,7 @@ static const ImageModel models[] = {
     {"waveglow-256", "waveglow", "Prenger et al. 2018", 16000, 256, build_waveglow, 1},
     {"jasper-10x5", "jasper", "Li et al. 2019; NVIDIA DeepLearningExamples", 267200, 16000, build_speech, 0},
     {"quartznet-15x5", "jasper", "Kriman et al. 2019; NVIDIA DeepLearningExamples", 267200, 16000, build_speech, 1},
+    {"tacotron-2", "tacotron", "Shen et al. 2018; NVIDIA DeepLearningExamples", 222705, 1024, build_tacotron, 0},
     {"gnmt-v2", "gnmt", "Wu et al. 2016; NVIDIA DeepLearningExamples", 50, 1, build_gnmt, 0},
 };
 // clang-format on
@@ -125,6 +126,7 @@ static const Unusual unusual[] = {
     {"waveglow-256", 1, 1},
     {"jasper-10x5", LETTERS, 1},
     {"quartznet-15x5", LETTERS, 1},
+    {"tacotron-2", 1, 1},
     {"gnmt-v2", SUBWORDS, 1},
 };
 
@@ -165,6 +167,7 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
         .image_size = image_size,
         .classes = classes,
         .dimensions = kind.dimensions,
+        .of_words = row->build == build_gnmt,
         .conv = builder.layers.items,
         .conv_count = builder.layers.count,
     };

@@ -36,7 +36,7 @@ static const Alias aliases[] = {
     {"maskrcnn-resnet50-fpn", "mask-rcnn-resnet-50"}, {"fasterrcnn-resnet50-fpn", "faster-rcnn-resnet-50"},
     {"retinanet-resnet50-fpn", "retinanet-resnet-50"}, {"stablediffusion-v2", "stable-diffusion-2"},
     {"vnet", "v-net"}, {"unet3d", "unet-3d"}, {"jasper", "jasper-10x5"}, {"quartznet", "quartznet-15x5"},
-    {"gnmt", "gnmt-v2"},
+    {"gnmt", "gnmt-v2"}, {"tacotron", "tacotron-2"},
 };
 // clang-format on
 #define ALIAS_COUNT ((int)(sizeof aliases / sizeof *aliases))

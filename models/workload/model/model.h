@@ -37,6 +37,7 @@ typedef struct ConvLayer {
     int dimensions;        // 1: sounds; 3: volumes; 0: 2, images
     double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
     bool dilated;          // its taps lie apart
+    bool in_turn;          // its places along time one after the other, by kernels that the host issues for each
     bool shared;           // its weights are an earlier layer's
     Learning learning;
     bool batch_norm, relu, residual_add; // relu: or another activation
@@ -96,6 +97,7 @@ typedef struct Model {
     // CNN, and ViT
     int image_size, classes;
     int dimensions; // of what the network works on; 0: 2
+    bool of_words;  // its size is the subwords of a sentence, not samples of sound
     const ConvLayer *conv;
     int conv_count;
     // MLP: widths[0] inputs … widths[width_count-1] outputs
