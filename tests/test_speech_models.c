@@ -12,10 +12,10 @@ TEST(speech_models_have_their_published_parameters) {
         const char *name;
         double parameters, within;
     } known[] = {
-        {"Jasper-10x5", 333e6, 2e-3},  // Li et al. 2019, table 4
-        {"QuartzNet", 18.9e6, 2e-3},   // Kriman et al. 2019, table 5
-        {"Tacotron2", 28193153, 0},    // layer by layer in PyTorch
-        {"GNMT-v2", 160671297, 0},     // by hand, below
+        {"Jasper-10x5", 333e6, 2e-3}, // Li et al. 2019, table 4
+        {"QuartzNet", 18.9e6, 2e-3},  // Kriman et al. 2019, table 5
+        {"Tacotron2", 28193153, 0},   // layer by layer in PyTorch
+        {"GNMT-v2", 160671297, 0},    // by hand, below
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -65,7 +65,8 @@ static Times times_of(ConvLayer layer, double samples, const Gpu *gpu) {
     layer.name = "layer";
     layer.kernel = layer.stride = layer.groups = layer.dimensions = 1;
     layer.in_size = layer.out_size;
-    Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 1, .dimensions = 1, .conv = &layer, .conv_count = 1};
+    Model model = {
+        .name = "one", .kind = MODEL_CNN, .block_count = 1, .dimensions = 1, .conv = &layer, .conv_count = 1};
     TrainingSpec training = {.model = &model,
                              .layout = {.tp = 1, .pp = 1, .vpp = 1},
                              .precision = FP16,
@@ -119,8 +120,15 @@ TEST(filters_along_time_cost_by_their_length) {
     for (int i = 0; i < 2; i++) {
         ConvLayer layers[2];
         for (int j = 0; j < 2; j++)
-            layers[j] = (ConvLayer){.name = "apart", .in_channels = 512, .out_channels = 512, .kernel = i ? 76 : 38,
-                                    .stride = 1, .groups = 512, .in_size = 840, .out_size = 840, .dimensions = 1};
+            layers[j] = (ConvLayer){.name = "apart",
+                                    .in_channels = 512,
+                                    .out_channels = 512,
+                                    .kernel = i ? 76 : 38,
+                                    .stride = 1,
+                                    .groups = 512,
+                                    .in_size = 840,
+                                    .out_size = 840,
+                                    .dimensions = 1};
         Model model = {
             .name = "two", .kind = MODEL_CNN, .block_count = 1, .dimensions = 1, .conv = layers, .conv_count = 2};
         TrainingSpec training = {.model = &model, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .precision = FP16};

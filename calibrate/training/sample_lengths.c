@@ -18,8 +18,8 @@ static const SampleLengths lengths[] = {
      "LibriSpeech's recordings of at most 16.7 s, padded to it"},
     {"quartznet", 16.7 * LIBRISPEECH_HZ, 16.7 * LIBRISPEECH_HZ, 16.7 * LIBRISPEECH_HZ, 0,
      "LibriSpeech's recordings of at most 16.7 s, padded to it"},
-    {"tacotron", 1.11 * LJSPEECH_HZ, LJSPEECH_MEAN * LJSPEECH_HZ, 10.10 * LJSPEECH_HZ,
-     LJSPEECH_MEAN * LJSPEECH_HZ / LJSPEECH_HOP, "LJSpeech's recordings"},
+    {"tacotron", 1.11 * LJSPEECH_HZ, LJSPEECH_MEAN *LJSPEECH_HZ, 10.10 * LJSPEECH_HZ,
+     LJSPEECH_MEAN *LJSPEECH_HZ / LJSPEECH_HOP, "LJSpeech's recordings"},
     {"gnmt", SENTENCE_PADDED, SENTENCE_PADDED, SENTENCE_PADDED, SENTENCE_COUNTED,
      "WMT16's English and German sentences of at most 50 subwords in buckets of ten"},
 };

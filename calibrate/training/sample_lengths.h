@@ -5,9 +5,9 @@
 
 // What a model is fed, in the model's own unit of size (samples of sound, subwords).
 typedef struct SampleLengths {
-    const char *model;          // the name in a table contains it
-    double least, mean, most;   // of the data set; all equal where each sample is cut or padded to that
-    double counted;             // units of throughput in a mean sample; 0: samples are what is counted
+    const char *model;        // the name in a table contains it
+    double least, mean, most; // of the data set; all equal where each sample is cut or padded to that
+    double counted;           // units of throughput in a mean sample; 0: samples are what is counted
     const char *source;
 } SampleLengths;
 

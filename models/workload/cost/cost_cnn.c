@@ -9,8 +9,8 @@
 #define CONV_SHARE_BEFORE_AMPERE 0.89
 #define CONV_SHARE_SINCE_AMPERE 0.98
 #define CONV_SHARE_VECTOR 1.12
-#define CONV_SHARE_DILATED 0.58    // of the others' (WaveGlow's, on twelve types of GPU)
-#define K_RAMP 114.0               // elements of K that a tile loses to prologue and epilogue
+#define CONV_SHARE_DILATED 0.58 // of the others' (WaveGlow's, on twelve types of GPU)
+#define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
 #define K_RAMP_CUDNN_5 900.0
 #define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
 #define CHANNEL_PAD_VECTOR 32.0 // of vector units since
@@ -250,7 +250,8 @@ static double element_passes(const Work *work, const ConvLayer *layer, int direc
     if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
     if (layer->relu) passes += traits->relu[direction];
     if (layer->residual_add) passes += traits->residual_add[direction];
-    if (layer->bias && !layer->batch_norm && layer->kind != LAYER_RECURRENT) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
+    if (layer->bias && !layer->batch_norm && layer->kind != LAYER_RECURRENT)
+        passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
     if (layer->scaled) passes += forward ? 2 : 4;
     if (layer->copied) passes += COPY_PASSES;
     if (layer->squeeze) passes += forward ? SQUEEZE_FORWARD : SQUEEZE_BACKWARD;

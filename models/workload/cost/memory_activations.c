@@ -8,7 +8,7 @@
 
 #define CONV_WORKSPACE_BYTES (0.25 * 1073741824.0)
 #define RECURRENT_KEPT 6 // gates, cell and output of an LSTM's every step
-#define MASK_BYTES 1.0 // per element of a dropout mask
+#define MASK_BYTES 1.0   // per element of a dropout mask
 
 // ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
 // s b h (10 + 24/t + 5 a s / h t), 34/t with sequence parallelism, without the last term when attention is recomputed.

@@ -98,7 +98,7 @@ const int image_model_count = (int)(sizeof models / sizeof *models);
 #define USUAL_CLASSES 1000
 #define COLOURS 3
 #define SUBWORDS 32320 // 32,317 padded to a multiple of eight
-#define LETTERS 29 // of English, with apostrophe, space and blank
+#define LETTERS 29     // of English, with apostrophe, space and blank
 
 // Those that are not for photographs of ImageNet's classes.
 typedef struct Unusual {

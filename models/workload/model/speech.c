@@ -4,11 +4,11 @@
 // dropout follows each activation.
 #include "models/workload/model/image_layers.h"
 
-#define HOP 160     // samples of sound, at 16 kHz, from one column to the next
-#define ALIGNED 16  // columns are padded to a multiple
-#define REPEATED 5  // layers of a block
-#define MASK_PASSES 4.0 // filling: copied, then filled in place; backward the same
-#define MASK_KERNELS 8  // lengths, their comparison with places, and the filling
+#define HOP 160             // samples of sound, at 16 kHz, from one column to the next
+#define ALIGNED 16          // columns are padded to a multiple
+#define REPEATED 5          // layers of a block
+#define MASK_PASSES 4.0     // filling: copied, then filled in place; backward the same
+#define MASK_KERNELS 8      // lengths, their comparison with places, and the filling
 #define DROPOUT_PASSES 2.25 // read, written, and a byte for each element
 #define SUM_PASSES 3.0
 
@@ -19,7 +19,7 @@ typedef struct SpeechBlock {
 
 typedef struct SpeechShape {
     int features;
-    bool apart;   // each convolution in two: along time channel by channel, then across channels
+    bool apart;              // each convolution in two: along time channel by channel, then across channels
     bool shortcuts_from_all; // earlier blocks; else only from what came into the block
     int first_channels, first_kernel;
     SpeechBlock groups[5];

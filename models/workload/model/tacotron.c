@@ -1,9 +1,9 @@
-// Tacotron 2 (Shen et al. 2018, as NVIDIA's DeepLearningExamples have it): a spectrogram from letters, column by column.
-// Its decoder is a loop in Python: each column asks for attention, and each operation on it is a kernel of its own,
-// forward and backward.
+// Tacotron 2 (Shen et al. 2018, as NVIDIA's DeepLearningExamples have it): a spectrogram from letters, column by
+// column. Its decoder is a loop in Python: each column asks for attention, and each operation on it is a kernel of its
+// own, forward and backward.
 #include "models/workload/model/image_layers.h"
 
-#define HOP 256          // samples of sound, at 22,050 Hz, from one column to the next
+#define HOP 256                   // samples of sound, at 22,050 Hz, from one column to the next
 #define LETTERS_PER_COLUMN 0.1765 // LJSpeech: 1,308,678 letters and 7.41 million columns
 #define SYMBOLS 148
 #define EMBEDDED 512
