@@ -61,7 +61,7 @@ PRECISIONS = ("bf16-amp", "fp16-amp", "bf16-true", "tf32", "fp32")
 SECONDS_EACH = 4  # beside its steps: the model built, nvidia-smi asked, the profile read
 SECONDS_COMPILING = 60
 PROFILED_STEPS = 3
-# FLOP/s that steps reach at least on an H100, for the plan's duration alone; once cases are done their pace corrects it.
+# FLOP/s that steps reach at least on an H100, for the plan's duration alone; the pace of cases done corrects it.
 LEAST_FLOPS = {"bf16-amp": 80e12, "fp16-amp": 80e12, "bf16-true": 150e12, "tf32": 30e12, "fp32": 15e12}
 SENSOR_SECONDS = 3  # at most, of untimed steps while nvidia-smi answers
 WARM_UP = (5, 8)  # steps before those that are timed: not compiled, compiled
@@ -257,13 +257,14 @@ def setting_of(torch, case, number, software):
 
 def row_of(torch, case, number, result, software):
     batch, seconds, told = case[1], result["seconds"], result["sensors"]
-    cells, rate = setting_of(torch, case, number, software), "%.6g" % (case[1] / seconds)
+    cells, rate = setting_of(torch, case, number, software), "%.6g" % (batch / seconds)
+    clock = "; %.0f MHz, %.0f W" % tuple(told[:2]) if told else ""
     cells.update(
         n_params=result["parameters"], gpu_power_w="%.0f" % told[2] if told else "", iter_time_s="%.6g" % seconds,
         samples_per_s=rate, samples_per_s_gpu=rate, peak_mem_bytes=result["peak"], complete="A",
         metric_kind="median step time between CUDA events, rates derived; most allocated memory of these steps",
         notes="synthetic data; spread %.2g s; last loss %.4g; reserved %d bytes%s"
-        % (result["spread"], result["loss"], result["reserved"], "; %.0f MHz, %.0f W" % tuple(told[:2]) if told else ""),
+        % (result["spread"], result["loss"], result["reserved"], clock),
     )
     if cells["seq_len"]:
         cells["tokens_per_s"] = cells["tokens_per_s_gpu"] = "%.6g" % (batch * cells["seq_len"] / seconds)
@@ -298,7 +299,8 @@ def kernel_rows(torch, row_id, step):
             count, total = sums.get(event.name, (0, 0.0))
             sums[event.name] = (count + 1, total + event.time_range.elapsed_us())
     ordered = sorted(sums.items(), key=lambda item: -item[1][1])
-    return [(row_id, name, count / PROFILED_STEPS, "%.3f" % (total / PROFILED_STEPS)) for name, (count, total) in ordered]
+    steps = PROFILED_STEPS
+    return [(row_id, name, count / steps, "%.3f" % (total / steps)) for name, (count, total) in ordered]
 
 
 def self_test():
@@ -384,12 +386,12 @@ def main(words):
     try:
         import torch
     except ImportError:
-        sys.stderr.write("error: this needs PyTorch, which python3 here does not have\n  hint: pip install torch; --list "
-                         "prints the plan without it\n")
+        sys.stderr.write("error: this needs PyTorch, which python3 here does not have\n"
+                         "  hint: pip install torch; --list prints the plan without it\n")
         return 1
     if version_of(torch) < OLDEST_PYTORCH:
-        sys.stderr.write("error: this needs PyTorch %d.%d or newer, and here is %s\n  hint: pip install --upgrade torch\n"
-                         % (*OLDEST_PYTORCH, torch.__version__))
+        sys.stderr.write("error: this needs PyTorch %d.%d or newer, and here is %s\n"
+                         "  hint: pip install --upgrade torch\n" % (*OLDEST_PYTORCH, torch.__version__))
         return 1
     import torch.nn.attention
     import torch.utils.checkpoint
@@ -418,7 +420,8 @@ def main(words):
             out.flush()
             if kernel_file:
                 kernel_file.flush()
-            sys.stderr.write("[%3.0f s] %d of %d %s: %s\n" % (spent, number, len(cases), " ".join(map(str, case)), told))
+            what = " ".join(map(str, case))
+            sys.stderr.write("[%3.0f s] %d of %d %s: %s\n" % (spent, number, len(cases), what, told))
             if case[4]:
                 torch.compiler.reset()
     if kernel_file:

@@ -11,6 +11,10 @@
 #define GIB 1073741824.0
 #define RESERVE_BYTES GIB               // CUDA context and library handles (about half) and allocator slack (the rest)
 #define COMMUNICATOR_BYTES (0.25 * GIB) // NCCL's channel buffers of one group of GPUs
+// PyTorch takes cuBLAS's workspaces from its allocator, one for the thread of forward and one for that of backward:
+// 4 MiB eight times since Hopper; twice, with eight of 16 KiB, before.
+#define CUBLAS_WORKSPACE_BYTES (32 * 1048576.0)
+#define CUBLAS_WORKSPACE_BYTES_BEFORE_HOPPER (8.125 * 1048576.0)
 #define MASTER_BYTES 4.0                // fp32 copy of a 16-bit weight
 #define ADAM_STATE_BYTES 8.0            // two fp32 moments
 #define SGD_STATE_BYTES 4.0             // fp32 momentum
@@ -114,9 +118,16 @@ static double communicator_bytes(const Layout *layout, int dp) {
     return groups * COMMUNICATOR_BYTES;
 }
 
-static double buffer_bytes(const TrainingSpec *training, double parameters, int dp) {
+static double workspace_bytes(const TrainingSpec *training, const Gpu *gpu) {
+    if (!framework_traits(training->framework)->plain_cublas) return 0;
+    const char *name = gpu->architecture ? gpu->architecture : "";
+    bool since_hopper = strcmp(name, "Hopper") == 0 || strcmp(name, "Blackwell") == 0;
+    return 2 * (since_hopper ? CUBLAS_WORKSPACE_BYTES : CUBLAS_WORKSPACE_BYTES_BEFORE_HOPPER);
+}
+
+static double buffer_bytes(const TrainingSpec *training, double parameters, int dp, const Gpu *gpu) {
     const Layout *layout = &training->layout;
-    double buffers = communicator_bytes(layout, dp);
+    double buffers = communicator_bytes(layout, dp) + workspace_bytes(training, gpu);
     // DDP reduces copies of the gradients, bucket by bucket, and keeps the buckets; Megatron's buckets are the
     // gradients.
     bool copies = dp > 1 && layout->zero == 0 && training->framework != FRAMEWORK_MEGATRON;
@@ -181,7 +192,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     memory.bytes[MEMORY_ACTIVATIONS] = activations * in_flight;
     memory.bytes[MEMORY_WORKING] = working;
     memory.bytes[MEMORY_BUFFERS] =
-        buffer_bytes(training, parameters + experts, dp) + gathered_bytes(training, &largest, dp);
+        buffer_bytes(training, parameters + experts, dp, gpu) + gathered_bytes(training, &largest, dp);
     memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
     memory.outside = RESERVE_BYTES + communicator_bytes(layout, dp);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];

@@ -157,11 +157,17 @@ static double head_kept_bytes(const Work *work) {
     return extra ? kept * (1 + extra) + extra * layer_kept_bytes(work, work->model->layers) : kept;
 }
 
+// The batch itself in 32 bits and what autocast makes of it, in sizes of that.
+static double image_copies(const Work *work) {
+    double stream = stream_bytes(work), e = work->element_bytes;
+    return stream > e ? 1 + stream / e : 1;
+}
+
 // A mask, what BERT's norm of embeddings reads, the pixels of patches.
 static double embedding_kept_bytes(const Work *work) {
     const Model *model = work->model;
     double normed = has_dense_head(model) ? stream_bytes(work) : 0;
-    double pixels = 3.0 * model->patch * model->patch * work->element_bytes;
+    double pixels = 3.0 * model->patch * model->patch * work->element_bytes * image_copies(work);
     return work->tokens * ((masks(work) + normed) * model->hidden + pixels);
 }
 
@@ -182,7 +188,7 @@ static double out_bytes(const Work *work, const ConvLayer *layer) {
 
 // A convolution keeps its output for the batch norm, and what comes out of norm, ReLU or pooling for the next one.
 static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool first) {
-    double out = out_bytes(work, layer), kept = first ? in_bytes(work, layer) : 0;
+    double out = out_bytes(work, layer), kept = first ? in_bytes(work, layer) * image_copies(work) : 0;
     bool norm = layer->batch_norm || layer->layer_norm;
     if (layer->learning == LEARNS_NEVER) return 0;
     if (layer->kind == LAYER_CONTRAST) return kept + 2 * work->samples * contrast_pairs(work) * 4; // in 32 bits
