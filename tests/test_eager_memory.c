@@ -29,9 +29,9 @@ static double kept_by_layer(const TrainingSpec *training, const Gpu *gpu) {
     return block_cost(training->model, 1, training, training->micro_batch, gpu).activation_bytes;
 }
 
-// Of GPT in bytes per token and h: both norms' inputs 4 + 4 in 32 bits, what they give cast 2 + 2, queries, keys, values
-// 6 and their weighted sum 2, GELU's input and output 8 + 8, masks 1 + 1. Llama has no masks; autocast casts what a norm
-// gives for each of five products; gate, SiLU of it, up and their product are FFN-wide.
+// Of GPT in bytes per token and h: both norms' inputs 4 + 4 in 32 bits, what they give cast 2 + 2, queries, keys,
+// values 6 and their weighted sum 2, GELU's input and output 8 + 8, masks 1 + 1. Llama has no masks; autocast casts
+// what a norm gives for each of five products; gate, SiLU of it, up and their product are FFN-wide.
 TEST(an_eager_layer_keeps_what_autograd_was_seen_to_save) {
     Bench bench = bench_open();
     const Gpu *gpu = bench_gpu(&bench, "H100");

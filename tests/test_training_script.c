@@ -1,5 +1,5 @@
-// The script that trains models on a GPU (calibrate/gpu/train_steps.py): its tables, what it writes whatever its cases do,
-// and that lockstep simulates the very steps it runs. Where there is no python3 there is nothing to test.
+// The script that trains models on a GPU (calibrate/gpu/train_steps.py): its tables, what it writes whatever its cases
+// do, and that lockstep simulates the very steps it runs. Where there is no python3 there is nothing to test.
 #include <unistd.h>
 
 #include "calibrate/training/predict_training.h"
@@ -49,9 +49,9 @@ typedef struct Counted {
     double gflop;
 } Counted;
 static const Counted counted[] = {
-    {"gpt2-124m", 291.648}, {"gpt2-355m", 826.951}, {"gpt2-774m", 1774.57},       {"gpt2-1.5b", 3506.70},
+    {"gpt2-124m", 291.648}, {"gpt2-355m", 826.951}, {"gpt2-774m", 1774.57},        {"gpt2-1.5b", 3506.70},
     {"llama-1b", 4992.90},  {"bert-base", 121.244}, {"llama-8b-4layers", 6000.07}, {"bert-large", 368.086},
-    {"vit-b-16", 35.1277},  {"vit-l-16", 123.109},  {"resnet-50", 8.17837},       {"resnet-152", 23.0273},
+    {"vit-b-16", 35.1277},  {"vit-l-16", 123.109},  {"resnet-50", 8.17837},        {"resnet-152", 23.0273},
 };
 
 static double flops_counted(const char *model) {

@@ -394,7 +394,8 @@ double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
 
 // Weights and their gradients are in 32 bits; what is in 16 comes and goes within forward and backward.
 static bool autocasts(const TrainingSpec *training) {
-    return !training->half_weights && training->layout.zero < 3 && framework_traits(training->framework)->wire_bytes >= 4;
+    return !training->half_weights && training->layout.zero < 3 &&
+           framework_traits(training->framework)->wire_bytes >= 4;
 }
 
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {

@@ -27,9 +27,9 @@ typedef struct FrameworkTraits {
     bool keeps_casts;  // 8-bit inputs of products are kept for backward (Transformer Engine), not what they were cast
                        // from
     bool plain_cublas; // its products go to cuBLAS as PyTorch and XLA call it, not through Transformer Engine
-    bool keeps_gates;     // SiLU of the gate is a tensor of its own, kept for the product with what it gates
+    bool keeps_gates;  // SiLU of the gate is a tensor of its own, kept for the product with what it gates
     bool drops_gradients; // a step's gradients are made in its backward and dropped after it (zero_grad in PyTorch 2)
-    double adam_bytes; // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
+    double adam_bytes;    // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
 } FrameworkTraits;
 
 // Half a byte; of 64 weights a scale of 8 bits; of 256 scales one of 32 (Dettmers et al. 2023, section 3).

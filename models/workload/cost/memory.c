@@ -15,9 +15,9 @@
 // 4 MiB eight times since Hopper; twice, with eight of 16 KiB, before.
 #define CUBLAS_WORKSPACE_BYTES (32 * 1048576.0)
 #define CUBLAS_WORKSPACE_BYTES_BEFORE_HOPPER (8.125 * 1048576.0)
-#define MASTER_BYTES 4.0                // fp32 copy of a 16-bit weight
-#define ADAM_STATE_BYTES 8.0            // two fp32 moments
-#define SGD_STATE_BYTES 4.0             // fp32 momentum
+#define MASTER_BYTES 4.0     // fp32 copy of a 16-bit weight
+#define ADAM_STATE_BYTES 8.0 // two fp32 moments
+#define SGD_STATE_BYTES 4.0  // fp32 momentum
 
 // ---- Parameters on one GPU.
 
