@@ -98,6 +98,15 @@ TEST(gradients_come_as_activations_go) {
     arena_close(bench.arena);
 }
 
+TEST(the_memory_command_shows_gradients_that_come_and_go) {
+    static char text[20000];
+    const char *command = "$LOCKSTEP memory --model gpt2-1.5b --gpu H100 --framework eager --recompute full --seq 1024 "
+                          "--attention flash2 --over-time";
+    EXPECT_INT(test_shell(command, text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "    weights   gradients activations     working       total");
+    EXPECT_CONTAINS(text, "reached in   backward of micro-batch 1 at the embedding");
+}
+
 // A step so small that only parameters count: 12 bytes of each and its gradient, but for the table, of which there are
 // three gradients when both ends of a tied model have theirs and the sum is made.
 TEST(a_tied_table_has_three_gradients_for_a_moment) {

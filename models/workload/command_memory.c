@@ -74,14 +74,24 @@ static void print_bytes(double bytes) {
     printf(" %11s", bytes > 0 ? quantity_format(bytes, QUANTITY_BYTES, text, sizeof text) : "-");
 }
 
+static bool comes_and_goes(const MemoryCurve *curve, int class) {
+    for (int i = 1; i < curve->count; i++)
+        if (curve->items[i].bytes[class] != curve->items[0].bytes[class]) return true;
+    return class == MEMORY_ACTIVATIONS || class == MEMORY_WORKING;
+}
+
 // One line for each pass at its highest point.
 static void print_over_time(Arena *arena, const MemoryJob *job) {
     const MemoryCurve *curve = &job->curve;
+    bool weights = comes_and_goes(curve, MEMORY_WEIGHTS), gradients = comes_and_goes(curve, MEMORY_GRADIENTS);
     double always = 0;
     for (int i = 0; i < MEMORY_CLASS_COUNT && curve->count; i++)
-        if (i != MEMORY_ACTIVATIONS && i != MEMORY_WORKING) always += curve->items[0].bytes[i];
+        if (!comes_and_goes(curve, i)) always += curve->items[0].bytes[i];
     printf("All the time"), print_bytes(always), printf(". On top of it, pass by pass:\n\n");
-    printf("  %4s  %-54s %11s %11s %11s\n", "", "", "activations", "working", "total");
+    printf("  %4s  %-54s", "", "");
+    if (weights) printf(" %11s", "weights");
+    if (gradients) printf(" %11s", "gradients");
+    printf(" %11s %11s %11s\n", "activations", "working", "total");
     for (int i = 0; i < curve->count; i++) {
         const MemoryMoment *moment = &curve->items[i];
         bool shown = i < MOMENTS_SHOWN || i == curve->peak || i == curve->count - 1;
@@ -89,6 +99,8 @@ static void print_over_time(Arena *arena, const MemoryJob *job) {
         if (!shown) continue;
         printf("%s %4d  %-54s", i == curve->peak ? ">" : " ", i + 1,
                memory_moment_text(arena, job->training.model, moment));
+        if (weights) print_bytes(moment->bytes[MEMORY_WEIGHTS]);
+        if (gradients) print_bytes(moment->bytes[MEMORY_GRADIENTS]);
         print_bytes(moment->bytes[MEMORY_ACTIVATIONS]);
         print_bytes(moment->bytes[MEMORY_WORKING]);
         print_bytes(moment->total);
