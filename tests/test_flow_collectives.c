@@ -191,6 +191,22 @@ TEST(large_rings_agree_on_fabrics_drawn_by_lot) {
     }
 }
 
+// Neighbours in a node write to each other's host memory, and beyond it bounce there.
+TEST(large_rings_without_peer_access_take_the_same_time_as_flows_and_as_a_whole) {
+    for (int nodes = 1; nodes <= 4; nodes++) {
+        Arena *arena = arena_open();
+        const Network *network = network_of(arena, workstation(), nodes, infiniband(6400));
+        CollectiveRequest request = {.op = COLLECTIVE_ALL_GATHER,
+                                     .ranks = first_ranks(arena, network, nodes, 2),
+                                     .rank_count = nodes * 2,
+                                     .bytes = 32 * GB,
+                                     .algorithm = "ring"};
+        double fluid = collective_plan(arena, network, &request).alone_seconds;
+        EXPECT_NEAR(fly(arena, network, &request, true).result.seconds, fluid, 0.02);
+        arena_close(arena);
+    }
+}
+
 // Small ones differ by what a ring crosses of nodes more or less; one node has nothing to differ by.
 TEST(in_one_node_rings_of_every_size_agree) {
     Arena *arena = arena_open();

@@ -146,3 +146,81 @@ TEST(a_ring_over_nics_hides_of_each_step_what_its_second_slice_takes) {
     EXPECT_NEAR(latency[2] - latency[3], 7 * (4 * 1048576 - 4e6) / 2 / nic, 0.02);
     arena_close(arena);
 }
+
+// Constants that leave nothing of a ring but what is asked for.
+static NcclConstants without_hops(void) {
+    NcclConstants constants = nccl_constants_shipped();
+    for (int id = FLOOR_TIME; id <= FLOOR_TIME_LAST; id++) constants.values[id] = 1e-12;
+    for (int id = HOP_TIME; id <= NETWORK_RAMP_TIME_LAST; id++) constants.values[id] = 1e-12;
+    constants.values[RENDEZVOUS_TIME] = constants.values[FILL_BYTES] * 1e-18;
+    return constants;
+}
+
+// A connection has room for eight messages, and libfabric's proxies take their time over each further one.
+TEST(over_slingshot_a_long_ring_is_as_slow_as_its_proxies_post_all_but_eight_messages) {
+    Arena *arena = arena_open();
+    for (int slingshot = 0; slingshot < 2; slingshot++) {
+        FabricShape fabric = infiniband(200);
+        if (slingshot) fabric.transport = NET_SLINGSHOT;
+        Network *network = network_of(arena, quad_gh200(), 64, fabric);
+        NcclConstants constants = without_hops();
+        double each = constants.values[SLINGSHOT_POST_TIME];
+        for (int nodes = 2; nodes <= 64; nodes *= 2) {
+            Asked asked = {COLLECTIVE_ALL_GATHER, "ring", "LL", nodes, 4, 4096};
+            double posts = fmax(nodes * 4 - 1 - 8, 0),
+                   seconds = plan_asked(arena, network, &asked, &constants).alone_seconds;
+            if (slingshot && posts > 0)
+                EXPECT_NEAR(seconds, posts * each, 2e-2);
+            else
+                EXPECT(seconds < each);
+            asked.op = COLLECTIVE_ALL_REDUCE; // twice the steps
+            seconds = plan_asked(arena, network, &asked, &constants).alone_seconds;
+            if (slingshot) EXPECT_NEAR(seconds, (2 * (nodes * 4 - 1) - 8) * each, 2e-2);
+            asked.algorithm = "tree";
+            EXPECT_NEAR(grown(arena, network, &asked, SLINGSHOT_POST_TIME, 2), 0, 0);
+        }
+    }
+    arena_close(arena);
+}
+
+// In a ring over two GPUs of each node half of a GPU's bytes come or go by the NIC and half by host memory.
+TEST(what_is_staged_and_what_is_bounced_share_a_gpus_way_to_the_root_complex) {
+    Arena *arena = arena_open();
+    Network *network = network_of(arena, workstation(), 4, infiniband(6400)); // so that no NIC decides
+    NcclConstants constants = nccl_constants_shipped();
+    constants.values[BOUNCED_RATE] = 1e15;
+    double raw = workstation().pcie_bytes_per_second, bytes = 64 * GB;
+    double staged = constants.values[STAGED_SHARE] * raw, bounced = constants.values[BOUNCED_SHARE] * raw;
+    double rate = constants.values[TRANSPORT_RATE + NET_INFINIBAND];
+    for (int nodes = 2; nodes <= 4; nodes++) {
+        double around = bytes * (2 * nodes - 1) / (2 * nodes);
+        Asked asked = {COLLECTIVE_ALL_GATHER, "ring", "Simple", nodes, 2, bytes};
+        EXPECT_NEAR(plan_asked(arena, network, &asked, &constants).alone_seconds,
+                    around * (1 / staged + 1 / bounced / rate), 1e-3);
+        asked.gpus_per_node = 1; // bounced alone, in and out
+        around = bytes * (nodes - 1) / nodes;
+        EXPECT_NEAR(plan_asked(arena, network, &asked, &constants).alone_seconds, around * 2 / bounced / rate, 1e-3);
+    }
+    arena_close(arena);
+}
+
+TEST(gpus_that_are_far_from_the_nics_move_messages_at_their_own_pace) {
+    Arena *arena = arena_open();
+    NodeShape node = quad_gh200();
+    node.nic_count = 2;
+    Network *network = network_of(arena, node, 4, infiniband(6400));
+    NcclConstants constants = nccl_constants_shipped();
+    constants.values[PAIR_RATE] = constants.values[BOUNCED_RATE] = constants.values[BOUNCED_SHARE] = 1e15;
+    double far = constants.values[FAR_RATE] * constants.values[TRANSPORT_RATE + NET_INFINIBAND], bytes = 64 * GB;
+    double exchange = constants.values[EXCHANGE_SHARE];
+    for (int nodes = 2; nodes <= 4; nodes++) {
+        Asked asked = {COLLECTIVE_ALL_TO_ALL, NULL, NULL, nodes, 4, bytes};
+        EXPECT_NEAR(plan_asked(arena, network, &asked, &constants).alone_seconds,
+                    bytes * (nodes - 1) / nodes / (far * exchange), 1e-3);
+        asked.gpus_per_node = 2; // each has a NIC of its own
+        EXPECT_NEAR(grown(arena, network, &asked, FAR_RATE, 0.5), 0, 0);
+        asked.op = COLLECTIVE_ALL_REDUCE, asked.gpus_per_node = 4; // the near ones take it
+        EXPECT_NEAR(grown(arena, network, &asked, FAR_RATE, 0.5), 0, 0);
+    }
+    arena_close(arena);
+}

@@ -12,8 +12,10 @@ typedef struct Candidate {
     double latency;                     // seconds
     double inside, between;             // bytes on the wire per byte of payload, for a load of 1
     double believed_between;            // what the choice takes `between` for; 0: what it is
+    double posting;                     // seconds that proxies post messages, which likewise hide
     double launch;                      // seconds of launching that hide behind the rest; the longer of both counts
     double inside_limit, between_limit; // bytes per second of the pattern that software moves at most; 0 no limit
+    bool limits_add;                    // what counts for both is the GPU's one way to the root complex
 } Candidate;
 
 int nccl_candidates(const Group *group, const CollectiveRequest *request, Candidate *candidates);

@@ -85,23 +85,25 @@ static double seconds_per_byte(const Network *network, const Loads *loads, const
 }
 
 static double software_limit(const Candidate *candidate, const Group *group) {
-    double limit = INFINITY;
-    if (group->most > 1 && candidate->inside_limit > 0) limit = candidate->inside_limit / candidate->inside;
-    if (group->block_count > 1 && candidate->between_limit > 0)
-        limit = fmin(limit, candidate->between_limit / candidate->between);
-    return limit;
+    double inside = 0, between = 0; // seconds per byte
+    if (group->most > 1 && candidate->inside_limit > 0) inside = candidate->inside / candidate->inside_limit;
+    if (group->block_count > 1 && candidate->between_limit > 0) between = candidate->between / candidate->between_limit;
+    return 1 / (candidate->limits_add ? inside + between : fmax(inside, between));
 }
 
 static double candidate_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
     int32_t limiting;
     double wire = seconds_per_byte(group->network, loads, candidate, &limiting);
     double seconds = candidate->latency + bytes * fmax(wire, 1 / software_limit(candidate, group));
-    return candidate->launch > 0 ? pow(pow(seconds, 4) + pow(candidate->launch, 4), 0.25) : seconds;
+    if (candidate->launch > 0 || candidate->posting > 0)
+        return pow(pow(seconds, 4) + pow(candidate->launch, 4) + pow(candidate->posting, 4), 0.25);
+    return seconds;
 }
 
 // By what the back end goes when it chooses.
 static double believed_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
     Candidate believed = *candidate;
+    believed.posting = 0;
     if (believed.believed_between > 0) believed.between = believed.believed_between;
     return candidate_seconds(group, loads, &believed, bytes);
 }

@@ -40,6 +40,7 @@ typedef enum ConstantId {
     NETWORK_LL_CHANNEL_RATE,
     NETWORK_LL128_SHARE,
     SLINGSHOT_LL,
+    SLINGSHOT_POST_TIME,
     FILL_INSIDE, // + age
     FILL_INSIDE_LAST = FILL_INSIDE + 1,
     FILL_BETWEEN, // + age
@@ -80,6 +81,7 @@ typedef enum ConstantId {
     BRIDGE_SHARE,
     BOUNCED_SHARE,
     BOUNCED_RATE,
+    FAR_RATE,
     SOCKET_RATE,
     TIME_SLICE,
     // A platform against all others: factors that `lockstep validate collectives --fit-on` finds, 1 usual.

@@ -51,7 +51,7 @@ static void add_block(Group *group, const Block *block) {
     group->superchip = group->superchip && shape->superchip;
     group->host_bridge = group->host_bridge || (shape->gpus_per_pcie_switch == 0 && !linked);
     group->far_nics = group->far_nics || (shape->gpus_per_pcie_switch == 0 && shape->gpu_fabric != GPU_FABRIC_SWITCH &&
-                                          shape->nic_count < shape->gpu_count);
+                                          shape->nic_count < block->count);
     group->in_switch_reduction =
         group->in_switch_reduction && shape->gpu_fabric == GPU_FABRIC_SWITCH && shape->in_switch_reduction;
     group->block_count++;

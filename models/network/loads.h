@@ -30,7 +30,7 @@ typedef struct Group {
     Medium medium;                // the worst by which neighbours in a block reach each other
     double pcie_bytes_per_second; // raw, the slowest
     bool rdma, host_bridge;       // all NICs reach GPU memory; some do so through a host bridge
-    bool far_nics;                // some GPU has none at its own part of the root complex: it bounces in host memory
+    bool far_nics;                // some of a block's GPUs have none at their own part of the root complex and bounce
     bool superchip;               // all of them launch without PCIe
     int nics;                     // that the ranks of the poorest block use
     int year;                     // of the oldest GPU

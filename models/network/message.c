@@ -49,28 +49,33 @@ const Link *link_book_links(const LinkBook *book, int *count) {
     return book->items;
 }
 
-static void add_software(LinkBook *book, Uses *uses, int place, double bytes_per_second, const char *name) {
+static void add_software(LinkBook *book, Uses *uses, int place, double bytes_per_second, double weight,
+                         const char *name) {
     if (bytes_per_second <= 0) return;
     int32_t *link = &book->software[place];
     if (!*link) {
         LIST_PUSH(book->arena, book, ((Link){name, bytes_per_second}));
         *link = book->count;
     }
-    add_use(uses, *link - 1, 1);
+    add_use(uses, *link - 1, weight);
 }
 
 static void add_limits(LinkBook *book, Uses *uses, const SoftwareLimits *limits, int from, int to, bool remote) {
     static const char name[] = "software";
     int ranks = book->network->rank_count;
     add_software(book, uses, from * SOFTWARE_LINKS + (remote ? BETWEEN_OUT : INSIDE_OUT),
-                 remote ? limits->between_out : limits->inside_out, name);
-    int both = remote ? BETWEEN_BOTH : INSIDE_BOTH;
-    double rate = remote ? limits->between_both : limits->inside_both;
-    add_software(book, uses, from * SOFTWARE_LINKS + both, rate, name);
-    add_software(book, uses, to * SOFTWARE_LINKS + both, rate, name);
-    add_software(book, uses, from * SOFTWARE_LINKS + PROCESS_OUT, limits->process_out, name);
-    add_software(book, uses, to * SOFTWARE_LINKS + PROCESS_IN, limits->process_in, name);
-    if (remote) add_software(book, uses, ranks * SOFTWARE_LINKS + book->network->node_of[from], limits->node_out, name);
+                 remote ? limits->between_out : limits->inside_out, 1, name);
+    // Staged and bounced bytes of a GPU take the same way to the root complex.
+    bool one_way = limits->inside_both > 0 && limits->between_both > 0;
+    int both = remote && !one_way ? BETWEEN_BOTH : INSIDE_BOTH;
+    double rate = remote && !one_way ? limits->between_both : limits->inside_both;
+    double weight = remote && one_way ? limits->inside_both / limits->between_both : 1;
+    add_software(book, uses, from * SOFTWARE_LINKS + both, rate, weight, name);
+    add_software(book, uses, to * SOFTWARE_LINKS + both, rate, weight, name);
+    add_software(book, uses, from * SOFTWARE_LINKS + PROCESS_OUT, limits->process_out, 1, name);
+    add_software(book, uses, to * SOFTWARE_LINKS + PROCESS_IN, limits->process_in, 1, name);
+    if (remote)
+        add_software(book, uses, ranks * SOFTWARE_LINKS + book->network->node_of[from], limits->node_out, 1, name);
 }
 
 // ---- Ways.

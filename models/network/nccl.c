@@ -94,6 +94,7 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
                chain_fill_seconds(group, channels, bytes);
     Candidate candidate = {.algorithm = "ring", .protocol = protocol_names[protocol], .channels = channels};
     candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) + hops;
+    if (!rooted) candidate.posting = nccl_posting_seconds(group, protocol, shape.steps, message);
     candidate.inside = shape.bytes / nccl_inside_share(group, protocol);
     candidate.between = shape.bytes / nccl_between_share(group, protocol);
     count_slow_ll(group, protocol, &candidate);

@@ -54,12 +54,12 @@ Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift,
                         pair_fill_seconds(group, message);
     candidate.inside = 1;
     candidate.between = exchange ? 1 / nccl_constant(group, EXCHANGE_SHARE) : 1;
+    double inside = pair ? 1 : (group->most - 1) / n, between = pair ? 1 : (n - group->least) / n;
     Group all = *group; // GPUs take part, those far from a NIC too, which rings leave to their neighbours
     all.rdma = group->rdma && !group->far_nics;
-    if (pair)
-        nccl_limit_software(&all, shift ? 2 : 1, 1, 1, &candidate);
-    else
-        nccl_limit_software(&all, 2, (group->most - 1) / n, (n - group->least) / n, &candidate);
+    nccl_limit_software(&all, pair && !shift ? 1 : 2, inside, between, &candidate);
+    if (group->far_nics)
+        candidate.between_limit = fmin(candidate.between_limit, nccl_constant(group, FAR_RATE) / between);
     if (channels_are_shared(group)) {
         candidate.channels = pair_channels(group, message);
         candidate.inside_limit = candidate.channels * pair_channel_rate(group) * (pair ? 1 : n);
@@ -112,6 +112,8 @@ SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *styl
     if (!group->rdma || (style->direct && group->far_nics)) {
         limits.between_out = nccl_constant(group, BOUNCED_RATE);
         limits.between_both = nccl_constant(group, BOUNCED_SHARE) * raw;
+        if (style->direct && group->far_nics)
+            limits.between_out = fmin(limits.between_out, nccl_constant(group, FAR_RATE));
     } else if (group->host_bridge) {
         limits.between_out = nccl_constant(group, BRIDGE_SHARE) * raw;
         limits.between_both = nccl_constant(group, BRIDGE_DUPLEX_SHARE) * raw;

@@ -7,6 +7,7 @@
 #include "models/network/message.h"
 #include "models/network/transports.h"
 
+#define CONNECTION_SLOTS 8      // NCCL_STEPS
 #define LL_MESSAGE_BYTES 4096.0 // with more, further channels and further chunks overlap
 
 double nccl_constant(const Group *group, int id) {
@@ -114,6 +115,17 @@ double nccl_hop_between(const Group *group, Protocol protocol, int channels, dou
     return seconds * nccl_network_factor(group) + moving * nccl_constant(group, PLATFORM_BETWEEN_HOP);
 }
 
+// A connection takes eight messages at once; each further one waits for a proxy that has the last ones matched and
+// their slots given back. NCCL's tuner counts 1 to 2 us for that, which hide behind the hops; over Slingshot they do
+// not.
+double nccl_posting_seconds(const Group *group, Protocol protocol, int steps, double message) {
+    if (group->network->fabric.transport != NET_SLINGSHOT || group->block_count < 2 || steps <= CONNECTION_SLOTS)
+        return 0;
+    double each = nccl_constant(group, SLINGSHOT_POST_TIME) * nccl_constant(group, PLATFORM_BETWEEN_HOP) +
+                  rendezvous_seconds(group, protocol, message) * nccl_network_factor(group);
+    return (steps - CONNECTION_SLOTS) * each;
+}
+
 // Filling the pipeline of chunks: hidden for small messages, the same for all large ones.
 double nccl_fill_seconds(const Group *group, double bytes) {
     double seconds = 0;
@@ -147,9 +159,12 @@ void nccl_limit_software(const Group *group, double directions, double inside, d
     else if (group->host_bridge)
         network = bridge_limit(group, directions);
     candidate->between_limit = network / between;
+    candidate->limits_add = group->medium != MEDIUM_NVLINK && network > 0;
     if (group->network->fabric.transport != NET_TCP) return;
     double sockets = nccl_constant(group, SOCKET_RATE) / (between * group->least);
-    if (network == 0 || sockets < candidate->between_limit) candidate->between_limit = sockets;
+    if (network > 0 && sockets >= candidate->between_limit) return;
+    candidate->between_limit = sockets;
+    candidate->limits_add = false;
 }
 
 int nccl_channels(const Group *group, Protocol protocol, double bytes) {

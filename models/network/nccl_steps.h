@@ -22,6 +22,8 @@ int nccl_channels_used(const Group *group, Protocol protocol, bool ring, double 
 double nccl_hop_inside(const Group *group, Protocol protocol, int channels);
 // `message` is what one channel sends at a time, of payload.
 double nccl_hop_between(const Group *group, Protocol protocol, int channels, double message);
+// What a ring's proxies are busy with beside all else; `message` as above.
+double nccl_posting_seconds(const Group *group, Protocol protocol, int steps, double message);
 double nccl_network_factor(const Group *group);
 double nccl_fill_seconds(const Group *group, double bytes);
 double nccl_floor_seconds(const Group *group);
