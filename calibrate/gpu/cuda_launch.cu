@@ -129,6 +129,10 @@ const Family launch_family = {launch_prepare, NULL, launch_launch, launch_check,
 typedef struct Way {
     void *host, *device;
     bool used;
+    // Of a peer copy: a stream of the GPU that sends, whose own copy engine then carries it. A third GPU's stream would
+    // send the bytes around by that GPU.
+    cudaStream_t carrier;
+    cudaEvent_t arrived;
 } Way;
 
 static struct {
@@ -207,6 +211,9 @@ static BenchStatus prepare_peer(Device *device, const BenchCase *of, BenchFault 
     Way *ways[] = {&transfer.there, &transfer.back};
     void **others[] = {&transfer.peer, &transfer.peer_back};
     for (int i = 0; i < (transfer.both ? 2 : 1); i++) {
+        CUDA_TRY(fault, cudaSetDevice(i == 0 ? of->from : of->to));
+        CUDA_TRY(fault, cudaStreamCreateWithFlags(&ways[i]->carrier, cudaStreamNonBlocking));
+        CUDA_TRY(fault, cudaEventCreateWithFlags(&ways[i]->arrived, cudaEventDisableTiming));
         CUDA_TRY(fault, cudaSetDevice(of->from));
         TRY(device_allocate(device, bytes, &ways[i]->device, fault));
         TRY(fill_peer(ways[i]->device, i == 0, bytes, fault));
@@ -216,8 +223,7 @@ static BenchStatus prepare_peer(Device *device, const BenchCase *of, BenchFault 
     }
     CUDA_TRY(fault, cudaSetDevice(of->from));
     CUDA_TRY(fault, cudaDeviceSynchronize());
-    // Device 0 keeps the clock: its streams may carry a copy between any two.
-    CUDA_TRY(fault, cudaSetDevice(0));
+    CUDA_TRY(fault, cudaSetDevice(0)); // which keeps the clock
     return BENCH_DONE;
 }
 
@@ -230,15 +236,30 @@ static BenchStatus transfer_prepare(Device *device, const BenchCase *of, int *se
     return status;
 }
 
-static BenchStatus one_way(const Way *way, bool there, size_t bytes, cudaStream_t stream, BenchFault *fault) {
-    if (transfer.is_peer) {
-        if (there)
-            CUDA_TRY(fault, cudaMemcpyPeerAsync(transfer.peer, transfer.to, way->device, transfer.from, bytes, stream));
-        else
-            CUDA_TRY(fault,
-                     cudaMemcpyPeerAsync(way->device, transfer.from, transfer.peer_back, transfer.to, bytes, stream));
-        return BENCH_DONE;
+static BenchStatus one_peer_copy(const Way *way, size_t bytes, BenchFault *fault) {
+    bool there = way == &transfer.there;
+    void *to = there ? transfer.peer : way->device, *from = there ? way->device : transfer.peer_back;
+    CUDA_TRY(fault, cudaMemcpyPeerAsync(to, there ? transfer.to : transfer.from, from,
+                                        there ? transfer.from : transfer.to, bytes, way->carrier));
+    return BENCH_DONE;
+}
+
+// GPU 0's stream keeps the clock: the others wait for it, and it for them.
+static BenchStatus launch_peer(Device *device, int count, BenchFault *fault) {
+    const Way *ways[] = {&transfer.there, &transfer.back};
+    int used = transfer.both ? 2 : 1;
+    CUDA_TRY(fault, cudaEventRecord(device->fork, device->stream));
+    for (int w = 0; w < used; w++) CUDA_TRY(fault, cudaStreamWaitEvent(ways[w]->carrier, device->fork, 0));
+    for (int i = 0; i < count; i++)
+        for (int w = 0; w < used; w++) TRY(one_peer_copy(ways[w], (size_t)device->of.bytes, fault));
+    for (int w = 0; w < used; w++) {
+        CUDA_TRY(fault, cudaEventRecord(ways[w]->arrived, ways[w]->carrier));
+        CUDA_TRY(fault, cudaStreamWaitEvent(device->stream, ways[w]->arrived, 0));
     }
+    return BENCH_DONE;
+}
+
+static BenchStatus one_way(const Way *way, bool there, size_t bytes, cudaStream_t stream, BenchFault *fault) {
     if (there)
         CUDA_TRY(fault, cudaMemcpyAsync(way->device, way->host, bytes, cudaMemcpyHostToDevice, stream));
     else
@@ -248,7 +269,8 @@ static BenchStatus one_way(const Way *way, bool there, size_t bytes, cudaStream_
 
 static BenchStatus transfer_launch(Device *device, int count, BenchFault *fault) {
     size_t bytes = (size_t)device->of.bytes;
-    bool there = transfer.is_peer || transfer.there.used;
+    bool there = transfer.there.used;
+    if (transfer.is_peer) return launch_peer(device, count, fault);
     if (transfer.both) {
         CUDA_TRY(fault, cudaEventRecord(device->fork, device->stream));
         CUDA_TRY(fault, cudaStreamWaitEvent(device->second, device->fork, 0));
@@ -302,7 +324,12 @@ static BenchStatus transfer_check(Device *device, BenchCheck *check, BenchFault 
 
 static void transfer_finish(Device *device) {
     (void)device;
-    for (int i = 0; i < 2; i++) free(transfer.pageable[i]);
+    Way *ways[] = {&transfer.there, &transfer.back};
+    for (int i = 0; i < 2; i++) {
+        free(transfer.pageable[i]);
+        if (ways[i]->carrier) cudaStreamDestroy(ways[i]->carrier);
+        if (ways[i]->arrived) cudaEventDestroy(ways[i]->arrived);
+    }
     memset(&transfer, 0, sizeof transfer);
 }
 

@@ -320,8 +320,12 @@ static double host_seconds(void *of) {
 
 // Faults of a kernel stay with the context: every call after them returns them.
 static bool is_lost(void *of) {
-    (void)of;
-    return cudaDeviceSynchronize() != cudaSuccess;
+    const Device *device = (const Device *)of;
+    bool lost = cudaDeviceSynchronize() != cudaSuccess;
+    bool several = device->family == &nccl_family || device->of.from != device->of.to; // the fault may be another's
+    for (int i = device->machine.gpu_count - 1; i >= 0 && several && !lost; i--)
+        lost = cudaSetDevice(i) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess;
+    return lost;
 }
 
 const BenchLayer cuda_layer = {open_device,  close_device,    prepare_case, begin_case, launch_case,

@@ -279,7 +279,7 @@ const Family nccl_family = {nccl_prepare, NULL, nccl_launch, nccl_check, nccl_fi
 
 typedef struct Meeting {
     const char *file, *output;
-    int rank, ranks, gpu;
+    int rank, ranks, gpu, local; // gpu: as asked for, or -1; local: among the processes of this machine
     int64_t most_bytes;
     Communicator communicator;
     cudaStream_t stream;
@@ -323,7 +323,8 @@ static BenchStatus open_meeting(Meeting *meeting, BenchFault *fault) {
     int gpus = 0;
     if (!load_nccl()) return bench_fail(fault, __FILE__, __LINE__, "no libnccl.so.2 is installed");
     CUDA_TRY(fault, cudaGetDeviceCount(&gpus));
-    CUDA_TRY(fault, cudaSetDevice(meeting->gpu >= 0 ? meeting->gpu : meeting->rank % gpus));
+    // A launcher that gives each process one GPU numbers that 0, whatever the process's number on its machine.
+    CUDA_TRY(fault, cudaSetDevice(meeting->gpu >= 0 ? meeting->gpu : meeting->local % gpus));
     TRY(exchange_id(meeting, &id, fault));
     NCCL_TRY(fault, nccl.init_rank(&meeting->communicator, meeting->ranks, id, meeting->rank));
     CUDA_TRY(fault, cudaStreamCreateWithFlags(&meeting->stream, cudaStreamNonBlocking));
@@ -439,7 +440,8 @@ int nccl_meet_command(int argc, char **argv) {
     meeting.output = text_from(argc, argv, "-o");
     meeting.ranks = number_from(argc, argv, "--ranks", ranks, 0);
     meeting.rank = number_from(argc, argv, "--rank", rank, -1);
-    meeting.gpu = number_from(argc, argv, "--gpu", local, -1);
+    meeting.gpu = number_from(argc, argv, "--gpu", none, -1);
+    meeting.local = number_from(argc, argv, "--gpu", local, meeting.rank);
     meeting.most_bytes = most ? atoll(most) : (int64_t)1 << 30;
     int budget = number_from(argc, argv, "--budget", none, 0);
     if (!meeting.file || meeting.ranks < 2 || meeting.rank < 0 || meeting.rank >= meeting.ranks ||

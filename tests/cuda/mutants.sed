@@ -40,9 +40,10 @@ s/int64_t stride = fast \* slow;/int64_t stride = is_mutant(32) ? 0 : fast * slo
 s/of->batch \* of->m, of->n, attention_scale(of),/of->batch * of->m, of->n, is_mutant(33) ? 1 : attention_scale(of),/
 s/^                                     device->workspace_bytes, device->stream));/                                     device->workspace_bytes, is_mutant(34) ? device->second : device->stream));/
 # ---- Launches and transfers.
-# 40 a graph holds a launch less; 41 the way back is not waited for
+# 40 a graph holds a launch less; 41 the way back is not waited for; 42 nor copies between peers
 s/for (int i = 0; i < GRAPH_KERNELS; i++) count_kernel/for (int i = is_mutant(40); i < GRAPH_KERNELS; i++) count_kernel/
 s/CUDA_TRY(fault, cudaStreamWaitEvent(device->stream, device->join, 0));/if (!is_mutant(41)) CUDA_TRY(fault, cudaStreamWaitEvent(device->stream, device->join, 0));/
+s/CUDA_TRY(fault, cudaStreamWaitEvent(device->stream, ways\[w\]->arrived, 0));/if (!is_mutant(42)) CUDA_TRY(fault, cudaStreamWaitEvent(device->stream, ways[w]->arrived, 0));/
 # ---- NCCL.
 # 50 from the wrong neighbour; 51 the wrong piece
 s/(rank + ranks - 1) % ranks, communicator, stream));/(rank + ranks - 1 + is_mutant(50)) % ranks, communicator, stream));/

@@ -268,6 +268,8 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
     int to_is, from_is;
     MUST(is_whole(to, bytes, &to_is) && is_whole(from, bytes, &from_is), cudaErrorInvalidValue);
     MUST(to_is == to_device && from_is == from_device, cudaErrorInvalidValue);
+    int carrier = emulated_device_of(stream); // the real one does it, by a way that nobody means to measure
+    MUST(carrier == to_device || carrier == from_device, cudaErrorInvalidValue);
     return emulated_enqueue(stream, [=] { return copy(to, from, bytes); });
 }
 
