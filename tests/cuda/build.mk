@@ -11,6 +11,7 @@ EMULATOR_HEADERS = $(wildcard tests/cuda/*.h tests/cuda/include/*.h tests/cuda/i
                    calibrate/gpu/bench.h calibrate/gpu/cuda_layer.h)
 EMULATOR_OBJECTS = $(patsubst %,$(EMULATED)/%.o,threads memory runtime streams cublaslt shrink check check_right check_wrong)
 SUITE = $(basename $(notdir $(sort $(wildcard calibrate/gpu/*.cu))))
+MUTATED = $(addprefix cuda_,gemm launch nccl streams virtual) # files that mutants.sed has rules for
 # The emulator's objects come first: its own copies of what templates make are not to be watched.
 EMULATED_LINK = $(GXX) -o $@ $(filter %.o,$^) -fsanitize=undefined -rdynamic -ldl -lrt \
                 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' -Wl,--wrap=bench_plan_open,--wrap=bench_rules
@@ -27,7 +28,8 @@ $(EMULATED)/check: $(EMULATOR_OBJECTS) $(EMULATED)/wrong_kernels.o $(SUITE:%=$(E
 	@echo "  LINK  $@"
 	@$(EMULATED_LINK)
 
-$(EMULATED)/mutants: $(EMULATOR_OBJECTS) $(EMULATED)/wrong_kernels.o $(SUITE:%=$(EMULATED)/mutated/%.o) $(BENCH_OBJECTS)
+$(EMULATED)/mutants: $(EMULATOR_OBJECTS) $(EMULATED)/wrong_kernels.o $(MUTATED:%=$(EMULATED)/mutated/%.o) \
+                     $(patsubst %,$(EMULATED)/suite/%.o,$(filter-out $(MUTATED),$(SUITE))) $(BENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(EMULATED_LINK)
 

@@ -1,5 +1,5 @@
 # Mistakes put into lockstep-bench, one at a time by number (check --mutant N), each of which it must itself report as a
-# failed case. Rules for all files; each must find its line, which the check counts.
+# failed case: a rule that no longer finds its line is seen by the mistake that is then not found.
 #
 # ---- The protocols among virtual ranks: waits, barriers, fences, flags.
 # 1 a sender does not wait for a free slot
