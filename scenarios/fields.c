@@ -94,6 +94,14 @@ static const Field mlp_fields[] = {
      .help = "inputs, then the width of each layer"},
 };
 
+static const Field lstm_fields[] = {
+    {"name", .kind = FIELD_TEXT, .fallback = "\"lstm\"", .example = "\"my-lstm\"", .help = "name in tables"},
+    {"layers", COUNT(1, 1000), .required = true, .example = "4", .help = "recurrent layers"},
+    {"hidden", COUNT(1, 1e6), .required = true, .example = "1024", .help = "width of each"},
+    {"vocab", COUNT(1, MOST_SIZE), .fallback = "32000", .example = "32000", .help = "entries of the vocabulary"},
+    {"words", COUNT(1, 1e6), .fallback = "50", .example = "50", .help = "words of a sample, one step for each"},
+};
+
 // ---- The study.
 
 static const Field study_fields[] = {
@@ -320,6 +328,8 @@ const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_RESNET] = {"resnet", "sim.model.resnet", "resnet", "a ResNet (He et al., 2015)", FIELDS(resnet_fields),
                        true},
     [OBJECT_MLP] = {"mlp", "sim.model.mlp", "mlp", "linear layers", FIELDS(mlp_fields), true},
+    [OBJECT_LSTM] = {"lstm", "sim.model.lstm", "lstm", "a language model of recurrent layers", FIELDS(lstm_fields),
+                     true},
     [OBJECT_TRAINING] = {"training", "sim.training", "training", "a training job", FIELDS(training_fields), true},
     [OBJECT_BATCH] = {"training.batch", NULL, "batch", "samples of an optimizer step", FIELDS(batch_fields), true},
     [OBJECT_PARALLEL] = {"training.parallel", NULL, "parallel", "degrees of parallelism", FIELDS(parallel_fields),

@@ -86,12 +86,26 @@ static int model_make_mlp(lua_State *L) {
                       object.where);
 }
 
+static int model_make_lstm(lua_State *L) {
+    const Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_LSTM);
+    if (!object.sound) return push_model(L, NULL, object.where);
+    LstmShape shape = {
+        .layers = object_int(&object, "layers", 1),
+        .hidden = object_int(&object, "hidden", 1),
+        .vocab = object_int(&object, "vocab", 32000),
+        .words = object_int(&object, "words", 50),
+    };
+    return push_model(L, model_lstm(script->arena, object_text(&object, "name"), shape), object.where);
+}
+
 const luaL_Reg model_functions[] = {{"get", model_get},
                                     {"hf", model_hf},
                                     {"gpt", model_make_transformer},
                                     {"transformer", model_make_transformer},
                                     {"resnet", model_make_resnet},
                                     {"mlp", model_make_mlp},
+                                    {"lstm", model_make_lstm},
                                     {NULL, NULL}};
 
 // ---- Training.

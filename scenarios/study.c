@@ -209,6 +209,7 @@ const char *study_title(Arena *arena, const StudySpec *spec) {
 
 const char *study_sample_name(const StudySpec *spec) {
     ModelKind kind = spec->training.model->kind;
+    if (spec->training.model->dimensions == 1) return "samples"; // sounds, sentences
     return kind == MODEL_CNN ? "images" : kind == MODEL_TRANSFORMER ? "sequences" : "samples";
 }
 

@@ -27,6 +27,7 @@ static const char *const frames[OBJECT_COUNT] = {
     [OBJECT_FABRIC_NODES] = GRAPH_WITH("nodes = { {\n%s} }"),
     [OBJECT_RESNET] = "sim.model.resnet {\n%s}",
     [OBJECT_MLP] = "sim.model.mlp {\n%s}",
+    [OBJECT_LSTM] = "sim.model.lstm {\n%s}",
     [OBJECT_TRAINING] = "sim.training {\n%s}",
     [OBJECT_BATCH] = TRAINING_WITH("batch = {\n%s}"),
     [OBJECT_ROUTING] = TRAINING_WITH("routing = {\n%s}"),

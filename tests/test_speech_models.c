@@ -1,10 +1,12 @@
 // Speech and translation: counts that were published or done by hand, layers that go step by step, and how long the
 // samples of public data sets are.
 #include <math.h>
+#include <string.h>
 
 #include "calibrate/training/sample_lengths.h"
 #include "models/workload/model/model_internal.h"
 #include "tests/jobs.h"
+#include "tests/script.h"
 #include "tests/test.h"
 
 TEST(speech_models_have_their_published_parameters) {
@@ -163,4 +165,40 @@ TEST(the_longest_of_n_is_what_an_integral_says) {
         for (int i = 0; i < steps; i++) integral += (1 - pow((i + 0.5) / steps, n * mean / (1 - mean))) / steps;
         EXPECT_NEAR(longest_of(lengths, n), lengths->least + range * integral, 1e-4);
     }
+}
+
+// ---- A recurrent model of one's own.
+
+TEST(an_lstm_of_ones_own_is_words_layers_and_logits) {
+    Bench bench = bench_open();
+    const Model *model =
+        model_lstm(bench.arena, NULL, (LstmShape){.layers = 3, .hidden = 256, .vocab = 1000, .words = 20});
+    EXPECT_INT(model->block_count, 5);
+    EXPECT_NEAR(model_parameters(model), 1000 * 256 + 3 * lstm(256, 256) + 1000 * 257, 0);
+    EXPECT_NEAR(model_forward_flops_per_sample(model, 1), 2 * 20 * (3 * 4 * 256 * 512 + 256 * 1000.0), 1e-12);
+    const Model *longer = model_resized(bench.arena, model, 40, 0);
+    EXPECT_NEAR(model_forward_flops_per_sample(longer, 1), 2 * model_forward_flops_per_sample(model, 1), 1e-12);
+    EXPECT_NEAR(model_parameters(longer), model_parameters(model), 0);
+    EXPECT_INT(least_image_size(model), 1);
+    arena_close(bench.arena);
+}
+
+// More samples at once: each step's product is larger, and there are no more steps.
+TEST(a_scenario_may_train_an_lstm) {
+    double seconds[2];
+    for (int i = 0; i < 2; i++) {
+        char text[640], output[16384];
+        bool wrote;
+        snprintf(text, sizeof text,
+                 "local sim = require 'lockstep'\n"
+                 "local cluster = sim.cluster { nodes = { { node = 'dgx-a100', gpus = 8 } } }\n"
+                 "local job = sim.training { model = sim.model.lstm { layers = 4, hidden = 1024 }, strategy = 'ddp',\n"
+                 "  framework = 'eager', batch = { global = %d } }\n"
+                 "return sim.study { on = cluster, run = job }\n",
+                 i ? 1024 : 128);
+        EXPECT_INT(run_script_text(text, "--json", output, sizeof output, &wrote), 0);
+        const char *found = strstr(output, "\"p50\":");
+        EXPECT(found && sscanf(found + strlen("\"p50\":"), "%lf", &seconds[i]) == 1);
+    }
+    EXPECT(seconds[1] > seconds[0] && seconds[1] < 7 * seconds[0]);
 }

@@ -11,6 +11,8 @@
 #include "models/workload/step/schedule.h"
 
 #define MIB 1048576.0
+#define LARGEST_IMAGE 8192     // pixels a side
+#define LONGEST_SOUND 10000000 // samples
 
 static const Where command_line = {NULL, 0};
 
@@ -113,11 +115,11 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
     }
     int image_size = small_count(options, "image-size", model->image_size, problems);
     int classes = small_count(options, "classes", model->classes, problems);
-    int least = least_image_size(model);
-    if (image_size < least || image_size > 8192 || classes < 1 || classes > 10000000) {
+    int least = least_image_size(model), most = model->dimensions == 1 ? LONGEST_SOUND : LARGEST_IMAGE;
+    if (image_size < least || image_size > most || classes < 1 || classes > 10000000) {
         problem_add(problems, command_line, "%s cannot work with images of %d pixels a side in %d classes", model->name,
                     image_size, classes);
-        problem_hint(problems, "%d to 8192 pixels, 1 to 10 million classes", least);
+        problem_hint(problems, "%d to %d pixels, 1 to 10 million classes", least, most);
         return NULL;
     }
     return model_resized(arena, model, image_size, classes);

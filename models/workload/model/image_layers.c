@@ -90,6 +90,44 @@ ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out
                            .bias = true});
 }
 
+ConvLayer *image_passes(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
+                        int forward_kernels, int backward_kernels) {
+    builder->channels = channels;
+    ConvLayer *layer = image_elements(builder, name, 0, 1);
+    layer->passes[0] = forward;
+    layer->passes[1] = backward;
+    layer->kernels[0] = forward_kernels - 1;
+    layer->kernels[1] = backward_kernels - 1;
+    return layer;
+}
+
+#define DROPOUT_PASSES 2.25 // read, written, and a byte for each element
+void image_dropout(ImageBuilder *builder) {
+    image_passes(builder, "dropout", builder->channels, DROPOUT_PASSES, DROPOUT_PASSES, 1, 1);
+}
+
+ConvLayer *image_lookup(ImageBuilder *builder, const char *name, int entries, int width) {
+    ConvLayer *layer = image_passes(builder, name, width, 2, 4, 1, 6); // backward sorts them and adds up
+    layer->table = (double)entries * width;
+    return layer;
+}
+
+ConvLayer *image_product(ImageBuilder *builder, const char *name, int in, int out, bool bias) {
+    builder->channels = in;
+    ConvLayer *layer = image_conv_plain(builder, name, out, 1, 1);
+    layer->kind = LAYER_LINEAR;
+    layer->bias = bias;
+    return layer;
+}
+
+// Over the logits: logarithm of softmax in 32 bits, mean; backward: of both, their sum, and of the softmax.
+#define LOSS_FORWARD 4
+#define LOSS_BACKWARD 10
+void image_logits(ImageBuilder *builder, int in, int entries) {
+    image_product(builder, "logits", in, entries, true);
+    image_passes(builder, "loss", entries, LOSS_FORWARD, LOSS_BACKWARD, 6, 8);
+}
+
 ConvLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden) {
     ConvLayer *layer = image_elements(builder, name, 0, 1);
     layer->kind = LAYER_RECURRENT;

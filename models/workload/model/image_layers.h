@@ -35,6 +35,16 @@ ConvLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channe
 // A layer without weights for products: a norm, a copy, a pooling by `kernel` (0: none).
 ConvLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride);
 ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out);
+// So many passes over it, forward and backward, by so many kernels; and dropout.
+ConvLayer *image_passes(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
+                        int forward_kernels, int backward_kernels);
+void image_dropout(ImageBuilder *builder);
+// Words or letters looked up in a table.
+ConvLayer *image_lookup(ImageBuilder *builder, const char *name, int entries, int width);
+// The same product at every place.
+ConvLayer *image_product(ImageBuilder *builder, const char *name, int in, int out, bool bias);
+// The logits of a vocabulary at every place, and their loss.
+void image_logits(ImageBuilder *builder, int in, int entries);
 // Step by step along time (LSTM), so many wide.
 ConvLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden);
 // What follows works on all that branches have put side by side.

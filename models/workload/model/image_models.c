@@ -184,6 +184,7 @@ bool takes_images(const Model *model) { return model->kind == MODEL_CNN || model
 
 int least_image_size(const Model *model) {
     CHECK(takes_images(model));
+    if (is_lstm(model)) return 1;
     return model->patch ? model->patch : models[image_model_index(model->name)].least_size;
 }
 
@@ -192,5 +193,6 @@ const Model *model_resized(Arena *arena, const Model *model, int image_size, int
     if (!image_size) image_size = model->image_size;
     if (!classes) classes = model->classes;
     if (model->patch) return vision_transformer(arena, vision_transformer_index(model->name), image_size, classes);
+    if (is_lstm(model)) return lstm_resized(arena, model, image_size, classes);
     return image_model(arena, image_model_index(model->name), image_size, classes);
 }

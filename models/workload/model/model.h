@@ -122,6 +122,10 @@ const Model *model_transformer(Arena *arena, const TransformerShape *shape, Wher
 const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, Where where, Problems *problems);
 const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where,
                        Problems *problems);
+typedef struct LstmShape {
+    int layers, hidden, vocab, words; // words of a sentence
+} LstmShape;
+const Model *model_lstm(Arena *arena, const char *name, LstmShape shape);
 // The same network for images of another size or another number of classes; 0: as it is. Only of models that take
 // images.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);

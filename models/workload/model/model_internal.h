@@ -40,6 +40,9 @@ const char *vision_transformer_name(int index);
 const Model *vision_transformer(Arena *arena, int index, int image_size, int classes); // 0: usual
 int vision_transformer_index(const char *name);                                        // -1: none
 
+bool is_lstm(const Model *model); // one of model_lstm's
+const Model *lstm_resized(Arena *arena, const Model *model, int words, int vocab);
+
 bool multiplies(const ConvLayer *layer);           // its input by weights
 double conv_parameters(const ConvLayer *layer);    // with its norm
 double conv_macs(const ConvLayer *layer);          // multiply-adds of one image

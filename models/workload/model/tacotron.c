@@ -20,42 +20,19 @@
 #define CELL_FORWARD 15.0   // passes over an LSTM's cell in one step
 #define CELL_BACKWARD 14.0
 
-static ConvLayer *elements(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
-                           int forward_kernels, int backward_kernels) {
-    builder->channels = channels;
-    ConvLayer *layer = image_elements(builder, name, 0, 1);
-    layer->passes[0] = forward;
-    layer->passes[1] = backward;
-    layer->kernels[0] = forward_kernels - 1;
-    layer->kernels[1] = backward_kernels - 1;
-    return layer;
-}
-
-static void dropped_out(ImageBuilder *builder) {
-    elements(builder, "dropout", builder->channels, DROPOUT_PASSES, DROPOUT_PASSES, 1, 1);
-}
-
-static ConvLayer *product(ImageBuilder *builder, const char *name, int in, int out, bool bias) {
-    builder->channels = in;
-    ConvLayer *layer = image_conv_plain(builder, name, out, 1, 1);
-    layer->kind = LAYER_LINEAR;
-    layer->bias = bias;
-    return layer;
-}
-
 static void convolution(ImageBuilder *builder, int out) {
     image_conv(builder, "conv", out, KERNEL, 1)->bias = true;
-    dropped_out(builder);
+    image_dropout(builder);
 }
 
 static void encoder(ImageBuilder *builder) {
-    elements(builder, "letters", EMBEDDED, 2, 4, 1, 6)->table = (double)SYMBOLS * EMBEDDED;
+    image_lookup(builder, "letters", SYMBOLS, EMBEDDED);
     for (int i = 0; i < 3; i++) convolution(builder, EMBEDDED);
     for (int direction = 0; direction < 2; direction++) {
         builder->channels = EMBEDDED;
         image_recurrent(builder, "lstm", ENCODED / 2);
     }
-    product(builder, "memory", ENCODED, ATTENTION, false);
+    image_product(builder, "memory", ENCODED, ATTENTION, false);
 }
 
 // ---- The decoder's loop.
@@ -67,11 +44,11 @@ static void in_turn(ConvLayer *layer, double regions) {
 
 static void loop_elements(ImageBuilder *builder, const char *name, int channels, double regions, double forward,
                           double backward, int forward_kernels, int backward_kernels) {
-    in_turn(elements(builder, name, channels, forward, backward, forward_kernels, backward_kernels), regions);
+    in_turn(image_passes(builder, name, channels, forward, backward, forward_kernels, backward_kernels), regions);
 }
 
 static void loop_product(ImageBuilder *builder, const char *name, int in, int out, double regions, bool bias) {
-    in_turn(product(builder, name, in, out, bias), regions);
+    in_turn(image_product(builder, name, in, out, bias), regions);
 }
 
 // Two products, a kernel of gates, dropout; what went in was laid side by side, and gradients of what is used in three
@@ -114,10 +91,10 @@ void build_tacotron(ImageBuilder *builder, int variant, int classes) {
     encoder(builder);
     builder->size = columns;
     image_next_block(builder);
-    product(builder, "prenet", MELS, PRENET, false);
-    dropped_out(builder);
-    product(builder, "prenet", PRENET, PRENET, false);
-    dropped_out(builder);
+    image_product(builder, "prenet", MELS, PRENET, false);
+    image_dropout(builder);
+    image_product(builder, "prenet", PRENET, PRENET, false);
+    image_dropout(builder);
     image_next_block(builder);
     decoder(builder, letters);
     image_next_block(builder);
@@ -126,5 +103,5 @@ void build_tacotron(ImageBuilder *builder, int variant, int classes) {
     ConvLayer *last = image_conv(builder, "conv", MELS, KERNEL, 1);
     last->bias = true;
     last->relu = false;
-    elements(builder, "loss", MELS, 10, 10, 12, 12);
+    image_passes(builder, "loss", MELS, 10, 10, 12, 12);
 }

@@ -6,47 +6,21 @@
 #define HIDDEN 1024
 #define ENCODER_LAYERS 4
 #define DECODER_LAYERS 4
-#define DROPOUT_PASSES 2.25 // read, written, and a byte for each element
 // Sums of queries and keys at every pair of words, operator by operator: add, add a bias, tanh, weigh; backward: of the
 // weighing, tanh, and three sums.
 #define SCORE_FORWARD 6
 #define SCORE_BACKWARD 8
-// Over the logits: logarithm of softmax in 32 bits, mean; backward: of both, their sum, and of the softmax.
-#define LOSS_FORWARD 4
-#define LOSS_BACKWARD 10
-
-static ConvLayer *elements(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
-                           int forward_kernels, int backward_kernels) {
-    builder->channels = channels;
-    ConvLayer *layer = image_elements(builder, name, 0, 1);
-    layer->passes[0] = forward;
-    layer->passes[1] = backward;
-    layer->kernels[0] = forward_kernels - 1;
-    layer->kernels[1] = backward_kernels - 1;
-    return layer;
-}
-
-static void dropped_out(ImageBuilder *builder) {
-    elements(builder, "dropout", builder->channels, DROPOUT_PASSES, DROPOUT_PASSES, 1, 1);
-}
 
 static void lstm(ImageBuilder *builder, int in, bool shortcut) {
     image_next_block(builder);
-    dropped_out(builder);
+    image_dropout(builder);
     builder->channels = in;
     image_recurrent(builder, "lstm", HIDDEN);
-    if (shortcut) elements(builder, "shortcut", HIDDEN, 3, 3, 1, 1);
-}
-
-static void product(ImageBuilder *builder, const char *name, int in, int out, bool bias) {
-    builder->channels = in;
-    ConvLayer *layer = image_conv_plain(builder, name, out, 1, 1);
-    layer->kind = LAYER_LINEAR;
-    layer->bias = bias;
+    if (shortcut) image_passes(builder, "shortcut", HIDDEN, 3, 3, 1, 1);
 }
 
 static void encoder(ImageBuilder *builder, int vocabulary) {
-    elements(builder, "words", HIDDEN, 2, 4, 1, 6)->table = (double)vocabulary * HIDDEN;
+    image_lookup(builder, "words", vocabulary, HIDDEN);
     for (int direction = 0; direction < 2; direction++) {
         builder->channels = HIDDEN;
         image_recurrent(builder, "lstm", HIDDEN);
@@ -57,18 +31,18 @@ static void encoder(ImageBuilder *builder, int vocabulary) {
 
 static void attention(ImageBuilder *builder) {
     int words = builder->size;
-    product(builder, "queries", HIDDEN, HIDDEN, false);
-    product(builder, "keys", HIDDEN, HIDDEN, false);
-    elements(builder, "scores", words * HIDDEN, SCORE_FORWARD, SCORE_BACKWARD, 8, 12)->table = 2 * HIDDEN + 1;
-    elements(builder, "softmax", words, 6, 6, 4, 3);
-    elements(builder, "context", HIDDEN, 3, 6, 1, 3); // products too small to count but for what they move
+    image_product(builder, "queries", HIDDEN, HIDDEN, false);
+    image_product(builder, "keys", HIDDEN, HIDDEN, false);
+    image_passes(builder, "scores", words * HIDDEN, SCORE_FORWARD, SCORE_BACKWARD, 8, 12)->table = 2 * HIDDEN + 1;
+    image_passes(builder, "softmax", words, 6, 6, 4, 3);
+    image_passes(builder, "context", HIDDEN, 3, 6, 1, 3); // products too small to count but for what they move
 }
 
 void build_gnmt(ImageBuilder *builder, int variant, int classes) {
     (void)variant;
     encoder(builder, classes);
     image_next_block(builder);
-    elements(builder, "target words", HIDDEN, 2, 4, 1, 6);
+    image_passes(builder, "target words", HIDDEN, 2, 4, 1, 6);
     builder->channels = HIDDEN;
     image_recurrent(builder, "lstm", HIDDEN);
     attention(builder);
@@ -77,6 +51,5 @@ void build_gnmt(ImageBuilder *builder, int variant, int classes) {
         lstm(builder, 2 * HIDDEN, i > 1);
     }
     image_next_block(builder);
-    product(builder, "words", HIDDEN, classes, true);
-    elements(builder, "loss", classes, LOSS_FORWARD, LOSS_BACKWARD, 6, 8);
+    image_logits(builder, HIDDEN, classes);
 }
