@@ -204,9 +204,15 @@ static void expect_errors(const GroupFit *group) {
     static const struct {
         const char *gpu;
         double median, p90;
-    } most[] = {{"V100-PCIE-32GB", 0.045, 0.13}, {"A100-PCIE-40GB", 0.05, 0.16},  {"A100-PCIE-80GB", 0.035, 0.09},
-                {"H100-SXM5-80GB", 0.055, 0.18}, {"P100-PCIE-16GB", 0.06, 0.24}, {"P4", 0.065, 0.2},
-                {"T4", 0.12, 0.42},              {"L4", 0.125, 0.4},             {"MI210", 0.07, 0.22}};
+    } most[] = {{"V100-PCIE-32GB", 0.045, 0.13},
+                {"A100-PCIE-40GB", 0.05, 0.16},
+                {"A100-PCIE-80GB", 0.035, 0.09},
+                {"H100-SXM5-80GB", 0.055, 0.18},
+                {"P100-PCIE-16GB", 0.06, 0.24},
+                {"P4", 0.065, 0.2},
+                {"T4", 0.12, 0.42},
+                {"L4", 0.125, 0.4},
+                {"MI210", 0.07, 0.22}};
     for (size_t i = 0; i < sizeof most / sizeof *most; i++)
         if (group->precision == FP32 && strcmp(most[i].gpu, group->gpu->name) == 0)
             EXPECT(group->median_error < most[i].median && group->p90_error < most[i].p90);

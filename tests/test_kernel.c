@@ -64,14 +64,16 @@ TEST(long_products_cost_where_the_l2_is_small) {
     arena_close(arena);
 }
 
-// Batches have one tile: 128 x 128 on Ampere, of which 64 rows or columns use half; 64 x 128 on Pascal; 64 x 64 on Volta.
+// Batches have one tile: 128 x 128 on Ampere, of which 64 rows or columns use half; 64 x 128 on Pascal; 64 x 64 on
+// Volta.
 TEST(batches_of_small_products_waste_what_their_tile_has_too_much) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);
     static const struct {
         const char *gpu;
         double few_rows, few_columns; // 64 of them over 128
-    } cases[] = {{"A100", 1, 1}, {"L4", 1, 1}, {"P100", 0.5, 1}, {"T4", 0.5, 1}, {"V100", 0.5, 0.5}, {"H100", 0.5, 0.5}};
+    } cases[] = {{"A100", 1, 1}, {"L4", 1, 1},       {"P100", 0.5, 1},
+                 {"T4", 0.5, 1}, {"V100", 0.5, 0.5}, {"H100", 0.5, 0.5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Gpu gpu = *catalogue_gpu(catalogue, cases[i].gpu);
         gpu.memory_bytes_per_second = 1e18;

@@ -71,7 +71,8 @@ static const Shape more_shapes[] = {
     {8, 4096, 4096, 128},   {64, 256, 256, 256},    {256, 128, 128, 128},   {4, 2048, 2048, 2048},
 };
 
-// FP32 alone: matrix units do not care how operands lie, nor how long K is. As stored: W is k x n, as in a product of activations.
+// FP32 alone: matrix units do not care how operands lie, nor how long K is. As stored: W is k x n, as in a product of
+// activations.
 #define UNTRANSPOSED "untransposed"
 static const struct {
     Shape shape;

@@ -63,10 +63,9 @@ static void print_table(Arena *arena, const GemmData *data, const GemmFit *fit) 
                1e6 * group->launch_seconds.value, 1e6 * group->launch_seconds.value * group->launch_seconds.sigma,
                is_harness ? " *" : "  ", 100 * group->median_error, 100 * group->p90_error, 100 * group->bias);
     }
-    printf(
-        "long: share of the rate left to a K far longer than the L2 has room for (AMD: to weights beyond 4 GiB);\n"
-        "as is: gain where nothing is transposed; odd: share left to rows of odd length; all but AMD's on vector "
-        "units\n");
+    printf("long: share of the rate left to a K far longer than the L2 has room for (AMD: to weights beyond 4 GiB);\n"
+           "as is: gain where nothing is transposed; odd: share left to rows of odd length; all but AMD's on vector "
+           "units\n");
     printf("shared: K0 %.0f ± %.0f elements, wave weight %.2f ± %.2f, sharpness q %.2f ± %.2f\n", fit->ramp.value,
            fit->ramp.value * fit->ramp.sigma, fit->wave_weight.value, fit->wave_weight.value * fit->wave_weight.sigma,
            fit->sharpness.value, fit->sharpness.value * fit->sharpness.sigma);

@@ -30,8 +30,8 @@ static Columns find_columns(const Csv *csv, Problems *problems) {
                      .latency = csv_column(csv, "latency_ms", problems)};
 }
 
-// NeuSight's tables call the depth N and the width of the output K, in linear layers and batches alike: kernels that cut
-// their depth in slices (sgemm_..._sliced1x4) run where N is long and never where K is, tiles are filled as K fills
+// NeuSight's tables call the depth N and the width of the output K, in linear layers and batches alike: kernels that
+// cut their depth in slices (sgemm_..._sliced1x4) run where N is long and never where K is, tiles are filled as K fills
 // them, and only so do the times of one kernel lie on one line. Every other source has them as BLAS does.
 bool gemm_row_has_depth_as_n(const Csv *csv, int row) {
     for (int column = 0; column < csv->column_count; column++)

@@ -79,15 +79,15 @@ typedef struct Gpu {
     double roofline_sharpness;               // q of the smooth maximum
     double gemm_ramp;                        // K0: elements of K (of two bytes) that a tile's start and end cost
     double wave_weight;                      // how far a last, partly filled wave costs a whole one (0 to 1)
-    double long_gemm_rate;         // of a GEMM on vector units whose K is far longer than L2 and TLB like;
-                                   // of AMD's matrix units, with weights beyond 4 GiB
-    double untransposed_gemm_gain; // on vector units, of GEMMs that need not transpose (kernel.h)
-    double odd_gemm_rate;          // on vector units, of GEMMs with rows of odd length
-    double l2_speed_up, l2_share;  // of the memory's bandwidth; of the L2 that keeps the last kernel's data
-    double issue_seconds;          // the host takes for an empty kernel
-    double copy_seconds;           // of a copy between host and GPU, however small
-    double host_link_efficiency;   // of the raw rate of its PCIe slot, in pinned copies
-    double interference;           // share of collectives' time that they take from kernels beside them
+    double long_gemm_rate;                   // of a GEMM on vector units whose K is far longer than L2 and TLB like;
+                                             // of AMD's matrix units, with weights beyond 4 GiB
+    double untransposed_gemm_gain;           // on vector units, of GEMMs that need not transpose (kernel.h)
+    double odd_gemm_rate;                    // on vector units, of GEMMs with rows of odd length
+    double l2_speed_up, l2_share;            // of the memory's bandwidth; of the L2 that keeps the last kernel's data
+    double issue_seconds;                    // the host takes for an empty kernel
+    double copy_seconds;                     // of a copy between host and GPU, however small
+    double host_link_efficiency;             // of the raw rate of its PCIe slot, in pinned copies
+    double interference;                     // share of collectives' time that they take from kernels beside them
     CollectiveFactors collectives;
     const Fact *facts;
     int fact_count;

@@ -12,10 +12,10 @@
     64.0                    // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
 #define LONG_L2_BYTES 160.0 // of L2 for each element of K, where half of what a long product costs is paid
 #define LONG_L2_MOST (8.0 * 1024 * 1024) // a larger L2 helps no further
-#define LOOP_CLOCKS 8.0                  // of an SM for each element of K of a tile on vector units: loads, the loop itself
-#define SPLIT_K_LEAST 256.0              // elements of K that a split keeps at least
-#define SPLIT_K_SECONDS 1e-6             // the second kernel, which adds the parts
-#define FAR_BYTES 4294967296.0           // what the 32-bit offsets of AMD's buffer instructions reach
+#define LOOP_CLOCKS 8.0        // of an SM for each element of K of a tile on vector units: loads, the loop itself
+#define SPLIT_K_LEAST 256.0    // elements of K that a split keeps at least
+#define SPLIT_K_SECONDS 1e-6   // the second kernel, which adds the parts
+#define FAR_BYTES 4294967296.0 // what the 32-bit offsets of AMD's buffer instructions reach
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
 // 64x32 in the kernel names of NeuSight's traces). Batches it multiplies in one tile whatever their shape, whose rows
