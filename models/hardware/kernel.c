@@ -14,6 +14,7 @@
 #define LONG_L2_MOST (8.0 * 1024 * 1024) // a larger L2 helps no further
 #define LOOP_CLOCKS 8.0        // of an SM for each element of K of a tile on vector units: loads, the loop itself
 #define SPLIT_K_LEAST 256.0    // elements of K that a split keeps at least
+#define SPLIT_SMS 0.25         // of the SMs, filled with tiles of 128 x 128, below which all GPUs split K
 #define SPLIT_K_SECONDS 1e-6   // the second kernel, which adds the parts
 #define FAR_BYTES 4294967296.0 // what the 32-bit offsets of AMD's buffer instructions reach
 
@@ -42,7 +43,7 @@ static const Units wide_batches = {wide_tile, COUNT_OF(wide_tile), 8};
 static const Units small_batches = {small_tile, COUNT_OF(small_tile), 8};
 
 // What cuBLAS does on the vector units of each generation. Since Ampere its kernels slice K among the warps of a block
-// (sgemm_32x32_sliced1x4) and are split no more.
+// (sgemm_32x32_sliced1x4) and are split only where even that leaves most of the SMs idle.
 typedef struct Habits {
     const char *architecture;
     const Units *batches;
@@ -184,6 +185,12 @@ static double far_cost(const Gpu *gpu, const Gemm *gemm) {
     return is_far && is_called(gpu->vendor, "AMD") ? 1 / gpu->long_gemm_rate : 1;
 }
 
+// Thirds would let twice the depth take less time where half of it cannot be split, which only few tiles can show.
+static bool splits_k(const Gpu *gpu, const TileCosts *costs, double split) {
+    double tile_count = ceil(costs->m / 128) * ceil(costs->n / 128) * costs->batch;
+    return habits_of(gpu)->splits_k || (tile_count < SPLIT_SMS * costs->sms && fmod(split, 3) != 0);
+}
+
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     CHECK(gemm->batch >= 0 && gemm->m >= 0 && gemm->n >= 0 && gemm->k >= 0);
     if (gemm->batch == 0 || gemm->m == 0 || gemm->n == 0 || gemm->k == 0) return 0;
@@ -201,19 +208,19 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     };
     costs.ramp = gpu->gemm_ramp * 2 / precision_bytes(gemm->precision);
     double beside = operand_bytes(gemm) / bytes_attained(gpu), after = output_bytes(gemm) / bytes_attained(gpu);
-    int split_count = COUNT_OF(splits);
-    if (costs.units == &matrix_units) {
+    bool on_matrix_units = costs.units == &matrix_units;
+    if (on_matrix_units) {
         costs.seconds_per_product *= far_cost(gpu, gemm);
     } else {
         costs.seconds_per_product *= long_cost(gpu, gemm) * lie_cost(gpu, gemm);
         add_loop(&costs, gpu, gemm->precision);
         costs.clock_gain = 1 / gpu->sustained;
         beside += after, after = 0;
-        if (!habits_of(gpu)->splits_k) split_count = 1;
     }
     double best = INFINITY;
-    for (int i = 0; i < split_count; i++) {
+    for (int i = 0; i < COUNT_OF(splits); i++) {
         if (splits[i] > 1 && costs.k / splits[i] < SPLIT_K_LEAST) break;
+        if (splits[i] > 1 && !on_matrix_units && !splits_k(gpu, &costs, splits[i])) continue;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
         if (larger(compute, beside) + extra >= best) continue;
         best = smaller(best, smooth_maximum(compute, beside, gpu->roofline_sharpness) + extra);
