@@ -26,7 +26,6 @@ struct EmulatorDials {
     std::string idle;       // does nothing
     std::string loses_last; // its highest four bytes are never written
     std::string wild;       // reads past the end of memory
-    std::string endless;    // never ends
     long failing_call = 0;  // so many calls on, one returns an error; then it is 0, and `failed_call` its name
     std::string failed_call;
     int mutant = 0; // which of the mistakes of mutants.sed is made

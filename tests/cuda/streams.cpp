@@ -219,8 +219,6 @@ static int blocks_at_once(const EmulatedLaunch &launch) {
 
 static bool run_kernel(const EmulatedLaunch &launch, int device) {
     if (launch.name == emulator.idle) return true;
-    if (launch.name == emulator.endless)
-        for (;;) sleep(1);
     memory_begin_launch(device);
     if (launch.name == emulator.wild) {
         emulator_fault(cudaErrorIllegalAddress, "kernel %s was told to reach past the end", launch.name);
