@@ -157,16 +157,23 @@ static void score_kernels(Board *board) {
     for (int g = 0; g < board->group_count; g++) score(board, &board->groups[g]);
 }
 
+// A fit tells no more of a group than this.
+static void add_held_out(Board *board, const char *gpu, const char *operation, int rows, double median, double p90,
+                         double bias) {
+    Group *group = add_group(board, gpu, operation);
+    group->rows = group->predicted = rows;
+    group->mean = group->most = NAN;
+    group->median = median, group->p90 = p90, group->bias = bias;
+}
+
 static void hold_out_table(Board *board, const char *path) {
     const GemmData *data = gemm_data_read(board->arena, board->catalogue, path, board->problems);
     if (!data) return;
     GemmFit fit = gemm_fit(board->arena, data, board->seed);
     for (int i = 0; i < fit.group_count; i++) {
         const GroupFit *from = &fit.groups[i];
-        Group *group = add_group(board, from->gpu->name, gemm_operation(board->arena, from->precision));
-        group->rows = group->predicted = from->count;
-        group->mean = group->most = NAN;
-        group->median = from->median_error, group->p90 = from->p90_error, group->bias = from->bias;
+        add_held_out(board, from->gpu->name, gemm_operation(board->arena, from->precision), from->count,
+                     from->median_error, from->p90_error, from->bias);
     }
 }
 
@@ -176,10 +183,7 @@ static void hold_out_bench(Board *board, const char *path) {
     DeviceFit fit = device_fit(board->arena, board->catalogue, file->gpu, file->rows, file->count, board->seed, true);
     for (int i = 0; i < fit.held_out_count; i++) {
         const OperationError *from = &fit.held_out[i];
-        Group *group = add_group(board, file->gpu->name, from->operation);
-        group->rows = group->predicted = from->count;
-        group->mean = group->most = NAN;
-        group->median = from->median, group->p90 = from->p90, group->bias = from->bias;
+        add_held_out(board, file->gpu->name, from->operation, from->count, from->median, from->p90, from->bias);
     }
 }
 

@@ -3,7 +3,6 @@
 
 #include "models/hardware/market.h"
 #include "models/workload/job_options.h"
-#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_answer.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -35,23 +34,20 @@ static const Record *with_assumed(Arena *arena, const PlanRequest *request, cons
     Record *more = ARENA_NEW(arena, Record);
     Assumption *list = ARENA_ARRAY(arena, Assumption, record->assumption_count + 2);
     int count = 0;
-    const Gpu *gpu = node_gpu(request->catalogue, row->node, 0);
-    const RentSpec *rent = row->owned ? NULL : plan_usual_rent(request, row->node, gpu);
+    const Offer *offer = row->owned ? NULL : plan_stand_in_offer(request, row->node);
     if (request->batch_assumed)
         list[count++] = (Assumption){.name = "global batch",
                                      .unit = "samples",
                                      .source = "GPT-3's models of this size (Brown et al. 2020, table 2.1)",
                                      .kind = "assumed",
                                      .value = row->training.global_batch};
-    if (rent) {
-        const Offer *offer = offer_for(request->catalogue, row->node, gpu, rent);
+    if (offer)
         list[count++] = (Assumption){.name = "price of a GPU-hour",
                                      .unit = offer->currency,
                                      .source = arena_printf(arena, "%s (%s): nobody in the price book rents %s",
                                                             offer->title, offer->date, row->node->name),
                                      .kind = "assumed",
                                      .value = offer_gpu_hour(offer)};
-    }
     for (int i = 0; i < record->assumption_count; i++) list[count++] = record->assumptions[i];
     *more = *record;
     more->assumptions = list;

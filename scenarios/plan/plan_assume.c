@@ -52,8 +52,9 @@ PlanRange plan_usual_gpus(const PlanRequest *request, double samples) {
 
 // ---- The price: of a node that nobody offers by its name, what its GPUs cost on demand elsewhere.
 
-const RentSpec *plan_usual_rent(const PlanRequest *request, const NodeType *node, const Gpu *gpu) {
-    static const RentSpec on_demand = {.terms = TERMS_ON_DEMAND};
+const Offer *plan_stand_in_offer(const PlanRequest *request, const NodeType *node) {
+    const RentSpec on_demand = {.terms = TERMS_ON_DEMAND};
+    const Gpu *gpu = node_gpu(request->catalogue, node, 0);
     if (request->price_per_gpu_hour >= 0 || request->own || offer_for(request->catalogue, node, gpu, NULL)) return NULL;
-    return offer_for(request->catalogue, node, gpu, &on_demand) ? &on_demand : NULL;
+    return offer_for(request->catalogue, node, gpu, &on_demand);
 }

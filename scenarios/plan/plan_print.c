@@ -306,10 +306,8 @@ static void print_assumed(const Screen *screen) {
     if (request->batch_assumed)
         printf("! The global batch is assumed, from GPT-3's models of this size. --global-batch says yours.\n");
     for (int i = 0; i < request->node_count; i++) {
-        const Gpu *gpu = node_gpu(request->catalogue, request->nodes[i], 0);
-        const RentSpec *rent = plan_usual_rent(request, request->nodes[i], gpu);
-        if (!rent) continue;
-        const Offer *offer = offer_for(request->catalogue, request->nodes[i], gpu, rent);
+        const Offer *offer = plan_stand_in_offer(request, request->nodes[i]);
+        if (!offer) continue;
         printf("! Nobody in the price book rents %s: priced as %s (%s). --price says yours.\n", request->nodes[i]->name,
                offer->title, offer->date);
     }

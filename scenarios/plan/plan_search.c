@@ -15,7 +15,8 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
                             int gpus, const Gpu *gpu, Problems *problems) {
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    const Gpu *priced = gpu ? gpu : node_gpu(request->catalogue, node, 0);
+    RentSpec *rent = ARENA_NEW(arena, RentSpec);
+    *rent = (RentSpec){.offer = plan_stand_in_offer(request, node), .terms = -1};
     *group = (NodeGroup){.type = node, .gpus = gpus, .gpu = gpu};
     bool infiniband = link && link->transport == TRANSPORT_INFINIBAND;
     *spec = (ClusterSpec){.groups = group,
@@ -26,7 +27,7 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
                           .rail_optimised = infiniband,
                           .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
                           .price_per_gpu_hour = request->price_per_gpu_hour,
-                          .rent = plan_usual_rent(request, node, priced),
+                          .rent = rent,
                           .own = request->own,
                           .grid = request->grid,
                           .currency = request->currency};
