@@ -345,6 +345,12 @@ TEST(what_the_user_leaves_open_is_worked_out_and_said) {
     EXPECT_CONTAINS(output, "! Nobody in the price book rents dgx-h100: priced as ");
     EXPECT(!strstr(output, "No price is known"));
     char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s --gpus 1024 --own-or-rent", line);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "! Nobody in the price book rents dgx-h100");
+    snprintf(arguments, sizeof arguments, "%s --gpus 1024 --own", line);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT(!strstr(output, "! Nobody in the price book"));
     snprintf(arguments, sizeof arguments, "%s --global-batch 512 --price 2.5 --gpus 1024 --json", line);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
     EXPECT(!strstr(output, "Brown et al."));

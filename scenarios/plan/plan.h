@@ -93,7 +93,7 @@ typedef struct PlanRange {
 
 double plan_usual_batch(const Model *model, double seq_len);           // of a transformer, in samples
 PlanRange plan_usual_gpus(const PlanRequest *request, double samples); // of a run by its deadline, which is above 0
-// Whose price a node has that none is offered for by its name; NULL: its own, the user's, or none.
+// Whose price a rented node has that none is offered for by its name; NULL: its own, the user's, or none.
 const struct Offer *plan_stand_in_offer(const PlanRequest *request, const NodeType *node);
 
 // ---- One row (plan_search.c).

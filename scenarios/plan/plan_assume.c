@@ -55,6 +55,6 @@ PlanRange plan_usual_gpus(const PlanRequest *request, double samples) {
 const Offer *plan_stand_in_offer(const PlanRequest *request, const NodeType *node) {
     const RentSpec on_demand = {.terms = TERMS_ON_DEMAND};
     const Gpu *gpu = node_gpu(request->catalogue, node, 0);
-    if (request->price_per_gpu_hour >= 0 || request->own || offer_for(request->catalogue, node, gpu, NULL)) return NULL;
+    if (request->price_per_gpu_hour >= 0 || offer_for(request->catalogue, node, gpu, NULL)) return NULL;
     return offer_for(request->catalogue, node, gpu, &on_demand);
 }

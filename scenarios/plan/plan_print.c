@@ -305,7 +305,8 @@ static void print_assumed(const Screen *screen) {
     const PlanRequest *request = screen->request;
     if (request->batch_assumed)
         printf("! The global batch is assumed, from GPT-3's models of this size. --global-batch says yours.\n");
-    for (int i = 0; i < request->node_count; i++) {
+    bool rents = !request->own || request->own_or_rent;
+    for (int i = 0; i < request->node_count && rents; i++) {
         const Offer *offer = plan_stand_in_offer(request, request->nodes[i]);
         if (!offer) continue;
         printf("! Nobody in the price book rents %s: priced as %s (%s). --price says yours.\n", request->nodes[i]->name,
