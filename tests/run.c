@@ -1,6 +1,16 @@
-// The test runner: runs every registered test in file and name order and counts.
+// The test runner: runs every registered test once, in as many processes as there are cores, and counts.
+//
+//     tests/run [-j N] [-v] [--list] [WORD…]
+//
+// Workers take the next test, in file and name order, from a counter that they share. One that dies fails the test it
+// was in, and another takes its place. What a test prints is kept and shown only when it fails, or with -v.
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tests/test.h"
 
@@ -64,6 +74,45 @@ int test_page(const char *path, const char *holds) {
     return count;
 }
 
+// ---- What workers and the parent share.
+
+typedef enum Outcome { NOT_RUN, RUNNING, PASSED, FAILED } Outcome;
+
+typedef struct Result {
+    _Atomic int outcome;
+    double seconds;
+} Result;
+
+typedef struct Board {
+    atomic_int next;
+    Result results[]; // of each wanted test
+} Board;
+
+typedef struct Worker {
+    pid_t process;
+    int printed;        // a file in memory: what the test under way has printed
+    _Atomic int *under; // shared: the test under way
+} Worker;
+
+enum { MOST_WORKERS = 256, SLOWEST_SHOWN = 5 };
+
+typedef struct Suite {
+    const Test **tests;
+    int count;
+    Board *board;
+    bool verbose;
+    int screen; // standard output, while a worker's own is a file in memory
+} Suite;
+
+static void *shared(size_t bytes) {
+    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) {
+        perror("tests: mmap");
+        exit(1);
+    }
+    return room;
+}
+
 static bool wanted(const Test *test, int word_count, char **words) {
     if (word_count == 0) return true;
     for (int i = 0; i < word_count; i++)
@@ -71,21 +120,183 @@ static bool wanted(const Test *test, int word_count, char **words) {
     return false;
 }
 
-int main(int argc, char **argv) {
-    int passed = 0, failed = 0;
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!getenv("LOCKSTEP")) setenv("LOCKSTEP", "build/lockstep", 1);
-    for (Test *test = tests; test; test = test->next) {
-        if (!wanted(test, argc - 1, argv + 1)) continue;
-        failures_in_test = 0;
-        test->run();
-        if (failures_in_test) {
-            printf("FAILED %s: %s\n", test->file, test->name);
-            failed++;
-        } else {
-            passed++;
+static Suite suite_of(int word_count, char **words) {
+    Suite suite = {.screen = dup(STDOUT_FILENO)};
+    int all = 0;
+    for (const Test *test = tests; test; test = test->next) all++;
+    suite.tests = calloc((size_t)all + 1, sizeof *suite.tests);
+    for (const Test *test = tests; test; test = test->next)
+        if (wanted(test, word_count, words)) suite.tests[suite.count++] = test;
+    suite.board = shared(sizeof(Board) + (size_t)suite.count * sizeof(Result));
+    return suite;
+}
+
+// ---- A worker.
+
+// Copies what was printed to the screen in one piece, so that two workers' words do not mix.
+static void show_printed(const Suite *suite, const Worker *worker, const Test *failed) {
+    off_t length = lseek(worker->printed, 0, SEEK_END);
+    size_t room = (size_t)(length > 0 ? length : 0), head = 0;
+    char *text = malloc(room + 512);
+    if (!text) return;
+    if (pread(worker->printed, text, room, 0) != (ssize_t)room) room = 0;
+    if (failed) head = (size_t)snprintf(text + room, 512, "FAILED %s: %s\n", failed->file, failed->name);
+    (void)!write(suite->screen, text, room + head);
+    free(text);
+}
+
+static void forget_printed(const Worker *worker) {
+    (void)!ftruncate(worker->printed, 0);
+    lseek(worker->printed, 0, SEEK_SET);
+}
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void run_test(const Suite *suite, const Worker *worker, int index) {
+    const Test *test = suite->tests[index];
+    Result *result = &suite->board->results[index];
+    double begin = now_seconds();
+
+    *worker->under = index;
+    result->outcome = RUNNING;
+    failures_in_test = 0;
+    test->run();
+    fflush(stdout);
+    fflush(stderr);
+    bool failed = failures_in_test > 0;
+    if (failed || suite->verbose) show_printed(suite, worker, failed ? test : NULL);
+    forget_printed(worker);
+    result->seconds = now_seconds() - begin;
+    result->outcome = failed ? FAILED : PASSED;
+}
+
+static void start_worker(const Suite *suite, Worker *worker) {
+    fflush(stdout);
+    worker->process = fork();
+    if (worker->process < 0) {
+        perror("tests: fork");
+        exit(1);
+    }
+    if (worker->process > 0) return;
+    dup2(worker->printed, STDOUT_FILENO);
+    dup2(worker->printed, STDERR_FILENO);
+    for (int index; (index = atomic_fetch_add(&suite->board->next, 1)) < suite->count;) run_test(suite, worker, index);
+    *worker->under = -1;
+    exit(0); // here sanitizers look for leaks
+}
+
+// ---- The parent.
+
+static const char *how_it_ended(int status, char *text, size_t bytes) {
+    if (WIFSIGNALED(status))
+        snprintf(text, bytes, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, bytes, "exit status %d", WEXITSTATUS(status));
+    return text;
+}
+
+// A worker that ended well has no test under way. One that leaked fails after its last test.
+static bool settle(const Suite *suite, const Worker *worker, int status) {
+    char how[128];
+    if (status == 0 && *worker->under < 0) return true;
+    const Test *test = *worker->under >= 0 ? suite->tests[*worker->under] : NULL;
+    show_printed(suite, worker, test);
+    forget_printed(worker);
+    printf("a worker of the tests ended with %s %s\n", how_it_ended(status, how, sizeof how),
+           test ? "in the test above" : "after its last test");
+    if (test) suite->board->results[*worker->under].outcome = FAILED;
+    return test != NULL;
+}
+
+// False when a worker ended badly outside of any test.
+static bool run_all(const Suite *suite, int worker_count) {
+    Worker workers[MOST_WORKERS];
+    _Atomic int *under = shared((size_t)worker_count * sizeof *under);
+    bool sound = true;
+    for (int i = 0; i < worker_count; i++) {
+        under[i] = -1;
+        workers[i] = (Worker){.printed = memfd_create("printed", MFD_CLOEXEC), .under = &under[i]};
+        start_worker(suite, &workers[i]);
+    }
+    for (int busy = worker_count; busy > 0;) {
+        int status;
+        pid_t ended = wait(&status);
+        if (ended < 0) break;
+        for (int i = 0; i < worker_count; i++) {
+            if (workers[i].process != ended) continue;
+            sound = settle(suite, &workers[i], status) && sound;
+            busy--;
+            if (*workers[i].under >= 0) {
+                *workers[i].under = -1;
+                start_worker(suite, &workers[i]);
+                busy++;
+            }
         }
+    }
+    return sound;
+}
+
+static void print_slowest(const Suite *suite) {
+    bool *shown = calloc((size_t)suite->count + 1, sizeof *shown);
+    for (int n = 0; n < SLOWEST_SHOWN && n < suite->count; n++) {
+        int slowest = -1;
+        for (int i = 0; i < suite->count; i++)
+            if (!shown[i] && (slowest < 0 || suite->board->results[i].seconds > suite->board->results[slowest].seconds))
+                slowest = i;
+        shown[slowest] = true;
+        printf("%8.2f s  %s: %s\n", suite->board->results[slowest].seconds, suite->tests[slowest]->file,
+               suite->tests[slowest]->name);
+    }
+    free(shown);
+}
+
+// A test that no worker came to counts as failed.
+static int count_and_print(const Suite *suite, bool sound) {
+    int passed = 0, failed = sound ? 0 : 1;
+    for (int i = 0; i < suite->count; i++) {
+        if (suite->board->results[i].outcome == PASSED)
+            passed++;
+        else
+            failed++;
     }
     printf("%d passed, %d failed\n", passed, failed);
     return failed || passed + failed == 0 ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+    long jobs = sysconf(_SC_NPROCESSORS_ONLN);
+    bool list = false, verbose = false;
+    int first = 1;
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        if (strcmp(argv[first], "--list") == 0)
+            list = true;
+        else if (strcmp(argv[first], "-v") == 0)
+            verbose = true;
+        else if (strcmp(argv[first], "-j") == 0 && first + 1 < argc)
+            jobs = strtol(argv[++first], NULL, 10);
+        else {
+            fprintf(stderr, "usage: %s [-j N] [-v] [--list] [WORD…]\n", argv[0]);
+            return 2;
+        }
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!getenv("LOCKSTEP")) setenv("LOCKSTEP", "build/lockstep", 1);
+
+    Suite suite = suite_of(argc - first, argv + first);
+    suite.verbose = verbose;
+    if (list) {
+        for (int i = 0; i < suite.count; i++) printf("%s: %s\n", suite.tests[i]->file, suite.tests[i]->name);
+        return 0;
+    }
+    if (jobs > suite.count) jobs = suite.count;
+    jobs = jobs < 1 ? 1 : jobs > MOST_WORKERS ? MOST_WORKERS : jobs;
+    bool sound = run_all(&suite, (int)jobs);
+    print_slowest(&suite);
+    int status = count_and_print(&suite, sound);
+    free(suite.tests);
+    return status;
 }
