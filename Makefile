@@ -37,6 +37,7 @@ help:
 	@echo "make scoreboard writes the README's figures anew from lockstep validate"
 	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
+	@echo "make golden  keeps what the program answers now (tests/golden), after a change that was meant to move it"
 	@echo "make manual  writes what the program prints into the pages of docs/"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
@@ -147,6 +148,11 @@ recovery: $(BUILD)/lockstep
 
 check: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run
+
+# What tests/golden keeps, as this program answers now.
+golden: $(BUILD)/tests/run $(BUILD)/lockstep
+	LOCKSTEP_GOLDEN=write LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run test_golden
+	@git diff --stat tests/golden
 
 # 10,000 points, killed 20 times at random: the store must be that of a run that nobody disturbed.
 sweep-torture: $(BUILD)/tests/run $(BUILD)/lockstep

@@ -1,0 +1,172 @@
+// What the program answers, kept: every example and lesson, every measured run and log, and some hundred drawn jobs.
+// A commit that moves an answer writes tests/golden anew (make golden), and its message says what moved and why.
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/csv.h"
+#include "sim/digest.h"
+#include "tests/test.h"
+
+#define GOLDEN "tests/golden/"
+#define DIFFERENCES_SHOWN 5
+
+// ---- Comparing with what was kept.
+
+typedef struct Text { // grows while it is written
+    FILE *out;
+    char *bytes;
+    size_t length;
+} Text;
+
+static Text *text_open(void) {
+    Text *text = calloc(1, sizeof *text);
+    if (text) text->out = open_memstream(&text->bytes, &text->length);
+    if (!text || !text->out) abort();
+    return text;
+}
+
+static void text_close(Text *text) {
+    if (text->out) fclose(text->out);
+    free(text->bytes);
+    free(text);
+}
+
+static char *read_all(const char *path) {
+    Text *text = text_open();
+    FILE *file = fopen(path, "r");
+    for (int c; file && (c = getc(file)) != EOF;) putc(c, text->out);
+    if (file) fclose(file);
+    fflush(text->out);
+    char *all = strdup(text->bytes);
+    text_close(text);
+    return all;
+}
+
+static const char *next_line(const char *at, int *length) {
+    *length = (int)strcspn(at, "\n");
+    return at + *length + (at[*length] == '\n');
+}
+
+static void count_differences(const char *name, const char *now, const char *kept) {
+    int different = 0, lines = 0;
+    while (*now || *kept) {
+        int now_length, kept_length;
+        const char *now_line = now, *kept_line = kept;
+        now = next_line(now, &now_length);
+        kept = next_line(kept, &kept_length);
+        lines++;
+        if (now_length == kept_length && strncmp(now_line, kept_line, (size_t)now_length) == 0) continue;
+        if (different++ < DIFFERENCES_SHOWN)
+            printf("  kept %.*s\n  now  %.*s\n", kept_length, kept_line, now_length, now_line);
+    }
+    if (different)
+        test_fail(__FILE__, __LINE__, "%s: %d of %d lines moved; if that is meant: make golden, and say why", name,
+                  different, lines);
+}
+
+static void compare(const char *name, Text *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s%s", GOLDEN, name);
+    fflush(text->out);
+    if (getenv("LOCKSTEP_GOLDEN")) {
+        FILE *file = fopen(path, "w");
+        EXPECT(file && fputs(text->bytes, file) >= 0 && fclose(file) == 0);
+    } else {
+        char *kept = read_all(path);
+        count_differences(name, text->bytes, kept);
+        free(kept);
+    }
+    text_close(text);
+}
+
+// ---- Examples and lessons.
+
+static int is_script(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".lua") == 0;
+}
+
+static void answers_of_folder(const char *folder, FILE *out) {
+    static char output[1 << 20];
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_script, alphasort);
+    EXPECT(count > 0);
+    for (int i = 0; i < count; i++) {
+        char command[512];
+        snprintf(command, sizeof command, "$LOCKSTEP run %s/%s --json --date 2026-11-21", folder, entries[i]->d_name);
+        int status = test_shell(command, output, sizeof output);
+        const char *digest = strstr(output, "\"digest\": \"");
+        fprintf(out, "%s/%s exit %d digest %.16s answer %016llx\n", folder, entries[i]->d_name, status,
+                digest ? digest + strlen("\"digest\": \"") : "none",
+                (unsigned long long)digest_bytes(DIGEST_START, output, strlen(output)));
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+TEST(examples_and_lessons_answer_what_they_answered) {
+    Text *text = text_open();
+    answers_of_folder("scenarios/examples", text->out);
+    answers_of_folder("scenarios/lessons", text->out);
+    compare("scenarios.txt", text);
+}
+
+// ---- Measured runs and logs. Six digits: more than anybody needs, fewer than two mathematical libraries differ in.
+
+static const Csv *rows_of(const char *command, Arena *arena) {
+    char folder[] = "/tmp/lockstep-golden-XXXXXX", path[64], line[256], output[1024];
+    EXPECT(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/rows.csv", folder);
+    snprintf(line, sizeof line, "%s --rows %s | tail -c 1000", command, path);
+    EXPECT_INT(test_shell(line, output, sizeof output), 0);
+    const Csv *csv = csv_read_file(arena, path, problems_create(arena));
+    EXPECT(csv != NULL);
+    unlink(path);
+    rmdir(folder);
+    return csv;
+}
+
+static const char *cell(const Csv *csv, int row, const char *word, Arena *arena) {
+    return csv_cell(csv, row, csv_column(csv, word, problems_create(arena)));
+}
+
+static double number(const Csv *csv, int row, const char *word, Arena *arena) {
+    const char *text = cell(csv, row, word, arena);
+    return *text ? strtod(text, NULL) : NAN;
+}
+
+TEST(measured_runs_are_predicted_as_they_were) {
+    Arena *arena = arena_open();
+    Text *text = text_open();
+    const Csv *csv = rows_of("$LOCKSTEP validate training", arena);
+    for (int i = 0; csv && i < csv->row_count; i++)
+        fprintf(text->out, "%s %s %s %.6g s %.6g B\n", cell(csv, i, "row_id", arena), cell(csv, i, "family", arena),
+                cell(csv, i, "status", arena), number(csv, i, "predicted_step_s", arena),
+                number(csv, i, "predicted_mem_bytes", arena));
+    compare("training.txt", text);
+    arena_close(arena);
+}
+
+// One line a log: its smallest, middle and largest size, and a digest of all.
+TEST(measured_collectives_are_predicted_as_they_were) {
+    Arena *arena = arena_open();
+    Text *text = text_open();
+    const Csv *csv = rows_of("$LOCKSTEP validate collectives", arena);
+    for (int first = 0, end; csv && first < csv->row_count; first = end) {
+        const char *log = cell(csv, first, "log", arena), *op = cell(csv, first, "op", arena);
+        uint64_t digest = DIGEST_START;
+        for (end = first; end < csv->row_count && strcmp(cell(csv, end, "log", arena), log) == 0 &&
+                          strcmp(cell(csv, end, "op", arena), op) == 0;
+             end++) {
+            const char *us = arena_printf(arena, "%.6g", number(csv, end, "predicted_us", arena));
+            digest = digest_bytes(digest, us, strlen(us));
+        }
+        fprintf(text->out, "%s %s %d sizes: %.6g %.6g %.6g us, all %016llx\n", log, op, end - first,
+                number(csv, first, "predicted_us", arena), number(csv, (first + end - 1) / 2, "predicted_us", arena),
+                number(csv, end - 1, "predicted_us", arena), (unsigned long long)digest);
+    }
+    compare("collectives.txt", text);
+    arena_close(arena);
+}
