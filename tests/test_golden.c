@@ -5,12 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scenarios/study.h"
 #include "sim/csv.h"
 #include "sim/digest.h"
+#include "tests/draw_study.h"
+#include "tests/script.h"
 #include "tests/test.h"
 
 #define GOLDEN "tests/golden/"
 #define DIFFERENCES_SHOWN 5
+#define JOBS 300
+#define JOB_MARK "-- job "
 
 // ---- Comparing with what was kept.
 
@@ -169,4 +174,61 @@ TEST(measured_collectives_are_predicted_as_they_were) {
     }
     compare("collectives.txt", text);
     arena_close(arena);
+}
+
+// ---- Drawn jobs. Their scripts are kept too, since what is drawn from a seed changes with every new field.
+
+static void draw_jobs(const char *path) {
+    FILE *file = fopen(path, "w");
+    EXPECT(file != NULL);
+    if (!file) return;
+    for (uint64_t seed = 1; seed <= JOBS; seed++) {
+        DrawnStudy study = draw_study(seed);
+        fprintf(file, JOB_MARK "%d\n", (int)seed);
+        drawn_write(&study, file);
+    }
+    fclose(file);
+}
+
+static void answers_of_record(const Record *record, FILE *out) {
+    for (int i = 0; i < record->point_count; i++) {
+        const RecordPoint *point = &record->points[i];
+        if (!point->ran)
+            fprintf(out, " [%s]", point->why_not);
+        else
+            fprintf(out, " %.6g s %.6g B mfu %.4g days %.6g cost %.6g %.6g kWh %016llx", point->step_p50_s,
+                    point->memory_peak_bytes, point->mfu, point->days, point->cost_per_run, point->energy_kwh,
+                    (unsigned long long)point->digest);
+    }
+}
+
+static void answers_of_script(const char *script, FILE *out) {
+    Loaded loaded = load_script(script, NULL);
+    for (int i = 0; loaded.scenario && i < loaded.scenario->item_count; i++) {
+        const StudySpec *study = loaded.scenario->items[i].study;
+        const Record *record = study ? study_run(loaded.arena, study, loaded.problems) : NULL;
+        if (record) answers_of_record(record, out);
+    }
+    fprintf(out, " %s\n", first_problem(&loaded));
+    unload(&loaded);
+}
+
+TEST(drawn_jobs_are_simulated_as_they_were) {
+    char *jobs = read_all(GOLDEN "jobs.txt");
+    if (!*jobs && getenv("LOCKSTEP_GOLDEN")) {
+        draw_jobs(GOLDEN "jobs.txt");
+        free(jobs);
+        jobs = read_all(GOLDEN "jobs.txt");
+    }
+    Text *text = text_open();
+    int count = 0;
+    for (char *at = strstr(jobs, JOB_MARK), *next; at; at = next, count++) {
+        next = strstr(at + 1, JOB_MARK);
+        if (next) next[-1] = '\0';
+        fprintf(text->out, "job %d:", count + 1);
+        answers_of_script(at, text->out);
+    }
+    EXPECT_INT(count, JOBS);
+    compare("jobs_answers.txt", text);
+    free(jobs);
 }
