@@ -81,11 +81,11 @@ $(BUILD)/%.o: %.c
 	@echo "  CC    $<"
 	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# What decides results: a sweep's store knows by the checksum which engine a point comes from.
+# What decides results: a sweep's store knows by the checksum which engine a point comes from. Comments do not.
 ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],sim models/hardware models/network $(WORKLOAD) $(SCENARIOS)) \
                  models/hardware/catalogue/*.json))
-$(BUILD)/sim/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell cat $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
-$(BUILD)/sim/version.o: $(ENGINE_FILES)
+$(BUILD)/sim/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
+$(BUILD)/sim/version.o: $(ENGINE_FILES) sim/engine_text.awk
 
 # The catalogue is part of the program (.incbin), so a change to it is a change to this file.
 $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
