@@ -72,6 +72,8 @@ void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, 
     LifeSpec spec = faults_of(arena, catalogue, cluster);
     set_checkpoint(&spec, catalogue, cluster, training);
     bool has_length = isfinite(point->days) && point->days > 0;
+    SimTime work;
+    if (has_length && !ticks_from_seconds(point->days * 86400, TICKS_PER_SECOND_LIFE, &work)) return; // of centuries
     spec.work_s = has_length ? point->days * 86400 : 0;
     spec.horizon_s = has_length ? 0 : WITHOUT_LENGTH_S;
     LifeStudy study = life_study(arena, &spec, LIVES, seed);

@@ -51,7 +51,7 @@ static void set_items(lua_State *L, const char *key, const CostList *list) {
     for (int i = 0; i < list->count; i++) {
         push_item(L, &list->items[i]);
         lua_rawseti(L, -2, i + 1);
-        if (list->items[i].seconds > 0) work += step_ticks(list->items[i].seconds);
+        if (list->items[i].seconds > 0) work = time_later(work, step_ticks(list->items[i].seconds));
     }
     set_number(L, "seconds", step_seconds(work));
     lua_setfield(L, -2, key);

@@ -12,6 +12,7 @@
 #include "sim/digest.h"
 #include "sim/fold.h"
 #include "sim/list.h"
+#include "sim/longest.h"
 #include "sim/quantity.h"
 #include "sim/run.h"
 
@@ -170,6 +171,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     }
     set_layout(&point, &step.lowered->resolved, training);
     set_memory(arena, &point, step.lowered, cluster, training);
+    if (step.beyond_clock) point.why_not = newest_problem(problems);
     if (!step.ran) return point;
 
     double busy = 0;
@@ -225,6 +227,11 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
                                                             : fold_system(arena, system);
     RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
     RunResult result = run_system(arena, &folded.system, &options);
+    if (result.beyond_clock) {
+        problem_beyond_clock(problems, study->where, steps > 1 ? "this program" : "this step", &folded.system);
+        point.why_not = newest_problem(problems);
+        return point;
+    }
     if (result.stuck_count) {
         RunResult whole = run_system(arena, system, &options);
         report_stuck(arena, system, &whole, study->where, problems);

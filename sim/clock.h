@@ -1,5 +1,6 @@
 // Simulated time: whole ticks. A training step counts picoseconds (106 days fit), a cluster's life nanoseconds
-// (292 years fit); the engine does not care which.
+// (292 years fit); the engine does not care which. What does not fit is SIM_TIME_NEVER and stays so: a time beyond the
+// clock is an outcome, and no sum of times wraps. Wherever times are added or made, it is done here.
 #ifndef LOCKSTEP_SIM_CLOCK_H
 #define LOCKSTEP_SIM_CLOCK_H
 
@@ -21,11 +22,26 @@ static inline bool ticks_from_seconds(double seconds, int64_t ticks_per_second, 
     return true;
 }
 
+static inline SimTime time_later(SimTime time, SimTime by) { // neither is negative
+    SimTime sum;
+    return __builtin_add_overflow(time, by, &sum) ? SIM_TIME_NEVER : sum;
+}
+
+static inline SimTime time_times(SimTime time, int64_t count) {
+    SimTime product;
+    return __builtin_mul_overflow(time, count, &product) ? SIM_TIME_NEVER : product;
+}
+
+// Of a number of ticks worked out as such: the nearest, by rounding up, by rounding down.
+static inline SimTime ticks_nearest(double ticks) { return ticks < 9.2e18 ? llround(ticks) : SIM_TIME_NEVER; }
+static inline SimTime ticks_up(double ticks) { return ticks < 9.2e18 ? (SimTime)ceil(ticks) : SIM_TIME_NEVER; }
+static inline SimTime ticks_down(double ticks) { return ticks < 9.2e18 ? (SimTime)floor(ticks) : SIM_TIME_NEVER; }
+
 static inline double seconds_from_ticks(SimTime ticks, int64_t ticks_per_second) {
     return (double)ticks / (double)ticks_per_second;
 }
 
-// Picosecond ticks of a duration already known to be sane (0 to 106 days); anything else is our mistake.
+// Picosecond ticks of a duration; more than 106 days is SIM_TIME_NEVER. What is negative or no number is our mistake.
 SimTime step_ticks(double seconds);
 static inline double step_seconds(SimTime ticks) { return seconds_from_ticks(ticks, TICKS_PER_SECOND_STEP); }
 

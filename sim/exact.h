@@ -13,15 +13,18 @@ __extension__ typedef __int128 Load; // bytes per second on a link, in units of 
 #define LEVEL_UNITS 16384.0      // a level is bytes per second per unit of fairness, in units of 2^-14
 #define SHARE_UNITS 4294967296.0 // a share is weight x fairness, in units of 2^-32
 #define LEVEL_MOST (INT64_C(1) << 62)
+#define LEVEL_RATE_MOST 0x1p48 // bytes per second: no flow of fairness 1 is faster, however wide its links
+#define LOAD_RATE_MOST 0x1p70  // the widest that a link can be: more makes no difference to those levels
+#define SHARE_MOST 1e9         // flows
 
 static inline int64_t share_from(double weight_times_fairness) {
-    CHECK(weight_times_fairness >= 0 && weight_times_fairness < 1e9);
-    return llround(weight_times_fairness * SHARE_UNITS);
+    CHECK(weight_times_fairness >= 0);
+    return llround(fmin(weight_times_fairness, SHARE_MOST) * SHARE_UNITS);
 }
 
 static inline Load load_from_rate(double bytes_per_second) {
-    CHECK(bytes_per_second >= 0 && bytes_per_second < 1e14);
-    return (Load)(bytes_per_second * LEVEL_UNITS) << 32;
+    CHECK(bytes_per_second >= 0);
+    return (Load)(fmin(bytes_per_second, LOAD_RATE_MOST) * LEVEL_UNITS) << 32;
 }
 
 static inline int64_t level_from_rate(double bytes_per_second) {

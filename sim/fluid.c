@@ -127,10 +127,8 @@ static void settle(Activity *activity, SimTime now) {
 
 // A thousandth of a tick is not waited for: shares are rounded down by less than that over a millisecond.
 static SimTime ticks_of(double bytes, double rate) {
-    double ticks = bytes / rate * (double)TICKS_PER_SECOND_STEP - 1e-3;
-    if (!(ticks < 4e18)) return SIM_TIME_NEVER;
-    SimTime whole = (SimTime)ticks;
-    return whole + ((double)whole < ticks);
+    double ticks = bytes / rate * (double)TICKS_PER_SECOND_STEP - 1e-3; // a rate of 0: without end
+    return ticks < 0 ? 0 : ticks_up(ticks);
 }
 
 // A new rate: what is left is counted up to now and the end moves. An equal rate changes nothing, not even by rounding.
@@ -141,7 +139,7 @@ static void set_rate(Fluid *fluid, int32_t channel, SimTime now) {
     settle(activity, now);
     activity->rate = rate;
     SimTime ticks = ticks_of(activity->bytes_left, rate);
-    fluid->ends[channel] = ticks < SIM_TIME_NEVER && now < SIM_TIME_NEVER / 2 ? now + ticks : SIM_TIME_NEVER;
+    fluid->ends[channel] = time_later(now, ticks);
     soonest_move(fluid->part, channel);
 }
 

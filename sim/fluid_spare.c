@@ -11,7 +11,12 @@ typedef struct Suspect {
     int32_t seen; // number of the last plan that uses it
 } Suspect;
 
-static int64_t units_of(const Link *link) { return (int64_t)(link->bytes_per_second * LEVEL_UNITS); }
+// The product is exact where it fits.
+static bool is_no_more(double share, double rate, double other_share, double other_rate) {
+    if (rate >= LEVEL_RATE_MOST || other_rate >= LEVEL_RATE_MOST) return share * rate <= other_share * other_rate;
+    return (Load)share_from(share) * (int64_t)(rate * LEVEL_UNITS) <=
+           (Load)share_from(other_share) * (int64_t)(other_rate * LEVEL_UNITS);
+}
 
 static const LinkUse *find_use(const Plan *plan, int32_t link) {
     for (int u = 0; u < plan->use_count; u++)
@@ -22,8 +27,8 @@ static const LinkUse *find_use(const Plan *plan, int32_t link) {
 // Does this plan fill the one link at least as much as the other?
 static bool is_tighter(const System *system, const Plan *plan, const LinkUse *one, const LinkUse *other) {
     const Link *links = system->links;
-    return (Load)share_from(other->weight * plan->fairness) * units_of(&links[one->link]) <=
-           (Load)share_from(one->weight * plan->fairness) * units_of(&links[other->link]);
+    return is_no_more(other->weight * plan->fairness, links[one->link].bytes_per_second, one->weight * plan->fairness,
+                      links[other->link].bytes_per_second);
 }
 
 static void see_first(Arena *arena, const System *system, Suspect *suspect, const Plan *plan, const LinkUse *use) {

@@ -64,7 +64,7 @@ static SimTime work_time(const Run *run, const StreamState *state, const Op *op)
         // Mean 1, so that jitter alone makes no rank faster.
         time *= random_lognormal(&stream, -0.5 * actor->jitter * actor->jitter, actor->jitter);
     }
-    return llround(time);
+    return ticks_nearest(time);
 }
 
 static void reach_mark(Run *run, const StreamState *state, int32_t mark) {
@@ -85,12 +85,10 @@ static void begin_transfer(Run *run, int32_t channel) {
     bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
     if (run->options->uncontended) {
         SimTime alone = state->alone[state->plan];
-        CHECK(alone < SIM_TIME_NEVER - state->start);
-        event_schedule(run->events, state->start + alone, EVENT_DONE, channel);
+        event_schedule(run->events, time_later(state->start, alone), EVENT_DONE, channel);
         return;
     }
-    CHECK(state->start <= SIM_TIME_NEVER - plan->latency);
-    event_schedule(run->events, state->start + plan->latency, flows ? EVENT_FLOW : EVENT_DONE, channel);
+    event_schedule(run->events, time_later(state->start, plan->latency), flows ? EVENT_FLOW : EVENT_DONE, channel);
 }
 
 static void join(Run *run, StreamState *state, const Op *op) {
@@ -135,7 +133,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     switch (op->kind) {
     case OP_WORK: {
         SimTime start = state->clock;
-        pass_time(run, state, op, start + work_time(run, state, op));
+        pass_time(run, state, op, time_later(start, work_time(run, state, op)));
         keep_interval(run, state, op, start, state->clock);
         return true;
     }
@@ -258,6 +256,14 @@ static void lay_out_streams(Arena *arena, Run *run) {
     }
 }
 
+// A clock has come to its end, or a transfer under way has no end that a clock can tell.
+static bool is_beyond_clock(const Run *run) {
+    if (run->result.end == SIM_TIME_NEVER) return true;
+    for (int c = 0; c < run->system->channel_count; c++)
+        if (run->channels[c].joined && run->channels[c].joined == run->system->channels[c].member_count) return true;
+    return false;
+}
+
 static void collect_ends(Arena *arena, Run *run) {
     const System *system = run->system;
     SimTime *ends = ARENA_ARRAY(arena, SimTime, system->actor_count);
@@ -282,6 +288,7 @@ static void collect_ends(Arena *arena, Run *run) {
     run->result.actor_end = ends;
     run->result.stuck = stuck;
     run->result.digest = digest;
+    run->result.beyond_clock = is_beyond_clock(run);
 }
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options) {

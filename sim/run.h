@@ -37,6 +37,7 @@ typedef struct RunResult {
     const double *link_bytes; // carried per link
     const Stuck *stuck;       // not empty: a deadlock; times are then of no use
     int stuck_count;
+    bool beyond_clock; // it lasts longer than the clock can tell; times are then of no use
     const Interval *intervals;
     int64_t interval_count, intervals_dropped;
     int64_t event_count, op_count; // how much was simulated

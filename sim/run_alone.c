@@ -87,7 +87,7 @@ static const SimTime *times_alone(Arena *arena, const Run *run, const Channel *c
         const Plan *plan = &channel->plans[p];
         bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
         SimTime flow = flows ? fluid_time_alone(run->fluid, plan) : 0;
-        times[p] = flow < SIM_TIME_NEVER - plan->latency ? plan->latency + flow : SIM_TIME_NEVER;
+        times[p] = time_later(plan->latency, flow);
     }
     return times;
 }
@@ -192,8 +192,6 @@ static double least_slowness(const System *system, int program) {
     return least;
 }
 
-static SimTime later(SimTime time, SimTime by) { return by < SIM_TIME_NEVER - time ? time + by : SIM_TIME_NEVER; }
-
 // [count + 1], those of routines by their last; `routines` is NULL for one of them.
 static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double slowness, SimTime *const *transfers,
                             const Program *program, SimTime *const *routines) {
@@ -201,11 +199,10 @@ static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double s
     for (int64_t i = 0; i < count; i++) {
         const Op *op = &ops[i];
         SimTime time = 0;
-        if (op->kind == OP_WORK)
-            time = slowness == 1 ? op->time : (SimTime)floor((double)op->time * slowness * (1 - 1e-9));
+        if (op->kind == OP_WORK) time = slowness == 1 ? op->time : ticks_down((double)op->time * slowness * (1 - 1e-9));
         if (op->kind == OP_TRANSFER && transfers[op->slot]) time = transfers[op->slot][op->id]; // NULL: nobody runs it
         if (op->kind == OP_ROUTINE) time = routines[op->id][program->routines[op->id].count];
-        least[i + 1] = later(least[i], time);
+        least[i + 1] = time_later(least[i], time);
     }
     return least;
 }
@@ -324,7 +321,7 @@ void find_alone(Arena *arena, Run *run) {
 static SimTime least_before(const Outlook *outlook, int number, const StreamState *state) {
     SimTime least = outlook->least[number][state->next];
     if (state->inner == 0) return least;
-    return later(least, outlook->inner[state->stream->ops[state->next].id][state->inner]);
+    return time_later(least, outlook->inner[state->stream->ops[state->next].id][state->inner]);
 }
 
 // What lies at least between where a stream is and its next record of a mark.
@@ -342,7 +339,7 @@ static SimTime until_record(const Outlook *outlook, int number, const StreamStat
     if (at == state->stream->count) return SIM_TIME_NEVER;
     const Op *op = &state->stream->ops[at];
     SimTime until = outlook->least[number][at];
-    if (op->kind == OP_ROUTINE) until = later(until, outlook->inner[op->id][outlook->inner_record[op->id][0]]);
+    if (op->kind == OP_ROUTINE) until = time_later(until, outlook->inner[op->id][outlook->inner_record[op->id][0]]);
     return until - before;
 }
 
@@ -359,7 +356,7 @@ static SimTime goes_on(const Run *run, const StreamState *asker, const StreamSta
     const StreamState *other = &run->streams[run->first_stream[state->actor] + recorder];
     SimTime from = goes_on(run, asker, other, chain + 1, own);
     SimTime until = until_record(outlook, recorder, other, state->waiting_mark);
-    SimTime reached = from < SIM_TIME_NEVER - until ? from + until : SIM_TIME_NEVER;
+    SimTime reached = time_later(from, until);
     if (reached < run->now) reached = run->now; // it waits still
     return reached > state->clock ? reached : state->clock;
 }
@@ -368,7 +365,7 @@ static SimTime goes_on(const Run *run, const StreamState *asker, const StreamSta
 static SimTime look_at_rival(const Run *run, const StreamState *asker, int32_t channel, uint64_t *relies) {
     const ChannelState *state = &run->channels[channel];
     const Channel *shape = &run->system->channels[channel];
-    if (state->joined == shape->member_count) return state->start + shape->plans[state->plan].latency;
+    if (state->joined == shape->member_count) return time_later(state->start, shape->plans[state->plan].latency);
     SimTime latest = 0;
     uint64_t own_streams = 0;
     for (int32_t m = run->foresight->first_member[channel]; m < run->foresight->first_member[channel + 1]; m++) {

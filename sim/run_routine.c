@@ -35,7 +35,7 @@ static bool add_transfer(const Run *run, const Actor *actor, RoutinePass *pass, 
     const SimTime *alone = run->channels[channel].alone;
     if (!alone || run->system->channels[channel].member_count != 1) return false;
     if (!note_channel(pass, channel) || alone[op->id] >= SIM_TIME_NEVER - *now) return false;
-    *now += alone[op->id];
+    *now = time_later(*now, alone[op->id]);
     return true;
 }
 
@@ -54,7 +54,7 @@ static bool add_up(const Run *run, const Actor *actor, const Routine *own, const
         switch (op->kind) {
         case OP_WORK:
             if (op->time >= SIM_TIME_NEVER - now) return false;
-            wait_until(pass, op->cause, now + op->time);
+            wait_until(pass, op->cause, time_later(now, op->time));
             break;
         case OP_TRANSFER:
             if (waits_for >= 0 || !add_transfer(run, actor, pass, op, &now)) return false;
@@ -118,7 +118,7 @@ static bool comes_to_rest(const StreamState *state, int32_t mark) {
 }
 
 static void move_on(StreamState *state, SimTime by) {
-    state->clock += by;
+    state->clock = time_later(state->clock, by);
     state->done += state->routines[state->stream->ops[state->next].id].count;
     state->next++;
 }
@@ -138,7 +138,7 @@ bool pass_routine(Run *run, StreamState *state) {
     if (!pass->known || pass->beside != number) look_into(run, state, own, number, pass);
     if (!pass->possible || pass->time >= SIM_TIME_NEVER - state->clock) return false;
     for (int32_t i = 0; i < pass->channel_count && !run->options->uncontended; i++)
-        if (!certainly_alone(run, state, pass->channels[i], state->clock + pass->time)) return false;
+        if (!certainly_alone(run, state, pass->channels[i], time_later(state->clock, pass->time))) return false;
     SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
     bool main = state == &run->streams[run->first_stream[state->actor]];
     for (int c = 0; c < run->system->cause_count && main; c++) spent[c] += pass->spent[c];

@@ -132,10 +132,13 @@ static const Candidate *choose(const Group *group, const Loads *loads, const Col
     return best;
 }
 
+#define MOST_FLOWS 1e7 // on any link: many links are so much narrower than others only where somebody made them so
+
 // Shares of a link are even per flow, and a plan that is spread over many NICs has a flow on each: it counts as many as
 // make its share of its narrowest link that of one flow. Coarsely rounded, so that sums with weights stay exact.
-static double fairness_of(double weight) {
+static double fairness_of(double weight, double widest) {
     double flows = weight > 0 ? nearbyint(256 / weight) / 256 : 1;
+    if (flows * widest > MOST_FLOWS) flows = MOST_FLOWS / widest;
     return flows > 1.0 / 256 ? flows : 1.0 / 256;
 }
 
@@ -145,18 +148,19 @@ static CollectivePlan plan_without_uses(const Group *group, const Loads *kinds, 
     CollectivePlan result = {
         .algorithm = candidate->algorithm, .protocol = candidate->protocol, .channels = candidate->channels};
     Plan *plan = &result.plan;
-    double limit = software_limit(candidate, group), narrowest = 0;
+    double limit = software_limit(candidate, group), narrowest = 0, widest = 0;
     double wire = seconds_per_byte(group->network, kinds, candidate, &result.limiting_link);
     for (int i = 0; i < kinds->count; i++) {
         const Load *load = &kinds->items[i];
-        if (load->link == result.limiting_link)
-            narrowest = load_weight(load->inside, load->between, candidate->inside, candidate->between);
+        double weight = load_weight(load->inside, load->between, candidate->inside, candidate->between);
+        if (load->link == result.limiting_link) narrowest = weight;
+        widest = fmax(widest, weight);
     }
     plan->bytes = bytes;
     result.alone_seconds = candidate_seconds(group, kinds, candidate, bytes);
     plan->latency = step_ticks(result.alone_seconds - bytes * fmax(wire, 1 / limit));
     plan->rate_limit = isfinite(limit) ? limit : 0;
-    plan->fairness = fairness_of(narrowest);
+    plan->fairness = fairness_of(narrowest, widest);
     if (bytes * fmax(wire, 1 / limit) < candidate->latency * 0.01) result.limiting_link = -1;
     return result;
 }

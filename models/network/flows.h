@@ -65,7 +65,7 @@ typedef struct FlowSystem {
 FlowSystem flow_system(Arena *arena, const FlowPlan *plan);
 
 typedef struct FlowResult {
-    double seconds;
+    double seconds; // infinite: longer than the clock
     const char *algorithm, *protocol;
     int channels;
     const char *limited_by; // the busiest link; NULL: latency

@@ -364,6 +364,11 @@ static void compute_row(const Asked *asked, CollectiveRequest *request, Row *row
                                  .algorithm = asked->steps ? "written" : result.algorithm,
                                  .protocol = result.protocol,
                                  .channels = result.channels};
+    if (isinf(result.seconds)) {
+        problem_add(asked->problems, (Where){0},
+                    "%.0f bytes take longer than 106 days of simulated time, the most its clock holds", request->bytes);
+        problem_hint(asked->problems, "ask for smaller sizes, or for a faster fabric");
+    }
     row->limited_by = result.limited_by ? arena_copy_text(asked->arena, result.limited_by) : "latency";
     arena_close(scratch);
 }

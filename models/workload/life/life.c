@@ -62,7 +62,8 @@ static void enter(Life *life, LifeTime phase, SimTime length) {
     event_cancel(life->queue, life->phase_end);
     life->phase = phase;
     life->phase_end = (EventId){0};
-    if (length < SIM_TIME_NEVER / 4) life->phase_end = event_schedule(life->queue, now(life) + length, EVENT_PHASE, 0);
+    SimTime end = time_later(now(life), length);
+    if (end < SIM_TIME_NEVER) life->phase_end = event_schedule(life->queue, end, EVENT_PHASE, 0);
 }
 
 // Trains until the next checkpoint or the end of the work, whichever comes first.
@@ -71,7 +72,7 @@ static void train(Life *life) {
     SimTime length = life->due - now(life);
     if (life->work > 0) {
         double speed = replica_share(life) * slow_share(life);
-        SimTime rest = (SimTime)ceil((double)(life->work - life->progress) / speed);
+        SimTime rest = ticks_up((double)(life->work - life->progress) / speed);
         if (rest < length) length = rest;
     }
     enter(life, LIFE_TRAINING, length > 0 ? length : 0);
@@ -79,7 +80,7 @@ static void train(Life *life) {
 
 static void train_until_next_checkpoint(Life *life) {
     double every = life->spec->checkpoint.every_s;
-    life->due = every > 0 ? now(life) + life_ticks(every) : SIM_TIME_NEVER / 2;
+    life->due = every > 0 ? time_later(now(life), life_ticks(every)) : SIM_TIME_NEVER;
     train(life);
 }
 
@@ -108,14 +109,16 @@ static void begin_checkpoint(Life *life) {
     settle(life, time);
     arrive(&life->storage, time);
     arrive(&life->memory, time);
-    SimTime stall = life_ticks(plan->stall_s) + still_coming(to_memory ? &life->memory : &life->storage, time);
+    SimTime stall =
+        time_later(life_ticks(plan->stall_s), still_coming(to_memory ? &life->memory : &life->storage, time));
     bool to_storage = !to_memory || (time - life->last_storage >= life_ticks(plan->storage_every_s) &&
                                      still_coming(&life->storage, time) == 0);
     // What was still on its way arrives during the stall; the new copy follows it.
-    arrive(to_memory ? &life->memory : &life->storage, time + stall);
-    if (to_memory) send(&life->memory, life->progress, time + stall + life_ticks(plan->copy_s));
+    SimTime begins = time_later(time, stall);
+    arrive(to_memory ? &life->memory : &life->storage, begins);
+    if (to_memory) send(&life->memory, life->progress, time_later(begins, life_ticks(plan->copy_s)));
     if (to_storage) {
-        send(&life->storage, life->progress, time + stall + life_ticks(plan->write_s));
+        send(&life->storage, life->progress, time_later(begins, life_ticks(plan->write_s)));
         life->last_storage = time;
     }
     enter(life, LIFE_CHECKPOINT, stall);
@@ -140,8 +143,8 @@ static void start_job(Life *life) {
     }
     if (spec->least_replicas > 0) life->replicas = life->active / spec->nodes_per_replica;
     const Saved *source = life->read_from_memory ? &life->memory : &life->storage;
-    SimTime arrives = still_coming(source, now(life));
-    enter(life, LIFE_RESTART, arrives + life_ticks(spec->restart_s * life->restart_factor) + reload_time(life));
+    SimTime begins = time_later(still_coming(source, now(life)), life_ticks(spec->restart_s * life->restart_factor));
+    enter(life, LIFE_RESTART, time_later(begins, reload_time(life)));
 }
 
 // Back to the newest state that is left. Copies in memory survive one node, not several.
@@ -219,7 +222,8 @@ static void corrupt(Life *life, int node) {
     arrive(&life->storage, now(life));
     life->clean = life->storage.progress;
     life->silent_node = node;
-    event_schedule(life->queue, now(life) + life_ticks(life->spec->silent_detection_s), EVENT_SILENT_SEEN, 0);
+    event_schedule(life->queue, time_later(now(life), life_ticks(life->spec->silent_detection_s)), EVENT_SILENT_SEEN,
+                   0);
 }
 
 static void fail_node(Life *life, int component, int node) {
@@ -268,7 +272,7 @@ static void on_spot(Life *life) {
 }
 
 static void on_spot_notice(Life *life) {
-    event_schedule(life->queue, now(life) + life_ticks(life->spec->spot_notice_s), EVENT_SPOT, 0);
+    event_schedule(life->queue, time_later(now(life), life_ticks(life->spec->spot_notice_s)), EVENT_SPOT, 0);
     if (life->phase == LIFE_TRAINING && life->spec->checkpoint.every_s > 0) begin_checkpoint(life);
 }
 
@@ -279,7 +283,7 @@ static void on_slow(Life *life) {
     settle(life, now(life));
     life->nodes[node].is_slow = true;
     life->slow_count++;
-    event_schedule(life->queue, now(life) + seen, EVENT_SLOW_SEEN, node);
+    event_schedule(life->queue, time_later(now(life), seen), EVENT_SLOW_SEEN, node);
     if (life->phase == LIFE_TRAINING) train(life);
 }
 
@@ -300,7 +304,7 @@ static void on_flap(Life *life) {
         return;
     }
     enter(life, LIFE_FLAP, stall);
-    life->due += stall;
+    life->due = time_later(life->due, stall);
 }
 
 static void on_repaired(Life *life, int node) {
@@ -381,7 +385,7 @@ static Life *begin(Arena *arena, const LifeSpec *spec, uint64_t seed) {
     life->seen_slow = ARENA_ARRAY(arena, int32_t, life->node_count);
     life->seed = seed;
     life->work = life_ticks(spec->work_s);
-    life->horizon = spec->work_s > 0 ? GIVES_UP * life->work : life_ticks(spec->horizon_s);
+    life->horizon = spec->work_s > 0 ? time_times(life->work, GIVES_UP) : life_ticks(spec->horizon_s);
     life->storage.comes_at = life->memory.comes_at = SIM_TIME_NEVER;
     life->clean = -1;
     life->most_replicas = spec->least_replicas > 0 ? spec->nodes / spec->nodes_per_replica : 1;

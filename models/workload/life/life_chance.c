@@ -6,7 +6,7 @@
 
 SimTime life_ticks(double seconds) {
     SimTime ticks;
-    return ticks_from_seconds(seconds, TICKS_PER_SECOND_LIFE, &ticks) ? ticks : SIM_TIME_NEVER / 4;
+    return ticks_from_seconds(seconds, TICKS_PER_SECOND_LIFE, &ticks) ? ticks : SIM_TIME_NEVER;
 }
 
 bool arrivals_next(Arrivals *arrivals, SimTime *at) {
@@ -21,7 +21,7 @@ bool arrivals_next(Arrivals *arrivals, SimTime *at) {
         arrivals->last_s = arrivals->scale_s * pow(grown, 1 / k) - arrivals->age_s;
     }
     *at = life_ticks(arrivals->last_s);
-    return *at < SIM_TIME_NEVER / 4;
+    return *at < SIM_TIME_NEVER;
 }
 
 static const LifeEvent event_of_arrivals[ARRIVALS_COUNT] = {

@@ -34,7 +34,7 @@ void life_remove_node(Life *life, int node, SimTime wait) {
     removed->strikes++;
     bool exchanged = life->spec->strikes > 0 && removed->strikes >= life->spec->strikes;
     if (exchanged) removed->is_bad = false, removed->strikes = 0;
-    removed->back = event_now(life->queue) + wait;
+    removed->back = time_later(event_now(life->queue), wait);
     event_schedule(life->queue, removed->back, EVENT_REPAIRED, node);
 }
 

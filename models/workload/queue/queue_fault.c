@@ -5,7 +5,7 @@
 
 static void schedule_fault(Queue *queue, bool is_bad) {
     SimTime at;
-    if (!arrivals_next(is_bad ? &queue->bad : &queue->good, &at)) return;
+    if (!arrivals_next(is_bad ? &queue->bad : &queue->good, &at) || at >= QUEUE_LATEST) return;
     event_schedule(queue->events, at, QUEUE_FAULT, is_bad);
 }
 

@@ -5,6 +5,7 @@
 #include "models/workload/life/life_internal.h"
 #include "models/workload/queue/queue.h"
 
+// No event is later than QUEUE_LATEST, which a run reports (too_long).
 static inline SimTime later(SimTime time, SimTime length) {
     return length < QUEUE_LATEST - time ? time + length : QUEUE_LATEST;
 }

@@ -4,10 +4,12 @@
 #include <math.h>
 
 #include "models/workload/step/anchor.h"
+#include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
 #include "sim/least.h"
 #include "sim/list.h"
+#include "sim/longest.h"
 #include "sim/run.h"
 #include "sim/statistics.h"
 
@@ -112,10 +114,16 @@ double step_sigma(const double *spent, double seconds) {
 
 bool step_fits(const SimulatedStep *step) { return step->lowered->memory.peak <= step->lowered->memory.capacity; }
 
-static void run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
+// False: it is longer than the clock.
+static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
                      const int32_t *class_of, const RunOptions *options, int runs, double *seconds) {
     Arena *scratch = arena_open();
     RunResult result = run_system(scratch, system, options);
+    CHECK(result.beyond_clock || result.stuck_count == 0);
+    if (result.beyond_clock) {
+        arena_close(scratch);
+        return false;
+    }
     Outcome outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
     if (options->timeline) step->timeline = timeline_of(arena, step->lowered, system, class_of, &result);
     *seconds = outcome.step_s;
@@ -123,6 +131,7 @@ static void run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     step->digest = digest_u64(step->digest, outcome.digest);
     for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] += outcome.spent[c] / runs;
     arena_close(scratch);
+    return true;
 }
 
 // What anchors say of a step: the factor on it, which all its causes get, and a smaller sigma.
@@ -142,7 +151,7 @@ static bool takes_longer(const System *system, double seconds) {
     if (least_seconds(system) > seconds) return true;
     Arena *scratch = arena_open();
     RunResult alone = run_system(scratch, system, &(RunOptions){.uncontended = true});
-    bool longer = step_seconds(alone.end) > seconds;
+    bool longer = alone.beyond_clock || step_seconds(alone.end) > seconds;
     arena_close(scratch);
     return longer;
 }
@@ -168,7 +177,11 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     double mean = 0;
     for (int i = 0; i < runs; i++) {
         RunOptions run = {.seed = options->seed + (uint64_t)i, .timeline = options->timeline && i == 0};
-        run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &seconds[i]);
+        if (!run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &seconds[i])) {
+            problem_beyond_clock(problems, training->where, "this step", &folded.system);
+            step.beyond_clock = true;
+            return step;
+        }
         mean += seconds[i] / runs;
     }
     step.ran = true;

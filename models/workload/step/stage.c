@@ -69,7 +69,7 @@ int new_mark(Builder *builder) { return builder->mark_count++; }
 static void add_interference(Builder *builder, OpList *list, const CostItem *beside) {
     SimTime work = 0;
     for (int i = list->count - 2; i >= 0 && list->items[i].label != BESIDE; i--)
-        if (list->items[i].kind == OP_WORK) work += list->items[i].time;
+        if (list->items[i].kind == OP_WORK) work = time_later(work, list->items[i].time);
     if (beside->cause != CAUSE_TP) return;
     double together = fmin(builder->request->tp_traffic_seconds * beside->bytes, step_seconds(work));
     if (together > 0)
@@ -102,7 +102,7 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
         } else if (item->seconds > 0) {
             Op *last = list->count ? &list->items[list->count - 1] : NULL;
             if (last && last->kind == OP_WORK && last->cause == item->cause)
-                last->time += step_ticks(item->seconds * builder->request->pace);
+                last->time = time_later(last->time, step_ticks(item->seconds * builder->request->pace));
             else
                 LIST_PUSH(builder->arena, list, work_op(item->cause, item->seconds * builder->request->pace));
         }
@@ -123,7 +123,7 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
     for (int i = 0; i < more->count; i++) {
         Op op = more->items[i], *last = list->count ? &list->items[list->count - 1] : NULL;
         if (last && last->kind == OP_WORK && op.kind == OP_WORK && last->cause == op.cause)
-            last->time += op.time;
+            last->time = time_later(last->time, op.time);
         else
             LIST_PUSH(builder->arena, list, op);
     }
@@ -290,7 +290,7 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
     load_next_batch(&builder);
     for (int i = 0; i < builder.streams[STREAM_MAIN].count; i++) {
         Op *op = &builder.streams[STREAM_MAIN].items[i];
-        if (op->kind == OP_WORK && op->cause == CAUSE_LAUNCH) op->time *= r->dp;
+        if (op->kind == OP_WORK && op->cause == CAUSE_LAUNCH) op->time = time_times(op->time, r->dp);
     }
     return finished_program(&builder);
 }

@@ -43,7 +43,7 @@ static void put_reduction(Builder *builder, double parameters, double experts) {
 static SimTime work_of_list(const OpList *list) {
     SimTime work = 0;
     for (int i = 0; i < list->count; i++)
-        if (list->items[i].kind == OP_WORK) work += list->items[i].time;
+        if (list->items[i].kind == OP_WORK) work = time_later(work, list->items[i].time);
     return work;
 }
 
@@ -96,7 +96,7 @@ static SimTime until_cycle_ends(const TrainingSpec *training, SimTime now) {
 static bool cycle_ends(const Builder *builder, SimTime now, int block, int first, PassKind kind) {
     SimTime cycle = step_ticks(builder->request->training->reduce_cycle_seconds);
     if (cycle == 0 || block == first) return false;
-    return (now + work_of_list(block_ops(builder, block - 1, kind))) / cycle != now / cycle;
+    return time_later(now, work_of_list(block_ops(builder, block - 1, kind))) / cycle != now / cycle;
 }
 
 void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
@@ -104,7 +104,7 @@ void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
     SimTime now = 0;
     for (int b = end_block_of(builder, v) - 1; b >= first_block_of(builder, v); b--) {
         put_labelled(builder, block_ops(builder, b, kind), label);
-        now += work_of_list(block_ops(builder, b, kind));
+        now = time_later(now, work_of_list(block_ops(builder, b, kind)));
         if (training->overlap_grad_reduce)
             put_interference(builder, block_ops(builder, b, kind),
                              reduced_parameters(builder, b) * gradient_bytes(training) *
