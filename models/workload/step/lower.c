@@ -47,6 +47,15 @@ static double pace_of_slowest_replica(const Lowering *l) {
     return decoder || l->r.data_ranks < 2 ? 1 : 1 + REPLICA_SPREAD * expected_maximum(l->r.data_ranks);
 }
 
+static const Gpu *slowest_type(const Lowering *l) {
+    const Gpu *slowest = l->cluster->gpu_of[0];
+    for (int r = 1; r < l->cluster->gpu_count; r++) {
+        const Gpu *gpu = l->cluster->gpu_of[r];
+        if (gpu_peak(gpu, l->training->precision) < gpu_peak(slowest, l->training->precision)) slowest = gpu;
+    }
+    return slowest;
+}
+
 StageRequest stage_request(const Lowering *l, int rank, int stage) {
     StageRequest request = {.training = l->training,
                             .resolved = &l->r,
@@ -58,6 +67,8 @@ StageRequest stage_request(const Lowering *l, int rank, int stage) {
                             .tp_traffic_seconds = l->tp_traffic_seconds,
                             .pace = pace_of_slowest_replica(l),
                             .label_per_kind = l->label_per_kind};
+    if (l->slowest != l->cluster->gpu_of[rank])
+        request.slower = slowest_gpu(l->arena, l->slowest, l->cluster->gpu_count);
     if (stage == 0 && l->training->sample_bytes > 0) {
         request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
         request.host_to_gpu_bytes = ceil(samples_per_rank_and_step(l) * bytes_on_gpu_per_sample(l->training));
@@ -365,6 +376,7 @@ bool start_lowering(Lowering *l, Problems *problems) {
     resolved_training->schedule = l->r.schedule;
     set_buckets(resolved_training);
     l->training = resolved_training;
+    l->slowest = slowest_type(l);
     l->shapes = ARENA_ARRAY(arena, StageShapes, l->r.pp);
     l->label_per_kind = l->r.micro_batches * l->r.pipeline.parts;
     double *output_bytes = ARENA_ARRAY(arena, double, l->r.pipeline.chunks);

@@ -17,6 +17,7 @@ typedef struct Lowering {
     const Cluster *cluster;
     const TrainingSpec *training;
     Resolved r;
+    const Gpu *slowest;                         // type of GPU
     StageShapes *shapes;                        // [pp]
     const double *output_bytes;                 // [chunks]
     double traffic_seconds, tp_traffic_seconds; // see StageRequest

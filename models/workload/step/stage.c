@@ -239,8 +239,20 @@ static Program finished_program(Builder *builder) {
                      .routine_count = builder->routines.count};
 }
 
+// All ranks fuse the same gradients, so it goes by the slowest's time.
+static const Builder *slower_builder(Arena *arena, const StageRequest *request) {
+    if (!request->slower || !(request->training->reduce_cycle_seconds > 0)) return NULL;
+    StageRequest *slower = ARENA_NEW(arena, StageRequest);
+    Builder *builder = ARENA_NEW(arena, Builder);
+    *slower = *request;
+    slower->gpu = request->slower;
+    *builder = (Builder){.arena = arena, .request = slower};
+    cost_chunks(builder);
+    return builder;
+}
+
 static Builder start_program(Arena *arena, const StageRequest *request) {
-    Builder builder = {.arena = arena, .request = request};
+    Builder builder = {.arena = arena, .request = request, .slower = slower_builder(arena, request)};
     builder.mark_count = pipeline_marks(&request->resolved->pipeline);
     builder.last_reduced = builder.last_offloaded = -1;
     builder.beside_started = builder.beside_done = -1;

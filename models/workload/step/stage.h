@@ -55,6 +55,7 @@ typedef struct StageRequest {
     const TrainingSpec *training;
     const Resolved *resolved;
     const Gpu *gpu;
+    const Gpu *slower; // gradients are fused when this one has them too; NULL: none is slower
     int stage;
     StageShapes *shapes;          // of all stages, [pp]: out-slots are numbered by the sender's list
     const double *output_bytes;   // [chunks] passed on after each chunk, per rank

@@ -85,6 +85,11 @@ static double reduced_parameters(const Builder *builder, int block) {
     return builder->blocks[block].parameters + (experts ? builder->blocks[block].experts : 0);
 }
 
+// How long the backward of a block takes until all have its gradients.
+static SimTime ready_after(const Builder *builder, int block, PassKind kind) {
+    return work_of_list(block_ops(builder->slower ? builder->slower : builder, block, kind));
+}
+
 // Horovod's thread wakes up once a cycle and fuses what has become ready since (Sergeev and Del Balso 2018): gradients
 // of a block wait for the end of the cycle in which they are done, `now` after the start of backward.
 static SimTime until_cycle_ends(const TrainingSpec *training, SimTime now) {
@@ -96,7 +101,7 @@ static SimTime until_cycle_ends(const TrainingSpec *training, SimTime now) {
 static bool cycle_ends(const Builder *builder, SimTime now, int block, int first, PassKind kind) {
     SimTime cycle = step_ticks(builder->request->training->reduce_cycle_seconds);
     if (cycle == 0 || block == first) return false;
-    return time_later(now, work_of_list(block_ops(builder, block - 1, kind))) / cycle != now / cycle;
+    return time_later(now, ready_after(builder, block - 1, kind)) / cycle != now / cycle;
 }
 
 void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
@@ -104,7 +109,7 @@ void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
     SimTime now = 0;
     for (int b = end_block_of(builder, v) - 1; b >= first_block_of(builder, v); b--) {
         put_labelled(builder, block_ops(builder, b, kind), label);
-        now = time_later(now, work_of_list(block_ops(builder, b, kind)));
+        now = time_later(now, ready_after(builder, b, kind));
         if (training->overlap_grad_reduce)
             put_interference(builder, block_ops(builder, b, kind),
                              reduced_parameters(builder, b) * gradient_bytes(training) *

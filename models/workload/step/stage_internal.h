@@ -52,6 +52,7 @@ typedef struct Builder {
     Arena *arena;
     const StageRequest *request;
     OpList streams[STREAM_COUNT];
+    const struct Builder *slower; // the same blocks where they take longer, or NULL
     StageBlock *blocks;           // [last block of the model + 1]; those of other stages are empty
     OpList *pass_ops[PASS_KINDS]; // [part] what one micro-batch does in each chunk
     int mark_count;

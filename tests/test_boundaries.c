@@ -1,0 +1,238 @@
+// Whatever --set puts in place of a scenario's value ends in an answer or in a sentence: never in a signal, never
+// without end, never in an answer above physics. LOCKSTEP_BOUNDARIES=1 tries every value (make boundaries), else some.
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "sim/check.h"
+#include "tests/boundaries.h"
+#include "tests/child.h"
+#include "tests/test.h"
+
+int command_run(int argc, char **argv);
+
+#define SECONDS_OF_CPU 10
+#define PRINTED 65536
+
+typedef struct Base { // a scenario, and what stands in it
+    const char *name, *text;
+} Base;
+
+#define BEGIN "local sim = require \"lockstep\"\n"
+
+static const Base bases[] = {
+    {"dense", BEGIN
+     "local c = sim.cluster { node = \"dgx-a100\", gpus = 16, fabric = sim.fat_tree { link = \"ib-ndr400\" },\n"
+     "  storage = \"nfs-1gbe\", faults = { rates = \"llama3-h100\" }, price = { gpu_hour = 2 }, link_speed = { 1 } }\n"
+     "return sim.study { on = c, run = sim.training { model = \"gpt2-medium\", seq_len = 1024, tokens = \"10B\",\n"
+     "  parallel = { tp = 2, pp = 2, cp = 1 }, batch = { micro = 2, global = 32 }, data = { sample_bytes = \"4 KB\" "
+     "},\n"
+     "  checkpoint = { every = \"1 h\" }, overlap = { grad_reduce = true }, recompute = \"none\", zero = 1 } }\n"},
+    {"experts", BEGIN
+     "local c = sim.cluster { node = \"dgx-h100\", gpus = 16,\n"
+     "  fabric = sim.fabric { kind = \"leaf_spine\", link = \"ib-ndr400\" }, own = { site = \"colocation\" } }\n"
+     "return sim.study { on = c, run = sim.training { model = \"mixtral-8x7b\", seq_len = 1024, tokens = \"10B\",\n"
+     "  parallel = { tp = 1, pp = 1, ep = 8 }, batch = { micro = 1, global = 16 }, routing = { zipf = 0.3 },\n"
+     "  zero = 1 } }\n"},
+    {"images",
+     BEGIN "local c = sim.cluster { nodes = { { node = \"dgx-a100\", gpus = 8 }, { node = \"dgx-1\", gpus = 8 } },\n"
+           "  fabric = { kind = \"lan\", link = \"ib-hdr200\", uplink = \"10 Gb/s\" } }\n"
+           "return sim.study { on = c, seeds = 2, run = sim.training { model = sim.model.resnet { depth = 50 },\n"
+           "  batch = { micro = 32 }, samples = \"1.28M\", epochs = 90, strategy = \"horovod\", horovod = { cycle = "
+           "\"2 ms\" },\n"
+           "  jitter = 0.02, straggler = 1.1, data = { sample_bytes = \"110 kB\", samples_per_second_per_worker = 120 "
+           "} } }\n"},
+    {"own model", BEGIN
+     "local c = sim.cluster { node = \"dgx-a100\", gpus = 16, fabric = sim.rail_fat_tree { link = \"ib-hdr200\" } }\n"
+     "return sim.study { on = c, vary = { gpus = { 8, 16 } }, run = sim.training {\n"
+     "  model = sim.model.transformer { layers = 4, hidden = 512, heads = 8 }, seq_len = 512,\n"
+     "  parallel = { pp = 2, vpp = 2 }, schedule = \"interleaved\", batch = { micro = 1, global = 32 },\n"
+     "  offload = { optimizer = \"host\" }, samples = 1e6 } }\n"},
+    {"torus",
+     BEGIN "local c = sim.cluster { node = \"dgx-a100\", gpus = 16,\n"
+           "  fabric = { kind = \"torus\", link = \"ib-hdr200\", dims = { 2 } } }\n"
+           "return sim.study { on = c, run = sim.training { model = sim.model.mlp { widths = { 784, 512, 10 } },\n"
+           "  batch = { micro = 8 } } }\n"},
+    {"dragonfly", BEGIN
+     "local c = sim.cluster { node = \"dgx-a100\", gpus = 16, fabric = { kind = \"dragonfly\", link = \"ib-hdr200\",\n"
+     "  groups = 2, switches_per_group = 2, nodes_per_switch = 1 } }\n"
+     "return sim.study { on = c, run = sim.training { model = sim.model.lstm { layers = 2, hidden = 512 },\n"
+     "  batch = { micro = 8 } } }\n"},
+    {"sites", BEGIN
+     "local c = sim.cluster { node = \"dgx-a100\", gpus = 32, fabric = { kind = \"sites\", link = \"ib-hdr200\",\n"
+     "  nodes_per_site = 2, site_bandwidth = \"100 Gb/s\", site_latency = \"5 ms\" } }\n"
+     "return sim.study { on = c, run = sim.training { model = \"gpt2-124m\", batch = { micro = 2 } } }\n"},
+    {"trees", BEGIN
+     "local c = sim.cluster { node = \"dgx-a100\", gpus = 32, fabric = { kind = \"fat_tree\", link = \"ib-hdr200\",\n"
+     "  nodes_per_leaf = 2, nodes_per_pod = 4, hashed_flows = 4 } }\n"
+     "return sim.study { on = c, run = sim.training { model = \"gpt2-124m\", batch = { micro = 2 } } }\n"},
+    {"one switch", BEGIN
+     "local c = sim.cluster { node = \"dgx-a100\", gpus = 16, fabric = sim.single_switch { link = \"ib-hdr200\" } }\n"
+     "return sim.study { on = c, run = sim.training { model = \"t5-11b\", batch = { micro = 1 },\n"
+     "  zero = 3, fidelity = \"flow\" } }\n"},
+    {"by hand", BEGIN "local c = sim.cluster { node = \"dgx-a100\", gpus = 4, storage = \"lustre\" }\n"
+                      "return sim.program { on = c, steps = 2, rank = function(r)\n"
+                      "  r:compute { flops = 2e12, bytes = 40e6 }\n"
+                      "  r:compute { gemm = { m = 64, n = 64, k = 64 } }\n"
+                      "  r:read { bytes = \"1 MB\" }\n"
+                      "  r:copy { to = \"host\", bytes = \"1 MB\" }\n"
+                      "  if r.id == 0 then r:send { to = 1, bytes = \"64 MiB\" } end\n"
+                      "  if r.id == 1 then r:recv { from = 0 } end\n"
+                      "  r:all_reduce { bytes = \"4 MiB\" }\n"
+                      "end }\n"},
+    {"queue", BEGIN
+     "local c = sim.cluster { node = \"dgx-a100\", gpus = 64, faults = { node_mtbf = \"250 d\" },\n"
+     "  fabric = sim.fat_tree { link = \"ib-hdr200\", nodes_per_leaf = 4 } }\n"
+     "return sim.queue { on = c, demand = { load = 0.8, count = 200 }, seeds = 1, policy = { \"fifo\", \"easy\" } }\n"},
+    {"queue with a goal",
+     BEGIN "local c = sim.cluster { node = \"dgx-a100\", gpus = 64 }\n"
+           "return sim.queue { on = c, demand = { per_hour = 14, count = 200 }, seeds = 1, policy = { \"easy\" },\n"
+           "  goal = { wait_p95 = \"1 h\", most_gpus = 512 } }\n"},
+};
+enum { BASES = sizeof bases / sizeof *bases };
+
+typedef struct Tried {
+    char printed[PRINTED];
+    int64_t values;
+    int every; // one of so many is tried
+    int64_t counted;
+} Tried;
+
+// ---- One run of the program, in a child.
+
+static void limit(int resource, rlim_t most) {
+    struct rlimit limits = {most, most};
+    setrlimit(resource, &limits);
+}
+
+// `sets` ends with NULL. The exit status, or 128 + the signal that ended it.
+static int run_with(const char *script, const char *const *sets, char *printed, size_t room) {
+    static char run[] = "run", json[] = "--json", set[] = "--set";
+    fflush(NULL);
+    FILE *kept = tmpfile();
+    CHECK(kept);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        char *words[2 * OBJECT_COUNT + 4] = {run, (char *)(uintptr_t)script, json};
+        int count = 3;
+        for (; *sets; sets++) {
+            words[count++] = set;
+            words[count++] = (char *)(uintptr_t)*sets;
+        }
+        limit(RLIMIT_CPU, SECONDS_OF_CPU);
+        limit(RLIMIT_CORE, 0);
+        if (!HAS_ADDRESS_SANITIZER) limit(RLIMIT_AS, (rlim_t)4 << 30);
+        dup2(fileno(kept), STDOUT_FILENO);
+        dup2(fileno(kept), STDERR_FILENO);
+        int code = command_run(count, words);
+        fflush(NULL);
+        _exit(code);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    rewind(kept);
+    printed[fread(printed, 1, room - 1, kept)] = '\0';
+    fclose(kept);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int run_set(const char *script, const char *set, char *printed, size_t room) {
+    return run_with(script, (const char *const[]){set, NULL}, printed, room);
+}
+
+// A number of the first point, or -1.
+static double number_of(const char *json, const char *name) {
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\":", name);
+    const char *at = strstr(json, key);
+    return at ? strtod(at + strlen(key), NULL) : -1;
+}
+
+static void try_value(Tried *tried, const Base *base, const char *script, const char *path, const char *value) {
+    char set[192];
+    if (tried->counted++ % tried->every != 0) return;
+    snprintf(set, sizeof set, "%s=%s", path, value);
+    int code = run_set(script, set, tried->printed, PRINTED);
+    tried->values++;
+    if (code != 0 && code != 2 && code != 3 && code != 4)
+        test_fail(__FILE__, __LINE__, "%s: --set \"%s\" ends with %d: %.300s", base->name, set, code,
+                  code > 128 && code != 128 + SIGABRT ? "" : tried->printed);
+    if ((code == 2 || code == 4) && !strstr(tried->printed, "error:"))
+        test_fail(__FILE__, __LINE__, "%s: --set \"%s\" ends with %d and no sentence: %.300s", base->name, set, code,
+                  tried->printed);
+    if (code == 0 && number_of(tried->printed, "mfu") > 1)
+        test_fail(__FILE__, __LINE__, "%s: --set \"%s\" gives MFU %g", base->name, set,
+                  number_of(tried->printed, "mfu"));
+}
+
+// ---- All paths of a scenario.
+
+static bool is_settable(const Field *field) {
+    return field->kind != FIELD_TABLE && field->kind != FIELD_FUNCTION && (field->kind != FIELD_VALUE || field->named);
+}
+
+static const Field *first_settable(const ObjectType *type) {
+    for (int f = 0; f < type->field_count && type->settable; f++)
+        if (is_settable(&type->fields[f])) return &type->fields[f];
+    return NULL;
+}
+
+// Of which objects the scenario makes any: asked for all at once, with a value that none takes.
+static void find_made(Tried *tried, const char *script, bool made[OBJECT_COUNT]) {
+    char texts[OBJECT_COUNT][96];
+    const char *sets[OBJECT_COUNT + 1];
+    int count = 0;
+    for (int i = 0; i < OBJECT_COUNT; i++) {
+        const Field *field = first_settable(&object_types[i]);
+        if (!field) continue;
+        snprintf(texts[i], sizeof texts[i], "%s.%s=\001", object_types[i].name, field->name);
+        sets[count++] = texts[i];
+    }
+    sets[count] = NULL;
+    EXPECT_INT(run_with(script, sets, tried->printed, PRINTED), 4);
+    for (int i = 0; i < OBJECT_COUNT; i++) {
+        char absent[160];
+        const Field *field = first_settable(&object_types[i]);
+        if (field) snprintf(absent, sizeof absent, "has a %s.%s\n", object_types[i].name, field->name);
+        made[i] = field && !strstr(tried->printed, absent);
+    }
+}
+
+static void try_object(Tried *tried, const Base *base, const char *script, const ObjectType *type) {
+    for (int f = 0; f < type->field_count; f++) {
+        const Field *field = &type->fields[f];
+        char path[96];
+        snprintf(path, sizeof path, "%s.%s", type->name, field->name);
+        if (!is_settable(field)) continue;
+        BoundaryValues values;
+        boundary_values(field, &values);
+        for (int v = 0; v < values.count; v++) try_value(tried, base, script, path, values.texts[v]);
+    }
+}
+
+static void try_base(Tried *tried, const Base *base) {
+    char folder[] = "/tmp/lockstep-boundaries-XXXXXX", script[64];
+    CHECK(mkdtemp(folder));
+    snprintf(script, sizeof script, "%s/s.lua", folder);
+    FILE *file = fopen(script, "w");
+    CHECK(file);
+    fputs(base->text, file);
+    fclose(file);
+    bool made[OBJECT_COUNT];
+    int code = run_set(script, NULL, tried->printed, PRINTED);
+    if (code != 0) test_fail(__FILE__, __LINE__, "%s: ends with %d: %.500s", base->name, code, tried->printed);
+    find_made(tried, script, made);
+    for (int i = 0; i < OBJECT_COUNT; i++)
+        if (made[i]) try_object(tried, base, script, &object_types[i]);
+    unlink(script);
+    rmdir(folder);
+}
+
+TEST(every_settable_path_ends_well_at_both_ends_of_its_range_and_beyond) {
+    static Tried tried;
+    bool all = getenv("LOCKSTEP_BOUNDARIES") != NULL;
+    tried.every = all ? 1 : 61;
+    for (int i = 0; i < BASES; i++) try_base(&tried, &bases[i]);
+    EXPECT(tried.counted >= 2618);
+    printf("%lld of %lld values tried\n", (long long)tried.values, (long long)tried.counted);
+}
