@@ -304,6 +304,8 @@ static int show_problems(const Problems *problems, int status) {
     return status;
 }
 
+static int status_of(const Problems *problems) { return problems_have_fault(problems) ? FAILED : BAD_INPUT; }
+
 static ScenarioRequest request_of(const Options *options, int argc, char **argv) {
     ScenarioRequest request = {.file = option_positional(options, 0),
                                .argc = argc,
@@ -375,12 +377,13 @@ static int run_scenario(Run *run, int argc, char **argv) {
     if (!catalogue) return show_problems(run->problems, BAD_INPUT);
     const Scenario *scenario = scenario_load(run->arena, catalogue, &request, run->problems, usage);
     if (!scenario)
-        return problem_count(run->problems) ? show_problems(run->problems, BAD_INPUT) : show_problems(usage, BAD_USAGE);
+        return problem_count(run->problems) ? show_problems(run->problems, status_of(run->problems))
+                                            : show_problems(usage, BAD_USAGE);
     run->anchors = anchors_from_options(run->arena, run->options, catalogue, run->problems);
     if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
     run->all_hold = true;
     simulate(run, scenario, request.seed);
-    if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
+    if (problem_count(run->problems)) return show_problems(run->problems, status_of(run->problems));
 
     choose_form(run);
     bool written = (!run->output || write_output(run)) && write_screen(run);

@@ -9,7 +9,7 @@
 #define COUNT(least_, most_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_COUNT, .least = (least_), .most = (most_)
 #define NUMBER(least_, most_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_NUMBER, .least = (least_), .most = (most_)
 #define BYTES(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_BYTES, .least = (least_), .most = 1e18
-#define BANDWIDTH .kind = FIELD_QUANTITY, .quantity = QUANTITY_BANDWIDTH, .least = ABOVE_ZERO, .most = 1e15
+#define BANDWIDTH .kind = FIELD_QUANTITY, .quantity = QUANTITY_BANDWIDTH, .least = 1, .most = 1e15
 #define SECONDS(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = (least_), .most = 1e7
 #define WATTS .kind = FIELD_QUANTITY, .quantity = QUANTITY_POWER, .least = ABOVE_ZERO, .most = 1e5
 #define FLOP_AMOUNT .kind = FIELD_QUANTITY, .quantity = QUANTITY_FLOPS, .least = ABOVE_ZERO, .most = 1e24

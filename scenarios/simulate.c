@@ -171,7 +171,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     }
     set_layout(&point, &step.lowered->resolved, training);
     set_memory(arena, &point, step.lowered, cluster, training);
-    if (step.beyond_clock) point.why_not = newest_problem(problems);
+    if (step.refused) point.why_not = newest_problem(problems);
     if (!step.ran) return point;
 
     double busy = 0;

@@ -11,6 +11,7 @@ struct Problems {
     Arena *arena;
     Problem kept[MOST_KEPT];
     int kept_count, more_count, added_count;
+    bool have_fault;
     Problem *newest; // takes the hints; NULL when the newest problem was not kept
 };
 
@@ -56,6 +57,9 @@ void problem_add(Problems *problems, Where where, const char *format, ...) {
     problems->newest->where = where;
     problems->newest->text = text;
 }
+
+void problem_is_fault(Problems *problems) { problems->have_fault = true; }
+bool problems_have_fault(const Problems *problems) { return problems->have_fault; }
 
 void problem_hint(Problems *problems, const char *format, ...) {
     if (!problems->newest) return;

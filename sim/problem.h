@@ -30,6 +30,10 @@ void problem_hint(Problems *problems, const char *format, ...) __attribute__((fo
 // Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
 
+// The newest problem is no mistake of the user's: exit status 1, not 4.
+void problem_is_fault(Problems *problems);
+bool problems_have_fault(const Problems *problems);
+
 int problem_count(const Problems *problems); // those kept, for problem_at
 // All that were ever added, repeats and those beyond the limit too: unchanged, when nothing went wrong in between.
 int problems_added(const Problems *problems);

@@ -26,6 +26,7 @@ static void add_count(PlanCount *sum, const PlanCount *more) {
     sum->too_large += more->too_large;
     sum->dominated += more->dominated;
     sum->simulated += more->simulated;
+    sum->refused += more->refused;
     sum->events += more->events;
 }
 
@@ -160,7 +161,9 @@ static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
 static const char *why_nothing_ran(Arena *arena, const PlanFound *found, const Problems *problems) {
     if (problem_count(problems)) return arena_copy_text(arena, problem_at(problems, 0)->text);
     if (found->count.candidates == 0) return "no layout divides the GPUs and the batch";
-    return found->count.candidates == found->count.too_large ? "no layout fits in memory" : "no layout runs";
+    if (found->count.candidates == found->count.too_large) return "no layout fits in memory";
+    return found->count.refused ? "its steps take longer than 106 days of simulated time, the most its clock holds"
+                                : "no layout runs";
 }
 
 // The winner once more, in full.

@@ -56,6 +56,7 @@ typedef struct PlanRow {
 
 typedef struct PlanCount {
     int candidates, too_large, dominated, simulated; // dominated: they fit with less recomputation too
+    int refused;                                     // simulated, and longer than the clock or above physics
     int64_t events;                                  // of the simulations
 } PlanCount;
 

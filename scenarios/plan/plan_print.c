@@ -349,6 +349,9 @@ static void print_heading(const Screen *screen) {
     printf("\nSearch  %d layouts on %d clusters, %d do not fit in memory, %d simulated%s\n\n", count->candidates,
            screen->result->cluster_count, count->too_large, count->simulated,
            screen->request->exhaustive ? " (every one that fits)" : "; the bound of the others is no better");
+    if (count->refused)
+        printf("        %d of them take longer than 106 days of simulated time, the most its clock holds\n\n",
+               count->refused);
 }
 
 void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {

@@ -116,6 +116,7 @@ static void try_candidate(const PlanRequest *request, const Cluster *cluster, St
     SimulationOptions options = {.runs = 1, .book = book};
     if (!request->exhaustive && found->ran && !saves_energy(request)) options.give_up_s = found->value;
     SimulatedStep step = simulate_step(scratch, cluster, &training, &options, problems_create(scratch));
+    found->count.refused += step.refused;
     if (step.ran) {
         double value = objective_of_step(request, cluster, &step);
         found->count.simulated++;

@@ -47,8 +47,9 @@ static bool read_number(const char **text, double *number) {
     return true;
 }
 
-// "lo:hi:step", "lo:hi:xfactor"; with `geometric` the last is a factor anyway.
-static bool read_range(Arena *arena, const char *text, bool geometric, Values *values) {
+// "lo:hi:step", "lo:hi:xfactor"; with `geometric` the last is a factor anyway. *too_many: so many values that they are
+// not listed.
+static bool read_range(Arena *arena, const char *text, bool geometric, Values *values, double *too_many) {
     double low, high, step;
     if (!read_number(&text, &low) || !read_number(&text, &high)) return false;
     if (*text == 'x') {
@@ -58,7 +59,10 @@ static bool read_range(Arena *arena, const char *text, bool geometric, Values *v
     if (!read_number(&text, &step) || *text || low > high) return false;
     if (geometric ? low <= 0 || step <= 1 : step <= 0) return false;
     double steps = geometric ? log(high / low) / log(step) : (high - low) / step;
-    if (steps >= MOST_VALUES) return false;
+    if (!(steps < MOST_VALUES)) {
+        *too_many = floor(steps) + 1;
+        return false;
+    }
     int count = (int)floor(steps + 1e-9) + 1; // the end belongs to it, whatever 0.1 is in binary
     for (int i = 0; i < count; i++) {
         double value = geometric ? low * pow(step, i) : low + i * step;
@@ -89,15 +93,21 @@ bool sweep_read_vary(Arena *arena, const char *written, Variation *vary, Problem
     Where where = {arena_printf(arena, "--vary %s", written), 0};
     const char *equals = strchr(written, '=');
     Values values = {0};
+    double too_many = 0;
     bool good = equals && equals > written && equals[1];
     const char *text = good ? equals + 1 : "";
     bool is_geometric = strncmp(text, geometric, sizeof geometric - 1) == 0;
     if (is_geometric) text += sizeof geometric - 1;
     if (good && strchr(text, ':'))
-        good = read_range(arena, text, is_geometric, &values);
+        good = read_range(arena, text, is_geometric, &values, &too_many);
     else if (good)
         read_commas(arena, text, &values);
     for (int i = 0; i < values.texts.count; i++) good = good && *values.texts.items[i];
+    if (too_many > 0) {
+        problem_add(problems, where, "this names %.15g values, and a name has at most %d", too_many, MOST_VALUES);
+        problem_hint(problems, "take larger steps, or multiply: gpus=1:1000000:x2");
+        return false;
+    }
     if (!good) {
         problem_add(problems, where, "this names no values");
         problem_hint(problems, "gpus=8:64:8 steps by 8, gpus=8:1024:x2 doubles (as does geometric:8:1024:2), "

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "models/workload/step/anchor.h"
+#include "models/workload/step/plausible.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
@@ -30,6 +31,8 @@ typedef struct Outcome {
     double spent[CAUSE_COUNT]; // seconds, mean over ranks; sums to step_s
     uint64_t digest;           // over ranks, so that folded and unfolded runs agree
     int64_t events;
+    double wire_seconds; // that the busiest link takes for what it carries
+    const char *wire;
 } Outcome;
 
 static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result,
@@ -48,6 +51,12 @@ static Outcome outcome_of(const System *system, const int32_t *class_of, int ran
         weight += multiplicity;
     }
     for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = sums[c] / weight;
+    for (int l = 0; l < system->link_count; l++) {
+        double seconds = result->link_bytes[l] / system->links[l].bytes_per_second;
+        if (seconds <= outcome.wire_seconds) continue;
+        outcome.wire_seconds = seconds;
+        outcome.wire = system->links[l].name;
+    }
     for (int rank = 0; rank < ranks; rank++) {
         int a = class_of ? class_of[rank] : rank;
         outcome.digest = digest_u64(outcome.digest, (uint64_t)result->actor_end[a]);
@@ -116,7 +125,7 @@ bool step_fits(const SimulatedStep *step) { return step->lowered->memory.peak <=
 
 // False: it is longer than the clock.
 static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
-                     const int32_t *class_of, const RunOptions *options, int runs, double *seconds) {
+                     const int32_t *class_of, const RunOptions *options, int runs, Outcome *outcome) {
     Arena *scratch = arena_open();
     RunResult result = run_system(scratch, system, options);
     CHECK(result.beyond_clock || result.stuck_count == 0);
@@ -124,12 +133,11 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         arena_close(scratch);
         return false;
     }
-    Outcome outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
+    *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
     if (options->timeline) step->timeline = timeline_of(arena, step->lowered, system, class_of, &result);
-    *seconds = outcome.step_s;
-    step->event_count += outcome.events;
-    step->digest = digest_u64(step->digest, outcome.digest);
-    for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] += outcome.spent[c] / runs;
+    step->event_count += outcome->events;
+    step->digest = digest_u64(step->digest, outcome->digest);
+    for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] += outcome->spent[c] / runs;
     arena_close(scratch);
     return true;
 }
@@ -156,6 +164,23 @@ static bool takes_longer(const System *system, double seconds) {
     return longer;
 }
 
+static bool step_is_plausible(const SimulatedStep *step, const Cluster *cluster, const StepClaim *wire,
+                              Problems *problems) {
+    const TrainingSpec *training = step->lowered->training;
+    StepClaim claim = {.seconds = step->step_p50_s,
+                       .least_seconds = step->step_p5_s,
+                       .most_seconds = step->step_p95_s,
+                       .spent = step->spent,
+                       .spent_count = CAUSE_COUNT,
+                       .flops = least_flops_per_sample(training) * training->global_batch,
+                       .peak_flops = peak_flops_of(cluster, training->precision),
+                       .wire_seconds = wire->wire_seconds * step->step_p50_s / wire->seconds, // anchors change both
+                       .wire = wire->wire,
+                       .weight_bytes = least_weight_bytes(step->lowered, cluster),
+                       .memory_bytes = step->lowered->memory.peak};
+    return is_plausible(&claim, training->where, problems);
+}
+
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems) {
     SimulatedStep step = {.digest = DIGEST_START};
@@ -175,21 +200,27 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
     double *seconds = ARENA_ARRAY(arena, double, runs);
     double mean = 0;
+    StepClaim wire = {0}; // of the run that comes nearest to what its wires bear
     for (int i = 0; i < runs; i++) {
         RunOptions run = {.seed = options->seed + (uint64_t)i, .timeline = options->timeline && i == 0};
-        if (!run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &seconds[i])) {
+        Outcome outcome;
+        if (!run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &outcome)) {
             problem_beyond_clock(problems, training->where, "this step", &folded.system);
-            step.beyond_clock = true;
+            step.refused = true;
             return step;
         }
+        seconds[i] = outcome.step_s;
         mean += seconds[i] / runs;
+        if (outcome.wire_seconds * wire.seconds > wire.wire_seconds * outcome.step_s || i == 0)
+            wire = (StepClaim){.seconds = outcome.step_s, .wire_seconds = outcome.wire_seconds, .wire = outcome.wire};
     }
-    step.ran = true;
     step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(step.spent, mean);
     double factor = training->anchors ? anchor_step(&step, cluster, training, mean) : 1;
     for (int i = 0; i < runs; i++) seconds[i] *= factor;
     step.step_p50_s = quantile(arena, seconds, runs, 0.5);
     step.step_p5_s = quantile(arena, seconds, runs, 0.05) * exp(-1.645 * step.sigma);
     step.step_p95_s = quantile(arena, seconds, runs, 0.95) * exp(1.645 * step.sigma);
+    step.ran = step_is_plausible(&step, cluster, &wire, problems);
+    step.refused = !step.ran;
     return step;
 }

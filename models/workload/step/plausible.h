@@ -1,0 +1,33 @@
+// The last look at a simulated step before anybody gets it as an answer: nothing beats the arithmetic units, the wires
+// or the memory that it runs on. What does is a fault of this program, or of the parts it was given.
+#ifndef LOCKSTEP_WORKLOAD_PLAUSIBLE_H
+#define LOCKSTEP_WORKLOAD_PLAUSIBLE_H
+
+#include "models/workload/cluster.h"
+#include "models/workload/step/lower.h"
+
+// What a step claims, and what bounds it. 0 bounds nothing.
+typedef struct StepClaim {
+    double seconds, least_seconds, most_seconds; // of a step; ends of its range
+    const double *spent;                         // by cause; NULL: unknown
+    int spent_count;
+    double flops, peak_flops;          // done in a step at least, and per second by all GPUs at most
+    double wire_seconds;               // that the busiest link takes for its bytes
+    const char *wire;                  // its name
+    double weight_bytes, memory_bytes; // that the fullest GPU holds of weights at least, and is said to hold in all
+} StepClaim;
+
+// A sentence that says what is violated, with both numbers; NULL when nothing is.
+const char *above_physics(Arena *arena, const StepClaim *claim);
+
+// Of a step's arithmetic what is surely done: causal attention does half of what is counted, Winograd's convolutions
+// on vector units 1 / 2.25, and the first of linear layers needs no gradients of its input.
+double least_flops_per_sample(const TrainingSpec *training);
+double peak_flops_of(const Cluster *cluster, Precision precision);
+// Bytes of weights on the fullest of the GPUs at least.
+double least_weight_bytes(const Lowered *lowered, const Cluster *cluster);
+
+// Adds the sentence as a fault (problem.h). False when the claim is above physics.
+bool is_plausible(const StepClaim *claim, Where where, Problems *problems);
+
+#endif
