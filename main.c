@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "calibrate/training/anchor_training.h"
+#include "results/progress.h"
 #include "sim/problem.h"
 #include "sim/version.h"
+#include "sim/watch.h"
 
 int command_run(int argc, char **argv);
 int command_plan(int argc, char **argv);
@@ -62,6 +64,7 @@ static void print_help(FILE *out) {
 
 int main(int argc, char **argv) {
     anchors_reader = anchors_read;
+    watch_screen = progress_of_watch;
     if (argc < 2) {
         print_help(stderr);
         return 2;

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #define BAR_WIDTH 20
 #define SECONDS_BETWEEN 0.1
+#define SECONDS_BEFORE 0.5 // a simulation is shown
 
 static double now_s(void) {
     struct timespec now;
@@ -16,10 +18,13 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-Progress progress_begin(int64_t total, int64_t before, bool quiet) {
+static bool can_redraw(void) {
     const char *terminal = getenv("TERM");
-    bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
-    return (Progress){!quiet && !dumb && isatty(STDERR_FILENO), total, before, now_s(), 0};
+    return terminal && strcmp(terminal, "dumb") != 0 && isatty(STDERR_FILENO);
+}
+
+Progress progress_begin(int64_t total, int64_t before, bool quiet) {
+    return (Progress){!quiet && can_redraw(), total, before, now_s(), 0};
 }
 
 static void time_left(char *text, size_t room, double seconds) {
@@ -30,12 +35,16 @@ static void time_left(char *text, size_t room, double seconds) {
         snprintf(text, room, "%02ld:%02ld", left / 60, left % 60);
 }
 
+static void draw_bar(char bar[BAR_WIDTH + 1], double share) {
+    int filled = (int)(BAR_WIDTH * share);
+    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < filled ? '#' : '-';
+    bar[BAR_WIDTH] = '\0';
+}
+
 void progress_line(char *line, int room, int64_t total, int64_t before, int64_t done, int64_t failed,
                    double elapsed_s) {
     char bar[BAR_WIDTH + 1], left[32] = "--:--", count[64] = "";
-    int filled = total > 0 ? (int)(BAR_WIDTH * done / total) : BAR_WIDTH;
-    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < filled ? '#' : '-';
-    bar[BAR_WIDTH] = '\0';
+    draw_bar(bar, total > 0 ? (double)done / (double)total : 1);
     double rate = elapsed_s > 0 ? (double)(done - before) / elapsed_s : 0;
     if (rate > 0) time_left(left, sizeof left, (double)(total - done) / rate);
     if (failed > 0) snprintf(count, sizeof count, "  %lld failed", (long long)failed);
@@ -55,4 +64,40 @@ void progress_show(Progress *progress, int64_t done, int64_t failed) {
 
 void progress_end(Progress *progress) {
     if (progress->shown && progress->drawn_s > 0) fprintf(stderr, "\r\033[K");
+}
+
+// ---- Of one simulation.
+
+void progress_watch_line(char *line, int room, int width, const char *what, double share, double elapsed_s) {
+    char bar[BAR_WIDTH + 1], left[32] = "--:--";
+    draw_bar(bar, share);
+    if (share > 0) time_left(left, sizeof left, elapsed_s * (1 - share) / share);
+    int most = width > 0 && width <= room ? width : room; // one column less: the cursor stays on the line
+    snprintf(line, (size_t)most, "[%s] %.0f %% of %s  %s left", bar, 100 * share, what, left);
+}
+
+static int terminal_columns(void) {
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void progress_of_watch(const char *what, double share) {
+    static double started_s, drawn_s; // 0: nothing is under way, nothing is on the screen
+    static bool shown;
+    char line[160];
+    double now = now_s();
+    if (share < 0) {
+        if (drawn_s > 0) fprintf(stderr, "\r\033[K");
+        started_s = drawn_s = 0;
+        return;
+    }
+    if (started_s == 0) {
+        started_s = now;
+        shown = can_redraw();
+    }
+    if (!shown || now - started_s < SECONDS_BEFORE || now - drawn_s < SECONDS_BETWEEN) return;
+    drawn_s = now;
+    progress_watch_line(line, sizeof line, terminal_columns(), what, share, now - started_s);
+    fprintf(stderr, "\r\033[K%s", line);
+    fflush(stderr);
 }

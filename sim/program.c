@@ -22,6 +22,26 @@ bool walk_ops(OpWalk *walk, Op *op) {
     return true;
 }
 
+static double program_op_count(const Program *program) {
+    double count = 0;
+    for (int s = 0; s < program->stream_count; s++) {
+        const Stream *stream = &program->streams[s];
+        count += (double)stream->count;
+        for (int64_t i = 0; i < stream->count && program->routine_count > 0; i++)
+            if (stream->ops[i].kind == OP_ROUTINE) count += program->routines[stream->ops[i].id].count - 1;
+    }
+    return count;
+}
+
+double system_op_count(const System *system) {
+    Arena *scratch = arena_open();
+    double *each = ARENA_ARRAY(scratch, double, system->program_count), count = 0;
+    for (int p = 0; p < system->program_count; p++) each[p] = program_op_count(&system->programs[p]);
+    for (int a = 0; a < system->actor_count; a++) count += each[system->actors[a].program];
+    arena_close(scratch);
+    return count;
+}
+
 static const char *check_plan(Arena *arena, const System *system, int channel, int number) {
     const Plan *plan = &system->channels[channel].plans[number];
     if (plan->latency < 0 || !(plan->bytes >= 0) || !isfinite(plan->bytes))

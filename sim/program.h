@@ -120,6 +120,9 @@ typedef struct OpWalk {
 // False at the end.
 bool walk_ops(OpWalk *walk, Op *op);
 
+// Of all actors, those of routines one by one: how much a run has to do.
+double system_op_count(const System *system);
+
 // Weights are kept as multiples of 2^-24, so that sums of them are exact in any order: this is what lets a folded and
 // an unfolded run share links to the same bit.
 double weight_round(double weight);

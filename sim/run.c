@@ -8,6 +8,10 @@
 #include "sim/digest.h"
 #include "sim/random.h"
 #include "sim/run_internal.h"
+#include "sim/watch.h"
+
+#define OPS_PER_LOOK 65536 // at the watch
+#define EVENTS_PER_LOOK 256
 
 enum { EVENT_FLOW, EVENT_DONE, EVENT_SHARE };
 
@@ -160,16 +164,28 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
 
 // Runs one stream ahead until it must wait or ends.
 static void advance(Run *run, StreamState *state) {
+    int64_t before = state->done;
     while (state->next < state->stream->count) {
         const Op *op = &state->stream->ops[state->next];
         if (op->kind == OP_ROUTINE && pass_routine(run, state)) continue;
-        if (!do_op(run, state, op_at(state))) return;
+        if (!do_op(run, state, op_at(state))) break;
         step_on(state);
     }
+    run->unseen += state->done - before;
+}
+
+// Tells the watch what was done since it last looked; false: the run is to stop.
+static bool goes_on(Run *run) {
+    if (run->result.stopped) return false;
+    if (run->unseen < OPS_PER_LOOK && run->result.event_count % EVENTS_PER_LOOK != 0) return true;
+    run->result.stopped = !watch_goes_on((double)run->unseen);
+    run->unseen = 0;
+    return !run->result.stopped;
 }
 
 static void advance_ready(Run *run) {
-    while (run->ready_count) advance(run, &run->streams[run->ready[--run->ready_count]]);
+    while (run->ready_count && (run->unseen < OPS_PER_LOOK || goes_on(run)))
+        advance(run, &run->streams[run->ready[--run->ready_count]]);
 }
 
 static void share_soon(Run *run, SimTime now) {
@@ -182,6 +198,7 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
     ChannelState *state = &run->channels[channel];
     int32_t count = state->joined;
     state->joined = 0;
+    run->unseen += count;
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
         const Op *op = op_at(stream);
@@ -203,7 +220,7 @@ static void on_end_known(void *owner, int32_t channel, SimTime end) {
 static void loop(Run *run) {
     Event event;
     advance_ready(run);
-    while (event_next(run->events, &event)) {
+    while (goes_on(run) && event_next(run->events, &event)) {
         run->result.event_count++;
         run->now = event.time;
         switch (event.kind) {
@@ -310,7 +327,10 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     else if (!options->all_meet)
         find_alone(scratch, &run);
     if (!options->all_meet && !options->timeline) open_passes(scratch, &run);
+    WatchPiece piece;
+    watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, true);
     loop(&run);
+    watch_end(&piece);
     count_passes(&run);
     arena_close(scratch);
     collect_ends(arena, &run);

@@ -57,6 +57,7 @@ typedef struct Run {
     EventQueue *events;
     Fluid *fluid;
     SimTime now; // of the event at hand: nobody joins before
+    int64_t unseen; // operations that the watch has not been told of
     bool share_due;
     StreamState *streams;
     int32_t *first_stream; // [actor + 1] its streams in `streams`

@@ -8,6 +8,7 @@
 
 #include "models/workload/command_internal.h"
 #include "models/workload/commands.h"
+#include "sim/watch.h"
 
 #define MOST_NODES 200000
 #define MOST_RUNS 100000
@@ -54,6 +55,7 @@ static const OptionSpec specs[] = {
     {"runs", OPTION_COUNT, "N", .help = "lives to live; default 1000"},
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
+    WATCH_OPTIONS,
 };
 // clang-format on
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
@@ -63,7 +65,8 @@ static const char usage[] =
 static const char about[] =
     "Lives the life of a training job many times over: failures by component, bad nodes, racks, slow nodes, link\n"
     "flaps, spot nodes; checkpoints, detection, spares, repair, restart. Prints the effective training time ratio\n"
-    "with a 90 % range, and what the rest of the time goes to.";
+    "with a 90 % range, and what the rest of the time goes to.\n"
+    "Exit codes: 0 done, 2 usage, 3 the job never gets done, 4 bad input or beyond a limit, 130 interrupted.";
 
 static void complain(Problems *problems, const char *what, const char *hint) {
     problem_add(problems, command_line, "%s", what);
@@ -254,12 +257,33 @@ static void ask(GoodputAsked *asked, const Options *options, Problems *problems)
     read_checkpoint(asked, options, problems);
 }
 
-static int answer(GoodputAsked *asked, bool json) {
+// The same with the shortest interval, where the best is yet to be found.
+static const char *goes_nowhere(const GoodputAsked *asked) {
+    LifeSpec spec = asked->spec;
+    if (asked->interval_found) spec.checkpoint.every_s = 1;
+    return life_goes_nowhere(asked->arena, &spec, asked->runs);
+}
+
+static bool is_allowed(const GoodputAsked *asked, Problems *problems) {
+    const char *what = arena_printf(asked->arena, "%d lives of this job", asked->runs);
+    return watch_allows(life_events(&asked->spec) * asked->runs, 0, what, "fewer --runs, or a shorter time",
+                        command_line, problems);
+}
+
+static int answer(GoodputAsked *asked, bool json, Problems *problems) {
+    const char *nowhere = goes_nowhere(asked);
+    if (nowhere) {
+        goodput_print_nothing(asked, nowhere, json);
+        return command_ends(EXIT_NO);
+    }
     if (asked->interval_found) {
         asked->best_s = life_best_interval(&asked->spec, BEST_RUNS, asked->seed);
         asked->spec.checkpoint.every_s = asked->best_s;
     }
-    LifeStudy study = life_study(asked->arena, &asked->spec, asked->runs, asked->seed);
+    bool allowed = !watch_tells(command_line, problems) && is_allowed(asked, problems);
+    LifeStudy study = {0};
+    if (allowed) study = life_study(asked->arena, &asked->spec, asked->runs, asked->seed);
+    if (!allowed || watch_tells(command_line, problems)) return command_fails(problems, watch_status(EXIT_BAD_INPUT));
     if (json)
         goodput_print_json(asked, &study);
     else
@@ -279,8 +303,10 @@ int command_goodput(int argc, char **argv) {
         end = command_fails(problems, EXIT_USAGE);
     } else {
         ask(&asked, options, problems);
+        watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
         end = problem_count(problems) ? command_fails(problems, EXIT_BAD_INPUT)
-                                      : answer(&asked, option_flag(options, "json"));
+                                      : answer(&asked, option_flag(options, "json"), problems);
+        watch_close();
     }
     arena_close(arena);
     return end;

@@ -19,6 +19,8 @@ typedef struct GoodputAsked {
     double best_s; // simulated; 0 not asked for
 } GoodputAsked;
 
+// Of a job that gets nowhere, which nobody has lived.
+void goodput_print_nothing(const GoodputAsked *asked, const char *why, bool json);
 void goodput_print(const GoodputAsked *asked, const LifeStudy *study);
 void goodput_print_json(const GoodputAsked *asked, const LifeStudy *study);
 

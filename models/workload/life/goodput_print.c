@@ -153,15 +153,37 @@ static void assumptions_json(JsonWriter *json, const FaultRates *rates) {
     json_end_list(json);
 }
 
+static void job_json(JsonWriter *json, const GoodputAsked *asked) {
+    write_integer(json, "format_version", 1);
+    write_integer(json, "gpus", asked->gpus);
+    write_integer(json, "nodes", asked->spec.nodes);
+    write_integer(json, "spares", asked->spec.spares);
+    write_text(json, "node", asked->node->name);
+    write_text(json, "rates", asked->rates->name);
+}
+
+void goodput_print_nothing(const GoodputAsked *asked, const char *why, bool as_json) {
+    if (!as_json) {
+        print_head(asked);
+        printf("\nGoodput     0 %%   %s\n", why);
+        return;
+    }
+    JsonWriter json = json_writer(stdout, 2);
+    Summary none = {0};
+    json_begin_object(&json);
+    job_json(&json, asked);
+    write_integer(&json, "runs", 0);
+    range(&json, "goodput", &none);
+    write_text(&json, "why", why);
+    assumptions_json(&json, asked->rates);
+    json_end_object(&json);
+    printf("\n");
+}
+
 void goodput_print_json(const GoodputAsked *asked, const LifeStudy *study) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_integer(&json, "format_version", 1);
-    write_integer(&json, "gpus", asked->gpus);
-    write_integer(&json, "nodes", asked->spec.nodes);
-    write_integer(&json, "spares", asked->spec.spares);
-    write_text(&json, "node", asked->node->name);
-    write_text(&json, "rates", asked->rates->name);
+    job_json(&json, asked);
     write_integer(&json, "runs", study->runs);
     write_integer(&json, "unfinished", study->unfinished);
     range(&json, "goodput", &study->goodput);

@@ -6,8 +6,9 @@
 #include "models/workload/life/life_internal.h"
 #include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/watch.h"
 
-#define GIVES_UP 50 // times the work
+#define EVENTS_PER_LOOK 4096 // at the watch
 
 const char *const life_time_names[LIFE_TIME_COUNT] = {"training", "checkpoint", "rework", "detection", "waiting",
                                                       "restart",  "slow",       "shrunk", "flap"};
@@ -385,7 +386,7 @@ static Life *begin(Arena *arena, const LifeSpec *spec, uint64_t seed) {
     life->seen_slow = ARENA_ARRAY(arena, int32_t, life->node_count);
     life->seed = seed;
     life->work = life_ticks(spec->work_s);
-    life->horizon = spec->work_s > 0 ? time_times(life->work, GIVES_UP) : life_ticks(spec->horizon_s);
+    life->horizon = spec->work_s > 0 ? time_times(life->work, LIFE_GIVES_UP) : life_ticks(spec->horizon_s);
     life->storage.comes_at = life->memory.comes_at = SIM_TIME_NEVER;
     life->clean = -1;
     life->most_replicas = spec->least_replicas > 0 ? spec->nodes / spec->nodes_per_replica : 1;
@@ -408,10 +409,12 @@ LifeRun life_run(const LifeSpec *spec, uint64_t seed) {
         life->result.events++;
         life->result.digest = digest_u64(life->result.digest, (uint64_t)event.time);
         life->result.digest = digest_u64(life->result.digest, (uint64_t)life->progress << 8 | (uint64_t)event.kind);
+        if (life->result.events % EVENTS_PER_LOOK == 0 && !watch_goes_on(EVENTS_PER_LOOK)) break;
         if (!life->result.finished) continue;
         end = event.time;
         break;
     }
+    watch_goes_on((double)(life->result.events % EVENTS_PER_LOOK));
     settle(life, end);
     life->result.wall = end;
     if (spec->work_s == 0) life->result.finished = true;

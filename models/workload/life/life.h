@@ -83,12 +83,20 @@ typedef struct LifeRun {
     SimTime wall, spent[LIFE_TIME_COUNT]; // spent sums to wall
     int stops[LIFE_CAUSE_COUNT];
     SimTime lost[LIFE_CAUSE_COUNT]; // detection, waiting, restart and rework that each cause brought
-    bool finished;                  // false: gave up at 50 times the work
+    bool finished;                  // false: gave up at LIFE_GIVES_UP times the work
     int64_t events;
     uint64_t digest;
 } LifeRun;
 
+#define LIFE_GIVES_UP 50 // times the work
+
 LifeRun life_run(const LifeSpec *spec, uint64_t seed);
+
+// ---- Before it is lived (life_estimate.c).
+double life_events(const LifeSpec *spec); // about so many in one life
+// A sentence when so many lives would be long, and it is certain beforehand that none of them keeps anything of what
+// it trains; NULL: they are to be lived.
+const char *life_goes_nowhere(Arena *arena, const LifeSpec *spec, int runs);
 
 // Many lives. Shares are of the wall time of each run.
 typedef struct LifeStudy {
@@ -99,6 +107,7 @@ typedef struct LifeStudy {
     double stops_mean[LIFE_CAUSE_COUNT], lost_share[LIFE_CAUSE_COUNT];
     const double *run_days; // [runs]
     int64_t events;
+    bool stopped; // by the watch: the rest is of no use
     uint64_t digest;
 } LifeStudy;
 

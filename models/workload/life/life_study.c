@@ -5,6 +5,7 @@
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/random.h"
+#include "sim/watch.h"
 
 static double seconds(SimTime ticks) { return seconds_from_ticks(ticks, TICKS_PER_SECOND_LIFE); }
 
@@ -26,7 +27,9 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
     LifeStudy study = {.runs = runs, .digest = DIGEST_START};
     double *goodput = ARENA_ARRAY(arena, double, runs), *days = ARENA_ARRAY(arena, double, runs);
     double *stops = ARENA_ARRAY(arena, double, runs), *ettr = ARENA_ARRAY(arena, double, runs), wall = 0, unplanned = 0;
-    for (int r = 0; r < runs; r++) {
+    WatchPiece piece;
+    watch_begin(&piece, "the lives of the job", life_events(spec) * runs, true);
+    for (int r = 0; r < runs && !watch_stopped(); r++) {
         LifeRun run = life_run(spec, seed_of_run(seed, r));
         goodput[r] = seconds(run.spent[LIFE_TRAINING]) / seconds(run.wall);
         SimTime up = run.spent[LIFE_TRAINING] + run.spent[LIFE_SLOW] + run.spent[LIFE_SHRUNK];
@@ -44,6 +47,8 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
         study.events += run.events;
         study.digest = digest_u64(study.digest, run.digest);
     }
+    watch_end(&piece);
+    study.stopped = watch_stopped() != WATCH_GOES_ON;
     for (int i = 0; i < LIFE_CAUSE_COUNT; i++) study.lost_share[i] /= wall;
     for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] /= wall;
     study.mttf_s = unplanned > 0 ? wall / unplanned : 0;
@@ -62,7 +67,7 @@ static double waste(const LifeSpec *spec, double every_s, int runs, uint64_t see
     LifeSpec changed = *spec;
     changed.checkpoint.every_s = every_s;
     double training = 0, wall = 0;
-    for (int r = 0; r < runs; r++) {
+    for (int r = 0; r < runs && !watch_stopped(); r++) {
         LifeRun run = life_run(&changed, seed_of_run(seed, r));
         training += seconds(run.spent[LIFE_TRAINING]);
         wall += seconds(run.wall);
@@ -94,12 +99,14 @@ double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed) {
     double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s > 0 ? spec->checkpoint.stall_s : 1e-3;
     double best = rate > 0 ? young_interval(stall, 1 / rate) : 86400;
     int scouts = runs > 8 ? runs / 8 : 1;
+    WatchPiece piece; // the first on either side is no better, most often
+    watch_begin(&piece, "the intervals to try", life_events(spec) * ((5 + POINTS) * scouts + POINTS * runs), true);
     double least = waste(spec, best, scouts, seed);
     for (int side = 0; side < 2; side++) {
         double factor = side ? 0.5 : 2;
         for (int i = 0; i < STEPS_MOST; i++) {
             double there = waste(spec, best * factor, scouts, seed);
-            if (there >= least) break;
+            if (!(there < least)) break;
             best *= factor, least = there;
         }
     }
@@ -112,5 +119,6 @@ double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed) {
         double at = vertex(x, y, POINTS);
         if (isfinite(at)) best = exp(fmax(x[0], fmin(x[POINTS - 1], at)));
     }
+    watch_end(&piece);
     return best;
 }

@@ -1,0 +1,204 @@
+// One watch for the process: what it counts is the work of this process, and so is what signals end.
+#include "sim/watch.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/check.h"
+
+#define USUAL_EVENTS 1e9
+#define MOST_MEMORY 17179869184.0
+#define EXIT_INTERRUPTED 130
+
+WatchShow *watch_screen;
+
+static const int signals[] = {SIGINT, SIGTERM};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+static struct {
+    bool open, quiet;
+    WatchLimits limits;
+    WatchPiece *piece; // the innermost
+    WatchStop stopped;
+    const char *stopped_what;
+    double stopped_share;
+    struct sigaction before[SIGNALS];
+    bool catches[SIGNALS];
+} watch;
+
+static volatile sig_atomic_t signal_came;
+
+// ---- Signals: caught while there is a piece, and only where nobody else has a say in them.
+
+static void on_signal(int number) { signal_came = number; }
+
+static void catch_signals(void) {
+    for (int i = 0; i < SIGNALS; i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        sigaction(signals[i], NULL, &watch.before[i]);
+        watch.catches[i] = watch.before[i].sa_handler == SIG_DFL;
+        if (watch.catches[i]) sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void release_signals(void) {
+    for (int i = 0; i < SIGNALS; i++)
+        if (watch.catches[i]) sigaction(signals[i], &watch.before[i], NULL);
+}
+
+// ---- Open and close.
+
+void watch_open(const WatchLimits *limits) {
+    CHECK(!watch.piece);
+    watch.open = true;
+    watch.quiet = false;
+    watch.limits = *limits;
+    watch.stopped = WATCH_GOES_ON;
+    signal_came = 0;
+}
+
+void watch_quiet(void) { watch.quiet = true; }
+
+void watch_close(void) {
+    CHECK(!watch.piece);
+    watch.open = false;
+}
+
+bool watch_is_open(void) { return watch.open; }
+
+// ---- Pieces.
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// What lies within a piece is a part of the next thing that the piece counts.
+static double share_done(const WatchPiece *piece) {
+    double within = 0;
+    for (; piece; piece = piece->outer) {
+        double done = piece->done + within;
+        within = piece->expected > 0 ? done / piece->expected : 0;
+        if (within > 1) within = 1;
+    }
+    return within;
+}
+
+static const WatchPiece *outermost(void) {
+    const WatchPiece *piece = watch.piece;
+    while (piece && piece->outer) piece = piece->outer;
+    return piece;
+}
+
+static void show(double share) {
+    if (watch_screen && !watch.quiet) watch_screen(outermost()->what, share);
+}
+
+void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events) {
+    if (!watch.open) return;
+    *piece = (WatchPiece){.what = what, .expected = expected, .counts_events = counts_events, .outer = watch.piece};
+    if (!watch.piece) catch_signals();
+    if (watch.stopped == WATCH_EVENTS && !(watch.piece && watch.piece->counts_events)) watch.stopped = WATCH_GOES_ON;
+    watch.piece = piece;
+}
+
+static bool stop(WatchStop why) {
+    const WatchPiece *piece = why == WATCH_EVENTS ? watch.piece : outermost();
+    watch.stopped = why;
+    watch.stopped_what = piece->what;
+    watch.stopped_share = why == WATCH_EVENTS ? piece->done / piece->expected : share_done(watch.piece);
+    return false;
+}
+
+bool watch_goes_on(double done) {
+    WatchPiece *piece = watch.piece;
+    if (!piece) return true;
+    piece->done += done;
+    if (watch.stopped == WATCH_EVENTS && !piece->counts_events) return true;
+    if (watch.stopped) return false;
+    if (signal_came) return stop(WATCH_SIGNAL);
+    if (piece->counts_events && watch.limits.events > 0 && piece->done > watch.limits.events) return stop(WATCH_EVENTS);
+    if (watch.limits.cpu_seconds > 0 && cpu_seconds() > watch.limits.cpu_seconds) return stop(WATCH_SECONDS);
+    show(share_done(piece));
+    return true;
+}
+
+void watch_end(WatchPiece *piece) {
+    if (!watch.open) return;
+    CHECK(watch.piece == piece);
+    if (!piece->outer) {
+        show(-1);
+        release_signals();
+    }
+    watch.piece = piece->outer;
+}
+
+// ---- What came of it.
+
+WatchStop watch_stopped(void) { return watch.open ? watch.stopped : WATCH_GOES_ON; }
+
+bool watch_is_over(void) { return watch_stopped() == WATCH_SECONDS || watch_stopped() == WATCH_SIGNAL; }
+
+int watch_status(int status) { return watch_stopped() == WATCH_SIGNAL ? EXIT_INTERRUPTED : status; }
+
+static const char *bytes_text(char text[32], double bytes) {
+    quantity_format(bytes, QUANTITY_BYTES, text, 32);
+    return text;
+}
+
+bool watch_tells(Where where, Problems *problems) {
+    int percent = (int)(100 * watch.stopped_share);
+    if (percent > 99) percent = 99;
+    switch (watch_stopped()) {
+    case WATCH_EVENTS:
+        problem_add(problems, where, "more than %.4g events: stopped with about %d %% of %s done", watch.limits.events,
+                    percent, watch.stopped_what);
+        problem_hint(problems, "ask for less, or raise --event-limit");
+        return true;
+    case WATCH_SECONDS:
+        problem_add(problems, where, "more than %g s of processor time: stopped with about %d %% of %s done",
+                    watch.limits.cpu_seconds, percent, watch.stopped_what);
+        problem_hint(problems, "ask for less, or raise --time-limit");
+        return true;
+    case WATCH_SIGNAL:
+        problem_add(problems, where, "interrupted with about %d %% of %s done; nothing was written", percent,
+                    watch.stopped_what);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool watch_allows(double events, double memory_bytes, const char *what, const char *remedy, Where where,
+                  Problems *problems) {
+    const WatchLimits *limits = &watch.limits;
+    char needed[32], limit[32];
+    if (!watch.open) return true;
+    if (limits->events > 0 && events > limits->events) {
+        problem_add(problems, where, "%s: about %.2g events, and %.4g are the limit", what, events, limits->events);
+        problem_hint(problems, "%s; or raise --event-limit", remedy);
+        return false;
+    }
+    if (limits->memory_bytes > 0 && memory_bytes > limits->memory_bytes) {
+        problem_add(problems, where, "%s: about %s of memory, and %s are the limit", what,
+                    bytes_text(needed, memory_bytes), bytes_text(limit, limits->memory_bytes));
+        problem_hint(problems, "%s; or raise --simulation-memory", remedy);
+        return false;
+    }
+    return true;
+}
+
+// ---- From options.
+
+static double usual_memory(void) {
+    double half = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
+    return half > 0 && half < MOST_MEMORY ? half : MOST_MEMORY;
+}
+
+void watch_open_from(const Options *options, double seconds) {
+    watch_open(&(WatchLimits){.events = (double)option_count(options, "event-limit", (int64_t)USUAL_EVENTS),
+                              .memory_bytes = option_quantity(options, "simulation-memory", usual_memory()),
+                              .cpu_seconds = seconds});
+}

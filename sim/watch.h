@@ -1,0 +1,74 @@
+// How much the simulations of a process may do, how far they are, and who stops them. A command opens the watch; every
+// long loop says now and then what it has done and asks whether to go on. Without a watch all go on. What is simulated
+// does not depend on it, and it knows no terminals.
+//
+// A piece is work that can be counted beforehand: the points of a study, the events of a job's life. Pieces lie within
+// pieces. The limit is on the events of one piece, so that the same input stops at the same event on every machine;
+// seconds and signals end all pieces.
+#ifndef LOCKSTEP_SIM_WATCH_H
+#define LOCKSTEP_SIM_WATCH_H
+
+#include "sim/options.h"
+
+typedef enum WatchStop { WATCH_GOES_ON, WATCH_EVENTS, WATCH_SECONDS, WATCH_SIGNAL } WatchStop;
+
+typedef struct WatchLimits { // 0: none
+    double events;           // of one piece
+    double memory_bytes;     // of one piece, as estimated before it begins
+    double cpu_seconds;      // of the process, from its start
+} WatchLimits;
+
+// Shows the share (0 to 1) of the outermost piece that is done; below 0: there is nothing to show any more.
+typedef void WatchShow(const char *what, double share);
+extern WatchShow *watch_screen; // main.c puts it there; NULL: nothing is shown
+
+void watch_open(const WatchLimits *limits);
+void watch_quiet(void); // nothing is shown from here on
+void watch_close(void);
+bool watch_is_open(void);
+
+typedef struct WatchPiece {
+    const char *what; // "points of the study"
+    double expected, done;
+    bool counts_events;
+    struct WatchPiece *outer;
+} WatchPiece;
+
+// While there is a piece, SIGINT and SIGTERM end it; a second one ends the process. A piece that counts something else
+// than events has no limit of its own.
+void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events);
+// So much more is done of the innermost piece. False: no further.
+bool watch_goes_on(double done);
+void watch_end(WatchPiece *piece);
+
+// Why the newest piece ended early. What was stopped for its events is over with it: the next point may begin.
+WatchStop watch_stopped(void);
+bool watch_is_over(void); // by seconds or a signal: nothing more is to begin
+// Adds a problem that says what stopped, how far it had come and what to do. False: nothing was stopped.
+bool watch_tells(Where where, Problems *problems);
+int watch_status(int status); // the exit code: 130 after a signal
+
+// Before a piece begins. False after a problem, when it would be too much; `remedy` is what else could be asked.
+bool watch_allows(double events, double memory_bytes, const char *what, const char *remedy, Where where,
+                  Problems *problems);
+
+// ---- From options.
+#define WATCH_EVENT_OPTIONS                                                                                            \
+    {.name = "event-limit",                                                                                            \
+     .kind = OPTION_COUNT,                                                                                             \
+     .metavar = "N",                                                                                                   \
+     .help = "of one simulation, in events (default 1e9)"},                                                            \
+    {                                                                                                                  \
+        .name = "simulation-memory", .kind = OPTION_QUANTITY, .quantity = QUANTITY_BYTES, .metavar = "BYTES",          \
+        .help = "of one simulation, as estimated (default half of the machine's, at most 16 GiB)"                      \
+    }
+#define WATCH_OPTIONS                                                                                                  \
+    WATCH_EVENT_OPTIONS, {                                                                                             \
+        .name = "time-limit", .kind = OPTION_QUANTITY, .quantity = QUANTITY_TIME, .metavar = "TIME",                   \
+        .help = "of all, in processor time (default 1h)"                                                               \
+    }
+#define WATCH_USUAL_SECONDS 3600
+// 0 takes a limit away. `seconds`: unless --time-limit says more.
+void watch_open_from(const Options *options, double seconds);
+
+#endif
