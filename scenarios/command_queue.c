@@ -7,6 +7,7 @@
 #include "results/tables.h"
 #include "scenarios/queue_options.h"
 #include "sim/file.h"
+#include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
@@ -18,7 +19,8 @@ static const char about[] =
     "  lockstep queue --gpus 512 --mix gavel --load 0.9\n"
     "  lockstep queue --gpus 1024 --trace cluster_log.csv --policy easy,fair-share --node-mtbf 300d\n"
     "  lockstep queue --find-gpus --wait-p95 1h --mix gavel --jobs-per-hour 20\n\n"
-    "With --model, a job's speed is the simulated step of that model on the nodes and leaf switches it was given.";
+    "With --model, a job's speed is the simulated step of that model on the nodes and leaf switches it was given.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input or beyond a limit, 130 interrupted.";
 
 static int show_problems(const Problems *problems, int status) {
     problems_print(problems, stderr);
@@ -61,7 +63,10 @@ static bool write_outcomes(Arena *arena, const QueueStudy *study, const Options 
     OutputFile file;
     if (!path) return true;
     if (!file_create(arena, path, &file, problems)) return false;
-    queue_write_outcomes(file.stream, study);
+    if (!queue_write_outcomes(file.stream, study, problems)) {
+        file_abandon(&file);
+        return false;
+    }
     return file_commit(&file, problems);
 }
 
@@ -106,10 +111,12 @@ static int run(Arena *arena, const Options *options, Problems *problems) {
     }
     QueueStudy *study = queue_study_from_options(arena, options, problems);
     if (problem_count(problems)) return show_problems(problems, BAD_INPUT);
-    const Record *record = queue_study_run(arena, study, &found);
+    watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
+    const Record *record = queue_study_run(arena, study, &found, problems);
+    if (!record) return show_problems(problems, watch_status(BAD_INPUT));
     bool written = write_outcomes(arena, study, options, problems) && write_answer(arena, record, options, problems) &&
                    draw(arena, record, options, problems);
-    if (!written) return show_problems(problems, FAILED);
+    if (!written) return show_problems(problems, watch_is_over() ? watch_status(BAD_INPUT) : FAILED);
     return found ? DONE : ANSWER_IS_NO;
 }
 
@@ -125,6 +132,7 @@ int command_queue(int argc, char **argv) {
         status = show_problems(problems, BAD_USAGE);
     else
         status = run(arena, options, problems);
+    watch_close();
     arena_close(arena);
     return status;
 }

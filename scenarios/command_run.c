@@ -14,6 +14,7 @@
 #include "sim/file.h"
 #include "sim/list.h"
 #include "sim/options.h"
+#include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
@@ -81,18 +82,21 @@ static const OptionSpec own_options[] = {
      .quantity = QUANTITY_TIME,
      .metavar = "TIME",
      .help = "of the script (default 60 s)"},
+    WATCH_OPTIONS,
     {.name = "print-api", .kind = OPTION_FLAG, .help = "what scripts may write, as lockstep.d.lua for editors"},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
 static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]";
-static const char about[] = "Simulates a scenario.\n\n"
-                            "  lockstep run scenarios/examples/scaling_efficiency.lua\n"
-                            "  lockstep run my.lua --set cluster.gpus=64 --set training.batch.global=1024\n"
-                            "  lockstep run my.lua --json -o my.json\n"
-                            "  lockstep run my.lua --plot=scaling,breakdown --plot-dir plots\n"
-                            "  lockstep run my.lua --help          with the script's own options\n\n"
-                            "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input.";
+static const char about[] =
+    "Simulates a scenario.\n\n"
+    "  lockstep run scenarios/examples/scaling_efficiency.lua\n"
+    "  lockstep run my.lua --set cluster.gpus=64 --set training.batch.global=1024\n"
+    "  lockstep run my.lua --json -o my.json\n"
+    "  lockstep run my.lua --plot=scaling,breakdown --plot-dir plots\n"
+    "  lockstep run my.lua --help          with the script's own options\n\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input or beyond a limit, 130 "
+    "interrupted.";
 
 typedef struct Run { // one `lockstep run`
     Arena *arena;
@@ -154,18 +158,23 @@ static const Record *study_record(Run *run, const StudySpec *study) {
 }
 
 static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
-    for (int i = 0; i < scenario->item_count; i++) {
+    WatchPiece piece;
+    watch_begin(&piece, "the scenario", scenario->item_count, false);
+    for (int i = 0; i < scenario->item_count && !watch_is_over(); i++) {
         const ScenarioItem *item = &scenario->items[i];
         const Record *record = item->report;
         if (item->study) record = study_record(run, item->study);
         if (item->program) record = program_record(run, item->program, seed);
         bool found = true;
-        if (item->queue) record = queue_study_run(run->arena, item->queue, &found);
+        if (item->queue) record = queue_study_run(run->arena, item->queue, &found, run->problems);
+        watch_goes_on(1);
         if (!record) continue; // the next one's mistakes are of interest too
         LIST_PUSH(run->arena, &run->records, record);
         bool holds = !item->study || study_expectations_hold(item->study, record, stderr);
         run->all_hold = run->all_hold && holds && found && (item->report || item->queue || any_point_ran(record));
     }
+    watch_end(&piece);
+    if (watch_is_over() && problem_count(run->problems) == 0) watch_tells((Where){0}, run->problems);
 }
 
 // ---- Showing.
@@ -371,19 +380,20 @@ static int run_scenario(Run *run, int argc, char **argv) {
     run->style.today = date_or_today(option_text(run->options, "date", NULL), usage);
     if (problem_count(usage)) return show_problems(usage, BAD_USAGE);
 
+    watch_open_from(run->options, option_quantity(run->options, "time-limit", WATCH_USUAL_SECONDS));
     ScenarioRequest request = request_of(run->options, argc, argv);
     const Catalogue *catalogue =
         catalogue_with_profile(run->arena, option_text(run->options, "profile", NULL), run->problems);
     if (!catalogue) return show_problems(run->problems, BAD_INPUT);
     const Scenario *scenario = scenario_load(run->arena, catalogue, &request, run->problems, usage);
     if (!scenario)
-        return problem_count(run->problems) ? show_problems(run->problems, status_of(run->problems))
+        return problem_count(run->problems) ? show_problems(run->problems, watch_status(status_of(run->problems)))
                                             : show_problems(usage, BAD_USAGE);
     run->anchors = anchors_from_options(run->arena, run->options, catalogue, run->problems);
     if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
     run->all_hold = true;
     simulate(run, scenario, request.seed);
-    if (problem_count(run->problems)) return show_problems(run->problems, status_of(run->problems));
+    if (problem_count(run->problems)) return show_problems(run->problems, watch_status(status_of(run->problems)));
 
     choose_form(run);
     bool written = (!run->output || write_output(run)) && write_screen(run);
@@ -414,6 +424,7 @@ int command_run(int argc, char **argv) {
         status = print_help(arena, run.options, argc, argv);
     else
         status = run_scenario(&run, argc, argv);
+    watch_close();
     arena_close(arena);
     return status;
 }

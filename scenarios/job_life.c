@@ -6,6 +6,7 @@
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/random.h"
+#include "sim/watch.h"
 
 #define LIVES 200
 #define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job that does not say how long it is
@@ -66,8 +67,32 @@ static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, Record
     point->carbon_kg *= longer;
 }
 
+static void does_not_run(RecordPoint *point, const char *why, bool beyond_limits) {
+    point->ran = false;
+    point->beyond_limits = beyond_limits;
+    point->why_not = why;
+}
+
+// False: the point has not run, and says why.
+static bool live(Arena *arena, const LifeSpec *spec, uint64_t seed, Where where, LifeStudy *study, RecordPoint *point,
+                 Problems *problems) {
+    const char *nowhere = life_goes_nowhere(arena, spec, LIVES);
+    if (nowhere) {
+        does_not_run(point, nowhere, false);
+        return false;
+    }
+    const char *what = arena_printf(arena, "%d lives of this job", LIVES);
+    bool allowed = watch_allows(life_events(spec) * LIVES, 0, what, "machines that fail less often, or a shorter job",
+                                where, problems);
+    if (allowed) *study = life_study(arena, spec, LIVES, seed);
+    if (allowed && !study->stopped) return true;
+    watch_tells(where, problems);
+    does_not_run(point, problem_at(problems, problem_count(problems) - 1)->text, true);
+    return false;
+}
+
 void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
-              uint64_t seed, RecordPoint *point) {
+              uint64_t seed, RecordPoint *point, Problems *problems) {
     if (!point->ran || (!cluster->spec->faults && !training->checkpoint)) return;
     LifeSpec spec = faults_of(arena, catalogue, cluster);
     set_checkpoint(&spec, catalogue, cluster, training);
@@ -76,7 +101,8 @@ void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, 
     if (has_length && !ticks_from_seconds(point->days * 86400, TICKS_PER_SECOND_LIFE, &work)) return; // of centuries
     spec.work_s = has_length ? point->days * 86400 : 0;
     spec.horizon_s = has_length ? 0 : WITHOUT_LENGTH_S;
-    LifeStudy study = life_study(arena, &spec, LIVES, seed);
+    LifeStudy study;
+    if (!live(arena, &spec, seed, training->where, &study, point, problems)) return;
     point->goodput = study.goodput.mean;
     point->digest = digest_u64(point->digest, study.digest);
     if (has_length) set_days(arena, &study, seed, point);

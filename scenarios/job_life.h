@@ -8,8 +8,9 @@
 #include "sim/record.h"
 
 // Sets goodput, and turns days, cost and energy of the run into those of its life; nothing where neither the cluster
-// says how its machines fail nor the job how it is saved, or where the point did not run.
+// says how its machines fail nor the job how it is saved, or where the point did not run. A job that fails too often to
+// get anything done has not run either, nor one whose lives are beyond the watch's limits (a problem).
 void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
-              uint64_t seed, RecordPoint *point);
+              uint64_t seed, RecordPoint *point, Problems *problems);
 
 #endif

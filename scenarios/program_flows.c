@@ -6,8 +6,10 @@
 #include "scenarios/program.h"
 #include "scenarios/program_match.h"
 #include "sim/list.h"
+#include "sim/watch.h"
 
 #define TAGS_OF_A_CALL 65536
+#define SAMPLE 8 // ranks tell what all of them will do
 
 typedef struct Known { // a collective that has been planned
     RecordedOp op;
@@ -25,7 +27,8 @@ typedef struct Expander {
     struct {
         const char **items;
         int count, room;
-    } names; // of streams
+    } names;         // of streams
+    double op_count; // written down so far
 } Expander;
 
 static Where place_of(const Expander *e, const RecordedOp *op) {
@@ -108,6 +111,14 @@ static int own_stream(Expander *e, RecordedRank *rank, const char *parent, int n
     return rank->count - 1;
 }
 
+// Ranks do about the same: so much, when all of them have been written down.
+static bool is_allowed(Expander *e, int ranks_done) {
+    int ranks = e->program->cluster->gpu_count;
+    double ops = ranks_done < SAMPLE && ranks_done < ranks ? e->op_count : e->op_count * ranks / ranks_done;
+    return watch_allows(ops, ops * sizeof(RecordedOp), "the collectives of this program message by message",
+                        "fidelity = \"fluid\", or fewer ranks", e->program->where, e->problems);
+}
+
 static void expand_call(Expander *e, RecordedRank *rank, int number, int stream, const RecordedOp *call, int32_t flow,
                         int64_t first_tag) {
     const FlowPlan *plan = e->known.items[flow].plan;
@@ -125,6 +136,7 @@ static void expand_call(Expander *e, RecordedRank *rank, int number, int stream,
             op.order = rank->op_count++;
             add(e, rank, into, op);
         }
+        e->op_count += script.streams[f].count;
         add(e, rank, into, mark_op(call, RECORDED_MARK, rank->mark_count));
         add(e, rank, stream, mark_op(call, RECORDED_WAIT, rank->mark_count++));
     }
@@ -154,7 +166,7 @@ static bool expand_rank(Expander *e, int number, RecordedRank *rank) {
                 continue;
             }
             int32_t flow = flow_of(e, op);
-            if (flow < 0) return false;
+            if (flow < 0 || !is_allowed(e, 0)) return false;
             expand_call(e, rank, number, s, op, flow, tag_of(e, op->group, name, calls[op->group]++));
         }
     }
@@ -169,7 +181,7 @@ const ProgramSpec *program_by_messages(Arena *arena, const ProgramSpec *program,
     *expanded = *program;
     expanded->ranks = ARENA_ARRAY(arena, RecordedRank, ranks);
     for (int rank = 0; rank < ranks; rank++)
-        if (!expand_rank(&e, rank, &expanded->ranks[rank])) return NULL;
+        if (!expand_rank(&e, rank, &expanded->ranks[rank]) || !is_allowed(&e, rank + 1)) return NULL;
     const FlowPlan **flows = ARENA_ARRAY(arena, const FlowPlan *, e.known.count + 1);
     for (int i = 0; i < e.known.count; i++) flows[i] = e.known.items[i].plan;
     expanded->flows = flows;

@@ -5,6 +5,7 @@
 
 #include "models/workload/fabric_kinds.h"
 #include "models/workload/job_options.h"
+#include "sim/watch.h"
 
 #define MOST_NODES 200000
 #define MOST_SEEDS 1000
@@ -78,6 +79,7 @@ static const OptionSpec own[] = {
     {"plot-format", OPTION_CHOICE, .help = "of these files; default png", .choices = plot_formats, .choice_count = 2},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     {"verbose", OPTION_FLAG, .help = "all assumptions with their sources", .letter = 'v'},
+    WATCH_OPTIONS,
 };
 // clang-format on
 

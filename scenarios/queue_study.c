@@ -6,6 +6,7 @@
 
 #include "scenarios/queue_record.h"
 #include "sim/digest.h"
+#include "sim/watch.h"
 
 // ---- What was asked.
 
@@ -180,12 +181,13 @@ static double interval(const double *values, int count) { // half of the 90 % in
 static PolicyAnswer answer_of(Arena *arena, const QueueStudy *study, int policy) {
     PolicyAnswer answer = {.policy = study->policies[policy], .digest = DIGEST_START};
     double *means = ARENA_ARRAY(arena, double, study->seeds), *p95s = ARENA_ARRAY(arena, double, study->seeds);
-    for (int s = 0; s < study->seeds; s++) {
+    for (int s = 0; s < study->seeds && !watch_stopped(); s++) {
         Arena *own = s == 0 ? arena : arena_open(); // curves are drawn from the first
         const QueueJobs *jobs = jobs_of_seed(own, study, s);
         QueueSpec spec = spec_of(study, policy, s);
         QueueRun run = queue_run(own, &spec, jobs);
         QueueMeasures measures = queue_measure(own, &spec, jobs, &run);
+        watch_goes_on(1);
         means[s] = measures.all.wait_s.mean;
         p95s[s] = measures.all.wait_s.p95;
         add_run(&answer, &run, &measures, 1.0 / study->seeds);
@@ -209,29 +211,57 @@ static QueueSizing size_of(Arena *arena, const QueueStudy *study, int policy) {
     return queue_find_size(arena, &spec, jobs, study->seeds, &study->goal);
 }
 
-const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found) {
-    *found = true;
-    if (study->find) {
-        QueueSizing *sizes = ARENA_ARRAY(arena, QueueSizing, study->policy_count);
-        for (int p = 0; p < study->policy_count; p++) {
-            sizes[p] = size_of(arena, study, p);
-            *found = *found && sizes[p].nodes > 0;
-        }
-        return sizing_record(arena, study, sizes);
-    }
-    PolicyAnswer *answers = ARENA_ARRAY(arena, PolicyAnswer, study->policy_count);
-    for (int p = 0; p < study->policy_count; p++) answers[p] = answer_of(arena, study, p);
-    return policies_record(arena, study, answers);
+// The first seed stands for all. When the number of nodes is asked for, the most that may be tried are looked at for
+// memory, and few events for failures are expected of them.
+static bool is_allowed(const QueueStudy *study, Problems *problems) {
+    Arena *arena = arena_open();
+    int jobs = study->trace ? study->trace->jobs->count : study->list ? study->list->count : study->demand.jobs;
+    QueueSpec spec = spec_of(study, 0, 0);
+    const char *what = arena_printf(arena, "a queue of %d jobs", jobs), *remedy = "fewer jobs, or nodes";
+    bool allowed = watch_allows(0, queue_memory(&spec, jobs), what, remedy, study->where, problems);
+    if (allowed && !study->find)
+        allowed = watch_allows(queue_events(&spec, jobs_of_seed(arena, study, 0)), 0, what,
+                               "fewer jobs, or nodes that fail less often", study->where, problems);
+    arena_close(arena);
+    return allowed;
 }
 
-void queue_write_outcomes(FILE *out, const QueueStudy *study) {
+static const Record *sizes_of(Arena *arena, const QueueStudy *study, bool *found) {
+    QueueSizing *sizes = ARENA_ARRAY(arena, QueueSizing, study->policy_count);
+    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) {
+        sizes[p] = size_of(arena, study, p);
+        *found = *found && sizes[p].nodes > 0;
+        watch_goes_on(1);
+    }
+    return watch_stopped() ? NULL : sizing_record(arena, study, sizes);
+}
+
+static const Record *answers_of(Arena *arena, const QueueStudy *study) {
+    PolicyAnswer *answers = ARENA_ARRAY(arena, PolicyAnswer, study->policy_count);
+    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) answers[p] = answer_of(arena, study, p);
+    return watch_stopped() ? NULL : policies_record(arena, study, answers);
+}
+
+const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems) {
+    *found = true;
+    if (!is_allowed(study, problems)) return NULL;
+    WatchPiece piece;
+    int runs = study->find ? study->policy_count : study->policy_count * study->seeds;
+    watch_begin(&piece, study->find ? "the policies" : "the runs of the queue", runs, false);
+    const Record *record = study->find ? sizes_of(arena, study, found) : answers_of(arena, study);
+    watch_end(&piece);
+    watch_tells(study->where, problems);
+    return record;
+}
+
+bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems) {
     fprintf(out, "policy,row,user,gpus,submit_s,start_s,end_s,wait_s,work_s,stops\n");
-    for (int p = 0; p < study->policy_count; p++) {
+    for (int p = 0; p < study->policy_count && !watch_is_over(); p++) {
         Arena *arena = arena_open();
         const QueueJobs *jobs = jobs_of_seed(arena, study, 0);
         QueueSpec spec = spec_of(study, p, 0);
         QueueRun run = queue_run(arena, &spec, jobs);
-        for (int i = 0; i < jobs->count; i++) {
+        for (int i = 0; i < jobs->count && !run.stopped; i++) {
             const QueueJob *job = &jobs->items[i];
             const QueueOutcome *outcome = &run.outcomes[i];
             fprintf(out, "%s,%d,%d,%d,%.9f,%.9f,%.9f,%.9f,%.9f,%d\n", spec.policy->name, job->row + 1, job->user,
@@ -240,4 +270,5 @@ void queue_write_outcomes(FILE *out, const QueueStudy *study) {
         }
         arena_close(arena);
     }
+    return !watch_is_over() || !watch_tells(study->where, problems);
 }

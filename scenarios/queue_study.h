@@ -33,10 +33,10 @@ typedef struct QueueStudy {
 
 // Checks that belong together and fills what was left out. False after problems.
 bool queue_study_ready(QueueStudy *study, Problems *problems);
-// *found: the goal was met by every policy, or there was none.
-const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found);
-// One row for each job under each policy (first seed): when it came, started, ended.
-void queue_write_outcomes(FILE *out, const QueueStudy *study);
+// *found: the goal was met by every policy, or there was none. NULL after a problem: beyond the watch's limits.
+const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems);
+// One row for each job under each policy (first seed): when it came, started, ended. False: stopped.
+bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems);
 // A node's rates with what the user says of them; NULL without any. `nodes` is of no matter.
 const LifeSpec *queue_faults(Arena *arena, const FaultsSpec *said, const FaultRates *rates, const NodeType *node);
 // The names between commas; false after a problem. "all" is all of them.

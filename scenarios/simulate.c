@@ -15,6 +15,7 @@
 #include "sim/longest.h"
 #include "sim/quantity.h"
 #include "sim/run.h"
+#include "sim/watch.h"
 
 static double cpu_seconds(void) {
     struct timespec now;
@@ -171,7 +172,8 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     }
     set_layout(&point, &step.lowered->resolved, training);
     set_memory(arena, &point, step.lowered, cluster, training);
-    if (step.refused) point.why_not = newest_problem(problems);
+    point.beyond_limits = step.beyond_limits;
+    if (step.refused || step.beyond_limits) point.why_not = newest_problem(problems);
     if (!step.ran) return point;
 
     double busy = 0;
@@ -226,9 +228,18 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
     Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL}
                                                             : fold_system(arena, system);
     RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
-    RunResult result = run_system(arena, &folded.system, &options);
-    if (result.beyond_clock) {
+    RunResult result = {.stopped = true};
+    if (watch_allows(system_op_count(&folded.system), 0, "this program", "fewer operations or ranks", study->where,
+                     problems))
+        result = run_system(arena, &folded.system, &options);
+    if (result.beyond_clock && !result.stopped) {
         problem_beyond_clock(problems, study->where, steps > 1 ? "this program" : "this step", &folded.system);
+        point.why_not = newest_problem(problems);
+        return point;
+    }
+    if (result.stopped) {
+        watch_tells(study->where, problems);
+        point.beyond_limits = true;
         point.why_not = newest_problem(problems);
         return point;
     }

@@ -13,6 +13,7 @@
 #include "sim/digest.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
+#include "sim/watch.h"
 
 typedef struct Study {
     Arena *arena;
@@ -238,7 +239,9 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     int values[MOST_VARIED] = {0};
     Baseline baseline = {0};
     uint64_t digest = DIGEST_START;
-    for (int i = 0; i < point_count; i++) {
+    WatchPiece piece;
+    watch_begin(&piece, "the points of the study", point_count, false);
+    for (int i = 0; i < point_count && !watch_is_over(); i++) {
         for (int v = spec->vary_count - 1, rest = i; v >= 0; v--) {
             values[v] = rest % spec->vary[v].count;
             rest /= spec->vary[v].count;
@@ -247,7 +250,10 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
         Problems *own = point_count > 1 ? problems_create(arena) : problems;
         points[i] = study_point(arena, spec, values, &baseline, own);
         digest = digest_u64(digest, points[i].digest);
+        watch_goes_on(1);
     }
+    watch_end(&piece);
+    if (watch_is_over()) watch_tells(spec->where, problems);
     if (problems_added(problems) > before) return NULL;
     *record = (Record){.title = study_title(arena, spec),
                        .scenario = spec->scenario,

@@ -298,7 +298,7 @@ RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, 
     if (cluster) {
         result = simulate_training(arena, cluster, training, spec, problems);
         set_efficiency(&study, &result, &point, values, baseline);
-        job_live(arena, spec->catalogue, cluster, training, spec->seed, &result);
+        job_live(arena, spec->catalogue, cluster, training, spec->seed, &result, problems);
     } else {
         result.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text
                                                  : "the cluster is not possible";

@@ -63,6 +63,7 @@ typedef struct RecordPoint {
     const RecordParameter *parameters;
     int parameter_count;
     bool ran;                    // false: memory did not fit or the layout was impossible; see why_not
+    bool beyond_limits;          // it may run with other limits
     const char *why_not;         // "needs 93.1 GiB of 80.0 GiB"
     const char *smallest_change; // "recompute = \"full\" (61 GiB)", or NULL
     int gpu_count, node_count;

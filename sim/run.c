@@ -305,7 +305,7 @@ static void collect_ends(Arena *arena, Run *run) {
     run->result.actor_end = ends;
     run->result.stuck = stuck;
     run->result.digest = digest;
-    run->result.beyond_clock = is_beyond_clock(run);
+    run->result.beyond_clock = !run->result.stopped && is_beyond_clock(run);
 }
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options) {

@@ -96,11 +96,16 @@ static void show(double share) {
     if (watch_screen && !watch.quiet) watch_screen(outermost()->what, share);
 }
 
+// What was stopped for its events is over, unless it belongs to what is about to begin.
+static void forget_events(void) {
+    if (watch.stopped == WATCH_EVENTS && !(watch.piece && watch.piece->counts_events)) watch.stopped = WATCH_GOES_ON;
+}
+
 void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events) {
     if (!watch.open) return;
     *piece = (WatchPiece){.what = what, .expected = expected, .counts_events = counts_events, .outer = watch.piece};
     if (!watch.piece) catch_signals();
-    if (watch.stopped == WATCH_EVENTS && !(watch.piece && watch.piece->counts_events)) watch.stopped = WATCH_GOES_ON;
+    forget_events();
     watch.piece = piece;
 }
 
@@ -176,6 +181,7 @@ bool watch_allows(double events, double memory_bytes, const char *what, const ch
     const WatchLimits *limits = &watch.limits;
     char needed[32], limit[32];
     if (!watch.open) return true;
+    forget_events();
     if (limits->events > 0 && events > limits->events) {
         problem_add(problems, where, "%s: about %.2g events, and %.4g are the limit", what, events, limits->events);
         problem_hint(problems, "%s; or raise --event-limit", remedy);

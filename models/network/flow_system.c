@@ -6,6 +6,7 @@
 #include "sim/check.h"
 #include "sim/list.h"
 #include "sim/program_book.h"
+#include "sim/watch.h"
 
 typedef struct Builder {
     Arena *arena;
@@ -92,7 +93,14 @@ static Program program_of(Place *p, const FlowScript *script) {
                      .slot_count = p->slots.count};
 }
 
-static Actor actor_of(Builder *b, int place) {
+static int64_t script_op_count(const FlowScript *script) {
+    int64_t count = 0;
+    for (int s = 0; s < script->count; s++) count += script->streams[s].count;
+    return count;
+}
+
+// False when it is to stop.
+static bool make_actor(Builder *b, int place, Actor *made) {
     Arena *scratch = arena_open();
     FlowScript script = flow_script(scratch, b->plan, place);
     Place p = {.b = b, .scratch = scratch, .place = place, .before = {.kind = FLOW_WAIT}};
@@ -101,8 +109,39 @@ static Actor actor_of(Builder *b, int place) {
     if (p.slots.count) memcpy(slots, p.slots.items, (size_t)p.slots.count * sizeof *slots);
     Actor actor = {
         .program = program_book_keep(b->programs, &program), .channels = slots, .slowness = 1, .multiplicity = 1};
+    *made = actor;
     arena_close(scratch);
-    return actor;
+    return watch_goes_on(1);
+}
+
+// ---- What it will be.
+
+#define BYTES_PER_CONNECTION 450 // of two places: its channel, its plans and what they use
+
+// Places other than the root do about the same.
+static void add_place(const FlowPlan *plan, int place, double places, FlowEstimate *estimate) {
+    Arena *scratch = arena_open();
+    FlowScript script = flow_script(scratch, plan, place);
+    int *last_tag = ARENA_ARRAY(scratch, int, plan->group.rank_count), connections = 0; // + 1
+    for (int s = 0; s < script.count; s++)
+        for (int i = 0; i < script.streams[s].count; i++) {
+            const FlowOp *op = &script.streams[s].items[i];
+            if (op->kind != FLOW_SEND || last_tag[op->peer] == op->tag + 1) continue;
+            last_tag[op->peer] = op->tag + 1;
+            connections++;
+        }
+    estimate->ops += places * (double)script_op_count(&script);
+    estimate->bytes += places * connections * BYTES_PER_CONNECTION;
+    arena_close(scratch);
+}
+
+FlowEstimate flow_estimate(const FlowPlan *plan) {
+    FlowEstimate estimate = {0};
+    int n = plan->group.rank_count, root = plan->party.root, samples = n > 4 ? 4 : n - 1;
+    add_place(plan, root, 1, &estimate);
+    for (int i = 1; i <= samples; i++)
+        add_place(plan, (root + i * (n - 1) / samples) % n, (double)(n - 1) / samples, &estimate);
+    return estimate;
 }
 
 // ---- All of it.
@@ -122,7 +161,12 @@ FlowSystem flow_system(Arena *arena, const FlowPlan *plan) {
     b.link_bytes =
         ARENA_ARRAY(arena, double, network->link_count + SOFTWARE_LINKS * network->rank_count + network->node_count);
     Actor *actors = ARENA_ARRAY(arena, Actor, n);
-    for (int place = 0; place < n; place++) actors[place] = actor_of(&b, place);
+    bool goes_on = true;
+    WatchPiece piece;
+    watch_begin(&piece, "the messages of the collective", n, false);
+    for (int place = 0; place < n && goes_on; place++) goes_on = make_actor(&b, place, &actors[place]);
+    watch_end(&piece);
+    if (!goes_on) return (FlowSystem){.stopped = true};
     System system = {.actors = actors,
                      .actor_count = n,
                      .links = b.book->items,
@@ -133,5 +177,5 @@ FlowSystem flow_system(Arena *arena, const FlowPlan *plan) {
                      .label_count = 1};
     system.programs = program_book_programs(b.programs, &system.program_count);
     system.channels = message_book_channels(b.messages, &system.channel_count);
-    return (FlowSystem){system, b.message_count, b.bytes, busy_seconds(&b)};
+    return (FlowSystem){system, b.message_count, b.bytes, busy_seconds(&b), false};
 }

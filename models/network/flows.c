@@ -215,6 +215,7 @@ Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Bac
 FlowResult flow_run(Arena *arena, const FlowPlan *plan, const FlowSystem *flows, bool fold) {
     System system = fold ? fold_system(arena, &flows->system).system : flows->system;
     RunResult run = run_system(arena, &system, &(RunOptions){0});
+    if (run.stopped) return (FlowResult){.stopped = true};
     CHECK(run.beyond_clock || run.stuck_count == 0);
     FlowResult result = {.seconds = run.beyond_clock ? INFINITY : step_seconds(run.end),
                          .algorithm = plan->algorithm->name,

@@ -61,8 +61,14 @@ typedef struct FlowSystem {
     int64_t message_count;
     double bytes;            // of all messages
     const double *link_busy; // [link] seconds that its bytes take; the network's links, then those of software
+    bool stopped;            // by the watch: there is no system
 } FlowSystem;
 FlowSystem flow_system(Arena *arena, const FlowPlan *plan);
+// About what it will be, before it is made.
+typedef struct FlowEstimate {
+    double ops, bytes; // operations of all ranks; memory
+} FlowEstimate;
+FlowEstimate flow_estimate(const FlowPlan *plan);
 
 typedef struct FlowResult {
     double seconds; // infinite: longer than the clock
@@ -71,6 +77,7 @@ typedef struct FlowResult {
     const char *limited_by; // the busiest link; NULL: latency
     int actor_count;        // that were simulated
     int64_t message_count, event_count;
+    bool stopped; // by the watch
 } FlowResult;
 FlowResult flow_run(Arena *arena, const FlowPlan *plan, const FlowSystem *flows, bool fold);
 

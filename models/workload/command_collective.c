@@ -11,6 +11,7 @@
 #include "models/workload/fabric_kinds.h"
 #include "models/workload/imported_node.h"
 #include "models/workload/pair_matrix.h"
+#include "sim/watch.h"
 
 #define SIZE_LIMIT 256
 #define ELEMENT_BYTES 4 // nccl-tests' float
@@ -72,13 +73,15 @@ static const OptionSpec specs[] = {
     {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
     {"verbose", OPTION_FLAG, .help = "also the times between which it lies nine times in ten", .letter = 'v'},
     {"csv", OPTION_FLAG, .help = "print CSV instead of a table"},
+    WATCH_OPTIONS,
 };
 
 static const char usage[] =
     "lockstep collective OP --node NAME [--nodes N --fabric NAME] [--sizes 8:8G:2] [--algo NAME]";
 static const char about[] =
     "Prints nccl-tests' columns for a simulated cluster, with algorithm, protocol, channels, and the\n"
-    "link that limits (\"latency\" where none does). Sizes are whole arrays as nccl-tests counts them.";
+    "link that limits (\"latency\" where none does). Sizes are whole arrays as nccl-tests counts them.\n"
+    "Exit codes: 0 done, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
 
 typedef struct Asked {
     Arena *arena;
@@ -346,6 +349,14 @@ static bool read_steps(const Asked *asked, Arena *scratch, CollectiveRequest *re
     return request->steps != NULL;
 }
 
+static bool is_allowed(const Asked *asked, Arena *scratch, const FlowPlan *plan) {
+    FlowEstimate estimate = flow_estimate(plan);
+    const char *what = arena_printf(scratch, "%s of %d GPUs message by message", collective_op_name(asked->request.op),
+                                    asked->request.rank_count);
+    return watch_allows(estimate.ops, estimate.bytes, what, "use fidelity fluid, or fewer GPUs", (Where){0},
+                        asked->problems);
+}
+
 static void compute_row(const Asked *asked, CollectiveRequest *request, Row *row) {
     if (!asked->by_messages) {
         row->plan = collective_plan(asked->arena, asked->cluster->network, request);
@@ -358,8 +369,15 @@ static void compute_row(const Asked *asked, CollectiveRequest *request, Row *row
         return;
     }
     const FlowPlan *plan = plan_messages(scratch, asked, request, NULL);
-    FlowSystem flows = flow_system(scratch, plan);
-    FlowResult result = flow_run(scratch, plan, &flows, true);
+    FlowSystem flows = {.stopped = true};
+    FlowResult result = {.stopped = true};
+    if (is_allowed(asked, scratch, plan)) flows = flow_system(scratch, plan);
+    if (!flows.stopped) result = flow_run(scratch, plan, &flows, true);
+    if (result.stopped) {
+        watch_tells((Where){0}, asked->problems);
+        arena_close(scratch);
+        return;
+    }
     row->plan = (CollectivePlan){.alone_seconds = result.seconds,
                                  .algorithm = asked->steps ? "written" : result.algorithm,
                                  .protocol = result.protocol,
@@ -373,15 +391,22 @@ static void compute_row(const Asked *asked, CollectiveRequest *request, Row *row
     arena_close(scratch);
 }
 
+static double size_count(const Asked *asked) {
+    double count = floor(log(asked->last / asked->first * (1 + 1e-9)) / log(asked->factor)) + 1;
+    return asked->request.op == COLLECTIVE_BARRIER ? 1 : fmin(count, SIZE_LIMIT);
+}
+
 static int compute_rows(Asked *asked, Row *rows) {
     int count = 0;
     CollectiveRequest request = asked->request;
+    WatchPiece piece;
+    watch_begin(&piece, "the sizes", size_count(asked), false);
     for (double bytes = asked->first; bytes <= asked->last * (1 + 1e-9) && count < SIZE_LIMIT; bytes *= asked->factor) {
         request.bytes = floor(bytes + 0.5);
         Row *row = &rows[count++];
         request.pair_bytes = uneven_bytes(asked, request.bytes);
         compute_row(asked, &request, row);
-        if (problem_count(asked->problems)) return 0;
+        if (problem_count(asked->problems) || !watch_goes_on(1)) break;
         row->bytes = request.bytes;
         row->seconds = row->plan.alone_seconds;
         double spread = collective_spread(asked->cluster->network, &request, asked->assumed, asked->assumed_count);
@@ -391,6 +416,8 @@ static int compute_rows(Asked *asked, Row *rows) {
         row->bus_rate = row->algorithm_rate * bus_factor(request.op, request.rank_count);
         if (request.op == COLLECTIVE_BARRIER) break;
     }
+    watch_end(&piece);
+    watch_tells((Where){0}, asked->problems);
     return count;
 }
 
@@ -459,7 +486,7 @@ static int print_rows(Asked *asked, const Options *options) {
     asked->verbose = option_flag(options, "verbose");
     Row *rows = ARENA_ARRAY(asked->arena, Row, SIZE_LIMIT);
     int count = compute_rows(asked, rows);
-    if (problem_count(asked->problems)) return command_fails(asked->problems, EXIT_BAD_INPUT);
+    if (problem_count(asked->problems)) return command_fails(asked->problems, watch_status(EXIT_BAD_INPUT));
     if (option_flag(options, "json"))
         print_json(asked, rows, count);
     else if (option_flag(options, "csv"))
@@ -483,7 +510,9 @@ int collective_with_steps(int argc, char **argv, const StepSource *source) {
             end = command_fails(problems, EXIT_USAGE);
         } else {
             build_cluster(&asked, options, problems);
+            watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
             end = problem_count(problems) ? command_fails(problems, EXIT_BAD_INPUT) : print_rows(&asked, options);
+            watch_close();
             if (asked.steps) source->close(asked.steps);
         }
     }

@@ -4,6 +4,7 @@
 #include "models/hardware/market.h"
 #include "models/workload/job_options.h"
 #include "scenarios/plan/plan_answer.h"
+#include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
@@ -15,7 +16,7 @@ static const char about[] =
     "Finds the best layout on every cluster that comes into question and ranks the clusters.\n\n"
     "  lockstep plan --model llama-2-70b --tokens 2T --global-batch 1024 --node dgx-h100 --fabric ib-ndr400 \\\n"
     "                --gpus 512,1024,2048 --by 30d --budget 2M --price 2.49\n\n"
-    "What the options below fix is not searched. Exit code 3: no plan keeps date and budget.";
+    "What the options below fix is not searched. Exit codes: 3 no plan keeps date and budget, 130 interrupted.";
 
 static void require(const Options *options, const char *name, const char *example, Problems *problems) {
     if (option_given(options, name)) return;
@@ -71,23 +72,27 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
     return with_assumed(arena, request, row, study_run(arena, &study, problems));
 }
 
-static void show(Arena *arena, const Options *options, Date today, PlanAnswer *answer) {
+// False when it was stopped before anything was shown.
+static bool show(Arena *arena, const Options *options, Date today, PlanAnswer *answer) {
     if (option_flag(options, "csv")) {
         plan_write_csv(arena, answer);
-        return;
+        return true;
     }
     PlanWhatIfs *what_if = ARENA_NEW(arena, PlanWhatIfs);
     *what_if = plan_what_if(arena, answer->request, answer->result);
     answer->what_if = what_if;
+    if (watch_is_over()) return false;
     if (option_flag(options, "json")) {
         answer->chosen = record_of_first(arena, answer->request, answer->result);
+        if (watch_is_over()) return false;
         plan_write_json(arena, answer);
-        return;
+        return true;
     }
     Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
     style.today = today;
     if (style.width < 160) style.width = 160; // its table is wide; a terminal that is narrower folds it
     plan_print(arena, answer, &style);
+    return true;
 }
 
 typedef struct Asked {
@@ -135,15 +140,19 @@ static int run_plan(Arena *arena, int argc, char **argv, PlanRunner *runner, voi
     Asked asked = {0};
     int status;
     if (!read_line(arena, argc, argv, &asked, &status)) return status;
+    watch_open_from(asked.options, option_quantity(asked.options, "time-limit", WATCH_USUAL_SECONDS));
     PlanParts parts = plan_parts(arena, &asked.request, runner != NULL || asked.request.jobs > 1);
     PlanResult result =
         runner ? runner(context, arena, &parts, problems) : plan_search_parts(arena, &parts, NULL, problems);
-    if (problem_count(problems)) return fail(problems, FAILED);
+    if (problem_count(problems)) return fail(problems, watch_is_over() ? watch_status(BAD_INPUT) : FAILED);
     PlanAnswer answer = {.request = &asked.request,
                          .result = &result,
                          .profile = option_text(asked.options, "profile", NULL),
                          .all_rows = option_flag(asked.options, "all")};
-    show(arena, asked.options, asked.today, &answer);
+    if (watch_is_over() || !show(arena, asked.options, asked.today, &answer)) {
+        watch_tells(command_line, problems);
+        return fail(problems, watch_status(BAD_INPUT));
+    }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "error: standard output could not be written\n");
         return FAILED;
@@ -154,6 +163,7 @@ static int run_plan(Arena *arena, int argc, char **argv, PlanRunner *runner, voi
 int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context) {
     Arena *arena = arena_open();
     int status = run_plan(arena, argc, argv, runner, context);
+    watch_close();
     arena_close(arena);
     return status;
 }

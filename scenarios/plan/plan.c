@@ -11,6 +11,7 @@
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/version.h"
+#include "sim/watch.h"
 
 #define SLICES 8 // of the candidates of one row, when every one of them is simulated by many hands
 #define WAIT_MS 1000
@@ -71,6 +72,7 @@ static void give_out(Given *given) {
 static void take_in(Given *given, const CrewAnswer *answer, Problems *problems) {
     PlanFound part;
     if (answer->bytes) {
+        watch_goes_on(1);
         CHECK(answer->size == sizeof part);
         memcpy(&part, answer->bytes, sizeof part);
         join_found(&given->found[answer->item / given->parts->slices], &part);
@@ -94,7 +96,7 @@ static void search_with_hands(const PlanParts *parts, const Hands *hands, PlanFo
                    .again = ARENA_ARRAY(arena, int64_t, count)};
     for (;;) {
         give_out(&given);
-        if (hands->busy(hands->who) == 0) break;
+        if (hands->busy(hands->who) == 0 || !watch_goes_on(0)) break;
         Arena *scratch = arena_open();
         CrewAnswer answer;
         if (hands->wait(hands->who, scratch, WAIT_MS, &answer)) take_in(&given, &answer, problems);
@@ -113,7 +115,7 @@ static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *fo
         search_with_hands(parts, &own, found, problems);
         crew_close(crew);
     } else {
-        for (int64_t item = 0; item < items; item++) {
+        for (int64_t item = 0; item < items && watch_goes_on(item > 0); item++) {
             PlanFound part = do_item(parts, item);
             join_found(&found[item / parts->slices], &part);
         }
@@ -230,7 +232,11 @@ PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *
                          .chosen = -1,
                          .knee = -1};
     PlanFound *found = ARENA_ARRAY(arena, PlanFound, parts->row_count);
+    WatchPiece piece;
+    watch_begin(&piece, "the clusters of the plan", (double)parts->row_count * parts->slices, false);
     search_all(parts, hands, found, problems);
+    watch_end(&piece);
+    if (watch_is_over() && watch_tells(parts->request->training.where, problems)) return result;
     for (int i = 0; i < parts->row_count; i++) {
         PlanRow *row = &result.rows[result.row_count];
         add_count(&result.count, &found[i].count);

@@ -10,6 +10,7 @@
 #include "models/workload/step/anchor.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/list.h"
+#include "sim/watch.h"
 
 #define MOST_GPUS 1000000
 #define MOST_JOBS 4096
@@ -58,6 +59,7 @@ const OptionSpec plan_options[] = {
     {"grid", OPTION_TEXT, "NAME", .help = "where the electricity is from (lockstep hw list grid; default world)"},
     {"date", OPTION_TEXT, "DAY", .help = "prices of more than a year before are pointed out (default: today)"},
     {"all", OPTION_FLAG, .help = "every plan on the screen, not the best 12 only"},
+    WATCH_OPTIONS,
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     {"csv", OPTION_FLAG, .help = "every plan as a row of CSV"},
     {"plain", OPTION_FLAG, .help = "tables with tabs, for other programs"},

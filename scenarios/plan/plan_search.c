@@ -156,5 +156,5 @@ void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *
     StudySpec study = {.catalogue = request->catalogue, .cluster = cluster->spec};
     Problems *problems = problems_create(arena);
     row->point = simulate_training(arena, cluster, &row->training, &study, problems);
-    job_live(arena, request->catalogue, cluster, &row->training, study.seed, &row->point);
+    job_live(arena, request->catalogue, cluster, &row->training, study.seed, &row->point, problems);
 }

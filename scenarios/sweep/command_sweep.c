@@ -9,6 +9,7 @@
 #include "results/store_show.h"
 #include "scenarios/sweep/sweep_batch.h"
 #include "sim/file.h"
+#include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4, RESUMABLE = 75, INTERRUPTED = 130 };
 
@@ -25,7 +26,7 @@ static const OptionSpec own_options[] = {
     {"jobs", OPTION_COUNT, "N", .help = "worker processes (default: one per core)", .letter = 'j'},
     {"shard", OPTION_TEXT, "I/N", .help = "only every Nth point from the Ith on, into a store of its own; auto: as Slurm's array says"},
     {"emit-sbatch", OPTION_COUNT, "N", .help = "print a Slurm batch file for an array of N shards, and simulate nothing"},
-    {"retry-failed", OPTION_FLAG, .help = "simulate points again whose process ended"},
+    {"retry-failed", OPTION_FLAG, .help = "simulate points again whose process ended, or that were beyond a limit"},
     {"show", OPTION_TEXT, "STORE", .help = "show what a store holds, and simulate nothing"},
     {"csv", OPTION_FLAG, .help = "with --show: as CSV, one row a point"},
     {"json", OPTION_FLAG, .help = "with --show: as JSON"},
@@ -34,6 +35,7 @@ static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
     {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    WATCH_EVENT_OPTIONS,
     {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
     {"verbose", OPTION_FLAG, .help = "what the store cost; with --show: all points", .letter = 'v'},
 };
@@ -199,7 +201,9 @@ static int run_with_store(const Command *command, Sweep *sweep, SweepRunner *run
     Store *store = store_open(command->arena, path, STORE_WRITE, command->problems);
     if (!store) return fail(command->problems, FAILED);
     bool ok = !option_flag(command->options, "retry-failed") || store_forget_failed(store, sweep->stored.id);
+    watch_open_from(command->options, 0);
     ok = ok && runner(context, sweep, store, &run, jobs_wanted(command));
+    watch_close();
     int status = ok ? report(command, store, path, &run) : fail(command->problems, FAILED);
     store_close(store);
     return status;

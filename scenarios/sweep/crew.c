@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/watch.h"
 
 typedef struct Worker {
     pid_t process;
@@ -70,6 +71,7 @@ static _Noreturn void be_worker(const Crew *crew, int socket, int said, pid_t pa
     signal(SIGTERM, SIG_IGN);
     signal(SIGUSR1, SIG_IGN);
     dup2(said, STDERR_FILENO);
+    watch_quiet();
     // Nothing of the parent's stays open here: no lock outlives it, and the others' sockets end with it.
     if (socket > 3) close_range(3, (unsigned)socket - 1, 0);
     close_range((unsigned)socket + 1, ~0U, 0);

@@ -435,6 +435,7 @@ StoreRow sweep_point(Sweep *sweep, Arena *arena, int64_t point) {
     RecordPoint simulated = simulate(sweep, arena, values);
     const StudySpec *study = sweep->study;
     StoreRow row = store_row(arena, &simulated, study ? study->keep : NULL, study ? study->keep_count : 0);
+    if (simulated.beyond_limits) row.texts[ROW_STATUS] = "failed"; // until it is tried with others
     name_row(sweep, arena, values, &row);
     return row;
 }

@@ -95,7 +95,7 @@ static bool take(Loop *loop, Arena *arena, const CrewAnswer *answer) {
                                  : sweep_failed_point(loop->sweep, arena, answer->item, answer->reason);
     loop->run->done++;
     loop->run->impossible += strcmp(row.texts[ROW_STATUS], "impossible") == 0;
-    loop->run->failed += !answer->bytes;
+    loop->run->failed += strcmp(row.texts[ROW_STATUS], "failed") == 0;
     return store_put(loop->store, &row);
 }
 

@@ -5,8 +5,10 @@
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/list.h"
+#include "sim/watch.h"
 
 #define WEEK_S (7 * 86400.0)
+#define EVENTS_PER_LOOK 256 // at the watch: a pass over many jobs takes its time
 
 // ---- Accounts, over the time that counts.
 
@@ -177,6 +179,31 @@ static void finish(Queue *queue) {
     }
 }
 
+// ---- How much it is.
+
+// A job comes, ends, and is looked at in a pass after each. Nodes fail for as long as there are jobs: no less than
+// until the last comes, and until the work is done by all GPUs together.
+double queue_events(const QueueSpec *spec, const QueueJobs *jobs) {
+    double work = 0, rate = 0, last = 0, gpus = (double)spec->nodes * spec->gpus_per_node;
+    for (int i = 0; i < jobs->count; i++) {
+        work += (double)jobs->items[i].work * jobs->items[i].gpus;
+        last = (double)jobs->items[i].arrival;
+    }
+    for (int i = 0; spec->faults && i < FAULT_COMPONENT_COUNT; i++) rate += spec->faults->faults[i].node_rate;
+    double seconds = fmax(last, work / gpus) / (double)TICKS_PER_SECOND_LIFE;
+    return 4.0 * jobs->count + 3 * rate * spec->nodes * seconds;
+}
+
+double queue_memory(const QueueSpec *spec, int jobs) {
+    double rooms = spec->policy->reservations == 0 ? 2 : 2 + 2 * (spec->depth > 0 ? spec->depth : QUEUE_USUAL_DEPTH);
+    return jobs * (double)(sizeof(QueueJob) + sizeof(Active) + sizeof(QueueOutcome) + 2 * sizeof(QueueMoment)) +
+           (double)spec->nodes * (100 + 8 * rooms);
+}
+
+static bool looks_up(const Queue *queue) {
+    return queue->result.events % EVENTS_PER_LOOK != 0 || watch_goes_on(EVENTS_PER_LOOK);
+}
+
 QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs) {
     check_spec(spec, jobs);
     Queue *queue = ARENA_NEW(arena, Queue);
@@ -185,13 +212,18 @@ QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs) {
     queue->jobs = jobs;
     begin(queue);
     Event event;
-    while (queue->finished < jobs->count && event_next(queue->events, &event)) {
+    WatchPiece piece;
+    watch_begin(&piece, "the events of the queue", watch_is_open() ? queue_events(spec, jobs) : 0, true);
+    while (queue->finished < jobs->count && !queue->result.stopped && event_next(queue->events, &event)) {
         account(queue, event.time);
         update_usage(queue);
         on_event(queue, &event);
         queue->result.events++;
+        queue->result.stopped = !looks_up(queue);
     }
-    CHECK(queue->finished == jobs->count);
+    watch_end(&piece);
+    queue->result.stopped |= watch_stopped() != WATCH_GOES_ON; // by a step that it had simulated, too
+    CHECK(queue->result.stopped || queue->finished == jobs->count);
     finish(queue);
     return queue->result;
 }

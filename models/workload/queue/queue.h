@@ -112,9 +112,12 @@ typedef struct QueueRun {
     const QueueMoment *history;
     int history_count;
     int64_t events;
+    bool stopped; // by the watch: the rest is of no use
     uint64_t digest;
 } QueueRun;
 
+double queue_events(const QueueSpec *spec, const QueueJobs *jobs); // of a run, about
+double queue_memory(const QueueSpec *spec, int jobs);              // bytes, about
 QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs);
 
 // ---- What came of it.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/list.h"
+#include "sim/watch.h"
 
 typedef struct Search {
     Arena *arena;
@@ -47,7 +48,7 @@ static QueueTry try_nodes(Search *search, int nodes) {
         if (search->tries.items[i].nodes == nodes) return search->tries.items[i];
     QueueTry result = {.nodes = nodes};
     double sum = 0, squares = 0;
-    for (int s = 0; s < search->seeds; s++) {
+    for (int s = 0; s < search->seeds && !watch_stopped(); s++) {
         Arena *arena = arena_open();
         QueueSpec spec = *search->spec;
         spec.nodes = nodes;
@@ -92,12 +93,12 @@ static double offered(const Search *search) {
 static int bisect(Search *search, int least, int guess, bool surely) {
     int low = least - 1, high = guess > least ? guess : least, most = search->goal->most_nodes;
     if (high > most) high = most;
-    while (!meets(search, high, surely)) {
+    while (!meets(search, high, surely) && !watch_stopped()) {
         low = high;
         if (high == most) return 0;
         high = high > most / 2 ? most : 2 * high;
     }
-    while (high - low > 1) {
+    while (high - low > 1 && !watch_stopped()) {
         int middle = low + (high - low) / 2;
         if (meets(search, middle, surely))
             high = middle;

@@ -6,6 +6,7 @@
 #include "sim/check.h"
 #include "sim/list.h"
 #include "sim/program_book.h"
+#include "sim/watch.h"
 
 #define MESSAGES_MOST 20000000.0 // of a step, some gigabytes
 
@@ -260,10 +261,16 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
     System *after = ARENA_NEW(l->arena, System);
     *after = *before;
     Actor *actors = ARENA_ARRAY(l->arena, Actor, before->actor_count);
-    for (int a = 0; a < before->actor_count; a++) {
+    bool done = true;
+    WatchPiece piece;
+    watch_begin(&piece, "the messages of the step", before->actor_count, false);
+    for (int a = 0; a < before->actor_count && done; a++) {
         actors[a] = before->actors[a];
-        if (!expand_rank(&e, a, &actors[a])) return NULL;
+        done = expand_rank(&e, a, &actors[a]);
+        if (done && !watch_goes_on(1)) done = !watch_tells(l->training->where, problems);
     }
+    watch_end(&piece);
+    if (!done) return NULL;
     after->actors = actors;
     after->programs = program_book_programs(e.programs, &after->program_count);
     after->channels = join_channels(&e, &after->channel_count);

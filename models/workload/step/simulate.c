@@ -13,6 +13,7 @@
 #include "sim/longest.h"
 #include "sim/run.h"
 #include "sim/statistics.h"
+#include "sim/watch.h"
 
 // Relative uncertainty (1 sigma) of time by cause, for parts that were not measured on the user's machines: held-out
 // errors of the kernel fits and of collectives against public logs (see README, "How far to trust a number").
@@ -123,13 +124,13 @@ double step_sigma(const double *spent, double seconds) {
 
 bool step_fits(const SimulatedStep *step) { return step->lowered->memory.peak <= step->lowered->memory.capacity; }
 
-// False: it is longer than the clock.
+// False: it is longer than the clock, or the watch has stopped it.
 static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
                      const int32_t *class_of, const RunOptions *options, int runs, Outcome *outcome) {
     Arena *scratch = arena_open();
     RunResult result = run_system(scratch, system, options);
-    CHECK(result.beyond_clock || result.stuck_count == 0);
-    if (result.beyond_clock) {
+    CHECK(result.stopped || result.beyond_clock || result.stuck_count == 0);
+    if (result.stopped || result.beyond_clock) {
         arena_close(scratch);
         return false;
     }
@@ -181,6 +182,15 @@ static bool step_is_plausible(const SimulatedStep *step, const Cluster *cluster,
     return is_plausible(&claim, training->where, problems);
 }
 
+static bool is_allowed(Arena *arena, const Cluster *cluster, const TrainingSpec *training, const System *system,
+                       bool unfolded, Problems *problems) {
+    if (!watch_is_open()) return true;
+    const char *what = arena_printf(arena, "a step on %d GPUs%s", cluster->gpu_count, unfolded ? ", unfolded" : "");
+    return watch_allows(system_op_count(system), 0, what,
+                        unfolded ? "leave --unfolded out" : "fewer GPUs or micro-batches, or fidelity = \"fluid\"",
+                        training->where, problems);
+}
+
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems) {
     SimulatedStep step = {.digest = DIGEST_START};
@@ -194,6 +204,10 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     else if (whole)
         folded = fold_system(arena, step.lowered->system);
 
+    if (!is_allowed(arena, cluster, training, &folded.system, options->unfolded, problems)) {
+        step.beyond_limits = true;
+        return step;
+    }
     bool exact = training->jitter == 0 && !training->anchors;
     if (options->give_up_s > 0 && exact && takes_longer(&folded.system, options->give_up_s)) return step;
 
@@ -204,7 +218,12 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     for (int i = 0; i < runs; i++) {
         RunOptions run = {.seed = options->seed + (uint64_t)i, .timeline = options->timeline && i == 0};
         Outcome outcome;
-        if (!run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &outcome)) {
+        bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &outcome);
+        if (watch_stopped()) {
+            step.beyond_limits = watch_tells(training->where, problems);
+            return step;
+        }
+        if (!within) {
             problem_beyond_clock(problems, training->where, "this step", &folded.system);
             step.refused = true;
             return step;
