@@ -19,7 +19,7 @@ static LifeSpec job(double mtbf_s, double restart_s, double repair_s, double eve
 
 static void expect_estimate(const char *name, const LifeSpec *spec) {
     Arena *arena = arena_open();
-    LifeStudy study = life_study(arena, spec, 10, 1);
+    LifeStudy study = life_study(arena, spec, 3, 1);
     double counted = (double)study.events / study.runs, estimate = life_events(spec);
     if (!(estimate > counted / 3 && estimate < counted * 3))
         test_fail(__FILE__, __LINE__, "%s: %g events estimated, %g counted", name, estimate, counted);
