@@ -6,6 +6,7 @@
 #include "results/progress.h"
 #include "sim/problem.h"
 #include "sim/version.h"
+#include "sim/wall.h"
 #include "sim/watch.h"
 
 int command_run(int argc, char **argv);
@@ -65,6 +66,7 @@ static void print_help(FILE *out) {
 int main(int argc, char **argv) {
     anchors_reader = anchors_read;
     watch_screen = progress_of_watch;
+    wall_permit();
     if (argc < 2) {
         print_help(stderr);
         return 2;

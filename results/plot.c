@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,13 +163,21 @@ static bool save_image(Arena *arena, FILE *image, Format format, const char *pat
     return false;
 }
 
+// A file in memory, for which no folder must be writable: what a scenario's wall leaves. It can never be a program.
+static FILE *open_memory(void) {
+    const unsigned no_program = 8; // MFD_NOEXEC_SEAL, which older kernels and headers do not know
+    int file = memfd_create("plot", MFD_CLOEXEC | no_program);
+    if (file < 0) file = memfd_create("plot", MFD_CLOEXEC);
+    return file < 0 ? NULL : fdopen(file, "w+b");
+}
+
 // The unnamed files of one drawing; the system removes them.
 typedef struct Desk {
     FILE *script, *image, *complaints;
 } Desk;
 
 static bool desk_open(Desk *desk, Problems *problems) {
-    *desk = (Desk){tmpfile(), tmpfile(), tmpfile()};
+    *desk = (Desk){open_memory(), open_memory(), open_memory()};
     if (desk->script && desk->image && desk->complaints) return true;
     problem_add(problems, (Where){NULL, 0}, "no temporary file for the plot can be made: %s", strerror(errno));
     return false;

@@ -14,6 +14,7 @@
 #include "sim/file.h"
 #include "sim/list.h"
 #include "sim/options.h"
+#include "sim/wall.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -83,6 +84,7 @@ static const OptionSpec own_options[] = {
      .metavar = "TIME",
      .help = "of the script (default 60 s)"},
     WATCH_OPTIONS,
+    WALL_OPTION,
     {.name = "print-api", .kind = OPTION_FLAG, .help = "what scripts may write, as lockstep.d.lua for editors"},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
@@ -332,6 +334,23 @@ static ScenarioRequest request_of(const Options *options, int argc, char **argv)
     return request;
 }
 
+// From here on the process touches what the command line names, and nothing else. The script has not begun.
+static bool raise_wall(Arena *arena, const Options *options, Problems *problems) {
+    int count = 0;
+    WallRules rules = {0};
+    wall_allow_script(arena, &rules, option_positional(options, 0));
+    const char *const *anchors = option_texts(options, "anchor", &count);
+    for (int i = 0; i < count; i++) wall_allow(arena, &rules, WALL_READ, anchors[i]);
+    if (!option_help(options)) {
+        wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+        if (option_given(options, "plot-dir"))
+            wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
+        if (option_given(options, "plot") || option_given(options, "plot-dir"))
+            wall_allow_program(arena, &rules, "gnuplot");
+    }
+    return wall_raise(arena, &rules, (WallMode)option_choice(options, "wall", WALL_AUTO), problems);
+}
+
 static int print_help(Arena *arena, const Options *options, int argc, char **argv) {
     options_print_help(own_options, OWN_OPTIONS, usage_line, about, stdout);
     if (option_positional_count(options) == 0) {
@@ -341,6 +360,7 @@ static int print_help(Arena *arena, const Options *options, int argc, char **arg
     }
     ScenarioRequest request = request_of(options, argc, argv);
     Problems *problems = problems_create(arena);
+    if (!raise_wall(arena, options, problems)) return show_problems(problems, FAILED);
     const Scenario *scenario =
         scenario_load(arena, catalogue_builtin(arena), &request, problems, problems_create(arena));
     if (scenario->option_count == 0) {
@@ -385,6 +405,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
     const Catalogue *catalogue =
         catalogue_with_profile(run->arena, option_text(run->options, "profile", NULL), run->problems);
     if (!catalogue) return show_problems(run->problems, BAD_INPUT);
+    if (!raise_wall(run->arena, run->options, run->problems)) return show_problems(run->problems, FAILED);
     const Scenario *scenario = scenario_load(run->arena, catalogue, &request, run->problems, usage);
     if (!scenario)
         return problem_count(run->problems) ? show_problems(run->problems, watch_status(status_of(run->problems)))

@@ -13,6 +13,7 @@
 #include "scenarios/plan/command_plan.h"
 #include "scenarios/sweep/command_sweep.h"
 #include "sim/check.h"
+#include "sim/wall.h"
 
 enum { TAG_ERRAND = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
 enum { BAD_USAGE = 2, ID_ROOM = 24, PAUSE_US = 50, BUSY_LOOKS = 200, WORK_WAIT_MS = 50 };
@@ -229,6 +230,7 @@ static void follow(bool plans, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int rank, size, status = 0;
+    wall_permit(); // round the processes that simulate; ranks need sockets
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

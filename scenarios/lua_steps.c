@@ -143,11 +143,18 @@ static int read_body(lua_State *L) {
     return 0;
 }
 
-static StepReader *steps_open(Arena *arena, const char *file, Problems *problems) {
+// Its text is read already; what is left to read are modules beside it.
+static bool raise_wall(Arena *arena, const char *file, WallMode mode, Problems *problems) {
+    WallRules rules = {0};
+    wall_allow_script(arena, &rules, file);
+    return wall_raise(arena, &rules, mode, problems);
+}
+
+static StepReader *steps_open(Arena *arena, const char *file, WallMode wall, Problems *problems) {
     StepReader *reader = ARENA_NEW(arena, StepReader);
     *reader = (StepReader){.arena = arena, .problems = problems, .file = file};
     reader->text = file_read(arena, file, FILE_LIMIT, &reader->text_bytes, problems);
-    if (!reader->text) return NULL;
+    if (!reader->text || !raise_wall(arena, file, wall, problems)) return NULL;
     reader->host = lua_host_open(arena, problems, NULL, file, 0);
     if (!reader->host) return NULL;
     if (lua_host_call(reader->host, load_body, reader)) return reader;

@@ -58,6 +58,7 @@ static const OptionSpec specs[] = {
     {"fidelity", OPTION_CHOICE, .help = "fluid: all of it at once; flow: message by message; fluid",
      .choices = fidelity_names, .choice_count = COUNT_OF(fidelity_names)},
     {"steps", OPTION_TEXT, "FILE.lua", .help = "an algorithm of your own: what each rank sends and receives, by step"},
+    WALL_OPTION,
     {"matrix", OPTION_TEXT, "FILE",
      .help = "all_to_all_v: bytes of each sender (row) for each receiver, or one row for all; sizes scale it"},
     {"uneven", OPTION_QUANTITY, "N", .help = "all_to_all: rank 0 gets N times as much as each other; 1",
@@ -303,7 +304,8 @@ static void build_cluster(Asked *asked, const Options *options, Problems *proble
         plan_messages(arena, asked, &asked->request, problems);
     if (option_given(options, "matrix") && !problem_count(problems)) read_matrix(asked, options, problems);
     if (option_given(options, "steps") && !problem_count(problems))
-        asked->steps = asked->source->open(arena, option_text(options, "steps", ""), problems);
+        asked->steps = asked->source->open(arena, option_text(options, "steps", ""),
+                                           (WallMode)option_choice(options, "wall", WALL_AUTO), problems);
 }
 
 // ---- What comes out.

@@ -3,6 +3,7 @@
 #define LOCKSTEP_WORKLOAD_COMMANDS_H
 
 #include "sim/problem.h"
+#include "sim/wall.h"
 
 int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
@@ -12,11 +13,11 @@ int command_topo(int argc, char **argv);
 int command_goodput(int argc, char **argv);
 
 // Where algorithms come from that a user writes: a file whose answer depends on how many ranks there are, and on the
-// bytes. `open` and `read` give NULL after problems.
+// bytes. `open`, which raises the wall round it, and `read` give NULL after problems.
 struct WrittenSteps;
 typedef struct StepReader StepReader;
 typedef struct StepSource {
-    StepReader *(*open)(Arena *arena, const char *file, Problems *problems);
+    StepReader *(*open)(Arena *arena, const char *file, WallMode wall, Problems *problems);
     const struct WrittenSteps *(*read)(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes);
     void (*close)(StepReader *reader);
 } StepSource;

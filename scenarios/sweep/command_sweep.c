@@ -9,6 +9,7 @@
 #include "results/store_show.h"
 #include "scenarios/sweep/sweep_batch.h"
 #include "sim/file.h"
+#include "sim/wall.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4, RESUMABLE = 75, INTERRUPTED = 130 };
@@ -36,6 +37,7 @@ static const OptionSpec own_options[] = {
     {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     WATCH_EVENT_OPTIONS,
+    WALL_OPTION,
     {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
     {"verbose", OPTION_FLAG, .help = "what the store cost; with --show: all points", .letter = 'v'},
 };
@@ -115,6 +117,21 @@ static bool check_usage(const Command *command) {
     return problem_count(usage) == 0;
 }
 
+// What points are simulated from. Jobs that options say need no wall: they run no script.
+static WallRules read_rules(const Command *command) {
+    WallRules rules = {0};
+    const char *list = option_text(command->options, "list", NULL);
+    if (option_positional_count(command->options) == 0) return rules;
+    wall_allow_script(command->arena, &rules, option_positional(command->options, 0));
+    if (list) wall_allow(command->arena, &rules, WALL_READ, list);
+    return rules;
+}
+
+static WallMode wall_mode(const Command *command) {
+    bool scenario = option_positional_count(command->options) > 0;
+    return scenario ? (WallMode)option_choice(command->options, "wall", WALL_AUTO) : WALL_OFF;
+}
+
 static Sweep *read_sweep(const Command *command, int *status) {
     const Options *options = command->options;
     Problems *usage = problems_create(command->arena);
@@ -124,6 +141,8 @@ static Sweep *read_sweep(const Command *command, int *status) {
     *request = (SweepRequest){.specs = command->specs,
                               .spec_count = command->spec_count,
                               .list = option_text(options, "list", NULL),
+                              .wall_mode = wall_mode(command),
+                              .wall = read_rules(command),
                               .profile_text = ""};
     request->varied = option_texts(options, "vary", &request->varied_count);
     request->scenario = (ScenarioRequest){.argc = command->argc,
@@ -160,6 +179,15 @@ static const char *store_name(const Command *command) {
     const char *file = option_positional(command->options, 0), *slash = strrchr(file, '/');
     const char *name = slash ? slash + 1 : file, *dot = strrchr(name, '.');
     return arena_printf(command->arena, "%.*s.db", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+// Round this process, which asks the script once and keeps the store. Workers raise one more, without the store.
+static bool raise_wall(const Command *command) {
+    WallRules rules = read_rules(command);
+    const char *profile = option_text(command->options, "profile", NULL);
+    if (profile) wall_allow(command->arena, &rules, WALL_READ, profile);
+    wall_allow_output(command->arena, &rules, WALL_STORE, store_name(command));
+    return wall_raise(command->arena, &rules, wall_mode(command), command->problems);
 }
 
 static int jobs_wanted(const Command *command) {
@@ -226,6 +254,15 @@ static int show(const Command *command) {
     return file_commit(&screen, command->problems) ? DONE : fail(command->problems, FAILED);
 }
 
+static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+    (void)context;
+    Crew *crew = crew_open(jobs, sweep_work, sweep);
+    Hands hands = hands_of_crew(crew);
+    bool ok = sweep_run(sweep, store, &hands, run);
+    crew_close(crew);
+    return ok;
+}
+
 static int run_command(Command *command, SweepRunner *runner, void *context) {
     if (option_help(command->options)) {
         bool scenario = option_positional_count(command->options) > 0;
@@ -234,6 +271,8 @@ static int run_command(Command *command, SweepRunner *runner, void *context) {
     }
     if (option_given(command->options, "show")) return show(command);
     if (!check_usage(command)) return fail(command->problems, BAD_USAGE);
+    // Other hands than ours may need what it keeps away: MPI's sockets.
+    if (runner == run_here && !raise_wall(command)) return fail(command->problems, FAILED);
     int status = DONE;
     Sweep *sweep = read_sweep(command, &status);
     if (!sweep) return status;
@@ -254,15 +293,6 @@ int command_sweep_with(int argc, char **argv, SweepRunner *runner, void *context
     int status = run_command(&command, runner, context);
     arena_close(arena);
     return status;
-}
-
-static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
-    (void)context;
-    Crew *crew = crew_open(jobs, sweep_work, sweep);
-    Hands hands = hands_of_crew(crew);
-    bool ok = sweep_run(sweep, store, &hands, run);
-    crew_close(crew);
-    return ok;
 }
 
 int command_sweep(int argc, char **argv) { return command_sweep_with(argc, argv, run_here, NULL); }

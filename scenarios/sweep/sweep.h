@@ -6,6 +6,7 @@
 #include "results/store.h"
 #include "scenarios/scenario.h"
 #include "scenarios/study_point.h"
+#include "sim/wall.h"
 
 typedef enum SweepKind {
     SWEEP_STUDY,  // a name that studies vary
@@ -29,6 +30,8 @@ typedef struct SweepRequest {
     int varied_count;
     const char *list;         // a CSV file of points, or NULL
     const char *profile_text; // "": none
+    WallMode wall_mode;
+    WallRules wall; // round a worker
 } SweepRequest;
 
 typedef struct Sweep {

@@ -18,8 +18,8 @@ typedef struct SimulationOptions {
 } SimulationOptions;
 
 typedef struct SimulatedStep {
-    bool ran;           // false: the layout is impossible (problems say why), memory does not fit, it would take too long
-    bool refused;       // what came out is no answer, longer than the clock or above physics; problems say so
+    bool ran;     // false: the layout is impossible (problems say why), memory does not fit, it would take too long
+    bool refused; // what came out is no answer, longer than the clock or above physics; problems say so
     bool beyond_limits; // of the watch: problems say which
     const Lowered *lowered;
     double step_p5_s, step_p50_s, step_p95_s; // what to expect, from draws and from uncertainty

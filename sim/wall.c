@@ -1,0 +1,99 @@
+// What a command may touch, and when the wall is raised. How the system does it: wall_linux.c.
+#include "sim/wall.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/list.h"
+
+const char *const wall_modes[] = {"auto", "on", "off"};
+
+static bool permitted;
+
+void wall_permit(void) { permitted = true; }
+
+// ---- Rules.
+
+void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *path) {
+    WallPath item = {right, arena_copy_text(arena, path)};
+    LIST_PUSH(arena, rules, item);
+}
+
+static const char *folder_of(Arena *arena, const char *file) {
+    const char *slash = strrchr(file, '/');
+    if (!slash) return ".";
+    return slash == file ? "/" : arena_printf(arena, "%.*s", (int)(slash - file), file);
+}
+
+// What comes through a pipe (/dev/stdin) has no folder.
+void wall_allow_script(Arena *arena, WallRules *rules, const char *file) {
+    struct stat about;
+    wall_allow(arena, rules, WALL_READ, file);
+    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) wall_allow(arena, rules, WALL_READ, folder_of(arena, file));
+}
+
+void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file) {
+    struct stat about;
+    char target[PATH_MAX];
+    if (strcmp(file, "-") == 0) return;
+    if (stat(file, &about) == 0 && !S_ISREG(about.st_mode)) {
+        wall_allow(arena, rules, WALL_WRITE, file);
+        return;
+    }
+    wall_allow(arena, rules, right, folder_of(arena, file));
+    if (realpath(file, target)) wall_allow(arena, rules, right, folder_of(arena, target));
+}
+
+static const char *find_program(Arena *arena, const char *name) {
+    const char *list = getenv("PATH");
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        const char *path = arena_printf(arena, "%.*s/%s", (int)length, list, name);
+        struct stat about;
+        if (length > 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0) return path;
+        list += length + (list[length] == ':');
+    }
+    return NULL;
+}
+
+static void allow_folders(Arena *arena, WallRules *rules, const char *list) {
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        if (length > 0) wall_allow(arena, rules, WALL_READ, arena_printf(arena, "%.*s", (int)length, list));
+        list += length + (list[length] == ':');
+    }
+}
+
+void wall_allow_program(Arena *arena, WallRules *rules, const char *name) {
+    char target[PATH_MAX];
+    rules->program = find_program(arena, name);
+    if (!rules->program || !realpath(rules->program, target)) return;
+    // No folder of programs: the loader would start whatever it can read.
+    allow_folders(arena, rules,
+                  "/lib:/lib64:/usr/lib:/usr/lib64:/usr/share:/usr/local/lib:/usr/local/share:"
+                  "/etc/fonts:/etc/ld.so.cache:/etc/gnuplot:/var/cache/fontconfig");
+    const char *prefix = folder_of(arena, folder_of(arena, target));
+    if (strcmp(prefix, "/") != 0)
+        allow_folders(arena, rules, arena_printf(arena, "%s/lib:%s/lib64:%s/share", prefix, prefix, prefix));
+    allow_folders(arena, rules, getenv("LD_LIBRARY_PATH"));
+}
+
+// ---- Raising.
+
+bool wall_raise(Arena *arena, const WallRules *rules, WallMode mode, Problems *problems) {
+    if (!permitted || mode == WALL_OFF) return true;
+    const char *files = wall_guard_files(arena, rules), *calls = wall_guard_calls(arena, rules);
+    if (!files && !calls) return true;
+    const char *missing =
+        arena_printf(arena, "%s%s%s", files ? files : "", files && calls ? "; " : "", calls ? calls : "");
+    if (mode == WALL_AUTO) {
+        fprintf(stderr, "! No second wall round the script: %s. --wall=off says that you know.\n", missing);
+        return true;
+    }
+    problem_add(problems, (Where){0}, "the second wall round the script cannot be raised: %s", missing);
+    problem_hint(problems, "--wall=auto runs without it");
+    return false;
+}
