@@ -60,7 +60,14 @@ $(BUILD)/lockstep: $(BUILD)/main.o $(OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS)
+# lockstep with its Lua wide open, to show that the second wall holds.
+UNGUARDED_OBJECTS = $(BUILD)/main.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/wall/*.c)) \
+                    $(filter-out $(BUILD)/scenarios/lua_library.o,$(OBJECTS))
+$(BUILD)/tests/unguarded: $(UNGUARDED_OBJECTS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

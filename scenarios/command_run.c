@@ -348,7 +348,8 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
         if (option_given(options, "plot") || option_given(options, "plot-dir"))
             wall_allow_program(arena, &rules, "gnuplot");
     }
-    return wall_raise(arena, &rules, (WallMode)option_choice(options, "wall", WALL_AUTO), problems);
+    WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
+    return wall_raise(arena, &rules, (WallMode)option_choice(options, "wall", otherwise), problems);
 }
 
 static int print_help(Arena *arena, const Options *options, int argc, char **argv) {

@@ -10,8 +10,8 @@
 #include "sim/options.h"
 #include "sim/problem.h"
 
-typedef enum WallMode { WALL_AUTO, WALL_ON, WALL_OFF } WallMode;
-extern const char *const wall_modes[];
+typedef enum WallMode { WALL_AUTO, WALL_ON, WALL_OFF, WALL_SILENT } WallMode; // silent: auto without its warning
+extern const char *const wall_modes[];                                        // of those that users choose
 
 #define WALL_OPTION                                                                                                    \
     {                                                                                                                  \

@@ -204,7 +204,7 @@ TEST(a_scenario_gives_the_answer_of_the_command) {
         "local sim = require \"lockstep\"\nreturn sim.queue { on = %s, policy = { \"fifo\", \"easy\" }, seeds = 2,\n"
         "  demand = { count = 400, load = 0.9, sizes = \"1:0.6,8:0.4\", durations = \"exponential:1h\" } }\n",
         cluster_text);
-    EXPECT_INT(run_script_text(script, "--json", output, sizeof output, &wrote), 0);
+    EXPECT_INT(run_script_text(script, "--json --wall=off", output, sizeof output, &wrote), 0);
     Problems *problems = problems_create(arena);
     const Json *said = json_read_text(arena, "out", output, strlen(output), problems);
     const Json *asked =
@@ -224,7 +224,7 @@ TEST(a_list_of_jobs_runs_as_written) {
                      "jobs = { { gpus = 32, duration = \"1 h\", user = \"ada\" }, { gpus = 8, duration "
                      "= \"1 h\", submit = \"30 min\", user = \"ben\" } } }\n",
                      cluster_text);
-    EXPECT_INT(run_script_text(script, "--json", output, sizeof output, &wrote), 0);
+    EXPECT_INT(run_script_text(script, "--json --wall=off", output, sizeof output, &wrote), 0);
     EXPECT_CONTAINS(output, "\"wait_max_s\": 1800");
     EXPECT_CONTAINS(output, "\"makespan_s\": 7200");
     arena_close(arena);

@@ -129,7 +129,8 @@ static WallRules read_rules(const Command *command) {
 
 static WallMode wall_mode(const Command *command) {
     bool scenario = option_positional_count(command->options) > 0;
-    return scenario ? (WallMode)option_choice(command->options, "wall", WALL_AUTO) : WALL_OFF;
+    WallMode otherwise = option_flag(command->options, "quiet") ? WALL_SILENT : WALL_AUTO;
+    return scenario ? (WallMode)option_choice(command->options, "wall", otherwise) : WALL_OFF;
 }
 
 static Sweep *read_sweep(const Command *command, int *status) {

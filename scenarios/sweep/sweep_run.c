@@ -30,10 +30,11 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Before the script's first line in this process. Where it must stand and cannot, whoever gave out the points knows.
+// Before the script's first line in this process. Where it cannot stand, whoever gave out the points has said so.
 static void raise_wall_once(const Sweep *sweep, Arena *arena) {
     static bool is_raised;
-    if (!is_raised) wall_raise(arena, &sweep->request->wall, sweep->request->wall_mode, problems_create(arena));
+    WallMode mode = sweep->request->wall_mode == WALL_AUTO ? WALL_SILENT : sweep->request->wall_mode;
+    if (!is_raised) wall_raise(arena, &sweep->request->wall, mode, problems_create(arena));
     is_raised = true;
 }
 

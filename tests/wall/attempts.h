@@ -1,0 +1,15 @@
+// What code that has got out of the Lua sandbox would try, call by call.
+#ifndef LOCKSTEP_TESTS_WALL_ATTEMPTS_H
+#define LOCKSTEP_TESTS_WALL_ATTEMPTS_H
+
+#include <stdbool.h>
+
+typedef struct Attempt {
+    const char *name;
+    bool (*is_refused)(void); // by the wall, whatever the user's own rights
+} Attempt;
+
+extern const Attempt attempts[];
+extern const int attempt_count;
+
+#endif
