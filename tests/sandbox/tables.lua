@@ -18,7 +18,7 @@ for i = 1, 20000 do t = ("x"):rep(1000) .. i end
 assert(ran, "it did not run")
 --! a closer that raises => 4 "from the closer"
 do local x <close> = setmetatable({}, { __close = function() error "from the closer" end }) end
---! a closer that runs on and on => 4 "more than 1000000 steps"
+--! a closer that runs on and on => 4 "more than 500000 steps"
 do local x <close> = setmetatable({}, { __close = function() while true do end end }) end
 --! a closer that raises in a coroutine that is closed => 4 "from the closer"
 local co = coroutine.create(function() local x <close> = setmetatable({}, { __close = function() error "from the closer" end }) coroutine.yield() end)
@@ -68,7 +68,7 @@ error(pcall(function() return t + 1 end) and "" or "it cannot be added")
 return table.unpack(setmetatable({}, { __len = function() return 1 << 30 end }))
 --! __len that gives a text => 4 "object length is not an integer"
 return table.concat(setmetatable({}, { __len = function() return "many" end }))
---! __pairs that never ends => 4 "more than 1000000 steps"
+--! __pairs that never ends => 4 "more than 500000 steps"
 for _ in pairs(setmetatable({}, { __pairs = function() return function() return 1 end end })) do end
 --! a read-only library through pairs => 4 "cannot be changed"
 for name in pairs(string) do string[name] = nil end
