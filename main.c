@@ -4,6 +4,7 @@
 
 #include "calibrate/training/anchor_training.h"
 #include "results/progress.h"
+#include "sim/ending.h"
 #include "sim/problem.h"
 #include "sim/version.h"
 #include "sim/wall.h"
@@ -63,10 +64,7 @@ static void print_help(FILE *out) {
                  "bad input.\n");
 }
 
-int main(int argc, char **argv) {
-    anchors_reader = anchors_read;
-    watch_screen = progress_of_watch;
-    wall_permit();
+static int run_command(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
         return 2;
@@ -91,4 +89,12 @@ int main(int argc, char **argv) {
     else
         fprintf(stderr, "  hint: lockstep --help lists them\n");
     return 2;
+}
+
+int main(int argc, char **argv) {
+    program_begin();
+    anchors_reader = anchors_read;
+    watch_screen = progress_of_watch;
+    wall_permit();
+    return program_end(run_command(argc, argv));
 }

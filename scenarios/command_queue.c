@@ -107,7 +107,7 @@ static int run(Arena *arena, const Options *options, Problems *problems) {
     bool found = true;
     if (option_flag(options, "mixes")) {
         print_mixes();
-        return fflush(stdout) == 0 && !ferror(stdout) ? DONE : FAILED;
+        return DONE;
     }
     QueueStudy *study = queue_study_from_options(arena, options, problems);
     if (problem_count(problems)) return show_problems(problems, BAD_INPUT);

@@ -34,7 +34,8 @@ static void *count_alloc(void *user, void *old, size_t old_bytes, size_t new_byt
     }
     if (new_bytes > old_bytes && new_bytes - old_bytes > host->limits.memory_bytes - host->memory_used) return NULL;
     void *new = realloc(old, new_bytes);
-    if (new) host->memory_used = host->memory_used - old_bytes + new_bytes;
+    if (!new) out_of_memory(new_bytes); // not the script's limit: the machine's
+    host->memory_used = host->memory_used - old_bytes + new_bytes;
     return new;
 }
 

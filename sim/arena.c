@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/check.h"
-
 #define FIRST_BLOCK_BYTES ((size_t)4 << 10)
 #define LARGEST_BLOCK_BYTES ((size_t)64 << 20)
 #define ALIGNMENT _Alignof(max_align_t)
@@ -25,12 +23,17 @@ struct Arena {
     size_t next_block_bytes, bytes_used;
 };
 
-static void *memory_or_end(size_t bytes) {
+void out_of_memory(size_t bytes) {
+    fprintf(stderr,
+            "lockstep: out of memory: no room for %zu bytes more\n"
+            "  hint: ask for less at once, or allow more (ulimit -v, the job's or container's limit)\n",
+            bytes);
+    exit(1);
+}
+
+void *memory_or_end(size_t bytes) {
     void *memory = malloc(bytes);
-    if (!memory) {
-        fprintf(stderr, "lockstep: out of memory: no room for %zu bytes more\n", bytes);
-        exit(1);
-    }
+    if (!memory) out_of_memory(bytes);
     return memory;
 }
 
@@ -132,7 +135,7 @@ char *arena_vprintf(Arena *arena, const char *format, va_list arguments) {
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    CHECK(length >= 0);
+    if (length < 0) out_of_memory(strlen(format)); // what else it can lack
     char *text = arena_alloc(arena, (size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, arguments);
     return text;

@@ -17,6 +17,10 @@ char *arena_copy_text(Arena *arena, const char *text); // NULL gives NULL
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *arena, const char *format, va_list arguments);
 
+// Ends the program with the sentence: for libraries that ask for memory of their own.
+_Noreturn void out_of_memory(size_t bytes);
+void *memory_or_end(size_t bytes); // malloc that does so
+
 // Total bytes handed out so far: a law for tests ("no growth after the first step").
 size_t arena_bytes_used(const Arena *arena);
 

@@ -10,6 +10,7 @@
 
 #include "sim/check.h"
 #include "sim/quantity.h"
+#include "sim/temporaries.h"
 
 // ---- Reading.
 
@@ -81,7 +82,7 @@ static void cannot_write(const char *path, Problems *problems) {
 static int create_temporary(Arena *arena, OutputFile *file) {
     for (int attempt = 0; attempt < 100; attempt++) {
         file->temporary = arena_printf(arena, "%s.%ld-%d.tmp", file->path, (long)getpid(), attempt);
-        int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int descriptor = temporary_open(file->temporary, O_WRONLY);
         if (descriptor >= 0 || errno != EEXIST) return descriptor;
     }
     return -1;
@@ -120,8 +121,11 @@ bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *pro
         return false;
     }
     file->stream = fdopen(descriptor, "wb");
-    CHECK(file->stream);
-    return true;
+    if (file->stream) return true;
+    cannot_write(path, problems);
+    close(descriptor);
+    file_abandon(file);
+    return false;
 }
 
 // Everything handed over and none of it refused, now or earlier. An earlier refusal leaves no errno.
@@ -151,14 +155,19 @@ bool file_commit(OutputFile *file, Problems *problems) {
         errno = why;
         cannot_write(file->path, problems);
         file_abandon(file);
+        errno = why;
     }
+    if (file->temporary) temporary_drop(file->temporary);
     file->temporary = NULL;
     return ok;
 }
 
 void file_abandon(OutputFile *file) {
     if (file->stream && file->stream != stdout) fclose(file->stream);
-    if (file->temporary) unlink(file->temporary);
+    if (file->temporary) {
+        unlink(file->temporary);
+        temporary_drop(file->temporary);
+    }
     file->stream = NULL;
     file->temporary = NULL;
 }

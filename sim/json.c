@@ -303,9 +303,10 @@ const Json *json_read_text(Arena *arena, const char *name, const char *text, siz
     Scanner scanner = {.at = text, .end = text + bytes, .file = file, .line = 1, .arena = arena, .problems = problems};
     if (!scan_document(&scanner)) return NULL;
 
+    cJSON_InitHooks(&(cJSON_Hooks){memory_or_end, free});
     cJSON *tree = cJSON_ParseWithLength(text, bytes);
     if (!tree) {
-        problem_add(problems, (Where){file, 0}, "the JSON library found no room or no sense in this text");
+        problem_add(problems, (Where){file, 0}, "the JSON library found no sense in this text");
         return NULL;
     }
     Builder builder = {.arena = arena, .file = file, .lines = scanner.lines.items, .problems = problems};

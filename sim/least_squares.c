@@ -26,7 +26,7 @@ static void take_covariance(gsl_multifit_nlinear_workspace *work, const LeastSqu
                             double *sigma) {
     size_t count = (size_t)problem->parameter_count;
     gsl_matrix *covariance = gsl_matrix_alloc(count, count);
-    CHECK(covariance);
+    if (!covariance) out_of_memory(count * count * sizeof(double));
     int freedom = problem->residual_count - problem->parameter_count;
     gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(work), 0, covariance);
     double scale = squares / (freedom > 0 ? freedom : 1);
@@ -48,7 +48,7 @@ double least_squares_solve(Arena *arena, const LeastSquares *problem, double *x,
     gsl_multifit_nlinear_fdf function = {.f = residuals, .n = count, .p = parameters, .params = &search};
     gsl_multifit_nlinear_workspace *work =
         gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, count, parameters);
-    CHECK(work);
+    if (!work) out_of_memory(count * parameters * sizeof(double));
     double *start = ARENA_ARRAY(arena, double, parameters);
     memcpy(start, x, parameters * sizeof *x);
     gsl_vector_view view = gsl_vector_view_array(start, parameters);

@@ -186,12 +186,13 @@ static void write_sums(Import *import, KernelSums *sums) {
 static bool parse(Import *import, FILE *file, Trace *trace) {
     unsigned char chunk[65536];
     yajl_handle parser = yajl_alloc(&callbacks, NULL, trace);
-    yajl_status status = parser ? yajl_status_ok : yajl_status_error;
+    if (!parser) out_of_memory(sizeof chunk);
+    yajl_status status = yajl_status_ok;
     size_t length;
     while (status == yajl_status_ok && (length = fread(chunk, 1, sizeof chunk, file)) > 0)
         status = yajl_parse(parser, chunk, length);
     if (status == yajl_status_ok) status = yajl_complete_parse(parser);
-    if (parser) yajl_free(parser);
+    yajl_free(parser);
     if (status == yajl_status_ok) return true;
     problem_add(import->problems, (Where){import->path, 0}, "this is no whole JSON document");
     return false;

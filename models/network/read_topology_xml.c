@@ -256,6 +256,7 @@ const NodeInterior *interior_from_xml(Arena *arena, const char *name, const char
     reading.devices = ARENA_ARRAY(scratch, Device, PARTS_MOST);
     reading.interior = ARENA_NEW(arena, NodeInterior);
     reading.parser = XML_ParserCreate(NULL);
+    if (!reading.parser) out_of_memory(sizeof reading);
     XML_SetUserData(reading.parser, &reading);
     XML_SetElementHandler(reading.parser, on_start, on_end);
     bool parsed = bytes < ((size_t)1 << 24) && XML_Parse(reading.parser, text, (int)bytes, 1) == XML_STATUS_OK;

@@ -495,7 +495,7 @@ static int print_rows(Asked *asked, const Options *options) {
         print_csv(rows, count);
     else
         print_table(asked, rows, count);
-    return command_ends(EXIT_DONE);
+    return EXIT_DONE;
 }
 
 int collective_with_steps(int argc, char **argv, const StepSource *source) {

@@ -288,7 +288,7 @@ static int answer(GoodputAsked *asked, bool json, Problems *problems) {
         goodput_print_json(asked, &study);
     else
         goodput_print(asked, &study);
-    return command_ends(study.unfinished == study.runs ? EXIT_NO : EXIT_DONE);
+    return study.unfinished == study.runs ? EXIT_NO : EXIT_DONE;
 }
 
 int command_goodput(int argc, char **argv) {

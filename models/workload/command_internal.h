@@ -10,7 +10,6 @@ enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_NO = 3, EXIT_BAD_INPUT = 4 };
 // After printing the problems to stderr.
 int command_fails(const Problems *problems, int exit_code);
 // Flushes standard output: 1 with a sentence when it could not be written.
-int command_ends(int exit_code);
 
 // A member of the object being written.
 void write_integer(JsonWriter *json, const char *key, int64_t value);

@@ -242,7 +242,7 @@ static int memory_command(Arena *arena, int argc, char **argv, Problems *problem
         options_print_help(specs, spec_count, "lockstep memory --model NAME --gpu NAME [options]",
                            "What a training job needs of each GPU's memory, by class. Exit code 3: it does not fit.",
                            stdout);
-        return command_ends(EXIT_DONE);
+        return EXIT_DONE;
     }
     options_refuse_positional(options, 0, problems);
     require(options, "model", "gpt2-124m", problems);
@@ -257,7 +257,7 @@ static int memory_command(Arena *arena, int argc, char **argv, Problems *problem
         write_job(arena, &job, over_time);
     else
         print_job(arena, &job, over_time);
-    return command_ends(job_fits(&job) ? EXIT_DONE : EXIT_NO);
+    return job_fits(&job) ? EXIT_DONE : EXIT_NO;
 }
 
 int command_memory(int argc, char **argv) {

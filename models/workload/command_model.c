@@ -119,7 +119,7 @@ static int list_models(Arena *arena, bool as_json, Problems *problems) {
         json_end_list(&json);
         json_finish(&json);
     }
-    return command_ends(EXIT_DONE);
+    return EXIT_DONE;
 }
 
 static void print_layers(const Model *model) { // dense ones, and those with experts
@@ -162,13 +162,13 @@ static int show_model(const Model *model, bool as_json) {
         json_key(&json, "model");
         write_model(&json, model);
         json_finish(&json);
-        return command_ends(EXIT_DONE);
+        return EXIT_DONE;
     }
     printf("%s: ", model->name);
     print_shape(model);
     printf("\nSource      %s\n", model->source);
     print_parameters(model);
-    return command_ends(EXIT_DONE);
+    return EXIT_DONE;
 }
 
 static const OptionSpec list_options[] = {
@@ -181,7 +181,7 @@ static int model_command(Arena *arena, int argc, char **argv, Problems *problems
     if (option_help(options)) {
         options_print_help(list_options, 2, "lockstep model list | show NAME|config.json [--json]",
                            "The models that are built in, with the source of their shapes.", stdout);
-        return command_ends(EXIT_DONE);
+        return EXIT_DONE;
     }
     static const char *const verbs[] = {"list", "show"};
     const char *verb = option_positional_count(options) ? option_positional(options, 0) : "list";
@@ -231,7 +231,7 @@ static int run_count(int argc, char **argv, const char *usage, const char *about
 
     if (option_help(options)) {
         options_print_help(specs, spec_count, usage, about, stdout);
-        exit_code = command_ends(EXIT_DONE);
+        exit_code = EXIT_DONE;
     } else if (problem_count(problems) || !option_given(options, "model")) {
         if (!problem_count(problems)) model_from_options(arena, options, problems);
         exit_code = command_fails(problems, EXIT_USAGE);
@@ -247,7 +247,7 @@ static int params_run(const Model *model, const Options *options) {
     if (!option_flag(options, "json")) {
         printf("%s\n", model->name);
         print_parameters(model);
-        return command_ends(EXIT_DONE);
+        return EXIT_DONE;
     }
     JsonWriter json;
     json_start(&json);
@@ -266,7 +266,7 @@ static int params_run(const Model *model, const Options *options) {
     json_end_list(&json);
     json_finish(&json);
     arena_close(arena);
-    return command_ends(EXIT_DONE);
+    return EXIT_DONE;
 }
 
 int command_params(int argc, char **argv) {
@@ -298,7 +298,7 @@ static int flops_run(const Model *model, const Options *options) {
         if (transformer) write_number(&json, "training_flops_per_token", training / seq_len);
         if (run_flops > 0) write_number(&json, "run_flops", run_flops);
         json_finish(&json);
-        return command_ends(EXIT_DONE);
+        return EXIT_DONE;
     }
     printf("%s", model->name);
     if (transformer) printf(", sequences of %d tokens", seq_len);
@@ -317,7 +317,7 @@ static int flops_run(const Model *model, const Options *options) {
         printf(", %.2f per parameter\n", per_token / model_parameters(model));
     }
     if (run_flops > 0) printf("Whole run   %s\n", human(run_flops, QUANTITY_FLOPS, text));
-    return command_ends(EXIT_DONE);
+    return EXIT_DONE;
 }
 
 int command_flops(int argc, char **argv) {

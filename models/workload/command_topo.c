@@ -99,7 +99,6 @@ int command_topo(int argc, char **argv) {
         network_print_dot(cluster->network, stdout);
     else
         network_print_matrix(cluster->network, 0, stdout);
-    end = command_ends(EXIT_DONE);
 out:
     arena_close(arena);
     return end;

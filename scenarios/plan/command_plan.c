@@ -153,10 +153,6 @@ static int run_plan(Arena *arena, int argc, char **argv, PlanRunner *runner, voi
         watch_tells(command_line, problems);
         return fail(problems, watch_status(BAD_INPUT));
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "error: standard output could not be written\n");
-        return FAILED;
-    }
     return result.chosen >= 0 ? DONE : ANSWER_IS_NO;
 }
 

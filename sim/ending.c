@@ -1,0 +1,57 @@
+#include "sim/ending.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/arena.h"
+#include "sim/file.h"
+#include "sim/temporaries.h"
+
+enum { FAILED = 1 };
+
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGUSR1, SIGUSR2};
+
+static void on_ending_signal(int number) {
+    temporaries_remove();
+    raise(number); // by now with its usual meaning
+}
+
+// A descriptor that can be had, but not used in the direction that the stream has.
+static void fill_standard_streams(void) {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) >= 0) continue;
+        (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY); // takes the lowest that is free
+    }
+}
+
+void program_begin(void) {
+    fill_standard_streams();
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
+        struct sigaction before, action = {.sa_handler = on_ending_signal, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+        if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ending_signals[i], &action, NULL); // one that is ignored stays so: nohup
+    }
+    atexit(temporaries_remove);
+}
+
+int program_end(int status) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    OutputFile out;
+    bool written = file_create(arena, "-", &out, problems) && file_commit(&out, problems);
+    if (!written && errno == EPIPE) {
+        temporaries_remove();
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    // Who has failed has said why: most likely just this.
+    if (!written && status != FAILED) problems_print(problems, stderr);
+    arena_close(arena);
+    return written || (status != 0 && status != 3) ? status : FAILED;
+}

@@ -1,0 +1,13 @@
+// How a program of ours begins and ends. What it prints is printed or it fails, and what it leaves half done is removed.
+#ifndef LOCKSTEP_SIM_ENDING_H
+#define LOCKSTEP_SIM_ENDING_H
+
+// First thing in main. A standard stream that is closed becomes one that refuses, so that no file of ours takes its
+// place; a file that grows too large is an error instead of a signal; signals that end the program remove temporaries.
+void program_begin(void);
+
+// Last thing in main: the exit status. 1 with a sentence where standard output was refused and nobody has failed yet.
+// A reader that has gone (`| head`) ends the program as SIGPIPE does: quietly.
+int program_end(int status);
+
+#endif
