@@ -8,6 +8,7 @@
 
 #include "results/store.h"
 #include "sim/options.h"
+#include "sim/temporaries.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 
@@ -29,22 +30,25 @@ static bool merge_all(Store *store, const Options *options, StoreMerge *merge) {
 
 // Into a file of another name, which takes its place when all is in: OUT is never half merged.
 static int run_merge(Arena *arena, const Options *options, Problems *problems) {
+    static const char *const beside[] = {"", "-journal", "-spool", "-lock"};
     const char *path = option_positional(options, 0), *temporary = arena_printf(arena, "%s.merging", path);
     StoreMerge merge = {0}, old = {0};
+    StoreRefusal refusal = STORE_REFUSED_BY_SYSTEM;
     unlink(temporary);
-    Store *store = store_open(arena, temporary, STORE_WRITE, problems);
+    Store *store = store_open(arena, temporary, STORE_WRITE, problems, &refusal);
     if (!store) return fail(problems, FAILED);
-    bool exists = access(path, F_OK) == 0;
-    bool merged = (!exists || store_merge(store, path, &old)) && merge_all(store, options, &merge);
+    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++) temporary_add(arena_printf(arena, "%s%s", temporary, beside[b]));
+    bool kept = access(path, F_OK) != 0 || store_merge(store, path, &old);
+    bool merged = kept && merge_all(store, options, &merge);
+    if (!merged) refusal = kept ? merge.refusal : old.refusal;
     store_close(store);
     if (merged && rename(temporary, path) != 0) {
         problem_add(problems, (Where){path, 0}, "%s", strerror(errno));
         merged = false;
     }
-    if (!merged) {
-        unlink(temporary);
-        return fail(problems, BAD_INPUT);
-    }
+    if (!merged) unlink(temporary);
+    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++) temporary_drop(arena_printf(arena, "%s%s", temporary, beside[b]));
+    if (!merged) return fail(problems, refusal == STORE_NOT_SOUND ? BAD_INPUT : FAILED);
     if (option_flag(options, "quiet")) return DONE;
     printf("%s: %lld points, %lld of them new", path, old.added + merge.added, merge.added);
     if (merge.equal) printf(", %lld met more than once with equal results", merge.equal);

@@ -3,42 +3,31 @@
 #include "results/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "results/store_base.h"
 #include "results/store_row.h"
-#include "results/store_spool.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/json.h"
 #include "sim/list.h"
 
-#define APPLICATION_ID 0x4c4b5350 // "LKSP"
-#define SCHEMA_VERSION 1
-#define WAIT_FOR_READERS_MS 60000
+#define SAY_AFTER_MS 500
 #define SHARE_OF_TIME 0.1 // for commits
 
-static const char *const text_columns[ROW_TEXTS] = {"key",    "study",   "parameters", "status",   "reason",
-                                                    "change", "exposed", "memory",     "currency", "digest"};
+int store_patience_ms = 60000;
 
-struct Store {
-    Arena *arena;
-    Problems *problems;
-    const char *path;
-    sqlite3 *base;
-    sqlite3_stmt *has, *put;
-    int lock;    // of the only writer; -1: none
-    Spool spool; // of the writer
-    bool open_transaction;
-    double last_commit_s, commit_ended_s, spent_s;
-};
+const char *const store_text_columns[ROW_TEXTS] = {"key",    "study",   "parameters", "status",   "reason",
+                                                   "change", "exposed", "memory",     "currency", "digest"};
 
 static double now_s(void) {
     struct timespec now;
@@ -46,30 +35,112 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static bool fail(Store *store, const char *doing) {
+// ---- Others that have it locked.
+
+// Who holds a lock on the file: the kernel's list, since opening the file once more would drop SQLite's own locks.
+static const char *locked_by(Store *store) {
+    struct stat about;
+    char line[256];
+    long process, found = 0;
+    unsigned major_number, minor_number;
+    unsigned long inode;
+    FILE *locks = stat(store->path, &about) == 0 ? fopen("/proc/locks", "re") : NULL;
+    if (!locks) return "another process";
+    while (fgets(line, sizeof line, locks))
+        if (sscanf(line, "%*d: %*s %*s %*s %ld %x:%x:%lu", &process, &major_number, &minor_number, &inode) == 4 &&
+            inode == about.st_ino && makedev(major_number, minor_number) == about.st_dev && process != getpid())
+            found = process;
+    fclose(locks);
+    return found > 0 ? arena_printf(store->arena, "process %ld", found) : "another process";
+}
+
+static int wait_for_others(void *user, int times_before) {
+    Store *store = user;
+    if (times_before == 0) {
+        store->waiting_since_s = now_s();
+        store->said_waiting = false;
+    }
+    double waited_ms = 1000 * (now_s() - store->waiting_since_s);
+    if (waited_ms >= store_patience_ms) return 0;
+    if (waited_ms >= SAY_AFTER_MS && !store->said_waiting) {
+        fprintf(stderr, "%s is locked by %s; waiting for up to %d s\n", store->path, locked_by(store),
+                store_patience_ms / 1000);
+        store->said_waiting = true;
+    }
+    usleep(times_before < 10 ? 2000 : 50000);
+    return 1;
+}
+
+// ---- Asking SQLite.
+
+bool store_fail(Store *store, const char *doing) {
+    int code = sqlite3_errcode(store->base);
+    bool is_unsound = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR || code == SQLITE_FORMAT;
+    store->refusal = is_unsound ? STORE_NOT_SOUND : STORE_REFUSED_BY_SYSTEM;
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+        problem_add(store->problems, (Where){store->path, 0}, "%s: %s still has it locked after %g s", doing,
+                    locked_by(store), store_patience_ms / 1000.0);
+        problem_hint(store->problems, "try again when that has ended");
+        return false;
+    }
     problem_add(store->problems, (Where){store->path, 0}, "%s: %s", doing, sqlite3_errmsg(store->base));
-    if (sqlite3_errcode(store->base) == SQLITE_NOTADB) problem_hint(store->problems, "it is no store of a sweep");
+    if (code == SQLITE_NOTADB)
+        problem_hint(store->problems, "it is no store of a sweep, or its beginning is damaged: take a copy that is "
+                                      "whole, or move it away and sweep anew");
+    else if (is_unsound)
+        problem_hint(store->problems, "take a copy that is whole, or move it away and sweep anew");
+    else if (code == SQLITE_FULL)
+        problem_hint(store->problems, "free some room; the same command goes on from here");
     return false;
 }
 
-static bool execute(Store *store, const char *sql, const char *doing) {
-    return sqlite3_exec(store->base, sql, NULL, NULL, NULL) == SQLITE_OK || fail(store, doing);
+bool store_execute(Store *store, const char *sql, const char *doing) {
+    return sqlite3_exec(store->base, sql, NULL, NULL, NULL) == SQLITE_OK || store_fail(store, doing);
 }
 
-static sqlite3_stmt *prepare(Store *store, const char *sql) {
+sqlite3_stmt *store_prepare(Store *store, const char *sql) {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(store->base, sql, -1, &statement, NULL) != SQLITE_OK) fail(store, "cannot be read");
+    if (sqlite3_prepare_v2(store->base, sql, -1, &statement, NULL) != SQLITE_OK) store_fail(store, "cannot be read");
     return statement;
 }
 
-static int64_t pragma(Store *store, const char *sql) {
-    sqlite3_stmt *statement = prepare(store, sql);
-    int64_t value = statement && sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
+int64_t store_pragma(Store *store, const char *sql) {
+    sqlite3_stmt *statement = store_prepare(store, sql);
+    if (!statement) return -1;
+    int step = sqlite3_step(statement);
+    int64_t value = step == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
+    if (step != SQLITE_ROW && step != SQLITE_DONE) store_fail(store, "cannot be read");
     sqlite3_finalize(statement);
     return value;
 }
 
+bool store_finish(Store *store, sqlite3_stmt *statement) {
+    bool done = sqlite3_step(statement) == SQLITE_DONE || store_fail(store, "cannot be written");
+    sqlite3_reset(statement);
+    return done;
+}
+
 // ---- One writer.
+
+static bool refuse_lock(Store *store, const char *path) {
+    store->refusal = STORE_REFUSED_BY_SYSTEM;
+    problem_add(store->problems, (Where){path, 0}, "%s", strerror(errno));
+    if (errno == ENOENT) problem_hint(store->problems, "its folder does not exist; make it first");
+    return false;
+}
+
+static bool refuse_second_writer(Store *store) {
+    char number[24] = "";
+    ssize_t got = pread(store->lock, number, sizeof number - 1, 0);
+    long process = got > 0 ? strtol(number, NULL, 10) : 0;
+    store->refusal = STORE_REFUSED_BY_SYSTEM;
+    problem_add(store->problems, (Where){store->path, 0}, "another process writes to this store%s",
+                process > 0 ? arena_printf(store->arena, ": process %ld", process) : "");
+    problem_hint(store->problems, "wait for it, or name another file with -o");
+    close(store->lock);
+    store->lock = -1;
+    return false;
+}
 
 // A file beside the store is locked; the system gives it up with the process, however that ends.
 static bool lock_for_writing(Store *store) {
@@ -77,21 +148,20 @@ static bool lock_for_writing(Store *store) {
     for (;;) {
         struct stat held, named;
         store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (store->lock < 0) {
-            problem_add(store->problems, (Where){path, 0}, "%s", strerror(errno));
-            return false;
-        }
+        if (store->lock < 0) return refuse_lock(store, path);
         if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
-            problem_add(store->problems, (Where){store->path, 0}, "another process writes to this store");
-            problem_hint(store->problems, "wait for it, or name another file with -o");
+            if (errno == EWOULDBLOCK) return refuse_second_writer(store);
+            refuse_lock(store, path);
             close(store->lock);
             store->lock = -1;
             return false;
         }
         // The one before may have removed the name in between.
-        if (fstat(store->lock, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino) return true;
+        if (fstat(store->lock, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino) break;
         close(store->lock);
     }
+    if (ftruncate(store->lock, 0) == 0) dprintf(store->lock, "%ld\n", (long)getpid()); // for who asks
+    return true;
 }
 
 static void unlock(Store *store) {
@@ -102,97 +172,108 @@ static void unlock(Store *store) {
 
 // ---- Opening.
 
-static const char *create_sql(Arena *arena) {
-    const char *sql = "CREATE TABLE study(id TEXT PRIMARY KEY, engine TEXT, title TEXT, scenario TEXT, "
-                      "sample_name TEXT, parameters TEXT) STRICT, WITHOUT ROWID;"
-                      "CREATE TABLE point(";
-    for (int t = 0; t < ROW_TEXTS; t++)
-        sql = arena_printf(arena, "%s%s TEXT%s, ", sql, text_columns[t], t == ROW_KEY ? " PRIMARY KEY" : "");
-    sql = arena_printf(arena, "%sseed INTEGER", sql);
-    for (int c = 0; c < POINT_COLUMNS; c++) sql = arena_printf(arena, "%s, %s REAL", sql, point_columns[c]);
-    return arena_printf(arena,
-                        "BEGIN IMMEDIATE; %s) STRICT, WITHOUT ROWID; PRAGMA application_id = %d; "
-                        "PRAGMA user_version = %d; COMMIT",
-                        sql, APPLICATION_ID, SCHEMA_VERSION);
-}
-
-static bool check_schema(Store *store, StoreMode mode) {
-    int64_t objects = pragma(store, "SELECT count(*) FROM sqlite_schema");
-    if (objects < 0) return false;
-    if (objects == 0 && mode == STORE_WRITE)
-        return execute(store, create_sql(store->arena), "the store cannot be made");
-    if (pragma(store, "PRAGMA application_id") != APPLICATION_ID) {
-        problem_add(store->problems, (Where){store->path, 0}, "this is no store of a sweep");
-        problem_hint(store->problems, "lockstep sweep writes them");
-        return false;
-    }
-    int64_t version = pragma(store, "PRAGMA user_version");
-    if (version == SCHEMA_VERSION) return true;
-    problem_add(store->problems, (Where){store->path, 0}, "this store has format %lld, not %d", (long long)version,
-                SCHEMA_VERSION);
-    problem_hint(store->problems, "it was written by another version of lockstep");
-    return false;
+bool store_connect(Store *store, int flags) {
+    bool ok = sqlite3_open_v2(store->path, &store->base, flags, NULL) == SQLITE_OK || store_fail(store, "cannot be opened");
+    if (!ok && access(store->path, F_OK) != 0) store->refusal = STORE_NOT_SOUND; // there is none to read
+    ok = ok && sqlite3_busy_handler(store->base, wait_for_others, store) == SQLITE_OK;
+    // What a file says of its own tables is not trusted to run anything.
+    if (ok) sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (ok) sqlite3_db_config(store->base, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return ok && store_execute(store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "cannot be opened");
 }
 
 static const char *put_sql(Arena *arena) {
-    const char *names = "seed", *marks = "?";
-    for (int t = 0; t < ROW_TEXTS; t++) names = arena_printf(arena, "%s, %s", names, text_columns[t]);
+    const char *names = "seed, checksum", *marks = "?, ?";
+    for (int t = 0; t < ROW_TEXTS; t++) names = arena_printf(arena, "%s, %s", names, store_text_columns[t]);
     for (int c = 0; c < POINT_COLUMNS; c++) names = arena_printf(arena, "%s, %s", names, point_columns[c]);
     for (int i = 0; i < ROW_TEXTS + POINT_COLUMNS; i++) marks = arena_printf(arena, "%s, ?", marks);
     return arena_printf(arena, "INSERT INTO point(%s) VALUES(%s)", names, marks);
 }
 
-static bool begin(Store *store) {
-    if (!store->open_transaction) store->open_transaction = execute(store, "BEGIN IMMEDIATE", "cannot be written");
+bool store_get_ready(Store *store) {
+    store->has = store_prepare(store, "SELECT status FROM point WHERE key = ?");
+    if (store->has && store->format == STORE_FORMAT) store->put = store_prepare(store, put_sql(store->arena));
+    return store->has && (store->put || store->format != STORE_FORMAT);
+}
+
+bool store_begin(Store *store) {
+    if (!store->open_transaction)
+        store->open_transaction = store_execute(store, "BEGIN IMMEDIATE", "cannot be written");
     return store->open_transaction;
 }
 
-static bool finish(Store *store, sqlite3_stmt *statement) {
-    bool done = sqlite3_step(statement) == SQLITE_DONE || fail(store, "cannot be written");
-    sqlite3_reset(statement);
-    return done;
-}
-
-static bool insert(Store *store, const StoreRow *row) {
-    if (!begin(store)) return false;
+bool store_insert(Store *store, const StoreRow *row) {
+    if (!store_begin(store)) return false;
+    uint64_t checksum = store_row_checksum(row);
     int column = 1;
     sqlite3_bind_int64(store->put, column++, row->seed);
+    sqlite3_bind_int64(store->put, column++, (int64_t)checksum);
     for (int t = 0; t < ROW_TEXTS; t++) sqlite3_bind_text(store->put, column++, row->texts[t], -1, SQLITE_STATIC);
     for (int c = 0; c < POINT_COLUMNS; c++) sqlite3_bind_double(store->put, column++, row->numbers[c]);
-    return finish(store, store->put);
+    if (!store_finish(store, store->put)) return false;
+    store->seal.points++;
+    store->seal.checksums ^= checksum;
+    return true;
 }
 
 static bool fail_spool(Store *store) {
-    problem_add(store->problems, (Where){store->path, 0}, "cannot be written: %s", strerror(errno));
+    store->refusal = STORE_REFUSED_BY_SYSTEM;
+    problem_add(store->problems, (Where){store->spool.path, 0}, "cannot be written: %s", strerror(errno));
     return false;
 }
 
 // What a killed process had received but not committed.
 static bool recover(Store *store) {
-    int count = 0;
+    int count = 0, before = problems_added(store->problems);
     if (!spool_open(store->arena, store->path, &store->spool)) return fail_spool(store);
-    const StoreRow *rows = spool_rows(store->arena, &store->spool, &count);
-    for (int i = 0; i < count; i++)
-        if (!store_has(store, rows[i].texts[ROW_KEY]) && !insert(store, &rows[i])) return false;
+    const StoreRow *rows = spool_rows(store->arena, &store->spool, &count, store->problems);
+    if (problems_added(store->problems) > before) {
+        store->refusal = STORE_REFUSED_BY_SYSTEM;
+        store->open_transaction = true; // so that it stays
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        StoredAs stored = store_has(store, rows[i].texts[ROW_KEY]);
+        if (stored == STORED_UNREADABLE || (stored == STORED_NOT && !store_insert(store, &rows[i]))) return false;
+    }
     return store_commit(store) && (spool_empty(&store->spool) || fail_spool(store));
 }
 
-Store *store_open(Arena *arena, const char *path, StoreMode mode, Problems *problems) {
+// The tables are there, ours, and whole; or what is whole of them has been put in a new file.
+static bool take_content(Store *store, StoreMode mode) {
+    int64_t objects = store_pragma(store, "SELECT count(*) FROM sqlite_schema");
+    if (objects < 0) return false;
+    if (objects == 0 && mode != STORE_READ) return store_create_tables(store) && store_get_ready(store);
+    if (!store_is_ours(store)) return false;
+    if (store->format != STORE_FORMAT && mode != STORE_READ) {
+        store->refusal = STORE_NOT_SOUND;
+        problem_add(store->problems, (Where){store->path, 0}, "this store has format %lld, which is read but not written",
+                    (long long)store->format);
+        problem_hint(store->problems, "lockstep sweep --show reads it; name another file to write to");
+        return false;
+    }
+    StoreDamage *damage;
+    if (!store_check(store, &damage)) return false;
+    if (!damage) return store_get_ready(store);
+    if (mode == STORE_MEND) return store_mend(store, damage) && store_get_ready(store);
+    store_refuse_damaged(store, damage);
+    return false;
+}
+
+Store *store_open(Arena *arena, const char *path, StoreMode mode, Problems *problems, StoreRefusal *refusal) {
     Store *store = ARENA_NEW(arena, Store);
     *store = (Store){.arena = arena, .problems = problems, .path = path, .lock = -1, .spool = {.file = -1}};
-    if (mode == STORE_WRITE && !lock_for_writing(store)) return NULL;
     // Reading, too, may have to roll back what a killed sweep left half written.
-    int flags = SQLITE_OPEN_READWRITE | (mode == STORE_WRITE ? SQLITE_OPEN_CREATE : 0);
-    bool ok = sqlite3_open_v2(path, &store->base, flags, NULL) == SQLITE_OK || fail(store, "cannot be opened");
-    ok = ok && sqlite3_busy_timeout(store->base, WAIT_FOR_READERS_MS) == SQLITE_OK;
-    ok = ok && execute(store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "cannot be opened");
-    ok = ok && check_schema(store, mode);
-    store->has = ok ? prepare(store, "SELECT 1 FROM point WHERE key = ?") : NULL;
-    store->put = ok ? prepare(store, put_sql(arena)) : NULL;
-    if (store->has && store->put && (mode == STORE_READ || recover(store))) return store;
+    int flags = SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
+    bool ok = mode == STORE_READ || lock_for_writing(store);
+    ok = ok && store_connect(store, flags) && take_content(store, mode) && (mode == STORE_READ || recover(store));
+    if (ok) return store;
+    *refusal = store->refusal;
     store_close(store);
     return NULL;
 }
+
+const char *store_note(const Store *store) { return store->note; }
 
 void store_close(Store *store) {
     sqlite3_finalize(store->has);
@@ -208,20 +289,29 @@ void store_close(Store *store) {
 
 // ---- Writing.
 
-bool store_put_study(Store *store, const StoreStudy *study) {
+bool store_insert_study(Store *store, const StoreStudy *study) {
     const char *texts[] = {study->id,       study->engine,      study->title,
                            study->scenario, study->sample_name, study->parameters};
-    if (!begin(store)) return false;
-    sqlite3_stmt *put = prepare(store, "INSERT OR IGNORE INTO study VALUES(?, ?, ?, ?, ?, ?)");
+    uint64_t checksum = store_study_checksum(study);
+    if (!store_begin(store)) return false;
+    sqlite3_stmt *put = store_prepare(store, "INSERT OR IGNORE INTO study VALUES(?, ?, ?, ?, ?, ?, ?)");
     for (int i = 0; put && i < 6; i++) sqlite3_bind_text(put, i + 1, texts[i], -1, SQLITE_STATIC);
-    bool done = put && finish(store, put);
+    if (put) sqlite3_bind_int64(put, 7, (int64_t)checksum);
+    bool done = put && store_finish(store, put);
     sqlite3_finalize(put);
-    return done && store_commit(store);
+    if (!done || sqlite3_changes64(store->base) == 0) return done;
+    store->seal.studies++;
+    store->seal.checksums ^= checksum;
+    return true;
+}
+
+bool store_put_study(Store *store, const StoreStudy *study) {
+    return store_insert_study(store, study) && store_commit(store);
 }
 
 bool store_put(Store *store, const StoreRow *row) {
     double started = now_s();
-    bool done = (spool_add(&store->spool, row) || fail_spool(store)) && insert(store, row);
+    bool done = (spool_add(&store->spool, row) || fail_spool(store)) && store_insert(store, row);
     store->spent_s += now_s() - started;
     return done;
 }
@@ -229,7 +319,8 @@ bool store_put(Store *store, const StoreRow *row) {
 bool store_commit(Store *store) {
     if (!store->open_transaction) return true;
     double started = now_s();
-    bool done = execute(store, "COMMIT", "cannot be written") && (spool_empty(&store->spool) || fail_spool(store));
+    bool done = store_write_seal(store) && store_execute(store, "COMMIT", "cannot be written") &&
+                (store->spool.file < 0 || spool_empty(&store->spool) || fail_spool(store));
     store->open_transaction = !done;
     store->commit_ended_s = now_s();
     store->last_commit_s = store->commit_ended_s - started;
@@ -243,41 +334,78 @@ bool store_commit_when_due(Store *store) {
 }
 
 bool store_forget_failed(Store *store, const char *study) {
-    if (!begin(store)) return false;
-    sqlite3_stmt *forget = prepare(store, "DELETE FROM point WHERE study = ? AND status = 'failed'");
+    if (!store_begin(store)) return false;
+    sqlite3_stmt *forget = store_prepare(store, "DELETE FROM point WHERE study = ? AND status = 'failed'");
     if (forget) sqlite3_bind_text(forget, 1, study, -1, SQLITE_STATIC);
-    bool done = forget && finish(store, forget);
+    bool done = forget && store_finish(store, forget);
     sqlite3_finalize(forget);
-    return done && store_commit(store);
+    return done && store_seal_anew(store) && store_commit(store);
 }
 
 double store_seconds(const Store *store) { return store->spent_s; }
 
 // ---- Reading.
 
-bool store_has(Store *store, const char *key) {
-    sqlite3_bind_text(store->has, 1, key, -1, SQLITE_STATIC);
-    bool found = sqlite3_step(store->has) == SQLITE_ROW;
-    sqlite3_reset(store->has);
-    return found;
+static StoredAs status_of(const char *status) {
+    if (strcmp(status, "ok") == 0) return STORED_OK;
+    return strcmp(status, "failed") == 0 ? STORED_FAILED : STORED_IMPOSSIBLE;
 }
 
-static const char *text_at(Arena *arena, sqlite3_stmt *statement, int column) {
-    return arena_copy_text(arena, (const char *)sqlite3_column_text(statement, column));
+StoredAs store_has(Store *store, const char *key) {
+    sqlite3_bind_text(store->has, 1, key, -1, SQLITE_STATIC);
+    int step = sqlite3_step(store->has);
+    const char *status = step == SQLITE_ROW ? (const char *)sqlite3_column_text(store->has, 0) : NULL;
+    StoredAs as = status ? status_of(status) : step == SQLITE_DONE ? STORED_NOT : STORED_UNREADABLE;
+    if (as == STORED_UNREADABLE) store_fail(store, "cannot be read");
+    sqlite3_reset(store->has);
+    return as;
+}
+
+void store_count(StoreCounts *counts, StoredAs as) {
+    counts->ok += as == STORED_OK;
+    counts->impossible += as == STORED_IMPOSSIBLE;
+    counts->failed += as == STORED_FAILED;
+}
+
+bool store_counts(Store *store, StoreCounts *counts) {
+    int64_t all = store_pragma(store, "SELECT count(*) FROM point");
+    counts->ok = store_pragma(store, "SELECT count(*) FROM point WHERE status = 'ok'");
+    counts->failed = store_pragma(store, "SELECT count(*) FROM point WHERE status = 'failed'");
+    counts->impossible = all - counts->ok - counts->failed;
+    return all >= 0 && counts->ok >= 0 && counts->failed >= 0;
+}
+
+int store_exit_code(const StoreCounts *counts) {
+    if (counts->failed > 0) return 1;
+    return counts->ok == 0 && counts->impossible > 0 ? 3 : 0;
+}
+
+// NULL only for what is null.
+const char *store_text_at(Arena *arena, sqlite3_stmt *statement, int column) {
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL) return NULL;
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    if (!text) out_of_memory((size_t)sqlite3_column_bytes(statement, column));
+    return arena_copy_text(arena, text);
 }
 
 // "… ORDER BY json_extract(parameters, '$."gpus"'), …, key": numbers before texts.
 static const char *order_sql(Store *store, const char *parameters) {
     const char *sql = "";
     const Json *names = json_read_text(store->arena, store->path, parameters, strlen(parameters), store->problems);
-    for (int i = 0; names && i < names->count; i++)
-        sql = arena_printf(store->arena, "%sjson_extract(parameters, '$.\"%s\"'), ", sql, names->items[i].text);
+    for (int i = 0; names && names->kind == JSON_LIST && i < names->count; i++) {
+        if (names->items[i].kind != JSON_TEXT) continue;
+        char *path = sqlite3_mprintf("$.\"%w\"", names->items[i].text), *quoted = sqlite3_mprintf("%Q", path);
+        if (!path || !quoted) out_of_memory(strlen(names->items[i].text));
+        sql = arena_printf(store->arena, "%sjson_extract(parameters, %s), ", sql, quoted);
+        sqlite3_free(path);
+        sqlite3_free(quoted);
+    }
     return arena_printf(store->arena, "%skey", sql);
 }
 
-static StoreRow row_at(Arena *arena, sqlite3_stmt *statement) {
+StoreRow store_row_at(Arena *arena, sqlite3_stmt *statement) {
     StoreRow row = {0};
-    for (int t = 0; t < ROW_TEXTS; t++) row.texts[t] = text_at(arena, statement, t);
+    for (int t = 0; t < ROW_TEXTS; t++) row.texts[t] = store_text_at(arena, statement, t);
     row.seed = sqlite3_column_int64(statement, ROW_TEXTS);
     for (int c = 0; c < POINT_COLUMNS; c++) {
         int column = ROW_TEXTS + 1 + c;
@@ -292,19 +420,19 @@ static void read_points(Store *store, Record *record, const char *study, const c
         RecordPoint *items;
         int count, room;
     } points = {0};
-    sqlite3_stmt *select = prepare(store, arena_printf(store->arena, "SELECT * FROM point WHERE study = ? ORDER BY %s",
-                                                       order_sql(store, parameters)));
+    sqlite3_stmt *select = store_prepare(
+        store, arena_printf(store->arena, "SELECT * FROM point WHERE study = ? ORDER BY %s", order_sql(store, parameters)));
     if (select) sqlite3_bind_text(select, 1, study, -1, SQLITE_STATIC);
     record->digest = DIGEST_START;
     int step = SQLITE_DONE;
     while (select && (step = sqlite3_step(select)) == SQLITE_ROW) {
-        StoreRow row = row_at(store->arena, select);
+        StoreRow row = store_row_at(store->arena, select);
         RecordPoint point = store_row_point(store->arena, &row, store->problems);
         LIST_PUSH(store->arena, &points, point);
         record->digest = digest_u64(record->digest, point.digest);
         record->seed = (uint64_t)row.seed;
     }
-    if (select && step != SQLITE_DONE) fail(store, "cannot be read");
+    if (select && step != SQLITE_DONE) store_fail(store, "cannot be read");
     sqlite3_finalize(select);
     record->points = points.items;
     record->point_count = points.count;
@@ -315,81 +443,20 @@ const Record *const *store_records(Store *store, int *count) {
         const Record **items;
         int count, room;
     } records = {0};
-    int before = problems_added(store->problems);
-    sqlite3_stmt *select = prepare(store, "SELECT id, title, scenario, sample_name, parameters FROM study ORDER BY id");
-    while (select && sqlite3_step(select) == SQLITE_ROW) {
+    int before = problems_added(store->problems), step = SQLITE_DONE;
+    sqlite3_stmt *select =
+        store_prepare(store, "SELECT id, title, scenario, sample_name, parameters FROM study ORDER BY id");
+    while (select && (step = sqlite3_step(select)) == SQLITE_ROW) {
         Record *record = ARENA_NEW(store->arena, Record);
-        record->title = text_at(store->arena, select, 1);
-        record->scenario = text_at(store->arena, select, 2);
-        record->sample_name = text_at(store->arena, select, 3);
-        const char *parameters = text_at(store->arena, select, 4);
-        read_points(store, record, text_at(store->arena, select, 0), parameters);
+        record->title = store_text_at(store->arena, select, 1);
+        record->scenario = store_text_at(store->arena, select, 2);
+        record->sample_name = store_text_at(store->arena, select, 3);
+        const char *parameters = store_text_at(store->arena, select, 4);
+        read_points(store, record, store_text_at(store->arena, select, 0), parameters);
         LIST_PUSH(store->arena, &records, record);
     }
+    if (select && step != SQLITE_DONE) store_fail(store, "cannot be read");
     sqlite3_finalize(select);
     *count = records.count;
     return problems_added(store->problems) == before ? records.items : NULL;
-}
-
-// ---- Merging.
-
-static const char *row_values(Arena *arena, const char *table) {
-    const char *values = arena_printf(arena, "(%s.seed", table);
-    for (int t = 0; t < ROW_TEXTS; t++) values = arena_printf(arena, "%s, %s.%s", values, table, text_columns[t]);
-    for (int c = 0; c < POINT_COLUMNS; c++) values = arena_printf(arena, "%s, %s.%s", values, table, point_columns[c]);
-    return arena_printf(arena, "%s)", values);
-}
-
-#define BOTH "main.point AS ours JOIN source.point AS theirs USING(key) WHERE "
-
-static void report_conflicts(Store *store, const char *from, const char *differ) {
-    sqlite3_stmt *select = prepare(store, arena_printf(store->arena,
-                                                       "SELECT ours.parameters, ours.status, theirs.status, "
-                                                       "ours.digest, theirs.digest FROM " BOTH "%s ORDER BY key",
-                                                       differ));
-    while (select && sqlite3_step(select) == SQLITE_ROW) {
-        problem_add(store->problems, (Where){from, 0}, "the point %s is %s with digest %s here, %s with %s before",
-                    sqlite3_column_text(select, 0), sqlite3_column_text(select, 2), sqlite3_column_text(select, 4),
-                    sqlite3_column_text(select, 1), sqlite3_column_text(select, 3));
-        problem_hint(store->problems, "equal engines give equal results: one of the files was changed or is damaged");
-    }
-    sqlite3_finalize(select);
-}
-
-static bool take_points(Store *store, const char *from, StoreMerge *merge) {
-    Arena *arena = store->arena;
-    // A process that was ended says less than one that came to a result.
-    const char *differ = arena_printf(arena, "ours.status <> 'failed' AND theirs.status <> 'failed' AND %s IS NOT %s",
-                                      row_values(arena, "ours"), row_values(arena, "theirs"));
-    int64_t conflicts = pragma(store, arena_printf(arena, "SELECT count(*) FROM " BOTH "%s", differ));
-    if (conflicts != 0) {
-        report_conflicts(store, from, differ);
-        return false;
-    }
-    int64_t common = pragma(store, "SELECT count(*) FROM " BOTH "true");
-    bool ok = begin(store) && execute(store,
-                                      "DELETE FROM main.point WHERE status = 'failed' AND "
-                                      "key IN (SELECT key FROM source.point WHERE status <> 'failed')",
-                                      "cannot be written");
-    int64_t replaced = sqlite3_changes64(store->base);
-    ok = ok && execute(store, "INSERT OR IGNORE INTO main.study SELECT * FROM source.study", "cannot be written");
-    ok = ok && execute(store, "INSERT OR IGNORE INTO main.point SELECT * FROM source.point", "cannot be written");
-    merge->added += sqlite3_changes64(store->base) - replaced;
-    merge->replaced += replaced;
-    merge->equal += common - replaced;
-    return ok && store_commit(store);
-}
-
-bool store_merge(Store *store, const char *from, StoreMerge *merge) {
-    // Is it one? What its writer left uncommitted is of it, too.
-    StoreMode mode = spool_exists(store->arena, from) ? STORE_WRITE : STORE_READ;
-    Store *source = store_open(store->arena, from, mode, store->problems);
-    if (!source) return false;
-    store_close(source);
-    sqlite3_stmt *attach = prepare(store, "ATTACH DATABASE ? AS source");
-    if (attach) sqlite3_bind_text(attach, 1, from, -1, SQLITE_STATIC);
-    bool ok = attach && finish(store, attach);
-    sqlite3_finalize(attach);
-    ok = ok && take_points(store, from, merge);
-    return execute(store, "DETACH DATABASE source", "cannot be read") && ok;
 }

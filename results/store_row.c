@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/file.h"
 #include "sim/json.h"
 
 static bool is_kept(const char *name, const char *const *keep, int keep_count) {
@@ -17,21 +17,15 @@ static bool is_kept(const char *name, const char *const *keep, int keep_count) {
 
 static const char *values_json(Arena *arena, const NamedValue *values, int count) {
     if (count == 0) return NULL;
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    CHECK(out);
-    JsonWriter json = json_writer(out, 0);
+    TextStream text = text_stream_open();
+    JsonWriter json = json_writer(text.stream, 0);
     json_begin_object(&json);
     for (int i = 0; i < count; i++) {
         json_key(&json, values[i].name);
         json_write_number(&json, values[i].value);
     }
     json_end_object(&json);
-    fclose(out);
-    const char *kept = arena_copy_text(arena, text);
-    free(text);
-    return kept;
+    return text_stream_close(arena, &text);
 }
 
 StoreRow store_row(Arena *arena, const RecordPoint *point, const char *const *keep, int keep_count) {
@@ -67,20 +61,38 @@ char *store_row_pack(Arena *arena, const StoreRow *row, size_t *bytes) {
     return packed;
 }
 
-StoreRow store_row_unpack(Arena *arena, const char *packed, size_t bytes) {
-    StoreRow row = {0};
+bool store_row_unpack(Arena *arena, const char *packed, size_t bytes, StoreRow *row) {
     const char *at = packed, *end = packed + bytes;
-    CHECK(bytes > sizeof row.seed + sizeof row.numbers);
-    memcpy(&row.seed, at, sizeof row.seed);
-    memcpy(row.numbers, at + sizeof row.seed, sizeof row.numbers);
-    at += sizeof row.seed + sizeof row.numbers;
+    *row = (StoreRow){0};
+    if (bytes < sizeof row->seed + sizeof row->numbers) return false;
+    memcpy(&row->seed, at, sizeof row->seed);
+    memcpy(row->numbers, at + sizeof row->seed, sizeof row->numbers);
+    at += sizeof row->seed + sizeof row->numbers;
     for (int t = 0; t < ROW_TEXTS; t++) {
-        CHECK(at + 2 <= end && memchr(at + 1, '\0', (size_t)(end - at - 1)));
-        if (*at) row.texts[t] = arena_copy_text(arena, at + 1);
+        if (end - at < 2 || !memchr(at + 1, '\0', (size_t)(end - at - 1))) return false;
+        if (*at) row->texts[t] = arena_copy_text(arena, at + 1);
         at += 2 + strlen(at + 1);
     }
-    CHECK(at == end);
-    return row;
+    return at == end;
+}
+
+// ---- Soundness: what must hold before a row is a point's, whoever wrote it.
+
+static bool is_object(Arena *arena, const char *text) {
+    const Json *json = json_read_text(arena, "", text, strlen(text), problems_create(arena));
+    return json && json->kind == JSON_OBJECT;
+}
+
+bool store_row_is_sound(Arena *arena, const StoreRow *row) {
+    static const char *const statuses[] = {"ok", "impossible", "failed"};
+    const char *status = row->texts[ROW_STATUS];
+    bool known = false;
+    for (size_t s = 0; status && s < sizeof statuses / sizeof *statuses; s++)
+        known = known || strcmp(status, statuses[s]) == 0;
+    return known && row->texts[ROW_KEY] && row->texts[ROW_STUDY] && row->texts[ROW_PARAMETERS] &&
+           is_object(arena, row->texts[ROW_PARAMETERS]) &&
+           (!row->texts[ROW_EXPOSED] || is_object(arena, row->texts[ROW_EXPOSED])) &&
+           (!row->texts[ROW_MEMORY] || is_object(arena, row->texts[ROW_MEMORY]));
 }
 
 // ---- Back to a point.
@@ -113,7 +125,7 @@ static void set_parameters(Arena *arena, RecordPoint *point, const char *text, P
     for (int i = 0; i < json->count; i++) {
         const Json *item = &json->items[i];
         bool is_number = item->kind == JSON_NUMBER;
-        const char *written = is_number ? parameter_text(arena, item->number) : item->text;
+        const char *written = is_number ? parameter_text(arena, item->number) : item->text ? item->text : "?";
         list[i] = (RecordParameter){item->key, written, is_number ? item->number : NAN};
     }
     point->parameters = list;

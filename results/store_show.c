@@ -3,6 +3,8 @@
 
 #include "results/text.h"
 
+enum { FAILED = 1, BAD_INPUT = 4 };
+
 #define POINTS_SHOWN 40
 
 static int count_ran(const Record *record) {
@@ -21,21 +23,31 @@ static void print_record(Arena *arena, const Record *record, const Style *style,
     fprintf(out, all ? "\n" : "; %d are shown, -v shows all\n", POINTS_SHOWN);
 }
 
-bool store_show(Arena *arena, const char *path, StoreForm form, const Style *style, bool verbose, FILE *out,
-                Problems *problems) {
-    Store *store = store_open(arena, path, STORE_READ, problems);
-    if (!store) return false;
-    int count = 0;
-    const Record *const *records = store_records(store, &count);
-    store_close(store);
+static void print_records(Arena *arena, const Record *const *records, int count, StoreForm form, const Style *style,
+                          bool verbose, FILE *out) {
     bool many = form == STORE_JSON && count != 1;
-    if (records && many) fprintf(out, "[\n");
-    for (int i = 0; records && i < count; i++) {
+    if (many) fprintf(out, "[\n");
+    for (int i = 0; i < count; i++) {
         if (i > 0) fprintf(out, many ? ",\n" : "\n");
         if (form == STORE_CSV) results_write_csv(out, records[i]);
         if (form == STORE_JSON) results_write_json(out, records[i]);
         if (form == STORE_SCREEN) print_record(arena, records[i], style, verbose, out);
     }
-    if (records && many) fprintf(out, "]\n");
-    return count == 0 ? problem_count(problems) == 0 : records != NULL;
+    if (many) fprintf(out, "]\n");
+}
+
+int store_show(Arena *arena, const char *path, StoreForm form, const Style *style, bool verbose, FILE *out,
+               Problems *problems) {
+    StoreRefusal refusal;
+    StoreCounts counts = {0};
+    Store *store = store_open(arena, path, STORE_READ, problems, &refusal);
+    if (!store) return refusal == STORE_NOT_SOUND ? BAD_INPUT : FAILED;
+    int count = 0, before = problems_added(problems);
+    const Record *const *records = store_records(store, &count);
+    bool read = store_counts(store, &counts) && problems_added(problems) == before;
+    store_close(store);
+    if (!read) return BAD_INPUT;
+    if (store_note(store)) fprintf(stderr, "%s\n", store_note(store));
+    print_records(arena, records, count, form, style, verbose, out);
+    return store_exit_code(&counts);
 }

@@ -7,8 +7,8 @@
 
 typedef enum StoreForm { STORE_SCREEN, STORE_CSV, STORE_JSON } StoreForm;
 
-// False after a problem.
-bool store_show(Arena *arena, const char *path, StoreForm form, const Style *style, bool verbose, FILE *out,
-                Problems *problems);
+// The exit code: that of its points (results/store.h); 1 and 4 with problems. What is to be known of it goes to stderr.
+int store_show(Arena *arena, const char *path, StoreForm form, const Style *style, bool verbose, FILE *out,
+               Problems *problems);
 
 #endif

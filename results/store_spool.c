@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/store_row.h"
 #include "sim/digest.h"
 #include "sim/file.h"
 #include "sim/list.h"
@@ -40,19 +41,20 @@ bool spool_add(Spool *spool, const StoreRow *row) {
     return written == (ssize_t)(sizeof head + bytes);
 }
 
-const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count) {
+const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count, Problems *problems) {
     struct {
         StoreRow *items;
         int count, room;
     } rows = {0};
     size_t size = 0;
-    const char *at = file_read(arena, spool->path, LARGEST_SPOOL, &size, problems_create(arena)), *end = at + size;
+    const char *at = file_read(arena, spool->path, LARGEST_SPOOL, &size, problems), *end = at + size;
     Head head;
     while (at && (size_t)(end - at) > sizeof head) {
         memcpy(&head, at, sizeof head);
         at += sizeof head;
         if (head.bytes > (size_t)(end - at) || digest_bytes(DIGEST_START, at, head.bytes) != head.digest) break;
-        StoreRow row = store_row_unpack(arena, at, head.bytes);
+        StoreRow row;
+        if (!store_row_unpack(arena, at, head.bytes, &row) || !store_row_is_sound(arena, &row)) break;
         LIST_PUSH(arena, &rows, row);
         at += head.bytes;
     }

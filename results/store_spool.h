@@ -13,8 +13,9 @@ typedef struct Spool {
 bool spool_exists(Arena *arena, const char *store);
 bool spool_open(Arena *arena, const char *store, Spool *spool); // false: errno says why
 bool spool_add(Spool *spool, const StoreRow *row);
-// The rows that a process before left; what was half written, or broken by a loss of power, is left out.
-const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count);
+// The rows that a process before left; what was half written, or broken by a loss of power, is left out. A problem when
+// the file cannot be read.
+const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count, Problems *problems);
 bool spool_empty(Spool *spool);  // after a commit
 void spool_remove(Spool *spool); // and the file with it
 

@@ -99,10 +99,10 @@ static Hands hands_of_ranks(Ranks *ranks, const char *study) {
     return (Hands){ranks, ranks_idle, ranks_busy, ranks_give, ranks_wait};
 }
 
-static bool sweep_over_ranks(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+static bool sweep_over_ranks(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     Hands hands = hands_of_ranks(context, sweep->stored.id);
     (void)jobs;
-    return sweep_run(sweep, store, &hands, run);
+    return sweep_run(sweep, store, &hands, run, problems);
 }
 
 static PlanResult plan_over_ranks(void *context, Arena *arena, const PlanParts *parts, Problems *problems) {
@@ -206,7 +206,9 @@ static void follow(bool plans, int argc, char **argv) {
     signal(SIGTERM, SIG_IGN);
     signal(SIGUSR1, SIG_IGN);
     Errands errands = read_quietly(arena, plans, argc, argv);
-    Crew *crew = errands.work ? crew_open(1, errands.work, errands.context) : NULL;
+    Problems *problems = problems_create(arena);
+    Crew *crew = errands.work ? crew_open(1, errands.work, errands.context, problems) : NULL;
+    problems_print(problems, stderr);
     for (bool going = true; going;) {
         MPI_Status status;
         size_t size;

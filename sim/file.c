@@ -171,3 +171,21 @@ void file_abandon(OutputFile *file) {
     file->stream = NULL;
     file->temporary = NULL;
 }
+
+// ---- Into memory.
+
+TextStream text_stream_open(void) {
+    TextStream text = {.end = memory_or_end(sizeof *text.end)};
+    text.stream = open_memstream(&text.end->text, &text.end->bytes);
+    if (!text.stream) out_of_memory(BUFSIZ);
+    return text;
+}
+
+char *text_stream_close(Arena *arena, TextStream *text) {
+    bool refused = ferror(text->stream);
+    if (fclose(text->stream) != 0 || refused || !text->end->text) out_of_memory(BUFSIZ);
+    char *kept = arena_copy_text(arena, text->end->text);
+    free(text->end->text);
+    free(text->end);
+    return kept;
+}

@@ -22,4 +22,16 @@ bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *pro
 bool file_commit(OutputFile *file, Problems *problems);
 void file_abandon(OutputFile *file);
 
+// Text that is written piece by piece. Out of memory ends the program.
+typedef struct TextStream {
+    FILE *stream;
+    struct TextStreamEnd {
+        char *text;
+        size_t bytes;
+    } *end;
+} TextStream;
+
+TextStream text_stream_open(void);
+char *text_stream_close(Arena *arena, TextStream *text);
+
 #endif

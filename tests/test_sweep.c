@@ -148,7 +148,9 @@ TEST(a_row_survives_the_way_between_processes_and_the_store) {
                 random_below(&random, 3) ? arena_printf(arena, "%*s\"é", (int)random_below(&random, 40), "") : NULL;
         size_t bytes;
         char *packed = store_row_pack(arena, &row, &bytes);
-        StoreRow back = store_row_unpack(arena, packed, bytes);
+        StoreRow back;
+        EXPECT(store_row_unpack(arena, packed, bytes, &back));
+        EXPECT(!store_row_unpack(arena, packed, bytes - 1, &back) && store_row_unpack(arena, packed, bytes, &back));
         EXPECT(back.seed == row.seed && memcmp(back.numbers, row.numbers, sizeof row.numbers) == 0);
         for (int t = 0; t < ROW_TEXTS; t++) {
             EXPECT((back.texts[t] == NULL) == (row.texts[t] == NULL));

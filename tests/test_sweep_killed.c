@@ -26,7 +26,7 @@ static char *work_that_dies(void *context, Arena *arena, int64_t item, size_t *b
 
 TEST(a_worker_that_dies_costs_its_piece_and_nothing_else) {
     signal(SIGABRT, SIG_DFL);
-    Crew *crew = crew_open(2, work_that_dies, NULL);
+    Crew *crew = crew_open(2, work_that_dies, NULL, NULL);
     Arena *arena = arena_open();
     int64_t next = 0;
     bool seen[10] = {0};
@@ -58,11 +58,11 @@ static char *sweep_that_fails_once(void *context, Arena *arena, int64_t point, s
     return sweep_work(context, arena, point, bytes);
 }
 
-static bool run_failing(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+static bool run_failing(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     (void)context;
-    Crew *crew = crew_open(jobs, sweep_that_fails_once, sweep);
+    Crew *crew = crew_open(jobs, sweep_that_fails_once, sweep, problems);
     Hands hands = hands_of_crew(crew);
-    bool ok = sweep_run(sweep, store, &hands, run);
+    bool ok = sweep_run(sweep, store, &hands, run, problems);
     crew_close(crew);
     return ok;
 }
@@ -77,13 +77,15 @@ TEST(a_point_whose_process_ends_is_stored_with_the_reason_and_can_be_tried_again
              store);
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) words[count++] = word;
     signal(SIGABRT, SIG_DFL);
-    EXPECT_INT(command_sweep_with(count, words, run_failing, NULL), 0);
+    EXPECT_INT(command_sweep_with(count, words, run_failing, NULL), 1);
     EXPECT_INT(ask(store, "SELECT count(*) FROM point WHERE status = 'ok'"), 7);
     EXPECT_INT(ask(store, "SELECT json_extract(parameters, '$.gpus') FROM point WHERE status = 'failed' AND reason = "
                           "'the process ended with signal 6 (Aborted): made to fail'"),
                4);
-    EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 -o {DIR}/s.db"), 0);
+    EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 -o {DIR}/s.db"), 1);
     EXPECT_CONTAINS(output, "0 simulated now");
+    EXPECT_CONTAINS(output, "error: 1 of the points failed");
+    EXPECT_INT(shell("$LOCKSTEP sweep --show {DIR}/s.db"), 1);
     EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 -o {DIR}/s.db --retry-failed"), 0);
     EXPECT_CONTAINS(output, "1 simulated now");
     EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 -q -o {DIR}/whole.db"), 0);
@@ -190,12 +192,12 @@ static bool watched_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *an
     return true;
 }
 
-static bool run_watched(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+static bool run_watched(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     Watched *watched = context;
-    Crew *crew = crew_open(jobs, sweep_work, sweep);
+    Crew *crew = crew_open(jobs, sweep_work, sweep, problems);
     watched->real = hands_of_crew(crew);
     Hands hands = {watched, watched_idle, watched_busy, watched_give, watched_wait};
-    bool ok = sweep_run(sweep, store, &hands, run);
+    bool ok = sweep_run(sweep, store, &hands, run, problems);
     crew_close(crew);
     return ok;
 }
@@ -280,7 +282,8 @@ TEST(one_sweep_at_a_time_writes_to_a_store) {
     clear();
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    Store *store = store_open(arena, in_folder("s.db"), STORE_WRITE, problems);
+    StoreRefusal refusal;
+    Store *store = store_open(arena, in_folder("s.db"), STORE_WRITE, problems, &refusal);
     EXPECT(store != NULL);
     EXPECT_INT(shell(CHEAP "--vary gpus=1,2 -o {DIR}/s.db"), 1);
     EXPECT_CONTAINS(output, "another process writes to this store");

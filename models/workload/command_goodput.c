@@ -274,7 +274,7 @@ static int answer(GoodputAsked *asked, bool json, Problems *problems) {
     const char *nowhere = goes_nowhere(asked);
     if (nowhere) {
         goodput_print_nothing(asked, nowhere, json);
-        return command_ends(EXIT_NO);
+        return EXIT_NO;
     }
     if (asked->interval_found) {
         asked->best_s = life_best_interval(&asked->spec, BEST_RUNS, asked->seed);

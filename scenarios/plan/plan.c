@@ -102,6 +102,10 @@ static void search_with_hands(const PlanParts *parts, const Hands *hands, PlanFo
         if (hands->wait(hands->who, scratch, WAIT_MS, &answer)) take_in(&given, &answer, problems);
         arena_close(scratch);
     }
+    if (given.next < count || given.again_count > 0) {
+        problem_add(problems, (Where){0}, "no process is left to search the other layouts");
+        problem_hint(problems, "less memory and fewer processes are needed with -j 1");
+    }
     arena_close(arena);
 }
 
@@ -110,7 +114,8 @@ static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *fo
     if (hands) {
         search_with_hands(parts, hands, found, problems);
     } else if (jobs > 1 && items > 1) {
-        Crew *crew = crew_open((int)(jobs < items ? jobs : items), plan_work, (void *)parts);
+        Crew *crew = crew_open((int)(jobs < items ? jobs : items), plan_work, (void *)parts, problems);
+        if (!crew) return;
         Hands own = hands_of_crew(crew);
         search_with_hands(parts, &own, found, problems);
         crew_close(crew);

@@ -58,7 +58,8 @@ static const char about[] =
     "  lockstep sweep study.lua --emit-sbatch 16 > sweep.sh; sbatch sweep.sh\n\n"
     "A point that is not possible, or whose process ends, is stored with the reason. Points are known by a hash of "
     "what\ndecides them, the seed and the engine's version: a changed script or program begins anew in the same file.\n"
-    "Exit codes: 0 done, 1 failed, 2 usage, 3 no point ran, 4 bad input, 75 stopped and resumable, 130 interrupted.";
+    "Exit codes: 0 done, 1 failed (also: a point's process ended), 2 usage, 3 no point is possible, 4 bad input,\n"
+    "75 stopped and resumable, 130 interrupted. --show ends as the sweep did whose points it shows.";
 
 typedef struct Command {
     Arena *arena;
@@ -218,7 +219,12 @@ static int report(const Command *command, const Store *store, const char *path, 
         return run->stopped_by == SIGINT ? INTERRUPTED : RESUMABLE;
     }
     if (!quiet) printf("Next    lockstep sweep --show %s     lockstep sweep --show %s --csv\n", path, path);
-    return fresh > 0 && run->before == 0 && run->impossible + run->failed == fresh ? ANSWER_IS_NO : DONE;
+    int status = store_exit_code(&run->counts);
+    if (status == FAILED)
+        fprintf(stderr, "error: %lld of the points failed: their processes ended; --retry-failed simulates them again\n",
+                (long long)run->counts.failed);
+    if (status == ANSWER_IS_NO) fprintf(stderr, "no point is possible; lockstep sweep --show %s says why\n", path);
+    return status;
 }
 
 static int run_with_store(const Command *command, Sweep *sweep, SweepRunner *runner, void *context) {
@@ -227,11 +233,13 @@ static int run_with_store(const Command *command, Sweep *sweep, SweepRunner *run
     if (shard && !shard_read(shard, &run.shard, &run.shard_count, command->problems))
         return fail(command->problems, BAD_INPUT);
     if (shard) path = shard_path(command->arena, path, run.shard, run.shard_count);
-    Store *store = store_open(command->arena, path, STORE_WRITE, command->problems);
-    if (!store) return fail(command->problems, FAILED);
+    StoreRefusal refusal;
+    Store *store = store_open(command->arena, path, STORE_MEND, command->problems, &refusal);
+    if (!store) return fail(command->problems, refusal == STORE_NOT_SOUND ? BAD_INPUT : FAILED);
+    if (store_note(store)) fprintf(stderr, "%s\n", store_note(store));
     bool ok = !option_flag(command->options, "retry-failed") || store_forget_failed(store, sweep->stored.id);
     watch_open_from(command->options, 0);
-    ok = ok && runner(context, sweep, store, &run, jobs_wanted(command));
+    ok = ok && runner(context, sweep, store, &run, jobs_wanted(command), command->problems);
     watch_close();
     int status = ok ? report(command, store, path, &run) : fail(command->problems, FAILED);
     store_close(store);
@@ -247,19 +255,23 @@ static int show(const Command *command) {
     OutputFile screen;
     bool ok = file_create(command->arena, option_text(options, "output", "-"), &screen, command->problems);
     if (!ok) return fail(command->problems, FAILED);
-    if (!store_show(command->arena, option_text(options, "show", ""), form, &style, option_flag(options, "verbose"),
-                    screen.stream, command->problems)) {
+    int status = store_show(command->arena, option_text(options, "show", ""), form, &style,
+                            option_flag(options, "verbose"), screen.stream, command->problems);
+    if (problem_count(command->problems)) {
         file_abandon(&screen);
-        return fail(command->problems, BAD_INPUT);
+        return fail(command->problems, status);
     }
-    return file_commit(&screen, command->problems) ? DONE : fail(command->problems, FAILED);
+    if (!file_commit(&screen, command->problems)) return fail(command->problems, FAILED);
+    if (status == FAILED) fprintf(stderr, "some of the points failed: their processes ended\n");
+    return status;
 }
 
-static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     (void)context;
-    Crew *crew = crew_open(jobs, sweep_work, sweep);
+    Crew *crew = crew_open(jobs, sweep_work, sweep, problems);
+    if (!crew) return false;
     Hands hands = hands_of_crew(crew);
-    bool ok = sweep_run(sweep, store, &hands, run);
+    bool ok = sweep_run(sweep, store, &hands, run, problems);
     crew_close(crew);
     return ok;
 }

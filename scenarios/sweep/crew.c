@@ -80,32 +80,44 @@ static _Noreturn void be_worker(const Crew *crew, int socket, int said, pid_t pa
 
 // ---- In the parent.
 
-static void start(Crew *crew, Worker *worker) {
-    int ends[2];
+// False: errno says why, and the worker is gone.
+static bool start(Crew *crew, Worker *worker) {
+    int ends[2] = {-1, -1};
     pid_t parent = getpid();
     *worker = (Worker){.socket = -1, .said = memfd_create("said", MFD_CLOEXEC)};
-    CHECK(worker->said >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    fflush(NULL);
-    worker->process = fork();
-    if (worker->process == 0) {
-        close(ends[0]);
-        be_worker(crew, ends[1], worker->said, parent);
+    if (worker->said >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
+        fflush(NULL);
+        worker->process = fork();
+        if (worker->process == 0) {
+            close(ends[0]);
+            be_worker(crew, ends[1], worker->said, parent);
+        }
     }
-    close(ends[1]);
+    int why = errno;
+    if (ends[1] >= 0) close(ends[1]);
     worker->socket = ends[0];
-    if (worker->process > 0) return;
-    fprintf(stderr, "error: no process can be started: %s\n", strerror(errno));
-    exit(1);
+    if (worker->process > 0) return true;
+    if (ends[0] >= 0) close(ends[0]);
+    if (worker->said >= 0) close(worker->said);
+    *worker = (Worker){.socket = -1, .said = -1};
+    errno = why;
+    return false;
 }
 
-Crew *crew_open(int size, CrewWork *work, void *context) {
-    Crew *crew = malloc(sizeof *crew);
-    CHECK(crew && size > 0);
-    *crew = (Crew){work, context, size, calloc((size_t)size, sizeof(Worker))};
-    CHECK(crew->workers);
-    for (int i = 0; i < size; i++) crew->workers[i].socket = -1;
-    for (int i = 0; i < size; i++) start(crew, &crew->workers[i]);
-    return crew;
+static bool is_there(const Worker *worker) { return worker->process > 0; }
+
+Crew *crew_open(int size, CrewWork *work, void *context, Problems *problems) {
+    Crew *crew = memory_or_end(sizeof *crew);
+    CHECK(size > 0);
+    *crew = (Crew){work, context, size, memory_or_end((size_t)size * sizeof(Worker))};
+    for (int i = 0; i < size; i++) crew->workers[i] = (Worker){.socket = -1, .said = -1};
+    int started = 0;
+    while (started < size && start(crew, &crew->workers[started])) started++;
+    if (started > 0) return crew; // fewer than asked for do the work, too
+    problem_add(problems, (Where){0}, "no process can be started: %s", strerror(errno));
+    problem_hint(problems, "end others, or allow more (ulimit -u, the job's or container's limit)");
+    crew_close(crew);
+    return NULL;
 }
 
 // Its exit status as waitpid gives it.
@@ -117,8 +129,10 @@ static int end(Worker *worker) {
 }
 
 void crew_close(Crew *crew) {
-    for (int i = 0; i < crew->size; i++) kill(crew->workers[i].process, SIGKILL);
+    for (int i = 0; i < crew->size; i++)
+        if (is_there(&crew->workers[i])) kill(crew->workers[i].process, SIGKILL);
     for (int i = 0; i < crew->size; i++) {
+        if (!is_there(&crew->workers[i])) continue;
         end(&crew->workers[i]);
         close(crew->workers[i].said);
     }
@@ -132,12 +146,18 @@ int crew_busy(const Crew *crew) {
     return busy;
 }
 
-bool crew_has_idle(const Crew *crew) { return crew_busy(crew) < crew->size; }
+static bool is_idle(const Worker *worker) { return is_there(worker) && !worker->busy; }
+
+bool crew_has_idle(const Crew *crew) {
+    for (int i = 0; i < crew->size; i++)
+        if (is_idle(&crew->workers[i])) return true;
+    return false;
+}
 
 void crew_give(Crew *crew, int64_t item) {
-    Worker *worker = crew->workers;
-    while (worker->busy) worker++;
-    CHECK(worker < crew->workers + crew->size);
+    Worker *worker = crew->workers, *behind = worker + crew->size;
+    while (worker < behind && !is_idle(worker)) worker++;
+    CHECK(worker < behind);
     worker->busy = true;
     worker->item = item;
     send_all(worker->socket, &item, sizeof item); // one that died meanwhile is met in crew_wait
@@ -172,7 +192,9 @@ bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer) {
     struct pollfd *polled = ARENA_ARRAY(arena, struct pollfd, crew->size);
     for (int i = 0; i < crew->size; i++)
         polled[i] = (struct pollfd){crew->workers[i].busy ? crew->workers[i].socket : -1, POLLIN, 0};
-    if (poll(polled, (nfds_t)crew->size, timeout_ms) <= 0) return false;
+    int ready = poll(polled, (nfds_t)crew->size, timeout_ms);
+    if (ready < 0 && errno != EINTR) usleep(1000 * (useconds_t)(timeout_ms < 10 ? timeout_ms : 10)); // short of memory
+    if (ready <= 0) return false;
     int i = 0;
     while (!polled[i].revents) i++;
     Worker *worker = &crew->workers[i];
@@ -186,7 +208,7 @@ bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer) {
     }
     if (!whole) {
         *answer = obituary(arena, worker);
-        start(crew, worker);
+        start(crew, worker); // or there is one less
     }
     worker->busy = false;
     return true;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/arena.h"
+#include "sim/problem.h"
 
 // In the worker: does piece `item`; the answer lives in the arena, which is gone afterwards.
 typedef char *CrewWork(void *context, Arena *arena, int64_t item, size_t *bytes);
@@ -22,11 +23,11 @@ typedef struct CrewAnswer {
 typedef struct Crew Crew;
 
 // Forks `size` workers, which see the context as it is now. They take no notice of SIGINT, SIGTERM and SIGUSR1, and end
-// with this process however it ends.
-Crew *crew_open(int size, CrewWork *work, void *context);
+// with this process however it ends. NULL after a problem; where the system allows fewer, they are fewer.
+Crew *crew_open(int size, CrewWork *work, void *context, Problems *problems);
 void crew_close(Crew *crew); // ends workers, whatever they do
 
-bool crew_has_idle(const Crew *crew);
+bool crew_has_idle(const Crew *crew); // neither idle nor busy ones: nobody is left
 int crew_busy(const Crew *crew);
 void crew_give(Crew *crew, int64_t item); // to an idle worker
 // The next answer; false when none came in this time, or a signal did.

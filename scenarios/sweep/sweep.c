@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "scenarios/program.h"
-#include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
 #include "sim/version.h"
@@ -363,11 +363,8 @@ const char *sweep_key(const Sweep *sweep, Arena *arena, int64_t point) {
 }
 
 static const char *parameters_json(const Sweep *sweep, Arena *arena, const int *values) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    CHECK(out);
-    JsonWriter json = json_writer(out, 0);
+    TextStream text = text_stream_open();
+    JsonWriter json = json_writer(text.stream, 0);
     json_begin_object(&json);
     for (int p = 0; p < sweep->parameter_count; p++) {
         const Variation *list = &sweep->parameters[sweep->by_name[p]].values;
@@ -379,10 +376,7 @@ static const char *parameters_json(const Sweep *sweep, Arena *arena, const int *
             json_write_text(&json, list->texts[value]);
     }
     json_end_object(&json);
-    fclose(out);
-    const char *kept = arena_copy_text(arena, text);
-    free(text);
-    return kept;
+    return text_stream_close(arena, &text);
 }
 
 static void name_row(const Sweep *sweep, Arena *arena, const int *values, StoreRow *row) {

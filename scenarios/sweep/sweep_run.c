@@ -54,22 +54,27 @@ typedef struct Loop {
     int64_t next;  // point not yet looked at
     int64_t again; // a point whose worker was killed, or -1
     int64_t tried_again;
+    Problems *problems;
 } Loop;
 
-static bool is_stored(const Loop *loop, int64_t point) {
+static StoredAs stored_as(const Loop *loop, int64_t point) {
     Arena *scratch = arena_open();
-    bool stored = store_has(loop->store, sweep_key(loop->sweep, scratch, point));
+    StoredAs as = store_has(loop->store, sweep_key(loop->sweep, scratch, point));
     arena_close(scratch);
-    return stored;
+    return as;
 }
 
-static void count_points(Loop *loop) {
+static bool count_points(Loop *loop) {
     SweepRun *run = loop->run;
     for (int64_t p = run->shard; p < loop->sweep->point_count; p += run->shard_count) {
+        StoredAs as = stored_as(loop, p);
+        if (as == STORED_UNREADABLE) return false;
         run->total++;
-        run->before += is_stored(loop, p);
+        run->before += as != STORED_NOT;
+        store_count(&run->counts, as);
     }
     run->done = run->before;
+    return true;
 }
 
 // The next point that the store lacks; -1: none is left.
@@ -80,7 +85,7 @@ static int64_t next_point(Loop *loop) {
     while (loop->next < loop->sweep->point_count) {
         int64_t point = loop->next;
         loop->next += loop->run->shard_count;
-        if (!is_stored(loop, point)) return point;
+        if (stored_as(loop, point) == STORED_NOT) return point;
     }
     return -1;
 }
@@ -100,11 +105,15 @@ static bool take(Loop *loop, Arena *arena, const CrewAnswer *answer) {
         loop->again = loop->tried_again = answer->item;
         return true;
     }
-    StoreRow row = answer->bytes ? store_row_unpack(arena, answer->bytes, answer->size)
-                                 : sweep_failed_point(loop->sweep, arena, answer->item, answer->reason);
+    StoreRow row;
+    if (!answer->bytes || !store_row_unpack(arena, answer->bytes, answer->size, &row))
+        row = sweep_failed_point(loop->sweep, arena, answer->item, answer->reason);
+    bool impossible = strcmp(row.texts[ROW_STATUS], "impossible") == 0;
+    bool failed = strcmp(row.texts[ROW_STATUS], "failed") == 0;
     loop->run->done++;
-    loop->run->impossible += strcmp(row.texts[ROW_STATUS], "impossible") == 0;
-    loop->run->failed += strcmp(row.texts[ROW_STATUS], "failed") == 0;
+    loop->run->impossible += impossible;
+    loop->run->failed += failed;
+    store_count(&loop->run->counts, failed ? STORED_FAILED : impossible ? STORED_IMPOSSIBLE : STORED_OK);
     return store_put(loop->store, &row);
 }
 
@@ -123,17 +132,21 @@ static bool run_loop(Loop *loop) {
         arena_close(scratch);
     }
     progress_end(&progress);
-    return ok && store_commit(loop->store);
+    if (!store_commit(loop->store)) return false;
+    if (ok && !stop_signal && loop->run->done < loop->run->total) {
+        problem_add(loop->problems, (Where){0}, "no process is left to simulate the other points");
+        problem_hint(loop->problems, "the same command goes on from here");
+        ok = false;
+    }
+    return ok;
 }
 
-bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run) {
-    Loop loop = {sweep, store, hands, run, .next = run->shard, .again = -1, .tried_again = -1};
+bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run, Problems *problems) {
+    Loop loop = {sweep, store, hands, run, run->shard, -1, -1, problems};
     struct sigaction before[STOPPING];
     double started = now_s();
     catch_signals(before);
-    bool ok = store_put_study(store, &sweep->stored);
-    if (ok) count_points(&loop);
-    ok = ok && run_loop(&loop);
+    bool ok = store_put_study(store, &sweep->stored) && count_points(&loop) && run_loop(&loop);
     run->stopped_by = run->done < run->total ? stop_signal : 0;
     release_signals(before);
     run->seconds = now_s() - started;

@@ -13,12 +13,13 @@ typedef struct SweepRun {
     int shard, shard_count; // points whose number leaves `shard` when divided
     bool quiet;
     int64_t total, before; // points of this shard, and those of them already in the store
-    int64_t done, impossible, failed;
+    int64_t done, impossible, failed; // the last two of this run
+    StoreCounts counts;               // of all that are done
     int stopped_by; // signal, or 0
     double seconds;
 } SweepRun;
 
-// False after a problem with the store.
-bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run);
+// False after a problem: with the store, or nobody is left to do the work.
+bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run, Problems *problems);
 
 #endif
