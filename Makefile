@@ -36,6 +36,7 @@ help:
 	@echo "make recovery 1,000 made-up measurements: do the fits' intervals hold the truth?"
 	@echo "make scoreboard writes the README's figures anew from lockstep validate"
 	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
+	@echo "make store-torture  200 damaged stores: is one of them taken for what was simulated?"
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
 	@echo "make golden  keeps what the program answers now (tests/golden), after a change that was meant to move it"
 	@echo "make manual  writes what the program prints into the pages of docs/"
@@ -165,6 +166,10 @@ golden: $(BUILD)/tests/run $(BUILD)/lockstep
 sweep-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_TORTURE=1 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run killed_at_random
 
+# Damaged stores, 200 ways: each is refused, mended to what it was, or was not harmed.
+store-torture: $(BUILD)/tests/run $(BUILD)/lockstep
+	LOCKSTEP_STORE_TRIALS=$${LOCKSTEP_STORE_TRIALS:-200} LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run no_damaged_store
+
 # Pruned against exhaustive, 200 questions: some minutes.
 plan-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_PLAN_CASES=200 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run pruning_finds
@@ -216,5 +221,5 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox cuda cuda-check mpi mpi-check sweep-torture \
+.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox cuda cuda-check mpi mpi-check sweep-torture store-torture \
         recovery plan-torture manual install uninstall clean

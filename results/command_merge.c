@@ -37,7 +37,8 @@ static int run_merge(Arena *arena, const Options *options, Problems *problems) {
     unlink(temporary);
     Store *store = store_open(arena, temporary, STORE_WRITE, problems, &refusal);
     if (!store) return fail(problems, FAILED);
-    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++) temporary_add(arena_printf(arena, "%s%s", temporary, beside[b]));
+    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++)
+        temporary_add(arena_printf(arena, "%s%s", temporary, beside[b]));
     bool kept = access(path, F_OK) != 0 || store_merge(store, path, &old);
     bool merged = kept && merge_all(store, options, &merge);
     if (!merged) refusal = kept ? merge.refusal : old.refusal;
@@ -47,7 +48,8 @@ static int run_merge(Arena *arena, const Options *options, Problems *problems) {
         merged = false;
     }
     if (!merged) unlink(temporary);
-    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++) temporary_drop(arena_printf(arena, "%s%s", temporary, beside[b]));
+    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++)
+        temporary_drop(arena_printf(arena, "%s%s", temporary, beside[b]));
     if (!merged) return fail(problems, refusal == STORE_NOT_SOUND ? BAD_INPUT : FAILED);
     if (option_flag(options, "quiet")) return DONE;
     printf("%s: %lld points, %lld of them new", path, old.added + merge.added, merge.added);

@@ -173,7 +173,8 @@ static void unlock(Store *store) {
 // ---- Opening.
 
 bool store_connect(Store *store, int flags) {
-    bool ok = sqlite3_open_v2(store->path, &store->base, flags, NULL) == SQLITE_OK || store_fail(store, "cannot be opened");
+    bool ok =
+        sqlite3_open_v2(store->path, &store->base, flags, NULL) == SQLITE_OK || store_fail(store, "cannot be opened");
     if (!ok && access(store->path, F_OK) != 0) store->refusal = STORE_NOT_SOUND; // there is none to read
     ok = ok && sqlite3_busy_handler(store->base, wait_for_others, store) == SQLITE_OK;
     // What a file says of its own tables is not trusted to run anything.
@@ -247,8 +248,8 @@ static bool take_content(Store *store, StoreMode mode) {
     if (!store_is_ours(store)) return false;
     if (store->format != STORE_FORMAT && mode != STORE_READ) {
         store->refusal = STORE_NOT_SOUND;
-        problem_add(store->problems, (Where){store->path, 0}, "this store has format %lld, which is read but not written",
-                    (long long)store->format);
+        problem_add(store->problems, (Where){store->path, 0},
+                    "this store has format %lld, which is read but not written", (long long)store->format);
         problem_hint(store->problems, "lockstep sweep --show reads it; name another file to write to");
         return false;
     }
@@ -420,8 +421,9 @@ static void read_points(Store *store, Record *record, const char *study, const c
         RecordPoint *items;
         int count, room;
     } points = {0};
-    sqlite3_stmt *select = store_prepare(
-        store, arena_printf(store->arena, "SELECT * FROM point WHERE study = ? ORDER BY %s", order_sql(store, parameters)));
+    sqlite3_stmt *select =
+        store_prepare(store, arena_printf(store->arena, "SELECT * FROM point WHERE study = ? ORDER BY %s",
+                                          order_sql(store, parameters)));
     if (select) sqlite3_bind_text(select, 1, study, -1, SQLITE_STATIC);
     record->digest = DIGEST_START;
     int step = SQLITE_DONE;

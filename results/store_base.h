@@ -62,7 +62,8 @@ bool store_is_ours(Store *store); // format and tables; false after a problem
 // Every page and every row. False after a problem that is not the file's; *damage is NULL where nothing is damaged.
 bool store_check(Store *store, StoreDamage **damage);
 void store_refuse_damaged(Store *store, const StoreDamage *damage);
-// Puts a new file with all that is whole in the place of the damaged one, which is kept beside it. False after a problem.
+// Puts a new file with all that is whole in the place of the damaged one, which is kept beside it. False after a
+// problem.
 bool store_mend(Store *store, const StoreDamage *damage);
 
 uint64_t store_row_checksum(const StoreRow *row);

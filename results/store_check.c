@@ -1,6 +1,6 @@
 // Is the file what we wrote? Its tables are compared with the text that made them, its pages are SQLite's to check, and
-// its rows are ours: each has a checksum, and the seal counts them all. A checksum finds chance, not malice: whoever may
-// write the file may also compute it.
+// its rows are ours: each has a checksum, and the seal counts them all. A checksum finds chance, not malice: whoever
+// may write the file may also compute it.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #define LOST_NAMED 5
 #define NAME_WIDTH 80
 #define ROWS_AT_ONCE 1000
+#define LONGEST_KEY 64 // longer than ours are
 
 // ---- Tables.
 
@@ -33,13 +34,13 @@ enum { TABLES = 3 };
 static int table_sql(Arena *arena, int64_t format, TableSql tables[TABLES]) {
     const char *checksum = format == STORE_FORMAT ? ", checksum INTEGER" : "", *columns = "";
     for (int t = 0; t < ROW_TEXTS; t++)
-        columns = arena_printf(arena, "%s%s TEXT%s, ", columns, store_text_columns[t],
-                               t == ROW_KEY ? " PRIMARY KEY" : "");
+        columns =
+            arena_printf(arena, "%s%s TEXT%s, ", columns, store_text_columns[t], t == ROW_KEY ? " PRIMARY KEY" : "");
     columns = arena_printf(arena, "%sseed INTEGER", columns);
     for (int c = 0; c < POINT_COLUMNS; c++) columns = arena_printf(arena, "%s, %s REAL", columns, point_columns[c]);
     int count = 0;
-    tables[count++] = (TableSql){
-        "point", arena_printf(arena, "CREATE TABLE point(%s%s) STRICT, WITHOUT ROWID", columns, checksum)};
+    tables[count++] =
+        (TableSql){"point", arena_printf(arena, "CREATE TABLE point(%s%s) STRICT, WITHOUT ROWID", columns, checksum)};
     if (format == STORE_FORMAT)
         tables[count++] =
             (TableSql){"seal", "CREATE TABLE seal(studies INTEGER, points INTEGER, checksums INTEGER) STRICT"};
@@ -84,8 +85,9 @@ static bool tables_are_ours(Store *store) {
     bool read = step == SQLITE_DONE || step == SQLITE_ROW || store_fail(store, "cannot be read");
     sqlite3_finalize(select);
     if (!read || (equal && found == count)) return read;
-    return unsound(store, "the tables of this store are not as lockstep made them: it is damaged, or another program changed them",
-                   "take a copy that is whole, or move it away and sweep anew");
+    return unsound(
+        store, "the tables of this store are not as lockstep made them: it is damaged, or another program changed them",
+        "take a copy that is whole, or move it away and sweep anew");
 }
 
 bool store_is_ours(Store *store) {
@@ -97,8 +99,8 @@ bool store_is_ours(Store *store) {
     store->format = store_pragma(store, "PRAGMA user_version");
     if (problems_added(store->problems) > before) return false;
     if (store->format != STORE_FORMAT && store->format != STORE_FORMAT_WITHOUT_CHECKSUMS) {
-        const char *text = arena_printf(store->arena, "this store has format %lld, not %d", (long long)store->format,
-                                        STORE_FORMAT);
+        const char *text =
+            arena_printf(store->arena, "this store has format %lld, not %d", (long long)store->format, STORE_FORMAT);
         return unsound(store, text, "it was written by another version of lockstep, or its beginning is damaged");
     }
     if (store->format == STORE_FORMAT_WITHOUT_CHECKSUMS)
@@ -237,10 +239,19 @@ typedef struct Check {
     Seal found;
     int64_t unsound_points, unsound_studies;
     const char *which;
+    char last_study[LONGEST_KEY], last_key[LONGEST_KEY];
+    bool in_order; // SQLite's own check lets two leaves of a tree change places
 } Check;
+
+static void check_order(Check *check, char last[LONGEST_KEY], const char *key) {
+    if (!key) key = "";
+    check->in_order = check->in_order && strcmp(last, key) < 0;
+    snprintf(last, LONGEST_KEY, "%s", key);
+}
 
 static bool check_study(void *user, const StoreStudy *study, bool sound) {
     Check *check = user;
+    check_order(check, check->last_study, study->id);
     check->unsound_studies += !sound;
     check->found.studies += sound;
     if (sound) check->found.checksums ^= store_study_checksum(study);
@@ -250,6 +261,7 @@ static bool check_study(void *user, const StoreStudy *study, bool sound) {
 static bool check_row(void *user, const StoreRow *row, bool sound) {
     Check *check = user;
     Arena *arena = check->store->arena;
+    check_order(check, check->last_key, row->texts[ROW_KEY]);
     check->found.points += sound;
     if (sound) check->found.checksums ^= store_row_checksum(row);
     if (sound) return true;
@@ -288,13 +300,14 @@ static bool same_seal(const Seal *a, const Seal *b) {
 
 static bool check_all(Store *store, StoreDamage **damage) {
     bool sealed = store->format == STORE_FORMAT;
-    Check check = {.store = store, .which = ""};
+    Check check = {.store = store, .which = "", .in_order = true};
     Pass pages = check_pages(store), seal = sealed ? read_seal(store, &store->seal) : PASS_WHOLE;
     Pass studies = pages == PASS_FAILED ? PASS_FAILED : pass_over_studies(store, check_study, &check);
     Pass points = studies == PASS_FAILED ? PASS_FAILED : pass_over_rows(store, "", check_row, &check);
     if (pages == PASS_FAILED || seal == PASS_FAILED || studies == PASS_FAILED || points == PASS_FAILED) return false;
     bool whole = pages == PASS_WHOLE && seal == PASS_WHOLE && studies == PASS_WHOLE && points == PASS_WHOLE;
-    if (whole && check.unsound_points + check.unsound_studies == 0 && (!sealed || same_seal(&store->seal, &check.found)))
+    if (whole && check.in_order && check.unsound_points + check.unsound_studies == 0 &&
+        (!sealed || same_seal(&store->seal, &check.found)))
         return true;
     *damage = ARENA_NEW(store->arena, StoreDamage);
     **damage = (StoreDamage){.sealed = sealed && seal == PASS_WHOLE ? store->seal : (Seal){-1, -1, 0},

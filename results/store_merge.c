@@ -14,9 +14,9 @@ static const char *row_values(Arena *arena, const char *table) {
 
 static void report_conflicts(Store *store, const char *from, const char *differ) {
     sqlite3_stmt *select = store_prepare(store, arena_printf(store->arena,
-                                                       "SELECT ours.parameters, ours.status, theirs.status, "
-                                                       "ours.digest, theirs.digest FROM " BOTH "%s ORDER BY key",
-                                                       differ));
+                                                             "SELECT ours.parameters, ours.status, theirs.status, "
+                                                             "ours.digest, theirs.digest FROM " BOTH "%s ORDER BY key",
+                                                             differ));
     while (select && sqlite3_step(select) == SQLITE_ROW) {
         problem_add(store->problems, (Where){from, 0}, "the point %s is %s with digest %s here, %s with %s before",
                     sqlite3_column_text(select, 0), sqlite3_column_text(select, 2), sqlite3_column_text(select, 4),
@@ -39,9 +39,9 @@ static bool take_points(Store *store, const char *from, StoreMerge *merge) {
     int64_t common = store_pragma(store, "SELECT count(*) FROM " BOTH "true");
     if (common < 0) return false;
     bool ok = store_begin(store) && store_execute(store,
-                                      "DELETE FROM main.point WHERE status = 'failed' AND "
-                                      "key IN (SELECT key FROM source.point WHERE status <> 'failed')",
-                                      "cannot be written");
+                                                  "DELETE FROM main.point WHERE status = 'failed' AND "
+                                                  "key IN (SELECT key FROM source.point WHERE status <> 'failed')",
+                                                  "cannot be written");
     int64_t replaced = sqlite3_changes64(store->base);
     ok = ok && store_execute(store, "INSERT OR IGNORE INTO main.study SELECT * FROM source.study", "cannot be written");
     ok = ok && store_execute(store, "INSERT OR IGNORE INTO main.point SELECT * FROM source.point", "cannot be written");

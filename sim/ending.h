@@ -1,4 +1,5 @@
-// How a program of ours begins and ends. What it prints is printed or it fails, and what it leaves half done is removed.
+// How a program of ours begins and ends. What it prints is printed or it fails, and what it leaves half done is
+// removed.
 #ifndef LOCKSTEP_SIM_ENDING_H
 #define LOCKSTEP_SIM_ENDING_H
 

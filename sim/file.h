@@ -28,7 +28,7 @@ typedef struct TextStream {
     struct TextStreamEnd {
         char *text;
         size_t bytes;
-    } *end;
+    } * end;
 } TextStream;
 
 TextStream text_stream_open(void);

@@ -5,7 +5,7 @@
 
 // Opens a file that is not there yet, as open does with O_CREAT and O_EXCL, and remembers it. -1: errno says why.
 int temporary_open(const char *path, int flags);
-void temporary_add(const char *path); // one that somebody else opens, or that may never come to be
+void temporary_add(const char *path);  // one that somebody else opens, or that may never come to be
 void temporary_drop(const char *path); // it has another name now, or is removed
 // Those of this process; not those of the one that it was forked from. Safe in a signal handler.
 void temporaries_remove(void);

@@ -1,10 +1,10 @@
 // What tests of sweeps share.
 #include "tests/sweep_store.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "results/store_base.h"
 #include "tests/test.h"
 
 char output[1 << 16];
@@ -82,6 +82,14 @@ static char *dump(const char *path) {
     return text;
 }
 
+bool same_store(const char *actual, const char *expected) {
+    char *a = dump(actual), *b = dump(expected);
+    bool same = strncmp(a, "|ok\n", 4) == 0 && strcmp(a, b) == 0;
+    free(a);
+    free(b);
+    return same;
+}
+
 void expect_same_store(const char *actual, const char *expected) {
     char *a = dump(actual), *b = dump(expected);
     EXPECT(strncmp(a, "|ok\n", 4) == 0);
@@ -102,4 +110,44 @@ int64_t ask(const char *path, const char *sql) {
     sqlite3_finalize(select);
     sqlite3_close(base);
     return answer;
+}
+
+void forge(const char *path, const char *sql) {
+    Arena *arena = arena_open();
+    Seal seal = {.studies = 1};
+    sqlite3 *base = NULL;
+    sqlite3_stmt *select = NULL, *update = NULL;
+    sqlite3_open_v2(path, &base, SQLITE_OPEN_READWRITE, NULL);
+    EXPECT_INT(sqlite3_exec(base, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_prepare_v2(base, "SELECT id, engine, title, scenario, sample_name, parameters FROM study", -1, &select,
+                       NULL);
+    if (sqlite3_step(select) == SQLITE_ROW) {
+        const char *texts[6];
+        for (int t = 0; t < 6; t++) texts[t] = store_text_at(arena, select, t);
+        StoreStudy study = {texts[0], texts[1], texts[2], texts[3], texts[4], texts[5]};
+        seal.checksums = store_study_checksum(&study);
+    }
+    sqlite3_finalize(select);
+    sqlite3_exec(base, arena_printf(arena, "UPDATE study SET checksum = %lld", (long long)seal.checksums), NULL, NULL,
+                 NULL);
+    sqlite3_prepare_v2(base, "SELECT * FROM point", -1, &select, NULL);
+    sqlite3_prepare_v2(base, "UPDATE point SET checksum = ? WHERE key = ?", -1, &update, NULL);
+    while (sqlite3_step(select) == SQLITE_ROW) {
+        StoreRow row = store_row_at(arena, select);
+        uint64_t checksum = store_row_checksum(&row);
+        seal.points++;
+        seal.checksums ^= checksum;
+        sqlite3_bind_int64(update, 1, (int64_t)checksum);
+        sqlite3_bind_text(update, 2, row.texts[ROW_KEY], -1, SQLITE_STATIC);
+        EXPECT_INT(sqlite3_step(update), SQLITE_DONE);
+        sqlite3_reset(update);
+    }
+    sqlite3_finalize(select);
+    sqlite3_finalize(update);
+    sqlite3_exec(base,
+                 arena_printf(arena, "UPDATE seal SET points = %lld, checksums = %lld", (long long)seal.points,
+                              (long long)seal.checksums),
+                 NULL, NULL, NULL);
+    sqlite3_close(base);
+    arena_close(arena);
 }

@@ -213,7 +213,7 @@ TEST(merging_refuses_one_point_with_two_results_and_writes_nothing) {
     clear();
     EXPECT_INT(
         shell(CHEAP "--vary gpus=1:4:1 -q -o {DIR}/a.db && cp {DIR}/a.db {DIR}/b.db && cp {DIR}/a.db {DIR}/c.db"), 0);
-    ask(in_folder("b.db"), "UPDATE point SET mfu = mfu + 1e-9 WHERE gpus = 3");
+    forge(in_folder("b.db"), "UPDATE point SET mfu = mfu + 1e-9 WHERE gpus = 3");
     EXPECT_INT(shell("$LOCKSTEP merge {DIR}/a.db {DIR}/b.db"), 4);
     EXPECT_CONTAINS(output, "the point {\"gpus\":3} is ok with digest");
     expect_same_store(in_folder("a.db"), in_folder("c.db"));
@@ -224,7 +224,7 @@ TEST(merging_refuses_one_point_with_two_results_and_writes_nothing) {
 TEST(merging_takes_a_result_before_an_ended_process_whichever_comes_first) {
     clear();
     EXPECT_INT(shell(CHEAP "--vary gpus=1:4:1 -q -o {DIR}/a.db && cp {DIR}/a.db {DIR}/b.db"), 0);
-    ask(in_folder("b.db"), "UPDATE point SET status = 'failed', mfu = NULL WHERE gpus = 3");
+    forge(in_folder("b.db"), "UPDATE point SET status = 'failed', mfu = NULL WHERE gpus = 3");
     EXPECT_INT(
         shell("$LOCKSTEP merge {DIR}/ab.db {DIR}/a.db {DIR}/b.db && $LOCKSTEP merge {DIR}/ba.db {DIR}/b.db {DIR}/a.db"),
         0);

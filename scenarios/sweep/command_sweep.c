@@ -221,7 +221,8 @@ static int report(const Command *command, const Store *store, const char *path, 
     if (!quiet) printf("Next    lockstep sweep --show %s     lockstep sweep --show %s --csv\n", path, path);
     int status = store_exit_code(&run->counts);
     if (status == FAILED)
-        fprintf(stderr, "error: %lld of the points failed: their processes ended; --retry-failed simulates them again\n",
+        fprintf(stderr,
+                "error: %lld of the points failed: their processes ended; --retry-failed simulates them again\n",
                 (long long)run->counts.failed);
     if (status == ANSWER_IS_NO) fprintf(stderr, "no point is possible; lockstep sweep --show %s says why\n", path);
     return status;
