@@ -1,10 +1,8 @@
 // Plots through gnuplot. It reads a script and writes an image, both through unnamed files: no path and no user text
 // reaches a shell or a gnuplot command. The image is copied to its place once gnuplot has said that all went well.
 #include <errno.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "results/chart.h"
@@ -13,6 +11,7 @@
 #include "results/text.h"
 #include "results/view.h"
 #include "sim/file.h"
+#include "sim/other_program.h"
 
 #define PNG_SCALE 1.6 // sharp on dense screens and in print
 #define MISSING_REMEDY "install it with: apt-get install gnuplot-nox"
@@ -20,27 +19,6 @@
 // ---- Running gnuplot.
 
 typedef enum Outcome { GNUPLOT_DREW, GNUPLOT_MISSING, GNUPLOT_FAILED } Outcome;
-
-static int spawn_gnuplot(FILE *script, FILE *image, FILE *complaints, pid_t *child) {
-    char name[] = "gnuplot", without_start_files[] = "-d";
-    char *const arguments[] = {name, without_start_files, NULL};
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error) return error;
-    posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(image), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
-    error = posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-static bool ended_well(pid_t child) {
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 // Reads from the start what another process wrote.
 static void reread(FILE *stream) {
@@ -61,20 +39,27 @@ static void add_gnuplot_problem(Arena *arena, FILE *complaints, Problems *proble
 }
 
 static Outcome run_gnuplot(Arena *arena, FILE *script, FILE *image, FILE *complaints, Problems *problems) {
-    pid_t child;
+    char name[] = "gnuplot", without_start_files[] = "-d";
+    char *const arguments[] = {name, without_start_files, NULL};
     rewind(script);
-    int error = spawn_gnuplot(script, image, complaints, &child);
-    if (error == ENOENT || error == EACCES || error == ENOTDIR) return GNUPLOT_MISSING;
-    if (error) {
-        problem_add(problems, (Where){NULL, 0}, "gnuplot could not be started: %s", strerror(error));
-        return GNUPLOT_FAILED;
-    }
-    if (!ended_well(child)) {
+    switch (other_program_run(arguments, fileno(script), fileno(image), fileno(complaints))) {
+    case OTHER_ENDED_WELL:
+        reread(image);
+        return GNUPLOT_DREW;
+    case OTHER_ENDED_BADLY:
         add_gnuplot_problem(arena, complaints, problems);
         return GNUPLOT_FAILED;
+    case OTHER_MISSING:
+        return GNUPLOT_MISSING;
+    case OTHER_STUCK:
+        problem_add(problems, (Where){NULL, 0}, "gnuplot did nothing for %g s and was ended", other_program_patience_s);
+        problem_hint(problems, "does `echo plot x | gnuplot -d` end? --json or --csv give the numbers without it");
+        return GNUPLOT_FAILED;
+    case OTHER_NOT_STARTED:
+        break;
     }
-    reread(image);
-    return GNUPLOT_DREW;
+    problem_add(problems, (Where){NULL, 0}, "gnuplot could not be started: %s", strerror(errno));
+    return GNUPLOT_FAILED;
 }
 
 // ---- Charts by kind.

@@ -172,13 +172,22 @@ static void unlock(Store *store) {
 
 // ---- Opening.
 
+// SQLite reads nothing of a file that is shorter than it says, unless its schema may be written: then it reads what is
+// there. We only read.
+static void read_past_the_end(Store *store) {
+    if (sqlite3_exec(store->base, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_CORRUPT) return;
+    sqlite3_db_config(store->base, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+    store->is_cut = true;
+}
+
 bool store_connect(Store *store, int flags) {
     bool ok =
         sqlite3_open_v2(store->path, &store->base, flags, NULL) == SQLITE_OK || store_fail(store, "cannot be opened");
     if (!ok && access(store->path, F_OK) != 0) store->refusal = STORE_NOT_SOUND; // there is none to read
     ok = ok && sqlite3_busy_handler(store->base, wait_for_others, store) == SQLITE_OK;
+    if (ok && store->mends) read_past_the_end(store);
     // What a file says of its own tables is not trusted to run anything.
-    if (ok) sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (ok && !store->is_cut) sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (ok) sqlite3_db_config(store->base, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return ok && store_execute(store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "cannot be opened");
 }
@@ -265,6 +274,7 @@ Store *store_open(Arena *arena, const char *path, StoreMode mode, Problems *prob
     Store *store = ARENA_NEW(arena, Store);
     *store = (Store){.arena = arena, .problems = problems, .path = path, .lock = -1, .spool = {.file = -1}};
     // Reading, too, may have to roll back what a killed sweep left half written.
+    store->mends = mode == STORE_MEND;
     int flags = SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
     bool ok = mode == STORE_READ || lock_for_writing(store);
     ok = ok && store_connect(store, flags) && take_content(store, mode) && (mode == STORE_READ || recover(store));

@@ -32,6 +32,7 @@ struct Store {
     Seal seal; // as it is with what is not yet committed
     StoreRefusal refusal;
     const char *note;
+    bool mends, is_cut; // the file is shorter than it says
 };
 
 extern const char *const store_text_columns[ROW_TEXTS];

@@ -301,7 +301,8 @@ static bool same_seal(const Seal *a, const Seal *b) {
 static bool check_all(Store *store, StoreDamage **damage) {
     bool sealed = store->format == STORE_FORMAT;
     Check check = {.store = store, .which = "", .in_order = true};
-    Pass pages = check_pages(store), seal = sealed ? read_seal(store, &store->seal) : PASS_WHOLE;
+    Pass pages = store->is_cut ? PASS_BROKEN : check_pages(store),
+         seal = sealed ? read_seal(store, &store->seal) : PASS_WHOLE;
     Pass studies = pages == PASS_FAILED ? PASS_FAILED : pass_over_studies(store, check_study, &check);
     Pass points = studies == PASS_FAILED ? PASS_FAILED : pass_over_rows(store, "", check_row, &check);
     if (pages == PASS_FAILED || seal == PASS_FAILED || studies == PASS_FAILED || points == PASS_FAILED) return false;
@@ -411,6 +412,7 @@ bool store_mend(Store *store, const StoreDamage *damage) {
     if (!ok) unlink(fresh.path);
     for (int b = 0; b < BESIDE; b++) temporary_drop(arena_printf(arena, "%s%s", fresh.path, beside[b]));
     store->seal = fresh.seal;
+    store->is_cut = false;
     store->note = ok ? note_of(store, damage, &fresh.seal, kept) : NULL;
     return ok && store_connect(store, SQLITE_OPEN_READWRITE);
 }

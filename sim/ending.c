@@ -10,14 +10,20 @@
 
 #include "sim/arena.h"
 #include "sim/file.h"
+#include "sim/other_program.h"
 #include "sim/temporaries.h"
 
 enum { FAILED = 1 };
 
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGUSR1, SIGUSR2};
 
-static void on_ending_signal(int number) {
+static void leave_nothing(void) {
+    other_program_end();
     temporaries_remove();
+}
+
+static void on_ending_signal(int number) {
+    leave_nothing();
     raise(number); // by now with its usual meaning
 }
 
@@ -32,12 +38,13 @@ static void fill_standard_streams(void) {
 void program_begin(void) {
     fill_standard_streams();
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); // where it is ignored, nobody learns how a child ended
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
         struct sigaction before, action = {.sa_handler = on_ending_signal, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
         if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(ending_signals[i], &action, NULL); // one that is ignored stays so: nohup
     }
-    atexit(temporaries_remove);
+    atexit(leave_nothing);
 }
 
 int program_end(int status) {
@@ -46,7 +53,7 @@ int program_end(int status) {
     OutputFile out;
     bool written = file_create(arena, "-", &out, problems) && file_commit(&out, problems);
     if (!written && errno == EPIPE) {
-        temporaries_remove();
+        leave_nothing();
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }

@@ -1,14 +1,14 @@
 // lockstep calibrate show: measured against predicted, as a table and as a plot through gnuplot.
 #include <errno.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/fit_device.h"
+#include "sim/file.h"
+#include "sim/other_program.h"
 
 static const OptionSpec specs[] = {
     {.name = "profile",
@@ -86,33 +86,30 @@ static void write_script(FILE *script, const Gpu *gpu, const MeasuredFile *file,
     fputs("\n", script);
 }
 
-static bool draw(FILE *script, const char *path, Problems *problems) {
+static bool draw(Arena *arena, FILE *script, const char *path, Problems *problems) {
     char name[] = "gnuplot", plain[] = "-d", *arguments[] = {name, plain, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = 0;
-    FILE *image = fopen(path, "w");
-    if (!image) {
-        problem_add(problems, (Where){path, 0}, "%s", strerror(errno));
-        return false;
+    OutputFile image;
+    if (!file_create(arena, path, &image, problems)) return false;
+    OtherEnd end = OTHER_NOT_STARTED;
+    if (fflush(script) == 0) {
+        rewind(script);
+        end = other_program_run(arguments, fileno(script), fileno(image.stream), STDERR_FILENO);
     }
-    fflush(script);
-    rewind(script);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(image), STDOUT_FILENO);
-    int error = posix_spawnp(&child, "gnuplot", &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    fclose(image);
-    if (!error && status == 0) return true;
-    unlink(path);
-    problem_add(problems, (Where){path, 0}, error ? "gnuplot could not be started" : "gnuplot could not draw the plot");
-    problem_hint(problems, "install it with: apt-get install gnuplot-nox");
+    if (end == OTHER_ENDED_WELL) return file_commit(&image, problems);
+    int why = errno;
+    file_abandon(&image);
+    if (end == OTHER_NOT_STARTED)
+        problem_add(problems, (Where){path, 0}, "gnuplot could not be started: %s", strerror(why));
+    else
+        problem_add(problems, (Where){path, 0}, "%s",
+                    end == OTHER_MISSING ? "the program gnuplot is not installed"
+                    : end == OTHER_STUCK ? "gnuplot did nothing for too long and was ended"
+                                         : "gnuplot could not draw the plot");
+    if (end == OTHER_MISSING) problem_hint(problems, "install it with: apt-get install gnuplot-nox");
     return false;
 }
 
-static bool plot(const Gpu *gpu, const MeasuredFile *file, const OperationError *operations, int count,
+static bool plot(Arena *arena, const Gpu *gpu, const MeasuredFile *file, const OperationError *operations, int count,
                  const char *path, Problems *problems) {
     const char *dot = strrchr(path, '.');
     bool is_png = dot && strcmp(dot, ".png") == 0;
@@ -126,7 +123,7 @@ static bool plot(const Gpu *gpu, const MeasuredFile *file, const OperationError 
         return false;
     }
     write_script(script, gpu, file, operations, count, is_png);
-    bool ok = draw(script, path, problems);
+    bool ok = draw(arena, script, path, problems);
     fclose(script);
     return ok;
 }
@@ -166,7 +163,7 @@ static int show(Arena *arena, const Options *options, Problems *problems) {
     print_worst(arena, file->gpu, file, (int)option_count(options, "rows", 10));
     DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count, 1, false);
     print_advice(arena, &fit);
-    return !output || plot(file->gpu, file, errors, count, output, problems) ? 0 : 1;
+    return !output || plot(arena, file->gpu, file, errors, count, output, problems) ? 0 : 1;
 }
 
 int calibrate_show(Arena *arena, int argc, char **argv, Problems *problems) {
