@@ -18,8 +18,8 @@ FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
 PROGRAMS = calibrate/tcp/netbench.c scenarios/lockstep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
-TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c)) tests/bench/flows.c)
-FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c tests/fuzz/*.c)) tests/bench/flows.c)
+FUZZERS = $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 all: $(BUILD)/lockstep
@@ -196,15 +196,26 @@ collectives-accuracy: $(BUILD)/lockstep
 bench: $(BUILD)/bench $(BUILD)/lockstep
 	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/bench
 
+# ---- Fuzzing. All sources are compiled once, with clang's sanitizers and marks for the fuzzer; each fuzzer is one file
+# more. In the tests' program, which replays the corpora, a fuzzer's function bears the name of its file.
+FUZZ_CC ?= clang
+FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS ?= 20
-fuzz:
-	@mkdir -p build-fuzz
-	@for fuzzer in $(FUZZERS); do \
-	    echo "== $$fuzzer"; mkdir -p build-fuzz/$$fuzzer.found; \
-	    clang -O1 -g -fsanitize=fuzzer,address,undefined $(filter-out -O2,$(ALL_CFLAGS)) -w -o build-fuzz/$$fuzzer tests/fuzz/$$fuzzer.c $(SOURCES) $(LIBS) && \
-	    build-fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -print_final_stats=0 \
-	        build-fuzz/$$fuzzer.found tests/fuzz/corpus_$${fuzzer#fuzz_} || exit 1; \
-	done
+FUZZ_NAMED = -DLLVMFuzzerTestOneInput=$(notdir $*)
+$(BUILD)/tests/fuzz/%.o: ALL_CFLAGS += $(FUZZ_NAMED)
+FUZZ_WRAP = $(foreach name,catalogue_builtin catalogue_with_profile lua_host_open,-Wl,--wrap=$(name))
+FUZZ_HELPERS = $(patsubst %.c,$(BUILD)/%.o,tests/draw_study.c tests/drawn_run.c $(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
+
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(OBJECTS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) -o $@ $^ $(LIBS)
+
+fuzzers:
+	@$(MAKE) --no-print-directory -j2 BUILD=build-fuzz CC="$(FUZZ_CC)" CFLAGS="$(FUZZ_FLAGS)" FUZZ_NAMED= \
+	    $(addprefix build-fuzz/,$(FUZZERS))
+
+fuzz: fuzzers
+	@sh tests/fuzz/run $(FUZZ_SECONDS) $(FUZZERS)
 
 # ---- Installing.
 install: $(BUILD)/lockstep
@@ -221,5 +232,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox cuda cuda-check mpi mpi-check sweep-torture store-torture \
+.PHONY: all help demo test check asan lint digests bench fuzz fuzzers scoreboard collectives-accuracy netbox cuda cuda-check mpi mpi-check sweep-torture store-torture \
+        golden \
         recovery plan-torture manual install uninstall clean

@@ -1,47 +1,47 @@
 // Every file of the fuzzers' corpora, through the same code, in every build. The laws are CHECKs in the fuzzers.
 #include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "sim/file.h"
 #include "tests/test.h"
 
-#define LLVMFuzzerTestOneInput fuzz_import
-#include "tests/fuzz/fuzz_import.c"
-#undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_json
-#include "tests/fuzz/fuzz_json.c"
-#undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_lua
-#include "tests/fuzz/fuzz_lua.c"
-#undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_nccl
-#include "tests/fuzz/fuzz_nccl.c"
-#undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_quantity
-#include "tests/fuzz/fuzz_quantity.c"
-#undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_topo
-#include "tests/fuzz/fuzz_topo.c"
-#undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_topo_xml
-#include "tests/fuzz/fuzz_topo_xml.c"
-#undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_trace
-#include "tests/fuzz/fuzz_trace.c"
-#undef LLVMFuzzerTestOneInput
+typedef int Fuzzer(const uint8_t *data, size_t bytes);
+// tests/fuzz
+Fuzzer fuzz_anchor, fuzz_command, fuzz_fabric, fuzz_import, fuzz_json, fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts,
+    fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep, fuzz_topo, fuzz_topo_xml, fuzz_trace;
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
-// Runs the fuzzer's code on every file of a folder; returns how many there were.
-static int replay(const char *folder, int (*run)(const uint8_t *, size_t)) {
+// What commands say about bad input is no news here.
+static int silence(int stream) {
+    fflush(NULL);
+    int kept = dup(stream), nothing = open("/dev/null", O_WRONLY);
+    dup2(nothing, stream);
+    close(nothing);
+    return kept;
+}
+
+static void give_voice(int stream, int kept) {
+    fflush(NULL);
+    dup2(kept, stream);
+    close(kept);
+}
+
+// Runs the fuzzer's code on every file of its folder; returns how many there were.
+static int replay(const char *name, Fuzzer *run) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     struct dirent **entries = NULL;
+    const char *folder = arena_printf(arena, "tests/fuzz/corpus_%s", name);
     int count = scandir(folder, &entries, is_visible, alphasort);
     for (int i = 0; i < count; i++) {
         size_t bytes = 0;
         const char *path = arena_printf(arena, "%s/%s", folder, entries[i]->d_name);
         const char *data = file_read(arena, path, 1 << 20, &bytes, problems);
+        int kept = silence(STDERR_FILENO);
         if (data) run((const uint8_t *)data, bytes);
+        give_voice(STDERR_FILENO, kept);
         free(entries[i]);
     }
     free(entries);
@@ -50,11 +50,23 @@ static int replay(const char *folder, int (*run)(const uint8_t *, size_t)) {
     return count;
 }
 
-TEST(the_import_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_import", fuzz_import) >= 8); }
-TEST(the_json_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_json", fuzz_json) >= 8); }
-TEST(the_lua_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_lua", fuzz_lua) >= 8); }
-TEST(the_quantity_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_quantity", fuzz_quantity) >= 8); }
-TEST(the_topo_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo", fuzz_topo) >= 8); }
-TEST(the_topo_xml_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_topo_xml", fuzz_topo_xml) >= 8); }
-TEST(the_nccl_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_nccl", fuzz_nccl) >= 8); }
-TEST(the_trace_corpus_keeps_its_laws) { EXPECT(replay("tests/fuzz/corpus_trace", fuzz_trace) >= 8); }
+#define REPLAY(name_)                                                                                                  \
+    TEST(the_##name_##_corpus_keeps_its_laws) { EXPECT(replay(#name_, fuzz_##name_) >= 8); }
+
+REPLAY(anchor)
+REPLAY(command)
+REPLAY(fabric)
+REPLAY(import)
+REPLAY(json)
+REPLAY(lua)
+REPLAY(matrix)
+REPLAY(nccl)
+REPLAY(parts)
+REPLAY(quantity)
+REPLAY(steps)
+REPLAY(store)
+REPLAY(study)
+REPLAY(sweep)
+REPLAY(topo)
+REPLAY(topo_xml)
+REPLAY(trace)

@@ -1,0 +1,16 @@
+// A drawn study as a user would run it: written, loaded, simulated, printed in every form, and held to what must be so
+// of any answer. A broken law is a CHECK, which says which.
+#ifndef LOCKSTEP_TESTS_DRAWN_RUN_H
+#define LOCKSTEP_TESTS_DRAWN_RUN_H
+
+#include "tests/draw_study.h"
+
+typedef enum DrawnEnd {
+    DRAWN_RAN,     // one point at least
+    DRAWN_REFUSED, // with a sentence
+    DRAWN_ENDS
+} DrawnEnd;
+
+DrawnEnd drawn_run(const DrawnStudy *study);
+
+#endif
