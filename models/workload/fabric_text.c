@@ -54,7 +54,7 @@ static void set_dims(FabricMaker *maker, const char *text, Where where) {
 // ---- "kind:name=value:name=value"
 static const FabricShape *shape_from_words(Arena *arena, const char *text, Where where, Problems *problems) {
     FabricMaker *maker = NULL;
-    for (bool first = true; *text; first = false) {
+    for (bool first = true; first || *text; first = false) {
         size_t length = strcspn(text, ":");
         char *word = arena_printf(arena, "%.*s", (int)length, text);
         text += length + (text[length] == ':');
