@@ -41,7 +41,7 @@ static uint64_t load(const char *path, const Catalogue *catalogue, int line_coun
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena), *usage = problems_create(arena);
     ScenarioRequest request = {
-        .file = path, .seed = 1, .limits = {.memory_bytes = 64 << 20, .steps = 300000, .cpu_seconds = 15}};
+        .file = path, .seed = 1, .limits = {.memory_bytes = 32 << 20, .steps = 50000, .cpu_seconds = 8}};
     const Scenario *scenario = scenario_load(arena, catalogue, &request, problems, usage);
     CHECK(!scenario == (problem_count(problems) > 0));
     for (int i = 0; scenario && i < scenario->item_count; i++)
