@@ -30,6 +30,8 @@ help:
 	@echo "make         build only (build/lockstep)          make install   to PREFIX=$(PREFIX)"
 	@echo "make asan    the tests under ASan and UBSan       make lint      format, warnings, cppcheck, include directions"
 	@echo "make bench   speed, as ratios in one run          make fuzz      every fuzzer for FUZZ_SECONDS=20"
+	@echo "make studies STUDIES=10000 drawn studies under clang's sanitizers     make nightly HOURS=1  all that draws"
+	@echo "make coverage lines that the tests reach, by folder"
 	@echo "make netbox  real collectives over shaped cables, against their simulation (root)"
 	@echo "make cuda    build/cuda/lockstep-bench, which measures GPUs (where nvcc is found)"
 	@echo "make cuda-check  lockstep-bench's kernels and device layer on an emulated GPU (where g++ is found)"
@@ -203,6 +205,11 @@ FUZZ_FLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,un
 FUZZ_SECONDS ?= 20
 FUZZ_NAMED = -DLLVMFuzzerTestOneInput=$(notdir $*)
 $(BUILD)/tests/fuzz/%.o: ALL_CFLAGS += $(FUZZ_NAMED)
+# Where numbers are crunched no input is compared with words: marks for comparisons would take two thirds of the time.
+FUZZ_HOT =
+HOT_OBJECTS = $(filter $(addprefix $(BUILD)/,models/workload/life/% models/workload/step/% models/workload/cost/% \
+              sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least%),$(OBJECTS))
+$(HOT_OBJECTS): ALL_CFLAGS += $(FUZZ_HOT)
 FUZZ_WRAP = $(foreach name,catalogue_builtin catalogue_with_profile lua_host_open,-Wl,--wrap=$(name))
 FUZZ_HELPERS = $(patsubst %.c,$(BUILD)/%.o,tests/draw_study.c tests/drawn_run.c $(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
 
@@ -210,12 +217,38 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) -o $@ $^ $(LIBS)
 
+.PHONY: fuzzers
 fuzzers:
 	@$(MAKE) --no-print-directory -j2 BUILD=build-fuzz CC="$(FUZZ_CC)" CFLAGS="$(FUZZ_FLAGS)" FUZZ_NAMED= \
+	    FUZZ_HOT=-fno-sanitize-coverage=trace-cmp \
 	    $(addprefix build-fuzz/,$(FUZZERS))
 
 fuzz: fuzzers
 	@sh tests/fuzz/run $(FUZZ_SECONDS) $(FUZZERS)
+
+# Studies drawn from seeds FROM, FROM + 1, …, each loaded, simulated and printed under clang's sanitizers.
+STUDIES ?= 1000
+FROM ?= 1
+CLANG_BUILD = --no-print-directory -j2 BUILD=build-nightly CC="$(FUZZ_CC)" \
+              CFLAGS="$(SANITIZE)" LDFLAGS="-fsanitize=address,undefined"
+.PHONY: studies nightly coverage
+studies:
+	@$(MAKE) $(CLANG_BUILD) build-nightly/tests/run
+	@LOCKSTEP_STUDIES=$(STUDIES) LOCKSTEP_STUDIES_FROM=$(FROM) build-nightly/tests/run drawn_studies_run
+
+HOURS ?= 1
+nightly:
+	@$(MAKE) $(CLANG_BUILD) build-nightly/lockstep build-nightly/tests/run
+	@$(MAKE) --no-print-directory fuzzers
+	@bash tests/nightly $(HOURS) $(FUZZERS)
+
+# Lines that make test reaches, by folder; COVERAGE=files: by file, the least covered first.
+coverage:
+	@$(MAKE) --no-print-directory -j2 BUILD=build-coverage CC=gcc CFLAGS="-O1 -g --coverage" LDFLAGS=--coverage \
+	    build-coverage/lockstep build-coverage/tests/run
+	@find build-coverage -name '*.gcda' -delete
+	@LOCKSTEP=build-coverage/lockstep build-coverage/tests/run || echo "coverage: some tests failed"
+	@sh tests/coverage build-coverage $(COVERAGE)
 
 # ---- Installing.
 install: $(BUILD)/lockstep
@@ -229,7 +262,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/lockstep $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 clean:
-	rm -rf build build-asan build-O0 build-clang build-fuzz build-lint-gcc build-lint-clang
+	rm -rf build build-asan build-O0 build-clang build-fuzz build-nightly build-coverage build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all help demo test check asan lint digests bench fuzz fuzzers scoreboard collectives-accuracy netbox cuda cuda-check mpi mpi-check sweep-torture store-torture \

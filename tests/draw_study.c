@@ -430,11 +430,11 @@ typedef struct Chance {
 } Chance;
 
 static const Chance chances[] = {
-    {OBJECT_TRAINING, 1, 14},     {OBJECT_CLUSTER, 2, 12}, {OBJECT_OVERLAP, 5, 2},    {OBJECT_PARALLEL, 6, 12},
-    {OBJECT_ROUTING, 6, 3},       {OBJECT_HOROVOD, 12, 2}, {OBJECT_OFFLOAD, 10, 2},   {OBJECT_DATA, 6, 2},
-    {OBJECT_FAULTS, 8, 3},        {OBJECT_PRICE, 6, 4},    {OBJECT_CHECKPOINT, 8, 2}, {OBJECT_OWN, 8, 5},
-    {OBJECT_STUDY, 2, 8},         {OBJECT_VARY, 5, 12},    {OBJECT_EXPECT, 10, 8},    {OBJECT_TRANSFORMER, 1, 8},
-    {OBJECT_RESNET, 1, 3},        {OBJECT_MLP, 1, 3},      {OBJECT_LSTM, 1, 3},       {OBJECT_FAT_TREE, 1, 3},
+    {OBJECT_TRAINING, 1, 14},     {OBJECT_CLUSTER, 2, 12}, {OBJECT_OVERLAP, 5, 2},     {OBJECT_PARALLEL, 6, 12},
+    {OBJECT_ROUTING, 6, 3},       {OBJECT_HOROVOD, 12, 2}, {OBJECT_OFFLOAD, 10, 2},    {OBJECT_DATA, 6, 2},
+    {OBJECT_FAULTS, 16, 3},       {OBJECT_PRICE, 6, 4},    {OBJECT_CHECKPOINT, 16, 2}, {OBJECT_OWN, 8, 5},
+    {OBJECT_STUDY, 2, 8},         {OBJECT_VARY, 5, 12},    {OBJECT_EXPECT, 10, 8},     {OBJECT_TRANSFORMER, 1, 8},
+    {OBJECT_RESNET, 1, 3},        {OBJECT_MLP, 1, 3},      {OBJECT_LSTM, 1, 3},        {OBJECT_FAT_TREE, 1, 3},
     {OBJECT_RAIL_FAT_TREE, 1, 3},
 };
 
