@@ -270,8 +270,9 @@ Program stage_program(Arena *arena, const StageRequest *request) {
     return finished_program(&builder);
 }
 
-// One process drives all GPUs: inputs are scattered and the weights broadcast from GPU 0 every step, outputs gathered
-// there for the loss, gradients reduced to it, and only it runs the optimizer (torch/nn/parallel/data_parallel.py).
+// One process drives all GPUs: inputs are scattered and the weights broadcast from GPU 0 in every forward, outputs
+// gathered there for the loss, gradients reduced to it, and only it runs the optimizer
+// (torch/nn/parallel/data_parallel.py).
 // Its threads share Python's one interpreter lock, so launching kernels for n GPUs takes n times as long.
 Program data_parallel_program(Arena *arena, const StageRequest *request, bool first) {
     Builder builder = start_program(arena, request);
@@ -286,16 +287,18 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
                      : training->model->kind == MODEL_TRANSFORMER
                          ? training->seq_len * training->model->vocab * element
                          : training->model->widths[training->model->width_count - 1] * 4.0;
-    put(&builder, STREAM_MAIN,
-        transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
-    put(&builder, STREAM_MAIN,
-        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_BROADCAST, ceil(weights))));
-    put_each(&builder, &builder.pass_ops[PASS_FORWARD][0], 1);
-    put(&builder, STREAM_MAIN,
-        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_GATHER, ceil(outputs * samples))));
-    put_each(&builder, &builder.pass_ops[PASS_BACKWARD][0], 1 + request->label_per_kind);
-    put(&builder, STREAM_MAIN,
-        transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_REDUCE, ceil(weights))));
+    for (int m = 0; m < r->micro_batches; m++) {
+        put(&builder, STREAM_MAIN,
+            transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
+        put(&builder, STREAM_MAIN,
+            transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_BROADCAST, ceil(weights))));
+        put_each(&builder, &builder.pass_ops[PASS_FORWARD][0], 1 + m);
+        put(&builder, STREAM_MAIN,
+            transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_GATHER, ceil(outputs * samples))));
+        put_each(&builder, &builder.pass_ops[PASS_BACKWARD][0], 1 + request->label_per_kind + m);
+        put(&builder, STREAM_MAIN,
+            transfer_op(CAUSE_DP, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_REDUCE, ceil(weights))));
+    }
     if (first)
         put(&builder, STREAM_MAIN,
             work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder.parameters, request->gpu)));
