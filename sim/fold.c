@@ -330,13 +330,13 @@ System merge_equal_links(Arena *arena, const System *system) {
         for (int p = 0; p < channels[c].plan_count; p++) {
             plans[p] = system->channels[c].plans[p];
             LinkUse *uses = ARENA_ARRAY(arena, LinkUse, plans[p].use_count);
-            memcpy(uses, plans[p].uses, (size_t)plans[p].use_count * sizeof *uses);
+            for (int u = 0; u < plans[p].use_count; u++) uses[u] = plans[p].uses[u];
             plans[p].uses = uses;
         }
         channels[c].plans = plans;
     }
     Link *links = ARENA_ARRAY(arena, Link, system->link_count);
-    memcpy(links, system->links, (size_t)system->link_count * sizeof *links);
+    for (int l = 0; l < system->link_count; l++) links[l] = system->links[l];
     System merged = *system;
     merged.channels = channels;
     merged.links = links;

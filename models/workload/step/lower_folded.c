@@ -47,7 +47,7 @@ typedef struct ClassFamily { // of operations
 } ClassFamily;
 
 typedef struct ChannelClass {
-    int place; // of its shapes: stage x SLOT_COUNT + slot
+    int stage, slot; // of its shapes
     ClassFamily families[COLLECTIVE_OP_COUNT];
 } ChannelClass;
 
@@ -94,7 +94,9 @@ static LayoutKey key_of(Arena *arena, const Lowering *l) {
                                  (int)ends_lie_apart(&r->pipeline), pipeline_twin_stage(&r->pipeline, 0),
                                  (int)l->training->backend}};
     uint16_t *operations = ARENA_ARRAY(arena, uint16_t, r->pp * SLOT_COUNT);
-    for (int i = 0; i < r->pp * SLOT_COUNT; i++) operations[i] = operations_of(&l->shapes[0].slot[i]);
+    for (int stage = 0; stage < r->pp; stage++)
+        for (int slot = 0; slot < SLOT_COUNT; slot++)
+            operations[stage * SLOT_COUNT + slot] = operations_of(&l->shapes[stage].slot[slot]);
     key.operations = operations;
     return key;
 }
@@ -105,6 +107,11 @@ static bool same_key(const LayoutKey *a, const LayoutKey *b, int pp) {
 }
 
 // ---- The draft.
+
+static int stage_of_shapes(const Lowering *l, const ShapeList *shapes) {
+    size_t bytes = (size_t)((const char *)shapes - (const char *)l->shapes); // all stages' are one array
+    return (int)(bytes / sizeof *l->shapes);
+}
 
 static int kind_number(Lowering *l, const LinkLoad *load) {
     Draft *draft = l->draft;
@@ -200,7 +207,7 @@ static Plan draft_plan(Lowering *l, int place, int family, const int *ranks, int
 }
 
 int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
-    int place = (int)(shapes - l->shapes[0].slot);
+    int stage = stage_of_shapes(l, shapes), place = stage * SLOT_COUNT + (int)(shapes - l->shapes[stage].slot);
     Plan *plans = ARENA_ARRAY(l->arena, Plan, COLLECTIVE_OP_COUNT);
     Channel channel = {.plans = plans, .member_count = members};
     unsigned operations = operations_of(shapes);
@@ -288,7 +295,8 @@ static const ChannelClass *classes_of_channels(Arena *arena, const Lowering *l, 
     for (int k = 0; k < classes->channels.count; k++) {
         int32_t first = classes->channels.first[k];
         const ChannelGroup *group = &l->groups.items[first];
-        made[k].place = (int)(group->shapes - l->shapes[0].slot);
+        made[k].stage = stage_of_shapes(l, group->shapes);
+        made[k].slot = (int)(group->shapes - l->shapes[made[k].stage].slot);
         for (int p = 0; p < system->channels[first].plan_count; p++) {
             int number = (int)system->channels[first].plans[p].fairness;
             ClassFamily *family = &made[k].families[number];
@@ -370,7 +378,7 @@ static Plan plan_of(Arena *arena, const ClassFamily *family, const Shape *shape)
 static const Channel *priced_channels(const Lowering *l, const KnownLayout *known) {
     Channel *channels = ARENA_ARRAY(l->arena, Channel, known->channel_count);
     for (int k = 0; k < known->channel_count; k++) {
-        const ShapeList *shapes = &l->shapes[0].slot[known->channels[k].place];
+        const ShapeList *shapes = &l->shapes[known->channels[k].stage].slot[known->channels[k].slot];
         Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
         for (int i = 0; i < shapes->count; i++)
             plans[i] = plan_of(l->arena, &known->channels[k].families[collective_family(shapes->items[i].op)],
