@@ -94,7 +94,8 @@ static double software_limit(const Candidate *candidate, const Group *group) {
 static double candidate_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
     int32_t limiting;
     double wire = seconds_per_byte(group->network, loads, candidate, &limiting);
-    double seconds = candidate->latency + bytes * fmax(wire, 1 / software_limit(candidate, group));
+    double moving = bytes * fmax(wire, 1 / software_limit(candidate, group));
+    double seconds = candidate->latency - fmin(candidate->hideable, candidate->hidden * moving) + moving;
     if (candidate->launch > 0 || candidate->posting > 0)
         return pow(pow(seconds, 4) + pow(candidate->launch, 4) + pow(candidate->posting, 4), 0.25);
     return seconds;
@@ -158,10 +159,11 @@ static CollectivePlan plan_without_uses(const Group *group, const Loads *kinds, 
     }
     plan->bytes = bytes;
     result.alone_seconds = candidate_seconds(group, kinds, candidate, bytes);
-    plan->latency = step_ticks(result.alone_seconds - bytes * fmax(wire, 1 / limit));
+    result.moving_seconds = bytes * fmax(wire, 1 / limit);
+    plan->latency = step_ticks(result.alone_seconds - result.moving_seconds);
     plan->rate_limit = isfinite(limit) ? limit : 0;
     plan->fairness = fairness_of(narrowest, widest);
-    if (bytes * fmax(wire, 1 / limit) < candidate->latency * 0.01) result.limiting_link = -1;
+    if (result.moving_seconds < candidate->latency * 0.01) result.limiting_link = -1;
     return result;
 }
 

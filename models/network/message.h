@@ -15,7 +15,7 @@ typedef struct MessageStyle {
     int channels;
     int lengthening_channels; // of these, as nccl_lengthening_channels says
     double message_bytes;     // that a channel sends at a time; all of a direct one
-    double hidden_seconds;    // of a hop between nodes, as nccl_hidden_seconds says
+    double hidden_seconds;    // of a hop between nodes, as nccl_hidden_share says
     bool tree;                // between nodes
     bool direct;              // NCCL's grouped sends and receives
     bool exchange;            // of everyone with everyone
@@ -40,7 +40,7 @@ double nccl_start_seconds(const Group *group, const MessageStyle *style, double 
 int nccl_version_of(const Group *group, int asked); // asked, or usual with its GPUs where that is 0
 int nccl_channels(const Group *group, Protocol protocol, double bytes);
 int nccl_lengthening_channels(const Group *group, Protocol protocol, int channels); // that lengthen a ring's step
-double nccl_hidden_seconds(const Group *group, Protocol protocol, int channels, double message);
+double nccl_hidden_share(const Group *group, Protocol protocol, double message);    // of a step's time, off its hop
 SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style);
 
 #define SOFTWARE_LINKS 6 // of a rank

@@ -71,10 +71,10 @@ static double chain_fill_seconds(const Group *group, int channels, double bytes)
 }
 
 // A ring over NICs passes a step's message on in two slices, and the first is on its way while the second is sent: that
-// much of a hop does not show.
-double nccl_hidden_seconds(const Group *group, Protocol protocol, int channels, double message) {
-    if (protocol != PROTOCOL_SIMPLE || group->block_count < 2) return 0;
-    return fmin(message, RING_CHUNK_BYTES) / 2 * channels / rate_between(group);
+// much of a step's time, at whatever pace its bytes pass, does not show of its hop.
+double nccl_hidden_share(const Group *group, Protocol protocol, double message) {
+    if (protocol != PROTOCOL_SIMPLE || group->block_count < 2 || message <= 0) return 0;
+    return fmin(message, RING_CHUNK_BYTES) / 2 / message;
 }
 
 static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol protocol, double bytes) {
@@ -84,9 +84,8 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
     int inside = shape.steps - shape.network_steps;
     double message = bytes * shape.bytes / shape.steps / channels;
     int lengthening = nccl_lengthening_channels(group, protocol, channels);
-    double between = nccl_hop_between(group, protocol, lengthening, message) -
-                     nccl_hidden_seconds(group, protocol, channels, message);
-    double hops = inside * nccl_hop_inside(group, protocol, lengthening) + shape.network_steps * fmax(between, 0);
+    double between = shape.network_steps * nccl_hop_between(group, protocol, lengthening, message);
+    double hops = inside * nccl_hop_inside(group, protocol, lengthening) + between;
     if (rooted) // nccl-tests' broadcasts follow each other without waiting, so few of the hops show
         hops = nccl_constant(group, BROADCAST_HOP) * bytes / (bytes + nccl_constant(group, BROADCAST_BYTES)) *
                    (inside * nccl_hop_inside(group, protocol, 1) +
@@ -94,7 +93,11 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
                chain_fill_seconds(group, channels, bytes);
     Candidate candidate = {.algorithm = "ring", .protocol = protocol_names[protocol], .channels = channels};
     candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) + hops;
-    if (!rooted) candidate.posting = nccl_posting_seconds(group, protocol, shape.steps, message);
+    if (!rooted) {
+        candidate.posting = nccl_posting_seconds(group, protocol, shape.steps, message);
+        candidate.hideable = between;
+        candidate.hidden = nccl_hidden_share(group, protocol, message) * shape.network_steps / shape.steps;
+    }
     candidate.inside = shape.bytes / nccl_inside_share(group, protocol);
     candidate.between = shape.bytes / nccl_between_share(group, protocol);
     count_slow_ll(group, protocol, &candidate);
@@ -208,6 +211,7 @@ static Candidate pat_candidate(const Group *group, CollectiveOp op, double bytes
     candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) +
                         log2_up(group->block_count) *
                             nccl_hop_between(group, PROTOCOL_SIMPLE, candidate.channels, bytes / candidate.channels);
+    candidate.hideable = 0;
     candidate.between /= PAT_SHARE;
     return candidate;
 }

@@ -196,6 +196,7 @@ typedef struct CollectivePlan {
     const char *protocol;  // "LL", "LL128", "Simple", "" for other back ends
     int channels;
     double alone_seconds;  // latency + bytes over the narrowest link: the time with no other traffic
+    double moving_seconds; // of which bytes over the narrowest link, or as fast as software moves them
     int32_t limiting_link; // -1 when latency alone decides
 } CollectivePlan;
 
