@@ -174,13 +174,13 @@ static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm ge
     bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
     if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
     double compute = conv_compute_seconds(work, layer, gemm);
-    double memory = memory_seconds(work->gpu, bytes / memory_share(work->gpu));
+    double memory = memory_seconds(work->gpu, bytes) / memory_share(work->gpu);
     return pow(pow(compute, CONV_SHARPNESS) + pow(memory, CONV_SHARPNESS), 1 / CONV_SHARPNESS);
 }
 
 static void cnn_bytes(const Work *work, Pass *pass, double passes, double elements) {
-    double bytes = passes * work->element_bytes * elements * image_traits_of(work)->traffic / memory_share(work->gpu);
-    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
+    double bytes = passes * work->element_bytes * elements * image_traits_of(work)->traffic;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes) / memory_share(work->gpu);
 }
 
 static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
