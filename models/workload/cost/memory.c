@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/cost/memory_internal.h"
 #include "models/workload/model/model_internal.h"
 #include "models/workload/recompute.h"
 #include "models/workload/step/schedule.h"
@@ -99,18 +100,27 @@ static double sharded_experts(double bytes, const Layout *layout, int stage, int
     return layout->zero >= stage && alike > 1 ? bytes / alike : bytes;
 }
 
-// Sharded weights are gathered for the block that computes and the next; its gradients are whole until reduced.
+// Sharded weights are gathered for the block that computes and those ahead, at most all there are; a block's gradients
+// are whole until reduced. Both lie in buffers of their own beside the rank's shards, as FSDP has them (PyTorch,
+// _flat_param.py: the padded unsharded parameter beside _local_shard; _runtime_utils.py: new_sharded_grad beside the
+// unsharded gradient). So where a few blocks are most of the model, ZeRO 2 may hold up to a shard of a block's
+// gradients more than ZeRO 1, and ZeRO 3 a shard of the gathered weights more than ZeRO 2.
 typedef struct LargestBlock {
     double parameters;
-    double weights; // bytes
+    double weights, all_weights; // bytes
 } LargestBlock;
 
 static double gathered_bytes(const TrainingSpec *training, const LargestBlock *largest, int dp) {
     const Layout *layout = &training->layout;
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
     if (!fetched && (layout->zero < 2 || shard_size(layout, dp) == 1)) return 0;
-    double weights = layout->zero == 3 ? (1 + blocks_ahead(training)) * largest->weights : 0;
+    double weights =
+        layout->zero == 3 ? fmin((1 + blocks_ahead(training)) * largest->weights, largest->all_weights) : 0;
     return weights + largest->parameters * gradient_bytes(training);
+}
+
+bool shards_optimizer(const TrainingSpec *training, int dp) {
+    return training->layout.zero >= 1 && shard_size(&training->layout, dp) > 1;
 }
 
 static double communicator_bytes(const Layout *layout, int dp) {
@@ -157,7 +167,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0;
-    LargestBlock largest = {0, 0};
+    LargestBlock largest = {0};
     TrainingSpec room;
     for (int block = first_block; block <= last_block; block++) {
         work.training = training_of_layer(training, block - (first_block > 0 ? first_block : 1), &room);
@@ -168,6 +178,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         double stored = stored_weight_bytes(training, block);
         largest.parameters = fmax(largest.parameters, held);
         largest.weights = fmax(largest.weights, stored * held);
+        largest.all_weights += stored * held;
         if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
         BlockView view;
         const Work *seen = block_view(&view, block, &work);

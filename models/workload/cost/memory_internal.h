@@ -14,6 +14,8 @@ typedef struct Stages { // of a job
     const Gpu *gpu;
 } Stages;
 
+bool shards_optimizer(const TrainingSpec *training, int dp); // ranks hold a part of its state each
+
 Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
 Memory stage_memory(Arena *arena, const Stages *stages, int stage);
 Memory stage_memory_whole(Arena *arena, const Stages *stages, int stage); // all that is ever held, as if at once

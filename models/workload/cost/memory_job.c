@@ -141,11 +141,13 @@ static void add_chunk(Memory *memory, const Memory *chunk) {
     memory->bytes[MEMORY_RESERVE] = fmax(memory->bytes[MEMORY_RESERVE], chunk->bytes[MEMORY_RESERVE]);
 }
 
-// With one micro-batch backward makes them; further ones add to what the first left. Sharded ones are few.
+// With one micro-batch backward makes them; further ones add to what the first left. ZeRO keeps them in buffers or as
+// parts of its own (DeepSpeed's stage_1_and_2.py does both stages, Megatron's distributed optimizer one buffer), and
+// its weights in 16 bits are no casts of whole ones in 32.
 bool gradients_come_and_go(const Stages *s) {
     const TrainingSpec *training = s->training;
     bool offloaded = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
-    bool whole = training->layout.zero < 2 && !offloaded;
+    bool whole = !shards_optimizer(training, s->dp) && !offloaded;
     return whole && s->pipeline.pp == 1 && s->pipeline.micro_batches == 1 &&
            framework_traits(training->framework)->drops_gradients;
 }
