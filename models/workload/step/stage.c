@@ -273,11 +273,16 @@ Program stage_program(Arena *arena, const StageRequest *request) {
 // One process drives all GPUs: inputs are scattered and the weights broadcast from GPU 0 in every forward, outputs
 // gathered there for the loss, gradients reduced to it, and only it runs the optimizer
 // (torch/nn/parallel/data_parallel.py).
-// Its threads share Python's one interpreter lock, so launching kernels for n GPUs takes n times as long.
-Program data_parallel_program(Arena *arena, const StageRequest *request, bool first) {
+// Its threads share Python's one interpreter lock, so issuing kernels for n GPUs takes n times as long.
+Program data_parallel_program(Arena *arena, const StageRequest *asked, bool first) {
+    const Resolved *r = asked->resolved;
+    StageRequest one_process = *asked, *request = &one_process;
+    Gpu *shared = ARENA_NEW(arena, Gpu);
+    *shared = *asked->gpu;
+    shared->issue_seconds *= r->dp;
+    one_process.gpu = shared;
     Builder builder = start_program(arena, request);
     const TrainingSpec *training = request->training;
-    const Resolved *r = request->resolved;
     ShapeList *shapes = shapes_of(&builder, SLOT_DP);
     double element = precision_bytes(training->precision), samples = r->micro_batch * r->dp;
     double input = takes_images(training->model) ? sample_values(training->model) * 4 : training->seq_len * 8;
@@ -303,9 +308,5 @@ Program data_parallel_program(Arena *arena, const StageRequest *request, bool fi
         put(&builder, STREAM_MAIN,
             work_op(CAUSE_OPTIMIZER, optimizer_seconds(training, builder.parameters, request->gpu)));
     load_next_batch(&builder);
-    for (int i = 0; i < builder.streams[STREAM_MAIN].count; i++) {
-        Op *op = &builder.streams[STREAM_MAIN].items[i];
-        if (op->kind == OP_WORK && op->cause == CAUSE_LAUNCH) op->time = time_times(op->time, r->dp);
-    }
     return finished_program(&builder);
 }
