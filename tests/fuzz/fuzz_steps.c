@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     static const int sizes[] = {1, 2, 4, 5};
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    StepReader *reader = lua_step_source.open(arena, fuzz_file("steps.lua", data, bytes), problems);
+    StepReader *reader = lua_step_source.open(arena, fuzz_file("steps.lua", data, bytes), WALL_OFF, problems);
     CHECK(!reader == (problem_count(problems) > 0));
     for (size_t i = 0; reader && i < sizeof sizes / sizeof *sizes; i++) {
         const WrittenSteps *steps = lua_step_source.read(reader, arena, sizes[i], 2, 4096);
