@@ -9,6 +9,16 @@
 #include "tests/test.h"
 
 int command_run(int argc, char **argv);
+int command_memory(int argc, char **argv);
+int command_flops(int argc, char **argv);
+int command_params(int argc, char **argv);
+int command_topo(int argc, char **argv);
+int command_collective(int argc, char **argv);
+int command_goodput(int argc, char **argv);
+int command_cost(int argc, char **argv);
+int command_power(int argc, char **argv);
+int command_queue(int argc, char **argv);
+int command_plan(int argc, char **argv);
 
 #define SECONDS_OF_CPU 10
 #define PRINTED 65536
@@ -105,27 +115,22 @@ static void limit(int resource, rlim_t most) {
     setrlimit(resource, &limits);
 }
 
-// `sets` ends with NULL. The exit status, or 128 + the signal that ended it.
-static int run_with(const char *script, const char *const *sets, char *printed, size_t room) {
-    static char run[] = "run", json[] = "--json", set[] = "--set";
+typedef int Command(int argc, char **argv);
+
+// The exit status, or 128 + the signal that ended it.
+static int run_words(Command *command, int count, char **words, char *printed, size_t room) {
     fflush(NULL);
     FILE *kept = tmpfile();
     CHECK(kept);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        char *words[2 * OBJECT_COUNT + 4] = {run, (char *)(uintptr_t)script, json};
-        int count = 3;
-        for (; *sets; sets++) {
-            words[count++] = set;
-            words[count++] = (char *)(uintptr_t)*sets;
-        }
         limit(RLIMIT_CPU, SECONDS_OF_CPU);
         limit(RLIMIT_CORE, 0);
         if (!HAS_ADDRESS_SANITIZER) limit(RLIMIT_AS, (rlim_t)4 << 30);
         dup2(fileno(kept), STDOUT_FILENO);
         dup2(fileno(kept), STDERR_FILENO);
-        int code = command_run(count, words);
+        int code = command(count, words);
         fflush(NULL);
         _exit(code);
     }
@@ -135,6 +140,18 @@ static int run_with(const char *script, const char *const *sets, char *printed, 
     printed[fread(printed, 1, room - 1, kept)] = '\0';
     fclose(kept);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// `sets` ends with NULL.
+static int run_with(const char *script, const char *const *sets, char *printed, size_t room) {
+    static char run[] = "run", json[] = "--json", set[] = "--set";
+    char *words[2 * OBJECT_COUNT + 4] = {run, (char *)(uintptr_t)script, json};
+    int count = 3;
+    for (; *sets; sets++) {
+        words[count++] = set;
+        words[count++] = (char *)(uintptr_t)*sets;
+    }
+    return run_words(command_run, count, words, printed, room);
 }
 
 static int run_set(const char *script, const char *set, char *printed, size_t room) {
@@ -149,18 +166,21 @@ static double number_of(const char *json, const char *name) {
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
+static void judge(const Tried *tried, const char *name, const char *said, int code) {
+    if (code != 0 && code != 2 && code != 3 && code != 4)
+        test_fail(__FILE__, __LINE__, "%s: %s ends with %d: %.300s", name, said, code,
+                  code > 128 && code != 128 + SIGABRT ? "" : tried->printed);
+    if ((code == 2 || code == 4) && !strstr(tried->printed, "error:"))
+        test_fail(__FILE__, __LINE__, "%s: %s ends with %d and no sentence: %.300s", name, said, code, tried->printed);
+}
+
 static void try_value(Tried *tried, const Base *base, const char *script, const char *path, const char *value) {
     char set[192];
     if (tried->counted++ % tried->every != 0) return;
     snprintf(set, sizeof set, "%s=%s", path, value);
     int code = run_set(script, set, tried->printed, PRINTED);
     tried->values++;
-    if (code != 0 && code != 2 && code != 3 && code != 4)
-        test_fail(__FILE__, __LINE__, "%s: --set \"%s\" ends with %d: %.300s", base->name, set, code,
-                  code > 128 && code != 128 + SIGABRT ? "" : tried->printed);
-    if ((code == 2 || code == 4) && !strstr(tried->printed, "error:"))
-        test_fail(__FILE__, __LINE__, "%s: --set \"%s\" ends with %d and no sentence: %.300s", base->name, set, code,
-                  tried->printed);
+    judge(tried, base->name, set, code);
     if (code == 0 && number_of(tried->printed, "mfu") > 1)
         test_fail(__FILE__, __LINE__, "%s: --set \"%s\" gives MFU %g", base->name, set,
                   number_of(tried->printed, "mfu"));
@@ -235,6 +255,124 @@ TEST(every_settable_path_ends_well_at_both_ends_of_its_range_and_beyond) {
     bool all = getenv("LOCKSTEP_BOUNDARIES") != NULL;
     tried.every = all ? 1 : 61;
     for (int i = 0; i < BASES; i++) try_base(&tried, &bases[i]);
+    EXPECT(tried.counted >= 2618);
+    printf("%lld of %lld values tried\n", (long long)tried.values, (long long)tried.counted);
+}
+
+// ---- The same by flags: those that a command's own help lists.
+
+static const struct {
+    Command *command;
+    const char *line; // that works
+} lines[] = {
+    {command_memory, "memory --model mixtral-8x7b --gpu H100 --gpus 64 --ep 8 --zero 1 --seq 1024 --micro-batch 1"},
+    {command_flops, "flops --model resnet-50"},
+    {command_params, "params --model gpt2-124m"},
+    {command_topo, "topo --node dgx-a100 --json"},
+    {command_collective, "collective all_to_all --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M"},
+    {command_collective,
+     "collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M --fidelity flow"},
+    {command_goodput, "goodput --gpus 64 --days 5 --model gpt3-13b --runs 10"},
+    {command_cost, "cost --node dgx-h100 --nodes 4 --own"},
+    {command_cost, "cost --node dgx-h100 --nodes 4 --price 2"},
+    {command_power, "power --node dgx-h100 --nodes 4"},
+    {command_queue, "queue --gpus 64 --load 0.8 --jobs 100 --seeds 1"},
+    {command_plan, "plan --model gpt2-124m --tokens 1B --global-batch 64 --node dgx-a100 --gpus 8"},
+};
+
+#define MOST_WORDS 64
+
+static int split(char *line, char **words) {
+    int count = 0;
+    for (char *word = strtok(line, " "); word && count < MOST_WORDS - 3; word = strtok(NULL, " "))
+        words[count++] = word;
+    return count;
+}
+
+// "  --tp N    tensor parallelism", "  -m, --model NAME"; flags without a value and files are not of interest.
+static bool read_flag(const char *line, char *flag, size_t room) {
+    const char *at = strstr(line, "--");
+    if (!at || (at != line + 2 && at != line + 6) || strncmp(line, "  ", 2) != 0) return false;
+    size_t length = strcspn(at, " \n");
+    if (at[length] != ' ' || at[length + 1] == ' ' || strstr(at, "FILE") || length >= room) return false;
+    snprintf(flag, room, "%.*s", (int)length, at);
+    return true;
+}
+
+static void try_line(Tried *tried, Command *command, const char *line) {
+    static const char *const values[] = {"0",
+                                         "1",
+                                         "2",
+                                         "3",
+                                         "7",
+                                         "16",
+                                         "1000",
+                                         "1e6",
+                                         "100000000",
+                                         "1e9",
+                                         "1e12",
+                                         "1e15",
+                                         "1e18",
+                                         "1e300",
+                                         "1e-3",
+                                         "1e-9",
+                                         "1e-300",
+                                         "0.5",
+                                         "-1",
+                                         "nan",
+                                         "inf",
+                                         "1e400",
+                                         "",
+                                         "nonsense",
+                                         "80%",
+                                         "8GB",
+                                         "1PB/s",
+                                         "1s",
+                                         "100y",
+                                         "1ps",
+                                         "1,2",
+                                         "4:8",
+                                         "1:2:3",
+                                         "%s%n",
+                                         "700W",
+                                         "1MW",
+                                         "2026-1-1",
+                                         "fp32",
+                                         "H100",
+                                         "dgx-h100",
+                                         "best",
+                                         "2147483648",
+                                         "9007199254740993",
+                                         "9223372036854775808",
+                                         "exponential:1h",
+                                         "fixed:1e300s",
+                                         "1:1e300"};
+    static char help[] = "--help", listed[PRINTED];
+    char copy[512], *words[MOST_WORDS], flag[64];
+    snprintf(copy, sizeof copy, "%s", line);
+    int count = split(copy, words);
+    int code = run_words(command, count, words, tried->printed, PRINTED);
+    if (code != 0) test_fail(__FILE__, __LINE__, "%s ends with %d: %.300s", line, code, tried->printed);
+    EXPECT_INT(run_words(command, 2, (char *[]){words[0], help}, listed, PRINTED), 0);
+    for (const char *at = listed; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+        if (!read_flag(at, flag, sizeof flag)) continue;
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            if (tried->counted++ % tried->every != 0) continue;
+            char said[160];
+            snprintf(said, sizeof said, "%s \"%s\"", flag, values[v]);
+            words[count] = flag;
+            words[count + 1] = (char *)(uintptr_t)values[v];
+            judge(tried, line, said, run_words(command, count + 2, words, tried->printed, PRINTED));
+            tried->values++;
+        }
+    }
+}
+
+TEST(every_flag_of_a_command_ends_well_whatever_it_is_given) {
+    static Tried tried;
+    bool all = getenv("LOCKSTEP_BOUNDARIES") != NULL;
+    tried.every = all ? 1 : 37;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) try_line(&tried, lines[i].command, lines[i].line);
     EXPECT(tried.counted >= 2618);
     printf("%lld of %lld values tried\n", (long long)tried.values, (long long)tried.counted);
 }

@@ -91,9 +91,10 @@ static bool goes_with_schedule(const Enumeration *e, int vpp) {
 }
 
 static bool zero_possible(const Enumeration *e, const Layout *layout, int zero) {
+    int cp = layout->cp > 1 ? layout->cp : 1, shard = e->request->training.layout.shard;
+    if (zero > 0 && shard > 0 && layout->dp * cp % shard != 0) return false;
     if (e->request->zero_fixed) return zero == e->request->training.layout.zero;
     if (zero == 0) return true;
-    int cp = layout->cp > 1 ? layout->cp : 1;
     if (layout->dp * cp == 1 || e->request->training.optimizer != OPTIMIZER_ADAM) return false;
     return zero == 1 || (layout->pp == 1 && layout->ep <= 1);
 }
