@@ -56,8 +56,7 @@ static const char *utilisation_text(const Screen *screen, const RecordPoint *poi
     const char *text = "";
     text = add_part(screen, text, point->mfu, arena_printf(arena, "%s of dense peak", text_percent(arena, point->mfu)));
     text = add_part(screen, text, point->hfu, arena_printf(arena, "HFU %s", text_percent(arena, point->hfu)));
-    if (point->mfu > 1) // plain products are what MFU counts
-        text = screen_join(screen, text, "convolutions by Winograd, which takes up to 2.25 times fewer FLOP");
+    if (point->counts_done) text = screen_join(screen, text, "without what masks and Winograd's convolutions save");
     if (!isfinite(point->mfu) || !isfinite(flops_per_s) || flops_per_s <= 0) return text;
     quantity_format(flops_per_s, QUANTITY_FLOPS_RATE, rate, sizeof rate);
     return screen_join(screen, text, arena_printf(arena, "%s per GPU", rate));

@@ -6,6 +6,7 @@
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/money/money.h"
 #include "models/workload/recompute.h"
+#include "models/workload/step/plausible.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/program.h"
 #include "scenarios/study.h"
@@ -43,13 +44,20 @@ static double steps_of_run(const TrainingSpec *training, double global_batch) {
 }
 
 static void set_speed(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training, double global_batch) {
-    double peak = 0;
-    for (int r = 0; r < cluster->gpu_count; r++) peak += gpu_peak(cluster->gpu_of[r], training->precision);
+    double peak = peak_flops_of(cluster, training->precision);
     point->samples_per_s = global_batch / point->step_p50_s;
     bool tokens = training->model->kind == MODEL_TRANSFORMER;
     point->tokens_per_s = tokens ? point->samples_per_s * training->seq_len : 0;
     double flops = training_flops_per_sample(training) * global_batch;
     double again = recomputed_flops_per_sample(training) * global_batch;
+    // MFU counts attention as if nothing were masked and convolutions as plain products (PaLM, 2022): more than the
+    // peak where these are most of a step.
+    point->counts_done = peak > 0 && flops + again > peak * point->step_p50_s;
+    if (point->counts_done) {
+        double done = least_flops_per_sample(training) * global_batch;
+        again *= done / flops;
+        flops = done;
+    }
     point->flops_per_step = flops;
     point->mfu = peak > 0 ? flops / (peak * point->step_p50_s) : NAN;
     point->hfu = peak > 0 ? (flops + again) / (peak * point->step_p50_s) : NAN;

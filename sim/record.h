@@ -62,6 +62,7 @@ typedef struct Timeline {
 typedef struct RecordPoint {
     const RecordParameter *parameters;
     int parameter_count;
+    bool counts_done;            // its FLOPs are those done: all that MFU usually counts would be above the peak
     bool ran;                    // false: memory did not fit or the layout was impossible; see why_not
     bool beyond_limits;          // it may run with other limits
     const char *why_not;         // "needs 93.1 GiB of 80.0 GiB"

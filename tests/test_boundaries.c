@@ -167,6 +167,7 @@ static double number_of(const char *json, const char *name) {
 }
 
 static void judge(const Tried *tried, const char *name, const char *said, int code) {
+    if (code == 1 && strstr(tried->printed, "lockstep: out of memory")) return;
     if (code != 0 && code != 2 && code != 3 && code != 4)
         test_fail(__FILE__, __LINE__, "%s: %s ends with %d: %.300s", name, said, code,
                   code > 128 && code != 128 + SIGABRT ? "" : tried->printed);
@@ -177,6 +178,9 @@ static void judge(const Tried *tried, const char *name, const char *said, int co
 static void try_value(Tried *tried, const Base *base, const char *script, const char *path, const char *value) {
     char set[192];
     if (tried->counted++ % tried->every != 0) return;
+    if (tried->every > 1 && (strcmp(path, "cluster.faults.node_mtbf") == 0 || strcmp(path, "training.tokens") == 0 ||
+                             strcmp(path, "training.checkpoint.every") == 0))
+        return; // lives of many events take long
     snprintf(set, sizeof set, "%s=%s", path, value);
     int code = run_set(script, set, tried->printed, PRINTED);
     tried->values++;
@@ -253,7 +257,7 @@ static void try_base(Tried *tried, const Base *base) {
 TEST(every_settable_path_ends_well_at_both_ends_of_its_range_and_beyond) {
     static Tried tried;
     bool all = getenv("LOCKSTEP_BOUNDARIES") != NULL;
-    tried.every = all ? 1 : 61;
+    tried.every = all ? 1 : 19;
     for (int i = 0; i < BASES; i++) try_base(&tried, &bases[i]);
     EXPECT(tried.counted >= 2618);
     printf("%lld of %lld values tried\n", (long long)tried.values, (long long)tried.counted);
@@ -371,7 +375,7 @@ static void try_line(Tried *tried, Command *command, const char *line) {
 TEST(every_flag_of_a_command_ends_well_whatever_it_is_given) {
     static Tried tried;
     bool all = getenv("LOCKSTEP_BOUNDARIES") != NULL;
-    tried.every = all ? 1 : 37;
+    tried.every = all ? 1 : 17;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) try_line(&tried, lines[i].command, lines[i].line);
     EXPECT(tried.counted >= 2618);
     printf("%lld of %lld values tried\n", (long long)tried.values, (long long)tried.counted);
