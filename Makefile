@@ -41,6 +41,7 @@ help:
 	@echo "make store-torture  200 damaged stores: is one of them taken for what was simulated?"
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
 	@echo "make golden  keeps what the program answers now (tests/golden), after a change that was meant to move it"
+	@echo "make boundaries  every value that may be set, at both ends of its range and beyond"
 	@echo "make manual  writes what the program prints into the pages of docs/"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
@@ -176,6 +177,10 @@ store-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 plan-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_PLAN_CASES=200 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run pruning_finds
 
+# Every settable path and every flag at the ends of what it may be and beyond; 20,000 drawn jobs: some minutes.
+boundaries: $(BUILD)/tests/run $(BUILD)/lockstep
+	LOCKSTEP_BOUNDARIES=1 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run test_boundaries test_plausible
+
 manual: $(BUILD)/lockstep
 	@sh .ci/manual $(BUILD)/lockstep
 
@@ -265,6 +270,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-nightly build-coverage build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz fuzzers scoreboard collectives-accuracy netbox cuda cuda-check mpi mpi-check sweep-torture store-torture \
-        golden \
+.PHONY: all help demo test check asan lint digests bench fuzz fuzzers scoreboard collectives-accuracy netbox \
+        cuda cuda-check mpi mpi-check sweep-torture store-torture golden boundaries \
         recovery plan-torture manual install uninstall clean

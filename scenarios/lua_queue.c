@@ -61,11 +61,6 @@ static bool set_run(Script *script, QueueStudy *study, const Object *object) {
 
 // ---- The jobs.
 
-static SimTime ticks(double seconds) {
-    SimTime time = 0;
-    return ticks_from_seconds(seconds, TICKS_PER_SECOND_LIFE, &time) ? time : 0;
-}
-
 static int user_of(const char **names, int *count, const char *name) {
     for (int i = 0; i < *count; i++)
         if (strcmp(names[i], name) == 0) return i;
@@ -80,9 +75,9 @@ static void set_list(Script *script, QueueStudy *study, const Value *list) {
     for (int i = 0; i < list->count; i++) {
         const Object *said = list->items[i].table;
         double seconds = object_number(said, "duration", 1);
-        jobs[i] = (QueueJob){.arrival = ticks(object_number(said, "submit", 0)),
-                             .work = ticks(seconds),
-                             .estimate = ticks(object_number(said, "estimate", seconds)),
+        jobs[i] = (QueueJob){.arrival = queue_ticks(object_number(said, "submit", 0)),
+                             .work = queue_ticks(seconds),
+                             .estimate = queue_ticks(object_number(said, "estimate", seconds)),
                              .gpus = object_int(said, "gpus", 1),
                              .user = user_of(users, &user_count, object_text(said, "user")),
                              .priority = object_int(said, "priority", 0),

@@ -135,6 +135,22 @@ TEST(a_run_of_decades_is_lived_to_its_end) {
     EXPECT(!strstr(printed, "had not finished"));
 }
 
+TEST(jobs_and_estimates_of_centuries_are_cut_and_told) {
+    static const char estimates[] =
+        "local sim = require \"lockstep\"\n"
+        "return sim.queue { on = sim.cluster { node = \"dgx-a100\", gpus = 64 }, seeds = 1,\n"
+        "  demand = { load = 0.8, count = 10, durations = \"fixed:1000d\", estimate_error = 1000 },\n"
+        "  policy = { \"easy\" } }\n";
+    static const char jobs[] = "local sim = require \"lockstep\"\n"
+                               "local jobs = {}\n"
+                               "for i = 1, 20 do jobs[i] = { gpus = 64, duration = \"1e9 s\", submit = i } end\n"
+                               "return sim.queue { on = sim.cluster { node = \"dgx-a100\", gpus = 64 }, jobs = jobs,\n"
+                               "  policy = { \"fifo\" } }\n";
+    EXPECT_INT(run(estimates, ""), 0);
+    EXPECT_INT(run(jobs, ""), 0);
+    EXPECT_CONTAINS(printed, "some jobs would end after 146 years");
+}
+
 TEST(many_values_to_vary_are_counted_and_not_listed) {
     EXPECT_INT(test_shell("$LOCKSTEP sweep scenarios/lessons/pieces.lua --vary gpus=1:1000000000:1 -o /dev/null",
                           printed, PRINTED),

@@ -12,6 +12,13 @@
 #define QUEUE_LONGEST_S 1e9
 #define QUEUE_LATEST (SIM_TIME_NEVER / 2)
 
+// What is later, by the time a job takes or by its user's estimate of it, is as late as that.
+static inline SimTime queue_ticks(double seconds) {
+    SimTime time = QUEUE_LATEST;
+    ticks_from_seconds(seconds, TICKS_PER_SECOND_LIFE, &time);
+    return time < QUEUE_LATEST ? time : QUEUE_LATEST;
+}
+
 typedef struct QueueJob {
     SimTime arrival;
     SimTime work;     // on its GPUs placed side by side, undisturbed

@@ -8,8 +8,7 @@
 #include "sim/random.h"
 
 static SimTime ticks(double seconds) {
-    SimTime time = 0;
-    CHECK(ticks_from_seconds(seconds, TICKS_PER_SECOND_LIFE, &time));
+    SimTime time = queue_ticks(seconds);
     return time > 0 ? time : 1;
 }
 

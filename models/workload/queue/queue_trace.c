@@ -188,11 +188,6 @@ static bool read_duration(const Reading *reading, int row, double *seconds) {
     return false;
 }
 
-static SimTime ticks(double seconds) {
-    SimTime time = 0;
-    return ticks_from_seconds(seconds, TICKS_PER_SECOND_LIFE, &time) ? time : 0;
-}
-
 static void read_row(Reading *reading, int row) {
     double submit, gpus, seconds, estimate = 0, priority = 0;
     if (!number_cell(reading, row, COLUMN_GPUS, false, &gpus)) return;
@@ -212,8 +207,8 @@ static void read_row(Reading *reading, int row) {
     if (has_priority && !number_cell(reading, row, COLUMN_PRIORITY, false, &priority)) return;
     // Traces count whole seconds: a job of 0 s ran for a part of one.
     seconds = fmax(seconds, 1);
-    QueueJob job = {.work = ticks(seconds),
-                    .estimate = ticks(has_estimate ? fmax(estimate, 1) : seconds),
+    QueueJob job = {.work = queue_ticks(seconds),
+                    .estimate = queue_ticks(has_estimate ? fmax(estimate, 1) : seconds),
                     .gpus = (int32_t)gpus,
                     .user = user_number(reading, cell_of(reading, row, COLUMN_USER)),
                     .priority = (int32_t)fmin(priority, 1e9),
@@ -230,7 +225,7 @@ static void set_arrivals(Reading *reading) {
         last = fmax(last, reading->submitted.items[i]);
     }
     for (int i = 0; i < reading->jobs.count; i++)
-        reading->jobs.items[i].arrival = ticks(reading->submitted.items[i] - first);
+        reading->jobs.items[i].arrival = queue_ticks(reading->submitted.items[i] - first);
     reading->trace->span_s = last - first;
 }
 
