@@ -71,7 +71,9 @@ static void read_module(lua_State *L, const char *name) {
 
 // Stack: 1 name, 2 loaded modules.
 int lua_require(lua_State *L) {
-    const char *name = luaL_checkstring(L, 1);
+    size_t length;
+    const char *name = luaL_checklstring(L, 1, &length);
+    if (strlen(name) < length) name = ""; // what stands behind a NUL would be lost
     lua_settop(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, LUA_BUILTIN_MODULES);
     if (lua_getfield(L, -1, name) != LUA_TNIL) return 1;
