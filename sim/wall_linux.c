@@ -129,7 +129,7 @@ static bool allow_all(int ruleset, const WallRules *rules, uint64_t known) {
     done = allow_path(ruleset, "/dev/null", FS_READ_FILE | FS_WRITE_FILE) && done;
     done = allow_path(ruleset, "/dev/urandom", FS_READ_FILE) && done;
     done = allow_path(ruleset, "/sys/devices/system/cpu/online", FS_READ_FILE) && done;
-    if (IS_SANITIZED) done = allow_path(ruleset, "/proc", FS_READ_FILE | FS_READ_DIR) && done; // its own maps and tasks
+    if (IS_SANITIZED) done = allow_path(ruleset, "/proc/self", FS_READ_FILE | FS_READ_DIR) && done; // its own maps and tasks
     return (!rules->program || allow_program(ruleset, rules->program)) && done;
 }
 

@@ -25,8 +25,8 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
         return false;
     }
     if (r->strategy == STRATEGY_LAYERS && training->layout.pp <= 0) r->pp = r->dp > 0 ? gpus / r->dp : gpus;
-    if (r->pp < 1) r->pp = 1;                             // more replicas than GPUs: said below
-    int64_t per_replica = (int64_t)r->tp * r->cp * r->pp; // up to 10^15
+    if (r->pp < 1) r->pp = 1;                                 // more replicas than GPUs: said below
+    long long per_replica = (long long)r->tp * r->cp * r->pp; // up to 10^15
     if (r->strategy == STRATEGY_DATA_PARALLEL && per_replica > 1) {
         problem_add(problems, training->where, "DataParallel knows no tensor or pipeline parallelism");
         problem_hint(problems, "use strategy = \"ddp\" with tp and pp");
@@ -42,17 +42,17 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
     if (gpus % per_replica) {
         const char *times_cp = r->cp > 1 ? arena_printf(arena, " x cp %d", r->cp) : "";
         problem_add(problems, training->where, "%d GPUs do not divide by tp %d%s x pp %d = %lld", gpus, r->tp, times_cp,
-                    r->pp, (long long)per_replica);
+                    r->pp, per_replica);
         problem_hint(problems, "use %lld or %lld GPUs, or another tp or pp",
-                     (long long)(gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica),
-                     (long long)((gpus / per_replica + 1) * per_replica));
+                     gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica,
+                     (gpus / per_replica + 1) * per_replica);
         return false;
     }
     if (r->dp <= 0) r->dp = (int)(gpus / per_replica);
     if (r->dp * per_replica != gpus) {
         problem_add(problems, training->where, "tp %d x pp %d x dp %d is %lld, but the cluster has %d GPUs", r->tp,
-                    r->pp, r->dp, (long long)(per_replica * r->dp), gpus);
-        problem_hint(problems, "leave dp out (or \"fill\") and it becomes %lld", (long long)(gpus / per_replica));
+                    r->pp, r->dp, per_replica * r->dp, gpus);
+        problem_hint(problems, "leave dp out (or \"fill\") and it becomes %lld", gpus / per_replica);
         return false;
     }
     r->data_ranks = r->dp * r->cp;
