@@ -39,6 +39,7 @@ help:
 	@echo "make scoreboard writes the README's figures anew from lockstep validate"
 	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
 	@echo "make store-torture  200 damaged stores: is one of them taken for what was simulated?"
+	@echo "make failures  memory, files, processes refused at 1,000 points: a sentence, and nothing half written"
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
 	@echo "make golden  keeps what the program answers now (tests/golden), after a change that was meant to move it"
 	@echo "make boundaries  every value that may be set, at both ends of its range and beyond"
@@ -71,7 +72,13 @@ $(BUILD)/tests/unguarded: $(UNGUARDED_OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded
+# Makes calls fail in the program under test.
+$(BUILD)/tests/fail.so: tests/fail/fail.c tests/fail/fail.h tests/fail/calls.h
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	@$(CC) $(filter-out -fsanitize%,$(ALL_CFLAGS)) -shared -fPIC -o $@ $<
+
+$(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUILD)/tests/fail.so
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -173,6 +180,10 @@ sweep-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 store-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_STORE_TRIALS=$${LOCKSTEP_STORE_TRIALS:-200} LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run no_damaged_store
 
+# Every kind of refusal of the system, at points spread over its calls: a thousand and more.
+failures: $(BUILD)/tests/run $(BUILD)/lockstep
+	LOCKSTEP_FAILURES=$${LOCKSTEP_FAILURES:-20} LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run whatever_the_system_refuses
+
 # Pruned against exhaustive, 200 questions: some minutes.
 plan-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_PLAN_CASES=200 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run pruning_finds
@@ -271,5 +282,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all help demo test check asan lint digests bench fuzz fuzzers scoreboard collectives-accuracy netbox \
-        cuda cuda-check mpi mpi-check sweep-torture store-torture golden boundaries \
+        cuda cuda-check mpi mpi-check sweep-torture store-torture golden boundaries failures \
         recovery plan-torture manual install uninstall clean

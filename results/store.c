@@ -129,7 +129,7 @@ static bool refuse_lock(Store *store, const char *path) {
     return false;
 }
 
-static bool refuse_second_writer(Store *store) {
+static void refuse_second_writer(Store *store) {
     char number[24] = "";
     ssize_t got = pread(store->lock, number, sizeof number - 1, 0);
     long process = got > 0 ? strtol(number, NULL, 10) : 0;
@@ -137,31 +137,42 @@ static bool refuse_second_writer(Store *store) {
     problem_add(store->problems, (Where){store->path, 0}, "another process writes to this store%s",
                 process > 0 ? arena_printf(store->arena, ": process %ld", process) : "");
     problem_hint(store->problems, "wait for it, or name another file with -o");
-    close(store->lock);
-    store->lock = -1;
-    return false;
+}
+
+typedef enum Lock { LOCK_HELD, LOCK_REFUSED, LOCK_REMOVED } Lock;
+
+static Lock try_lock(Store *store, const char *path) {
+    struct stat held, named;
+    if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            refuse_second_writer(store);
+        else
+            refuse_lock(store, path);
+        return LOCK_REFUSED;
+    }
+    bool is_named = stat(path, &named) == 0;
+    if ((!is_named && errno != ENOENT) || fstat(store->lock, &held) != 0) {
+        refuse_lock(store, path);
+        return LOCK_REFUSED;
+    }
+    return is_named && held.st_ino == named.st_ino ? LOCK_HELD : LOCK_REMOVED;
 }
 
 // A file beside the store is locked; the system gives it up with the process, however that ends.
 static bool lock_for_writing(Store *store) {
     const char *path = arena_printf(store->arena, "%s-lock", store->path);
-    for (;;) {
-        struct stat held, named;
+    Lock lock = LOCK_REMOVED;
+    while (lock == LOCK_REMOVED) { // by the one before, in between
         store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (store->lock < 0) return refuse_lock(store, path);
-        if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK) return refuse_second_writer(store);
-            refuse_lock(store, path);
-            close(store->lock);
-            store->lock = -1;
-            return false;
-        }
-        // The one before may have removed the name in between.
-        if (fstat(store->lock, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino) break;
+        lock = try_lock(store, path);
+        if (lock == LOCK_HELD) break;
         close(store->lock);
+        store->lock = -1;
     }
-    if (ftruncate(store->lock, 0) == 0) dprintf(store->lock, "%ld\n", (long)getpid()); // for who asks
-    return true;
+    if (lock == LOCK_HELD && ftruncate(store->lock, 0) == 0)
+        dprintf(store->lock, "%ld\n", (long)getpid()); // for who asks
+    return lock == LOCK_HELD;
 }
 
 static void unlock(Store *store) {

@@ -58,7 +58,10 @@ static _Noreturn void work_until_closed(const Crew *crew, int socket) {
         size_t bytes = 0;
         char *answer = crew->work(crew->context, arena, item, &bytes);
         uint64_t size = bytes;
-        if (!send_all(socket, &size, sizeof size) || !send_all(socket, answer, bytes)) break;
+        if (!send_all(socket, &size, sizeof size) || !send_all(socket, answer, bytes)) {
+            fprintf(stderr, "its answer could not be sent: %s\n", strerror(errno));
+            _exit(1);
+        }
         arena_close(arena);
     }
     _exit(0);
@@ -160,7 +163,8 @@ void crew_give(Crew *crew, int64_t item) {
     CHECK(worker < behind);
     worker->busy = true;
     worker->item = item;
-    send_all(worker->socket, &item, sizeof item); // one that died meanwhile is met in crew_wait
+    // One that died meanwhile, or that cannot be told, is met in crew_wait.
+    if (!send_all(worker->socket, &item, sizeof item)) kill(worker->process, SIGKILL);
 }
 
 // The last line that the worker wrote.
