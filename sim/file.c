@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,12 +129,19 @@ bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *pro
     return false;
 }
 
-// Everything handed over and none of it refused, now or earlier. An earlier refusal leaves no errno.
+// Why the stream was refused earlier, which leaves no errno: most likely it would be again.
+static int earlier_refusal(FILE *stream) {
+    struct pollfd polled = {fileno(stream), POLLOUT, 0};
+    if (write(polled.fd, "", 0) < 0) return errno;
+    return poll(&polled, 1, 0) > 0 && polled.revents & POLLERR ? EPIPE : EIO; // the reader has gone
+}
+
+// Everything handed over and none of it refused, now or earlier.
 static bool flush_all(FILE *stream) {
     bool refused = ferror(stream);
     errno = 0;
     bool flushed = fflush(stream) == 0;
-    if (errno == 0) errno = EIO;
+    if (refused && errno == 0) errno = earlier_refusal(stream);
     return flushed && !refused;
 }
 
