@@ -1,6 +1,7 @@
 // Columns of points: a row each, in the order of files.
 #include "results/columns.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -57,6 +58,10 @@ double point_number(const RecordPoint *point, int column) {
         return if_ran(point, *(const double *)field) > 0 ? *(const double *)field : NAN;
     }
     return NAN;
+}
+
+bool point_takes_number(int column, double number) {
+    return columns[column].kind != COLUMN_WHOLE || isnan(number) || fabs(number) <= INT_MAX;
 }
 
 void point_set_number(RecordPoint *point, int column, double number) {

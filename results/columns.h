@@ -2,12 +2,15 @@
 #ifndef LOCKSTEP_RESULTS_COLUMNS_H
 #define LOCKSTEP_RESULTS_COLUMNS_H
 
+#include <stdbool.h>
+
 #include "sim/record.h"
 
 enum { POINT_COLUMNS = 33 };
 extern const char *const point_columns[POINT_COLUMNS]; // SI units in the names
 
 double point_number(const RecordPoint *point, int column); // NAN when unknown
+bool point_takes_number(int column, double number);        // whole numbers have their limits
 void point_set_number(RecordPoint *point, int column, double number);
 
 #endif

@@ -89,6 +89,7 @@ bool store_row_is_sound(Arena *arena, const StoreRow *row) {
     bool known = false;
     for (size_t s = 0; status && s < sizeof statuses / sizeof *statuses; s++)
         known = known || strcmp(status, statuses[s]) == 0;
+    for (int c = 0; c < POINT_COLUMNS; c++) known = known && point_takes_number(c, row->numbers[c]);
     return known && row->texts[ROW_KEY] && row->texts[ROW_STUDY] && row->texts[ROW_PARAMETERS] &&
            is_object(arena, row->texts[ROW_PARAMETERS]) &&
            (!row->texts[ROW_EXPOSED] || is_object(arena, row->texts[ROW_EXPOSED])) &&

@@ -13,6 +13,7 @@
 #include "scenarios/plan/command_plan.h"
 #include "scenarios/sweep/command_sweep.h"
 #include "sim/check.h"
+#include "sim/ending.h"
 #include "sim/wall.h"
 
 enum { TAG_ERRAND = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
@@ -233,6 +234,7 @@ static void follow(bool plans, int argc, char **argv) {
 int main(int argc, char **argv) {
     int rank, size, status = 0;
     wall_permit(); // round the processes that simulate; ranks need sockets
+    program_begin();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -250,5 +252,5 @@ int main(int argc, char **argv) {
         follow(plans, argc - 1, argv + 1);
     }
     MPI_Finalize();
-    return status;
+    return program_end(status);
 }

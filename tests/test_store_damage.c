@@ -185,6 +185,8 @@ TEST(what_a_forger_writes_with_right_checksums_is_refused_where_it_makes_no_sens
         "UPDATE point SET parameters = '[3]' WHERE gpus = 3",
         "UPDATE point SET exposed = '7' WHERE gpus = 3",
         "UPDATE point SET memory = '{\"a\":' WHERE gpus = 3",
+        "UPDATE point SET gpus = 1e300 WHERE gpus = 3",
+        "UPDATE point SET zero = -9e999 WHERE gpus = 3",
         "UPDATE study SET parameters = NULL",
         "UPDATE study SET parameters = '{}'",
         "UPDATE study SET title = NULL",
@@ -207,6 +209,14 @@ TEST(what_a_forger_writes_with_right_checksums_is_refused_where_it_makes_no_sens
         bool good =
             status == 4 ? strstr(output, "error: ") != NULL : same_store(in_folder("d.db"), in_folder("whole.db"));
         if (!good) test_fail(__FILE__, __LINE__, "%s: exit %d, %.400s", changes[c], status, output);
+    }
+    shell("rm -f {DIR}/d.db*; cp {DIR}/whole.db {DIR}/d.db");
+    forge(in_folder("d.db"), "UPDATE point SET mfu = 9e999, step_p50_s = -1e308, days = -9e999, steps = 1e300");
+    for (int form = 0; form < 4; form++) {
+        static const char *const forms[] = {"", "--csv", "--json", "-v --plain"};
+        char line[128];
+        snprintf(line, sizeof line, "ulimit -c 0; $LOCKSTEP sweep --show {DIR}/d.db %s", forms[form]);
+        EXPECT_INT(shell(line), 0); // nonsense, as it was told
     }
     // Parameters that are no names reach SQL as text only.
     static const char *const names[] = {"[\"x'') FROM study; DROP TABLE point; --\"]", "[\"a\\\"b\"]",
