@@ -10,8 +10,7 @@
 #include "sim/run_internal.h"
 #include "sim/watch.h"
 
-#define OPS_PER_LOOK 65536 // at the watch
-#define EVENTS_PER_LOOK 256
+#define EVENTS_PER_LOOK 256 // at the watch
 
 enum { EVENT_FLOW, EVENT_DONE, EVENT_SHARE };
 
@@ -164,28 +163,28 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
 
 // Runs one stream ahead until it must wait or ends.
 static void advance(Run *run, StreamState *state) {
-    int64_t before = state->done;
     while (state->next < state->stream->count) {
         const Op *op = &state->stream->ops[state->next];
         if (op->kind == OP_ROUTINE && pass_routine(run, state)) continue;
-        if (!do_op(run, state, op_at(state))) break;
+        if (!do_op(run, state, op_at(state))) return;
         step_on(state);
     }
-    run->unseen += state->done - before;
-}
-
-// Tells the watch what was done since it last looked; false: the run is to stop.
-static bool goes_on(Run *run) {
-    if (run->result.stopped) return false;
-    if (run->unseen < OPS_PER_LOOK && run->result.event_count % EVENTS_PER_LOOK != 0) return true;
-    run->result.stopped = !watch_goes_on((double)run->unseen);
-    run->unseen = 0;
-    return !run->result.stopped;
 }
 
 static void advance_ready(Run *run) {
-    while (run->ready_count && (run->unseen < OPS_PER_LOOK || goes_on(run)))
-        advance(run, &run->streams[run->ready[--run->ready_count]]);
+    while (run->ready_count) advance(run, &run->streams[run->ready[--run->ready_count]]);
+}
+
+// Tells the watch what was done since it last looked, the less often, the more streams there are to look at. False: the
+// run is to stop.
+static bool goes_on(Run *run) {
+    int32_t streams = run->first_stream[run->system->actor_count];
+    int64_t done = 0;
+    for (int32_t s = 0; s < streams; s++) done += run->streams[s].done;
+    run->result.stopped = !watch_goes_on((double)(done - run->told));
+    run->told = done;
+    run->until_look = streams > EVENTS_PER_LOOK ? streams : EVENTS_PER_LOOK;
+    return !run->result.stopped;
 }
 
 static void share_soon(Run *run, SimTime now) {
@@ -198,7 +197,6 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
     ChannelState *state = &run->channels[channel];
     int32_t count = state->joined;
     state->joined = 0;
-    run->unseen += count;
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
         const Op *op = op_at(stream);
@@ -220,7 +218,8 @@ static void on_end_known(void *owner, int32_t channel, SimTime end) {
 static void loop(Run *run) {
     Event event;
     advance_ready(run);
-    while (goes_on(run) && event_next(run->events, &event)) {
+    while (event_next(run->events, &event)) {
+        if (--run->until_look <= 0 && !goes_on(run)) break;
         run->result.event_count++;
         run->now = event.time;
         switch (event.kind) {
@@ -309,7 +308,7 @@ static void collect_ends(Arena *arena, Run *run) {
 }
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options) {
-    Run run = {.system = system, .options = options};
+    Run run = {.system = system, .options = options, .until_look = EVENTS_PER_LOOK};
     run.events = event_queue_create(arena, system->channel_count + 16);
     run.fluid = fluid_create(arena, system, on_end_known, &run);
     run.channels = ARENA_ARRAY(arena, ChannelState, system->channel_count);

@@ -41,7 +41,7 @@ typedef struct RunResult {
     const Interval *intervals;
     int64_t interval_count, intervals_dropped;
     int64_t event_count, op_count; // how much was simulated
-    bool stopped; // by the watch: what there is so far is of no use
+    bool stopped;                  // by the watch: what there is so far is of no use
     uint64_t digest;
 } RunResult;
 

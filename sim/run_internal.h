@@ -56,8 +56,9 @@ typedef struct Run {
     const RunOptions *options;
     EventQueue *events;
     Fluid *fluid;
-    SimTime now; // of the event at hand: nobody joins before
-    int64_t unseen; // operations that the watch has not been told of
+    SimTime now;        // of the event at hand: nobody joins before
+    int64_t told;       // operations that the watch knows of
+    int32_t until_look; // events until it is told again
     bool share_due;
     StreamState *streams;
     int32_t *first_stream; // [actor + 1] its streams in `streams`

@@ -54,7 +54,7 @@ double life_events(const LifeSpec *spec) {
 // ---- Jobs that get nowhere.
 
 #define CERTAIN 1e-6      // expected exceptions, over all lives
-#define WORTH_KNOWING 1e7 // events: shorter lives are lived, and say where their time goes
+#define WORTH_KNOWING 5e7 // events, some seconds: shorter lives are lived, and say where their time goes
 #define NOTHING 1e-3      // of the calendar or the work: what the first stretch may have kept
 
 // Failures per second that stop the job even when its fleet is far better than most and only good nodes are left.
