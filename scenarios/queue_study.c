@@ -244,11 +244,12 @@ static const Record *answers_of(Arena *arena, const QueueStudy *study) {
 
 const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems) {
     *found = true;
-    if (!is_allowed(study, problems)) return NULL;
     WatchPiece piece;
     int runs = study->find ? study->policy_count : study->policy_count * study->seeds;
     watch_begin(&piece, study->find ? "the policies" : "the runs of the queue", runs, false);
-    const Record *record = study->find ? sizes_of(arena, study, found) : answers_of(arena, study);
+    bool allowed = is_allowed(study, problems);
+    const Record *record = NULL;
+    if (allowed) record = study->find ? sizes_of(arena, study, found) : answers_of(arena, study);
     watch_end(&piece);
     watch_tells(study->where, problems);
     return record;

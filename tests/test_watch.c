@@ -226,9 +226,9 @@ TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
 
 // ---- Signals, and what a terminal shows.
 
-// Starts the program on a terminal of its own, or with pipes; sends a signal after a while. All it wrote is in `said`.
-static int interrupted(const char *const *argv, bool on_terminal, int signal_number, int after_ms, char *said,
-                       size_t room) {
+// Starts the program on a terminal of its own, or a dumb one; sends a signal after a while. All it wrote is in `said`.
+static int interrupted_after(const char *const *argv, bool on_terminal, int signal_number, int after_ms, char *said,
+                             size_t room) {
     int master, slave, status = 0;
     struct winsize size = {.ws_row = 24, .ws_col = 60};
     if (openpty(&master, &slave, NULL, NULL, &size) != 0) return -1;
@@ -256,6 +256,15 @@ static int interrupted(const char *const *argv, bool on_terminal, int signal_num
     close(master);
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+// On a busy machine the signal may come before the simulation has begun, which ends the process: once more, later.
+static int interrupted(const char *const *argv, bool on_terminal, int signal_number, int after_ms, char *said,
+                       size_t room) {
+    int code = interrupted_after(argv, on_terminal, signal_number, after_ms, said, room);
+    for (int i = 0; i < 4 && code == 256 + signal_number; i++)
+        code = interrupted_after(argv, on_terminal, signal_number, after_ms *= 2, said, room);
+    return code;
 }
 
 static const char *program(void) { return getenv("LOCKSTEP") ? getenv("LOCKSTEP") : "build/lockstep"; }
@@ -290,6 +299,7 @@ TEST(a_terminal_sees_progress_and_then_a_clean_line) {
                                  "--runs",  "100000",  "--event-limit", "1e12", NULL};
     char said[65536];
     EXPECT_INT(interrupted(lives, true, SIGINT, 1500, said, sizeof said), 130);
+    if (!strstr(said, "[")) EXPECT_INT(interrupted(lives, true, SIGINT, 8000, said, sizeof said), 130);
     EXPECT_CONTAINS(said, "\r\033[K[");
     EXPECT_CONTAINS(said, "% of the lives of the job");
     EXPECT_CONTAINS(said, "\r\033[Kerror: interrupted");
