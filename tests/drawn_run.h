@@ -3,6 +3,8 @@
 #ifndef LOCKSTEP_TESTS_DRAWN_RUN_H
 #define LOCKSTEP_TESTS_DRAWN_RUN_H
 
+#include <stdbool.h>
+
 #include "tests/draw_study.h"
 
 typedef enum DrawnEnd {
@@ -11,6 +13,7 @@ typedef enum DrawnEnd {
     DRAWN_ENDS
 } DrawnEnd;
 
-DrawnEnd drawn_run(const DrawnStudy *study);
+// twins: small jobs are simulated again, and once more rank by rank.
+DrawnEnd drawn_run(const DrawnStudy *study, bool twins);
 
 #endif
