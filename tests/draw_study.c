@@ -456,8 +456,8 @@ static bool is_absent(const Draw *draw, ObjectId object) {
 }
 
 static bool is_drawn_elsewhere(const char *path) {
-    static const char *const paths[] = {"transformer.kv_heads", "cluster.node",   "cluster.gpus",
-                                        "cluster.fabric",       "training.model", "training.parallel.zero"};
+    static const char *const paths[] = {"transformer.kv_heads", "cluster.node", "cluster.gpus", "cluster.fabric",
+                                        "training.model"};
     for (int i = 0; i < COUNT_OF(paths); i++)
         if (strcmp(paths[i], path) == 0) return true;
     return false;
@@ -576,6 +576,7 @@ static void keep_rules(Draw *draw) {
         if (!needed || (rules[i].is && strcmp(needed, rules[i].is) != 0)) drop(draw, rules[i].path);
     }
     if (is_set(draw, "training.samples")) drop(draw, "training.tokens");
+    if (is_set(draw, "training.zero")) drop(draw, "training.parallel.zero"); // the same
     if (has_any(&draw->study, "cluster.nodes")) drop(draw, "cluster.gpu"), drop(draw, "cluster.pcie");
     if (has_any(&draw->study, "cluster.own")) {
         drop_all(draw, "cluster.price");
