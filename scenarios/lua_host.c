@@ -15,6 +15,7 @@
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/quantity.h"
+#include "sim/watch.h"
 
 #define STEPS_PER_HOOK 1000
 #define EXIT_BAD_INPUT 4
@@ -62,7 +63,7 @@ void lua_host_check_memory(lua_State *L) {
 static void on_steps(lua_State *L, lua_Debug *place) {
     LuaHost *host = lua_host(L);
     host->steps += STEPS_PER_HOOK;
-    if (host->steps < host->limits.steps) return;
+    if (host->steps < host->limits.steps && !watch_is_over()) return;
 
     lua_sethook(L, on_steps, LUA_MASKCOUNT, 1);
     lua_sethook(host->state, on_steps, LUA_MASKCOUNT, 1);
@@ -203,7 +204,9 @@ static void report_message(LuaHost *host, const char *message) {
 
 static void report_error(LuaHost *host, int status) {
     lua_State *L = host->state;
-    if (host->stopped) {
+    if (watch_is_over()) {
+        watch_tells((Where){host->file, 0}, host->problems);
+    } else if (host->stopped) {
         problem_add(host->problems, host->stopped_at, "%s: more than %lld steps", host->stopped,
                     (long long)host->limits.steps);
         problem_hint(host->problems, "look for an endless loop, or raise --step-limit");

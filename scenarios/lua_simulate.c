@@ -5,6 +5,7 @@
 #include "scenarios/lua_script.h"
 #include "sim/digest.h"
 #include "sim/least_squares.h"
+#include "sim/watch.h"
 
 // A script that is only asked for its options need not simulate anything.
 void stop_when_only_help_is_wanted(lua_State *L) {
@@ -111,7 +112,7 @@ static int sim_simulate(lua_State *L) {
     const Handle *handle = handle_at(L, 1);
     if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM))
         return lua_host_fail(L, "sim.simulate { on = cluster, run = job }", "sim.simulate takes a study or a program");
-    if (!handle->value || problems_added(script->problems) > before) return failed(L);
+    if (!handle->value || problems_added(script->problems) > before || watch_is_over()) return failed(L);
     const RecordPoint *points = handle->kind == HANDLE_STUDY ? simulate_study(script, handle->value, &count)
                                                              : simulate_by_hand(script, handle->value, &count);
     lua_host_check_memory(L);

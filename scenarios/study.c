@@ -253,7 +253,7 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
         watch_goes_on(1);
     }
     watch_end(&piece);
-    if (watch_is_over()) watch_tells(spec->where, problems);
+    if (watch_is_over() && problems_added(problems) == before) watch_tells(spec->where, problems);
     if (problems_added(problems) > before) return NULL;
     *record = (Record){.title = study_title(arena, spec),
                        .scenario = spec->scenario,

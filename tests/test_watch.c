@@ -222,6 +222,8 @@ TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
     EXPECT_CONTAINS(out, "\"ran\": true");
     EXPECT_INT(run_job("", "", "return study", "--unfolded --time-limit 1ms -o {DIR}/x.json", out, sizeof out), 4);
     EXPECT_CONTAINS(out, "of processor time: stopped with about");
+    char *first = strstr(out, "error:");
+    EXPECT(first && !strstr(first + 1, "error:")); // said once
 }
 
 // ---- Signals, and what a terminal shows.
@@ -292,6 +294,19 @@ TEST(an_interrupted_queue_leaves_no_file) {
     EXPECT_INT(interrupted(queue, false, SIGINT, 500, said, sizeof said), 130);
     EXPECT_CONTAINS(said, "of the runs of the queue done");
     EXPECT_INT(rmdir(folder), 0); // empty
+}
+
+TEST(an_interrupted_script_does_not_go_on_behind_pcall) {
+    char path[] = "/tmp/lockstep-watch-XXXXXX", said[8192], text[4096];
+    int file = mkstemp(path);
+    if (file < 0) return;
+    int length = snprintf(text, sizeof text, JOB, "", "", "while true do pcall(sim.simulate, study) end");
+    EXPECT(write(file, text, (size_t)length) == length);
+    close(file);
+    const char *const run[] = {program(), "run", path, "--unfolded", "--cpu-limit", "20s", NULL};
+    EXPECT_INT(interrupted(run, false, SIGINT, 300, said, sizeof said), 130);
+    EXPECT_CONTAINS(said, "error: interrupted with about ");
+    unlink(path);
 }
 
 TEST(a_terminal_sees_progress_and_then_a_clean_line) {
