@@ -76,7 +76,7 @@ $(BUILD)/tests/unguarded: $(UNGUARDED_OBJECTS)
 $(BUILD)/tests/fail.so: tests/fail/fail.c tests/fail/fail.h tests/fail/calls.h
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	@$(CC) $(filter-out -fsanitize%,$(ALL_CFLAGS)) -shared -fPIC -o $@ $<
+	@$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) $(if $(findstring sanitize,$(CFLAGS)),-DOTHERS_MEMORY) -shared -fPIC -o $@ $<
 
 $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUILD)/tests/fail.so
 	@echo "  LINK  $@"

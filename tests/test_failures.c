@@ -107,6 +107,7 @@ static void become_program(const Job *job, int plan, int socket) {
     snprintf(path, sizeof path, "%s/bin:%s", getenv("LOCKSTEP_FAIL_FOLDER"), getenv("PATH"));
     setenv("PATH", path, 1);
     setenv("LD_PRELOAD", library(), 1);
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1); // its search for them makes calls of its own
     execv(words[0], words);
     _exit(126);
 }
@@ -331,7 +332,7 @@ TEST(whatever_the_system_refuses_ends_in_a_sentence_and_leaves_nothing_half_done
     const char *asked = getenv("LOCKSTEP_FAILURES"); // points of each kind and job
     static Run reference, counted;
     int most = asked ? atoi(asked) : 0, all = 0;
-    if (HAS_ADDRESS_SANITIZER || access(library(), F_OK) != 0) return;
+    if (access(library(), F_OK) != 0) return;
     make_inputs();
     for (int j = 0; j < JOBS; j++) {
         forget_outputs();
@@ -344,6 +345,7 @@ TEST(whatever_the_system_refuses_ends_in_a_sentence_and_leaves_nothing_half_done
         reference.counts[MEMORY] = counted.counts[MEMORY];
         if (!reference.is_watched) printf("no system calls fail here: the kernel has no seccomp listener for us\n");
         for (int kind = 0; kind < KINDS; kind++) {
+            if (HAS_ADDRESS_SANITIZER && (kind == MEMORY || kind == CALL_MAP)) continue; // memory is the sanitizer's
             Tally tally = {0};
             int points = most ? kind == MEMORY ? 8 * most : most : (kind + j) % 4 == 0 || kind == MEMORY;
             fail_kind(&jobs[j], kind, points, &reference, &tally);

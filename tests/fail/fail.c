@@ -17,11 +17,12 @@
 
 #include "tests/fail/calls.h"
 
+static FailPlan *plan; // NULL: not yet, or nothing is asked for
+
+#ifndef OTHERS_MEMORY // a sanitizer's
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
-
-static FailPlan *plan; // NULL: not yet, or nothing is asked for
 
 static int memory_fails(void) {
     if (!plan) return 0;
@@ -34,6 +35,7 @@ static int memory_fails(void) {
 void *malloc(size_t bytes) { return memory_fails() ? NULL : __libc_malloc(bytes); }
 void *calloc(size_t count, size_t bytes) { return memory_fails() ? NULL : __libc_calloc(count, bytes); }
 void *realloc(void *old, size_t bytes) { return memory_fails() ? NULL : __libc_realloc(old, bytes); }
+#endif
 
 // ---- System calls.
 
