@@ -222,7 +222,7 @@ static int report(const Command *command, const Store *store, const char *path, 
     int status = store_exit_code(&run->counts);
     if (status == FAILED)
         fprintf(stderr,
-                "error: %lld of the points failed: their processes ended; --retry-failed simulates them again\n",
+                "error: %lld of the points failed, as --show says of each; --retry-failed simulates them again\n",
                 (long long)run->counts.failed);
     if (status == ANSWER_IS_NO) fprintf(stderr, "no point is possible; lockstep sweep --show %s says why\n", path);
     return status;
@@ -263,7 +263,7 @@ static int show(const Command *command) {
         return fail(command->problems, status);
     }
     if (!file_commit(&screen, command->problems)) return fail(command->problems, FAILED);
-    if (status == FAILED) fprintf(stderr, "some of the points failed: their processes ended\n");
+    if (status == FAILED) fprintf(stderr, "some of the points failed, as their reasons say\n");
     return status;
 }
 
