@@ -29,15 +29,19 @@ static struct {
 
 static volatile sig_atomic_t signal_came;
 
-// ---- Signals: caught while there is a piece, and only where nobody else has a say in them.
+// ---- Signals: caught while there is a piece, unless they are ignored. A second one does what it did before.
 
-static void on_signal(int number) { signal_came = number; }
+static void on_signal(int number) {
+    signal_came = number;
+    for (int i = 0; i < SIGNALS; i++)
+        if (signals[i] == number) sigaction(number, &watch.before[i], NULL);
+}
 
 static void catch_signals(void) {
     for (int i = 0; i < SIGNALS; i++) {
-        struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction action = {.sa_handler = on_signal};
         sigaction(signals[i], NULL, &watch.before[i]);
-        watch.catches[i] = watch.before[i].sa_handler == SIG_DFL;
+        watch.catches[i] = watch.before[i].sa_handler != SIG_IGN;
         if (watch.catches[i]) sigaction(signals[i], &action, NULL);
     }
 }
