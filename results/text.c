@@ -7,35 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/letters.h"
+
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 // ---- Letters.
-
-// The code point at *text, which moves past it; -1 and one byte on when it is no valid UTF-8.
-static int32_t next_letter(const unsigned char **text) {
-    const unsigned char *c = *text;
-    *text = c + 1;
-    if (c[0] < 0x80) return c[0];
-    int more = c[0] >= 0xf0 && c[0] < 0xf5 ? 3 : c[0] >= 0xe0 && c[0] < 0xf0 ? 2 : c[0] >= 0xc2 && c[0] < 0xe0 ? 1 : 0;
-    if (more == 0) return -1;
-    int32_t letter = c[0] & (0x3f >> more);
-    for (int i = 1; i <= more; i++) {
-        if ((c[i] & 0xc0) != 0x80) return -1;
-        letter = letter << 6 | (c[i] & 0x3f);
-    }
-    bool is_overlong = (more == 2 && letter < 0x800) || (more == 3 && letter < 0x10000);
-    bool is_surrogate = letter >= 0xd800 && letter <= 0xdfff;
-    if (is_overlong || is_surrogate || letter > 0x10ffff) return -1;
-    *text = c + 1 + more;
-    return letter;
-}
-
-// Besides the plain controls: signs that turn the writing direction or break a line.
-static bool is_control(int32_t letter) {
-    return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || letter == 0x2028 || letter == 0x2029 ||
-           (letter >= 0x200e && letter <= 0x200f) || (letter >= 0x202a && letter <= 0x202e) ||
-           (letter >= 0x2066 && letter <= 0x2069);
-}
 
 static const struct {
     int32_t letter;
@@ -59,10 +35,10 @@ const char *text_clean(Arena *arena, const char *text, bool unicode) {
     const unsigned char *next = (const unsigned char *)text;
     while (*next) {
         const unsigned char *start = next;
-        int32_t letter = next_letter(&next);
+        int32_t letter = letter_next(&next);
         if (letter == '\t' || letter == '\n' || letter == '\r') {
             *end++ = ' ';
-        } else if (is_control(letter)) {
+        } else if (letter_commands_terminal(letter)) {
             *end++ = '?';
         } else if (letter < 0x80 || unicode) {
             memcpy(end, start, (size_t)(next - start));
@@ -92,7 +68,7 @@ static int letter_width(int32_t letter) {
 
 int text_width(const char *text) {
     int width = 0;
-    for (const unsigned char *next = (const unsigned char *)text; *next;) width += letter_width(next_letter(&next));
+    for (const unsigned char *next = (const unsigned char *)text; *next;) width += letter_width(letter_next(&next));
     return width;
 }
 
@@ -101,7 +77,7 @@ int text_line(const char *text, int width, const char **next) {
     int used = 0;
     while (*at && (used <= width || !line_end)) {
         if (*at == ' ') line_end = at;
-        used += letter_width(next_letter(&at));
+        used += letter_width(letter_next(&at));
     }
     if (used <= width || !line_end) line_end = at;
     *next = (const char *)line_end + strspn((const char *)line_end, " ");

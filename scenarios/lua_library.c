@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scenarios/lua_host.h"
+#include "sim/letters.h"
 
 static const char *const base_functions[] = {
     "assert", "error",  "getmetatable", "ipairs",   "pcall", "rawequal",
@@ -141,19 +142,24 @@ static int base_tostring(lua_State *L) {
     return 1;
 }
 
+// The text on top of the stack, line by line.
+static void print_harmless(lua_State *L) {
+    size_t length;
+    const char *text = lua_tolstring(L, -1, &length);
+    char *copy = lua_newuserdatauv(L, length + 1, 0);
+    for (size_t i = 0; i < length; i++) copy[i] = text[i] ? text[i] : '?';
+    copy[length] = '\0';
+    fputs(letters_make_harmless(copy, "\n\t"), stderr);
+    lua_pop(L, 1);
+}
+
 // To standard error: standard output belongs to the results.
 static int base_print(lua_State *L) {
     int count = lua_gettop(L);
     for (int i = 1; i <= count; i++) {
         push_text(L, i);
-        size_t length;
-        const char *text = lua_tolstring(L, -1, &length);
         if (i > 1) fputc('\t', stderr);
-        for (size_t c = 0; c < length; c++) {
-            unsigned char byte = (unsigned char)text[c];
-            bool commands_terminal = (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
-            fputc(commands_terminal ? '?' : byte, stderr);
-        }
+        print_harmless(L);
         lua_pop(L, 1);
     }
     fputc('\n', stderr);

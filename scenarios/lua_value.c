@@ -10,6 +10,7 @@
 #include "models/workload/model/model.h"
 #include "scenarios/lua_script.h"
 #include "sim/check.h"
+#include "sim/letters.h"
 
 #define LONGEST_TEXT 4096
 
@@ -139,11 +140,15 @@ static bool named_value_from_text(Reader *reader, const Field *field, const char
     return value->handle != NULL;
 }
 
-// Names end on terminals and in files: no bytes that command a terminal.
+// Names end on terminals and in files: no letters that command a terminal.
 static const char *text_problem(const char *text, size_t length) {
     if (length > LONGEST_TEXT) return "it is longer than 4096 bytes";
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) return "it holds a control character";
+    if (strlen(text) < length) return "it holds a zero byte";
+    for (const unsigned char *next = (const unsigned char *)text; *next;) {
+        int32_t letter = letter_next(&next);
+        if (letter < 0) return "it is no UTF-8";
+        if (letter_commands_terminal(letter)) return "it holds a control character";
+    }
     return NULL;
 }
 

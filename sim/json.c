@@ -9,6 +9,7 @@
 
 #include "sim/check.h"
 #include "sim/file.h"
+#include "sim/letters.h"
 #include "sim/list.h"
 
 #define LARGEST_FILE_BYTES ((size_t)256 << 20)
@@ -420,12 +421,14 @@ void json_end_list(JsonWriter *writer) { end(writer, ']'); }
 static void write_character(FILE *out, const unsigned char *at, int bytes) {
     static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *escape = bytes == 1 ? strchr(escaped, *at) : NULL;
+    const unsigned char *next = at;
+    int32_t letter = letter_next(&next);
     if (bytes == 0)
         fputs("\xef\xbf\xbd", out); // U+FFFD
     else if (escape)
         fprintf(out, "\\%c", letters[escape - escaped]);
-    else if (*at < ' ')
-        fprintf(out, "\\u%04x", *at);
+    else if (letter_commands_terminal(letter))
+        fprintf(out, "\\u%04x", (unsigned)letter);
     else
         fwrite(at, 1, (size_t)bytes, out);
 }

@@ -2,7 +2,10 @@
 #include "sim/problem.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "sim/letters.h"
 
 #define MOST_KEPT 50
 #define LONGEST_NAME 63
@@ -22,11 +25,7 @@ Problems *problems_create(Arena *arena) {
 }
 
 // User text may hold anything; one problem stays on one line and commands no terminal.
-static const char *one_line(char *text) {
-    for (char *c = text; *c; c++)
-        if (iscntrl((unsigned char)*c)) *c = '?';
-    return text;
-}
+static const char *one_line(char *text) { return letters_make_harmless(text, ""); }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 

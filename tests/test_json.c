@@ -355,7 +355,7 @@ TEST(texts_are_escaped_and_bad_utf8_is_replaced) {
     json_write_text(&memory.writer, "\"\\/\b\f\n\r\t\x01\x7f \xc3\xa9 \xf0\x9f\x98\x80 \xff \xe2\x82");
     expect_written(
         &memory,
-        "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\x7f \xc3\xa9 \xf0\x9f\x98\x80 \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\"");
+        "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u007f \xc3\xa9 \xf0\x9f\x98\x80 \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
 static void expect_number(double number, const char *expected) {
