@@ -6,6 +6,7 @@
 #include "results/progress.h"
 #include "sim/ending.h"
 #include "sim/problem.h"
+#include "sim/simulation_memory.h"
 #include "sim/version.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
@@ -93,6 +94,7 @@ static int run_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     program_begin();
+    simulation_memory_limit(0);
     anchors_reader = anchors_read;
     watch_screen = progress_of_watch;
     wall_permit();

@@ -14,6 +14,7 @@
 #include "scenarios/sweep/command_sweep.h"
 #include "sim/check.h"
 #include "sim/ending.h"
+#include "sim/simulation_memory.h"
 #include "sim/wall.h"
 
 enum { TAG_ERRAND = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
@@ -235,6 +236,7 @@ int main(int argc, char **argv) {
     int rank, size, status = 0;
     wall_permit(); // round the processes that simulate; ranks need sockets
     program_begin();
+    simulation_memory_limit(0);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -31,6 +31,9 @@ void out_of_memory(size_t bytes) {
     exit(1);
 }
 
+static size_t used_by_all; // what all arenas that are open have handed out
+static ArenaLimit limit = {.bytes = SIZE_MAX};
+
 void *memory_or_end(size_t bytes) {
     void *memory = malloc(bytes);
     if (!memory) out_of_memory(bytes);
@@ -67,6 +70,7 @@ Arena *arena_open(void) {
 
 void arena_close(Arena *arena) {
     if (!arena) return;
+    used_by_all -= arena->bytes_used;
     for (Block *block = arena->newest, *older; block; block = older) {
         older = block->older;
         free(block);
@@ -98,7 +102,9 @@ void *arena_alloc(Arena *arena, size_t bytes) {
     if (bytes > PTRDIFF_MAX - sizeof(Block) - ALIGNMENT) end_for_size();
     if (bytes == 0) bytes = 1;
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (bytes > limit.bytes || used_by_all > limit.bytes - bytes) limit.full(limit.context);
     arena->bytes_used += bytes;
+    used_by_all += bytes;
 
     Block *block = arena->newest;
     if (!block || block->room - block->used < bytes) {
@@ -142,3 +148,12 @@ char *arena_vprintf(Arena *arena, const char *format, va_list arguments) {
 }
 
 size_t arena_bytes_used(const Arena *arena) { return arena->bytes_used; }
+
+size_t arenas_bytes_used(void) { return used_by_all; }
+
+ArenaLimit arenas_limit(ArenaLimit new) {
+    ArenaLimit old = limit;
+    CHECK(new.full || new.bytes == SIZE_MAX);
+    limit = new;
+    return old;
+}

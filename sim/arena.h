@@ -24,6 +24,17 @@ void *memory_or_end(size_t bytes); // malloc that does so
 // Total bytes handed out so far: a law for tests ("no growth after the first step").
 size_t arena_bytes_used(const Arena *arena);
 
+// What all arenas of the process may hold together. The piece that would go beyond calls `full`, which does not return:
+// it says whose limit this is and ends the program, as out of memory does. Code in the middle of its work could not
+// give way to an error without leaving things half done. No limit: bytes SIZE_MAX, `full` NULL.
+typedef struct ArenaLimit {
+    size_t bytes;
+    void (*full)(void *context);
+    void *context;
+} ArenaLimit;
+ArenaLimit arenas_limit(ArenaLimit limit); // gives back the one before
+size_t arenas_bytes_used(void);
+
 #define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))
 #define ARENA_ARRAY(arena, Type, count) ((Type *)arena_array((arena), (size_t)(count), sizeof(Type)))
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/simulation_memory.h"
 
 #define USUAL_EVENTS 1e9
 #define MOST_MEMORY 17179869184.0
@@ -208,7 +209,10 @@ static double usual_memory(void) {
 }
 
 void watch_open_from(const Options *options, double seconds) {
+    double memory = option_quantity(options, "simulation-memory", usual_memory());
+    if (option_given(options, "simulation-memory"))
+        simulation_memory_limit(memory > 0 && memory < 0x1p60 ? (size_t)memory : SIZE_MAX);
     watch_open(&(WatchLimits){.events = (double)option_count(options, "event-limit", (int64_t)USUAL_EVENTS),
-                              .memory_bytes = option_quantity(options, "simulation-memory", usual_memory()),
+                              .memory_bytes = memory,
                               .cpu_seconds = seconds});
 }

@@ -60,7 +60,8 @@ bool watch_allows(double events, double memory_bytes, const char *what, const ch
      .help = "of one simulation, in events (default 1e9)"},                                                            \
     {                                                                                                                  \
         .name = "simulation-memory", .kind = OPTION_QUANTITY, .quantity = QUANTITY_BYTES, .metavar = "BYTES",          \
-        .help = "of one simulation, as estimated (default half of the machine's, at most 16 GiB)"                      \
+        .help = "of one simulation (default: as estimated half of the machine's and at most 16 GiB, in fact three "    \
+                "quarters)"                                                                                            \
     }
 #define WATCH_OPTIONS                                                                                                  \
     WATCH_EVENT_OPTIONS, {                                                                                             \
