@@ -69,6 +69,10 @@ static const OptionSpec own_options[] = {
      .choices = color_modes,
      .choice_count = 3,
      .help = "colours on the screen"},
+    {.name = "allow-read",
+     .kind = OPTION_TEXTS,
+     .metavar = "DIR",
+     .help = "the script may name files in this folder, besides its own; may be repeated"},
     {.name = "memory-limit",
      .kind = OPTION_QUANTITY,
      .quantity = QUANTITY_BYTES,
@@ -327,6 +331,7 @@ static ScenarioRequest request_of(const Options *options, int argc, char **argv)
                                .unfolded = option_flag(options, "unfolded"),
                                .help_only = option_help(options)};
     request.sets = option_texts(options, "set", &request.set_count);
+    request.allowed = option_texts(options, "allow-read", &request.allowed_count);
     request.limits = (LuaLimits){(size_t)option_quantity(options, "memory-limit", 0),
                                  option_count(options, "step-limit", 0), option_quantity(options, "cpu-limit", 0)};
     const char *plots = option_text(options, "plot", "");

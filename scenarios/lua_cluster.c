@@ -125,14 +125,9 @@ static int sim_node(lua_State *L) {
     if (object.sound) {
         const Gpu *gpu = object_has(&object, "gpu") ? handle_value(&object, "gpu") : NULL;
         const NodeType *like = object_has(&object, "like") ? handle_value(&object, "like") : NULL;
-        const char *path = lua_host_beside(L, object_text(&object, "file"));
-        if (path)
-            type = node_from_file(script->arena, script->catalogue, path, gpu ? gpu->name : NULL,
-                                  like ? like->name : NULL, object_value(&object, "file")->where, script->problems);
-        else
-            problem_add(script->problems, object_value(&object, "file")->where,
-                        "\"%.60s\" is no file in the scenario's folder", object_text(&object, "file"));
-        if (!path) problem_hint(script->problems, "save it beside the scenario and give its name");
+        type = node_from_file(script->arena, script->catalogue, script->host->gate, object_text(&object, "file"),
+                              gpu ? gpu->name : NULL, like ? like->name : NULL, object_value(&object, "file")->where,
+                              script->problems);
     }
     HardwarePart *part = ARENA_NEW(script->arena, HardwarePart);
     if (type && object_has(&object, "peer_to_peer")) {

@@ -137,6 +137,7 @@ LuaHost *lua_host_open(Arena *arena, Problems *problems, const LuaLimits *limits
     if (limits && limits->steps) host->limits.steps = limits->steps;
     if (limits && limits->cpu_seconds > 0) host->limits.cpu_seconds = limits->cpu_seconds;
     host->random = random_stream(seed, "scenario script", 0);
+    host->gate = gate_create(arena, file, NULL, 0, &host->digest, problems);
     host->arena_before = arena_bytes_used(arena);
 
     host->state = lua_newstate(count_alloc, host);
@@ -151,6 +152,10 @@ LuaHost *lua_host_open(Arena *arena, Problems *problems, const LuaLimits *limits
         return NULL;
     }
     return host;
+}
+
+void lua_host_allow(LuaHost *host, const char *const *folders, int folder_count) {
+    host->gate = gate_create(host->arena, host->file, folders, folder_count, &host->digest, host->problems);
 }
 
 void lua_host_close(LuaHost *host) {
@@ -250,7 +255,6 @@ void lua_host_load(lua_State *L, const char *name, const char *text, size_t byte
     LuaSource *source = ARENA_NEW(host->arena, LuaSource);
     *source = (LuaSource){arena_copy_text(host->arena, name), text, host->sources};
     host->sources = source;
-    host->digest = digest_bytes(host->digest, text, bytes);
     const char *chunk = lua_pushfstring(L, "@%s", name);
     if (luaL_loadbufferx(L, text, bytes, chunk, "t") != LUA_OK) lua_error(L);
     lua_remove(L, -2);

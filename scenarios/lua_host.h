@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "sim/arena.h"
+#include "sim/gate.h"
 #include "sim/problem.h"
 #include "sim/random.h"
 
@@ -37,12 +38,15 @@ typedef struct LuaHost {
     const char *stopped; // why the script was stopped; errors that follow are of no interest
     Where stopped_at;
     LuaSource *sources;
-    uint64_t digest; // of every text and file that was read
-    void *owner;     // of lua_sim.c
+    const ReadGate *gate; // for the files it names
+    uint64_t digest;      // of every text and file that was read
+    void *owner;          // of lua_sim.c
 } LuaHost;
 
 // NULL after a problem (the memory limit is too small for an empty script). Close also after problems.
 LuaHost *lua_host_open(Arena *arena, Problems *problems, const LuaLimits *limits, const char *file, uint64_t seed);
+// Folders besides the script's own in which it may name files. One that is none is a problem.
+void lua_host_allow(LuaHost *host, const char *const *folders, int folder_count);
 void lua_host_close(LuaHost *host);
 LuaHost *lua_host(lua_State *L);
 
@@ -74,8 +78,5 @@ int lua_stable_sort(lua_State *L);
 // require: modules beside the script, and those set as fields of the registry's table of built-in ones.
 int lua_require(lua_State *L);
 #define LUA_BUILTIN_MODULES "lockstep.modules"
-
-// The path of a file in the scenario's folder or below it; NULL when there is none, or it leads out.
-const char *lua_host_beside(lua_State *L, const char *name);
 
 #endif

@@ -113,14 +113,8 @@ static bool set_demand(Script *script, QueueStudy *study, const Object *said) {
 
 static bool set_trace(lua_State *L, QueueStudy *study, const Object *object) {
     Script *script = script_of(L);
-    const char *name = object_text(object, "trace"), *path = lua_host_beside(L, name);
-    if (!path) {
-        problem_add(script->problems, object_value(object, "trace")->where,
-                    "\"%.60s\" is no file in the scenario's folder", name);
-        problem_hint(script->problems, "save it beside the scenario and give its name");
-        return false;
-    }
-    study->trace = queue_read_trace(script->arena, path, script->problems);
+    study->trace = queue_read_gated_trace(script->arena, script->host->gate, object_text(object, "trace"),
+                                          object_value(object, "trace")->where, script->problems);
     return study->trace != NULL;
 }
 

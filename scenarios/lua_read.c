@@ -211,12 +211,15 @@ static bool list_from_text(Reader *reader, const Field *field, ObjectId id, cons
     return sound;
 }
 
-static bool read_setting(Reader *reader, const Field *field, ObjectId id, const Setting *setting, Value *value) {
+// What the user writes may name any file.
+static bool read_setting(const Reader *reader, const Field *field, ObjectId id, const Setting *setting, Value *value) {
     Where where = {setting->written, 0};
-    if (field->list) return list_from_text(reader, field, id, setting->value, where, value);
+    Reader free = *reader;
+    free.gate = NULL;
+    if (field->list) return list_from_text(&free, field, id, setting->value, where, value);
     value->given = value->written = true;
     value->where = where;
-    return value_from_text(reader, field, object_called(id), setting->value, where, value);
+    return value_from_text(&free, field, object_called(id), setting->value, where, value);
 }
 
 static bool has_setting_inside(Reader *reader, ObjectId id) {

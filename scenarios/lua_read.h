@@ -60,6 +60,7 @@ typedef struct Reader {
     Arena *arena;
     Problems *problems;
     const Catalogue *catalogue;
+    const ReadGate *gate; // for files that the script names
     Setting *settings;
     int setting_count;
     // An operation of a rank program: read by the million, so texts stay Lua's own while the table is on the stack, and

@@ -1,12 +1,8 @@
 // require: the built-in modules, and files beside the script. No name leads out of the script's folder.
 #include <lauxlib.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/lua_host.h"
-#include "sim/digest.h"
-#include "sim/file.h"
 
 #define LOADED_MODULES "lockstep.loaded"
 #define LARGEST_MODULE ((size_t)16 << 20)
@@ -22,45 +18,15 @@ static bool is_module_name(const char *name) {
     }
 }
 
-static const char *folder_of(Arena *arena, const char *file) {
-    const char *slash = strrchr(file, '/');
-    return slash ? arena_printf(arena, "%.*s/", (int)(slash - file), file) : "";
-}
-
-static const char *module_path(Arena *arena, const char *script, const char *name) {
-    char *path = arena_printf(arena, "%s%s.lua", folder_of(arena, script), name);
-    for (char *c = path + strlen(path) - strlen(name) - 4; *c && c < path + strlen(path) - 4; c++)
-        if (*c == '.') *c = '/';
-    return path;
-}
-
-// Whether the file, all links followed, lies under the script's folder.
-static bool stays_inside(Arena *arena, const char *script, const char *path) {
-    char folder[PATH_MAX], file[PATH_MAX];
-    const char *written = folder_of(arena, script);
-    if (!realpath(*written ? written : ".", folder) || !realpath(path, file)) return false;
-    size_t length = strlen(folder);
-    return strncmp(file, folder, length) == 0 && (file[length] == '/' || folder[length - 1] == '/');
-}
-
-const char *lua_host_beside(lua_State *L, const char *name) {
-    LuaHost *host = lua_host(L);
-    const char *path = arena_printf(host->arena, "%s%s", folder_of(host->arena, host->file), name);
-    if (!stays_inside(host->arena, host->file, path)) return NULL;
-    size_t bytes = 0;
-    const char *text = file_read(host->arena, path, LARGEST_MODULE, &bytes, problems_create(host->arena));
-    if (text) host->digest = digest_bytes(host->digest, text, bytes);
-    return path;
-}
-
 static void read_module(lua_State *L, const char *name) {
     LuaHost *host = lua_host(L);
-    const char *path = module_path(host->arena, host->file, name);
+    char *file = arena_printf(host->arena, "%s.lua", name);
+    for (size_t i = 0; i < strlen(name); i++)
+        if (file[i] == '.') file[i] = '/';
+    const char *path = gate_shown_path(host->gate, host->arena, file);
     Problems *unread = problems_create(host->arena);
     size_t bytes = 0;
-    const char *text = stays_inside(host->arena, host->file, path)
-                           ? file_read(host->arena, path, LARGEST_MODULE, &bytes, unread)
-                           : NULL;
+    const char *text = gate_read(host->gate, file, LARGEST_MODULE, &bytes, (Where){0}, unread);
     if (!text) {
         lua_host_fail(L,
                       lua_pushfstring(L, "built in: \"lockstep\"; others are read from %s, beside the scenario", path),
@@ -91,6 +57,7 @@ int lua_require(lua_State *L) {
             L, "write require \"parts\" for parts.lua beside the scenario; \"lib.parts\" for lib/parts.lua",
             "\"%.60s\" cannot be the name of a module", name);
 
+    lua_host_check_memory(L);
     read_module(L, name);
     lua_pushboolean(L, false); // under way
     lua_setfield(L, 2, name);

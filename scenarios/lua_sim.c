@@ -94,6 +94,7 @@ Reader script_reader(lua_State *L) {
                     .arena = script->arena,
                     .problems = script->problems,
                     .catalogue = script->catalogue,
+                    .gate = script->host->gate,
                     .settings = script->settings,
                     .setting_count = script->setting_count};
 }

@@ -33,13 +33,8 @@ static int model_hf(lua_State *L) {
         return lua_host_fail(L, "for example: sim.model.hf \"config.json\"",
                              "sim.model.hf takes the name of a file, not a %s", luaL_typename(L, 1));
     lua_host_check_memory(L);
-    const char *path = lua_host_beside(L, lua_tostring(L, 1));
-    if (!path) {
-        problem_add(script->problems, where, "\"%.60s\" is no file in the scenario's folder", lua_tostring(L, 1));
-        problem_hint(script->problems, "save it beside the scenario and give its name");
-        return push_model(L, NULL, where);
-    }
-    return push_model(L, hf_model_read_file(script->arena, path, NULL, script->problems), where);
+    const char *path = arena_copy_text(script->arena, lua_tostring(L, 1));
+    return push_model(L, hf_model_read_gated(script->arena, script->host->gate, path, where, script->problems), where);
 }
 
 static int model_make_transformer(lua_State *L) {

@@ -100,8 +100,8 @@ static bool fabric_by_text(Reader *reader, const char *text, Where where, Value 
     FabricChoice *fabric = ARENA_NEW(reader->arena, FabricChoice);
     value->handle_kind = HANDLE_FABRIC;
     *fabric = (FabricChoice){.kind = FABRIC_SINGLE_SWITCH, .oversubscription = 1};
-    bool sound = fabric_from_text(reader->arena, reader->catalogue, text, where, &fabric->link, &fabric->layout,
-                                  reader->problems);
+    bool sound = fabric_from_gated_text(reader->arena, reader->catalogue, reader->gate, text, where, &fabric->link,
+                                        &fabric->layout, reader->problems);
     value->handle = sound ? fabric : NULL;
     return sound;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scenarios/lua_script.h"
+#include "sim/digest.h"
 #include "sim/file.h"
 
 #define LARGEST_SCRIPT ((size_t)16 << 20)
@@ -113,7 +114,9 @@ typedef struct Source {
 
 static int run_script(lua_State *L) {
     Source *source = lua_touserdata(L, 1);
+    LuaHost *host = source->script->host;
     module_open(L);
+    host->digest = digest_bytes(host->digest, source->text, source->bytes);
     lua_host_load(L, source->script->request->file, source->text, source->bytes);
     lua_call(L, 0, 1);
     if (!source->script->request->help_only) take_returned(L, source->script);
@@ -151,6 +154,7 @@ const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const Sc
     script.host = ok ? lua_host_open(arena, raised, &request->limits, request->file, request->seed) : NULL;
     if (script.host) {
         script.host->owner = &script;
+        lua_host_allow(script.host, request->allowed, request->allowed_count);
         ok = lua_host_call(script.host, run_script, &source);
         script.digest = script.host->digest;
         lua_host_close(script.host);

@@ -17,6 +17,8 @@ typedef struct ScenarioRequest {
     const OptionSpec *own; // options that are the command's, not the script's
     int own_count;
     LuaLimits limits;
+    const char *const *allowed; // folders besides its own in which it may name files: --allow-read
+    int allowed_count;
     uint64_t seed;
     bool unfolded, want_timeline;
     bool help_only; // only to learn the script's options: programs are not recorded

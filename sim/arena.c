@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/check.h"
+
 #define FIRST_BLOCK_BYTES ((size_t)4 << 10)
 #define LARGEST_BLOCK_BYTES ((size_t)64 << 20)
 #define ALIGNMENT _Alignof(max_align_t)

@@ -111,15 +111,20 @@ const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Probl
     return is_sound ? csv : NULL;
 }
 
-const Csv *csv_read_file(Arena *arena, const char *path, Problems *problems) {
+const Csv *csv_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems) {
     size_t bytes;
-    const char *text = file_read(arena, path, LARGEST_FILE_BYTES, &bytes, problems);
+    const char *text = gate_read_or_free(gate, arena, path, LARGEST_FILE_BYTES, &bytes, where, problems);
     if (!text) return NULL;
+    path = gate_shown_path(gate, arena, path);
     if (strlen(text) != bytes) {
         problem_add(problems, (Where){path, 0}, "this is no text: it holds zero bytes");
         return NULL;
     }
     return csv_read_text(arena, path, text, problems);
+}
+
+const Csv *csv_read_file(Arena *arena, const char *path, Problems *problems) {
+    return csv_read_gated(arena, NULL, path, (Where){0}, problems);
 }
 
 int csv_column(const Csv *csv, const char *word, Problems *problems) {

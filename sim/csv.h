@@ -3,7 +3,7 @@
 #define LOCKSTEP_SIM_CSV_H
 
 #include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/gate.h"
 
 typedef struct Csv {
     const char *file;
@@ -15,6 +15,8 @@ typedef struct Csv {
 
 // NULL after adding problems. A row with more or fewer cells than the header is a problem.
 const Csv *csv_read_file(Arena *arena, const char *path, Problems *problems);
+// Of a path that a scenario names, at `where`; gate NULL: as above.
+const Csv *csv_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
 const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Problems *problems);
 
 int csv_column(const Csv *csv, const char *word, Problems *problems); // -1 after a problem

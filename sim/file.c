@@ -56,15 +56,29 @@ static char *read_stream(Arena *arena, FILE *stream, const char *path, size_t li
     return text;
 }
 
-char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems) {
-    FILE *stream = fopen(path, "rbe");
-    if (!stream) {
-        cannot_read(path, problems);
-        return NULL;
-    }
+char *file_read_open(Arena *arena, int descriptor, const char *path, size_t limit_bytes, size_t *bytes,
+                     Problems *problems) {
+    FILE *stream = fdopen(descriptor, "rb");
+    CHECK(stream);
     char *text = read_stream(arena, stream, path, limit_bytes, bytes, problems);
     fclose(stream);
     return text;
+}
+
+char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems) {
+    struct stat about;
+    int descriptor = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &about) != 0) {
+        cannot_read(path, problems);
+        if (descriptor >= 0) close(descriptor);
+        return NULL;
+    }
+    if (!S_ISDIR(about.st_mode) && !S_ISBLK(about.st_mode))
+        return file_read_open(arena, descriptor, path, limit_bytes, bytes, problems);
+    close(descriptor);
+    problem_add(problems, (Where){path, 0}, "is a %s, not a file", S_ISDIR(about.st_mode) ? "folder" : "disk");
+    problem_hint(problems, "name a file");
+    return NULL;
 }
 
 // ---- Writing.

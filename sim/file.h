@@ -8,8 +8,14 @@
 #include "sim/arena.h"
 #include "sim/problem.h"
 
-// The whole file, zero-terminated, its length in *bytes. NULL after adding a problem (strerror, or too large).
+// The whole file, zero-terminated, its length in *bytes. NULL after adding a problem (strerror, or too large). For
+// paths that the user names, on the command line: pipes and /dev/stdin are read too. What a scenario names goes through
+// sim/gate.h.
 char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems);
+
+// The same of a file that is open already, and closes it. `path` is for messages.
+char *file_read_open(Arena *arena, int descriptor, const char *path, size_t limit_bytes, size_t *bytes,
+                     Problems *problems);
 
 // A file under a temporary name in the same folder; file_commit checks every write, flushes, closes and renames.
 // Until then the old file, if any, is untouched. "-" is standard output.

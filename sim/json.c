@@ -318,10 +318,14 @@ const Json *json_read_text(Arena *arena, const char *name, const char *text, siz
     return builder.has_equal_keys ? NULL : json;
 }
 
-const Json *json_read_file(Arena *arena, const char *path, Problems *problems) {
+const Json *json_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems) {
     size_t bytes;
-    const char *text = file_read(arena, path, LARGEST_FILE_BYTES, &bytes, problems);
-    return text ? json_read_text(arena, path, text, bytes, problems) : NULL;
+    const char *text = gate_read_or_free(gate, arena, path, LARGEST_FILE_BYTES, &bytes, where, problems);
+    return text ? json_read_text(arena, gate_shown_path(gate, arena, path), text, bytes, problems) : NULL;
+}
+
+const Json *json_read_file(Arena *arena, const char *path, Problems *problems) {
+    return json_read_gated(arena, NULL, path, (Where){0}, problems);
 }
 
 // ---- Access.

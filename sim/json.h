@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/gate.h"
 
 typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_LIST, JSON_OBJECT } JsonKind;
 
@@ -26,6 +26,8 @@ struct Json {
 
 // Reads a file, or a text under a name for messages. NULL after adding problems.
 const Json *json_read_file(Arena *arena, const char *path, Problems *problems);
+// Of a path that a scenario names, at `where`; gate NULL: as above.
+const Json *json_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
 const Json *json_read_text(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems);
 
 const Json *json_get(const Json *object, const char *key); // NULL when absent; case matters

@@ -247,7 +247,7 @@ TEST(a_path_that_cannot_be_read_is_a_problem_with_its_reason) {
     EXPECT(read_back(&folder, inside(&folder, "missing")) == NULL);
     EXPECT_TEXT(newest_problem(&folder), "cannot be read: No such file or directory");
     EXPECT(read_back(&folder, folder.path) == NULL);
-    EXPECT_TEXT(newest_problem(&folder), "cannot be read: Is a directory");
+    EXPECT_TEXT(newest_problem(&folder), "is a folder, not a file");
     EXPECT_INT(problem_count(folder.problems), 2);
     folder_close(&folder);
 }

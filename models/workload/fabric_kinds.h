@@ -4,6 +4,7 @@
 
 #include "models/hardware/hardware.h"
 #include "models/network/network.h"
+#include "sim/gate.h"
 #include "sim/quantity.h"
 
 typedef enum FabricWord {
@@ -48,5 +49,8 @@ const FabricShape *fabric_finish(FabricMaker *maker); // NULL after problems
 // NULL for a link alone. False after problems.
 bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, const FabricLink **link,
                       const FabricShape **shape, Problems *problems);
+// The same in a scenario, whose files come through its gate.
+bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
+                            Where where, const FabricLink **link, const FabricShape **shape, Problems *problems);
 
 #endif

@@ -134,8 +134,9 @@ static void read_dims(FabricMaker *maker, const Json *list, Problems *problems) 
     fabric_set_dims(maker, dims, count, list->where);
 }
 
-static const FabricShape *shape_from_json(Arena *arena, const char *path, Problems *problems) {
-    const Json *file = json_read_file(arena, path, problems);
+static const FabricShape *shape_from_json(Arena *arena, const ReadGate *gate, const char *path, Where where,
+                                          Problems *problems) {
+    const Json *file = json_read_gated(arena, gate, path, where, problems);
     if (!file) return NULL;
     if (file->kind != JSON_OBJECT) {
         problem_add(problems, file->where, "a fabric is an object: { \"kind\": \"graph\", … }");
@@ -159,8 +160,8 @@ static const FabricShape *shape_from_json(Arena *arena, const char *path, Proble
     return maker ? fabric_finish(maker) : NULL;
 }
 
-bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, const FabricLink **link,
-                      const FabricShape **shape, Problems *problems) {
+bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
+                            Where where, const FabricLink **link, const FabricShape **shape, Problems *problems) {
     size_t length = strcspn(text, ":");
     const char *rest = text[length] ? text + length + 1 : NULL;
     size_t rest_length = rest ? strlen(rest) : 0;
@@ -168,6 +169,12 @@ bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text
     *link = find_link(arena, catalogue, arena_printf(arena, "%.*s", (int)length, text), where, problems);
     if (!*link || !rest) return *link != NULL;
     bool is_file = rest_length > 5 && strcmp(rest + rest_length - 5, ".json") == 0;
-    *shape = is_file ? shape_from_json(arena, rest, problems) : shape_from_words(arena, rest, where, problems);
+    *shape =
+        is_file ? shape_from_json(arena, gate, rest, where, problems) : shape_from_words(arena, rest, where, problems);
     return *shape != NULL;
+}
+
+bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, const FabricLink **link,
+                      const FabricShape **shape, Problems *problems) {
+    return fabric_from_gated_text(arena, catalogue, NULL, text, where, link, shape, problems);
 }

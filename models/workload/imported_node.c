@@ -6,7 +6,6 @@
 
 #include "models/network/interior.h"
 #include "sim/check.h"
-#include "sim/file.h"
 
 #define LARGEST_FILE ((size_t)4 << 20)
 
@@ -134,10 +133,11 @@ const NodeType *node_from_interior(Arena *arena, const Catalogue *catalogue, con
 }
 
 // ---- Files.
-const NodeType *node_from_file(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu_name,
-                               const char *like, Where where, Problems *problems) {
+const NodeType *node_from_file(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *path,
+                               const char *gpu_name, const char *like, Where where, Problems *problems) {
     size_t bytes = 0;
-    const char *text = file_read(arena, path, LARGEST_FILE, &bytes, problems);
+    const char *text = gate_read_or_free(gate, arena, path, LARGEST_FILE, &bytes, where, problems);
+    path = gate_shown_path(gate, arena, path);
     const NodeInterior *interior = text ? interior_from_text(arena, path, text, bytes, problems) : NULL;
     if (!interior) return NULL;
     const Gpu *gpu = choose_gpu(arena, catalogue, interior, gpu_name, path, where, problems);
@@ -149,6 +149,6 @@ const NodeType *node_from_file(Arena *arena, const Catalogue *catalogue, const c
 const NodeType *node_from_text(Arena *arena, const Catalogue *catalogue, const char *text, const char *gpu_name,
                                Where where, Problems *problems) {
     if (!catalogue_node(catalogue, text) && is_node_file(text))
-        return node_from_file(arena, catalogue, text, gpu_name, NULL, where, problems);
+        return node_from_file(arena, catalogue, NULL, text, gpu_name, NULL, where, problems);
     return find_node(arena, catalogue, text, where, problems);
 }

@@ -4,6 +4,7 @@
 #define LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
 
 #include "models/hardware/hardware.h"
+#include "sim/gate.h"
 
 struct NodeInterior;
 
@@ -11,9 +12,9 @@ struct NodeInterior;
 bool is_node_file(const char *name);
 
 // gpu_name and like may be NULL: then the GPU comes from the file (XML says sm_90), the host from the catalogue's node
-// with such GPUs. NULL after problems.
-const NodeType *node_from_file(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu_name,
-                               const char *like, Where where, Problems *problems);
+// with such GPUs. gate: of the scenario that names the file; NULL: the user does. NULL after problems.
+const NodeType *node_from_file(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *path,
+                               const char *gpu_name, const char *like, Where where, Problems *problems);
 const NodeType *node_from_interior(Arena *arena, const Catalogue *catalogue, const char *name,
                                    const struct NodeInterior *interior, const Gpu *gpu, const NodeType *like,
                                    Where where, Problems *problems);

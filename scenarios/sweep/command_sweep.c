@@ -33,6 +33,7 @@ static const OptionSpec own_options[] = {
     {"json", OPTION_FLAG, .help = "with --show: as JSON"},
     {"plain", OPTION_FLAG, .help = "with --show: text with tabs, for other programs"},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
     {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
@@ -155,6 +156,7 @@ static Sweep *read_sweep(const Command *command, int *status) {
                                           .unfolded = option_flag(options, "unfolded")};
     if (option_positional_count(options) > 0) request->scenario.file = option_positional(options, 0);
     request->scenario.sets = option_texts(options, "set", &request->scenario.set_count);
+    request->scenario.allowed = option_texts(options, "allow-read", &request->scenario.allowed_count);
     request->catalogue = catalogue_with_profile(command->arena, profile, command->problems);
     if (profile && request->catalogue)
         request->profile_text = file_read(command->arena, profile, LARGEST_PROFILE, &bytes, command->problems);

@@ -268,3 +268,9 @@ const Model *hf_model_read_file(Arena *arena, const char *path, const char *as, 
     const Json *json = json_read_file(arena, path, problems);
     return json ? hf_model_from_json(arena, json, as, problems) : NULL;
 }
+
+const Model *hf_model_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where,
+                                 Problems *problems) {
+    const Json *json = json_read_gated(arena, gate, path, where, problems);
+    return json ? hf_model_from_json(arena, json, NULL, problems) : NULL;
+}

@@ -3,6 +3,7 @@
 #define LOCKSTEP_WORKLOAD_QUEUE_JOBS_H
 
 #include "models/workload/queue/queue.h"
+#include "sim/gate.h"
 
 // ---- How long jobs run.
 typedef enum DurationKind {
@@ -90,6 +91,9 @@ typedef struct QueueTrace {
 } QueueTrace;
 
 const QueueTrace *queue_read_trace(Arena *arena, const char *path, Problems *problems); // NULL after problems
+// Of a path that a scenario names, at `where`.
+const QueueTrace *queue_read_gated_trace(Arena *arena, const ReadGate *gate, const char *path, Where where,
+                                         Problems *problems);
 const QueueTrace *queue_trace_from_text(Arena *arena, const char *name, const char *text, Problems *problems);
 // "2020-04-01 00:02:39", with T, fractions and +08:00 or Z: seconds since 1970. False: it is no such time.
 bool trace_time(const char *text, double *seconds);

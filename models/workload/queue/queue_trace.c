@@ -251,6 +251,12 @@ const QueueTrace *queue_read_trace(Arena *arena, const char *path, Problems *pro
     return csv ? read_trace(arena, csv, problems) : NULL;
 }
 
+const QueueTrace *queue_read_gated_trace(Arena *arena, const ReadGate *gate, const char *path, Where where,
+                                         Problems *problems) {
+    const Csv *csv = csv_read_gated(arena, gate, path, where, problems);
+    return csv ? read_trace(arena, csv, problems) : NULL;
+}
+
 const QueueTrace *queue_trace_from_text(Arena *arena, const char *name, const char *text, Problems *problems) {
     const Csv *csv = csv_read_text(arena, name, text, problems);
     return csv ? read_trace(arena, csv, problems) : NULL;
