@@ -197,18 +197,16 @@ static bool set_groups(lua_State *L, ClusterSpec *spec, const Object *object) {
                                                                                   : object->where);
     spec->groups = groups;
     spec->group_count = count;
-    return true;
+    return cluster_is_of_a_size(spec, script->problems);
 }
 
-// One factor per node that the cluster can ever have when its size is varied; nodes the script does not name are sound.
 static void set_link_speed(Arena *arena, ClusterSpec *spec, const Object *object) {
     const Value *speed = object_value(object, "link_speed");
     if (!speed->count) return;
-    const Field *gpus = field_find(OBJECT_CLUSTER, "gpus");
-    double *factors = ARENA_ARRAY(arena, double, gpus->most * spec->group_count);
-    for (int i = 0; i < (int)gpus->most * spec->group_count; i++)
-        factors[i] = i < speed->count ? speed->items[i].number : 1;
+    double *factors = ARENA_ARRAY(arena, double, speed->count);
+    for (int i = 0; i < speed->count; i++) factors[i] = speed->items[i].number;
     spec->link_speed = factors;
+    spec->link_speed_count = speed->count;
 }
 
 static bool set_faults(const Script *script, ClusterSpec *spec, const Object *object) {

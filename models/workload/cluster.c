@@ -143,8 +143,26 @@ static void check_cap(const Builder *builder, const ClusterSpec *spec, Problems 
     }
 }
 
+bool cluster_is_of_a_size(const ClusterSpec *spec, Problems *problems) {
+    int64_t gpus = 0;
+    for (int g = 0; g < spec->group_count; g++) gpus += spec->groups[g].gpus;
+    if (gpus <= CLUSTER_MOST_GPUS) return true;
+    problem_add(problems, spec->where, "a cluster of %lld GPUs is larger than %d, the most that is simulated",
+                (long long)gpus, CLUSTER_MOST_GPUS);
+    problem_hint(problems, "say fewer GPUs in the entries of nodes");
+    return false;
+}
+
+static const double *link_speed_of(Arena *arena, const ClusterSpec *spec, int nodes) {
+    if (!spec->link_speed) return NULL;
+    double *factors = ARENA_ARRAY(arena, double, nodes);
+    for (int n = 0; n < nodes; n++) factors[n] = n < spec->link_speed_count ? spec->link_speed[n] : 1;
+    return factors;
+}
+
 const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems) {
     int before = problems_added(problems), gpus = 0, nodes = 0;
+    if (!cluster_is_of_a_size(spec, problems)) return NULL;
     for (int g = 0; g < spec->group_count; g++) {
         const NodeGroup *group = &spec->groups[g];
         if (group->gpus < 1) {
@@ -176,7 +194,7 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
     NetworkSpec network = {.shapes = builder.shapes,
                            .node_shape = builder.node_shape,
                            .node_count = nodes,
-                           .link_speed = spec->link_speed};
+                           .link_speed = link_speed_of(arena, spec, nodes)};
     if (spec->link) network.fabric = shape_of_fabric(spec);
     Cluster *cluster = ARENA_NEW(arena, Cluster);
     *cluster = (Cluster){

@@ -34,7 +34,8 @@ typedef struct ClusterSpec {
     double power_cap_watts;           // limit of every GPU; 0: none
     double power_usage_effectiveness; // 0: the site's, for rented machines 1.3
     const struct FaultsSpec *faults;  // or NULL: nothing fails
-    const double *link_speed;         // NULL or per node factor (degraded links)
+    const double *link_speed; // NULL, or factors of the first nodes' NICs (degraded links); the others are sound
+    int link_speed_count;
 } ClusterSpec;
 
 typedef struct Cluster {
@@ -48,6 +49,11 @@ typedef struct Cluster {
 
 double pcie_bytes_per_second(int generation, int lanes); // raw, one direction
 
+#define CLUSTER_MOST_GPUS 1000000
+
+// Whether its GPUs are so few that sums and small multiples of them are whole numbers of 32 bits; false after a
+// problem.
+bool cluster_is_of_a_size(const ClusterSpec *spec, Problems *problems);
 // NULL after problems.
 const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems);
 // The same cluster with another number of GPUs (single group), for scaling studies.

@@ -44,6 +44,9 @@ const FabricField fabric_fields[] = {
 };
 const int fabric_field_count = sizeof fabric_fields / sizeof *fabric_fields;
 
+#define MOST_NODES 1000000
+#define MOST_SWITCHES 1000 // each pair has a route
+
 struct FabricMaker {
     Arena *arena;
     Problems *problems;
@@ -64,6 +67,7 @@ struct FabricMaker {
         int *items;
         int count, room;
     } nodes;
+    int64_t node_total;
 };
 
 FabricMaker *fabric_maker(Arena *arena, FabricWord word, Where where, Problems *problems) {
@@ -170,17 +174,28 @@ void fabric_add_cable(FabricMaker *maker, const char *from, const char *to, doub
 
 void fabric_add_nodes(FabricMaker *maker, const char *switch_name, int count, Where where) {
     if (!is_graph(maker, "nodes", where)) return;
-    if (count < 1 || count > 1000000) {
-        problem_add(maker->problems, where, "%d nodes on switch \"%.60s\" are no whole count from 1 to 1000000", count,
-                    switch_name);
+    if (count < 1 || count > MOST_NODES) {
+        problem_add(maker->problems, where, "%d nodes on switch \"%.60s\" are no whole count from 1 to %d", count,
+                    switch_name, MOST_NODES);
         return;
     }
     int number = switch_number(maker, switch_name);
-    for (int i = 0; i < count; i++) LIST_PUSH(maker->arena, &maker->nodes, number);
+    maker->node_total += count;
+    for (int i = 0; i < count && maker->node_total <= MOST_NODES; i++) LIST_PUSH(maker->arena, &maker->nodes, number);
 }
 
 static void finish_graph(FabricMaker *maker) {
     FabricGraph *graph = ARENA_NEW(maker->arena, FabricGraph);
+    if (maker->node_total > MOST_NODES) {
+        problem_add(maker->problems, maker->where, "the graph has %lld nodes, more than %d",
+                    (long long)maker->node_total, MOST_NODES);
+        problem_hint(maker->problems, "say smaller counts in its nodes");
+    }
+    if (maker->switches.count > MOST_SWITCHES) {
+        problem_add(maker->problems, maker->where, "the graph has %d switches, more than %d", maker->switches.count,
+                    MOST_SWITCHES);
+        problem_hint(maker->problems, "draw what is alike as one, or take a fabric by kind");
+    }
     if (maker->nodes.count == 0) {
         problem_add(maker->problems, maker->where, "the graph says of no node on which switch it hangs");
         problem_hint(maker->problems, "for example: nodes = { { switch = \"a\", count = 4 }, { switch = \"b\" } }");
