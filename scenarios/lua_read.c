@@ -11,6 +11,7 @@
 #include "sim/list.h"
 
 #define LONGEST_LIST 10000
+#define MOST_REPORTED 20
 
 // ---- Asking an object.
 
@@ -44,10 +45,6 @@ static Where where_of_key(const Object *object, const char *key) {
 
 // ---- Keys that are no fields.
 
-static int order_texts(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void report_unknown_key(Reader *reader, const Object *object, const char *key) {
     const char *names[FIELDS_MOST];
     int count = field_names(object->id, names);
@@ -56,17 +53,32 @@ static void report_unknown_key(Reader *reader, const Object *object, const char 
     problem_hint_names(reader->problems, key, names, count);
 }
 
-// Lua gives keys in no order; problems come in the order of the alphabet.
+typedef struct UnknownKeys {
+    const char *first[MOST_REPORTED]; // of the alphabet
+    int kept;
+    int64_t count;
+} UnknownKeys;
+
+static void add_unknown(UnknownKeys *unknown, const char *key) {
+    int at = unknown->kept;
+    unknown->count++;
+    while (at > 0 && strcmp(key, unknown->first[at - 1]) < 0) at--;
+    if (at == MOST_REPORTED) return;
+    if (unknown->kept < MOST_REPORTED) unknown->kept++;
+    for (int i = unknown->kept - 1; i > at; i--) unknown->first[i] = unknown->first[i - 1];
+    unknown->first[at] = key;
+}
+
+// Lua gives keys in no order; problems come in the order of the alphabet. Nothing here asks Lua for memory, so that
+// every key stays where it is.
 static void report_unknown_keys(Reader *reader, int index, Object *object) {
     lua_State *L = reader->L;
-    struct {
-        const char **items;
-        int count, room;
-    } unknown = {0};
+    UnknownKeys unknown = {.count = 0};
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         if (lua_type(L, -2) == LUA_TSTRING) {
-            const char *key = lua_tostring(L, -2);
-            if (!field_find(object->id, key)) LIST_PUSH(reader->arena, &unknown, key);
+            size_t length;
+            const char *key = lua_tolstring(L, -2, &length);
+            if (!field_find(object->id, key) || strlen(key) < length) add_unknown(&unknown, key);
             continue;
         }
         object->sound = false;
@@ -76,8 +88,10 @@ static void report_unknown_keys(Reader *reader, int index, Object *object) {
     }
     if (unknown.count == 0) return;
     object->sound = false;
-    qsort(unknown.items, (size_t)unknown.count, sizeof *unknown.items, order_texts);
-    for (int i = 0; i < unknown.count; i++) report_unknown_key(reader, object, unknown.items[i]);
+    for (int i = 0; i < unknown.kept; i++) report_unknown_key(reader, object, unknown.first[i]);
+    if (unknown.count > unknown.kept)
+        problem_add(reader->problems, object->where, "and %lld more fields that %s does not have",
+                    (long long)unknown.count - unknown.kept, object_called(object->id));
 }
 
 static bool has_unknown_keys(Reader *reader, int index, const Object *object) {

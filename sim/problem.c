@@ -38,23 +38,29 @@ static bool is_known(const Problems *problems, Where where, const char *text) {
     return false;
 }
 
+static void keep(Problems *problems, Where where, const char *text) {
+    problems->newest = &problems->kept[problems->kept_count++];
+    problems->newest->where = (Where){arena_copy_text(problems->arena, where.file), where.line};
+    problems->newest->text = arena_copy_text(problems->arena, text);
+}
+
+// In memory of its own: a script may make a million problems, of which fifty are kept.
 void problem_add(Problems *problems, Where where, const char *format, ...) {
+    Arena *scratch = arena_open();
     va_list arguments;
     va_start(arguments, format);
-    const char *text = one_line(arena_vprintf(problems->arena, format, arguments));
+    const char *text = one_line(arena_vprintf(scratch, format, arguments));
     va_end(arguments);
 
     problems->newest = NULL;
     problems->added_count++;
-    if (where.file) where.file = one_line(arena_copy_text(problems->arena, where.file));
-    if (is_known(problems, where, text)) return;
-    if (problems->kept_count == MOST_KEPT) {
+    if (where.file) where.file = one_line(arena_copy_text(scratch, where.file));
+    bool known = is_known(problems, where, text);
+    if (!known && problems->kept_count == MOST_KEPT)
         problems->more_count++;
-        return;
-    }
-    problems->newest = &problems->kept[problems->kept_count++];
-    problems->newest->where = where;
-    problems->newest->text = text;
+    else if (!known)
+        keep(problems, where, text);
+    arena_close(scratch);
 }
 
 void problem_is_fault(Problems *problems) { problems->have_fault = true; }
@@ -80,7 +86,7 @@ static const char *list_names(Arena *arena, const char *const *names, int name_c
 }
 
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count) {
-    if (name_count == 0) return;
+    if (name_count == 0 || !problems->newest) return;
     const char *near = nearest_name(given, names, name_count);
     if (near)
         problem_hint(problems, "did you mean \"%s\"?", near);
@@ -150,6 +156,7 @@ const char *nearest_name(const char *given, const char *const *names, int name_c
     for (int i = 0; i < name_count; i++) {
         int offered_length = fold_name(names[i], offered);
         if (offered_length < 0) continue;
+        if (abs(offered_length - wanted_length) >= nearest_distance) continue; // so many edits at least
         int distance = edit_distance(wanted, wanted_length, offered, offered_length);
         bool shares_a_letter = distance < wanted_length && distance < offered_length;
         if (shares_a_letter && distance < nearest_distance) {
