@@ -6,6 +6,8 @@
 
 #include "scenarios/lua_script.h"
 
+#define MOST_OPTIONS 256
+
 static const char *const true_false[] = {"false", "true"};
 
 typedef struct Declared { // one option of a script
@@ -185,7 +187,10 @@ static const char **option_names(lua_State *L, int *count) {
         if (lua_type(L, -2) != LUA_TSTRING)
             lua_host_fail(L, "for example: sim.options { gpus = { default = 8 } }",
                           "sim.options takes options by name");
-        LIST_PUSH(script_of(L)->arena, &names, lua_tostring(L, -2));
+        if (names.count == MOST_OPTIONS)
+            lua_host_fail(L, "leave some out", "sim.options takes %d options at most", MOST_OPTIONS);
+        const char *name = arena_copy_text(script_of(L)->arena, lua_tostring(L, -2)); // outlives what the table does
+        LIST_PUSH(script_of(L)->arena, &names, name);
     }
     if (names.count) qsort(names.items, (size_t)names.count, sizeof *names.items, order_names);
     *count = names.count;
@@ -205,7 +210,8 @@ static int sim_options(lua_State *L) {
     Place table = place_of_call(lua_host_source(script->host, call.file), call.line, "options");
     lua_createtable(L, 0, count);
     for (int i = 0; i < count; i++) {
-        lua_getfield(L, 1, names[i]);
+        lua_pushstring(L, names[i]);
+        lua_rawget(L, 1);
         Declared option = declare(L, names[i], table, call);
         lua_pop(L, 1);
         if (!check_declared(script, &option, option.object.where)) {

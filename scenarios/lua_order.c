@@ -13,7 +13,7 @@ typedef struct Key {
     lua_Number number;
     const char *text; // kept alive by the list of keys
     size_t length;
-    int index;
+    lua_Integer index;
 } Key;
 
 static Key key_at(lua_State *L, int index) {
@@ -61,7 +61,9 @@ static int compare_keys(const Key *a, const Key *b) {
 
 static int order_keys(const void *a, const void *b) {
     int by_value = compare_keys(a, b);
-    return by_value ? by_value : ((const Key *)a)->index - ((const Key *)b)->index;
+    if (by_value) return by_value;
+    lua_Integer x = ((const Key *)a)->index, y = ((const Key *)b)->index;
+    return (x > y) - (x < y);
 }
 
 // Upvalues: list of keys in order, place in it. A key whose value went away meanwhile is passed over.
@@ -80,35 +82,36 @@ static int next_in_order(lua_State *L) {
     return 1; // nil
 }
 
-static int count_keys(lua_State *L) {
-    int count = 0;
-    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) count++;
+// Held by a list before anything else is made: whatever goes from the table meanwhile, the keys stay.
+static lua_Integer push_keys(lua_State *L) {
+    lua_Integer count = 0;
+    lua_createtable(L, 0, 0);
+    int list = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_rawseti(L, list, ++count);
+    }
     return count;
 }
 
 static void push_keys_in_order(lua_State *L) {
-    int count = count_keys(L), found = 0;
+    lua_Integer count = push_keys(L);
+    int list = lua_gettop(L);
     Key *keys = lua_newuserdatauv(L, (size_t)count * sizeof *keys + 1, 0);
-    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-        keys[found] = key_at(L, -2);
-        keys[found].index = found;
-        found++;
+    for (lua_Integer i = 0; i < count; i++) {
+        lua_rawgeti(L, list, i + 1);
+        keys[i] = key_at(L, -1);
+        keys[i].index = i;
+        lua_pop(L, 1);
     }
-    qsort(keys, (size_t)found, sizeof *keys, order_keys);
-    lua_createtable(L, count, 0);
-    for (int i = 0; i < found; i++) {
-        const Key *key = &keys[i];
-        if (key->type == LUA_TSTRING)
-            lua_pushlstring(L, key->text, key->length);
-        else if (key->type == LUA_TBOOLEAN)
-            lua_pushboolean(L, key->flag);
-        else if (key->whole)
-            lua_pushinteger(L, key->integer);
-        else
-            lua_pushnumber(L, key->number);
+    qsort(keys, (size_t)count, sizeof *keys, order_keys);
+    lua_createtable(L, 0, 0);
+    for (lua_Integer i = 0; i < count; i++) {
+        lua_rawgeti(L, list, keys[i].index + 1);
         lua_rawseti(L, -2, i + 1);
     }
-    lua_remove(L, -2);
+    lua_replace(L, list);
+    lua_settop(L, list);
 }
 
 int lua_sorted_pairs(lua_State *L) {
