@@ -223,13 +223,21 @@ static int base_xpcall(lua_State *L) { // upvalue: Lua's own
     return lua_gettop(L);
 }
 
-static int string_format(lua_State *L) { // upvalue: Lua's own
-    const char *format = luaL_checkstring(L, 1);
-    for (const char *at = strchr(format, '%'); at; at = strchr(at + 1, '%')) {
-        at += 1 + strspn(at + 1, "-+ #0123456789.");
-        if (*at == 'p') return lua_host_fail(L, "use %s", "addresses (%%p) differ from run to run");
-        if (*at == '\0') break;
+// A format may hold zero bytes, and go on behind them.
+static bool asks_for_address(const char *format, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (format[i] != '%') continue;
+        do i++;
+        while (i < length && format[i] && strchr("-+ #0123456789.", format[i]));
+        if (i < length && format[i] == 'p') return true;
     }
+    return false;
+}
+
+static int string_format(lua_State *L) { // upvalue: Lua's own
+    size_t length;
+    const char *format = luaL_checklstring(L, 1, &length);
+    if (asks_for_address(format, length)) return lua_host_fail(L, "use %s", "addresses (%%p) differ from run to run");
     int count = lua_gettop(L);
     for (int i = 2; i <= count; i++) {
         bool plain = lua_isnil(L, i) || lua_isboolean(L, i) || lua_isnumber(L, i) || lua_type(L, i) == LUA_TSTRING;
