@@ -17,9 +17,12 @@
 #include "sim/quantity.h"
 #include "sim/watch.h"
 
-#define STEPS_PER_HOOK 1000
 #define EXIT_BAD_INPUT 4
 #define HINT_MARK "\n  hint: "
+#define NO_WEAK_TABLES "scenarios have no weak tables: what they hold depends on the collector"
+#define MOST_SUGGESTIONS 50
+#define FIRST_COLLECTION ((size_t)4 << 20)
+#define OWN_WORK_BYTES ((size_t)16 << 20) // of a call, on top of what the script makes the program hold
 
 static const LuaLimits usual_limits = {(size_t)256 << 20, 1000000000, 60};
 
@@ -33,10 +36,16 @@ static void *count_alloc(void *user, void *old, size_t old_bytes, size_t new_byt
         host->memory_used -= old_bytes;
         return NULL;
     }
-    if (new_bytes > old_bytes && new_bytes - old_bytes > host->limits.memory_bytes - host->memory_used) return NULL;
+    bool grows = new_bytes > old_bytes;
+    if (grows && new_bytes - old_bytes > host->limits.memory_bytes - host->memory_used) {
+        host->starved = host->starved || host->refused;
+        host->refused = host->scraped = true;
+        return NULL;
+    }
     void *new = realloc(old, new_bytes);
     if (!new) out_of_memory(new_bytes); // not the script's limit: the machine's
     host->memory_used = host->memory_used - old_bytes + new_bytes;
+    if (grows) host->refused = false;
     return new;
 }
 
@@ -51,29 +60,133 @@ static void memory_problem(LuaHost *host) {
     problem_hint(host->problems, "look for a table or text that grows without end, or raise --memory-limit");
 }
 
+// The last resort, where one call makes the program hold more than any check before it could know. The code that asks
+// is in the middle of something; so the program ends here, as it does for the processor time.
+static void end_for_memory(void *context) {
+    const LuaHost *host = context;
+    lua_Debug place;
+    char limit[32], line[32] = "";
+    for (int level = 0; lua_getstack(host->state, level, &place) && !*line; level++)
+        if (lua_getinfo(host->state, "l", &place) && place.currentline > 0)
+            snprintf(line, sizeof line, "%d:", place.currentline);
+    quantity_format((double)host->limits.memory_bytes, QUANTITY_BYTES, limit, sizeof limit);
+    fprintf(stderr,
+            "%.300s:%s error: what the script asks for takes more than its %s of memory\n"
+            "  hint: ask for less at once, or raise --memory-limit\n",
+            host->file, line, limit);
+    exit(EXIT_BAD_INPUT);
+}
+
+static ArenaLimit limit_arenas(LuaHost *host) {
+    size_t most = host->limits.memory_bytes < SIZE_MAX / 4 ? host->limits.memory_bytes : SIZE_MAX / 4;
+    return arenas_limit((ArenaLimit){arenas_bytes_used() + most + most / 4 + OWN_WORK_BYTES, end_for_memory, host});
+}
+
+ArenaLimit lua_host_begin_simulation(lua_State *L) { return arenas_limit(lua_host(L)->arenas_before); }
+
 void lua_host_check_memory(lua_State *L) {
     LuaHost *host = lua_host(L);
     if (arena_bytes_used(host->arena) - host->arena_before <= host->limits.memory_bytes) return;
-    lua_host_fail(L, "record fewer operations, or raise --memory-limit", "%s", memory_limit_text(host));
+    lua_host_fail(L, "look for a loop that makes ever more, or raise --memory-limit", "%s", memory_limit_text(host));
+}
+
+// ---- Garbage. Lua's own pace is off: the collector runs here, or when memory is short, and only where no table is
+// weak.
+
+static const char metatables; // its address is the registry's key for all that were ever set, held weakly
+
+int lua_set_metatable(lua_State *L) { // stack: 1 table, 2 metatable or nil
+    if (lua_istable(L, 2)) {
+        static const char *const refused[] = {"__gc", "__mode"};
+        static const char *const why[] = {"scenarios have no finalizers", NO_WEAK_TABLES};
+        for (int i = 0; i < 2; i++) {
+            lua_pushstring(L, refused[i]);
+            if (lua_rawget(L, 2) != LUA_TNIL)
+                return lua_host_fail(L, lua_pushfstring(L, "leave %s out", refused[i]), "%s", why[i]);
+            lua_pop(L, 1);
+        }
+        lua_rawgetp(L, LUA_REGISTRYINDEX, &metatables);
+        lua_pushvalue(L, 2);
+        lua_pushboolean(L, true);
+        lua_rawset(L, -3);
+        lua_settop(L, 2);
+    }
+    lua_setmetatable(L, 1);
+    return 1;
+}
+
+static void keep_metatables(lua_State *L) {
+    lua_createtable(L, 0, 0);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &metatables);
+}
+
+// A metatable may get its __mode after it was set.
+static bool any_weak_table(lua_State *L) {
+    int top = lua_gettop(L);
+    bool found = false;
+    if (!lua_checkstack(L, 5)) return false;
+    bool known = lua_rawgetp(L, LUA_REGISTRYINDEX, &metatables) == LUA_TTABLE;
+    for (lua_pushnil(L); known && !found && lua_next(L, top + 1); lua_settop(L, top + 2)) {
+        lua_pushliteral(L, "__mode");
+        found = lua_rawget(L, -3) != LUA_TNIL;
+    }
+    lua_settop(L, top);
+    return found;
+}
+
+static void collect(LuaHost *host, lua_State *L) {
+    lua_gc(L, LUA_GCCOLLECT);
+    size_t used = host->memory_used, left = host->limits.memory_bytes - used;
+    size_t next = used > FIRST_COLLECTION ? used : FIRST_COLLECTION;
+    host->collect_at = used + (next < left / 2 ? next : left / 2);
 }
 
 // ---- Steps.
 
-// Once over the limit it fires on every instruction, so that no pcall lives on.
+static void stop(LuaHost *host, lua_State *L, const char *why, const char *hint) {
+    lua_Debug place;
+    host->stopped = why;
+    host->stopped_hint = hint;
+    host->stopped_at = (Where){host->file, 0};
+    if (!L || !lua_getstack(L, 0, &place)) return;
+    lua_getinfo(L, "Sl", &place);
+    if (place.currentline > 0) host->stopped_at.line = place.currentline;
+    if (place.source[0] == '@') host->stopped_at.file = arena_copy_text(host->arena, place.source + 1);
+}
+
+// What a script must not live through, whatever it catches. L: where it is, or NULL when it has ended.
+static void stop_if_due(LuaHost *host, lua_State *L) {
+    if (watch_is_over())
+        stop(host, L, "a simulation of the script was stopped", "");
+    else if (host->steps >= host->limits.steps)
+        stop(
+            host, L,
+            arena_printf(host->arena, "the script runs on and on: more than %lld steps", (long long)host->limits.steps),
+            "look for an endless loop, or raise --step-limit");
+    else if (host->starved)
+        stop(host, L, memory_limit_text(host),
+             "look for a table or text that grows without end, or raise --memory-limit");
+    else if ((host->scraped || host->memory_used > host->collect_at || !L) && any_weak_table(L ? L : host->state))
+        stop(host, L, NO_WEAK_TABLES, "leave __mode out");
+    host->scraped = false;
+}
+
+// Once the script is stopped it fires on every instruction, so that no pcall lives on.
 static void on_steps(lua_State *L, lua_Debug *place) {
+    (void)place;
     LuaHost *host = lua_host(L);
     host->steps += STEPS_PER_HOOK;
-    if (host->steps < host->limits.steps && !watch_is_over()) return;
-
-    lua_sethook(L, on_steps, LUA_MASKCOUNT, 1);
-    lua_sethook(host->state, on_steps, LUA_MASKCOUNT, 1);
-    if (!host->stopped) {
-        lua_getinfo(L, "Sl", place);
-        host->stopped_at = (Where){host->file, place->currentline > 0 ? place->currentline : 0};
-        if (place->source[0] == '@') host->stopped_at.file = arena_copy_text(host->arena, place->source + 1);
-        host->stopped = "the script runs on and on";
+    if (!host->stopped) stop_if_due(host, L);
+    if (host->stopped) {
+        lua_sethook(L, on_steps, LUA_MASKCOUNT, 1);
+        lua_sethook(host->state, on_steps, LUA_MASKCOUNT, 1);
+        luaL_error(L, "%s", host->stopped);
     }
-    luaL_error(L, "%s", host->stopped);
+    if (host->memory_used > host->collect_at) collect(host, L);
 }
 
 // ---- Seconds.
@@ -119,6 +232,8 @@ static int on_panic(lua_State *L) {
 }
 
 static int open_library(lua_State *L) {
+    lua_gc(L, LUA_GCSTOP);
+    keep_metatables(L);
     lua_library_open(L);
     return 0;
 }
@@ -137,6 +252,7 @@ LuaHost *lua_host_open(Arena *arena, Problems *problems, const LuaLimits *limits
     if (limits && limits->steps) host->limits.steps = limits->steps;
     if (limits && limits->cpu_seconds > 0) host->limits.cpu_seconds = limits->cpu_seconds;
     host->random = random_stream(seed, "scenario script", 0);
+    host->collect_at = FIRST_COLLECTION;
     host->gate = gate_create(arena, file, NULL, 0, &host->digest, problems);
     host->arena_before = arena_bytes_used(arena);
 
@@ -212,9 +328,8 @@ static void report_error(LuaHost *host, int status) {
     if (watch_is_over()) {
         watch_tells((Where){host->file, 0}, host->problems);
     } else if (host->stopped) {
-        problem_add(host->problems, host->stopped_at, "%s: more than %lld steps", host->stopped,
-                    (long long)host->limits.steps);
-        problem_hint(host->problems, "look for an endless loop, or raise --step-limit");
+        problem_add(host->problems, host->stopped_at, "%s", host->stopped);
+        problem_hint(host->problems, "%s", host->stopped_hint);
     } else if (status == LUA_ERRMEM) {
         memory_problem(host);
     } else if (lua_type(L, -1) == LUA_TSTRING) {
@@ -236,6 +351,10 @@ int lua_host_fail(lua_State *L, const char *hint, const char *format, ...) {
     lua_pushfstring(L, "%s%s%s", text, hint ? HINT_MARK : "", hint ? hint : "");
     lua_concat(L, 2);
     return lua_error(L);
+}
+
+const char *lua_host_nearest(lua_State *L, const char *given, const char *const *names, int name_count) {
+    return ++lua_host(L)->suggestions > MOST_SUGGESTIONS ? NULL : nearest_name(given, names, name_count);
 }
 
 Where lua_host_where(lua_State *L, int level) {
@@ -265,6 +384,7 @@ bool lua_host_call(LuaHost *host, lua_CFunction body, void *argument) {
     struct sigaction before;
     int top = lua_gettop(L);
 
+    host->arenas_before = limit_arenas(host);
     lua_sethook(L, on_steps, LUA_MASKCOUNT, STEPS_PER_HOOK);
     start_clock(host, &before);
     lua_pushcfunction(L, body); // needs no memory: a light function
@@ -272,7 +392,9 @@ bool lua_host_call(LuaHost *host, lua_CFunction body, void *argument) {
     int status = lua_pcall(L, 1, 0, 0);
     stop_clock(&before);
     lua_sethook(L, NULL, 0, 0);
+    arenas_limit(host->arenas_before);
 
+    if (!host->stopped) stop_if_due(host, NULL);
     bool ok = status == LUA_OK && !host->stopped;
     if (!ok) report_error(host, status);
     lua_settop(L, top);

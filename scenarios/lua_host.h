@@ -12,8 +12,10 @@
 #include "sim/problem.h"
 #include "sim/random.h"
 
+#define STEPS_PER_HOOK 1000
+
 typedef struct LuaLimits { // 0: the default
-    size_t memory_bytes;   // of Lua's own memory, and again of what a script makes the program keep: 256 MiB
+    size_t memory_bytes;   // of Lua's own memory, and again of what a script makes the program hold: 256 MiB
     int64_t steps;         // virtual machine instructions, counted by the thousand: 1e9
     double cpu_seconds;    // 60; then the process ends with exit status 4 (see lua_host_call)
 } LuaLimits;
@@ -31,12 +33,17 @@ typedef struct LuaHost {
     LuaLimits limits;
     const char *file; // the script
     uint64_t seed;
-    RandomStream random; // of math.random
-    size_t memory_used;
-    size_t arena_before; // bytes the arena had when the host was opened
+    RandomStream random;            // of math.random
+    size_t memory_used, collect_at; // bytes; garbage is looked for beyond the second
+    bool refused;                   // the last that was asked for did not fit: the collector runs, and asks once more
+    bool scraped;                   // that has happened since the last look at the metatables
+    bool starved;                   // and it did not fit even then
+    size_t arena_before;            // bytes the arena had when the host was opened
+    ArenaLimit arenas_before;       // of the program outside of the script
     int64_t steps;
-    const char *stopped; // why the script was stopped; errors that follow are of no interest
+    const char *stopped, *stopped_hint; // why the script was stopped; errors that follow are of no interest
     Where stopped_at;
+    int suggestions; // names that were looked for so far
     LuaSource *sources;
     const ReadGate *gate; // for the files it names
     uint64_t digest;      // of every text and file that was read
@@ -65,6 +72,10 @@ int lua_host_fail(lua_State *L, const char *hint, const char *format, ...) __att
 // Raises when the arena has grown beyond the memory limit since the host was opened.
 void lua_host_check_memory(lua_State *L);
 
+// What a script has simulated for it may take what any simulation may: gives the script's own limit, which
+// arenas_limit puts back.
+ArenaLimit lua_host_begin_simulation(lua_State *L);
+
 // The safe library as the global environment: base, string, table, math, utf8, coroutine, less what can reach outside
 // or differ from run to run. Called by lua_host_open.
 void lua_library_open(lua_State *L);
@@ -78,5 +89,10 @@ int lua_stable_sort(lua_State *L);
 // require: modules beside the script, and those set as fields of the registry's table of built-in ones.
 int lua_require(lua_State *L);
 #define LUA_BUILTIN_MODULES "lockstep.modules"
+
+// The nearest of the names, as nearest_name; NULL for a script that has asked for too many: they are for people.
+const char *lua_host_nearest(lua_State *L, const char *given, const char *const *names, int name_count);
+// setmetatable: no finalizers and no weak tables, whose contents would depend on when the collector runs.
+int lua_set_metatable(lua_State *L);
 
 #endif

@@ -31,7 +31,7 @@ static int order_names(const void *a, const void *b) {
 
 static const char *nearest_hint(lua_State *L, const char *given, const char **names, int count, const char *otherwise) {
     qsort(names, (size_t)count, sizeof *names, order_names);
-    const char *near = nearest_name(given, names, count);
+    const char *near = lua_host_nearest(L, given, names, count);
     return near ? lua_pushfstring(L, "did you mean \"%s\"?", near) : otherwise;
 }
 
@@ -172,13 +172,7 @@ static int base_setmetatable(lua_State *L) {
     if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
         return lua_host_fail(L, "make a table of your own", "this metatable cannot be changed");
     lua_settop(L, 2);
-    if (lua_istable(L, 2)) {
-        lua_pushliteral(L, "__gc");
-        if (lua_rawget(L, 2) != LUA_TNIL) return lua_host_fail(L, "leave __gc out", "scenarios have no finalizers");
-        lua_pop(L, 1);
-    }
-    lua_setmetatable(L, 1);
-    return 1;
+    return lua_set_metatable(L);
 }
 
 static int base_rawset(lua_State *L) {
@@ -251,6 +245,15 @@ static int string_format(lua_State *L) { // upvalue: Lua's own
     return 1;
 }
 
+// The hook counts each coroutine's steps by the thousand: one that ends before counts as a thousand.
+static int coroutine_made(lua_State *L) { // upvalue: Lua's own create or wrap
+    lua_host(L)->steps += STEPS_PER_HOOK;
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
+}
+
 static int math_random(lua_State *L) {
     RandomStream *random = &lua_host(L)->random;
     if (lua_gettop(L) == 0) {
@@ -320,6 +323,8 @@ static void add_libraries(lua_State *L, int builtins) {
     luaL_requiref(L, LUA_UTF8LIBNAME, luaopen_utf8, 0);
     add_library(L, builtins, LUA_UTF8LIBNAME);
     luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 0);
+    wrap_field(L, "create", coroutine_made);
+    wrap_field(L, "wrap", coroutine_made);
     add_library(L, builtins, LUA_COLIBNAME);
 }
 

@@ -152,7 +152,7 @@ int rank_index(lua_State *L) {
     for (lua_pushnil(L); lua_next(L, 3) && count < 64; lua_pop(L, 1)) names[count++] = lua_tostring(L, -2);
     lua_settop(L, 3);
     qsort(names, (size_t)count, sizeof *names, order_names);
-    const char *near = nearest_name(key, names, count);
+    const char *near = lua_host_nearest(L, key, names, count);
     const char *hint = near ? lua_pushfstring(L, "did you mean \"%s\"?", near)
                             : "for example: r:compute, r:send, r:all_reduce, r.id, r.world";
     return lua_host_fail(L, hint, "%s has no \"%.60s\"", handle_kind_names[handle->kind], key);

@@ -25,7 +25,7 @@ static int handle_to_text(lua_State *L) {
 }
 
 static int no_such_field(lua_State *L, const Handle *handle, const char *key, const char *const *names, int count) {
-    const char *near = nearest_name(key, names, count);
+    const char *near = lua_host_nearest(L, key, names, count);
     const char *hint = near ? lua_pushfstring(L, "did you mean \"%s\"?", near) : NULL;
     return lua_host_fail(L, hint, "%s has no \"%.60s\"", handle_kind_names[handle->kind], key);
 }

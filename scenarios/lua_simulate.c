@@ -73,17 +73,20 @@ static RecordPoint *keep_points(Arena *arena, const RecordPoint *points, int cou
 
 static int failed(lua_State *L) { return lua_host_fail(L, NULL, "this cannot be simulated"); }
 
-static RecordPoint *simulate_study(Script *script, const StudySpec *study, int *count) {
+static RecordPoint *simulate_study(lua_State *L, Script *script, const StudySpec *study, int *count) {
     Arena *scratch = arena_open();
+    ArenaLimit own = lua_host_begin_simulation(L);
     const Record *record = study_run(scratch, study, script->problems);
     RecordPoint *points = record ? keep_points(script->arena, record->points, record->point_count) : NULL;
     *count = record ? record->point_count : 0;
     arena_close(scratch);
+    arenas_limit(own);
     return points;
 }
 
-static RecordPoint *simulate_by_hand(Script *script, const ProgramSpec *program, int *count) {
+static RecordPoint *simulate_by_hand(lua_State *L, Script *script, const ProgramSpec *program, int *count) {
     Arena *scratch = arena_open();
+    ArenaLimit own = lua_host_begin_simulation(L);
     const System *system = program_system(scratch, program, script->problems);
     StudySpec study = {.catalogue = program->catalogue,
                        .cluster = program->cluster_spec,
@@ -95,6 +98,7 @@ static RecordPoint *simulate_by_hand(Script *script, const ProgramSpec *program,
     if (system && problems_added(script->problems) == before) points = keep_points(script->arena, &point, 1);
     *count = points ? 1 : 0;
     arena_close(scratch);
+    arenas_limit(own);
     return points;
 }
 
@@ -113,8 +117,8 @@ static int sim_simulate(lua_State *L) {
     if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM))
         return lua_host_fail(L, "sim.simulate { on = cluster, run = job }", "sim.simulate takes a study or a program");
     if (!handle->value || problems_added(script->problems) > before || watch_is_over()) return failed(L);
-    const RecordPoint *points = handle->kind == HANDLE_STUDY ? simulate_study(script, handle->value, &count)
-                                                             : simulate_by_hand(script, handle->value, &count);
+    const RecordPoint *points = handle->kind == HANDLE_STUDY ? simulate_study(L, script, handle->value, &count)
+                                                             : simulate_by_hand(L, script, handle->value, &count);
     lua_host_check_memory(L);
     if (!points) return failed(L);
     if (count == 1) {
@@ -269,7 +273,7 @@ static void check_fit_fields(lua_State *L) {
         bool known = false;
         for (int i = 0; i < 5; i++) known = known || strcmp(names[i], key) == 0;
         if (known) continue;
-        const char *near = nearest_name(key, names, 5);
+        const char *near = lua_host_nearest(L, key, names, 5);
         lua_host_fail(L,
                       near ? lua_pushfstring(L, "did you mean \"%s\"?", near)
                            : "known: unknowns, rows, measured, use, predict",
@@ -279,8 +283,9 @@ static void check_fit_fields(lua_State *L) {
 
 static int sim_fit(lua_State *L) {
     Script *script = script_of(L);
-    Fit *fit = ARENA_NEW(script->arena, Fit);
     stop_when_only_help_is_wanted(L);
+    lua_host_check_memory(L);
+    Fit *fit = ARENA_NEW(script->arena, Fit);
     check_fit_fields(L);
     lua_settop(L, 1);
     fit->L = L;
