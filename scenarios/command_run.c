@@ -346,6 +346,10 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     wall_allow_script(arena, &rules, option_positional(options, 0));
     const char *const *anchors = option_texts(options, "anchor", &count);
     for (int i = 0; i < count; i++) wall_allow(arena, &rules, WALL_READ, anchors[i]);
+    const char *const *folders = option_texts(options, "allow-read", &count);
+    for (int i = 0; i < count; i++) wall_allow(arena, &rules, WALL_READ, folders[i]);
+    const char *const *sets = option_texts(options, "set", &count);
+    for (int i = 0; i < count; i++) wall_allow_setting(arena, &rules, sets[i]);
     if (!option_help(options)) {
         wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
         if (option_given(options, "plot-dir"))

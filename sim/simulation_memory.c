@@ -22,10 +22,11 @@ static void end_for_memory(void *context) {
     exit(1);
 }
 
-void simulation_memory_limit(size_t bytes) {
+ArenaLimit simulation_memory_limit(size_t bytes) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
     if (bytes == 0 && pages > 0 && page > 0) bytes = (size_t)pages / 4 * 3 * (size_t)page;
-    if (bytes == 0) return;
+    if (bytes == 0) bytes = SIZE_MAX;
     most = bytes;
-    arenas_limit((ArenaLimit){bytes, end_for_memory, NULL});
+    size_t used = arenas_bytes_used();
+    return arenas_limit((ArenaLimit){bytes < SIZE_MAX - used ? used + bytes : SIZE_MAX, end_for_memory, NULL});
 }

@@ -2,8 +2,9 @@
 #ifndef LOCKSTEP_SIM_SIMULATION_MEMORY_H
 #define LOCKSTEP_SIM_SIMULATION_MEMORY_H
 
-#include <stddef.h>
+#include "sim/arena.h"
 
-void simulation_memory_limit(size_t bytes); // of all arenas; 0: three quarters of the machine's memory
+// So much more of all arenas, from now on; 0: three quarters of the machine's memory. Gives back the limit before.
+ArenaLimit simulation_memory_limit(size_t bytes);
 
 #endif

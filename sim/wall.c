@@ -22,6 +22,18 @@ void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *pat
     LIST_PUSH(arena, rules, item);
 }
 
+// Words between quotes, commas, colons and equals signs: what is no file has no rule.
+void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting) {
+    static const char between[] = "=:,\"' {}";
+    while (*setting) {
+        size_t length = strcspn(setting, between);
+        const char *word = arena_printf(arena, "%.*s", (int)length, setting);
+        struct stat about;
+        if (length > 0 && stat(word, &about) == 0 && !S_ISDIR(about.st_mode)) wall_allow(arena, rules, WALL_READ, word);
+        setting += length + (setting[length] != '\0');
+    }
+}
+
 static const char *folder_of(Arena *arena, const char *file) {
     const char *slash = strrchr(file, '/');
     if (!slash) return ".";

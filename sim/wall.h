@@ -40,6 +40,8 @@ typedef struct WallRules { // {0}: nothing may be read, written or started
 
 // Paths that do not exist are left out: whoever opens them says so.
 void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *path);
+// The files that a setting of the user's names: "cluster.fabric=ib-ndr400:mine.json", "gpus=8,16": none.
+void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting);
 // The script and the modules beside it.
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file);
 // A file that is written, as sim/file.h does it, or as a database ("-": none).

@@ -65,9 +65,13 @@ void watch_open(const WatchLimits *limits) {
 
 void watch_quiet(void) { watch.quiet = true; }
 
+static ArenaLimit memory_before; // what --simulation-memory took the place of; {0}: it was not given
+
 void watch_close(void) {
     CHECK(!watch.piece);
     watch.open = false;
+    if (memory_before.bytes) arenas_limit(memory_before);
+    memory_before = (ArenaLimit){0};
 }
 
 bool watch_is_open(void) { return watch.open; }
@@ -211,7 +215,7 @@ static double usual_memory(void) {
 void watch_open_from(const Options *options, double seconds) {
     double memory = option_quantity(options, "simulation-memory", usual_memory());
     if (option_given(options, "simulation-memory"))
-        simulation_memory_limit(memory > 0 && memory < 0x1p60 ? (size_t)memory : SIZE_MAX);
+        memory_before = simulation_memory_limit(memory > 0 && memory < 0x1p60 ? (size_t)memory : SIZE_MAX);
     watch_open(&(WatchLimits){.events = (double)option_count(options, "event-limit", (int64_t)USUAL_EVENTS),
                               .memory_bytes = memory,
                               .cpu_seconds = seconds});

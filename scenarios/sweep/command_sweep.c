@@ -122,10 +122,18 @@ static bool check_usage(const Command *command) {
 // What points are simulated from. Jobs that options say need no wall: they run no script.
 static WallRules read_rules(const Command *command) {
     WallRules rules = {0};
-    const char *list = option_text(command->options, "list", NULL);
-    if (option_positional_count(command->options) == 0) return rules;
-    wall_allow_script(command->arena, &rules, option_positional(command->options, 0));
+    const Options *options = command->options;
+    const char *list = option_text(options, "list", NULL);
+    int count = 0;
+    if (option_positional_count(options) == 0) return rules;
+    wall_allow_script(command->arena, &rules, option_positional(options, 0));
     if (list) wall_allow(command->arena, &rules, WALL_READ, list);
+    const char *const *folders = option_texts(options, "allow-read", &count);
+    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, folders[i]);
+    const char *const *sets = option_texts(options, "set", &count);
+    for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
+    const char *const *varied = option_texts(options, "vary", &count);
+    for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, varied[i]);
     return rules;
 }
 
