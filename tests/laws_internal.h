@@ -1,0 +1,24 @@
+// The laws by file, and what they share.
+#ifndef LOCKSTEP_TESTS_LAWS_INTERNAL_H
+#define LOCKSTEP_TESTS_LAWS_INTERNAL_H
+
+#include "tests/laws.h"
+
+typedef Verdict Judge(const DrawnStudy *study, uint64_t seed, Finding *finding);
+
+Judge law_faster_parts, law_more_of_a_setting;                     // laws_resources.c
+Judge law_contention, law_bounds, law_bytes, law_alike, law_twice; // laws_steps.c
+Judge law_zero, law_shards, law_recompute, law_micro_batch;        // laws_memory.c
+
+Judge law_life; // laws_life.c
+
+#define ROUNDING 1e-9 // of a comparison of sums in another order, and of ticks
+
+// Broken where `larger` exceeds `bound`, both above 0, by more than rounding.
+Verdict at_most(double larger, double bound, const char *what, Finding *finding);
+// A whole number of the study, or what it is when left out.
+int drawn_count(const DrawnStudy *study, const char *path, int usual);
+void drawn_set_count(DrawnStudy *study, const char *path, int value);
+bool drawn_is(const DrawnStudy *study, const char *path, const char *text); // without its quotes
+
+#endif
