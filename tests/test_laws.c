@@ -9,7 +9,7 @@
 #include "tests/laws_internal.h"
 #include "tests/test.h"
 
-#define USUAL_RUNS 900
+#define USUAL_RUNS 3000
 #define PROCESSES 2
 #define SHOWN 5 // violations that are made small and printed, of each process
 
@@ -111,7 +111,8 @@ TEST(laws_hold_on_drawn_studies) {
             printf("%-72s holds %6d, silent %6d, broken %4d\n", laws[l].name, sum.verdicts[LAW_HOLDS],
                    sum.verdicts[LAW_SILENT], sum.verdicts[LAW_BROKEN]);
         if (sum.verdicts[LAW_BROKEN]) test_fail(__FILE__, __LINE__, "\"%s\" is broken", laws[l].name);
-        if (sum.verdicts[LAW_HOLDS] == 0) test_fail(__FILE__, __LINE__, "\"%s\" is never asked", laws[l].name);
+        if (sum.verdicts[LAW_HOLDS] == 0 && runs >= USUAL_RUNS)
+            test_fail(__FILE__, __LINE__, "\"%s\" is never asked", laws[l].name);
     }
     EXPECT(held > runs / 2);
     munmap(tallies, PROCESSES * sizeof(Tally));

@@ -422,7 +422,8 @@ double trained_share(const TrainingSpec *training) {
 }
 
 static double whole_gradient_bytes(const TrainingSpec *training) {
-    if (training->fp32_grad_reduce || precision_bytes(training->precision) >= 4) return 4;
+    if (precision_bytes(training->precision) > 4) return precision_bytes(training->precision);
+    if (training->fp32_grad_reduce || precision_bytes(training->precision) == 4) return 4;
     return training->mixed_precision && !training->half_weights ? framework_traits(training->framework)->wire_bytes : 2;
 }
 

@@ -166,7 +166,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
-    double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0;
+    double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0, saved_of_experts = 0;
     LargestBlock largest = {0};
     TrainingSpec room;
     for (int block = first_block; block <= last_block; block++) {
@@ -174,12 +174,14 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         work_on_block(&work, block);
         double held = block_parameters_per_gpu(model, block, training);
         parameters += held;
-        experts += block_expert_parameters_per_gpu(model, block, training);
+        double spread = block_expert_parameters_per_gpu(model, block, training);
+        experts += spread;
         double stored = stored_weight_bytes(training, block);
         largest.parameters = fmax(largest.parameters, held);
         largest.weights = fmax(largest.weights, stored * held);
         largest.all_weights += stored * held;
         if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
+        if (block_in_nf4(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
         BlockView view;
         const Work *seen = block_view(&view, block, &work);
         activations += block_activation_bytes(seen, block);
@@ -195,7 +197,7 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
     memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, layout, 2, dp);
     memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, layout, 1, dp);
     if (experts > 0) {
-        memory.bytes[MEMORY_WEIGHTS] += each.weight * experts;
+        memory.bytes[MEMORY_WEIGHTS] += each.weight * experts - saved_of_experts;
         memory.bytes[MEMORY_GRADIENTS] += each.gradient * experts;
         memory.bytes[MEMORY_OPTIMIZER] += sharded_experts(each.optimizer * experts, layout, 1, dp);
     }
