@@ -40,6 +40,7 @@ help:
 	@echo "make sweep-torture  a sweep of 10,000 points, killed 20 times and resumed"
 	@echo "make store-torture  200 damaged stores: is one of them taken for what was simulated?"
 	@echo "make failures  memory, files, processes refused at 1,000 points: a sentence, and nothing half written"
+	@echo "make laws    20,000 drawn jobs, clusters and lives against laws (LAWS=20000 LAWS_FROM=1); a violation is made small"
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
 	@echo "make golden  keeps what the program answers now (tests/golden), after a change that was meant to move it"
 	@echo "make boundaries  every value that may be set, at both ends of its range and beyond"
@@ -192,6 +193,12 @@ plan-torture: $(BUILD)/tests/run $(BUILD)/lockstep
 boundaries: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_BOUNDARIES=1 LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run test_boundaries test_plausible
 
+# Drawn jobs against laws (tests/laws.h): a minute and a half on two cores. A violation prints a small scenario.
+LAWS ?= 20000
+LAWS_FROM ?= 1
+laws: $(BUILD)/tests/run $(BUILD)/lockstep
+	LAWS=$(LAWS) LAWS_FROM=$(LAWS_FROM) LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run laws_hold_on_drawn_studies
+
 manual: $(BUILD)/lockstep
 	@sh .ci/manual $(BUILD)/lockstep
 
@@ -281,6 +288,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-nightly build-coverage build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz fuzzers scoreboard collectives-accuracy netbox \
-        cuda cuda-check mpi mpi-check sweep-torture store-torture golden boundaries failures \
+.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+        cuda cuda-check mpi mpi-check sweep-torture store-torture golden boundaries failures laws \
         recovery plan-torture manual install uninstall clean
