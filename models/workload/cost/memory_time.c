@@ -19,7 +19,8 @@ typedef struct Walk {
 
 // Beside weights in 32 bits, which the optimizer counts; it counts none that are frozen.
 static bool casts_weights(const TrainingSpec *training) {
-    return training->lora_rank == 0 && training->mixed_precision && !training->half_weights && precision_bytes(training->precision) < 4;
+    return training->lora_rank == 0 && training->mixed_precision && !training->half_weights &&
+           precision_bytes(training->precision) < 4;
 }
 
 // The head makes a tied table's copy and its first gradient. The embedding's own, as large as the table, comes when all
