@@ -69,6 +69,23 @@ TEST(a_higher_power_limit_does_not_slow_data_parallel_down) {
     arena_close(c.arena);
 }
 
+// Each rank divided its gradients by its own pace, so ranks of two types joined different reductions, which ended the
+// program.
+TEST(horovod_on_gpus_of_two_types_reduces_the_same_on_all) {
+    Case c;
+    case_open_on(&c, "lambda-scalar-a100", "eth-100g", 1, "bert-base");
+    NodeGroup groups[] = {c.group, {.type = catalogue_node(c.catalogue, "dgx-b200"), .gpus = 1}};
+    c.spec.groups = groups;
+    c.spec.group_count = 2;
+    c.spec.rail_optimised = false;
+    c.training.strategy = STRATEGY_HOROVOD;
+    c.training.precision = FP16;
+    c.training.micro_batch = 16;
+    case_build(&c);
+    EXPECT(case_folds(&c).step_p50_s > 0);
+    arena_close(c.arena);
+}
+
 // ---- Memory.
 
 static double peak_of(const TrainingSpec *training, int gpus, const Gpu *gpu) {
