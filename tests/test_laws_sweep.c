@@ -27,12 +27,13 @@ static bool fuse_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answe
     return fuse->real.wait(fuse->real.who, arena, timeout_ms, answer);
 }
 
-static bool run_with_fuse(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs) {
+static bool run_with_fuse(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     Fuse *fuse = context;
-    Crew *crew = crew_open(jobs, sweep_work, sweep);
+    Crew *crew = crew_open(jobs, sweep_work, sweep, problems);
+    if (!crew) return false;
     fuse->real = hands_of_crew(crew);
     Hands hands = {fuse, fuse_idle, fuse_busy, fuse_give, fuse_wait};
-    bool ok = sweep_run(sweep, store, &hands, run);
+    bool ok = sweep_run(sweep, store, &hands, run, problems);
     crew_close(crew);
     return ok;
 }
