@@ -1,6 +1,7 @@
 // What a command may touch, and when the wall is raised. How the system does it: wall_linux.c.
 #include "sim/wall.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,13 +60,20 @@ void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const ch
     if (realpath(file, target)) wall_allow(arena, rules, right, folder_of(arena, target));
 }
 
+// Only what is surely none: what is not known (a share that does not answer) is for whoever starts it to find out.
+static bool is_no_program(const char *path) {
+    struct stat about;
+    bool known = stat(path, &about) == 0;
+    if (!known) return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+    return !S_ISREG(about.st_mode) || (access(path, X_OK) != 0 && errno == EACCES);
+}
+
 static const char *find_program(Arena *arena, const char *name) {
     const char *list = getenv("PATH");
     while (list && *list) {
         size_t length = strcspn(list, ":");
         const char *path = arena_printf(arena, "%.*s/%s", (int)length, list, name);
-        struct stat about;
-        if (length > 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0) return path;
+        if (length > 0 && !is_no_program(path)) return path;
         list += length + (list[length] == ':');
     }
     return NULL;
