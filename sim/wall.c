@@ -60,25 +60,6 @@ void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const ch
     if (realpath(file, target)) wall_allow(arena, rules, right, folder_of(arena, target));
 }
 
-// Only what is surely none: what is not known (a share that does not answer) is for whoever starts it to find out.
-static bool is_no_program(const char *path) {
-    struct stat about;
-    bool known = stat(path, &about) == 0;
-    if (!known) return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
-    return !S_ISREG(about.st_mode) || (access(path, X_OK) != 0 && errno == EACCES);
-}
-
-static const char *find_program(Arena *arena, const char *name) {
-    const char *list = getenv("PATH");
-    while (list && *list) {
-        size_t length = strcspn(list, ":");
-        const char *path = arena_printf(arena, "%.*s/%s", (int)length, list, name);
-        if (length > 0 && !is_no_program(path)) return path;
-        list += length + (list[length] == ':');
-    }
-    return NULL;
-}
-
 static void allow_folders(Arena *arena, WallRules *rules, const char *list) {
     while (list && *list) {
         size_t length = strcspn(list, ":");
@@ -87,17 +68,28 @@ static void allow_folders(Arena *arena, WallRules *rules, const char *list) {
     }
 }
 
-void wall_allow_program(Arena *arena, WallRules *rules, const char *name) {
+static void allow_one_program(Arena *arena, WallRules *rules, const char *path) {
     char target[PATH_MAX];
-    rules->program = find_program(arena, name);
-    if (!rules->program || !realpath(rules->program, target)) return;
+    wall_allow(arena, rules, WALL_START, path);
+    if (!realpath(path, target)) return;
+    const char *prefix = folder_of(arena, folder_of(arena, target));
+    if (strcmp(prefix, "/") != 0)
+        allow_folders(arena, rules, arena_printf(arena, "%s/lib:%s/lib64:%s/share", prefix, prefix, prefix));
+}
+
+// All of them, since whoever starts one takes the first that starts.
+void wall_allow_program(Arena *arena, WallRules *rules, const char *name) {
+    const char *list = getenv("PATH");
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        const char *path = arena_printf(arena, "%.*s/%s", (int)length, list, name);
+        if (length > 0 && (access(path, F_OK) == 0 || errno == EACCES)) allow_one_program(arena, rules, path);
+        list += length + (list[length] == ':');
+    }
     // No folder of programs: the loader would start whatever it can read.
     allow_folders(arena, rules,
                   "/lib:/lib64:/usr/lib:/usr/lib64:/usr/share:/usr/local/lib:/usr/local/share:"
                   "/etc/fonts:/etc/ld.so.cache:/etc/gnuplot:/var/cache/fontconfig");
-    const char *prefix = folder_of(arena, folder_of(arena, target));
-    if (strcmp(prefix, "/") != 0)
-        allow_folders(arena, rules, arena_printf(arena, "%s/lib:%s/lib64:%s/share", prefix, prefix, prefix));
     allow_folders(arena, rules, getenv("LD_LIBRARY_PATH"));
 }
 

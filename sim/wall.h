@@ -25,6 +25,7 @@ typedef enum WallRight {
     WALL_REPLACE, // a folder where files are written whole or not at all: made, renamed, removed
     WALL_STORE,   // a folder where a database lives: the same, and read
     WALL_WRITE,   // a device or a pipe
+    WALL_START,   // a program
 } WallRight;
 
 typedef struct WallPath {
@@ -35,7 +36,6 @@ typedef struct WallPath {
 typedef struct WallRules { // {0}: nothing may be read, written or started
     WallPath *items;
     int count, room;
-    const char *program; // the one that may be started, its path; or NULL
 } WallRules;
 
 // Paths that do not exist are left out: whoever opens them says so.
@@ -46,7 +46,7 @@ void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting);
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file);
 // A file that is written, as sim/file.h does it, or as a database ("-": none).
 void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file);
-// The program of this name that PATH has, if it has one, and what drawing programs read: libraries, fonts.
+// Programs of this name in the folders of PATH, and what drawing programs read: libraries, fonts.
 void wall_allow_program(Arena *arena, WallRules *rules, const char *name);
 
 // Walls are raised in processes that say so at their beginning; elsewhere (in tests of commands) wall_raise does

@@ -126,17 +126,21 @@ static bool allow_program(int ruleset, const char *program) {
     return done;
 }
 
+static bool allow_item(int ruleset, const WallPath *item, uint64_t known) {
+    if (item->right == WALL_START) return allow_program(ruleset, item->path);
+    return allow_path(ruleset, item->path, rights_of(item->right) & known);
+}
+
 static bool allow_all(int ruleset, const WallRules *rules, uint64_t known) {
     bool done = true;
-    for (int i = 0; i < rules->count; i++)
-        done = allow_path(ruleset, rules->items[i].path, rights_of(rules->items[i].right) & known) && done;
+    for (int i = 0; i < rules->count; i++) done = allow_item(ruleset, &rules->items[i], known) && done;
     // Nothing to write to, chance for the database, and how many cores there are.
     done = allow_path(ruleset, "/dev/null", FS_READ_FILE | FS_WRITE_FILE) && done;
     done = allow_path(ruleset, "/dev/urandom", FS_READ_FILE) && done;
     done = allow_path(ruleset, "/sys/devices/system/cpu/online", FS_READ_FILE) && done;
     if (IS_SANITIZED)
         done = allow_path(ruleset, "/proc/self", FS_READ_FILE | FS_READ_DIR) && done; // its own maps and tasks
-    return (!rules->program || allow_program(ruleset, rules->program)) && done;
+    return done;
 }
 
 const char *wall_guard_files(Arena *arena, const WallRules *rules) {
@@ -275,9 +279,9 @@ static void refuse_for(Filter *filter, const Refusal *row) {
     load(filter, offsetof(struct seccomp_data, nr));
 }
 
-static bool writes_files(const WallRules *rules) {
+static bool has_right(const WallRules *rules, WallRight right) {
     for (int i = 0; i < rules->count; i++)
-        if (rules->items[i].right != WALL_READ) return true;
+        if (rules->items[i].right == right) return true;
     return false;
 }
 
@@ -289,10 +293,11 @@ static bool memory_can_be_data_only(void) {
 }
 
 static void refuse_programs(Filter *filter, const WallRules *rules) {
+    bool starts_programs = has_right(rules, WALL_START);
     answer_call(filter, SYS_execveat, REFUSE);
-    for (size_t i = 0; !rules->program && i < COUNT_OF(refused_without_program); i++)
+    for (size_t i = 0; !starts_programs && i < COUNT_OF(refused_without_program); i++)
         answer_call(filter, refused_without_program[i], REFUSE);
-    if (rules->program && memory_can_be_data_only()) refuse_for(filter, &program_in_memory);
+    if (starts_programs && memory_can_be_data_only()) refuse_for(filter, &program_in_memory);
 }
 
 static void fill_filter(Filter *filter, const WallRules *rules) {
@@ -305,7 +310,7 @@ static void fill_filter(Filter *filter, const WallRules *rules) {
     answer(filter, SECCOMP_RET_KILL_PROCESS);
 
     for (size_t i = 0; i < COUNT_OF(refused); i++) answer_call(filter, refused[i], REFUSE);
-    if (!writes_files(rules)) answer_call(filter, SYS_fchmod, REFUSE);
+    if (!has_right(rules, WALL_REPLACE) && !has_right(rules, WALL_STORE)) answer_call(filter, SYS_fchmod, REFUSE);
     if (!IS_SANITIZED) answer_call(filter, SYS_ptrace, REFUSE); // by which the leak detector looks at its process
     // Its flags lie in memory, where no filter looks; without it the C library takes clone.
     answer_call(filter, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
