@@ -17,7 +17,7 @@ static const char dense[] =
 
 static const char experts[] =
     "local sim = require \"lockstep\"\n"
-    "local c = sim.cluster { node = \"dgx-h100\", gpus = 16,\n"
+    "local c = sim.cluster { node = \"dgx-h200\", gpus = 16,\n"
     "  fabric = sim.fabric { kind = \"leaf_spine\", link = \"ib-ndr400\" } }\n"
     "return sim.study { on = c, run = sim.training { model = \"mixtral-8x7b\", seq_len = 1024,\n"
     "  parallel = { ep = 8 }, batch = { micro = 1, global = 16 }, zero = 1 } }\n";

@@ -38,7 +38,7 @@ static const Base bases[] = {
      "},\n"
      "  checkpoint = { every = \"1 h\" }, overlap = { grad_reduce = true }, recompute = \"none\", zero = 1 } }\n"},
     {"experts", BEGIN
-     "local c = sim.cluster { node = \"dgx-h100\", gpus = 16,\n"
+     "local c = sim.cluster { node = \"dgx-h200\", gpus = 16,\n"
      "  fabric = sim.fabric { kind = \"leaf_spine\", link = \"ib-ndr400\" }, own = { site = \"colocation\" } }\n"
      "return sim.study { on = c, run = sim.training { model = \"mixtral-8x7b\", seq_len = 1024, tokens = \"10B\",\n"
      "  parallel = { tp = 1, pp = 1, ep = 8 }, batch = { micro = 1, global = 16 }, routing = { zipf = 0.3 },\n"
