@@ -38,11 +38,11 @@ static const Base bases[] = {
      "},\n"
      "  checkpoint = { every = \"1 h\" }, overlap = { grad_reduce = true }, recompute = \"none\", zero = 1 } }\n"},
     {"experts", BEGIN
-     "local c = sim.cluster { node = \"dgx-h200\", gpus = 16,\n"
+     "local c = sim.cluster { node = \"dgx-h100\", gpus = 16,\n"
      "  fabric = sim.fabric { kind = \"leaf_spine\", link = \"ib-ndr400\" }, own = { site = \"colocation\" } }\n"
      "return sim.study { on = c, run = sim.training { model = \"mixtral-8x7b\", seq_len = 1024, tokens = \"10B\",\n"
      "  parallel = { tp = 1, pp = 1, ep = 8 }, batch = { micro = 1, global = 16 }, routing = { zipf = 0.3 },\n"
-     "  zero = 1 } }\n"},
+     "  zero = 1, recompute = \"full\" } }\n"},
     {"images",
      BEGIN "local c = sim.cluster { nodes = { { node = \"dgx-a100\", gpus = 8 }, { node = \"dgx-1\", gpus = 8 } },\n"
            "  fabric = { kind = \"lan\", link = \"ib-hdr200\", uplink = \"10 Gb/s\" } }\n"
@@ -168,6 +168,7 @@ static double number_of(const char *json, const char *name) {
 
 static void judge(const Tried *tried, const char *name, const char *said, int code) {
     if (code == 1 && strstr(tried->printed, "lockstep: out of memory")) return;
+    if (code == 1 && strstr(tried->printed, "error: this simulation takes more than")) return;
     if (code != 0 && code != 2 && code != 3 && code != 4)
         test_fail(__FILE__, __LINE__, "%s: %s ends with %d: %.300s", name, said, code,
                   code > 128 && code != 128 + SIGABRT ? "" : tried->printed);
