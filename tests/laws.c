@@ -20,22 +20,12 @@ static void drop_object(DrawnStudy *study, const char *object) {
     }
 }
 
-// At the ends of their ranges fields have tests of their own.
-static bool is_extreme(const DrawnSetting *setting) {
-    double number = strtod(setting->value + (*setting->value == '"'), NULL);
-    bool widened = strstr(setting->path, "oversubscription") && number < 1;
-    return widened || strstr(setting->value, "PB/s") || number > 1e13 || (number > 0 && number < 1e-6) ||
-           (strcmp(setting->path, "training.cpu_per_step") == 0 && number > 1000);
-}
-
 DrawnStudy law_study(uint64_t seed) {
     static const char *const objects[] = {"study", "expect", "cluster.own", "cluster.price", "cluster.faults"};
     static const char *const fields[] = {"training.jitter", "training.straggler", "training.checkpoint"};
     DrawnStudy study = draw_study(seed);
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) drop_object(&study, objects[i]);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) drawn_set(&study, fields[i], NULL);
-    for (int i = study.count; i-- > 0;)
-        if (is_extreme(&study.settings[i])) drawn_set(&study, study.settings[i].path, NULL);
     drawn_set(&study, "study.assume_fits", "true");
     return study;
 }

@@ -179,7 +179,7 @@ Verdict law_faster_parts(const DrawnStudy *study, uint64_t seed, Finding *findin
     double factor = factors[seed / SCALED_COUNT % (sizeof factors / sizeof *factors)];
     Verdict verdict = LAW_SILENT;
     Answer less = answer_of(study, "", (AnswerOptions){.unfolded = true});
-    Part part;
+    Part part = {0};
     if (less.ran && part_of(&less, what->kind, &part) &&
         scaled_profile(what, &part, factor, finding->profile, sizeof finding->profile)) {
         Answer more = answer_of(study, finding->profile, (AnswerOptions){.unfolded = true, .second = true});
