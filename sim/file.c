@@ -59,7 +59,11 @@ static char *read_stream(Arena *arena, FILE *stream, const char *path, size_t li
 char *file_read_open(Arena *arena, int descriptor, const char *path, size_t limit_bytes, size_t *bytes,
                      Problems *problems) {
     FILE *stream = fdopen(descriptor, "rb");
-    CHECK(stream);
+    if (!stream) {
+        cannot_read(path, problems);
+        close(descriptor);
+        return NULL;
+    }
     char *text = read_stream(arena, stream, path, limit_bytes, bytes, problems);
     fclose(stream);
     return text;

@@ -86,7 +86,7 @@ static uint64_t rights_of(WallRight right) {
 static bool allow_path(int ruleset, const char *path, uint64_t rights) {
     int place = open(path, O_PATH | O_CLOEXEC);
     struct stat about;
-    if (place < 0) return true;
+    if (place < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
     if (fstat(place, &about) != 0 || !S_ISDIR(about.st_mode)) rights &= FS_OF_FILES;
     Beneath beneath = {rights, place};
     bool done = syscall(SYS_ADD_RULE, ruleset, BENEATH, &beneath, 0) == 0 || errno == EBADFD;

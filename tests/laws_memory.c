@@ -14,8 +14,9 @@ static double held(const Memory *memory) {
 }
 
 // What is gathered and what is yet to be reduced lies in buffers beside the rank's own shard of it (PyTorch's FSDP), so
-// each stage of ZeRO may hold that shard more than the one before: of one block's gradients in stage 2, of the gathered
-// weights in stage 3. It shows where few blocks are most of the model. And what nothing shards is followed through a
+// each stage of ZeRO may hold as much more than the one before: of one block's gradients in stage 2, of the gathered
+// weights in stage 3. Buffers are there all the time, gradients once backward has made them: at the peak of a step that
+// may be few. It shows where few blocks are most of the model. And what nothing shards is followed through a
 // step of one micro-batch (memory_time.c), with what backward needs for itself at the very moment; the estimate of all
 // others adds the most of that to the most of all else, which it need not meet.
 static double meets_nothing(const Answer *less, const Answer *more) {
@@ -35,9 +36,9 @@ Verdict law_zero(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     Verdict verdict = LAW_SILENT;
     if (less.lowered && more.lowered) {
         double grown = fmax(0, more.memory.bytes[MEMORY_BUFFERS] - less.memory.bytes[MEMORY_BUFFERS]);
-        double shard = more.lowered->resolved.shard;
+        bool shards = more.lowered->resolved.shard > 1;
         snprintf(finding->sets, sizeof finding->sets, "training.zero = %d, then %d", stage, stage + 1);
-        double slack = stage == 0 ? meets_nothing(&less, &more) : shard > 1 ? grown / shard : 0;
+        double slack = stage == 0 ? meets_nothing(&less, &more) : shards ? grown : 0;
         verdict = at_most(more.memory.peak, less.memory.peak + slack, "memory", finding);
     }
     answer_close(&less);

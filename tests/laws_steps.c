@@ -1,6 +1,7 @@
 // Steps: bounds from below, what links carry, ranks that are alike, work done twice.
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
+#include "models/workload/step/plausible.h"
 #include "tests/laws_internal.h"
 #include "tests/test.h"
 
@@ -31,8 +32,8 @@ static double slowest_flops(const Cluster *cluster, Precision precision) {
     return flops;
 }
 
-// Its arithmetic at the peak of all GPUs together; what every optimizer step writes anew at the rate of memory; each
-// link's bytes at its rate.
+// Its arithmetic, less what masks and Winograd's convolutions save (plausible.h), at the peak of all GPUs together;
+// what every optimizer step writes anew at the rate of memory; each link's bytes at its rate.
 Verdict law_bounds(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     (void)seed;
     Answer answer = answer_of(study, "", (AnswerOptions){.unfolded = true});
@@ -40,7 +41,7 @@ Verdict law_bounds(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     if (answer.ran) {
         const TrainingSpec *training = answer.lowered->training;
         double step_s = answer.step_s / (1 + law_forgery);
-        double flops = training_flops_per_sample(training) * answer.lowered->resolved.global_batch;
+        double flops = least_flops_per_sample(training) * answer.lowered->resolved.global_batch;
         verdict = at_most(flops / slowest_flops(answer.cluster, training->precision), step_s, "arithmetic", finding);
         const Gpu *gpu = answer.cluster->gpu_of[0];
         double state = answer.memory.bytes[MEMORY_OPTIMIZER];
