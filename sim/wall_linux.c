@@ -82,11 +82,14 @@ static uint64_t rights_of(WallRight right) {
     }
 }
 
+// Not because of what the path is: the process or the machine has no more to give, or the disk fails.
+static bool is_short_of_something(int why) { return why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO; }
+
 // What cannot be opened has no rule, nor what is in no file system (a pipe as /dev/stdin): that needs none.
 static bool allow_path(int ruleset, const char *path, uint64_t rights) {
     int place = open(path, O_PATH | O_CLOEXEC);
     struct stat about;
-    if (place < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
+    if (place < 0) return !is_short_of_something(errno);
     if (fstat(place, &about) != 0 || !S_ISDIR(about.st_mode)) rights &= FS_OF_FILES;
     Beneath beneath = {rights, place};
     bool done = syscall(SYS_ADD_RULE, ruleset, BENEATH, &beneath, 0) == 0 || errno == EBADFD;
@@ -94,36 +97,50 @@ static bool allow_path(int ruleset, const char *path, uint64_t rights) {
     return done;
 }
 
-// What the kernel starts in a program's place: the loader that it names, or of a script the interpreter.
-static bool interpreter_of(const char *program, char *name, size_t room) {
-    char start[4096] = "";
-    int file = open(program, O_RDONLY | O_CLOEXEC);
-    ssize_t got = file >= 0 ? pread(file, start, sizeof start - 1, 0) : -1;
-    if (file >= 0) close(file);
-    *name = '\0';
-    if (got > 2 && start[0] == '#' && start[1] == '!') {
-        const char *word = start + 2 + strspn(start + 2, " \t");
-        snprintf(name, room, "%.*s", (int)strcspn(word, " \t\n"), word);
-    }
+// ---- What the kernel starts in a program's place: the loader that it names, or of a script the interpreter.
+
+static void interpreter_of_script(const char *start, char *name) {
+    const char *word = start + 2 + strspn(start + 2, " \t");
+    snprintf(name, PATH_MAX, "%.*s", (int)strcspn(word, " \t\n"), word);
+}
+
+static void loader_of_program(const char *start, size_t length, char *name) {
     const ElfW(Ehdr) *head = (const void *)start;
-    if (got < (ssize_t)sizeof *head || memcmp(start, ELFMAG, SELFMAG) != 0) return *name;
     for (size_t i = 0; i < head->e_phnum; i++) {
         ElfW(Phdr) part;
         size_t at = head->e_phoff + i * sizeof part;
-        if (at > (size_t)got - sizeof part) break;
+        if (at > length - sizeof part) return;
         memcpy(&part, start + at, sizeof part);
-        if (part.p_type == PT_INTERP && part.p_offset < (size_t)got) snprintf(name, room, "%s", start + part.p_offset);
+        if (part.p_type == PT_INTERP && part.p_offset < length) snprintf(name, PATH_MAX, "%s", start + part.p_offset);
     }
-    return *name;
 }
 
+// name: of the next one, "" when there is none.
+static bool read_interpreter(const char *program, char name[PATH_MAX]) {
+    _Alignas(ElfW(Ehdr)) char start[4096] = "";
+    *name = '\0';
+    int file = open(program, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return !is_short_of_something(errno);
+    ssize_t got = pread(file, start, sizeof start - 1, 0);
+    int why = errno;
+    close(file);
+    errno = why;
+    if (got < 0) return !is_short_of_something(why);
+    if (got > 2 && memcmp(start, "#!", 2) == 0) interpreter_of_script(start, name);
+    if (got > (ssize_t)sizeof(ElfW(Ehdr)) && memcmp(start, ELFMAG, SELFMAG) == 0)
+        loader_of_program(start, (size_t)got, name);
+    return true;
+}
+
+// A script, its interpreter, and that one's loader are three.
 static bool allow_program(int ruleset, const char *program) {
-    char loader[PATH_MAX], next[PATH_MAX];
-    bool done = allow_path(ruleset, program, FS_EXECUTE | FS_READ_FILE);
-    if (!interpreter_of(program, loader, sizeof loader)) return done;
-    done = allow_path(ruleset, loader, FS_EXECUTE | FS_READ_FILE) && done;
-    if (interpreter_of(loader, next, sizeof next)) done = allow_path(ruleset, next, FS_EXECUTE | FS_READ_FILE) && done;
-    return done;
+    char name[PATH_MAX], next[PATH_MAX];
+    snprintf(name, sizeof name, "%s", program);
+    for (int i = 0; i < 3 && *name; i++) {
+        if (!allow_path(ruleset, name, FS_EXECUTE | FS_READ_FILE) || !read_interpreter(name, next)) return false;
+        memcpy(name, next, sizeof name);
+    }
+    return true;
 }
 
 static bool allow_item(int ruleset, const WallPath *item, uint64_t known) {
@@ -132,15 +149,14 @@ static bool allow_item(int ruleset, const WallPath *item, uint64_t known) {
 }
 
 static bool allow_all(int ruleset, const WallRules *rules, uint64_t known) {
-    bool done = true;
-    for (int i = 0; i < rules->count; i++) done = allow_item(ruleset, &rules->items[i], known) && done;
+    for (int i = 0; i < rules->count; i++)
+        if (!allow_item(ruleset, &rules->items[i], known)) return false;
+    // The leak detector looks at the process's own maps and tasks.
+    if (IS_SANITIZED && !allow_path(ruleset, "/proc/self", FS_READ_FILE | FS_READ_DIR)) return false;
     // Nothing to write to, chance for the database, and how many cores there are.
-    done = allow_path(ruleset, "/dev/null", FS_READ_FILE | FS_WRITE_FILE) && done;
-    done = allow_path(ruleset, "/dev/urandom", FS_READ_FILE) && done;
-    done = allow_path(ruleset, "/sys/devices/system/cpu/online", FS_READ_FILE) && done;
-    if (IS_SANITIZED)
-        done = allow_path(ruleset, "/proc/self", FS_READ_FILE | FS_READ_DIR) && done; // its own maps and tasks
-    return done;
+    return allow_path(ruleset, "/dev/null", FS_READ_FILE | FS_WRITE_FILE) &&
+           allow_path(ruleset, "/dev/urandom", FS_READ_FILE) &&
+           allow_path(ruleset, "/sys/devices/system/cpu/online", FS_READ_FILE);
 }
 
 const char *wall_guard_files(Arena *arena, const WallRules *rules) {
