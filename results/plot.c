@@ -52,7 +52,8 @@ static Outcome run_gnuplot(Arena *arena, FILE *script, FILE *image, FILE *compla
     case OTHER_MISSING:
         return GNUPLOT_MISSING;
     case OTHER_STUCK:
-        problem_add(problems, (Where){NULL, 0}, "gnuplot did nothing for %g s and was ended", other_program_patience_s);
+        problem_add(problems, (Where){NULL, 0}, "gnuplot did nothing for %g s, or worked for %g s, and was ended",
+                    other_program_patience_s, other_program_most_s);
         problem_hint(problems, "does `echo plot x | gnuplot -d` end? --json or --csv give the numbers without it");
         return GNUPLOT_FAILED;
     case OTHER_NOT_STARTED:

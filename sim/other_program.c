@@ -3,16 +3,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_PROCESSOR_S 600 // busy, but for ever
 #define LONGEST_PAUSE_MS 20
 
-double other_program_patience_s = 30;
+double other_program_patience_s = 30, other_program_most_s = 600;
 
 static volatile pid_t running; // its process group, too; 0: none
 
@@ -48,12 +46,15 @@ static double seconds(clockid_t clock) {
     return clock_gettime(clock, &time) == 0 ? (double)time.tv_sec + 1e-9 * (double)time.tv_nsec : 0;
 }
 
+static double worked_seconds(pid_t child) {
+    clockid_t clock;
+    return clock_getcpuclockid(child, &clock) == 0 ? seconds(clock) : 0;
+}
+
 // What grows while it does something.
 static double progress(pid_t child, int out) {
     struct stat about;
-    clockid_t clock;
-    double written = fstat(out, &about) == 0 ? (double)about.st_size : 0;
-    return written + (clock_getcpuclockid(child, &clock) == 0 ? seconds(clock) : 0);
+    return worked_seconds(child) + (fstat(out, &about) == 0 ? (double)about.st_size : 0);
 }
 
 static OtherEnd wait_for(pid_t child, int out) {
@@ -66,7 +67,7 @@ static OtherEnd wait_for(pid_t child, int out) {
         double now = progress(child, out), clock = seconds(CLOCK_MONOTONIC);
         if (now != before) since = clock;
         before = now;
-        if (clock - since > other_program_patience_s) {
+        if (clock - since > other_program_patience_s || worked_seconds(child) > other_program_most_s) {
             kill(-child, SIGKILL);
             while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
             return OTHER_STUCK;
@@ -83,7 +84,6 @@ OtherEnd other_program_run(char *const arguments[], int in, int out, int errors)
     errno = error;
     if (error) return OTHER_NOT_STARTED;
     running = child;
-    prlimit(child, RLIMIT_CPU, &(struct rlimit){MOST_PROCESSOR_S, MOST_PROCESSOR_S}, NULL);
     OtherEnd end = wait_for(child, out);
     running = 0;
     return end;

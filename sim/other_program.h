@@ -13,9 +13,10 @@ typedef enum OtherEnd {
 } OtherEnd;
 
 // Looks for arguments[0] in PATH, without a shell; the three descriptors become its standard streams, and waits for it.
-// It is stuck when it neither uses the processor nor writes to `out`, a file, for other_program_patience_s.
+// It is stuck when it neither uses the processor nor writes to `out`, a file, for other_program_patience_s, or has used
+// the processor for other_program_most_s.
 OtherEnd other_program_run(char *const arguments[], int in, int out, int errors);
-extern double other_program_patience_s;
+extern double other_program_patience_s, other_program_most_s;
 
 void other_program_end(void); // the one that runs now, if any; safe in a signal handler
 

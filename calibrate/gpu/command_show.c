@@ -103,7 +103,7 @@ static bool draw(Arena *arena, FILE *script, const char *path, Problems *problem
     else
         problem_add(problems, (Where){path, 0}, "%s",
                     end == OTHER_MISSING ? "the program gnuplot is not installed"
-                    : end == OTHER_STUCK ? "gnuplot did nothing for too long and was ended"
+                    : end == OTHER_STUCK ? "gnuplot did nothing, or worked, for too long and was ended"
                                          : "gnuplot could not draw the plot");
     if (end == OTHER_MISSING) problem_hint(problems, "install it with: apt-get install gnuplot-nox");
     return false;
