@@ -107,11 +107,6 @@ const Offer *find_offer(Arena *arena, const Catalogue *catalogue, const char *na
     return find_part(arena, catalogue, PART_PRICE, name, where, problems);
 }
 
-const Currency *find_currency(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
-                              Problems *problems) {
-    return find_part(arena, catalogue, PART_CURRENCY, name, where, problems);
-}
-
 const Grid *find_grid(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems) {
     return find_part(arena, catalogue, PART_GRID, name, where, problems);
 }

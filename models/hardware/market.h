@@ -103,8 +103,6 @@ double breaker_watts(const Site *site); // that one breaker feeds all day
 double exchange_rate(const Catalogue *catalogue, const char *from, const char *to);
 
 const Offer *find_offer(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
-const Currency *find_currency(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
-                              Problems *problems);
 const Grid *find_grid(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
 const Site *find_site(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
 
