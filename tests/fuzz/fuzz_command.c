@@ -46,12 +46,14 @@ static bool is_left_out(int count, char **words) {
     return false;
 }
 
-// A count of thousands is of a run that is right and long.
+// A count of thousands is of a run that is right and long. Names of parts have digits too: "mixtral-8x7b".
 static bool is_large(const char *word) {
+    bool is_number = isdigit((unsigned char)*word) || strchr(word, '=');
     int digits = 0;
     for (; *word; word++) {
-        digits = isdigit((unsigned char)*word) ? digits + 1 : 0;
-        if (digits > 3 || (isdigit((unsigned char)*word) && strchr("eEkKMGTBPx", word[1]) && word[1])) return true;
+        if (isdigit((unsigned char)*word) && ++digits > 3) return true;
+        if (isdigit((unsigned char)*word) && is_number && word[1] && strchr("eEkKMGTBPx", word[1])) return true;
+        if (!isdigit((unsigned char)*word)) digits = 0;
     }
     return false;
 }
