@@ -240,11 +240,16 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) -fsanitize=fuzzer $(FUZZ_WRAP) -o $@ $^ $(LIBS)
 
-.PHONY: fuzzers
+# The tests of drawn studies alone: with the objects that are there anyway.
+$(BUILD)/studies: $(BUILD)/tests/run.o $(BUILD)/tests/test_drawn_studies.o $(FUZZ_HELPERS) $(OBJECTS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
+FUZZ_MAKE = $(MAKE) --no-print-directory -j2 BUILD=build-fuzz CC="$(FUZZ_CC)" CFLAGS="$(FUZZ_FLAGS)" FUZZ_NAMED= \
+            FUZZ_HOT=-fno-sanitize-coverage=trace-cmp
+.PHONY: fuzzers studies nightly coverage
 fuzzers:
-	@$(MAKE) --no-print-directory -j2 BUILD=build-fuzz CC="$(FUZZ_CC)" CFLAGS="$(FUZZ_FLAGS)" FUZZ_NAMED= \
-	    FUZZ_HOT=-fno-sanitize-coverage=trace-cmp \
-	    $(addprefix build-fuzz/,$(FUZZERS))
+	@$(FUZZ_MAKE) $(addprefix build-fuzz/,$(FUZZERS))
 
 fuzz: fuzzers
 	@sh tests/fuzz/run $(FUZZ_SECONDS) $(FUZZERS)
@@ -252,18 +257,14 @@ fuzz: fuzzers
 # Studies drawn from seeds FROM, FROM + 1, …, each loaded, simulated and printed under clang's sanitizers.
 STUDIES ?= 1000
 FROM ?= 1
-CLANG_BUILD = --no-print-directory -j2 BUILD=build-nightly CC="$(FUZZ_CC)" \
-              CFLAGS="$(SANITIZE)" LDFLAGS="-fsanitize=address,undefined"
-.PHONY: studies nightly coverage
 studies:
-	@$(MAKE) $(CLANG_BUILD) build-nightly/tests/run
-	@LOCKSTEP_STUDIES=$(STUDIES) LOCKSTEP_STUDIES_FROM=$(FROM) build-nightly/tests/run drawn_studies_run
+	@$(FUZZ_MAKE) build-fuzz/studies
+	@LOCKSTEP_STUDIES=$(STUDIES) LOCKSTEP_STUDIES_FROM=$(FROM) build-fuzz/studies drawn_studies_run
 
 HOURS ?= 1
-nightly:
-	@$(MAKE) $(CLANG_BUILD) build-nightly/lockstep build-nightly/tests/run
-	@$(MAKE) --no-print-directory fuzzers
-	@bash tests/nightly $(HOURS) $(FUZZERS)
+nightly: fuzzers $(BUILD)/tests/run $(BUILD)/lockstep
+	@$(FUZZ_MAKE) build-fuzz/studies
+	@BUILD=$(BUILD) bash tests/nightly $(HOURS) $(FUZZERS)
 
 # Lines that make test reaches, by folder; COVERAGE=files: by file, the least covered first.
 coverage:
@@ -285,7 +286,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/lockstep $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 clean:
-	rm -rf build build-asan build-O0 build-clang build-fuzz build-nightly build-coverage build-lint-gcc build-lint-clang
+	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc build-lint-clang
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
