@@ -5,6 +5,7 @@
 // Workers take the next test, in file and name order, from a counter that they share. One that dies fails the test it
 // was in, and another takes its place. What a test prints is kept and shown only when it fails, or with -v.
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -284,6 +285,7 @@ int main(int argc, char **argv) {
         }
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
+    signal(SIGINT, SIG_DFL); // a shell's background commands ignore it, and tests ask what it does
     if (!getenv("LOCKSTEP")) setenv("LOCKSTEP", "build/lockstep", 1);
 
     Suite suite = suite_of(argc - first, argv + first);
