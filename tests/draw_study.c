@@ -661,6 +661,7 @@ static DrawnStudy draw_all(Draw *draw) {
     draw_fabric(draw);
     draw_fields(draw);
     if (!one_in(draw, 20)) keep_rules(draw);
+    if (draw->tp * draw->pp * draw->cp * draw->dp > 64) drop(draw, "training.fidelity"); // right, but long
     arena_close(draw->arena);
     return draw->study;
 }
