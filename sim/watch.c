@@ -8,7 +8,7 @@
 #include "sim/check.h"
 #include "sim/simulation_memory.h"
 
-#define USUAL_EVENTS 1e9
+#define USUAL_EVENTS 2e8
 #define MOST_MEMORY 17179869184.0
 #define EXIT_INTERRUPTED 130
 

@@ -57,7 +57,7 @@ bool watch_allows(double events, double memory_bytes, const char *what, const ch
     {.name = "event-limit",                                                                                            \
      .kind = OPTION_COUNT,                                                                                             \
      .metavar = "N",                                                                                                   \
-     .help = "of one simulation, in events (default 1e9)"},                                                            \
+     .help = "of one simulation, in events (default 2e8)"},                                                            \
     {                                                                                                                  \
         .name = "simulation-memory", .kind = OPTION_QUANTITY, .quantity = QUANTITY_BYTES, .metavar = "BYTES",          \
         .help = "of one simulation (default: as estimated half of the machine's and at most 16 GiB, in fact three "    \

@@ -9,6 +9,7 @@
 
 #define WEEK_S (7 * 86400.0)
 #define EVENTS_PER_LOOK 256 // at the watch: a pass over many jobs takes its time
+#define EVENT_WEIGHT 3      // of the watch's events: with its pass, one of a queue takes about as long
 
 // ---- Accounts, over the time that counts.
 
@@ -191,7 +192,7 @@ double queue_events(const QueueSpec *spec, const QueueJobs *jobs) {
     }
     for (int i = 0; spec->faults && i < FAULT_COMPONENT_COUNT; i++) rate += spec->faults->faults[i].node_rate;
     double seconds = fmax(last, work / gpus) / (double)TICKS_PER_SECOND_LIFE;
-    return 4.0 * jobs->count + 3 * rate * spec->nodes * seconds;
+    return EVENT_WEIGHT * (4.0 * jobs->count + 3 * rate * spec->nodes * seconds);
 }
 
 double queue_memory(const QueueSpec *spec, int jobs) {
@@ -201,7 +202,7 @@ double queue_memory(const QueueSpec *spec, int jobs) {
 }
 
 static bool looks_up(const Queue *queue) {
-    return queue->result.events % EVENTS_PER_LOOK != 0 || watch_goes_on(EVENTS_PER_LOOK);
+    return queue->result.events % EVENTS_PER_LOOK != 0 || watch_goes_on(EVENT_WEIGHT * EVENTS_PER_LOOK);
 }
 
 QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs) {
