@@ -11,11 +11,11 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
              $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
-WORKLOAD = models/workload $(addprefix models/workload/,model cost step life queue money)
-SCENARIOS = scenarios scenarios/plan scenarios/sweep
+WORKLOAD = $(addprefix models/workload/,job model cost step life queue money cluster commands)
+SCENARIOS = $(addprefix scenarios/,fields lua study program queue commands plan sweep)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp
-PROGRAMS = calibrate/tcp/netbench.c scenarios/lockstep_mpi.c # with a main of their own
+PROGRAMS = calibrate/tcp/netbench.c scenarios/sweep/lockstep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c tests/fuzz/*.c)) tests/bench/flows.c)
@@ -68,7 +68,7 @@ $(BUILD)/lockstep: $(BUILD)/main.o $(OBJECTS)
 
 # lockstep with its Lua wide open, to show that the second wall holds.
 UNGUARDED_OBJECTS = $(BUILD)/main.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/wall/*.c)) \
-                    $(filter-out $(BUILD)/scenarios/lua_library.o,$(OBJECTS))
+                    $(filter-out $(BUILD)/scenarios/lua/lua_library.o,$(OBJECTS))
 $(BUILD)/tests/unguarded: $(UNGUARDED_OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -153,7 +153,7 @@ else
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep-mpi
 endif
 
-$(BUILD)/lockstep-mpi: scenarios/lockstep_mpi.c $(OBJECTS)
+$(BUILD)/lockstep-mpi: scenarios/sweep/lockstep_mpi.c $(OBJECTS)
 	@echo "  MPICC $@"
 	@$(MPICC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_TESTS_BOUNDARIES_H
 #define LOCKSTEP_TESTS_BOUNDARIES_H
 
-#include "scenarios/fields.h"
+#include "scenarios/fields/fields.h"
 
 #define BOUNDARY_VALUES 64
 #define BOUNDARY_TEXT 8192

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "models/hardware/market.h"
-#include "models/workload/fabric_kinds.h"
+#include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/job/training.h"
 #include "models/workload/model/model.h"
-#include "models/workload/training.h"
-#include "scenarios/fields.h"
+#include "scenarios/fields/fields.h"
 #include "sim/check.h"
 #include "sim/random.h"
 

@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_TESTS_FABRIC_CASES_H
 #define LOCKSTEP_TESTS_FABRIC_CASES_H
 
-#include "models/workload/fabric_kinds.h"
+#include "models/workload/cluster/fabric_kinds.h"
 
 #define NIC (0.94 * 25e9) // of infiniband(200)
 #define NODE_RATE (8 * NIC)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "models/workload/step/lower.h"
-#include "scenarios/study.h"
+#include "scenarios/study/study.h"
 #include "sim/run.h"
 #include "tests/draw_study.h"
 

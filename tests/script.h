@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_TESTS_SCRIPT_H
 #define LOCKSTEP_TESTS_SCRIPT_H
 
-#include "scenarios/scenario.h"
+#include "scenarios/study/scenario.h"
 
 typedef struct Loaded {
     Arena *arena;

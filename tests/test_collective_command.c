@@ -1,5 +1,5 @@
 // lockstep collective: nccl-tests' table, and how the command ends.
-#include "scenarios/lua_steps.h"
+#include "scenarios/lua/lua_steps.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"

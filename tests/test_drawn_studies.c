@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scenarios/fields.h"
+#include "scenarios/fields/fields.h"
 #include "sim/check.h"
 #include "tests/drawn_run.h"
 #include "tests/test.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scenarios/study.h"
+#include "scenarios/study/study.h"
 #include "sim/csv.h"
 #include "sim/digest.h"
 #include "tests/draw_study.h"

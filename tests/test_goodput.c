@@ -1,9 +1,9 @@
 // What users reach of the life of a job: rates in the catalogue, the command, its mistakes, published figures.
 #include "calibrate/command_validate.h"
-#include "models/workload/commands.h"
+#include "models/workload/commands/commands.h"
 #include "models/workload/life/life.h"
 #include "scenarios/plan/command_plan.h"
-#include "scenarios/scenario.h"
+#include "scenarios/study/scenario.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/script.h"

@@ -1,5 +1,5 @@
 // Lessons that rebuild a built-in strategy as a rank program: both take the same time, to the picosecond.
-#include "scenarios/program.h"
+#include "scenarios/program/program.h"
 #include "sim/fold.h"
 #include "tests/script.h"
 #include "tests/test.h"

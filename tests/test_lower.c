@@ -1,6 +1,6 @@
 // Lowering: pipeline formulas, every layout up to 16 GPUs, published runs without any fit.
 #include "models/workload/step/lower.h"
-#include "scenarios/study.h"
+#include "scenarios/study/study.h"
 #include "sim/fold.h"
 #include "sim/run.h"
 #include "tests/jobs.h"

@@ -1,5 +1,5 @@
 // Fabrics and imported nodes as scenarios say them.
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 // The table of fields against the code that it speaks for: nothing is offered that is not known elsewhere.
-#include "scenarios/fields.h"
+#include "scenarios/fields/fields.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

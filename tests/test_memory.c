@@ -1,6 +1,6 @@
 // Memory: Korthikanti's formulas and figures, sharding, stages, and what to change when a job does not fit.
 #include "models/workload/cost/cost.h"
-#include "models/workload/job_options.h"
+#include "models/workload/job/job_options.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

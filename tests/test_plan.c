@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job_options.h"
+#include "models/workload/job/job_options.h"
 #include "models/workload/step/schedule.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_bound.h"

@@ -1,7 +1,7 @@
 // Nothing above physics is ever given as an answer, and sound jobs are never taken for such.
 #include "models/hardware/kernel.h"
 #include "models/hardware/parts.h"
-#include "models/workload/job_options.h"
+#include "models/workload/job/job_options.h"
 #include "models/workload/model/model.h"
 #include "models/workload/step/plausible.h"
 #include "models/workload/step/simulate.h"

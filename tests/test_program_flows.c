@@ -1,7 +1,7 @@
 // Rank programs at fidelity flow: an algorithm written by hand against the library's, calls in and beside each other,
 // and what is said when it cannot be.
 #include "models/network/flows.h"
-#include "scenarios/program.h"
+#include "scenarios/program/program.h"
 #include "sim/file.h"
 #include "sim/fold.h"
 #include "sim/run.h"

@@ -1,5 +1,5 @@
 // Rank programs written in Lua: what they become, how long it takes, and what is said when ranks do not meet.
-#include "scenarios/program.h"
+#include "scenarios/program/program.h"
 #include "sim/fold.h"
 #include "sim/run.h"
 #include "tests/script.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "scenarios/command_queue.h"
+#include "scenarios/queue/command_queue.h"
 #include "sim/csv.h"
 #include "sim/json.h"
 #include "tests/command.h"

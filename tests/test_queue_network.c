@@ -1,5 +1,5 @@
 // Neighbours on a shared cluster: the slowdown of a job is that of its simulated step.
-#include "models/workload/job_options.h"
+#include "models/workload/job/job_options.h"
 #include "models/workload/queue/queue_jobs.h"
 #include "models/workload/step/simulate.h"
 #include "tests/script.h"

@@ -1,6 +1,6 @@
 // Every field that a user may write, with every kind of wrong value: the message names the field and its line, gives a
 // hint, and nothing is written. The fields come from the table itself, so a new one is tested from the start.
-#include "scenarios/fields.h"
+#include "scenarios/fields/fields.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

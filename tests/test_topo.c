@@ -2,8 +2,8 @@
 #include <dirent.h>
 
 #include "models/network/interior.h"
-#include "models/workload/cluster.h"
-#include "models/workload/imported_node.h"
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/cluster/imported_node.h"
 #include "sim/file.h"
 #include "tests/test.h"
 

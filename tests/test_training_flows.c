@@ -1,6 +1,6 @@
 // Training jobs at fidelity flow: where links are enough they take the time of whole transfers, folded or not; and
 // what cannot be run so is said.
-#include "scenarios/study.h"
+#include "scenarios/study/study.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "models/network/flows.h"
-#include "models/workload/commands.h"
+#include "models/workload/commands/commands.h"
 #include "results/progress.h"
-#include "scenarios/command_queue.h"
-#include "scenarios/lua_steps.h"
+#include "scenarios/lua/lua_steps.h"
+#include "scenarios/queue/command_queue.h"
 #include "sim/run.h"
 #include "tests/command.h"
 #include "tests/networks.h"

@@ -4,7 +4,7 @@
 #define LOCKSTEP_CALIBRATE_DESCRIBE_CLUSTER_H
 
 #include "calibrate/collectives/nccl_log.h"
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 #include "sim/csv.h"
 
 typedef struct DescribedCluster {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 #include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"

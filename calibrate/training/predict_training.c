@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "models/workload/cost/cost.h"
-#include "models/workload/recompute.h"
+#include "models/workload/job/recompute.h"
 
 #define Z_OF_90_PERCENT 1.645
 #define LARGEST_MICRO_BATCH_TRIED 16

@@ -6,7 +6,7 @@
 
 #include "calibrate/training/read_training_internal.h"
 #include "calibrate/training/sample_lengths.h"
-#include "models/workload/recompute.h"
+#include "models/workload/job/recompute.h"
 #include "sim/csv.h"
 #include "sim/list.h"
 

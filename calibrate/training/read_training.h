@@ -4,7 +4,7 @@
 #define LOCKSTEP_CALIBRATE_READ_TRAINING_H
 
 #include "calibrate/training/training_facts.h"
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 
 typedef struct MeasuredRun {
     Where where;

@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_CALIBRATE_TRAINING_FACTS_H
 #define LOCKSTEP_CALIBRATE_TRAINING_FACTS_H
 
-#include "models/workload/training.h"
+#include "models/workload/job/training.h"
 
 // How a framework of a time runs a job. The date of software is seldom told; that of the GPU stands for it.
 typedef struct SoftwareFacts {

@@ -11,7 +11,7 @@
 #include "sim/problem.h"
 #include "sim/program.h"
 
-// ---- What a node is made of, in numbers (filled from the catalogue by models/workload/cluster.c).
+// ---- What a node is made of, in numbers (filled from the catalogue by models/workload/cluster/cluster.c).
 typedef enum GpuFabric {
     GPU_FABRIC_NONE,
     GPU_FABRIC_PAIRS,

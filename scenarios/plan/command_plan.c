@@ -2,7 +2,7 @@
 #include "scenarios/plan/command_plan.h"
 
 #include "models/hardware/market.h"
-#include "models/workload/job_options.h"
+#include "models/workload/job/job_options.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/watch.h"
 

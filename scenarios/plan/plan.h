@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_H
 
 #include "scenarios/plan/batch_law.h"
-#include "scenarios/study.h"
+#include "scenarios/study/study.h"
 #include "scenarios/sweep/crew.h"
 
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;

@@ -4,9 +4,9 @@
 #ifndef LOCKSTEP_SCENARIOS_PLAN_BOUND_H
 #define LOCKSTEP_SCENARIOS_PLAN_BOUND_H
 
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
-#include "models/workload/training.h"
+#include "models/workload/job/training.h"
 
 typedef struct PlanBound {
     double step_s;             // infinite: the model has too few layers for the chunks

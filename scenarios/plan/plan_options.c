@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "models/hardware/market.h"
-#include "models/workload/job_options.h"
+#include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "models/workload/step/anchor.h"

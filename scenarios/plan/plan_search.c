@@ -5,9 +5,9 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
-#include "scenarios/job_life.h"
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_space.h"
+#include "scenarios/study/job_life.h"
 
 // ---- The cluster.
 

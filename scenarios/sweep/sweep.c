@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/program.h"
+#include "scenarios/program/program.h"
 #include "sim/digest.h"
 #include "sim/file.h"
 #include "sim/json.h"

@@ -4,8 +4,8 @@
 #define LOCKSTEP_SCENARIOS_SWEEP_H
 
 #include "results/store.h"
-#include "scenarios/scenario.h"
-#include "scenarios/study_point.h"
+#include "scenarios/study/scenario.h"
+#include "scenarios/study/study_point.h"
 #include "sim/wall.h"
 
 typedef enum SweepKind {

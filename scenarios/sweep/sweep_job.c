@@ -1,6 +1,6 @@
 // A study said in options instead of a script.
 #include "models/hardware/kernel.h"
-#include "models/workload/job_options.h"
+#include "models/workload/job/job_options.h"
 #include "scenarios/sweep/sweep.h"
 
 static const Where command_line = {NULL, 0};

@@ -6,10 +6,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/job/training.h"
 #include "models/workload/queue/queue_jobs.h"
-#include "models/workload/training.h"
-#include "scenarios/study.h"
+#include "scenarios/study/study.h"
 #include "sim/event.h"
 #include "sim/fold.h"
 #include "sim/random.h"

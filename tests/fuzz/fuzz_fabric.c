@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/cluster.h"
-#include "models/workload/fabric_kinds.h"
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/cluster/fabric_kinds.h"
 #include "sim/check.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"

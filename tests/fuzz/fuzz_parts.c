@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/workload/cluster.h"
-#include "scenarios/study.h"
+#include "models/workload/cluster/cluster.h"
+#include "scenarios/study/study.h"
 #include "sim/check.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/network/steps.h"
-#include "scenarios/lua_steps.h"
+#include "scenarios/lua/lua_steps.h"
 #include "sim/check.h"
 #include "tests/fuzz/folder.h"
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "scenarios/lua_host.h"
+#include "scenarios/lua/lua_host.h"
 
 // Fuzzers are linked with --wrap: what the program calls by these names comes here first. Elsewhere nobody calls them.
 const Catalogue *__real_catalogue_builtin(Arena *arena) __attribute__((weak));

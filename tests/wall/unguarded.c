@@ -3,12 +3,12 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#include "scenarios/lua_host.h"
+#include "scenarios/lua/lua_host.h"
 #include "tests/wall/attempts.h"
 
 void guarded_library_open(lua_State *L);
 #define lua_library_open guarded_library_open
-#include "scenarios/lua_library.c"
+#include "scenarios/lua/lua_library.c"
 #undef lua_library_open
 
 // system.attempts() lists their names; system.refuses(name) tries one.

@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_WORKLOAD_COST_H
 #define LOCKSTEP_WORKLOAD_COST_H
 
-#include "models/workload/training.h"
+#include "models/workload/job/training.h"
 
 // What a stretch of time counts as. The order is that of tables and plots.
 typedef enum Cause {

@@ -2,8 +2,8 @@
 // experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
 // the rank whose experts got the most tokens, so every rank is given that one's work.
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/job/recompute.h"
 #include "models/workload/model/model_internal.h"
-#include "models/workload/recompute.h"
 
 // Counted from what the kernels read and write, not measured: each routed token is copied once into the order of its
 // experts and, where several experts of a rank receive from several ranks, once more; the same on the way back.

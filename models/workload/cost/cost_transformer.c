@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/job/recompute.h"
 #include "models/workload/model/model_internal.h"
-#include "models/workload/recompute.h"
 
 // An input is read in 16 bits and written in 8 twice, along its rows and along its columns: the product of the forward
 // pass, or of the input's gradient, wants the one, that of the weight's gradient the other. Counted. Weights are cast

@@ -4,8 +4,8 @@
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
+#include "models/workload/job/recompute.h"
 #include "models/workload/model/model_internal.h"
-#include "models/workload/recompute.h"
 #include "models/workload/step/schedule.h"
 #include "sim/check.h"
 

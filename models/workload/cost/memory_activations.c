@@ -1,8 +1,8 @@
 // Activations that a block keeps until backward needs them, with those of gradients of weights that come later, and
 // what it needs only while it runs (Korthikanti et al. 2022, equations 1 to 6).
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/job/recompute.h"
 #include "models/workload/model/model_internal.h"
-#include "models/workload/recompute.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // The answer of `lockstep goodput`: a screen and JSON.
 #include <stdio.h>
 
-#include "models/workload/command_internal.h"
+#include "models/workload/commands/command_internal.h"
 #include "models/workload/life/goodput.h"
 
 static const char *span(const GoodputAsked *asked, double seconds) {

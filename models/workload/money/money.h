@@ -8,7 +8,7 @@
 
 #include "models/hardware/market.h"
 #include "models/network/fabric_bill.h"
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
 #include "sim/record.h"
 

@@ -4,8 +4,8 @@
 #ifndef LOCKSTEP_WORKLOAD_QUEUE_NETWORK_H
 #define LOCKSTEP_WORKLOAD_QUEUE_NETWORK_H
 
-#include "models/workload/cluster.h"
-#include "models/workload/training.h"
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/job/training.h"
 
 typedef struct QueueNetwork QueueNetwork;
 

@@ -2,10 +2,10 @@
 #ifndef LOCKSTEP_WORKLOAD_LOWER_H
 #define LOCKSTEP_WORKLOAD_LOWER_H
 
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
+#include "models/workload/job/training.h"
 #include "models/workload/step/schedule.h"
-#include "models/workload/training.h"
 #include "sim/fold.h"
 #include "sim/program.h"
 

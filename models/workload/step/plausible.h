@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_WORKLOAD_PLAUSIBLE_H
 #define LOCKSTEP_WORKLOAD_PLAUSIBLE_H
 
-#include "models/workload/cluster.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/step/lower.h"
 
 // What a step claims, and what bounds it. 0 bounds nothing.

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "models/workload/training.h"
+#include "models/workload/job/training.h"
 
 typedef struct DataRanks {
     int reduce;  // that hold the same

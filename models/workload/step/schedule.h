@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_WORKLOAD_SCHEDULE_H
 #define LOCKSTEP_WORKLOAD_SCHEDULE_H
 
-#include "models/workload/training.h"
+#include "models/workload/job/training.h"
 #include "sim/list.h"
 
 typedef enum PassKind {

@@ -1,6 +1,6 @@
 // The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
 // the step, and the next batch that loads meanwhile.
-#include "models/workload/recompute.h"
+#include "models/workload/job/recompute.h"
 #include "models/workload/step/stage_internal.h"
 
 #include <math.h>

@@ -1,0 +1,218 @@
+// From catalogue parts to a network with ranks, storage and prices.
+#include "models/workload/cluster/cluster.h"
+
+#include <string.h>
+
+#include "models/network/interior.h"
+#include "models/workload/money/money.h"
+#include "sim/check.h"
+
+// PCIe raw payload rate of an x16 slot and direction, before protocol overhead, by generation (PCI-SIG).
+double pcie_bytes_per_second(int generation, int lanes) {
+    static const double per_lane[] = {0, 0.25e9, 0.5e9, 0.985e9, 1.969e9, 3.938e9, 7.563e9};
+    if (generation < 1) generation = 3;
+    if (generation > 6) generation = 6;
+    return per_lane[generation] * (lanes > 0 ? lanes : 16);
+}
+
+// The year of an architecture's first data-centre part: collectives' constants go by generation, not by product.
+static int architecture_year(const Gpu *gpu) {
+    static const struct {
+        const char *name;
+        int year;
+    } years[] = {{"Kepler", 2012}, {"Maxwell", 2014}, {"Pascal", 2016}, {"Volta", 2017},    {"Turing", 2018},
+                 {"Ampere", 2020}, {"Ada", 2022},     {"Hopper", 2022}, {"Blackwell", 2024}};
+    for (size_t i = 0; i < sizeof years / sizeof *years; i++)
+        if (strcmp(years[i].name, gpu->architecture) == 0) return years[i].year;
+    return gpu->year;
+}
+
+static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, double pcie) {
+    NodeShape shape = {.name = type->name, .gpu_count = gpus, .gpu_slots = type->gpu_count};
+    static const GpuFabric fabrics[] = {[GPU_LINK_NONE] = GPU_FABRIC_NONE,
+                                        [GPU_LINK_BRIDGE] = GPU_FABRIC_PAIRS,
+                                        [GPU_LINK_MESH] = GPU_FABRIC_MESH,
+                                        [GPU_LINK_CUBE_MESH] = GPU_FABRIC_CUBE_MESH,
+                                        [GPU_LINK_SWITCH] = GPU_FABRIC_SWITCH};
+    shape.gpu_fabric = gpu->nvlink_bytes_per_second > 0 ? fabrics[type->gpu_links] : GPU_FABRIC_NONE;
+    shape.nvlink_bytes_per_second = gpu->nvlink_bytes_per_second;
+    double link = gpu->nvlink_link_bytes_per_second;
+    shape.pair_bytes_per_second = type->gpu_links == GPU_LINK_CUBE_MESH || type->mesh_links_per_pair < 1
+                                      ? link
+                                      : link * type->mesh_links_per_pair;
+    if (type->gpu_links == GPU_LINK_BRIDGE) shape.pair_bytes_per_second = gpu->nvlink_bytes_per_second;
+    shape.in_switch_reduction = type->in_switch_reduction;
+    shape.nvlink_domain_nodes = type->nvlink_domain_nodes > 0 ? type->nvlink_domain_nodes : 1;
+    shape.peer_to_peer = type->peer_to_peer;
+    shape.sockets = type->sockets > 0 ? type->sockets : 1;
+    shape.gpus_per_pcie_switch = type->gpus_per_pcie_switch;
+    int generation = gpu->pcie_generation < type->pcie_generation || type->pcie_generation < 1 ? gpu->pcie_generation
+                                                                                               : type->pcie_generation;
+    shape.pcie_bytes_per_second = pcie > 0 ? pcie : pcie_bytes_per_second(generation, gpu->pcie_lanes);
+    shape.pcie_share = gpu->host_link_efficiency;
+    const CollectiveFactors *factors = &gpu->collectives;
+    double in_order[] = {factors->floor, factors->hop, factors->fill, factors->rate};
+    memcpy(shape.collective_factors, in_order, sizeof in_order);
+    shape.socket_bytes_per_second = type->socket_bytes_per_second;
+    shape.host_memory_bytes_per_second = type->host_memory_bytes_per_second;
+    shape.nic_count = type->nic_count;
+    shape.interior = type->interior;
+    if (type->interior) {
+        shape.pair_bytes_per_second = link; // of one link: the interior says how many
+        if (pcie <= 0 && type->interior->pcie_bytes_per_second > 0)
+            shape.pcie_bytes_per_second = type->interior->pcie_bytes_per_second;
+    }
+    shape.gpudirect_rdma = type->gpudirect_rdma;
+    shape.architecture_year = architecture_year(gpu);
+    shape.superchip = strncmp(gpu->name, "GH", 2) == 0 || strncmp(gpu->name, "GB", 2) == 0;
+    return shape;
+}
+
+static FabricShape shape_of_fabric(const ClusterSpec *spec) {
+    static const Transport transports[] = {
+        [TRANSPORT_INFINIBAND] = NET_INFINIBAND, [TRANSPORT_ROCE] = NET_ROCE, [TRANSPORT_EFA] = NET_EFA,
+        [TRANSPORT_SLINGSHOT] = NET_SLINGSHOT,   [TRANSPORT_TCP] = NET_TCP,   [TRANSPORT_TCPX] = NET_TCPX};
+    const FabricLink *link = spec->link;
+    FabricShape shape = {.kind = spec->fabric,
+                         .nodes_per_leaf = spec->nodes_per_leaf > 0 ? spec->nodes_per_leaf : 32,
+                         .oversubscription = spec->oversubscription > 0 ? spec->oversubscription : 1,
+                         .rail_optimised = spec->rail_optimised};
+    if (spec->layout) shape = *spec->layout;
+    shape.transport = transports[link->transport];
+    shape.nic_bytes_per_second = link->line_bytes_per_second;
+    shape.efficiency = link->efficiency;
+    shape.latency_seconds = link->latency_seconds;
+    shape.switch_latency_seconds = link->switch_latency_seconds;
+    return shape;
+}
+
+typedef struct Builder {
+    Arena *arena;
+    const Catalogue *catalogue;
+    const Gpu **gpu_of;
+    const NodeType **node_of;
+    NodeShape *shapes;
+    int *node_shape;
+    int rank, node, shape_count;
+} Builder;
+
+static int add_shape(Builder *builder, NodeShape shape) {
+    builder->shapes[builder->shape_count] = shape;
+    return builder->shape_count++;
+}
+
+static const Gpu *gpu_of_group(const Builder *builder, const ClusterSpec *spec, const NodeGroup *group, int index) {
+    const Gpu *gpu = group->gpu ? group->gpu : node_gpu(builder->catalogue, group->type, index);
+    return spec->power_cap_watts > 0 ? gpu_with_cap(builder->arena, gpu, spec->power_cap_watts) : gpu;
+}
+
+static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup *group) {
+    const NodeType *type = group->type;
+    const Gpu *gpu = gpu_of_group(builder, spec, group, 0);
+    int nics = type->nic_count;
+    int full_shape = -1;
+    bool uniform = group->gpu || type->gpu_name_count == 1;
+    for (int left = group->gpus; left > 0; builder->node++) {
+        int here = left < type->gpu_count ? left : type->gpu_count;
+        if (here == type->gpu_count && full_shape < 0)
+            full_shape = add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
+        int shape = here == type->gpu_count
+                        ? full_shape
+                        : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
+        // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
+        if (spec->link && nics == 0 && !type->interior) builder->shapes[shape].nic_count = 1;
+        if (spec->nics > 0 && !type->interior) builder->shapes[shape].nic_count = spec->nics;
+        builder->node_shape[builder->node] = shape;
+        builder->node_of[builder->node] = type;
+        for (int i = 0; i < here; i++)
+            builder->gpu_of[builder->rank++] = uniform ? gpu : gpu_of_group(builder, spec, group, i);
+        left -= here;
+    }
+}
+
+// A limit that no driver takes: too low to run, or above what the GPU may ever draw.
+static void check_cap(const Builder *builder, const ClusterSpec *spec, Problems *problems) {
+    for (int g = 0; g < spec->group_count && spec->power_cap_watts > 0; g++) {
+        const Gpu *gpu =
+            spec->groups[g].gpu ? spec->groups[g].gpu : node_gpu(builder->catalogue, spec->groups[g].type, 0);
+        double least = GPU_LEAST_CAP * gpu->power_watts;
+        if (spec->power_cap_watts >= least && spec->power_cap_watts <= gpu->power_watts) continue;
+        problem_add(problems, spec->where, "a power limit of %.0f W is none that %s takes", spec->power_cap_watts,
+                    gpu->name);
+        problem_hint(problems, "from %.0f W to its %.0f W", least, gpu->power_watts);
+    }
+}
+
+bool cluster_is_of_a_size(const ClusterSpec *spec, Problems *problems) {
+    int64_t gpus = 0;
+    for (int g = 0; g < spec->group_count; g++) gpus += spec->groups[g].gpus;
+    if (gpus <= CLUSTER_MOST_GPUS) return true;
+    problem_add(problems, spec->where, "a cluster of %lld GPUs is larger than %d, the most that is simulated",
+                (long long)gpus, CLUSTER_MOST_GPUS);
+    problem_hint(problems, "say fewer GPUs in the entries of nodes");
+    return false;
+}
+
+static const double *link_speed_of(Arena *arena, const ClusterSpec *spec, int nodes) {
+    if (!spec->link_speed) return NULL;
+    double *factors = ARENA_ARRAY(arena, double, nodes);
+    for (int n = 0; n < nodes; n++) factors[n] = n < spec->link_speed_count ? spec->link_speed[n] : 1;
+    return factors;
+}
+
+const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems) {
+    int before = problems_added(problems), gpus = 0, nodes = 0;
+    if (!cluster_is_of_a_size(spec, problems)) return NULL;
+    for (int g = 0; g < spec->group_count; g++) {
+        const NodeGroup *group = &spec->groups[g];
+        if (group->gpus < 1) {
+            problem_add(problems, group->where, "a cluster needs at least 1 GPU, not %d", group->gpus);
+            continue;
+        }
+        gpus += group->gpus;
+        nodes += (group->gpus + group->type->gpu_count - 1) / group->type->gpu_count;
+    }
+    if (problems_added(problems) > before) return NULL;
+    int domain = spec->groups[0].type->nvlink_domain_nodes;
+    bool one_domain = spec->group_count == 1 && domain > 1 && nodes <= domain;
+    if (nodes > 1 && !spec->link && !one_domain) {
+        problem_add(problems, spec->where, "%d GPUs of this node type are %d nodes, and no fabric joins them", gpus,
+                    nodes);
+        problem_hint(problems, "add fabric = \"ib-ndr400\" or another of `lockstep hw list fabric`");
+        return NULL;
+    }
+    Builder builder = {.arena = arena, .catalogue = catalogue};
+    check_cap(&builder, spec, problems);
+    if (problems_added(problems) > before) return NULL;
+    builder.gpu_of = ARENA_ARRAY(arena, const Gpu *, gpus);
+    builder.node_of = ARENA_ARRAY(arena, const NodeType *, nodes);
+    builder.shapes = ARENA_ARRAY(arena, NodeShape, 2 * spec->group_count);
+    builder.node_shape = ARENA_ARRAY(arena, int, nodes);
+    for (int g = 0; g < spec->group_count; g++) add_group(&builder, spec, &spec->groups[g]);
+    CHECK(builder.rank == gpus && builder.node == nodes);
+
+    NetworkSpec network = {.shapes = builder.shapes,
+                           .node_shape = builder.node_shape,
+                           .node_count = nodes,
+                           .link_speed = link_speed_of(arena, spec, nodes)};
+    if (spec->link) network.fabric = shape_of_fabric(spec);
+    Cluster *cluster = ARENA_NEW(arena, Cluster);
+    *cluster = (Cluster){
+        .spec = spec, .gpu_count = gpus, .node_count = nodes, .gpu_of = builder.gpu_of, .node_of = builder.node_of};
+    cluster->network = network_create(arena, &network, spec->where, problems);
+    if (!cluster->network) return NULL;
+    cluster->money = cluster_money_create(arena, catalogue, cluster, problems);
+    return cluster->money ? cluster : NULL;
+}
+
+const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
+                               Problems *problems) {
+    CHECK(cluster->spec->group_count == 1);
+    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    *spec = *cluster->spec;
+    *group = spec->groups[0];
+    group->gpus = gpus;
+    spec->groups = group;
+    return cluster_create(arena, catalogue, spec, problems);
+}

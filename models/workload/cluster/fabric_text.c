@@ -1,0 +1,180 @@
+// Fabrics on the command line and in JSON files.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/cluster/fabric_kinds.h"
+#include "sim/json.h"
+
+static FabricMaker *maker_named(Arena *arena, const char *word, Where where, Problems *problems) {
+    for (int i = 0; i < FABRIC_WORD_COUNT; i++)
+        if (strcmp(word, fabric_words[i]) == 0) return fabric_maker(arena, (FabricWord)i, where, problems);
+    problem_add(problems, where, "there is no kind of fabric \"%.60s\"", word);
+    problem_hint_names(problems, word, fabric_words, FABRIC_WORD_COUNT);
+    return NULL;
+}
+
+static QuantityKind quantity_of(const char *name) {
+    for (int i = 0; i < fabric_field_count; i++)
+        if (strcmp(fabric_fields[i].name, name) == 0) return fabric_fields[i].quantity;
+    return QUANTITY_NUMBER;
+}
+
+static bool known_field(const char *name) {
+    for (int i = 0; i < fabric_field_count; i++)
+        if (strcmp(fabric_fields[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool read_quantity(const char *text, QuantityKind kind, const char *name, Where where, Problems *problems,
+                          double *value) {
+    const char *why;
+    if (quantity_parse(text, kind, value, &why)) return true;
+    problem_add(problems, where, "%.60s = %.60s: %s", name, text, why);
+    return false;
+}
+
+static void set_from_text(FabricMaker *maker, const char *name, const char *text, Where where, Problems *problems) {
+    double value = 0;
+    if (known_field(name) && !read_quantity(text, quantity_of(name), name, where, problems, &value)) return;
+    fabric_set(maker, name, value, where);
+}
+
+// "4x4x4"
+static void set_dims(FabricMaker *maker, const char *text, Where where) {
+    int dims[4] = {0}, count = 0;
+    for (char *end; count < 4 && *text; count++) {
+        long size = strtol(text, &end, 10);
+        dims[count] = size < 0 || size > 1000000 ? 0 : (int)size;
+        text = *end == 'x' ? end + 1 : "";
+    }
+    fabric_set_dims(maker, dims, count, where);
+}
+
+// ---- "kind:name=value:name=value"
+static const FabricShape *shape_from_words(Arena *arena, const char *text, Where where, Problems *problems) {
+    FabricMaker *maker = NULL;
+    for (bool first = true; first || *text; first = false) {
+        size_t length = strcspn(text, ":");
+        char *word = arena_printf(arena, "%.*s", (int)length, text);
+        text += length + (text[length] == ':');
+        char *equals = strchr(word, '=');
+        if (first && !(maker = maker_named(arena, word, where, problems))) return NULL;
+        if (first) continue;
+        if (!equals) {
+            problem_add(problems, where, "\"%.60s\" in a fabric is no name=value", word);
+            problem_hint(problems, "for example: ib-hdr200:fat_tree:nodes_per_leaf=16:oversubscription=2");
+            return NULL;
+        }
+        *equals = '\0';
+        if (strcmp(word, "dims") == 0)
+            set_dims(maker, equals + 1, where);
+        else
+            set_from_text(maker, word, equals + 1, where, problems);
+    }
+    return maker ? fabric_finish(maker) : NULL;
+}
+
+// ---- JSON: the same names, and for a graph { "links": [ { "from", "to", "bandwidth", "latency" } ], "nodes": [ … ] }.
+static double json_quantity(const Json *value, QuantityKind kind, Problems *problems) {
+    double number = 0;
+    if (value->kind == JSON_NUMBER) return value->number;
+    if (value->kind != JSON_TEXT)
+        problem_add(problems, value->where, "\"%s\" must be a number, or a text with a unit", value->key);
+    else
+        read_quantity(value->text, kind, value->key, value->where, problems, &number);
+    return number;
+}
+
+static void read_cable(FabricMaker *maker, const Json *item, Problems *problems) {
+    static const char *const keys[] = {"from", "to", "bandwidth", "latency"};
+    if (item->kind != JSON_OBJECT) {
+        problem_add(problems, item->where, "a link is { \"from\": …, \"to\": …, \"bandwidth\": … }");
+        return;
+    }
+    json_known_keys(item, keys, 4, problems);
+    const Json *bandwidth = json_get(item, "bandwidth"), *latency = json_get(item, "latency");
+    fabric_add_cable(maker, json_text(item, "from", problems), json_text(item, "to", problems),
+                     bandwidth ? json_quantity(bandwidth, QUANTITY_BANDWIDTH, problems) : 0,
+                     latency ? json_quantity(latency, QUANTITY_TIME, problems) : 0, item->where);
+}
+
+static void read_nodes(FabricMaker *maker, const Json *item, Problems *problems) {
+    static const char *const keys[] = {"switch", "count"};
+    if (item->kind == JSON_TEXT) {
+        fabric_add_nodes(maker, item->text, 1, item->where);
+        return;
+    }
+    if (item->kind != JSON_OBJECT) {
+        problem_add(problems, item->where, "an entry of nodes is a switch's name, or { \"switch\": …, \"count\": … }");
+        return;
+    }
+    json_known_keys(item, keys, 2, problems);
+    const Json *count = json_get(item, "count");
+    double number = count ? json_quantity(count, QUANTITY_COUNT, problems) : 1;
+    bool fits = number >= 1 && number <= 1e6 && number == floor(number);
+    fabric_add_nodes(maker, json_text(item, "switch", problems), fits ? (int)number : 0, item->where);
+}
+
+static void read_list(FabricMaker *maker, const Json *list, Problems *problems,
+                      void (*read)(FabricMaker *, const Json *, Problems *)) {
+    if (list->kind != JSON_LIST) {
+        problem_add(problems, list->where, "\"%s\" is a list", list->key);
+        return;
+    }
+    for (int i = 0; i < list->count; i++) read(maker, &list->items[i], problems);
+}
+
+static void read_dims(FabricMaker *maker, const Json *list, Problems *problems) {
+    int dims[4] = {0}, count = list->kind == JSON_LIST ? list->count : 0;
+    for (int i = 0; i < count && i < 4; i++) {
+        double size = json_quantity(&list->items[i], QUANTITY_COUNT, problems);
+        dims[i] = size >= 1 && size <= 1e6 ? (int)size : 0;
+    }
+    fabric_set_dims(maker, dims, count, list->where);
+}
+
+static const FabricShape *shape_from_json(Arena *arena, const ReadGate *gate, const char *path, Where where,
+                                          Problems *problems) {
+    const Json *file = json_read_gated(arena, gate, path, where, problems);
+    if (!file) return NULL;
+    if (file->kind != JSON_OBJECT) {
+        problem_add(problems, file->where, "a fabric is an object: { \"kind\": \"graph\", … }");
+        return NULL;
+    }
+    int before = problems_added(problems);
+    const char *word = json_text(file, "kind", problems);
+    FabricMaker *maker = problems_added(problems) > before ? NULL : maker_named(arena, word, file->where, problems);
+    for (int i = 0; maker && i < file->count; i++) {
+        const Json *item = &file->items[i];
+        if (strcmp(item->key, "kind") == 0) continue;
+        if (strcmp(item->key, "links") == 0)
+            read_list(maker, item, problems, read_cable);
+        else if (strcmp(item->key, "nodes") == 0)
+            read_list(maker, item, problems, read_nodes);
+        else if (strcmp(item->key, "dims") == 0)
+            read_dims(maker, item, problems);
+        else
+            fabric_set(maker, item->key, json_quantity(item, quantity_of(item->key), problems), item->where);
+    }
+    return maker ? fabric_finish(maker) : NULL;
+}
+
+bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
+                            Where where, const FabricLink **link, const FabricShape **shape, Problems *problems) {
+    size_t length = strcspn(text, ":");
+    const char *rest = text[length] ? text + length + 1 : NULL;
+    size_t rest_length = rest ? strlen(rest) : 0;
+    *shape = NULL;
+    *link = find_link(arena, catalogue, arena_printf(arena, "%.*s", (int)length, text), where, problems);
+    if (!*link || !rest) return *link != NULL;
+    bool is_file = rest_length > 5 && strcmp(rest + rest_length - 5, ".json") == 0;
+    *shape =
+        is_file ? shape_from_json(arena, gate, rest, where, problems) : shape_from_words(arena, rest, where, problems);
+    return *shape != NULL;
+}
+
+bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, const FabricLink **link,
+                      const FabricShape **shape, Problems *problems) {
+    return fabric_from_gated_text(arena, catalogue, NULL, text, where, link, shape, problems);
+}

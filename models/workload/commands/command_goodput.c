@@ -1,0 +1,313 @@
+// lockstep goodput: how much of a long job's time is training, and what takes the rest.
+#include "models/workload/life/goodput.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/commands/command_internal.h"
+#include "models/workload/commands/commands.h"
+#include "sim/watch.h"
+
+#define MOST_NODES 200000
+#define MOST_RUNS 100000
+#define ASSUMED_WRITE_S 30 // of a checkpoint that nothing is known of
+#define BEST_RUNS 40       // lives for each interval that is tried
+
+static const Where command_line = {NULL, 0};
+
+#define SPAN(name_, help_)                                                                                             \
+    { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME }
+// clang-format off
+static const OptionSpec specs[] = {
+    {"gpus", OPTION_COUNT, "N", .help = "GPUs of the job"},
+    {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node); default dgx-h100"},
+    {"days", OPTION_TEXT, "DAYS", .help = "how long the calendar runs: 54, 12h"},
+    {"work", OPTION_TEXT, "DAYS", .help = "undisturbed training that the job needs, instead of --days: when is it done?"},
+    {"rates", OPTION_TEXT, "NAME", .help = "whose failure rates (lockstep hw list faults); default llama3-h100"},
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts and rates of your own"},
+    SPAN("node-mtbf", "your own mean time between failures of a node, all causes; the mix stays"),
+    {"fleet-spread", OPTION_QUANTITY, "N", .help = "sd of the log of rates between fleets; 0: the rates are your fleet's", .quantity = QUANTITY_NUMBER},
+    {"shape", OPTION_QUANTITY, "N", .help = "Weibull shape of failures; below 1 new machines fail more", .quantity = QUANTITY_NUMBER},
+    SPAN("age", "of the machines when the job starts (with --shape)"),
+    {"bad-share", OPTION_QUANTITY, "N", .help = "share of bad nodes", .quantity = QUANTITY_NUMBER},
+    {"strikes", OPTION_COUNT, "N", .help = "failures after which a node is exchanged; default never"},
+    {"spares", OPTION_COUNT, "N", .help = "nodes that stand by; default 5 %"},
+    SPAN("repair", "mean time until a node is back"),
+    SPAN("restart", "of the job, without reading the checkpoint"),
+    SPAN("detect", "until a crash is seen"),
+    SPAN("hang-timeout", "until a job that hangs is given up"),
+    {"rack-nodes", OPTION_COUNT, "N", .help = "nodes that fail together with their rack; 0 none"},
+    SPAN("rack-mtbf", "mean time between failures of a whole rack"),
+    {"checkpoint", OPTION_CHOICE, .help = "how checkpoints are written; default sync", .choices = checkpoint_mode_names, .choice_count = CHECKPOINT_MODE_COUNT},
+    {"checkpoint-every", OPTION_TEXT, "TIME|best", .help = "training between checkpoints; default 30min; best: by simulation"},
+    SPAN("storage-every", "with --checkpoint memory: between copies to storage; default 3h"),
+    {"model", OPTION_TEXT, "NAME", .help = "whose state a checkpoint holds (lockstep model list)"},
+    {"checkpoint-size", OPTION_QUANTITY, "BYTES", .help = "of a checkpoint, instead of --model", .quantity = QUANTITY_BYTES},
+    {"storage", OPTION_TEXT, "NAME", .help = "where checkpoints go (lockstep hw list storage); default superpod-storage"},
+    SPAN("checkpoint-stall", "training stands still for one; when left out: from its size"),
+    SPAN("spot-mtbf", "mean time until the provider takes a node back"),
+    SPAN("spot-notice", "between notice and end; default 2min"),
+    SPAN("spot-wait", "mean time until another node is given; default 30min"),
+    {"spot-batch", OPTION_COUNT, "N", .help = "nodes taken together; default 1"},
+    {"elastic", OPTION_TEXT, "MIN:MAX", .help = "replicas: runs on with MIN to MAX of them"},
+    {"runs", OPTION_COUNT, "N", .help = "lives to live; default 1000"},
+    {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
+    {"json", OPTION_FLAG, .help = "the answer as JSON"},
+    WATCH_OPTIONS,
+};
+// clang-format on
+#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
+
+static const char usage[] =
+    "lockstep goodput --gpus 16384 --node dgx-h100 --days 54 [--model NAME --storage NAME] [--checkpoint-every TIME]";
+static const char about[] =
+    "Lives the life of a training job many times over: failures by component, bad nodes, racks, slow nodes, link\n"
+    "flaps, spot nodes; checkpoints, detection, spares, repair, restart. Prints the effective training time ratio\n"
+    "with a 90 % range, and what the rest of the time goes to.\n"
+    "Exit codes: 0 done, 2 usage, 3 the job never gets done, 4 bad input or beyond a limit, 130 interrupted.";
+
+static void complain(Problems *problems, const char *what, const char *hint) {
+    problem_add(problems, command_line, "%s", what);
+    problem_hint(problems, "%s", hint);
+}
+
+// ---- How long, on what.
+
+// A plain number is days.
+static double read_days(const Options *options, const char *name, Problems *problems) {
+    const char *text = option_text(options, name, NULL), *why;
+    double value = 0;
+    if (!text) return 0;
+    bool plain = quantity_parse(text, QUANTITY_NUMBER, &value, &why);
+    if (plain) value *= 86400;
+    if (!plain && !quantity_parse(text, QUANTITY_TIME, &value, &why)) value = 0;
+    if (value >= 60 && value <= 20 * 365 * 86400.0) return value;
+    problem_add(problems, command_line, "--%s \"%s\" is no time from a minute to 20 years", name, text);
+    problem_hint(problems, "for example --%s 54, or --%s 12h", name, name);
+    return 60;
+}
+
+static void read_length(GoodputAsked *asked, const Options *options, Problems *problems) {
+    asked->spec.horizon_s = read_days(options, "days", problems);
+    asked->spec.work_s = read_days(options, "work", problems);
+    bool has_days = option_given(options, "days"), has_work = option_given(options, "work");
+    if (has_days != has_work) return;
+    complain(problems,
+             has_days ? "--days and --work say the same; give one of them" : "for how long? say --days or --work",
+             "--days 54 looks at 54 days of calendar; --work 30 asks when 30 days of training are done");
+}
+
+static void read_machines(GoodputAsked *asked, const Options *options, Problems *problems) {
+    const Catalogue *catalogue = catalogue_with_profile(asked->arena, option_text(options, "profile", NULL), problems);
+    if (!catalogue) return;
+    asked->node = find_node(asked->arena, catalogue, option_text(options, "node", "dgx-h100"), command_line, problems);
+    asked->rates =
+        find_faults(asked->arena, catalogue, option_text(options, "rates", FAULTS_USUAL), command_line, problems);
+    int64_t gpus = option_count(options, "gpus", 0);
+    if (gpus <= 0) complain(problems, "how many GPUs? --gpus is missing", "for example --gpus 1024");
+    if (!asked->node || !asked->rates || gpus <= 0) return;
+    int64_t nodes = (gpus + asked->node->gpu_count - 1) / asked->node->gpu_count;
+    if (nodes > MOST_NODES) {
+        complain(problems, "these are more than 200,000 nodes", "fewer GPUs, or nodes that hold more of them");
+        return;
+    }
+    double horizon = asked->spec.horizon_s, work = asked->spec.work_s;
+    asked->gpus = (int)gpus;
+    asked->spec = life_spec(asked->arena, asked->rates, asked->node, (int)nodes);
+    asked->spec.horizon_s = horizon, asked->spec.work_s = work;
+}
+
+// ---- What fails.
+
+typedef struct Override {
+    const char *option;
+    size_t offset, sigma; // sigma: set to 0 with it; 0 none
+    double least, most;
+} Override;
+
+#define AT(member_) offsetof(LifeSpec, member_)
+static const Override overrides[] = {
+    {"fleet-spread", AT(fleet_spread), 0, 0, 2},
+    {"shape", AT(shape), 0, 0.2, 5},
+    {"age", AT(age_s), 0, 0, 1e9},
+    {"bad-share", AT(bad_share), 0, 0, 1},
+    {"repair", AT(repair_s), AT(repair_sigma), 0, 1e9},
+    {"restart", AT(restart_s), AT(restart_sigma), 0, 1e7},
+    {"detect", AT(crash_detection_s), 0, 0, 1e7},
+    {"hang-timeout", AT(hang_detection_s), 0, 0, 1e7},
+    {"spot-notice", AT(spot_notice_s), 0, 0, 1e6},
+    {"spot-wait", AT(spot_wait_s), 0, 0, 1e8},
+};
+
+static void read_overrides(GoodputAsked *asked, const Options *options, Problems *problems) {
+    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
+        const Override *row = &overrides[i];
+        if (!option_given(options, row->option)) continue;
+        double value = option_quantity(options, row->option, row->least);
+        if (!(value >= row->least && value <= row->most)) {
+            problem_add(problems, command_line, "--%s cannot be %g", row->option, value);
+            problem_hint(problems, "from %g to %g", row->least, row->most);
+            continue;
+        }
+        memcpy((char *)&asked->spec + row->offset, &value, sizeof value);
+        if (row->sigma) memset((char *)&asked->spec + row->sigma, 0, sizeof(double));
+    }
+}
+
+static int read_whole(const Options *options, const char *name, int64_t fallback, int64_t most, Problems *problems) {
+    int64_t count = option_count(options, name, fallback);
+    if (count <= most) return (int)count;
+    problem_add(problems, command_line, "--%s %lld is too many", name, (long long)count);
+    problem_hint(problems, "at most %lld", (long long)most);
+    return (int)fallback;
+}
+
+static double read_mtbf(const Options *options, const char *name, Problems *problems) {
+    if (!option_given(options, name)) return 0;
+    double mtbf = option_quantity(options, name, 1);
+    if (mtbf >= 1) return mtbf;
+    problem_add(problems, command_line, "--%s is below a second", name);
+    problem_hint(problems, "for example --%s 300d", name);
+    return 0;
+}
+
+static void read_elastic(GoodputAsked *asked, const char *text, Problems *problems) {
+    int least = 0, most = 0, end = 0, nodes = asked->spec.nodes;
+    bool read = sscanf(text, "%d:%d%n", &least, &most, &end) == 2 && text[end] == '\0';
+    if (!read || least < 1 || most < least) {
+        complain(problems, "--elastic takes the fewest and the most replicas", "for example --elastic 12:16");
+    } else if (nodes % most != 0) {
+        problem_add(problems, command_line, "%d nodes do not divide into %d replicas", nodes, most);
+        problem_hint(problems, "each replica has whole nodes of its own");
+    } else {
+        asked->spec.least_replicas = least;
+        asked->spec.nodes_per_replica = nodes / most;
+    }
+}
+
+static void read_faults(GoodputAsked *asked, const Options *options, Problems *problems) {
+    LifeSpec *spec = &asked->spec;
+    spec->spot_notice_s = 120, spec->spot_wait_s = 1800;
+    read_overrides(asked, options, problems);
+    double node_mtbf = read_mtbf(options, "node-mtbf", problems), rack_mtbf = read_mtbf(options, "rack-mtbf", problems);
+    double spot_mtbf = read_mtbf(options, "spot-mtbf", problems);
+    asked->own_mtbf = node_mtbf > 0;
+    if (node_mtbf > 0) life_set_node_mtbf(spec, node_mtbf);
+    if (rack_mtbf > 0) spec->rack_rate = 1 / rack_mtbf;
+    if (spot_mtbf > 0) spec->spot_rate = 1 / spot_mtbf;
+    if (option_given(options, "fleet-spread")) spec->fleet_spread = option_quantity(options, "fleet-spread", 0);
+    asked->spares_given = option_given(options, "spares");
+    spec->spares = read_whole(options, "spares", life_usual_spares(spec->nodes), MOST_NODES, problems);
+    spec->strikes = read_whole(options, "strikes", 0, 1000000, problems);
+    spec->rack_nodes = read_whole(options, "rack-nodes", spec->rack_nodes, MOST_NODES, problems);
+    spec->spot_batch = read_whole(options, "spot-batch", 1, spec->nodes, problems);
+    const char *elastic = option_text(options, "elastic", NULL);
+    if (elastic) read_elastic(asked, elastic, problems);
+}
+
+// ---- Checkpoints.
+
+static void read_costs(GoodputAsked *asked, const Options *options, const Catalogue *catalogue, Problems *problems) {
+    CheckpointMode mode = (CheckpointMode)option_choice(options, "checkpoint", CHECKPOINT_SYNC);
+    asked->model = option_text(options, "model", NULL);
+    asked->bytes = option_quantity(options, "checkpoint-size", 0);
+    const Model *model = asked->model ? find_model(asked->arena, asked->model, command_line, problems) : NULL;
+    if (model && asked->bytes <= 0) asked->bytes = checkpoint_bytes(model, model->kind == MODEL_TRANSFORMER, true);
+    const StorageType *storage = find_storage(
+        asked->arena, catalogue, option_text(options, "storage", "superpod-storage"), command_line, problems);
+    if (!storage) return;
+    if (asked->bytes > 0) {
+        const Gpu *gpu = node_gpu(catalogue, asked->node, 0);
+        asked->storage = storage->name;
+        asked->spec.checkpoint = checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, gpu, storage);
+    } else {
+        double stall = mode == CHECKPOINT_SYNC ? ASSUMED_WRITE_S : 1;
+        asked->spec.checkpoint = (CheckpointPlan){.mode = mode, .stall_s = stall, .reload_s = ASSUMED_WRITE_S};
+        if (mode != CHECKPOINT_SYNC) asked->spec.checkpoint.write_s = ASSUMED_WRITE_S;
+        if (mode == CHECKPOINT_MEMORY) asked->spec.checkpoint.copy_s = asked->spec.checkpoint.memory_reload_s = 1;
+    }
+    if (option_given(options, "checkpoint-stall"))
+        asked->spec.checkpoint.stall_s = option_quantity(options, "checkpoint-stall", 0);
+}
+
+static void read_checkpoint(GoodputAsked *asked, const Options *options, Problems *problems) {
+    const Catalogue *catalogue = catalogue_with_profile(asked->arena, option_text(options, "profile", NULL), problems);
+    if (!catalogue) return;
+    read_costs(asked, options, catalogue, problems);
+    asked->spec.checkpoint.storage_every_s = option_quantity(options, "storage-every", 3 * 3600);
+    const char *every = option_text(options, "checkpoint-every", "30min"), *why;
+    asked->interval_found = strcmp(every, "best") == 0;
+    double *every_s = &asked->spec.checkpoint.every_s;
+    if (asked->interval_found || (quantity_parse(every, QUANTITY_TIME, every_s, &why) && *every_s >= 1)) return;
+    problem_add(problems, command_line, "--checkpoint-every \"%s\" is no time of a second or more", every);
+    problem_hint(problems, "for example 30min, or best");
+}
+
+static void ask(GoodputAsked *asked, const Options *options, Problems *problems) {
+    options_refuse_positional(options, 0, problems);
+    read_length(asked, options, problems);
+    read_machines(asked, options, problems);
+    asked->runs = read_whole(options, "runs", 1000, MOST_RUNS, problems);
+    asked->seed = (uint64_t)option_count(options, "seed", 1);
+    if (asked->runs < 1) complain(problems, "--runs 0 tells nothing", "for example --runs 1000");
+    if (asked->gpus == 0) return;
+    read_faults(asked, options, problems);
+    read_checkpoint(asked, options, problems);
+}
+
+// The same with the shortest interval, where the best is yet to be found.
+static const char *goes_nowhere(const GoodputAsked *asked) {
+    LifeSpec spec = asked->spec;
+    if (asked->interval_found) spec.checkpoint.every_s = 1;
+    return life_goes_nowhere(asked->arena, &spec, asked->runs);
+}
+
+static bool is_allowed(const GoodputAsked *asked, Problems *problems) {
+    const char *what = arena_printf(asked->arena, "%d lives of this job", asked->runs);
+    return watch_allows(life_events(&asked->spec) * asked->runs, 0, what, "fewer --runs, or a shorter time",
+                        command_line, problems);
+}
+
+static int answer(GoodputAsked *asked, bool json, Problems *problems) {
+    const char *nowhere = goes_nowhere(asked);
+    if (nowhere) {
+        goodput_print_nothing(asked, nowhere, json);
+        return EXIT_NO;
+    }
+    if (asked->interval_found) {
+        asked->best_s = life_best_interval(&asked->spec, BEST_RUNS, asked->seed);
+        asked->spec.checkpoint.every_s = asked->best_s;
+    }
+    bool allowed = !watch_tells(command_line, problems) && is_allowed(asked, problems);
+    LifeStudy study = {0};
+    if (allowed) study = life_study(asked->arena, &asked->spec, asked->runs, asked->seed);
+    if (!allowed || watch_tells(command_line, problems)) return command_fails(problems, watch_status(EXIT_BAD_INPUT));
+    if (json)
+        goodput_print_json(asked, &study);
+    else
+        goodput_print(asked, &study);
+    return study.unfinished == study.runs ? EXIT_NO : EXIT_DONE;
+}
+
+int command_goodput(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
+    GoodputAsked asked = {.arena = arena};
+    int end = EXIT_DONE;
+    if (option_help(options)) {
+        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
+    } else if (problem_count(problems)) {
+        end = command_fails(problems, EXIT_USAGE);
+    } else {
+        ask(&asked, options, problems);
+        watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
+        end = problem_count(problems) ? command_fails(problems, EXIT_BAD_INPUT)
+                                      : answer(&asked, option_flag(options, "json"), problems);
+        watch_close();
+    }
+    arena_close(arena);
+    return end;
+}

@@ -1,0 +1,122 @@
+// What backward computes again: which parts of a layer, and which layers.
+#include "models/workload/job/recompute.h"
+
+#include <string.h>
+
+#include "models/workload/model/model.h"
+#include "sim/check.h"
+
+const char *const recompute_module_names[RECOMPUTE_MODULE_COUNT] = {
+    "core_attn", "layernorm", "mla_up_proj", "mlp", "moe", "moe_act", "shared_experts",
+};
+
+static bool named(const TrainingSpec *training, RecomputeModule module) {
+    return training->recompute_modules >> module & 1;
+}
+
+bool recomputes(const TrainingSpec *training, RecomputeModule module) {
+    CHECK(module < RECOMPUTE_MODULE_COUNT);
+    if (training->recompute != RECOMPUTE_SELECTIVE) return false;
+    return training->recompute_modules ? named(training, module) : module == MODULE_CORE_ATTN;
+}
+
+const TrainingSpec *training_of_layer(const TrainingSpec *training, int layer, TrainingSpec *room) {
+    bool beyond = training->recompute_layers > 0 && layer >= training->recompute_layers;
+    if (!beyond || training->recompute == RECOMPUTE_NONE) return training;
+    *room = *training;
+    room->recompute = RECOMPUTE_NONE;
+    return room;
+}
+
+// Chunks have about as many layers each; a model of a few layers more or less is not worth the pipeline's rounding.
+static double share_of_layers(const TrainingSpec *training) {
+    if (training->recompute_layers == 0) return 1;
+    double chunks = training->layout.pp > 1 ? (double)training->layout.pp : 1;
+    if (training->layout.vpp > 1) chunks *= training->layout.vpp;
+    double share = training->recompute_layers * chunks / training->model->layers;
+    return share < 1 ? share : 1;
+}
+
+double recomputed_flops_per_sample(const TrainingSpec *training) {
+    if (training->recompute != RECOMPUTE_FULL) return 0;
+    return share_of_layers(training) * model_forward_flops_per_sample(training->model, (int)training->seq_len);
+}
+
+static const char *module_list(Arena *arena, unsigned modules) {
+    const char *list = "";
+    for (int m = 0; m < RECOMPUTE_MODULE_COUNT; m++)
+        if (modules >> m & 1) list = arena_printf(arena, "%s%s%s", list, *list ? " " : "", recompute_module_names[m]);
+    return list;
+}
+
+const char *recompute_text(Arena *arena, const TrainingSpec *training) {
+    const char *text = recompute_name(training->recompute);
+    if (training->recompute == RECOMPUTE_SELECTIVE && training->recompute_modules)
+        text = arena_printf(arena, "%s (%s)", text, module_list(arena, training->recompute_modules));
+    if (training->recompute != RECOMPUTE_NONE && training->recompute_layers > 0)
+        text = arena_printf(arena, "%s (first %d layers of each chunk)", text, training->recompute_layers);
+    return text;
+}
+
+unsigned recompute_modules_read(const char *text, Where where, Problems *problems) {
+    unsigned modules = 0;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ", ");
+        int found = -1;
+        for (int m = 0; m < RECOMPUTE_MODULE_COUNT; m++)
+            if (strlen(recompute_module_names[m]) == length && strncmp(at, recompute_module_names[m], length) == 0)
+                found = m;
+        if (found < 0) {
+            problem_add(problems, where, "\"%.*s\" is no part of a layer that can be recomputed", (int)length, at);
+            problem_hint(problems, "known: core_attn, layernorm, mla_up_proj, mlp, moe, moe_act, shared_experts");
+            return 0;
+        }
+        modules |= 1u << found;
+        at += length;
+        at += strspn(at, ", ");
+    }
+    return modules;
+}
+
+static void lacks(const TrainingSpec *training, RecomputeModule module, const char *what, Problems *problems) {
+    problem_add(problems, training->where, "recompute_modules names %s, and %s has no %s",
+                recompute_module_names[module], training->model->name, what);
+    problem_hint(problems, "leave it out");
+}
+
+static void check_modules(const TrainingSpec *training, Problems *problems) {
+    const Model *model = training->model;
+    bool latent = model->latent.key_rank > 0, experts = model->experts.count > 0;
+    bool dense = !experts || model->experts.every > 1 || model->experts.first_dense > 0;
+    if (training->recompute != RECOMPUTE_SELECTIVE) {
+        problem_add(problems, training->where, "recompute_modules says what \"selective\" recomputes, not \"%s\"",
+                    recompute_name(training->recompute));
+        problem_hint(problems, "recompute = \"selective\"");
+    }
+    if (named(training, MODULE_MLA_UP_PROJ) && !latent)
+        lacks(training, MODULE_MLA_UP_PROJ, "latent attention", problems);
+    if (named(training, MODULE_MLP) && !dense) lacks(training, MODULE_MLP, "dense layers", problems);
+    if (named(training, MODULE_MOE) && !experts) lacks(training, MODULE_MOE, "experts", problems);
+    if (named(training, MODULE_MOE_ACT) && !experts) lacks(training, MODULE_MOE_ACT, "experts", problems);
+    if (named(training, MODULE_SHARED_EXPERTS) && model->experts.shared_ffn == 0)
+        lacks(training, MODULE_SHARED_EXPERTS, "shared experts", problems);
+    bool parts = named(training, MODULE_MOE_ACT) || named(training, MODULE_SHARED_EXPERTS);
+    if (named(training, MODULE_MOE) && parts) {
+        problem_add(problems, training->where, "recompute_modules names moe, which is all of the experts, and a part");
+        problem_hint(problems, "name moe, or moe_act and shared_experts");
+    }
+    if (model->encoder_layers) {
+        problem_add(problems, training->where, "recompute_modules is for decoders or encoders; %s is both",
+                    model->name);
+        problem_hint(problems, "leave recompute_modules out: \"selective\" recomputes the attention cores");
+    }
+}
+
+void recompute_check(const TrainingSpec *training, Problems *problems) {
+    if (training->recompute_modules) check_modules(training, problems);
+    if (training->recompute_layers > 0 && training->recompute == RECOMPUTE_NONE) {
+        problem_add(problems, training->where,
+                    "recompute_layers says how many layers are recomputed, and recompute none");
+        problem_hint(problems, "recompute = \"full\"");
+    }
+}

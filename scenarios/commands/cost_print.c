@@ -1,0 +1,274 @@
+// The answer of `lockstep cost`: a screen and JSON.
+#include <math.h>
+#include <stdio.h>
+
+#include "results/text.h"
+#include "scenarios/commands/cost_answer.h"
+#include "sim/json.h"
+
+static const char *money(const CostAnswer *answer, double amount) {
+    return text_money(answer->arena, amount, answer->bill.currency);
+}
+
+static const char *percent(const CostAnswer *answer, double share) { return text_percent(answer->arena, share); }
+
+static const char *count_of(const CostAnswer *answer, double count) { return text_count(answer->arena, count, true); }
+
+// ---- The screen.
+
+static void print_head(const CostAnswer *answer) {
+    const Cluster *cluster = answer->cluster;
+    const ClusterMoney *paid = cluster->money;
+    printf("Cluster     %d x %s, %d GPU%s", cluster->node_count, cluster->node_of[0]->name, cluster->gpu_count,
+           cluster->gpu_count == 1 ? "" : "s");
+    if (cluster->spec->link && cluster->node_count > 1) {
+        printf(", %s", cluster->spec->link->name);
+        if (answer->bill.owned)
+            printf(": %s switch%s, %s cables", count_of(answer, (double)paid->fabric.switches),
+                   paid->fabric.switches == 1 ? "" : "es",
+                   count_of(answer, (double)(paid->fabric.node_cables + paid->fabric.switch_cables)));
+    }
+    printf("\n");
+    if (answer->bill.owned)
+        printf("Owned       %g years at %s interest, then sold for %s; a job runs %s of all hours; site %s\n",
+               paid->own->years, percent(answer, paid->own->interest), percent(answer, paid->own->residual_share),
+               percent(answer, paid->own->utilisation), paid->own->site->name);
+    else if (paid->offers)
+        printf("Rented      %s (%s, %s, price of %s)\n", paid->offers[0]->title, paid->offers[0]->provider,
+               terms_titles[paid->offers[0]->terms], paid->offers[0]->date);
+    else
+        printf("Rented      at the price stated\n");
+}
+
+static void print_capital(const CostAnswer *answer, const Style *style) {
+    const OwnCost *own = &answer->own;
+    Table *table = table_create(answer->arena);
+    printf("\nWhat is bought\n");
+    table_column(table, "part", false);
+    table_column(table, "count", true);
+    table_column(table, "each", true);
+    table_column(table, "in all", true);
+    table_column(table, "a year", true);
+    for (int i = 0; i < own->capital_count; i++) {
+        const CapitalLine *line = &own->capital[i];
+        double interest = answer->cluster->money->own->interest;
+        table_cell(table, "%s", line->title);
+        table_cell(table, "%s", count_of(answer, line->count));
+        table_cell(table, "%s", money(answer, line->unit_price));
+        table_cell(table, "%s", money(answer, line->amount));
+        table_cell(table, "%s", money(answer, annuity(line->amount, line->residual_share, interest, line->years)));
+        table_end_row(table);
+    }
+    table_print(table, stdout, style);
+    printf("Capital %s, %s a GPU; of its yearly cost %s is interest\n", money(answer, own->capital_amount),
+           money(answer, own->capital_amount / answer->cluster->gpu_count),
+           money(answer, own->capital_per_year - own->straight_per_year));
+}
+
+static void print_hour(const CostAnswer *answer, const Style *style) {
+    const ClusterBill *bill = &answer->bill;
+    Table *table = table_create(answer->arena);
+    printf("\nAn hour in which a job runs\n");
+    table_column(table, "part", false);
+    table_column(table, "an hour", true);
+    table_column(table, "per GPU", true);
+    table_column(table, "share", true);
+    for (int i = 0; i <= bill->line_count; i++) {
+        double amount = i < bill->line_count ? bill->lines[i].value : bill->per_hour;
+        table_cell(table, "%s", i < bill->line_count ? bill->lines[i].title : "All");
+        table_cell(table, "%s", money(answer, amount));
+        table_cell(table, "%s", money(answer, amount / answer->cluster->gpu_count));
+        table_cell(table, "%s", percent(answer, amount / bill->per_hour));
+        table_end_row(table);
+    }
+    table_print(table, stdout, style);
+    printf("A month %s, a year %s", money(answer, bill->per_month), money(answer, 12 * bill->per_month));
+    if (answer->run_hours > 0)
+        printf("; a run of %s %s", text_days(answer->arena, answer->run_hours / 24),
+               money(answer, bill_of_run(bill, answer->run_hours)));
+    printf("\n");
+    const ClusterMoney *paid = answer->cluster->money;
+    double term = !bill->owned && paid->offers ? terms_years(paid->offers[0]->terms) : 0;
+    if (term > 0)
+        printf("! paid for the whole term, used or not: %s in all\n", money(answer, 12 * bill->per_month * term));
+    if (bill->interruptions_per_hour > 0)
+        printf("! spot: one of these machines is taken away every %s; price checkpoints and restarts with "
+               "lockstep goodput\n",
+               text_days(answer->arena, 1 / (bill->interruptions_per_hour * answer->cluster->node_count) / 24));
+}
+
+static void print_power(const CostAnswer *answer) {
+    const ClusterBill *bill = &answer->bill;
+    printf("\nPower %s on average at the wall, %s at most (PUE %.2f); %s CO2e an hour on the grid of %s\n",
+           text_power(answer->arena, bill->wall_watts), text_power(answer->arena, bill->peak_wall_watts),
+           answer->power.power_usage_effectiveness, text_mass(answer->arena, bill->carbon_kg_per_hour),
+           answer->cluster->money->grid->title);
+}
+
+static const char *cheaper_from(const CostAnswer *answer, double utilisation) {
+    if (utilisation > 1) return "no";
+    return utilisation > 0 ? arena_printf(answer->arena, "from %s use", percent(answer, utilisation)) : "yes";
+}
+
+static const char *paid_back(const CostAnswer *answer, double months) {
+    if (months > 12 * answer->cluster->money->own->years) return "not in its life";
+    return arena_printf(answer->arena, "%.1f months", months);
+}
+
+static void print_rivals(const CostAnswer *answer, const Style *style) {
+    if (answer->rival_count == 0) return;
+    Table *table = table_create(answer->arena);
+    printf("\nRenting as many such GPUs\n");
+    table_column(table, "price", false);
+    table_column(table, "terms", false);
+    table_column(table, "of", false);
+    table_column(table, "a GPU-hour", true);
+    if (!answer->bill.owned) table_column(table, "an hour", true);
+    if (answer->bill.owned) table_column(table, "owning cheaper", true);
+    if (answer->bill.owned) table_column(table, "paid back in", true);
+    for (int i = 0; i < answer->rival_count; i++) {
+        const Rival *rival = &answer->rivals[i];
+        table_cell(table, "%s", rival->offer->name);
+        table_cell(table, "%s", terms_titles[rival->offer->terms]);
+        table_cell(table, "%s", rival->offer->date);
+        table_cell(table, "%s", money(answer, rival->per_hour / answer->cluster->gpu_count));
+        if (!answer->bill.owned) table_cell(table, "%s", money(answer, rival->per_hour));
+        if (answer->bill.owned) {
+            table_cell(table, "%s", cheaper_from(answer, rival->break_even_utilisation));
+            table_cell(table, "%s", paid_back(answer, rival->payback_months));
+        }
+        table_end_row(table);
+    }
+    table_print(table, stdout, style);
+}
+
+static const DatedPrice *all_prices(const CostAnswer *answer, int *count) {
+    const ClusterBill *bill = &answer->bill;
+    DatedPrice *prices = ARENA_ARRAY(answer->arena, DatedPrice, bill->price_count + answer->rival_count);
+    *count = 0;
+    for (int i = 0; i < bill->price_count; i++) prices[(*count)++] = bill->prices[i];
+    for (int i = 0; i < answer->rival_count; i++) {
+        const Offer *offer = answer->rivals[i].offer;
+        bool there = false;
+        for (int k = 0; k < bill->price_count; k++) there = there || bill->prices[k].name == offer->name;
+        if (!there) prices[(*count)++] = (DatedPrice){offer->name, offer->title, offer->date, NULL, NULL};
+    }
+    return prices;
+}
+
+void cost_print(const CostAnswer *answer, const Style *style) {
+    int count;
+    print_head(answer);
+    if (answer->bill.owned) print_capital(answer, style);
+    print_hour(answer, style);
+    print_power(answer);
+    print_rivals(answer, style);
+    printf("\n");
+    const DatedPrice *prices = all_prices(answer, &count);
+    results_print_old_prices(stdout, prices, count, style);
+    printf("lockstep hw show NAME says where each price is from.\n");
+}
+
+// ---- JSON.
+
+static void number(JsonWriter *json, const char *key, double value) {
+    json_key(json, key);
+    json_write_number(json, value);
+}
+
+static void text(JsonWriter *json, const char *key, const char *value) {
+    json_key(json, key);
+    json_write_text(json, value);
+}
+
+static void capital_json(JsonWriter *json, const CostAnswer *answer) {
+    const OwnCost *own = &answer->own;
+    json_key(json, "own");
+    json_begin_object(json);
+    number(json, "capital", own->capital_amount);
+    number(json, "capital_per_year", own->capital_per_year);
+    number(json, "interest_per_year", own->capital_per_year - own->straight_per_year);
+    number(json, "maintenance_per_year", own->maintenance_per_year);
+    number(json, "staff_per_year", own->staff_per_year);
+    number(json, "colocation_per_year", own->colocation_per_year);
+    number(json, "fixed_per_year", own->fixed_per_year);
+    number(json, "utilisation", own->utilisation);
+    json_key(json, "bought");
+    json_begin_list(json);
+    for (int i = 0; i < own->capital_count; i++) {
+        json_begin_object(json);
+        text(json, "name", own->capital[i].name);
+        number(json, "count", own->capital[i].count);
+        number(json, "each", own->capital[i].unit_price);
+        number(json, "amount", own->capital[i].amount);
+        json_end_object(json);
+    }
+    json_end_list(json);
+    json_end_object(json);
+}
+
+static void rivals_json(JsonWriter *json, const CostAnswer *answer) {
+    json_key(json, "rents");
+    json_begin_list(json);
+    for (int i = 0; i < answer->rival_count; i++) {
+        const Rival *rival = &answer->rivals[i];
+        json_begin_object(json);
+        text(json, "name", rival->offer->name);
+        text(json, "provider", rival->offer->provider);
+        text(json, "terms", terms_names[rival->offer->terms]);
+        text(json, "date", rival->offer->date);
+        number(json, "per_hour", rival->per_hour);
+        if (answer->bill.owned) number(json, "break_even_utilisation", rival->break_even_utilisation);
+        if (answer->bill.owned) number(json, "payback_months", rival->payback_months);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void cost_json(JsonWriter *json, const CostAnswer *answer) {
+    const ClusterBill *bill = &answer->bill;
+    json_key(json, "cost");
+    json_begin_object(json);
+    text(json, "currency", bill->currency);
+    number(json, "per_hour", bill->per_hour);
+    number(json, "per_gpu_hour", bill->per_hour / answer->cluster->gpu_count);
+    number(json, "per_month", bill->per_month);
+    number(json, "per_year", 12 * bill->per_month);
+    if (answer->run_hours > 0) number(json, "per_run", bill_of_run(bill, answer->run_hours));
+    json_key(json, "lines_per_hour");
+    json_begin_object(json);
+    for (int i = 0; i < bill->line_count; i++) number(json, bill->lines[i].name, bill->lines[i].value);
+    json_end_object(json);
+    json_key(json, "prices");
+    json_begin_list(json);
+    for (int i = 0; i < bill->price_count; i++) {
+        json_begin_object(json);
+        text(json, "name", bill->prices[i].name);
+        text(json, "date", bill->prices[i].date);
+        text(json, "kind", bill->prices[i].kind);
+        text(json, "source", bill->prices[i].source);
+        json_end_object(json);
+    }
+    json_end_list(json);
+    json_end_object(json);
+}
+
+void cost_print_json(const CostAnswer *answer) {
+    JsonWriter json = json_writer(stdout, 2);
+    const FabricBill *fabric = &answer->cluster->money->fabric;
+    json_begin_object(&json);
+    number(&json, "format_version", 1);
+    text(&json, "node", answer->cluster->node_of[0]->name);
+    number(&json, "nodes", answer->cluster->node_count);
+    number(&json, "gpus", answer->cluster->gpu_count);
+    number(&json, "switches", (double)fabric->switches);
+    number(&json, "cables", (double)(fabric->node_cables + fabric->switch_cables));
+    cost_json(&json, answer);
+    if (answer->bill.owned) capital_json(&json, answer);
+    number(&json, "power_watts", answer->bill.wall_watts);
+    number(&json, "peak_watts", answer->bill.peak_wall_watts);
+    number(&json, "carbon_kg_per_hour", answer->bill.carbon_kg_per_hour);
+    rivals_json(&json, answer);
+    json_end_object(&json);
+    printf("\n");
+}

@@ -1,0 +1,24 @@
+// The fields of what fails and how it is saved.
+#include "models/workload/life/checkpoint.h"
+#include "scenarios/fields/field_rows.h"
+
+#define LONG_SPAN .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = 1, .most = 1e11
+
+const Field faults_fields[5] = {
+    {"rates", .kind = FIELD_TEXT, .fallback = "\"llama3-h100\"", .example = "\"rsc-1\"",
+     .help = "whose failure rates (see: lockstep hw list faults)"},
+    {"node_mtbf", LONG_SPAN, .example = "\"20000 h\"",
+     .help = "your own mean time between failures of a node, all causes; the rates then say the mix"},
+    {"repair", LONG_SPAN, .example = "\"6 h\"", .help = "mean time until a node is back; when left out: the rates'"},
+    {"spares", COUNT(0, 1e5), .example = "4", .help = "nodes that stand by; when left out: 5 %"},
+    {"restart", LONG_SPAN, .example = "\"5 min\"", .help = "of the job, without reading the checkpoint"},
+};
+
+const Field checkpoint_fields[3] = {
+    {"every", LONG_SPAN, .example = "\"30 min\"",
+     .help = "training between checkpoints; when left out: the interval that Daly's formula calls best"},
+    {"mode", CHOICE(checkpoint_mode_names, CHECKPOINT_MODE_COUNT), .fallback = "\"sync\"", .example = "\"async\"",
+     .help = "training waits for storage, for a copy in host memory, or for one that a peer keeps"},
+    {"storage", PART(PART_STORAGE), .example = "\"lustre\"",
+     .help = "where checkpoints go; when left out: the cluster's shared storage"},
+};

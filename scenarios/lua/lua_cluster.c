@@ -1,0 +1,252 @@
+// sim.hw, the fabrics, and sim.cluster.
+#include <string.h>
+
+#include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/imported_node.h"
+#include "models/workload/life/life.h"
+#include "scenarios/lua/lua_script.h"
+
+// ---- sim.hw "NAME": a part of any kind.
+
+typedef struct NameList {
+    const char **items;
+    int count, room;
+} NameList;
+
+static NameList part_names(Arena *arena, const Catalogue *parts) {
+    NameList names = {0};
+    for (int i = 0; i < parts->node_count; i++) LIST_PUSH(arena, &names, parts->nodes[i].name);
+    for (int i = 0; i < parts->gpu_count; i++) LIST_PUSH(arena, &names, parts->gpus[i].name);
+    for (int i = 0; i < parts->link_count; i++) LIST_PUSH(arena, &names, parts->links[i].name);
+    for (int i = 0; i < parts->storage_count; i++) LIST_PUSH(arena, &names, parts->storages[i].name);
+    return names;
+}
+
+static HardwarePart find_part(const Script *script, const char *name, Where where) {
+    const Catalogue *parts = script->catalogue;
+    const NodeType *node = catalogue_node(parts, name);
+    if (node) return (HardwarePart){PART_NODE, node->name, node};
+    const Gpu *gpu = catalogue_gpu(parts, name);
+    if (!gpu && strchr(name, ':')) gpu = find_gpu(script->arena, parts, name, where, script->problems); // a MIG slice
+    if (gpu) return (HardwarePart){PART_GPU, gpu->name, gpu};
+    const FabricLink *link = catalogue_link(parts, name);
+    if (link) return (HardwarePart){PART_LINK, link->name, link};
+    const StorageType *storage = catalogue_storage(parts, name);
+    if (storage) return (HardwarePart){PART_STORAGE, storage->name, storage};
+    return (HardwarePart){0};
+}
+
+static int sim_hw(lua_State *L) {
+    const Script *script = script_of(L);
+    Where where = lua_host_where(L, 1);
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return lua_host_fail(L, "for example: sim.hw \"dgx-a100\"", "sim.hw takes the name of a part, not a %s",
+                             luaL_typename(L, 1));
+    const char *name = lua_tostring(L, 1);
+    int before = problems_added(script->problems);
+    HardwarePart *part = ARENA_NEW(script->arena, HardwarePart);
+    *part = find_part(script, name, where);
+    if (!part->part && problems_added(script->problems) == before) {
+        NameList names = part_names(script->arena, script->catalogue);
+        problem_add(script->problems, where, "no hardware is called \"%.60s\"", name);
+        if (nearest_name(name, names.items, names.count))
+            problem_hint_names(script->problems, name, names.items, names.count);
+        else
+            problem_hint(script->problems, "see: lockstep hw list");
+    }
+    lua_host_check_memory(L);
+    handle_push(L, HANDLE_PART, part->part ? part : NULL, where);
+    return 1;
+}
+
+// ---- Fabrics.
+
+static int make_fabric(lua_State *L, ObjectId id, FabricKind kind, bool rail_optimised) {
+    Object object = read_call(L, 1, id);
+    FabricChoice *fabric = NULL;
+    if (object.sound) {
+        fabric = ARENA_NEW(script_of(L)->arena, FabricChoice);
+        *fabric = (FabricChoice){kind, handle_value(&object, "link"), 1, 0, rail_optimised, NULL};
+    }
+    if (fabric && kind == FABRIC_FAT_TREE) {
+        fabric->oversubscription = object_number(&object, "oversubscription", 1);
+        fabric->nodes_per_leaf = object_int(&object, "nodes_per_leaf", 0);
+    }
+    handle_push(L, HANDLE_FABRIC, fabric, object.where);
+    return 1;
+}
+
+// Every number that was written goes by its name; the kind says which of them it takes.
+static const FabricShape *fabric_layout(Script *script, const Object *object) {
+    FabricMaker *maker =
+        fabric_maker(script->arena, (FabricWord)object_value(object, "kind")->choice, object->where, script->problems);
+    for (int i = 0; i < fabric_field_count; i++) {
+        const Value *value = object_value(object, fabric_fields[i].name);
+        if (value->given) fabric_set(maker, fabric_fields[i].name, value->number, value->where);
+    }
+    const Value *dims = object_value(object, "dims"), *links = object_value(object, "links"),
+                *nodes = object_value(object, "nodes");
+    int sizes[3] = {0};
+    for (int i = 0; i < dims->count && i < 3; i++) sizes[i] = (int)dims->items[i].number;
+    if (dims->given) fabric_set_dims(maker, sizes, dims->count, dims->where);
+    for (int i = 0; i < links->count; i++) {
+        const Object *link = links->items[i].table;
+        fabric_add_cable(maker, object_text(link, "from"), object_text(link, "to"), object_number(link, "bandwidth", 0),
+                         object_number(link, "latency", 0), links->items[i].where);
+    }
+    for (int i = 0; i < nodes->count; i++)
+        fabric_add_nodes(maker, object_text(nodes->items[i].table, "switch"),
+                         object_int(nodes->items[i].table, "count", 1), nodes->items[i].where);
+    return fabric_finish(maker);
+}
+
+static FabricChoice *fabric_from_table(Script *script, const Object *object) {
+    FabricChoice *fabric = ARENA_NEW(script->arena, FabricChoice);
+    const FabricShape *layout = fabric_layout(script, object);
+    *fabric = (FabricChoice){.link = handle_value(object, "link"), .layout = layout};
+    return layout ? fabric : NULL;
+}
+
+static int sim_fabric(lua_State *L) {
+    Object object = read_call(L, 1, OBJECT_FABRIC);
+    handle_push(L, HANDLE_FABRIC, object.sound ? fabric_from_table(script_of(L), &object) : NULL, object.where);
+    return 1;
+}
+
+static int sim_single_switch(lua_State *L) { return make_fabric(L, OBJECT_SINGLE_SWITCH, FABRIC_SINGLE_SWITCH, false); }
+static int sim_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_FAT_TREE, FABRIC_FAT_TREE, false); }
+static int sim_rail_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_RAIL_FAT_TREE, FABRIC_FAT_TREE, true); }
+
+// ---- sim.node: a file beside the scenario.
+static int sim_node(lua_State *L) {
+    Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_NODE);
+    const NodeType *type = NULL;
+    if (object.sound) {
+        const Gpu *gpu = object_has(&object, "gpu") ? handle_value(&object, "gpu") : NULL;
+        const NodeType *like = object_has(&object, "like") ? handle_value(&object, "like") : NULL;
+        type = node_from_file(script->arena, script->catalogue, script->host->gate, object_text(&object, "file"),
+                              gpu ? gpu->name : NULL, like ? like->name : NULL, object_value(&object, "file")->where,
+                              script->problems);
+    }
+    HardwarePart *part = ARENA_NEW(script->arena, HardwarePart);
+    if (type && object_has(&object, "peer_to_peer")) {
+        NodeType *changed = ARENA_NEW(script->arena, NodeType);
+        *changed = *type;
+        changed->peer_to_peer = object_flag(&object, "peer_to_peer", true);
+        type = changed;
+    }
+    if (type) *part = (HardwarePart){PART_NODE, type->name, type};
+    handle_push(L, HANDLE_PART, type ? part : NULL, object.where);
+    return 1;
+}
+
+// ---- sim.cluster.
+
+static bool set_fabric(Script *script, ClusterSpec *spec, const Object *object) {
+    const Value *fabric = object_value(object, "fabric");
+    spec->fabric = FABRIC_SINGLE_SWITCH;
+    spec->oversubscription = 1;
+    if (!fabric->given) return true;
+    if (!fabric->table && fabric->handle_kind != HANDLE_FABRIC) {
+        spec->link = fabric->handle;
+        return true;
+    }
+    const FabricChoice *choice = fabric->table ? fabric_from_table(script, fabric->table) : fabric->handle;
+    if (!choice) return false;
+    spec->layout = choice->layout;
+    spec->link = choice->link;
+    spec->fabric = choice->kind;
+    spec->oversubscription = choice->oversubscription;
+    spec->nodes_per_leaf = choice->nodes_per_leaf;
+    spec->rail_optimised = choice->rail_optimised;
+    return true;
+}
+
+static NodeGroup node_group(const Object *object, Where where) {
+    NodeGroup group = {.where = where, .type = handle_value(object, "node"), .gpu = handle_value(object, "gpu")};
+    group.gpus = object_int(object, "gpus", group.type->gpu_count);
+    group.pcie_bytes_per_second = object_number(object, "pcie", 0);
+    return group;
+}
+
+static bool set_groups(lua_State *L, ClusterSpec *spec, const Object *object) {
+    const Script *script = script_of(L);
+    const Value *nodes = object_value(object, "nodes");
+    bool mixed = nodes->count > 0, single = object_has(object, "node");
+    if (mixed == single) {
+        problem_add(script->problems, object->where,
+                    mixed ? "sim.cluster takes either node or nodes, not both"
+                          : "sim.cluster needs node, the type of its nodes");
+        problem_hint(script->problems,
+                     mixed ? "put all nodes into the list" : "for example: node = \"dgx-a100\", gpus = 64");
+        return false;
+    }
+    if (mixed && (object_has(object, "gpus") || object_has(object, "gpu"))) {
+        const char *field = object_has(object, "gpus") ? "gpus" : "gpu";
+        problem_add(script->problems, object_value(object, field)->where, "each entry of nodes has its own %s", field);
+        problem_hint(script->problems, "nodes = { { node = \"…\", %s = … }, … }", field);
+        return false;
+    }
+    int count = mixed ? nodes->count : 1;
+    NodeGroup *groups = ARENA_ARRAY(script->arena, NodeGroup, count);
+    for (int i = 0; i < count; i++)
+        groups[i] = mixed
+                        ? node_group(nodes->items[i].table, nodes->items[i].where)
+                        : node_group(object, single && object_has(object, "gpus") ? object_value(object, "gpus")->where
+                                                                                  : object->where);
+    spec->groups = groups;
+    spec->group_count = count;
+    return cluster_is_of_a_size(spec, script->problems);
+}
+
+static void set_link_speed(Arena *arena, ClusterSpec *spec, const Object *object) {
+    const Value *speed = object_value(object, "link_speed");
+    if (!speed->count) return;
+    double *factors = ARENA_ARRAY(arena, double, speed->count);
+    for (int i = 0; i < speed->count; i++) factors[i] = speed->items[i].number;
+    spec->link_speed = factors;
+    spec->link_speed_count = speed->count;
+}
+
+static bool set_faults(const Script *script, ClusterSpec *spec, const Object *object) {
+    const Object *said = object_table(object, "faults");
+    if (!said) return true;
+    FaultsSpec *faults = ARENA_NEW(script->arena, FaultsSpec);
+    *faults = (FaultsSpec){.node_mtbf_s = object_number(said, "node_mtbf", 0),
+                           .repair_s = object_number(said, "repair", 0),
+                           .restart_s = object_number(said, "restart", 0),
+                           .spares = object_int(said, "spares", 0),
+                           .spares_given = object_has(said, "spares")};
+    faults->rates = find_faults(script->arena, script->catalogue, object_text(said, "rates"),
+                                object_value(said, "rates")->given ? object_value(said, "rates")->where : said->where,
+                                script->problems);
+    spec->faults = faults;
+    return faults->rates != NULL;
+}
+
+static int sim_cluster(lua_State *L) {
+    Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_CLUSTER);
+    ClusterSpec *spec = ARENA_NEW(script->arena, ClusterSpec);
+    *spec = (ClusterSpec){.where = object.where, .price_per_gpu_hour = -1};
+    bool sound = object.sound && set_groups(L, spec, &object);
+    if (sound) {
+        sound = set_fabric(script, spec, &object) && set_faults(script, spec, &object);
+        set_link_speed(script->arena, spec, &object);
+        spec->nics = object_int(&object, "nics", 0);
+        spec->storage = handle_value(&object, "storage");
+        sound = read_money(script, spec, &object) && sound;
+    }
+    handle_push(L, HANDLE_CLUSTER, sound ? spec : NULL, object.where);
+    return 1;
+}
+
+const luaL_Reg cluster_functions[] = {{"hw", sim_hw},
+                                      {"single_switch", sim_single_switch},
+                                      {"fat_tree", sim_fat_tree},
+                                      {"rail_fat_tree", sim_rail_fat_tree},
+                                      {"fabric", sim_fabric},
+                                      {"node", sim_node},
+                                      {"cluster", sim_cluster},
+                                      {NULL, NULL}};

@@ -1,0 +1,260 @@
+// sim.program: calls the script's function once for every rank and keeps what each does. Also sim.group.
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+#include "scenarios/lua/lua_recorder.h"
+#include "sim/check.h"
+#include "sim/digest.h"
+
+#define METHODS "lockstep.rank"
+
+// ---- Names and groups, each once.
+
+static uint64_t label_hash(const Label *label) {
+    uint64_t hash = digest_bytes(DIGEST_START, label->name, strlen(label->name));
+    if (label->file) hash = digest_bytes(hash, label->file, strlen(label->file));
+    return digest_u64(hash, (uint64_t)label->line);
+}
+
+static bool same_label(const Label *a, const Label *b) {
+    return a->line == b->line && strcmp(a->name, b->name) == 0 &&
+           (a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0));
+}
+
+static int32_t *label_place(Recorder *recorder, const Label *label) {
+    uint64_t mask = (uint64_t)recorder->label_table_room - 1;
+    for (uint64_t at = label_hash(label) & mask;; at = (at + 1) & mask) {
+        int32_t found = recorder->label_table[at];
+        if (!found || same_label(&recorder->labels.items[found], label)) return &recorder->label_table[at];
+    }
+}
+
+static void grow_label_table(Recorder *recorder) {
+    recorder->label_table_room = recorder->label_table_room ? 2 * recorder->label_table_room : 64;
+    recorder->label_table = ARENA_ARRAY(recorder->script->arena, int32_t, recorder->label_table_room);
+    for (int32_t i = 1; i < recorder->labels.count; i++) *label_place(recorder, &recorder->labels.items[i]) = i;
+}
+
+int32_t recorder_label(Recorder *recorder, const char *name, Where where) {
+    Label label = {name, where.file, where.line};
+    if (2 * recorder->labels.count >= recorder->label_table_room) grow_label_table(recorder);
+    int32_t *place = label_place(recorder, &label);
+    if (*place == 0) {
+        label.name = arena_copy_text(recorder->script->arena, name);
+        *place = recorder->labels.count;
+        LIST_PUSH(recorder->script->arena, &recorder->labels, label);
+    }
+    return *place;
+}
+
+static bool same_group(const RankGroup *a, const RankGroup *b) {
+    return a->count == b->count && memcmp(a->ranks, b->ranks, sizeof(int) * (size_t)a->count) == 0;
+}
+
+int32_t recorder_group(Recorder *recorder, GroupHandle *handle) {
+    if (handle->recorder == recorder) return handle->index;
+    int index = 0;
+    while (index < recorder->groups.count && !same_group(&recorder->groups.items[index], &handle->group)) index++;
+    if (index == recorder->groups.count) LIST_PUSH(recorder->script->arena, &recorder->groups, handle->group);
+    handle->recorder = recorder;
+    handle->index = index;
+    return index;
+}
+
+int recorder_stream(Recorder *recorder, const char *name) {
+    RecordedRank *rank = &recorder->program->ranks[recorder->rank];
+    for (int i = 0; i < rank->count; i++)
+        if (strcmp(rank->items[i].name, name) == 0) return i;
+    RecordedStream stream = {.name = arena_copy_text(recorder->script->arena, name)};
+    LIST_PUSH(recorder->script->arena, rank, stream);
+    return rank->count - 1;
+}
+
+// ---- sim.group { ranks }.
+
+static int order_ints(const void *a, const void *b) {
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+static const int *sorted_ranks(Arena *arena, const int *ranks, int count) {
+    int *sorted = ARENA_ARRAY(arena, int, count);
+    memcpy(sorted, ranks, sizeof(int) * (size_t)count);
+    qsort(sorted, (size_t)count, sizeof *sorted, order_ints);
+    return sorted;
+}
+
+static int sim_group(lua_State *L) {
+    static const char hint[] = "for example: sim.group { 0, 1, 2, 3 }";
+    Script *script = script_of(L);
+    lua_host_check_memory(L);
+    lua_Integer count = lua_istable(L, 1) ? (lua_Integer)lua_rawlen(L, 1) : 0;
+    if (count == 0) return lua_host_fail(L, hint, "sim.group takes a list of ranks");
+    if (count > 1000000) return lua_host_fail(L, hint, "a group of more than a million ranks is too large");
+    int *ranks = ARENA_ARRAY(script->arena, int, count);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, 1, i);
+        int is_integer;
+        lua_Integer rank = lua_tointegerx(L, -1, &is_integer);
+        if (!is_integer || lua_type(L, -1) != LUA_TNUMBER || rank < 0 || rank >= 1000000)
+            return lua_host_fail(L, hint, "ranks are whole numbers from 0, and entry %d is not", (int)i);
+        ranks[i - 1] = (int)rank;
+        lua_pop(L, 1);
+    }
+    GroupHandle *handle = ARENA_NEW(script->arena, GroupHandle);
+    handle->group = (RankGroup){ranks, sorted_ranks(script->arena, ranks, (int)count), (int)count};
+    for (lua_Integer i = 1; i < count; i++)
+        if (handle->group.sorted[i] == handle->group.sorted[i - 1])
+            return lua_host_fail(L, hint, "rank %d is in this group twice", handle->group.sorted[i]);
+    handle_push(L, HANDLE_GROUP, handle, lua_host_where(L, 1));
+    return 1;
+}
+
+// ---- What a rank has: r.id, r.world, … and its operations.
+
+static int first_rank_of_node(const Network *network, int rank) {
+    int node = network_node_of(network, rank);
+    while (rank > 0 && network_node_of(network, rank - 1) == node) rank--;
+    return rank;
+}
+
+static int order_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool push_property(lua_State *L, const RankHandle *rank, const char *key) {
+    const Network *network = rank->recorder->program->cluster->network;
+    if (strcmp(key, "id") == 0)
+        lua_pushinteger(L, rank->rank);
+    else if (strcmp(key, "world") == 0)
+        lua_pushinteger(L, rank->recorder->program->cluster->gpu_count);
+    else if (strcmp(key, "node") == 0)
+        lua_pushinteger(L, network_node_of(network, rank->rank));
+    else if (strcmp(key, "local_id") == 0)
+        lua_pushinteger(L, rank->rank - first_rank_of_node(network, rank->rank));
+    else if (strcmp(key, "world_group") == 0)
+        handle_push(L, HANDLE_GROUP, &rank->recorder->world, (Where){0});
+    else
+        return false;
+    return true;
+}
+
+int rank_index(lua_State *L) {
+    const Handle *handle = handle_at(L, 1);
+    const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+    lua_getfield(L, LUA_REGISTRYINDEX, METHODS);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, -2) != LUA_TNIL) return 1;
+    if (push_property(L, handle->value, key)) return 1;
+    const char *names[64] = {"id", "world", "node", "local_id", "world_group"};
+    int count = 5;
+    lua_settop(L, 3);
+    for (lua_pushnil(L); lua_next(L, 3) && count < 64; lua_pop(L, 1)) names[count++] = lua_tostring(L, -2);
+    lua_settop(L, 3);
+    qsort(names, (size_t)count, sizeof *names, order_names);
+    const char *near = lua_host_nearest(L, key, names, count);
+    const char *hint = near ? lua_pushfstring(L, "did you mean \"%s\"?", near)
+                            : "for example: r:compute, r:send, r:all_reduce, r.id, r.world";
+    return lua_host_fail(L, hint, "%s has no \"%.60s\"", handle_kind_names[handle->kind], key);
+}
+
+static void make_methods(lua_State *L) {
+    lua_createtable(L, 0, 24);
+    luaL_setfuncs(L, rank_methods, 0);
+    for (int op = COLLECTIVE_BROADCAST; op < COLLECTIVE_OP_COUNT; op++) {
+        lua_pushinteger(L, op);
+        lua_pushcclosure(L, rank_collective, 1);
+        lua_setfield(L, -2, collective_op_name((CollectiveOp)op));
+    }
+    lua_setfield(L, LUA_REGISTRYINDEX, METHODS);
+}
+
+// ---- sim.program.
+
+static ProgramSpec *program_of(lua_State *L, const Object *object, const Cluster *cluster) {
+    Script *script = script_of(L);
+    ProgramSpec *program = ARENA_NEW(script->arena, ProgramSpec);
+    *program = (ProgramSpec){
+        .where = object->where,
+        .title = object_text(object, "title"),
+        .scenario = script->request->file,
+        .catalogue = script->catalogue,
+        .cluster_spec = cluster->spec,
+        .cluster = cluster,
+        .steps = object_int(object, "steps", 1),
+        .tensors_on_gpu = strcmp(object_text(object, "tensors"), "gpu") == 0,
+        .cuda_aware_mpi = object_flag(object, "cuda_aware_mpi", false),
+        .by_messages = strcmp(object_text(object, "fidelity"), "flow") == 0,
+    };
+    CHECK(backend_from_name(object_text(object, "backend"), &program->backend));
+    CHECK(precision_from_name(object_text(object, "precision"), &program->precision));
+    program->notes = read_texts(L, object, "notes", &program->note_count);
+    program->ranks = ARENA_ARRAY(script->arena, RecordedRank, cluster->gpu_count);
+    return program;
+}
+
+static void start_recorder(Recorder *recorder, Script *script, ProgramSpec *program) {
+    int world = program->cluster->gpu_count, *all = ARENA_ARRAY(script->arena, int, world);
+    for (int i = 0; i < world; i++) all[i] = i;
+    *recorder = (Recorder){.script = script,
+                           .program = program,
+                           .rank = -1,
+                           .world = {.group = {all, all, world}},
+                           .unplaced = problems_create(script->arena)};
+    LIST_PUSH(script->arena, &recorder->labels, ((Label){"", NULL, 0}));
+    recorder_group(recorder, &recorder->world);
+}
+
+// Stack: 1 the program's table.
+static void record_ranks(lua_State *L, Recorder *recorder) {
+    ProgramSpec *program = recorder->program;
+    for (int rank = 0; rank < program->cluster->gpu_count; rank++) {
+        recorder->rank = rank;
+        recorder->events.count = 0;
+        recorder_stream(recorder, "main");
+        RankHandle *handle = ARENA_NEW(recorder->script->arena, RankHandle);
+        *handle = (RankHandle){recorder, rank, 0};
+        lua_getfield(L, 1, "rank");
+        handle_push(L, HANDLE_RANK, handle, program->where);
+        lua_call(L, 1, 0);
+    }
+    recorder->rank = -1;
+    program->groups = recorder->groups.items;
+    program->group_count = recorder->groups.count;
+    program->labels = recorder->labels.items;
+    program->label_count = recorder->labels.count;
+}
+
+static bool does_anything(const ProgramSpec *program) {
+    for (int rank = 0; rank < program->cluster->gpu_count; rank++)
+        for (int stream = 0; stream < program->ranks[rank].count; stream++)
+            if (program->ranks[rank].items[stream].count > 0) return true;
+    return false;
+}
+
+static int sim_program(lua_State *L) {
+    Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_PROGRAM);
+    const Cluster *cluster = NULL;
+    ProgramSpec *program = NULL;
+    lua_settop(L, 1);
+    if (object.sound && !script->request->help_only)
+        cluster = cluster_create(script->arena, script->catalogue, handle_value(&object, "on"), script->problems);
+    if (cluster) {
+        int before = problems_added(script->problems);
+        Recorder *recorder = ARENA_NEW(script->arena, Recorder);
+        program = program_of(L, &object, cluster);
+        start_recorder(recorder, script, program);
+        recorder->precision_stated = object_value(&object, "precision")->written;
+        make_methods(L);
+        record_ranks(L, recorder);
+        if (!does_anything(program) && problems_added(script->problems) == before) {
+            problem_add(script->problems, object.where, "no rank of this program does anything");
+            problem_hint(script->problems, "for example: rank = function(r) r:compute { flops = 1e12 } end");
+        }
+    }
+    handle_push(L, HANDLE_PROGRAM, program, object.where);
+    return 1;
+}
+
+const luaL_Reg program_functions[] = {{"program", sim_program}, {"group", sim_group}, {NULL, NULL}};

@@ -1,0 +1,89 @@
+// From a Lua table to checked values, by the table of fields. Everything wrong with a table is reported at once, each
+// at its own line; what --set says takes the place of what the script says.
+#ifndef LOCKSTEP_SCENARIOS_LUA_READ_H
+#define LOCKSTEP_SCENARIOS_LUA_READ_H
+
+#include <lua.h>
+
+#include "models/hardware/hardware.h"
+#include "scenarios/fields/fields.h"
+#include "scenarios/lua/lua_host.h"
+#include "scenarios/lua/lua_place.h"
+
+// What the functions of sim hand to a script: a userdata of this shape. value NULL: making it failed, which has been
+// reported; whoever uses it keeps silent.
+typedef struct Handle {
+    HandleKind kind;
+    const void *value;
+    Where where;
+} Handle;
+
+typedef struct HardwarePart { // HANDLE_PART
+    PartKind kind;
+    const char *name;
+    const void *part;
+} HardwarePart;
+
+typedef struct Setting { // --set path=value
+    const char *path, *value;
+    const char *written; // "--set path=value"
+    bool used;
+} Setting;
+
+struct Object;
+typedef struct Value {
+    bool given;   // by the script, by --set, or as the field's fallback
+    bool written; // not the fallback
+    Where where;
+    double number;    // QUANTITY, BOUND; SCALAR when it is a number, else NAN
+    const char *text; // TEXT, CHOICE, PART by name, SCALAR; QUANTITY as written
+    bool flag;        // FLAG; BOUND: less
+    int choice;
+    HandleKind handle_kind; // PART, VALUE
+    const void *handle;     // NULL: broken, and reported
+    int lua_type;           // SCALAR
+    const struct Object *table;
+    const struct Value *items; // lists
+    int count;
+} Value;
+
+typedef struct Object {
+    ObjectId id;
+    Where where;
+    Place place;
+    bool sound;    // nothing was wrong with it
+    Value *values; // one per field
+} Object;
+
+typedef struct Reader {
+    lua_State *L;
+    Arena *arena;
+    Problems *problems;
+    const Catalogue *catalogue;
+    const ReadGate *gate; // for files that the script names
+    Setting *settings;
+    int setting_count;
+    // An operation of a rank program: read by the million, so texts stay Lua's own while the table is on the stack, and
+    // lines are those of the call.
+    bool brief;
+} Reader;
+
+// Reads the table at the index (absent counts as empty). Problems are added; object->sound says whether there were any.
+// `values` is room for FIELDS_MOST, or NULL to take it from the arena. `word` stands before the table in the source.
+void read_object(Reader *reader, int index, ObjectId id, const char *word, Where call, Value *values, Object *object);
+// The same for a table that stands at a known place, as the value of a key the user chose.
+void read_object_at(Reader *reader, int index, ObjectId id, Place place, Where call, Object *object);
+
+const Value *object_value(const Object *object, const char *field);
+bool object_has(const Object *object, const char *field); // given, by whatever way
+double object_number(const Object *object, const char *field, double otherwise);
+int object_int(const Object *object, const char *field, int otherwise);
+const char *object_text(const Object *object, const char *field); // NULL when not given
+bool object_flag(const Object *object, const char *field, bool otherwise);
+const Object *object_table(const Object *object, const char *field); // NULL when not given
+
+// One text as the value of a field, for --set and flags. False after a problem.
+bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
+                     Value *value);
+
+#endif

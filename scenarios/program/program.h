@@ -1,0 +1,99 @@
+// A rank program: what every rank does, written by hand in Lua and recorded operation by operation. From it a System.
+#ifndef LOCKSTEP_SCENARIOS_PROGRAM_H
+#define LOCKSTEP_SCENARIOS_PROGRAM_H
+
+#include "models/network/flows.h"
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/cost/cost.h"
+#include "sim/program.h"
+#include "sim/run.h"
+
+typedef enum RecordedKind {
+    RECORDED_WORK,
+    RECORDED_SEND,
+    RECORDED_RECV,
+    RECORDED_COLLECTIVE,
+    RECORDED_COPY_TO_HOST,
+    RECORDED_COPY_FROM_HOST,
+    RECORDED_READ,
+    RECORDED_MARK,
+    RECORDED_WAIT
+} RecordedKind;
+
+typedef struct RecordedOp {
+    uint8_t kind;  // RecordedKind
+    uint8_t cause; // Cause
+    uint8_t op;    // COLLECTIVE: CollectiveOp
+    int32_t label; // of ProgramSpec.labels
+    int32_t group; // COLLECTIVE: of ProgramSpec.groups
+    int32_t peer;  // SEND, RECV: the other rank; COLLECTIVE: root; MARK, WAIT: mark number
+    int32_t order; // of the call among all of its rank, whatever the stream
+    int64_t tag;
+    double bytes;          // 0 for a RECV that takes what comes
+    SimTime time;          // WORK
+    const char *algorithm; // COLLECTIVE: asked for, or NULL
+    const double *pairs;   // all_to_all: [from * ranks + to] bytes, ranks rising, each list once; NULL: even
+    int32_t flow, way;     // SEND, RECV of a collective: of ProgramSpec.flows + 1, and which NIC of the sender; else 0
+} RecordedOp;
+
+static inline bool same_collective(const RecordedOp *a, const RecordedOp *b) {
+    return a->op == b->op && a->bytes == b->bytes && a->peer == b->peer && a->algorithm == b->algorithm &&
+           a->pairs == b->pairs;
+}
+
+typedef struct RecordedStream {
+    const char *name; // "main" for the first
+    RecordedOp *items;
+    int count, room;
+} RecordedStream;
+
+typedef struct RecordedRank {
+    RecordedStream *items; // streams; the first is the main one
+    int count, room;
+    int mark_count, op_count;
+} RecordedRank;
+
+typedef struct RankGroup {
+    const int *ranks;  // in the group's order
+    const int *sorted; // in rising order
+    int count;
+} RankGroup;
+
+typedef struct ProgramSpec {
+    Where where;
+    const char *title, *scenario;
+    const Catalogue *catalogue;
+    const ClusterSpec *cluster_spec;
+    const Cluster *cluster;
+    int steps;
+    Backend backend;
+    bool tensors_on_gpu, cuda_aware_mpi;
+    bool by_messages;             // fidelity = "flow"
+    const FlowPlan *const *flows; // of collectives that have become messages
+    Precision precision;
+    RecordedRank *ranks;     // [cluster->gpu_count]: one step of each
+    const RankGroup *groups; // group 0 is all ranks
+    int group_count;
+    const Label *labels; // label 0 is unnamed
+    int label_count;
+    const char *const *notes;
+    int note_count;
+} ProgramSpec;
+
+// The System of all `steps` one after another (its end is their total), one actor per rank: sends meet receives by
+// (from, to, tag) in order, collectives meet by order within (group, stream). NULL after problems: ranks that call
+// different things, or a call some rank never makes.
+const System *program_system(Arena *arena, const ProgramSpec *program, Problems *problems);
+
+// The same program with every collective as the sends and receives it is made of, on streams of its own (fidelity =
+// "flow"). All ranks must make the same calls. NULL after problems.
+const ProgramSpec *program_by_messages(Arena *arena, const ProgramSpec *program, Problems *problems);
+
+// A deadlock found by running program_system's System as it is (RunResult.stuck): who waits, in which call at which
+// line, for whom, and what those do instead. `where` serves calls without a line.
+void report_stuck(Arena *arena, const System *system, const RunResult *result, Where where, Problems *problems);
+
+// "rank 3", "ranks 0 to 7", "ranks 1, 3 and 5", for messages. Ranks in rising order.
+const char *rank_list(Arena *arena, const int *ranks, int count);
+
+#endif

@@ -1,0 +1,138 @@
+// lockstep queue: jobs on a shared cluster; how long they wait under which policy, and how many GPUs they need.
+#include "scenarios/queue/command_queue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "results/tables.h"
+#include "scenarios/queue/queue_options.h"
+#include "sim/file.h"
+#include "sim/watch.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
+
+static const char usage[] =
+    "lockstep queue --gpus 512 --load 0.9 [--mix NAME | --trace FILE.csv] [--policy NAME,…] [--model NAME]";
+static const char about[] =
+    "Runs jobs on a shared cluster under several policies: how long they wait, how well GPUs are used, how fair it "
+    "is.\n"
+    "  lockstep queue --gpus 512 --mix gavel --load 0.9\n"
+    "  lockstep queue --gpus 1024 --trace cluster_log.csv --policy easy,fair-share --node-mtbf 300d\n"
+    "  lockstep queue --find-gpus --wait-p95 1h --mix gavel --jobs-per-hour 20\n\n"
+    "With --model, a job's speed is the simulated step of that model on the nodes and leaf switches it was given.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input or beyond a limit, 130 interrupted.";
+
+static int show_problems(const Problems *problems, int status) {
+    problems_print(problems, stderr);
+    return status;
+}
+
+static void print_mixes(void) {
+    for (int i = 0; i < queue_mix_count; i++) {
+        const QueueMix *mix = &queue_mixes[i];
+        Sizes sizes = mix_sizes(mix);
+        Durations durations = mix_durations(mix);
+        printf("%s: %s\n  %.3g GPUs and %.4g s in the mean\n  source   %s\n  assumed  %s\n", mix->name, mix->title,
+               sizes_mean(&sizes), durations_mean(&durations), mix->source, mix->assumed);
+    }
+}
+
+static void write_record(FILE *out, const Record *record, const Options *options, const Style *style) {
+    if (option_flag(options, "json"))
+        results_write_json(out, record);
+    else if (option_flag(options, "csv"))
+        results_write_csv(out, record);
+    else
+        results_print(out, record, style, option_flag(options, "verbose"));
+}
+
+static bool write_answer(Arena *arena, const Record *record, const Options *options, Problems *problems) {
+    static const char *const modes[] = {"auto", "always", "never"};
+    const char *path = option_text(options, "output", "-");
+    bool to_screen = strcmp(path, "-") == 0;
+    OutputFile file;
+    if (!file_create(arena, path, &file, problems)) return false;
+    Style style = style_for(file.stream, to_screen ? modes[option_choice(options, "color", 0)] : "never",
+                            option_flag(options, "plain"));
+    write_record(file.stream, record, options, &style);
+    return file_commit(&file, problems);
+}
+
+static bool write_outcomes(Arena *arena, const QueueStudy *study, const Options *options, Problems *problems) {
+    const char *path = option_text(options, "outcomes", NULL);
+    OutputFile file;
+    if (!path) return true;
+    if (!file_create(arena, path, &file, problems)) return false;
+    if (!queue_write_outcomes(file.stream, study, problems)) {
+        file_abandon(&file);
+        return false;
+    }
+    return file_commit(&file, problems);
+}
+
+static bool draw(Arena *arena, const Record *record, const Options *options, Problems *problems) {
+    static const char *const formats[] = {"png", "svg"};
+    const char *folder = option_text(options, "plot-dir", NULL);
+    bool data = option_flag(options, "json") || option_flag(options, "csv"), sound = true;
+    Style style = style_for(stdout, "auto", option_flag(options, "plain"));
+    for (int i = 0; i < record->chart_count; i++) {
+        const RecordChart *chart = &record->charts[i];
+        if (folder) {
+            const char *path = arena_printf(arena, "%s/queue-%s.%s", folder, chart->name,
+                                            formats[option_choice(options, "plot-format", 0)]);
+            sound = chart_to_file(arena, chart, path, problems) && sound;
+        } else if (option_flag(options, "plot") && !data) {
+            printf("\n");
+            chart_to_terminal(arena, chart, stdout, &style);
+        }
+    }
+    return sound;
+}
+
+static int check_usage(const Options *options, Problems *problems) {
+    bool find = option_flag(options, "find-gpus");
+    if (option_flag(options, "json") + option_flag(options, "csv") + option_flag(options, "plain") > 1) {
+        problem_add(problems, (Where){0}, "--json, --csv and --plain exclude each other");
+        problem_hint(problems, "take one of them");
+    }
+    if (find &&
+        (option_given(options, "outcomes") || option_flag(options, "plot") || option_given(options, "plot-dir"))) {
+        problem_add(problems, (Where){0}, "--find-gpus tries many sizes, and --outcomes and --plot show one");
+        problem_hint(problems, "run again with --gpus and the size that was found");
+    }
+    return problem_count(problems);
+}
+
+static int run(Arena *arena, const Options *options, Problems *problems) {
+    bool found = true;
+    if (option_flag(options, "mixes")) {
+        print_mixes();
+        return DONE;
+    }
+    QueueStudy *study = queue_study_from_options(arena, options, problems);
+    if (problem_count(problems)) return show_problems(problems, BAD_INPUT);
+    watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
+    const Record *record = queue_study_run(arena, study, &found, problems);
+    if (!record) return show_problems(problems, watch_status(BAD_INPUT));
+    bool written = write_outcomes(arena, study, options, problems) && write_answer(arena, record, options, problems) &&
+                   draw(arena, record, options, problems);
+    if (!written) return show_problems(problems, watch_is_over() ? watch_status(BAD_INPUT) : FAILED);
+    return found ? DONE : ANSWER_IS_NO;
+}
+
+int command_queue(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    int count, status = DONE;
+    const OptionSpec *rows = queue_option_rows(arena, &count);
+    const Options *options = options_parse(arena, rows, count, argc, argv, problems);
+    if (option_help(options))
+        options_print_help(rows, count, usage, about, stdout);
+    else if (problem_count(problems) || check_usage(options, problems))
+        status = show_problems(problems, BAD_USAGE);
+    else
+        status = run(arena, options, problems);
+    watch_close();
+    arena_close(arena);
+    return status;
+}

@@ -1,0 +1,275 @@
+// Flags of `lockstep queue`.
+#include "scenarios/queue/queue_options.h"
+
+#include <string.h>
+
+#include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/job/job_options.h"
+#include "sim/watch.h"
+
+#define MOST_NODES 200000
+#define MOST_SEEDS 1000
+#define MOST_USERS 100000
+#define USUAL_JOBS 10000
+#define USUAL_MIX "gavel"
+
+static const Where command_line = {NULL, 0};
+
+const GoalRow queue_goals[] = {
+    {"wait-mean", "wait_mean", -1, "jobs wait so long in the mean"},
+    {"wait-p50", "wait_p50", 0.50, "half of all jobs wait no longer"},
+    {"wait-p90", "wait_p90", 0.90, "90 % of all jobs wait no longer"},
+    {"wait-p95", "wait_p95", 0.95, "95 % of all jobs wait no longer"},
+    {"wait-p99", "wait_p99", 0.99, "99 % of all jobs wait no longer"},
+};
+const int queue_goal_count = (int)(sizeof queue_goals / sizeof *queue_goals);
+
+#define SPAN(name_, help_)                                                                                             \
+    { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME }
+#define NUMBER(name_, help_)                                                                                           \
+    { name_, OPTION_QUANTITY, "N", .help = help_, .quantity = QUANTITY_NUMBER }
+// clang-format off
+static const char *const color_modes[] = {"auto", "always", "never"}, *const plot_formats[] = {"png", "svg"};
+static const OptionSpec own[] = {
+    {"gpus", OPTION_COUNT, "N", .help = "GPUs of the cluster, in whole nodes"},
+    {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node); default dgx-h100"},
+    {"fabric", OPTION_TEXT, "NAME", .help = "link between nodes, with :kind:name=value… behind it; default ib-ndr400"},
+    {"nodes-per-leaf", OPTION_COUNT, "N", .help = "nodes on a leaf switch; default 32"},
+    NUMBER("oversubscription", "capacity below a leaf switch over that above it; default 1"),
+    {"policy", OPTION_TEXT, "NAME,…", .help = "fifo, first-fit, easy, conservative, fair-share, priority, shortest; default all"},
+    {"placement", OPTION_CHOICE, .help = "where jobs go; default pack-leaves", .choices = queue_placement_names, .choice_count = QUEUE_PLACEMENT_COUNT},
+    {"depth", OPTION_COUNT, "N", .help = "starts that conservative backfill promises; default 32"},
+    SPAN("half-life", "of usage, for fair-share; default 7d"),
+    {"trace", OPTION_TEXT, "FILE.csv", .help = "jobs of a trace, instead of drawn ones (docs/queue.md)"},
+    {"mix", OPTION_TEXT, "NAME", .help = "gavel, helios, philly, supercloud (--mixes says more); default gavel"},
+    {"mixes", OPTION_FLAG, .help = "print the published mixes with their sources, and end"},
+    {"sizes", OPTION_TEXT, "N:SHARE,…", .help = "GPUs of jobs instead of the mix's: 1:0.7,8:0.3"},
+    {"durations", OPTION_TEXT, "KIND:…", .help = "exponential:1h, fixed:1h, lognormal:MEDIAN:MEAN, instead of the mix's"},
+    {"jobs", OPTION_COUNT, "N", .help = "jobs to draw; default 10000"},
+    NUMBER("load", "work that comes over what all GPUs can do: 0.9"),
+    NUMBER("jobs-per-hour", "arrivals, instead of --load"),
+    NUMBER("burstiness", "squared coefficient of variation of the time between arrivals; default 1, Poisson"),
+    {"users", OPTION_COUNT, "N", .help = "users, some busier than others; default 20"},
+    NUMBER("urgent-share", "part of the jobs with a higher priority; default 0"),
+    NUMBER("estimate-error", "users say 1 to 1 + N times the truth; default 0"),
+    {"rates", OPTION_TEXT, "NAME", .help = "nodes fail, at these rates (lockstep hw list faults)"},
+    SPAN("node-mtbf", "nodes fail, with this mean time between failures"),
+    SPAN("repair", "mean time until a node is back"),
+    SPAN("checkpoint-every", "jobs save their state after so much work; default never"),
+    SPAN("checkpoint-cost", "of one, and before a job makes room for an urgent one; default 30s"),
+    SPAN("restart", "of a stopped job before it works again; default from the rates"),
+    {"find-gpus", OPTION_FLAG, .help = "how many GPUs are needed, for one of:"},
+    SPAN("wait-mean", "jobs wait so long in the mean"),
+    SPAN("wait-p50", "half of all jobs wait no longer"),
+    SPAN("wait-p90", "90 % of all jobs wait no longer"),
+    SPAN("wait-p95", "95 % of all jobs wait no longer"),
+    SPAN("wait-p99", "99 % of all jobs wait no longer"),
+    {"most-gpus", OPTION_COUNT, "N", .help = "with --find-gpus; default 100000"},
+    {"seeds", OPTION_COUNT, "N", .help = "repetitions with other jobs; default 5"},
+    {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
+    NUMBER("warm-up", "part of the jobs that come first and are not counted; default 0.1, of a trace 0"),
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts and rates of your own"},
+    {"json", OPTION_FLAG, .help = "the answer as JSON"},
+    {"csv", OPTION_FLAG, .help = "the first table as CSV"},
+    {"plain", OPTION_FLAG, .help = "tables with tabs"},
+    {"output", OPTION_TEXT, "FILE", .help = "write there instead of the screen", .letter = 'o'},
+    {"outcomes", OPTION_TEXT, "FILE.csv", .help = "every job's arrival, start and end, of the first seed"},
+    {"plot", OPTION_FLAG, .help = "GPUs in use, jobs that wait and waiting times, as curves"},
+    {"plot-dir", OPTION_TEXT, "DIR", .help = "the curves as files there"},
+    {"plot-format", OPTION_CHOICE, .help = "of these files; default png", .choices = plot_formats, .choice_count = 2},
+    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"verbose", OPTION_FLAG, .help = "all assumptions with their sources", .letter = 'v'},
+    WATCH_OPTIONS,
+};
+// clang-format on
+
+const OptionSpec *queue_option_rows(Arena *arena, int *count) {
+    int rows;
+    const OptionSpec *both =
+        options_join(arena, own, (int)(sizeof own / sizeof *own), model_options, model_option_count, &rows);
+    return options_join(arena, both, rows, job_options, job_option_count, count);
+}
+
+static void complain(Problems *problems, const char *what, const char *hint) {
+    problem_add(problems, command_line, "%s", what);
+    problem_hint(problems, "%s", hint);
+}
+
+static int read_whole(const Options *options, const char *name, int64_t fallback, int64_t least, int64_t most,
+                      Problems *problems) {
+    int64_t count = option_count(options, name, fallback);
+    if (count >= least && count <= most) return (int)count;
+    problem_add(problems, command_line, "--%s cannot be %lld", name, (long long)count);
+    problem_hint(problems, "from %lld to %lld", (long long)least, (long long)most);
+    return (int)fallback;
+}
+
+static double read_number(const Options *options, const char *name, double fallback, double least, double most,
+                          Problems *problems) {
+    double number = option_quantity(options, name, fallback);
+    if (!option_given(options, name) || (number >= least && number <= most)) return number;
+    problem_add(problems, command_line, "--%s cannot be %g", name, number);
+    problem_hint(problems, "from %g to %g", least, most);
+    return fallback;
+}
+
+// ---- The cluster.
+
+typedef struct Machines {
+    const Catalogue *catalogue;
+    const NodeType *node;
+    ClusterSpec *cluster;
+} Machines;
+
+static void read_fabric(Arena *arena, Machines *machines, const Options *options, Problems *problems) {
+    ClusterSpec *cluster = machines->cluster;
+    fabric_from_text(arena, machines->catalogue, option_text(options, "fabric", "ib-ndr400"), command_line,
+                     &cluster->link, &cluster->layout, problems);
+    cluster->fabric = FABRIC_FAT_TREE;
+    cluster->nodes_per_leaf = read_whole(options, "nodes-per-leaf", 32, 1, MOST_NODES, problems);
+    cluster->oversubscription = read_number(options, "oversubscription", 1, 0.1, 1000, problems);
+    bool twice = option_given(options, "nodes-per-leaf") || option_given(options, "oversubscription");
+    if (cluster->layout && twice)
+        complain(problems, "--fabric says how its leaves are, and --nodes-per-leaf or --oversubscription too",
+                 "say it once");
+}
+
+static Machines read_machines(Arena *arena, QueueStudy *study, const Options *options, Problems *problems) {
+    Machines machines = {.cluster = ARENA_NEW(arena, ClusterSpec)};
+    machines.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    if (!machines.catalogue) return machines;
+    machines.node =
+        find_node(arena, machines.catalogue, option_text(options, "node", "dgx-h100"), command_line, problems);
+    read_fabric(arena, &machines, options, problems);
+    if (!machines.node) return machines;
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    int per_node = machines.node->gpu_count;
+    int64_t gpus = option_count(options, "gpus", 0);
+    *group = (NodeGroup){.type = machines.node, .gpus = per_node};
+    machines.cluster->groups = group;
+    machines.cluster->group_count = 1;
+    study->node_name = machines.node->name;
+    study->spec.gpus_per_node = per_node;
+    study->spec.nodes = (int)((gpus + per_node - 1) / per_node);
+    if (per_node > QUEUE_MOST_GPUS_PER_NODE)
+        complain(problems, "such a node has too many GPUs to be shared by jobs", "at most 64");
+    if (study->find && gpus > 0) complain(problems, "--find-gpus asks for what --gpus says", "leave one of them out");
+    if (!study->find && gpus == 0)
+        complain(problems, "how many GPUs? --gpus is missing", "for example --gpus 512; or --find-gpus --wait-p95 1h");
+    if (gpus > (int64_t)MOST_NODES * per_node) complain(problems, "these are more than 200,000 nodes", "fewer GPUs");
+    return machines;
+}
+
+static void read_faults(Arena *arena, QueueStudy *study, const Machines *machines, const Options *options,
+                        Problems *problems) {
+    const char *name = option_text(options, "rates", NULL);
+    FaultsSpec said = {.node_mtbf_s = read_number(options, "node-mtbf", 0, 1, 1e11, problems),
+                       .repair_s = read_number(options, "repair", 0, 1, 1e9, problems)};
+    if (name || said.node_mtbf_s > 0)
+        study->rates = find_faults(arena, machines->catalogue, name ? name : FAULTS_USUAL, command_line, problems);
+    else if (option_given(options, "repair"))
+        complain(problems, "--repair is of no use while nothing fails", "add --rates NAME or --node-mtbf TIME");
+    if (machines->node) study->spec.faults = queue_faults(arena, &said, study->rates, machines->node);
+    study->spec.checkpoint_every_s = read_number(options, "checkpoint-every", 0, 1, 1e9, problems);
+    study->spec.checkpoint_s = read_number(options, "checkpoint-cost", 30, 0, 1e6, problems);
+    double restart_s = study->spec.faults ? study->spec.faults->restart_s : 0;
+    study->spec.restart_s = read_number(options, "restart", restart_s, 0, 1e7, problems);
+}
+
+// A transformer whose state does not fit on one GPU shards it (ZeRO 3), unless the user says how it is laid out.
+static void read_model(Arena *arena, QueueStudy *study, const Machines *machines, const Options *options,
+                       Problems *problems) {
+    if (!option_given(options, "model") || !machines->node) return;
+    const Gpu *gpu = node_gpu(machines->catalogue, machines->node, 0);
+    const Model *model = model_from_options(arena, options, problems);
+    if (!model) return;
+    TrainingSpec training = training_from_options(arena, options, model, gpu, problems);
+    if (training.micro_batch == 0 && training.global_batch == 0) training.micro_batch = 1;
+    if (!option_given(options, "zero") && 16 * model_parameters(model) > 0.7 * gpu->memory_bytes)
+        training.layout.zero = 3;
+    study->model = model->name;
+    study->spec.network = queue_network_create(arena, machines->catalogue, machines->cluster, &training);
+}
+
+// ---- The jobs.
+
+static void read_demand(QueueStudy *study, const Options *options, Problems *problems) {
+    QueueDemand *demand = &study->demand;
+    const char *sizes = option_text(options, "sizes", NULL), *durations = option_text(options, "durations", NULL);
+    if (!sizes || !durations) {
+        study->mix = find_queue_mix(option_text(options, "mix", USUAL_MIX), command_line, problems);
+        if (!study->mix) return;
+        demand->sizes = mix_sizes(study->mix);
+        demand->durations = mix_durations(study->mix);
+    } else if (option_given(options, "mix")) {
+        complain(problems, "--sizes and --durations leave nothing to take from --mix", "leave one of them out");
+    }
+    if (sizes) sizes_from_text(sizes, command_line, &demand->sizes, problems);
+    if (durations) durations_from_text(durations, command_line, &demand->durations, problems);
+    demand->jobs = read_whole(options, "jobs", USUAL_JOBS, 1, QUEUE_MOST_JOBS, problems);
+    demand->users = read_whole(options, "users", 20, 1, MOST_USERS, problems);
+    demand->burstiness = read_number(options, "burstiness", 1, 0, 1e4, problems);
+    demand->urgent_share = read_number(options, "urgent-share", 0, 0, 1, problems);
+    demand->estimate_error = read_number(options, "estimate-error", 0, 0, 1000, problems);
+    study->load = read_number(options, "load", 0, 1e-6, 100, problems);
+    demand->per_second = read_number(options, "jobs-per-hour", 0, 1e-6, 1e9, problems) / 3600;
+    if (study->load > 0 && demand->per_second > 0)
+        complain(problems, "--load and --jobs-per-hour say the same", "give one of them");
+}
+
+static void read_jobs(Arena *arena, QueueStudy *study, const Options *options, Problems *problems) {
+    static const char *const drawn[] = {"mix",   "sizes",      "durations",    "jobs",           "load",
+                                        "users", "burstiness", "urgent-share", "estimate-error", "jobs-per-hour"};
+    const char *path = option_text(options, "trace", NULL);
+    study->spec.warm_up = read_number(options, "warm-up", path ? 0 : 0.1, 0, 0.9, problems);
+    if (!path) {
+        read_demand(study, options, problems);
+        return;
+    }
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+        if (option_given(options, drawn[i])) {
+            problem_add(problems, command_line, "--%s is about drawn jobs, and --trace has its own", drawn[i]);
+            problem_hint(problems, "leave one of them out");
+        }
+    study->trace = queue_read_trace(arena, path, problems);
+}
+
+static void read_goal(QueueStudy *study, const Options *options, Problems *problems) {
+    int given = 0;
+    for (int i = 0; i < queue_goal_count; i++) {
+        if (!option_given(options, queue_goals[i].option)) continue;
+        given++;
+        study->goal.quantile = queue_goals[i].quantile;
+        study->goal.wait_s = read_number(options, queue_goals[i].option, 1, 0, 1e9, problems);
+    }
+    study->find = option_flag(options, "find-gpus");
+    if (study->find && given != 1)
+        complain(problems, given ? "two goals are one too many" : "--find-gpus needs a goal",
+                 "for example --wait-p95 1h");
+    if (!study->find && given)
+        complain(problems, "a goal for waiting is of no use without --find-gpus", "add --find-gpus, leave --gpus out");
+}
+
+QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Problems *problems) {
+    QueueStudy *study = ARENA_NEW(arena, QueueStudy);
+    options_refuse_positional(options, 0, problems);
+    read_goal(study, options, problems);
+    Machines machines = read_machines(arena, study, options, problems);
+    study->spec.placement = (QueuePlacement)option_choice(options, "placement", QUEUE_PACK_LEAVES);
+    study->spec.depth = read_whole(options, "depth", QUEUE_USUAL_DEPTH, 1, 1000, problems);
+    study->spec.half_life_s = read_number(options, "half-life", 0, 1, 1e9, problems);
+    study->seeds = read_whole(options, "seeds", 5, 1, MOST_SEEDS, problems);
+    study->seed = (uint64_t)option_count(options, "seed", 1);
+    queue_policies_from_text(arena, option_text(options, "policy", study->find ? "easy" : "all"), study, problems);
+    if (machines.catalogue) {
+        read_faults(arena, study, &machines, options, problems);
+        read_model(arena, study, &machines, options, problems);
+    }
+    read_jobs(arena, study, options, problems);
+    const FabricShape *layout = machines.cluster->layout;
+    study->spec.nodes_per_leaf = layout ? layout->nodes_per_leaf : machines.cluster->nodes_per_leaf;
+    int per_node = study->spec.gpus_per_node > 0 ? study->spec.gpus_per_node : 1;
+    study->goal.most_nodes = read_whole(options, "most-gpus", 100000, 1, (int64_t)MOST_NODES * 8, problems) / per_node;
+    if (problem_count(problems) == 0) queue_study_ready(study, problems);
+    return study;
+}

@@ -1,0 +1,275 @@
+// From a question about a shared cluster to its answer: runs by policy and seed, averaged, as tables and curves.
+#include "scenarios/queue/queue_study.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scenarios/queue/queue_record.h"
+#include "sim/digest.h"
+#include "sim/watch.h"
+
+// ---- What was asked.
+
+bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems) {
+    for (int i = 0; i < queue_policy_count; i++) {
+        if (strcmp(name, queue_policy_names[i]) != 0) continue;
+        for (int k = 0; k < study->policy_count; k++)
+            if (study->policies[k] == &queue_policies[i]) return true;
+        study->policies[study->policy_count++] = &queue_policies[i];
+        return true;
+    }
+    problem_add(problems, where, "no policy is called \"%.40s\"", name);
+    problem_hint_names(problems, name, queue_policy_names, queue_policy_count);
+    return false;
+}
+
+bool queue_policies_from_text(Arena *arena, const char *text, QueueStudy *study, Problems *problems) {
+    bool sound = true;
+    if (strcmp(text, "all") == 0) {
+        for (int i = 0; i < queue_policy_count; i++) study->policies[study->policy_count++] = &queue_policies[i];
+        return true;
+    }
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        sound =
+            queue_add_policy(study, arena_printf(arena, "%.*s", (int)length, text), study->where, problems) && sound;
+        if (text[length] == '\0') return sound;
+        text += length + 1;
+    }
+}
+
+const LifeSpec *queue_faults(Arena *arena, const FaultsSpec *said, const FaultRates *rates, const NodeType *node) {
+    LifeSpec *spec = ARENA_NEW(arena, LifeSpec);
+    if (!rates) return NULL;
+    *spec = life_spec(arena, rates, node, 1);
+    if (said->node_mtbf_s > 0) life_set_node_mtbf(spec, said->node_mtbf_s);
+    if (said->repair_s > 0) spec->repair_s = said->repair_s;
+    return spec;
+}
+
+static int largest(const QueueJobs *jobs, int *row) {
+    int most = 0;
+    for (int i = 0; i < jobs->count; i++)
+        if (jobs->items[i].gpus > most) most = jobs->items[i].gpus, *row = jobs->items[i].row;
+    return most;
+}
+
+static int largest_size(const QueueStudy *study) {
+    int most = 0, row;
+    const QueueJobs *jobs = study->trace ? study->trace->jobs : study->list;
+    if (jobs) return largest(jobs, &row);
+    for (int i = 0; i < study->demand.sizes.count; i++)
+        if (study->demand.sizes.items[i].gpus > most) most = study->demand.sizes.items[i].gpus;
+    return most;
+}
+
+static bool set_rate(QueueStudy *study, Problems *problems) {
+    QueueDemand *demand = &study->demand;
+    if (study->load > 0) {
+        if (study->find) {
+            problem_add(problems, study->where, "a load is a share of the GPUs there are, and these are asked for");
+            problem_hint(problems, "say how many jobs come: --jobs-per-hour N, per_hour = N");
+            return false;
+        }
+        demand->per_second = 1;
+        demand->per_second = study->load * study->spec.nodes * study->spec.gpus_per_node / demand_gpus(demand);
+    }
+    double years = demand->per_second > 0 ? demand->jobs / demand->per_second / (365 * 86400.0) : 0;
+    if (years > 20) {
+        problem_add(problems, study->where, "these jobs would come over %.3g years", years);
+        problem_hint(problems, "fewer jobs, or more of them in an hour");
+        return false;
+    }
+    if (demand->per_second > 0) return true;
+    problem_add(problems, study->where, "how many jobs come?");
+    problem_hint(problems, study->find ? "--jobs-per-hour N, per_hour = N"
+                                       : "--load 0.9 or --jobs-per-hour N; load = 0.9 or per_hour = N");
+    return false;
+}
+
+bool queue_study_ready(QueueStudy *study, Problems *problems) {
+    bool drawn = !study->trace && !study->list;
+    int most = largest_size(study);
+    if (study->policy_count == 0) queue_add_policy(study, study->find ? "easy" : "fifo", study->where, problems);
+    if (!drawn && !study->spec.faults) study->seeds = 1; // nothing differs between seeds
+    if (!study->find && !queue_job_fits(&study->spec, most)) {
+        problem_add(problems, study->where, "a job wants %d GPUs, and the cluster has %d", most,
+                    study->spec.nodes * study->spec.gpus_per_node);
+        problem_hint(problems, "give the cluster at least as many, or leave the largest jobs out");
+        return false;
+    }
+    if (study->find && study->goal.most_nodes * (double)study->spec.gpus_per_node < most) {
+        problem_add(problems, study->where, "a job wants %d GPUs, and no more than %.0f may be tried", most,
+                    study->goal.most_nodes * (double)study->spec.gpus_per_node);
+        problem_hint(problems, "raise --most-gpus");
+        return false;
+    }
+    return !drawn || set_rate(study, problems);
+}
+
+// ---- Runs.
+
+static const QueueJobs *jobs_of_seed(Arena *arena, const QueueStudy *study, int seed) {
+    if (study->trace) return study->trace->jobs;
+    if (study->list) return study->list;
+    QueueDemand demand = study->demand;
+    demand.seed = study->seed + (uint64_t)seed;
+    return queue_draw(arena, &demand);
+}
+
+static QueueSpec spec_of(const QueueStudy *study, int policy, int seed) {
+    QueueSpec spec = study->spec;
+    spec.policy = study->policies[policy];
+    spec.seed = study->seed + (uint64_t)seed;
+    spec.keep_history = seed == 0;
+    return spec;
+}
+
+static void add_waits(WaitsMean *sum, const QueueWaits *waits, double share) {
+    if (waits->jobs == 0) return;
+    sum->seeds++;
+    sum->jobs += waits->jobs * share;
+    sum->wait_mean_s += waits->wait_s.mean;
+    sum->wait_p50_s += waits->wait_s.p50;
+    sum->wait_p90_s += waits->wait_s.p90;
+    sum->wait_p95_s += waits->wait_s.p95;
+    sum->wait_max_s = fmax(sum->wait_max_s, waits->wait_s.max);
+    sum->slowdown_mean += waits->slowdown.mean;
+    sum->slowdown_p95 += waits->slowdown.p95;
+}
+
+static void finish_waits(WaitsMean *sum) {
+    if (sum->seeds == 0) return;
+    sum->wait_mean_s /= sum->seeds;
+    sum->wait_p50_s /= sum->seeds;
+    sum->wait_p90_s /= sum->seeds;
+    sum->wait_p95_s /= sum->seeds;
+    sum->slowdown_mean /= sum->seeds;
+    sum->slowdown_p95 /= sum->seeds;
+}
+
+static void add_run(PolicyAnswer *answer, const QueueRun *run, const QueueMeasures *measures, double share) {
+    add_waits(&answer->all, &measures->all, share);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) add_waits(&answer->by_class[i], &measures->by_class[i], share);
+    answer->waited_share += share * measures->waited_share;
+    answer->fairness += share * measures->fairness;
+    answer->makespan_s += share * measures->makespan_s;
+    answer->utilisation += share * run->utilisation;
+    answer->goodput += share * run->goodput;
+    answer->stranded += share * run->stranded;
+    answer->fragmentation += share * run->fragmentation;
+    answer->down += share * run->down;
+    answer->waiting_mean += share * run->waiting_mean;
+    answer->crossing_share += share * run->crossing_share;
+    answer->mean_slowdown += share * run->mean_slowdown;
+    answer->preemptions += share * run->preemptions;
+    answer->failure_stops += share * run->failure_stops;
+    answer->node_failures += share * run->node_failures;
+    answer->given_up += run->given_up;
+    answer->too_long |= run->too_long;
+    answer->events += run->events;
+    answer->digest = digest_u64(answer->digest, run->digest);
+}
+
+static double interval(const double *values, int count) { // half of the 90 % interval of the mean
+    double mean = 0, squares = 0;
+    for (int i = 0; i < count; i++) mean += values[i] / count;
+    for (int i = 0; i < count; i++) squares += (values[i] - mean) * (values[i] - mean);
+    return count > 1 ? student_90(count - 1) * sqrt(squares / (count - 1) / count) : NAN;
+}
+
+static PolicyAnswer answer_of(Arena *arena, const QueueStudy *study, int policy) {
+    PolicyAnswer answer = {.policy = study->policies[policy], .digest = DIGEST_START};
+    double *means = ARENA_ARRAY(arena, double, study->seeds), *p95s = ARENA_ARRAY(arena, double, study->seeds);
+    for (int s = 0; s < study->seeds && !watch_stopped(); s++) {
+        Arena *own = s == 0 ? arena : arena_open(); // curves are drawn from the first
+        const QueueJobs *jobs = jobs_of_seed(own, study, s);
+        QueueSpec spec = spec_of(study, policy, s);
+        QueueRun run = queue_run(own, &spec, jobs);
+        QueueMeasures measures = queue_measure(own, &spec, jobs, &run);
+        watch_goes_on(1);
+        means[s] = measures.all.wait_s.mean;
+        p95s[s] = measures.all.wait_s.p95;
+        add_run(&answer, &run, &measures, 1.0 / study->seeds);
+        if (s == 0)
+            add_curves(arena, &answer, &spec, jobs, &run);
+        else
+            arena_close(own);
+    }
+    finish_waits(&answer.all);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) finish_waits(&answer.by_class[i]);
+    answer.wait_mean_half_s = interval(means, study->seeds);
+    answer.wait_p95_half_s = interval(p95s, study->seeds);
+    return answer;
+}
+
+static QueueSizing size_of(Arena *arena, const QueueStudy *study, int policy) {
+    const QueueJobs **jobs = ARENA_ARRAY(arena, const QueueJobs *, study->seeds);
+    for (int s = 0; s < study->seeds; s++) jobs[s] = jobs_of_seed(arena, study, s);
+    QueueSpec spec = spec_of(study, policy, 0);
+    spec.keep_history = false;
+    return queue_find_size(arena, &spec, jobs, study->seeds, &study->goal);
+}
+
+// The first seed stands for all. When the number of nodes is asked for, the most that may be tried are looked at for
+// memory, and few events for failures are expected of them.
+static bool is_allowed(const QueueStudy *study, Problems *problems) {
+    Arena *arena = arena_open();
+    int jobs = study->trace ? study->trace->jobs->count : study->list ? study->list->count : study->demand.jobs;
+    QueueSpec spec = spec_of(study, 0, 0);
+    const char *what = arena_printf(arena, "a queue of %d jobs", jobs), *remedy = "fewer jobs, or nodes";
+    bool allowed = watch_allows(0, queue_memory(&spec, jobs), what, remedy, study->where, problems);
+    if (allowed && !study->find)
+        allowed = watch_allows(queue_events(&spec, jobs_of_seed(arena, study, 0)), 0, what,
+                               "fewer jobs, or nodes that fail less often", study->where, problems);
+    arena_close(arena);
+    return allowed;
+}
+
+static const Record *sizes_of(Arena *arena, const QueueStudy *study, bool *found) {
+    QueueSizing *sizes = ARENA_ARRAY(arena, QueueSizing, study->policy_count);
+    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) {
+        sizes[p] = size_of(arena, study, p);
+        *found = *found && sizes[p].nodes > 0;
+        watch_goes_on(1);
+    }
+    return watch_stopped() ? NULL : sizing_record(arena, study, sizes);
+}
+
+static const Record *answers_of(Arena *arena, const QueueStudy *study) {
+    PolicyAnswer *answers = ARENA_ARRAY(arena, PolicyAnswer, study->policy_count);
+    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) answers[p] = answer_of(arena, study, p);
+    return watch_stopped() ? NULL : policies_record(arena, study, answers);
+}
+
+const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems) {
+    *found = true;
+    WatchPiece piece;
+    int runs = study->find ? study->policy_count : study->policy_count * study->seeds;
+    watch_begin(&piece, study->find ? "the policies" : "the runs of the queue", runs, false);
+    bool allowed = is_allowed(study, problems);
+    const Record *record = NULL;
+    if (allowed) record = study->find ? sizes_of(arena, study, found) : answers_of(arena, study);
+    watch_end(&piece);
+    watch_tells(study->where, problems);
+    return record;
+}
+
+bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems) {
+    fprintf(out, "policy,row,user,gpus,submit_s,start_s,end_s,wait_s,work_s,stops\n");
+    for (int p = 0; p < study->policy_count && !watch_is_over(); p++) {
+        Arena *arena = arena_open();
+        const QueueJobs *jobs = jobs_of_seed(arena, study, 0);
+        QueueSpec spec = spec_of(study, p, 0);
+        QueueRun run = queue_run(arena, &spec, jobs);
+        for (int i = 0; i < jobs->count && !run.stopped; i++) {
+            const QueueJob *job = &jobs->items[i];
+            const QueueOutcome *outcome = &run.outcomes[i];
+            fprintf(out, "%s,%d,%d,%d,%.9f,%.9f,%.9f,%.9f,%.9f,%d\n", spec.policy->name, job->row + 1, job->user,
+                    job->gpus, 1e-9 * (double)job->arrival, 1e-9 * (double)outcome->start, 1e-9 * (double)outcome->end,
+                    1e-9 * (double)(outcome->start - job->arrival), 1e-9 * (double)job->work, outcome->stops);
+        }
+        arena_close(arena);
+    }
+    return !watch_is_over() || !watch_tells(study->where, problems);
+}

@@ -1,0 +1,109 @@
+// Lives of a job whose step is known. The range of days joins what chance does with what is not known of the step.
+#include "scenarios/study/job_life.h"
+
+#include <math.h>
+
+#include "sim/check.h"
+#include "sim/digest.h"
+#include "sim/random.h"
+#include "sim/watch.h"
+
+#define LIVES 200
+#define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job that does not say how long it is
+#define Z95 1.6448536269514722          // of the normal distribution
+
+static const StorageType *storage_of(const Catalogue *catalogue, const Cluster *cluster,
+                                     const CheckpointSpec *checkpoint) {
+    if (checkpoint && checkpoint->storage) return checkpoint->storage;
+    if (cluster->spec->storage) return cluster->spec->storage;
+    const StorageType *usual =
+        catalogue_storage(catalogue, cluster->node_count > 1 ? "superpod-storage" : "local-nvme");
+    CHECK(usual);
+    return usual;
+}
+
+static LifeSpec faults_of(Arena *arena, const Catalogue *catalogue, const Cluster *cluster) {
+    const FaultsSpec *faults = cluster->spec->faults;
+    LifeSpec none = {.nodes = cluster->node_count, .shape = 1, .bad_factor = 1};
+    if (!faults) return none;
+    const FaultRates *rates = faults->rates ? faults->rates : catalogue_faults(catalogue, FAULTS_USUAL);
+    CHECK(rates);
+    LifeSpec spec = life_spec(arena, rates, cluster->node_of[0], cluster->node_count);
+    if (faults->node_mtbf_s > 0) life_set_node_mtbf(&spec, faults->node_mtbf_s);
+    if (faults->repair_s > 0) spec.repair_s = faults->repair_s, spec.repair_sigma = 0;
+    if (faults->restart_s > 0) spec.restart_s = faults->restart_s, spec.restart_sigma = 0;
+    spec.spares = faults->spares_given ? faults->spares : life_usual_spares(spec.nodes);
+    return spec;
+}
+
+// Without a word of the user: synchronous, as often as Daly says.
+static void set_checkpoint(LifeSpec *spec, const Catalogue *catalogue, const Cluster *cluster,
+                           const TrainingSpec *training) {
+    const CheckpointSpec *said = training->checkpoint;
+    double bytes = checkpoint_bytes(training->model, training->optimizer == OPTIMIZER_ADAM, training->mixed_precision);
+    spec->checkpoint = checkpoint_plan(said ? said->mode : CHECKPOINT_SYNC, bytes, spec->nodes, cluster->node_of[0],
+                                       cluster->gpu_of[0], storage_of(catalogue, cluster, said));
+    spec->checkpoint.storage_every_s = 3 * 3600;
+    double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s;
+    spec->checkpoint.every_s = said && said->every_s > 0 ? said->every_s
+                               : rate > 0 && stall > 0   ? fmax(1, daly_interval(stall, 1 / rate))
+                                                         : 1800;
+}
+
+static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, RecordPoint *point) {
+    double sigma = log(point->step_p95_s / point->step_p5_s) / (2 * Z95);
+    double *days = ARENA_ARRAY(arena, double, study->runs);
+    for (int i = 0; i < study->runs; i++) {
+        RandomStream stream = random_stream(seed, "step time", (uint64_t)i);
+        days[i] = study->run_days[i] * exp(sigma * random_normal(&stream));
+    }
+    Summary summary = summarise(arena, days, study->runs);
+    double longer = study->days.mean / point->days, more_days = study->days.mean - point->days;
+    point->days = study->days.mean;
+    point->days_p5 = summary.p5;
+    point->days_p95 = summary.p95;
+    point->cost_per_run += point->cost_per_hour * 24 * more_days;
+    point->energy_kwh *= longer;
+    point->carbon_kg *= longer;
+}
+
+static void does_not_run(RecordPoint *point, const char *why, bool beyond_limits) {
+    point->ran = false;
+    point->beyond_limits = beyond_limits;
+    point->why_not = why;
+}
+
+// False: the point has not run, and says why.
+static bool live(Arena *arena, const LifeSpec *spec, uint64_t seed, Where where, LifeStudy *study, RecordPoint *point,
+                 Problems *problems) {
+    const char *nowhere = life_goes_nowhere(arena, spec, LIVES);
+    if (nowhere) {
+        does_not_run(point, nowhere, false);
+        return false;
+    }
+    const char *what = arena_printf(arena, "%d lives of this job", LIVES);
+    bool allowed = watch_allows(life_events(spec) * LIVES, 0, what, "machines that fail less often, or a shorter job",
+                                where, problems);
+    if (allowed) *study = life_study(arena, spec, LIVES, seed);
+    if (allowed && !study->stopped) return true;
+    watch_tells(where, problems);
+    does_not_run(point, problem_at(problems, problem_count(problems) - 1)->text, true);
+    return false;
+}
+
+void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
+              uint64_t seed, RecordPoint *point, Problems *problems) {
+    if (!point->ran || (!cluster->spec->faults && !training->checkpoint)) return;
+    LifeSpec spec = faults_of(arena, catalogue, cluster);
+    set_checkpoint(&spec, catalogue, cluster, training);
+    bool has_length = isfinite(point->days) && point->days > 0;
+    SimTime work;
+    if (has_length && !ticks_from_seconds(point->days * 86400, TICKS_PER_SECOND_LIFE, &work)) return; // of centuries
+    spec.work_s = has_length ? point->days * 86400 : 0;
+    spec.horizon_s = has_length ? 0 : WITHOUT_LENGTH_S;
+    LifeStudy study;
+    if (!live(arena, &spec, seed, training->where, &study, point, problems)) return;
+    point->goodput = study.goodput.mean;
+    point->digest = digest_u64(point->digest, study.digest);
+    if (has_length) set_days(arena, &study, seed, point);
+}

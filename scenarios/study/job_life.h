@@ -1,0 +1,16 @@
+// A job's run with failures and checkpoints counted in: how many days, at what cost, and how sure.
+#ifndef LOCKSTEP_SCENARIOS_JOB_LIFE_H
+#define LOCKSTEP_SCENARIOS_JOB_LIFE_H
+
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/job/training.h"
+#include "models/workload/life/life.h"
+#include "sim/record.h"
+
+// Sets goodput, and turns days, cost and energy of the run into those of its life; nothing where neither the cluster
+// says how its machines fail nor the job how it is saved, or where the point did not run. A job that fails too often to
+// get anything done has not run either, nor one whose lives are beyond the watch's limits (a problem).
+void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
+              uint64_t seed, RecordPoint *point, Problems *problems);
+
+#endif

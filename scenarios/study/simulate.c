@@ -1,0 +1,292 @@
+// One point of a study: simulate a step and say what came out, in time, memory, money and energy.
+#include <math.h>
+#include <time.h>
+
+#include "models/hardware/kernel.h"
+#include "models/workload/cost/memory_time.h"
+#include "models/workload/job/recompute.h"
+#include "models/workload/money/money.h"
+#include "models/workload/step/plausible.h"
+#include "models/workload/step/simulate.h"
+#include "scenarios/program/program.h"
+#include "scenarios/study/study.h"
+#include "sim/digest.h"
+#include "sim/fold.h"
+#include "sim/list.h"
+#include "sim/longest.h"
+#include "sim/quantity.h"
+#include "sim/run.h"
+#include "sim/watch.h"
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static const char *gib(Arena *arena, double bytes) { return arena_printf(arena, "%.1f GiB", bytes / 1073741824.0); }
+
+// ---- From times to what a user asks.
+
+static NamedValue *named(Arena *arena, const char *const *names, const char *const *titles, const double *values,
+                         int count) {
+    NamedValue *list = ARENA_ARRAY(arena, NamedValue, count);
+    for (int i = 0; i < count; i++) list[i] = (NamedValue){names[i], titles ? titles[i] : names[i], values[i]};
+    return list;
+}
+
+static double steps_of_run(const TrainingSpec *training, double global_batch) {
+    double epochs = training->epochs > 0 ? training->epochs : 1;
+    if (training->tokens > 0 && training->seq_len > 0)
+        return ceil(training->tokens / (training->seq_len * global_batch));
+    if (training->samples > 0) return ceil(training->samples / global_batch) * epochs;
+    return NAN;
+}
+
+static void set_speed(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training, double global_batch) {
+    double peak = peak_flops_of(cluster, training->precision);
+    point->samples_per_s = global_batch / point->step_p50_s;
+    bool tokens = training->model->kind == MODEL_TRANSFORMER;
+    point->tokens_per_s = tokens ? point->samples_per_s * training->seq_len : 0;
+    double flops = training_flops_per_sample(training) * global_batch;
+    double again = recomputed_flops_per_sample(training) * global_batch;
+    // MFU counts attention as if nothing were masked and convolutions as plain products (PaLM, 2022): more than the
+    // peak where these are most of a step.
+    point->counts_done = peak > 0 && flops + again > peak * point->step_p50_s;
+    if (point->counts_done) {
+        double done = least_flops_per_sample(training) * global_batch;
+        again *= done / flops;
+        flops = done;
+    }
+    point->flops_per_step = flops;
+    point->mfu = peak > 0 ? flops / (peak * point->step_p50_s) : NAN;
+    point->hfu = peak > 0 ? (flops + again) / (peak * point->step_p50_s) : NAN;
+}
+
+static void set_cost(RecordPoint *point, const ClusterBill *bill) {
+    point->cost_per_hour = bill->per_hour;
+    point->cost_per_month = bill->per_month;
+    point->cost_lines = bill->lines;
+    point->cost_line_count = bill->line_count;
+    point->prices = bill->prices;
+    point->price_count = bill->price_count;
+    point->rent_per_hour = bill->rent_per_hour;
+    point->break_even_utilisation = bill->break_even_utilisation;
+    point->payback_months = bill->payback_months;
+}
+
+static void set_money_and_energy(Arena *arena, RecordPoint *point, const Cluster *cluster, const TrainingSpec *training,
+                                 const double *spent) {
+    ActivityMix mix = activity_of_step(spent);
+    ClusterBill bill = cluster_bill(arena, cluster, &mix);
+    set_cost(point, &bill);
+    point->cost_per_step = bill.per_hour * point->step_p50_s / 3600;
+    point->steps = steps_of_run(training, point->global_batch);
+    point->days = point->steps * point->step_p50_s / 86400;
+    point->cost_per_run = bill_of_run(&bill, point->days * 24);
+    point->power_watts = bill.wall_watts;
+    point->peak_watts = bill.peak_wall_watts;
+    point->energy_kwh = bill.wall_watts / 1000 * point->days * 24;
+    point->carbon_kg = bill.carbon_kg_per_hour * point->days * 24;
+}
+
+static void set_layout(RecordPoint *point, const Resolved *r, const TrainingSpec *training) {
+    point->tp = r->tp;
+    point->pp = r->pp;
+    point->vpp = r->vpp;
+    point->dp = r->dp;
+    point->cp = r->cp;
+    point->ep = r->ep;
+    point->zero = training->layout.zero;
+    point->micro_batch = r->micro_batch;
+    point->global_batch = r->global_batch;
+}
+
+#define LONGEST_CURVE 4096 // micro-batches
+
+// When most memory is in use on the fullest GPU.
+static const char *peak_moment(Arena *arena, const Lowered *lowered, const Gpu *gpu, int gpus) {
+    if (lowered->resolved.micro_batches > LONGEST_CURVE) return NULL;
+    Arena *scratch = arena_open();
+    MemoryCurve curve = memory_over_time(scratch, lowered->training, gpus, gpu, lowered->fullest_stage, NULL);
+    const char *text = NULL;
+    if (curve.count) text = memory_moment_text(arena, lowered->training->model, &curve.items[curve.peak]);
+    arena_close(scratch);
+    return text;
+}
+
+// With the smallest remedy when it does not fit.
+static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster,
+                       const TrainingSpec *training) {
+    point->memory_peak_bytes = lowered->memory.peak;
+    point->memory_capacity_bytes = lowered->memory.capacity;
+    point->memory = named(arena, memory_class_names, NULL, lowered->memory.bytes, MEMORY_CLASS_COUNT);
+    point->memory_count = MEMORY_CLASS_COUNT;
+    const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
+    point->memory_peak_at = peak_moment(arena, lowered, gpu, cluster->gpu_count);
+    if (lowered->memory.peak <= lowered->memory.capacity) return;
+    point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
+                                  gib(arena, lowered->memory.capacity), gpu->name);
+    TrainingSpec asked = *training;
+    asked.layout.dp = 0;
+    asked.micro_batch = lowered->resolved.micro_batch;
+    asked.global_batch = lowered->resolved.global_batch;
+    point->smallest_change = smallest_change_that_fits(arena, &asked, cluster->gpu_count, gpu);
+}
+
+static RecordPoint blank_point(const Cluster *cluster) {
+    return (RecordPoint){.gpu_count = cluster->gpu_count,
+                         .node_count = cluster->node_count,
+                         .efficiency_vs_one_gpu = NAN,
+                         .efficiency_vs_ideal = NAN,
+                         .mfu = NAN,
+                         .hfu = NAN,
+                         .cost_per_hour = NAN,
+                         .cost_per_month = NAN,
+                         .cost_per_run = NAN,
+                         .cost_per_step = NAN,
+                         .days = NAN,
+                         .days_p5 = NAN,
+                         .days_p95 = NAN,
+                         .goodput = NAN,
+                         .steps = NAN,
+                         .energy_kwh = NAN,
+                         .power_watts = NAN,
+                         .peak_watts = NAN,
+                         .carbon_kg = NAN,
+                         .rent_per_hour = NAN,
+                         .currency = cluster->money->currency};
+}
+
+static const char *newest_problem(const Problems *problems) {
+    int count = problem_count(problems);
+    return count ? problem_at(problems, count - 1)->text : "the layout is not possible";
+}
+
+RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
+                              const StudySpec *study, Problems *problems) {
+    RecordPoint point = blank_point(cluster);
+    double started = cpu_seconds();
+    SimulationOptions options = {.runs = study->seeds,
+                                 .seed = study->seed,
+                                 .unfolded = study->unfolded,
+                                 .assume_fits = study->assume_fits,
+                                 .timeline = study->want_timeline,
+                                 .step_sigma = study->noise};
+    SimulatedStep step = simulate_step(arena, cluster, training, &options, problems);
+    if (!step.lowered) {
+        point.why_not = newest_problem(problems);
+        return point;
+    }
+    set_layout(&point, &step.lowered->resolved, training);
+    set_memory(arena, &point, step.lowered, cluster, training);
+    point.beyond_limits = step.beyond_limits;
+    if (step.refused || step.beyond_limits) point.why_not = newest_problem(problems);
+    if (!step.ran) return point;
+
+    double busy = 0;
+    for (int c = CAUSE_GEMM; c <= CAUSE_OPTIMIZER; c++) busy += step.spent[c];
+    point.ran = true;
+    point.why_not = NULL; // fuller than the GPU, but told to run
+    point.step_p5_s = step.step_p5_s;
+    point.step_p50_s = step.step_p50_s;
+    point.step_p95_s = step.step_p95_s;
+    point.exposed = named(arena, cause_names, cause_titles, step.spent, CAUSE_COUNT);
+    point.exposed_count = CAUSE_COUNT;
+    double seconds = 0;
+    for (int c = 0; c < CAUSE_COUNT; c++) seconds += step.spent[c];
+    point.efficiency_vs_ideal = busy / seconds;
+    set_speed(&point, cluster, training, step.lowered->resolved.global_batch);
+    set_money_and_energy(arena, &point, cluster, training, step.spent);
+    point.timeline = step.timeline;
+    point.digest = step.digest;
+    point.event_count = step.event_count;
+    point.simulate_seconds = cpu_seconds() - started;
+    return point;
+}
+
+// ---- Programs written by hand.
+
+static Timeline *program_timeline(Arena *arena, const System *system, const RunResult *result) {
+    struct {
+        TimelineBar *items;
+        int count, room;
+    } bars = {0};
+    Timeline *timeline = ARENA_NEW(arena, Timeline);
+    int rows = system->actor_count < 16 ? system->actor_count : 16;
+    const char **names = ARENA_ARRAY(arena, const char *, rows);
+    double busy = 0, end = step_seconds(result->end);
+    for (int a = 0; a < rows; a++) names[a] = arena_printf(arena, "rank %d", a);
+    for (int64_t i = 0; i < result->interval_count; i++) {
+        const Interval *interval = &result->intervals[i];
+        if (interval->actor >= rows || interval->stream != 0 || interval->end <= interval->start) continue;
+        TimelineBar bar = {interval->actor, step_seconds(interval->start), step_seconds(interval->end),
+                           system->causes[interval->cause], system->labels[interval->label].name};
+        LIST_PUSH(arena, &bars, bar);
+        if (interval->kind == OP_WORK) busy += bar.end_s - bar.start_s;
+    }
+    *timeline = (Timeline){names, rows, bars.items, bars.count, end > 0 ? 1 - busy / (end * rows) : 0};
+    return timeline;
+}
+
+RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
+                             const StudySpec *study, Problems *problems) {
+    RecordPoint point = blank_point(cluster);
+    double started = cpu_seconds();
+    Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL}
+                                                            : fold_system(arena, system);
+    RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
+    RunResult result = {.stopped = true};
+    if (watch_allows(system_op_count(&folded.system), 0, "this program", "fewer operations or ranks", study->where,
+                     problems))
+        result = run_system(arena, &folded.system, &options);
+    if (result.beyond_clock && !result.stopped) {
+        problem_beyond_clock(problems, study->where, steps > 1 ? "this program" : "this step", &folded.system);
+        point.why_not = newest_problem(problems);
+        return point;
+    }
+    if (result.stopped) {
+        watch_tells(study->where, problems);
+        point.beyond_limits = true;
+        point.why_not = newest_problem(problems);
+        return point;
+    }
+    if (result.stuck_count) {
+        RunResult whole = run_system(arena, system, &options);
+        report_stuck(arena, system, &whole, study->where, problems);
+        point.why_not = "deadlock";
+        return point;
+    }
+    double ranks = 0, *spent = ARENA_ARRAY(arena, double, system->cause_count + 1);
+    const char **names = ARENA_ARRAY(arena, const char *, system->cause_count + 1);
+    point.digest = DIGEST_START;
+    for (int rank = 0; rank < system->actor_count; rank++) {
+        int a = folded.class_of ? folded.class_of[rank] : rank;
+        SimTime accounted = 0;
+        for (int c = 0; c < system->cause_count; c++) {
+            SimTime time = result.spent[(int64_t)a * system->cause_count + c];
+            spent[c] += step_seconds(time) / steps;
+            accounted += time;
+            point.digest = digest_u64(point.digest, (uint64_t)time);
+        }
+        spent[system->cause_count] += step_seconds(result.end - accounted) / steps;
+        point.digest = digest_u64(point.digest, (uint64_t)result.actor_end[a]);
+        ranks++;
+    }
+    for (int c = 0; c <= system->cause_count; c++) {
+        spent[c] /= ranks;
+        names[c] = c < system->cause_count ? system->causes[c] : "idle";
+    }
+    point.ran = true;
+    point.step_p50_s = step_seconds(result.end) / steps;
+    point.step_p5_s = point.step_p50_s * exp(-1.645 * 0.1);
+    point.step_p95_s = point.step_p50_s * exp(1.645 * 0.1);
+    point.exposed = named(arena, names, NULL, spent, system->cause_count + 1);
+    point.exposed_count = system->cause_count + 1;
+    ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // what its ranks do, nobody says
+    set_cost(&point, &bill);
+    if (study->want_timeline) point.timeline = program_timeline(arena, system, &result);
+    point.event_count = result.event_count;
+    point.simulate_seconds = cpu_seconds() - started;
+    return point;
+}

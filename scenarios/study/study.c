@@ -1,0 +1,291 @@
+// A study: the product of what is varied, each point simulated, the points set beside one GPU and published figures.
+#include "scenarios/study/study.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/cost/cost.h"
+#include "models/workload/job/recompute.h"
+#include "models/workload/money/money.h"
+#include "scenarios/study/study_point.h"
+#include "sim/digest.h"
+#include "sim/list.h"
+#include "sim/quantity.h"
+#include "sim/watch.h"
+
+typedef struct Study {
+    Arena *arena;
+    const StudySpec *spec;
+    Problems *problems;
+} Study;
+
+// ---- Assumptions: what decided the answer and where it comes from.
+
+typedef struct AssumptionList {
+    Assumption *items;
+    int count, room;
+} AssumptionList;
+
+static void assume_text(Study *study, AssumptionList *list, const char *name, const char *text, const char *source) {
+    Assumption assumption = {.name = name, .unit = "", .source = source, .kind = "assumed", .text = text, .value = NAN};
+    LIST_PUSH(study->arena, list, assumption);
+}
+
+static void assume_fact(Study *study, AssumptionList *list, const char *part, const Fact *facts, int count,
+                        const char *name) {
+    const Fact *fact = fact_find(facts, count, name);
+    if (!fact) return;
+    Assumption assumption = {.name = arena_printf(study->arena, "%s %s", part, name),
+                             .unit = fact->unit,
+                             .source = fact->source,
+                             .kind = fact_kind_name(fact->kind),
+                             .text = fact->text,
+                             .value = fact->value};
+    LIST_PUSH(study->arena, list, assumption);
+}
+
+static void assume_number(Study *study, AssumptionList *list, const char *name, double value) {
+    assume_text(study, list, name, arena_printf(study->arena, "%.4g", value), "the scenario, stated or by default");
+}
+
+// Prices stand with the cost they make; here is what else decides it.
+static void assume_money(Study *study, AssumptionList *list, const ClusterSpec *cluster) {
+    const Grid *grid = cluster->grid;
+    if (grid) assume_fact(study, list, grid->name, grid->facts, grid->fact_count, "carbon_g_per_kwh");
+    if (cluster->power_cap_watts > 0) assume_number(study, list, "power limit of a GPU, W", cluster->power_cap_watts);
+    if (!cluster->own) return;
+    static const char *const facts[] = {"pue",
+                                        "colocation_usd_per_kw_month",
+                                        "electricity_usd_per_kwh",
+                                        "building_usd_per_kw",
+                                        "staff_usd_per_year",
+                                        "maintenance_share"};
+    const Site *site = cluster->own->site;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        assume_fact(study, list, site->name, site->facts, site->fact_count, facts[i]);
+    assume_number(study, list, "owned, years", cluster->own->years);
+    assume_number(study, list, "owned, interest per year", cluster->own->interest);
+    assume_number(study, list, "owned, utilisation", cluster->own->utilisation);
+}
+
+static void assume_routing(Study *study, AssumptionList *list) {
+    const TrainingSpec *training = &study->spec->training;
+    int ep = training->layout.ep > 1 ? training->layout.ep : 1;
+    RoutedShares shares = routed_shares(training);
+    assume_text(study, list, "routing",
+                arena_printf(study->arena, "%.3g x an even share on the fullest of %d ranks, %.3g %% of tokens dropped",
+                             shares.fullest * ep, ep, 100 * (1 - shares.kept)),
+                "the scenario, stated or by default");
+}
+
+static void list_assumptions(Study *study, Record *record) {
+    const StudySpec *spec = study->spec;
+    const TrainingSpec *training = &spec->training;
+    AssumptionList list = {0};
+    const char *said = "the scenario, stated or by default";
+    assume_text(study, &list, "precision", precision_name(training->precision), said);
+    assume_text(study, &list, "framework", framework_name(training->framework), said);
+    if (training->model->kind == MODEL_CNN)
+        assume_text(study, &list, "image layout", image_layout_name(training->image_layout), said);
+    if (training->model->kind == MODEL_TRANSFORMER)
+        assume_text(study, &list, "attention", attention_name(training->attention), said);
+    if (training->model->kind == MODEL_TRANSFORMER)
+        assume_text(study, &list, "recompute", recompute_text(study->arena, training), said);
+    assume_text(study, &list, "optimizer", optimizer_name(training->optimizer), said);
+    assume_text(study, &list, "gradient reduce", training->overlap_grad_reduce ? "overlaps backward" : "after backward",
+                said);
+    if (training->model->kind == MODEL_TRANSFORMER && training->model->experts.count > 0) assume_routing(study, &list);
+    assume_text(study, &list, "back end", backend_name(training->backend), said);
+    for (int g = 0; g < spec->cluster->group_count; g++) {
+        const NodeGroup *group = &spec->cluster->groups[g];
+        const Gpu *gpu = group->gpu ? group->gpu : node_gpu(spec->catalogue, group->type, 0);
+        assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count,
+                    arena_printf(study->arena, "gemm_efficiency_%s", precision_name(training->precision)));
+        assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, "memory_efficiency");
+        assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, "launch_time");
+        assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, "sustained");
+    }
+    const FabricLink *link = spec->cluster->link;
+    if (link) {
+        assume_fact(study, &list, link->name, link->facts, link->fact_count, "efficiency");
+        assume_fact(study, &list, link->name, link->facts, link->fact_count, "latency");
+    }
+    assume_money(study, &list, spec->cluster);
+    record->assumptions = list.items;
+    record->assumption_count = list.count;
+}
+
+// ---- Published figures.
+
+double study_metric(const RecordPoint *point, const char *metric) {
+    static const struct {
+        const char *name;
+        size_t offset;
+        double factor;
+    } metrics[] = {{"step_time", offsetof(RecordPoint, step_p50_s), 1},
+                   {"samples_per_s", offsetof(RecordPoint, samples_per_s), 1},
+                   {"tokens_per_s", offsetof(RecordPoint, tokens_per_s), 1},
+                   {"efficiency", offsetof(RecordPoint, efficiency_vs_one_gpu), 1},
+                   {"mfu", offsetof(RecordPoint, mfu), 1},
+                   {"hfu", offsetof(RecordPoint, hfu), 1},
+                   {"memory", offsetof(RecordPoint, memory_peak_bytes), 1},
+                   {"cost_per_hour", offsetof(RecordPoint, cost_per_hour), 1},
+                   {"cost_per_month", offsetof(RecordPoint, cost_per_month), 1},
+                   {"cost_per_run", offsetof(RecordPoint, cost_per_run), 1},
+                   {"days", offsetof(RecordPoint, days), 1},
+                   {"goodput", offsetof(RecordPoint, goodput), 1},
+                   {"total_time", offsetof(RecordPoint, days), 86400},
+                   {"cost", offsetof(RecordPoint, cost_per_run), 1},
+                   {"energy", offsetof(RecordPoint, energy_kwh), 1},
+                   {"carbon", offsetof(RecordPoint, carbon_kg), 1},
+                   {"power", offsetof(RecordPoint, power_watts), 1}};
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (strcmp(metrics[i].name, metric) == 0)
+            return *(const double *)((const void *)((const char *)point + metrics[i].offset)) * metrics[i].factor;
+    return NAN;
+}
+
+static const char *const metric_names[] = {
+    "step_time",      "samples_per_s", "tokens_per_s", "efficiency", "mfu",  "hfu",    "memory", "cost_per_hour",
+    "cost_per_month", "cost_per_run",  "days",         "total_time", "cost", "energy", "carbon", "power"};
+enum { METRIC_NAMES = sizeof metric_names / sizeof *metric_names };
+
+static bool matches(const RecordPoint *point, const PublishedFigure *figure) {
+    for (int m = 0; m < figure->match_count; m++) {
+        bool found = false;
+        for (int p = 0; p < point->parameter_count && !found; p++)
+            found = strcmp(point->parameters[p].name, figure->match_names[m]) == 0 &&
+                    strcmp(point->parameters[p].text, figure->match_texts[m]) == 0;
+        if (!found && strcmp(figure->match_names[m], "gpus") == 0)
+            found = point->gpu_count == atoi(figure->match_texts[m]);
+        if (!found) return false;
+    }
+    return true;
+}
+
+// "throughput at gpus 8": which point of the study a figure belongs to.
+static const char *figure_name(Arena *arena, const PublishedFigure *figure) {
+    const char *name = figure->name;
+    for (int m = 0; m < figure->match_count; m++)
+        name = arena_printf(arena, "%s%s %s %s", name, m == 0 ? " at" : ",", figure->match_names[m],
+                            figure->match_texts[m]);
+    return name;
+}
+
+static void compare_published(Study *study, Record *record) {
+    const StudySpec *spec = study->spec;
+    Published *list = ARENA_ARRAY(study->arena, Published, spec->published_count);
+    int count = 0;
+    for (int i = 0; i < spec->published_count; i++) {
+        const PublishedFigure *figure = &spec->published[i];
+        bool known = false;
+        for (int n = 0; n < METRIC_NAMES; n++) known = known || strcmp(metric_names[n], figure->metric) == 0;
+        if (!known) {
+            problem_add(study->problems, figure->where, "no metric is called \"%s\"", figure->metric);
+            problem_hint_names(study->problems, figure->metric, metric_names, METRIC_NAMES);
+            continue;
+        }
+        const RecordPoint *point = NULL;
+        for (int p = 0; p < record->point_count && !point; p++)
+            if (matches(&record->points[p], figure)) point = &record->points[p];
+        if (!point) {
+            problem_add(study->problems, figure->where, "the published figure \"%s\" belongs to no point of the study",
+                        figure->name);
+            problem_hint(study->problems, "its parameters must name values that are varied");
+            continue;
+        }
+        list[count++] = (Published){figure_name(study->arena, figure), figure->unit, figure->value,
+                                    point->ran ? study_metric(point, figure->metric) : NAN, figure->source};
+    }
+    record->published = list;
+    record->published_count = count;
+}
+
+const char *study_title(Arena *arena, const StudySpec *spec) {
+    if (spec->title) return spec->title;
+    return arena_printf(arena, "%s on %s", spec->training.model->name, spec->cluster->groups[0].type->title);
+}
+
+const char *study_sample_name(const StudySpec *spec) {
+    ModelKind kind = spec->training.model->kind;
+    if (spec->training.model->dimensions == 1) return "samples"; // sounds, sentences
+    return kind == MODEL_CNN ? "images" : kind == MODEL_TRANSFORMER ? "sequences" : "samples";
+}
+
+// The first that is varied varies slowest.
+static int count_points(const StudySpec *spec, Problems *problems) {
+    int count = 1;
+    for (int v = 0; v < spec->vary_count; v++) {
+        if (count > 1000000 / spec->vary[v].count) {
+            problem_add(problems, spec->vary[v].where, "the study has more than a million points");
+            problem_hint(problems, "vary fewer things at once");
+            return 0;
+        }
+        count *= spec->vary[v].count;
+    }
+    return count;
+}
+
+const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems) {
+    Study study = {arena, spec, problems};
+    int before = problems_added(problems);
+    int point_count = study_check(spec, problems) ? count_points(spec, problems) : 0;
+    if (point_count == 0) return NULL;
+
+    Record *record = ARENA_NEW(arena, Record);
+    RecordPoint *points = ARENA_ARRAY(arena, RecordPoint, point_count);
+    int values[MOST_VARIED] = {0};
+    Baseline baseline = {0};
+    uint64_t digest = DIGEST_START;
+    WatchPiece piece;
+    watch_begin(&piece, "the points of the study", point_count, false);
+    for (int i = 0; i < point_count && !watch_is_over(); i++) {
+        for (int v = spec->vary_count - 1, rest = i; v >= 0; v--) {
+            values[v] = rest % spec->vary[v].count;
+            rest /= spec->vary[v].count;
+        }
+        // A point of many that is not possible is a row that says why; a lone one is the user's mistake.
+        Problems *own = point_count > 1 ? problems_create(arena) : problems;
+        points[i] = study_point(arena, spec, values, &baseline, own);
+        digest = digest_u64(digest, points[i].digest);
+        watch_goes_on(1);
+    }
+    watch_end(&piece);
+    if (watch_is_over() && problems_added(problems) == before) watch_tells(spec->where, problems);
+    if (problems_added(problems) > before) return NULL;
+    *record = (Record){.title = study_title(arena, spec),
+                       .scenario = spec->scenario,
+                       .points = points,
+                       .point_count = point_count,
+                       .notes = spec->notes,
+                       .note_count = spec->note_count,
+                       .plots = spec->plots,
+                       .plot_count = spec->plot_count,
+                       .seed = spec->seed,
+                       .digest = digest};
+    record->sample_name = study_sample_name(spec);
+    record->x_name = spec->vary_count ? spec->vary[spec->vary_count - 1].name : NULL;
+    list_assumptions(&study, record);
+    compare_published(&study, record);
+    return problems_added(problems) > before ? NULL : record;
+}
+
+bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out) {
+    bool all = true;
+    for (int e = 0; e < study->expect_count; e++) {
+        const Expectation *expect = &study->expect[e];
+        for (int p = 0; p < record->point_count; p++) {
+            const RecordPoint *point = &record->points[p];
+            double value = study_metric(point, expect->name);
+            bool holds = point->ran && (expect->less ? value < expect->bound : value > expect->bound);
+            if (holds) continue;
+            all = false;
+            fprintf(out, "%s:%d: expected %s %s %g, got %g with %d GPUs\n",
+                    expect->where.file ? expect->where.file : "scenario", expect->where.line, expect->name,
+                    expect->less ? "<" : ">", expect->bound, value, point->gpu_count);
+        }
+    }
+    return all;
+}

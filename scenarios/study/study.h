@@ -1,0 +1,80 @@
+// A study: one cluster, one job, and what is varied over them; simulating it gives a record.
+#ifndef LOCKSTEP_SCENARIOS_STUDY_H
+#define LOCKSTEP_SCENARIOS_STUDY_H
+
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/job/training.h"
+#include "sim/problem.h"
+#include "sim/record.h"
+
+typedef struct Variation { // one varied parameter and its values
+    const char *name;      // "gpus", "fabric", "global_batch", "micro_batch", "tp", "pp", "precision", …
+    Where where;
+    const char *const *texts; // the values as written; numbers are in `numbers`
+    const double *numbers;    // NAN where the value is text
+    int count;
+} Variation;
+
+typedef struct Expectation { // job:expect { memory = "< 76 GiB", mfu = "> 0.35" }
+    const char *name;
+    Where where;
+    bool less; // "<" else ">"
+    double bound;
+} Expectation;
+
+typedef struct PublishedFigure { // a figure to print beside the simulated one
+    Where where;
+    const char *name, *unit, *source;
+    double value;
+    const char *const *match_names; // the point it belongs to: parameter = value
+    const char *const *match_texts;
+    int match_count;
+    const char
+        *metric; // RecordPoint metric: "step_time", "samples_per_s", "efficiency", "total_time", "cost_per_hour", …
+} PublishedFigure;
+
+typedef struct StudySpec {
+    Where where;
+    const char *title, *scenario;
+    const Catalogue *catalogue;
+    const ClusterSpec *cluster; // groups' gpus may be varied
+    TrainingSpec training;
+    const Variation *vary; // the product of all is simulated, the first outermost
+    int vary_count;
+    int seeds; // repetitions with other random draws (only where there is jitter); 0: 1
+    uint64_t seed;
+    bool unfolded;    // simulate every rank
+    bool assume_fits; // points whose memory estimate exceeds the GPU's too
+    bool want_timeline;
+    double noise; // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
+    const char *const *plots;
+    int plot_count;
+    const char *const *keep; // numbers that a sweep stores; none named: all
+    int keep_count;
+    const char *const *notes;
+    int note_count;
+    const Expectation *expect;
+    int expect_count;
+    const PublishedFigure *published;
+    int published_count;
+} StudySpec;
+
+// NULL after problems. Everything in the record lives in the arena.
+const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
+const char *study_title(Arena *arena, const StudySpec *study);
+const char *study_sample_name(const StudySpec *study); // what a batch counts: "images", "sequences", "samples"
+// Whether all expectations hold; prints each that does not. For exit code 3.
+bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out);
+
+// A number of a point by the name that expectations and published figures use ("step_time", "total_time", "mfu", …) in
+// SI units; NAN for an unknown name or a number the point lacks.
+double study_metric(const RecordPoint *point, const char *name);
+
+// Simulates one step on one cluster: the piece that study_run calls for each point.
+RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
+                              const StudySpec *study, Problems *problems);
+// A hand-written System as a record point (sim.program).
+RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
+                             const StudySpec *study, Problems *problems);
+
+#endif

@@ -1,0 +1,340 @@
+// One point of a study: the varied values put in place, the job simulated, and its speed set against one GPU's.
+#include "scenarios/study/study_point.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+#include "scenarios/study/job_life.h"
+#include "sim/quantity.h"
+
+// What one point simulates: copies of the study's cluster and job with the varied values in place.
+typedef struct PointSpec {
+    ClusterSpec cluster;
+    NodeGroup *groups;
+    TrainingSpec training;
+} PointSpec;
+
+typedef struct Study { // at one point
+    Arena *arena;
+    const StudySpec *spec;
+    Problems *problems;
+} Study;
+
+// ---- Varied parameters: a row per name.
+
+typedef bool Setter(Study *study, PointSpec *point, const Variation *vary, int value);
+
+static bool whole_number(Study *study, const Variation *vary, int value, double *number) {
+    *number = vary->numbers[value];
+    if (*number >= 1 && *number == floor(*number) && *number < 1e9) return true;
+    problem_add(study->problems, vary->where, "%s = %s is not a whole number above 0", vary->name, vary->texts[value]);
+    problem_hint(study->problems, "for example vary = { %s = { 1, 8, 64 } }", vary->name);
+    return false;
+}
+
+static bool one_of(Study *study, const Variation *vary, int value, const char *const *names, int count, int *found) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], vary->texts[value]) == 0) {
+            *found = i;
+            return true;
+        }
+    problem_add(study->problems, vary->where, "%s = \"%s\" is not known", vary->name, vary->texts[value]);
+    problem_hint_names(study->problems, vary->texts[value], names, count);
+    return false;
+}
+
+static bool set_gpus(Study *study, PointSpec *point, const Variation *vary, int value) {
+    double number;
+    if (!whole_number(study, vary, value, &number)) return false;
+    if (point->cluster.group_count != 1) {
+        problem_add(study->problems, vary->where, "gpus cannot vary over a cluster of %d node types",
+                    point->cluster.group_count);
+        problem_hint(study->problems, "vary something else, or use one node type");
+        return false;
+    }
+    point->groups[0].gpus = (int)number;
+    return true;
+}
+
+static bool set_fabric(Study *study, PointSpec *point, const Variation *vary, int value) {
+    point->cluster.link =
+        find_link(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    return point->cluster.link != NULL;
+}
+
+static bool set_node(Study *study, PointSpec *point, const Variation *vary, int value) {
+    point->groups[0].type =
+        find_node(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    point->groups[0].gpu = NULL;
+    return point->groups[0].type != NULL;
+}
+
+static bool set_gpu(Study *study, PointSpec *point, const Variation *vary, int value) {
+    point->groups[0].gpu =
+        find_gpu(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    return point->groups[0].gpu != NULL;
+}
+
+static bool set_oversubscription(Study *study, PointSpec *point, const Variation *vary, int value) {
+    if (vary->numbers[value] >= 1) {
+        point->cluster.oversubscription = vary->numbers[value];
+        return true;
+    }
+    problem_add(study->problems, vary->where, "oversubscription = %s is below 1", vary->texts[value]);
+    return false;
+}
+
+static bool set_power_cap(Study *study, PointSpec *point, const Variation *vary, int value) {
+    const char *why = NULL;
+    double watts = vary->numbers[value];
+    if (isnan(watts) && !quantity_parse(vary->texts[value], QUANTITY_POWER, &watts, &why)) {
+        problem_add(study->problems, vary->where, "power_cap = \"%s\": %s", vary->texts[value], why);
+        return false;
+    }
+    point->cluster.power_cap_watts = watts;
+    return true;
+}
+
+static bool set_backend(Study *study, PointSpec *point, const Variation *vary, int value) {
+    if (backend_from_name(vary->texts[value], &point->training.backend)) return true;
+    problem_add(study->problems, vary->where, "no back end is called \"%s\"", vary->texts[value]);
+    problem_hint(study->problems, "known: nccl, gloo, mpi");
+    return false;
+}
+
+static bool set_storage(Study *study, PointSpec *point, const Variation *vary, int value) {
+    point->cluster.storage =
+        find_storage(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
+    return point->cluster.storage != NULL;
+}
+
+static bool set_precision(Study *study, PointSpec *point, const Variation *vary, int value) {
+    if (precision_from_name(vary->texts[value], &point->training.precision)) {
+        point->training.mixed_precision = point->training.precision == FP16 || point->training.precision == BF16;
+        return true;
+    }
+    problem_add(study->problems, vary->where, "precision = \"%s\" is not known", vary->texts[value]);
+    problem_hint(study->problems, "known: fp32, tf32, fp16, bf16, fp8");
+    return false;
+}
+
+#define NUMBER_SETTER(name, field, Type)                                                                               \
+    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {                               \
+        double number;                                                                                                 \
+        if (!whole_number(study, vary, value, &number)) return false;                                                  \
+        point->training.field = (Type)number;                                                                          \
+        return true;                                                                                                   \
+    }
+NUMBER_SETTER(set_tp, layout.tp, int)
+NUMBER_SETTER(set_pp, layout.pp, int)
+NUMBER_SETTER(set_vpp, layout.vpp, int)
+NUMBER_SETTER(set_dp, layout.dp, int)
+NUMBER_SETTER(set_global_batch, global_batch, double)
+NUMBER_SETTER(set_micro_batch, micro_batch, double)
+NUMBER_SETTER(set_accumulation, grad_accumulation, double)
+NUMBER_SETTER(set_seq_len, seq_len, double)
+
+#define NAME_SETTER(name, field, Type, names, count)                                                                   \
+    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {                               \
+        int found;                                                                                                     \
+        if (!one_of(study, vary, value, names, count, &found)) return false;                                           \
+        point->training.field = (Type)found;                                                                           \
+        return true;                                                                                                   \
+    }
+NAME_SETTER(set_strategy, strategy, Strategy, strategy_names, STRATEGY_COUNT)
+NAME_SETTER(set_schedule, schedule, Schedule, schedule_names, SCHEDULE_COUNT)
+NAME_SETTER(set_recompute, recompute, Recompute, recompute_names, RECOMPUTE_COUNT)
+
+static bool set_zero(Study *study, PointSpec *point, const Variation *vary, int value) {
+    double number = vary->numbers[value];
+    if (number >= 0 && number <= 3 && number == floor(number)) {
+        point->training.layout.zero = (int)number;
+        return true;
+    }
+    problem_add(study->problems, vary->where, "zero = %s is not 0, 1, 2 or 3", vary->texts[value]);
+    return false;
+}
+
+static bool set_bucket(Study *study, PointSpec *point, const Variation *vary, int value) {
+    const char *why = NULL;
+    double bytes = vary->numbers[value];
+    if (isnan(bytes) && !quantity_parse(vary->texts[value], QUANTITY_BYTES, &bytes, &why)) {
+        problem_add(study->problems, vary->where, "bucket = \"%s\": %s", vary->texts[value], why);
+        return false;
+    }
+    point->training.bucket_bytes = bytes;
+    return true;
+}
+
+typedef struct VaryRow {
+    const char *name;
+    Setter *set;
+} VaryRow;
+
+static const VaryRow vary_rows[] = {
+    {"gpus", set_gpus},
+    {"node", set_node},
+    {"gpu", set_gpu},
+    {"fabric", set_fabric},
+    {"storage", set_storage},
+    {"oversubscription", set_oversubscription},
+    {"power_cap", set_power_cap},
+    {"global_batch", set_global_batch},
+    {"micro_batch", set_micro_batch},
+    {"accumulation", set_accumulation},
+    {"tp", set_tp},
+    {"pp", set_pp},
+    {"vpp", set_vpp},
+    {"dp", set_dp},
+    {"zero", set_zero},
+    {"schedule", set_schedule},
+    {"strategy", set_strategy},
+    {"precision", set_precision},
+    {"recompute", set_recompute},
+    {"backend", set_backend},
+    {"seq_len", set_seq_len},
+    {"bucket", set_bucket},
+};
+enum { VARY_ROWS = sizeof vary_rows / sizeof *vary_rows };
+
+const char *const *study_vary_names(int *count) {
+    static const char *names[VARY_ROWS];
+    for (int i = 0; i < VARY_ROWS; i++) names[i] = vary_rows[i].name;
+    *count = VARY_ROWS;
+    return names;
+}
+
+static const VaryRow *find_row(const char *name) {
+    for (int i = 0; i < VARY_ROWS; i++)
+        if (strcmp(vary_rows[i].name, name) == 0) return &vary_rows[i];
+    return NULL;
+}
+
+// ---- Points.
+
+static PointSpec point_spec(Study *study) {
+    PointSpec point = {.cluster = *study->spec->cluster, .training = study->spec->training};
+    point.groups = ARENA_ARRAY(study->arena, NodeGroup, point.cluster.group_count);
+    memcpy(point.groups, point.cluster.groups, (size_t)point.cluster.group_count * sizeof(NodeGroup));
+    return point;
+}
+
+static const Cluster *build_cluster(Study *study, const PointSpec *point, Problems *problems) {
+    ClusterSpec *spec = ARENA_NEW(study->arena, ClusterSpec);
+    *spec = point->cluster;
+    spec->groups = point->groups;
+    return cluster_create(study->arena, study->spec->catalogue, spec, problems);
+}
+
+// Throughput of one GPU of the cluster's first node with the same micro-batch: what scaling is measured against.
+// 0 when the job does not fit on one.
+static double one_gpu_samples_per_s(Study *study, const PointSpec *point) {
+    PointSpec alone = *point;
+    NodeGroup group = point->groups[0];
+    group.gpus = 1;
+    alone.groups = &group;
+    alone.cluster.group_count = 1;
+    alone.training.layout = (Layout){.tp = 1, .pp = 1, .vpp = 1, .dp = 1};
+    alone.training.strategy = STRATEGY_SINGLE;
+    alone.training.straggler = 0;
+    alone.training.global_batch = 0;
+    Problems *ignored = problems_create(study->arena);
+    const Cluster *cluster = build_cluster(study, &alone, ignored);
+    if (!cluster) return 0;
+    RecordPoint one = simulate_training(study->arena, cluster, &alone.training, study->spec, ignored);
+    return one.ran ? one.samples_per_s : 0;
+}
+
+static bool same_but_gpus(const StudySpec *spec, const int *a, const int *b) {
+    for (int v = 0; v < spec->vary_count; v++)
+        if (strcmp(spec->vary[v].name, "gpus") != 0 && a[v] != b[v]) return false;
+    return true;
+}
+
+static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *point, const int *values,
+                           Baseline *baseline) {
+    const Layout *layout = &point->training.layout;
+    if (!result->ran || layout->tp > 1 || layout->pp > 1 || point->training.strategy == STRATEGY_LAYERS) return;
+    // A stated global batch gives each size another batch per GPU, and so another single GPU to compare with.
+    bool fixed_per_gpu = point->training.micro_batch > 0;
+    if (!fixed_per_gpu || !baseline->known || !same_but_gpus(study->spec, values, baseline->values)) {
+        PointSpec alone = *point;
+        if (!fixed_per_gpu) alone.training.micro_batch = result->micro_batch;
+        memcpy(baseline->values, values, (size_t)study->spec->vary_count * sizeof *values);
+        baseline->samples_per_s = one_gpu_samples_per_s(study, &alone);
+        baseline->known = true;
+    }
+    if (baseline->samples_per_s > 0)
+        result->efficiency_vs_one_gpu = result->samples_per_s / (result->gpu_count * baseline->samples_per_s);
+}
+
+static void record_parameters(Study *study, RecordPoint *result, const int *values) {
+    const StudySpec *spec = study->spec;
+    RecordParameter *list = ARENA_ARRAY(study->arena, RecordParameter, spec->vary_count);
+    for (int v = 0; v < spec->vary_count; v++)
+        list[v] =
+            (RecordParameter){spec->vary[v].name, spec->vary[v].texts[values[v]], spec->vary[v].numbers[values[v]]};
+    result->parameters = list;
+    result->parameter_count = spec->vary_count;
+}
+
+static bool set_values(Study *study, PointSpec *point, const int *values) {
+    const StudySpec *spec = study->spec;
+    for (int v = 0; v < spec->vary_count; v++)
+        if (!find_row(spec->vary[v].name)->set(study, point, &spec->vary[v], values[v])) return false;
+    return true;
+}
+
+RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, Baseline *baseline,
+                        Problems *problems) {
+    Study study = {arena, spec, problems};
+    PointSpec point = point_spec(&study);
+    RecordPoint result = {0};
+    if (!set_values(&study, &point, values)) return result;
+    const Cluster *cluster = build_cluster(&study, &point, problems);
+    TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
+    *training = point.training;
+    if (cluster) {
+        result = simulate_training(arena, cluster, training, spec, problems);
+        set_efficiency(&study, &result, &point, values, baseline);
+        job_live(arena, spec->catalogue, cluster, training, spec->seed, &result, problems);
+    } else {
+        result.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text
+                                                 : "the cluster is not possible";
+        for (int g = 0; g < point.cluster.group_count; g++) result.gpu_count += point.groups[g].gpus;
+    }
+    record_parameters(&study, &result, values);
+    return result;
+}
+
+// ---- What can be said before any point is simulated.
+
+static void check_values(const StudySpec *spec, const Variation *vary, Problems *problems) {
+    Arena *scratch = arena_open();
+    Study study = {scratch, spec, problems};
+    PointSpec point = point_spec(&study);
+    const VaryRow *row = find_row(vary->name);
+    for (int i = 0; i < vary->count; i++) row->set(&study, &point, vary, i);
+    arena_close(scratch);
+}
+
+bool study_check(const StudySpec *spec, Problems *problems) {
+    int before = problems_added(problems), count;
+    const char *const *names = study_vary_names(&count);
+    for (int v = 0; v < spec->vary_count; v++) {
+        const Variation *vary = &spec->vary[v];
+        if (!find_row(vary->name)) {
+            problem_add(problems, vary->where, "%s cannot be varied", vary->name);
+            problem_hint_names(problems, vary->name, names, count);
+        } else if (vary->count < 1) {
+            problem_add(problems, vary->where, "%s has no values to vary over", vary->name);
+        } else {
+            check_values(spec, vary, problems);
+        }
+        for (int w = 0; w < v; w++)
+            if (strcmp(spec->vary[w].name, vary->name) == 0)
+                problem_add(problems, vary->where, "%s is varied twice", vary->name);
+    }
+    return problems_added(problems) == before;
+}

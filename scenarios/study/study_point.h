@@ -1,0 +1,24 @@
+// One point of a study, simulated by itself: what study_run does in turn and a sweep does in many processes.
+#ifndef LOCKSTEP_SCENARIOS_STUDY_POINT_H
+#define LOCKSTEP_SCENARIOS_STUDY_POINT_H
+
+#include "scenarios/study/study.h"
+
+enum { MOST_VARIED = 64 }; // more than there are names, and each varies once
+
+typedef struct Baseline { // one GPU's speed, kept for the next point that differs in nothing but GPUs
+    bool known;
+    int values[MOST_VARIED];
+    double samples_per_s;
+} Baseline;
+
+// The names that a study can vary.
+const char *const *study_vary_names(int *count);
+// Whether all that is varied has a known name and values that can be set. What does not go together is not looked for.
+bool study_check(const StudySpec *study, Problems *problems);
+// The point where vary[v] has its value number values[v], of a study that was checked. Its numbers do not depend on
+// what `baseline` remembers.
+RecordPoint study_point(Arena *arena, const StudySpec *study, const int *values, Baseline *baseline,
+                        Problems *problems);
+
+#endif
