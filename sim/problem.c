@@ -77,6 +77,8 @@ void problem_hint(Problems *problems, const char *format, ...) {
     problems->newest->hint = earlier ? arena_printf(problems->arena, "%s; %s", earlier, hint) : hint;
 }
 
+bool problem_takes_hints(const Problems *problems) { return problems->newest != NULL; }
+
 static const char *list_names(Arena *arena, const char *const *names, int name_count) {
     size_t bytes = 1;
     for (int i = 0; i < name_count; i++) bytes += strlen(names[i]) + 2;
@@ -86,7 +88,7 @@ static const char *list_names(Arena *arena, const char *const *names, int name_c
 }
 
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count) {
-    if (name_count == 0 || !problems->newest) return;
+    if (name_count == 0 || !problem_takes_hints(problems)) return;
     const char *near = nearest_name(given, names, name_count);
     if (near)
         problem_hint(problems, "did you mean \"%s\"?", near);

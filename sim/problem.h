@@ -27,6 +27,8 @@ Problems *problems_create(Arena *arena);
 void problem_add(Problems *problems, Where where, const char *format, ...) __attribute__((format(printf, 3, 4)));
 // Adds a hint to the newest problem.
 void problem_hint(Problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// False: the newest problem was one too many, or known already, so that a hint that is long to find is of no use.
+bool problem_takes_hints(const Problems *problems);
 // Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
 

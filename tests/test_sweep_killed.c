@@ -255,7 +255,7 @@ TEST(signals_stop_a_sweep_with_what_came_in_stored) {
     clear();
     snprintf(line, sizeof line,
              "exec $LOCKSTEP sweep --model gpt3-175b --node dgx-a100 --fabric ib-hdr200 --tp 8 --micro-batch 1 "
-             "--global-batch 8192 --vary pp=1,2,4,8,16,32 --vary gpus=512:8192:512 --unfolded -j2 "
+             "--global-batch 8192 --vary pp=1,2,4,8,16,32 --vary gpus=512:8192:512 --unfolded --event-limit 1000000000 -j2 "
              "-o %s/s.db > %s/said 2>&1",
              folder(), folder());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -116,6 +116,7 @@ const FaultRates *catalogue_faults(const Catalogue *catalogue, const char *name)
 
 void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const char *given, Problems *problems) {
     int room = 0, all = 0;
+    if (!problem_takes_hints(problems)) return;
     for (int i = 0; i < count; i++) {
         int alias_count;
         part_aliases(kind, part_at(kind, parts, i), &alias_count);

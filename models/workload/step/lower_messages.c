@@ -1,6 +1,8 @@
 // A lowered step with every collective as the messages it is made of (fidelity "flow"): where a rank joined a
 // collective, its stream now waits for streams of the collective's own, on which the rank sends and receives. What
 // passes between two pipeline stages is one message already.
+#include <math.h>
+
 #include "models/network/flows.h"
 #include "models/workload/step/lower_internal.h"
 #include "sim/check.h"
@@ -36,6 +38,7 @@ typedef struct Expander {
     int32_t *kept;           // [channel] its new number; -1: now messages
     int kept_count;
     double message_count;
+    bool is_first_rank;
 } Expander;
 
 typedef struct Own { // streams of the collectives of one stream
@@ -175,8 +178,10 @@ static void expand_call(Stretch *s, int stream, const Op *call, const Part *part
 }
 
 // ---- One rank.
+// Ranks send about as many messages each: where the first alone is twice its part, the others are not awaited.
 static bool is_too_much(Expander *e) {
-    if (e->message_count <= MESSAGES_MOST) return false;
+    double ranks = e->is_first_rank ? e->before->actor_count / 2.0 : 1;
+    if (e->message_count * fmax(ranks, 1) <= MESSAGES_MOST) return false;
     problem_add(e->problems, e->l->training->where,
                 "fidelity \"flow\": a step of this job is more than %.0f million messages", MESSAGES_MOST * 1e-6);
     problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
@@ -266,6 +271,7 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
     watch_begin(&piece, "the messages of the step", before->actor_count, false);
     for (int a = 0; a < before->actor_count && done; a++) {
         actors[a] = before->actors[a];
+        e.is_first_rank = a == 0;
         done = expand_rank(&e, a, &actors[a]);
         if (done && !watch_goes_on(1)) done = !watch_tells(l->training->where, problems);
     }
