@@ -116,6 +116,10 @@ static void read_value(const Reader *reader, int row, const char *text) {
     case OPTION_FLAG:
         value->given = true;
         break;
+    case OPTION_SWITCH:
+        value->text = text ? text : "true";
+        value->given = true;
+        break;
     case OPTION_TEXT:
         value->text = text;
         value->given = true;
@@ -149,6 +153,10 @@ static void read_option(Reader *reader, int row, const char *attached) {
         } else {
             read_value(reader, row, NULL);
         }
+        return;
+    }
+    if (spec->kind == OPTION_SWITCH) {
+        read_value(reader, row, attached);
         return;
     }
     const char *text = attached ? attached : take_next(reader);

@@ -12,7 +12,8 @@
 #include "sim/quantity.h"
 
 typedef enum OptionKind {
-    OPTION_FLAG, // takes no value
+    OPTION_FLAG,   // takes no value
+    OPTION_SWITCH, // --name or --name=true, --name=false: a text, to be asked for as option_written
     OPTION_TEXT,
     OPTION_TEXTS,    // may be given again and again; every value is kept
     OPTION_COUNT,    // a whole number, 0 or more: "8", "2T"

@@ -75,12 +75,12 @@ static void add_names(const char *const *names, int count, BoundaryValues *value
     for (int i = 0; i < count && i < 24; i++) add(values, names[i]);
 }
 
-static void add_parts(PartKind part, BoundaryValues *values) {
-    static const char *const names[PART_KIND_COUNT][6] = {
-        [PART_GPU] = {"A100", "H100", "B200", "RTX4090", "V100", "T4"},
-        [PART_NODE] = {"dgx-a100", "dgx-h100", "dgx-1", "gb200-nvl72", "dgx-station-a100", "dgx-b200"},
-        [PART_LINK] = {"ib-ndr400", "ib-hdr200", "ethernet-1g", "eth-10g", "roce-100g", "ib-ndr400:torus:dims=4x4"},
-        [PART_STORAGE] = {"nfs-1gbe", "lustre", "local-nvme", "superpod-storage", "sata-hdd", "s3"}};
+static void add_parts(FieldPart part, BoundaryValues *values) {
+    static const char *const names[FIELD_PART_COUNT][6] = {
+        [FIELD_GPU] = {"A100", "H100", "B200", "RTX4090", "V100", "T4"},
+        [FIELD_NODE] = {"dgx-a100", "dgx-h100", "dgx-1", "gb200-nvl72", "dgx-station-a100", "dgx-b200"},
+        [FIELD_LINK] = {"ib-ndr400", "ib-hdr200", "ethernet-1g", "eth-10g", "roce-100g", "ib-ndr400:torus:dims=4x4"},
+        [FIELD_STORAGE] = {"nfs-1gbe", "lustre", "local-nvme", "superpod-storage", "sata-hdd", "s3"}};
     add_names(names[part], 6, values);
 }
 

@@ -317,7 +317,7 @@ static const char *path_of(ObjectId object, int field) {
     static const char *paths[OBJECT_COUNT][FIELDS_MOST];
     static Arena *kept;
     if (!kept) kept = arena_open();
-    const ObjectType *type = &object_types[object];
+    const ObjectType *type = object_type(object);
     if (!paths[object][field]) paths[object][field] = arena_printf(kept, "%s.%s", type->name, type->fields[field].name);
     return paths[object][field];
 }
@@ -363,14 +363,14 @@ static double draw_quantity(Draw *draw, const char *path, const Field *field) {
 
 #define NAME_OF(items, count) ((items)[below(draw, (count))].name)
 
-static const char *draw_part(Draw *draw, PartKind part) {
+static const char *draw_part(Draw *draw, FieldPart part) {
     const Catalogue *catalogue = catalogue_of_draws();
     switch (part) {
-    case PART_GPU:
+    case FIELD_GPU:
         return NAME_OF(catalogue->gpus, catalogue->gpu_count);
-    case PART_NODE:
+    case FIELD_NODE:
         return NAME_OF(catalogue->nodes, catalogue->node_count);
-    case PART_LINK:
+    case FIELD_LINK:
         return draw_link(draw);
     default:
         return NAME_OF(catalogue->storages, catalogue->storage_count);
@@ -413,7 +413,7 @@ static const char *draw_literal(Draw *draw, const char *path, const Field *field
 }
 
 static void draw_own_field(Draw *draw, ObjectId object, int index) {
-    const Field *field = &object_types[object].fields[index];
+    const Field *field = &object_type(object)->fields[index];
     const char *path = path_of(object, index), *value = draw_literal(draw, path, field);
     if (!value || draw->study.count + ROOM_LEFT > DRAWN_SETTINGS) return;
     if (field->list && !one_in(draw, 4)) {
@@ -451,7 +451,7 @@ static bool is_absent(const Draw *draw, ObjectId object) {
     static const ObjectId whole[] = {OBJECT_TRANSFORMER, OBJECT_RESNET,   OBJECT_MLP,
                                      OBJECT_LSTM,        OBJECT_FAT_TREE, OBJECT_RAIL_FAT_TREE};
     for (int i = 0; i < COUNT_OF(whole); i++)
-        if (whole[i] == object) return !has_any(&draw->study, object_types[object].name);
+        if (whole[i] == object) return !has_any(&draw->study, object_type(object)->name);
     return false;
 }
 
@@ -465,7 +465,7 @@ static bool is_drawn_elsewhere(const char *path) {
 
 static void draw_fields(Draw *draw) {
     for (int c = 0; c < COUNT_OF(chances); c++) {
-        const ObjectType *type = &object_types[chances[c].object];
+        const ObjectType *type = object_type(chances[c].object);
         if (is_absent(draw, chances[c].object) || (chances[c].object_in > 1 && !one_in(draw, chances[c].object_in)))
             continue;
         for (int i = 0; i < type->field_count; i++) {

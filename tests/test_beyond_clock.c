@@ -36,7 +36,7 @@ static double number(const char *name) {
 }
 
 TEST(a_step_longer_than_the_clock_is_told_with_what_makes_it_so) {
-    EXPECT_INT(run(dense, "--set cluster.pcie=1 --set training.seq_len=2048"), 4);
+    EXPECT_INT(run(dense, "--set cluster.pcie=1 --set training.batch.global=4096"), 4);
     EXPECT_CONTAINS(printed, "this step takes longer than 106 days of simulated time, the most its clock holds");
     EXPECT_CONTAINS(printed, "pcie");
     EXPECT_INT(run(dense, "--set cluster.pcie=0.001"), 4);
@@ -49,7 +49,7 @@ TEST(a_plan_has_no_layout_whose_shards_do_not_divide_its_replicas) {
                           printed, PRINTED),
                0);
     EXPECT_INT(test_shell("$LOCKSTEP plan --model gpt2-124m --tokens 1B --global-batch 64 --node dgx-a100 --gpus 8"
-                          " --zero 1 --zero-shard 100000000",
+                          " --zero 1 --zero-shard 1000000",
                           printed, PRINTED),
                3);
 }

@@ -205,18 +205,18 @@ static void find_made(Tried *tried, const char *script, bool made[OBJECT_COUNT])
     char texts[OBJECT_COUNT][96];
     const char *sets[OBJECT_COUNT + 1];
     int count = 0;
-    for (int i = 0; i < OBJECT_COUNT; i++) {
-        const Field *field = first_settable(&object_types[i]);
+    for (int i = 1; i < OBJECT_COUNT; i++) {
+        const Field *field = first_settable(object_type(i));
         if (!field) continue;
-        snprintf(texts[i], sizeof texts[i], "%s.%s=\001", object_types[i].name, field->name);
+        snprintf(texts[i], sizeof texts[i], "%s.%s=\001", object_type(i)->name, field->name);
         sets[count++] = texts[i];
     }
     sets[count] = NULL;
     EXPECT_INT(run_with(script, sets, tried->printed, PRINTED), 4);
-    for (int i = 0; i < OBJECT_COUNT; i++) {
+    for (int i = 1; i < OBJECT_COUNT; i++) {
         char absent[160];
-        const Field *field = first_settable(&object_types[i]);
-        if (field) snprintf(absent, sizeof absent, "has a %s.%s\n", object_types[i].name, field->name);
+        const Field *field = first_settable(object_type(i));
+        if (field) snprintf(absent, sizeof absent, "has a %s.%s\n", object_type(i)->name, field->name);
         made[i] = field && !strstr(tried->printed, absent);
     }
 }
@@ -246,8 +246,8 @@ static void try_base(Tried *tried, const Base *base) {
     int code = run_set(script, NULL, tried->printed, PRINTED);
     if (code != 0) test_fail(__FILE__, __LINE__, "%s: ends with %d: %.500s", base->name, code, tried->printed);
     find_made(tried, script, made);
-    for (int i = 0; i < OBJECT_COUNT; i++)
-        if (made[i]) try_object(tried, base, script, &object_types[i], tried->seen[i]++);
+    for (int i = 1; i < OBJECT_COUNT; i++)
+        if (made[i]) try_object(tried, base, script, object_type(i), tried->seen[i]++);
     unlink(script);
     rmdir(folder);
 }

@@ -93,7 +93,7 @@ static bool is_set_of(const DrawnSetting *setting, const ObjectType *type, const
 }
 
 static void mark_used(const DrawnStudy *study, ObjectId object, bool used[FIELDS_MOST]) {
-    const ObjectType *type = &object_types[object];
+    const ObjectType *type = object_type(object);
     for (int s = 0; s < study->count; s++)
         for (int f = 0; f < type->field_count; f++)
             used[f] = used[f] || is_set_of(&study->settings[s], type, &type->fields[f]);
@@ -112,7 +112,7 @@ TEST(drawn_studies_use_every_field_that_set_reaches) {
         for (int o = 0; o < STUDIED; o++) mark_used(&study, studied[o], used[o]);
     }
     for (int o = 0; o < STUDIED; o++) {
-        const ObjectType *type = &object_types[studied[o]];
+        const ObjectType *type = object_type(studied[o]);
         for (int f = 0; f < type->field_count; f++) {
             FieldKind kind = type->fields[f].kind;
             bool settable = kind != FIELD_TABLE && kind != FIELD_VALUE && kind != FIELD_FUNCTION;

@@ -239,8 +239,11 @@ TEST(jobs_that_cannot_be_are_refused_with_a_remedy) {
     TrainingSpec training = megatron(bench_model(&bench, "gpt2-124m"));
     training.layout = (Layout){.tp = 5, .pp = 13, .vpp = 1};
     training.precision = BF16;
-    training_check(&training, 64, bench_gpu(&bench, "V100"), bench.problems);
-    EXPECT_INT(problem_count(bench.problems), 5); // heads, positions, layers, GPUs, precision
+    const Gpu *gpu = bench_gpu(&bench, "V100");
+    Resolved resolved;
+    job_check(&training, bench.problems);
+    EXPECT(!job_possible(bench.arena, &training, 64, (GpuTypes){&gpu, 1}, &resolved, bench.problems));
+    EXPECT_INT(problem_count(bench.problems), 3); // positions, GPUs, precision
     for (int i = 0; i < problem_count(bench.problems); i++) EXPECT(problem_at(bench.problems, i)->hint != NULL);
     arena_close(bench.arena);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/job/job_options.h"
-#include "models/workload/step/schedule.h"
+#include "models/workload/job/schedule.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_space.h"
@@ -35,7 +35,7 @@ static void question_open(Question *q, uint64_t seed) {
     if (random_below(&random, 4) == 0) q->gpus = 6 + 6 * (int)random_below(&random, 4);
     const Model *model = find_model(q->arena, models[random_below(&random, 7)], (Where){0}, problems);
     EXPECT(model != NULL);
-    TrainingSpec training = training_defaults(model, node_gpu(q->catalogue, q->node, 0));
+    TrainingSpec training = job_usual(model, (GpuTypes){&(const Gpu *){node_gpu(q->catalogue, q->node, 0)}, 1});
     training.layout = (Layout){0};
     training.seq_len = model->kind != MODEL_TRANSFORMER ? 1 : random_below(&random, 3) == 0 ? 2048 : 512;
     if (strcmp(model->name, "mixtral-8x7b") == 0) training.seq_len = 256;
@@ -104,7 +104,7 @@ TEST(split_backwards_and_oversubscribed_fabrics_are_pruned_exactly) {
         q.gpus = 32;
         q.request.objective = (PlanObjective)(i % PLAN_OBJECTIVE_COUNT);
         const Model *model = find_model(q.arena, names[i / 2], (Where){0}, problems);
-        q.request.training = training_defaults(model, node_gpu(q.catalogue, q.node, 0));
+        q.request.training = job_usual(model, (GpuTypes){&(const Gpu *){node_gpu(q.catalogue, q.node, 0)}, 1});
         q.request.training.layout = (Layout){.tp = 2, .pp = 4, .cp = 1, .zero = 1};
         q.request.training.seq_len = 512;
         q.request.training.samples = 1e6;

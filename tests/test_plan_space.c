@@ -10,7 +10,8 @@ static PlanRequest request_for(Arena *arena, const char *model, const char *node
     const Catalogue *catalogue = catalogue_builtin(arena);
     PlanRequest request = {.catalogue = catalogue};
     const Gpu *gpu = node_gpu(catalogue, catalogue_node(catalogue, node), 0);
-    request.training = training_defaults(find_model(arena, model, (Where){0}, problems_create(arena)), gpu);
+    request.training =
+        job_usual(find_model(arena, model, (Where){0}, problems_create(arena)), (GpuTypes){&(const Gpu *){gpu}, 1});
     request.training.layout = (Layout){0};
     request.training.samples = 1e6;
     return request;

@@ -130,7 +130,7 @@ static void draw_job(Drawn *drawn, const Catalogue *catalogue, uint64_t number) 
     const Cluster *cluster = cluster_create(arena, catalogue, &spec, problems);
     const Model *model = find_model(arena, models[random_below(&stream, (uint64_t)model_count)], (Where){0}, problems);
     if (cluster && model) {
-        TrainingSpec training = training_defaults(model, cluster->gpu_of[0]);
+        TrainingSpec training = job_usual(model, (GpuTypes){&(const Gpu *){cluster->gpu_of[0]}, 1});
         int micro = ONE_OF(1, 1, 2, 8, 32, 256);
         static const Precision all[] = {FP64, FP32, TF32, FP16, BF16, FP8};
         Precision asked = all[random_below(&stream, 6)];

@@ -24,7 +24,7 @@ static void set_machines(Arena *arena, Machines *m, double oversubscription) {
                                .oversubscription = oversubscription,
                                .price_per_gpu_hour = -1};
     const Model *model = find_model(arena, "gpt2-1.5b", (Where){0}, problems_create(arena));
-    m->training = training_defaults(model, node_gpu(catalogue, m->group.type, 0));
+    m->training = job_usual(model, (GpuTypes){&(const Gpu *){node_gpu(catalogue, m->group.type, 0)}, 1});
     m->training.micro_batch = 1;
 }
 

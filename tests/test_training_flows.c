@@ -7,7 +7,7 @@
 #define JOB(gpus, settings, fidelity)                                                                                  \
     "sim.study { on = sim.cluster { node = 'dgx-a100', gpus = " gpus ", fabric = 'ib-hdr200' }, "                      \
     "run = sim.training { model = 'gpt2-124m', batch = { global = 32, micro = 1 }, seq_len = 512, precision = 'bf16'," \
-    " fidelity = '" fidelity "', " settings " } }"
+    " framework = 'eager', fidelity = '" fidelity "', " settings " } }"
 
 static double step_of(const char *expression, bool unfolded) {
     Loaded loaded = load_returning(expression, NULL);

@@ -188,7 +188,7 @@ TEST(software_facts_go_by_framework_version_and_date) {
         {"something of their own", 2022, ATTENTION_PLAIN, FRAMEWORK_EAGER},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const SoftwareFacts *facts = software_facts(rows[i].text, rows[i].year);
+        const Software *facts = software_of(rows[i].text, rows[i].year);
         EXPECT_INT(facts->attention, rows[i].attention);
         EXPECT_INT(facts->framework, rows[i].framework);
         EXPECT(facts->because && facts->because[0]);

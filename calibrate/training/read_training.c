@@ -232,8 +232,8 @@ static void read_measured(Row *row) {
 // ---- A row, a file.
 
 typedef void Step(Row *row);
-static Step *const steps[] = {refuse_kinds,  read_model,     read_gpu,    read_cluster, read_precision,
-                              read_software, read_recompute, read_layout, read_batch,   read_measured};
+static Step *const steps[] = {refuse_kinds,   read_model,  read_gpu, read_cluster, read_precision, read_software,
+                              read_recompute, read_layout, make_job, read_batch,   make_job,       read_measured};
 
 static void read_row(Row *row) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !row->run->skipped; i++) steps[i](row);

@@ -18,7 +18,7 @@ typedef struct MeasuredRun {
     const ClusterSpec *cluster;
     TrainingSpec training;
     bool micro_batch_open, interleaving_open, recompute_open; // not published: to be tried
-    const SoftwareFacts *software;
+    const Software *software;
     unsigned assumed; // bit 1 << Assumed for each thing that the row leaves open
 } MeasuredRun;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/training/read_training.h"
+#include "models/workload/job/job.h"
 
 typedef enum Column {
     ROW_ID,
@@ -79,6 +80,7 @@ typedef struct Row {
     MeasuredRun *run;
     const char *text[COLUMN_COUNT];
     double number[COLUMN_COUNT]; // 0: empty, and for ZERO, EXPERTS and SEQUENCE_PARALLEL a stated 0 too
+    JobSaid said;
     const Gpu *gpu;
     int gpu_count, gpus_per_node;
 } Row;
@@ -99,5 +101,6 @@ void read_precision(Row *row);
 void read_recompute(Row *row);
 void read_layout(Row *row);
 void read_batch(Row *row);
+void make_job(Row *row); // of what the steps before it said
 
 #endif

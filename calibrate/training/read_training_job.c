@@ -4,6 +4,7 @@
 
 #include "calibrate/training/read_training_internal.h"
 #include "calibrate/training/sample_lengths.h"
+#include "sim/check.h"
 
 // ---- The model.
 
@@ -169,12 +170,13 @@ static const Model *transformer_of(Row *row) {
 }
 
 void read_model(Row *row) {
-    TrainingSpec *training = &row->run->training;
     static const char *const kinds[] = {"cnn", "vit", "diffusion", "tts", "rnn_seq2seq"};
     bool image = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) image |= says(row, MODEL_TYPE, kinds[i]);
-    training->model = image ? image_model_of(row) : transformer_of(row);
-    training->seq_len = image && !row->run->skipped ? training->model->max_positions : row->number[SEQ_LEN];
+    const Model *model = image ? image_model_of(row) : transformer_of(row);
+    row->said = (JobSaid){.where = row->run->where, .model = model};
+    row->run->training.model = model;
+    if (model && !image) job_say_number(row->arena, &row->said, JOB_TRAINING, "seq_len", row->number[SEQ_LEN]);
 }
 
 // ---- Software.
@@ -210,69 +212,89 @@ static bool loops(const Model *model) {
     return false;
 }
 
-void read_software(Row *row) {
-    TrainingSpec *training = &row->run->training;
-    if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora")) training->lora_rank = USUAL_LORA_RANK;
-    bool causal = training->model->kind == MODEL_TRANSFORMER && training->model->causal;
+// What the publication says of its software, for the table of stacks.
+static const char *software_text(const Row *row, bool causal) {
     bool mlperf = says(row, METRIC_KIND, "mlperf"); // whose decoders run NeMo on NVIDIA's GPUs
     bool examples = says(row, SOURCE, "DeepLearningExamples") && !causal;
-    const char *text = arena_printf(
+    return arena_printf(
         row->arena, "%s | %s | %s | %s%s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE], row->text[PRECISION],
         !mlperf  ? ""
         : causal ? "nemo"
                  : "mlperf",
         strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", examples ? " README of DeepLearningExamples" : "");
-    const SoftwareFacts *software = software_facts(text, row->gpu->year);
+}
+
+static void say_name(Row *row, const char *field, const char *name) {
+    job_say_name(row->arena, &row->said, JOB_TRAINING, field, name);
+}
+static void say_number(Row *row, JobObject object, const char *field, double number) {
+    job_say_number(row->arena, &row->said, object, field, number);
+}
+static void say_flag(Row *row, JobObject object, const char *field, bool flag) {
+    job_say_flag(row->arena, &row->said, object, field, flag);
+}
+
+// Where no word is known: as eager PyTorch.
+static void say_software(Row *row, const char *text) {
+    const Software *software = software_of(text, row->gpu->year);
     row->run->software = software;
-    training->lora_everywhere = software->lora_everywhere;
-    if (says(row, NOTES, "cpu_offload=1")) training->offload_optimizer = training->offload_parameters = OFFLOAD_HOST;
     assume(row, software->word[0] ? ASSUMED_SOFTWARE : ASSUMED_FRAMEWORK);
-    assume_host(row, causal, mlperf);
-    if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
-    if (loops(training->model)) assume(row, ASSUMED_LOOP);
-    bool cnn = training->model->kind == MODEL_CNN;
-    training->framework = cnn && software->tuned_images ? FRAMEWORK_TUNED : software->framework;
-    training->reduce_cycle_seconds = software->reduce_cycle_seconds;
-    bool flat = training->model->dimensions != 1; // sounds have no such layout
-    if (software->nhwc_16_bits && flat && precision_bytes(training->precision) <= 2)
-        training->image_layout = IMAGE_LAYOUT_NHWC;
-    if (strcasestr(text, "nhwc")) training->image_layout = IMAGE_LAYOUT_NHWC;
-    if (strcasestr(text, "nchw")) training->image_layout = IMAGE_LAYOUT_NCHW;
-    if (cnn && software->images_per_core > 0 && !says(row, NOTES, "synthetic")) {
-        training->samples_per_second_per_worker = software->images_per_core;
-        training->loader_workers = HOST_CORES; // as many as the host has
-    }
-    training->attention = software->attention;
-    if (says(row, ATTENTION, "flash") && software->attention == ATTENTION_PLAIN)
-        training->attention = says(row, ATTENTION, "flash-2") ? ATTENTION_FLASH_2 : ATTENTION_FLASH;
-    training->overlap_grad_reduce = software->overlap_grad_reduce || says(row, OVERLAP, "overlap-grad-reduce");
-    training->fp32_grad_reduce = software->fp32_grad_reduce;
-    training->half_weights = software->half_weights;
-    training->composed_gelu = software->composed_gelu && says(row, MODEL, "gpt");
-    training->recompute_stops_early = software->recompute_stops_early;
-    training->tp_overlap = software->tp_overlap || says(row, OVERLAP, "tp-comm-overlap");
-    training->tp_waits = software->tp_waits;
-    training->scatter_gather = software->scatter_gather;
-    training->fused_dispatch = software->fused_dispatch;
-    training->cuda_graphs = software->cuda_graphs;
-    training->fused_loss = software->fused_loss;
-    training->backend = BACKEND_NCCL;
-    training->overlap_param_gather = software->overlap_param_gather || says(row, OVERLAP, "overlap-param-gather");
-    training->bucket_bytes = 25.0 * 1048576;
-    if (software->bucket_parameters > 0)
-        training->bucket_bytes = software->bucket_parameters * (software->fp32_grad_reduce ? 4 : 2);
-    bool encoder = training->model->kind == MODEL_TRANSFORMER && !training->model->causal && !training->model->patch;
-    if (encoder && software->whole_head) ((Model *)training->model)->head_share = 1;
-    bool server = software->parameter_server || says(row, OVERLAP, "parameter_server") || says(row, OVERLAP, "grpc") ||
-                  says(row, OVERLAP, "no NCCL");
-    if (server && row->gpu_count > 1) {
-        training->backend = BACKEND_MPI;
-        assume(row, ASSUMED_SERVERS);
+    if (software->word[0]) {
+        job_say_text(row->arena, &row->said, JOB_TRAINING, "software", text);
+    } else {
+        say_name(row, "framework", framework_name(software->framework));
+        say_name(row, "attention", attention_name(software->attention));
     }
 }
 
+static void say_overlap(Row *row) {
+    if (says(row, OVERLAP, "overlap-grad-reduce")) say_flag(row, JOB_OVERLAP, "grad_reduce", true);
+    if (says(row, OVERLAP, "tp-comm-overlap")) say_flag(row, JOB_OVERLAP, "tp", true);
+    if (says(row, OVERLAP, "overlap-param-gather")) say_flag(row, JOB_OVERLAP, "param_gather", true);
+}
+
+static void say_servers(Row *row) {
+    bool server = row->run->software->parameter_server || says(row, OVERLAP, "parameter_server") ||
+                  says(row, OVERLAP, "grpc") || says(row, OVERLAP, "no NCCL");
+    if (!server) return;
+    bool several = row->gpu_count > 1;
+    say_name(row, "backend", several ? "mpi" : "nccl");
+    if (several) assume(row, ASSUMED_SERVERS);
+}
+
+static void say_images(Row *row, const char *text) {
+    const Software *software = row->run->software;
+    if (strcasestr(text, "nhwc")) say_name(row, "image_layout", "nhwc");
+    if (strcasestr(text, "nchw")) say_name(row, "image_layout", "nchw");
+    bool decodes = row->said.model->kind == MODEL_CNN && software->images_per_core > 0;
+    if (!decodes || says(row, NOTES, "synthetic")) return;
+    say_number(row, JOB_DATA, "samples_per_second_per_worker", software->images_per_core);
+    say_number(row, JOB_DATA, "workers", HOST_CORES); // as many as the host has
+}
+
+void read_software(Row *row) {
+    const Model *model = row->said.model;
+    bool causal = model->kind == MODEL_TRANSFORMER && model->causal;
+    const char *text = software_text(row, causal);
+    if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora"))
+        say_number(row, JOB_TRAINING, "lora_rank", USUAL_LORA_RANK);
+    say_software(row, text);
+    if (says(row, NOTES, "cpu_offload=1")) {
+        job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
+        job_say_name(row->arena, &row->said, JOB_OFFLOAD, "parameters", "host");
+    }
+    assume_host(row, causal, says(row, METRIC_KIND, "mlperf"));
+    if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
+    if (loops(model)) assume(row, ASSUMED_LOOP);
+    if (says(row, ATTENTION, "flash") && row->run->software->attention == ATTENTION_PLAIN)
+        say_name(row, "attention", says(row, ATTENTION, "flash-2") ? "flash2" : "flash");
+    say_images(row, text);
+    say_overlap(row);
+    say_servers(row);
+}
+
 static void take_16_bits(Row *row) {
-    row->run->training.precision = FP16;
+    say_name(row, "precision", "fp16");
     assume(row, ASSUMED_PRECISION);
 }
 
@@ -288,12 +310,25 @@ static bool may_transform(const Row *row) {
     return says(row, MODEL, "jasper") && strcasestr(row->text[PRECISION], "32") && row->gpu->peak_flops[TF32] == 0;
 }
 
+static const char *precision_in(const Row *row, const char *text) {
+    static const char *const words[] = {"fp8", "bf16", "fp16"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(text, words[i])) return words[i];
+    // "fp32/tf32": what PyTorch picks on that GPU
+    if (strcasestr(text, "tf32")) return row->gpu->peak_flops[TF32] > 0 ? "tf32" : "fp32";
+    return strcasestr(text, "fp32") ? "fp32" : NULL;
+}
+
+static void check_units(Row *row) {
+    Precision precision;
+    CHECK(precision_from_name(job_value(&row->said, JOB_TRAINING, "precision")->text, &precision));
+    if (row->gpu->peak_flops[precision] == 0)
+        skip(row, "%s has no %s units", row->gpu->name, precision_name(precision));
+}
+
 void read_precision(Row *row) {
-    TrainingSpec *training = &row->run->training;
-    const char *text = row->text[PRECISION];
-    bool tensor_cores = row->gpu->peak_flops[TF32] > 0;
-    training->mixed_precision = true;
-    training->nf4_weights = strcasestr(text, "nf4") != NULL;
+    const char *text = row->text[PRECISION], *name = precision_in(row, text);
+    if (strcasestr(text, "nf4")) say_flag(row, JOB_TRAINING, "nf4_weights", true);
     if (!text[0] && says(row, MODEL_TYPE, "diffusion") && says(row, METRIC_KIND, "mlperf"))
         take_16_bits(row);
     else if (!text[0])
@@ -302,42 +337,34 @@ void read_precision(Row *row) {
         skip(row, "its times in 16 and 32 bits agree within 2 %% on twelve types of GPU: what ran in 16 is not known");
     else if (may_transform(row))
         skip(row, "which of its wide convolutions cuDNN does by Fourier transforms in 32 bits is not known");
-    else if (strcasestr(text, "fp8"))
-        training->precision = FP8;
-    else if (strcasestr(text, "bf16"))
-        training->precision = BF16;
-    else if (strcasestr(text, "fp16"))
-        training->precision = FP16;
-    else if (strcasestr(text, "tf32")) // "fp32/tf32": what PyTorch picks on that GPU
-        training->precision = tensor_cores ? TF32 : FP32;
-    else if (strcasestr(text, "fp32"))
-        training->precision = FP32;
+    else if (name)
+        say_name(row, "precision", name);
     else
         skip(row, "precision \"%s\" is not known", text);
-    bool true_16_bits = strcasestr(text, "-true") != NULL; // Lightning's word: weights and the optimizer's state too
-    if (training->precision == FP32 || training->precision == TF32 || true_16_bits) training->mixed_precision = false;
-    if (!row->run->skipped && row->gpu->peak_flops[training->precision] == 0)
-        skip(row, "%s has no %s units", row->gpu->name, precision_name(training->precision));
+    // Lightning's "-true": weights and the optimizer's state too
+    if (strcasestr(text, "-true")) say_flag(row, JOB_TRAINING, "mixed_precision", false);
+    if (!row->run->skipped) check_units(row);
+}
+
+static void say_recompute(Row *row) {
+    if (!stated(row, RECOMPUTE) || strcasecmp(row->text[RECOMPUTE], "none") == 0) return;
+    if (strcasecmp(row->text[RECOMPUTE], "full") == 0)
+        say_name(row, "recompute", "full");
+    else if (says(row, RECOMPUTE, "per-op") || says(row, RECOMPUTE, "torchtitan"))
+        say_name(row, "recompute", "operations");
+    else if (says(row, RECOMPUTE, "selective"))
+        say_name(row, "recompute", "selective");
+    else if (says(row, RECOMPUTE, "minimal"))
+        say_name(row, "recompute", "none"); // keeps every product, recomputes what stands between
+    else
+        skip(row, "recomputation \"%s\" is not modelled yet", row->text[RECOMPUTE]);
 }
 
 void read_recompute(Row *row) {
-    TrainingSpec *training = &row->run->training;
-    bool transformer = training->model->kind == MODEL_TRANSFORMER;
-    row->run->recompute_open = transformer && !stated(row, RECOMPUTE);
-    if (row->run->recompute_open) assume(row, ASSUMED_RECOMPUTE);
-    if (row->run->recompute_open && row->run->software->recipes_keep_activations) row->run->recompute_open = false;
-    if (strcasecmp(row->text[RECOMPUTE], "full") == 0)
-        training->recompute = RECOMPUTE_FULL;
-    else if (strcasecmp(row->text[RECOMPUTE], "selective") == 0)
-        training->recompute = RECOMPUTE_SELECTIVE;
-    else if (says(row, RECOMPUTE, "per-op") || says(row, RECOMPUTE, "torchtitan"))
-        training->recompute = RECOMPUTE_OPERATIONS;
-    else if (says(row, RECOMPUTE, "selective"))
-        training->recompute = RECOMPUTE_SELECTIVE;
-    else if (says(row, RECOMPUTE, "minimal"))
-        training->recompute = RECOMPUTE_NONE; // keeps every product, recomputes what stands between
-    else if (stated(row, RECOMPUTE) && strcasecmp(row->text[RECOMPUTE], "none") != 0)
-        skip(row, "recomputation \"%s\" is not modelled yet", row->text[RECOMPUTE]);
+    bool open = row->said.model->kind == MODEL_TRANSFORMER && !stated(row, RECOMPUTE);
+    if (open) assume(row, ASSUMED_RECOMPUTE);
+    row->run->recompute_open = open && !row->run->software->recipes_keep_activations;
+    say_recompute(row);
 }
 
 // ---- Layout and batch.
@@ -346,77 +373,97 @@ static int at_least_one(double value) { return value > 1 ? (int)value : 1; }
 
 // Where layers do not divide among the chunks and two more would, embedding and head count as one each (126 layers of
 // Llama 3 405B, 94 of Qwen3 235B, 70 of BLOOM).
-static void spread_layers(const Row *row, Layout *layout) {
-    const Model *model = row->run->training.model;
-    int chunks = layout->pp * layout->vpp;
+static void spread_layers(Row *row, int chunks) {
+    const Model *model = row->said.model;
     if (model->kind != MODEL_TRANSFORMER || model->extra_heads || model->layers % chunks == 0) return;
-    layout->embedding_counts = layout->head_counts = (model->layers + 2) % chunks == 0;
+    bool both = (model->layers + 2) % chunks == 0;
+    say_flag(row, JOB_PARALLEL, "embedding_counts", both);
+    say_flag(row, JOB_PARALLEL, "head_counts", both);
+}
+
+static void say_parallel(Row *row, const char *field, double number) { say_number(row, JOB_PARALLEL, field, number); }
+
+static void say_sharding(Row *row, int data_ranks) {
+    if (stated(row, ZERO)) say_number(row, JOB_TRAINING, "zero", row->number[ZERO]);
+    if (!stated(row, ZERO) && row->run->software->shards_optimizer) assume(row, ASSUMED_SHARD_GROUP);
+    if (stated(row, SHARD_GROUP) && row->number[SHARD_GROUP] < data_ranks)
+        say_parallel(row, "shard", row->number[SHARD_GROUP]);
+}
+
+static void say_optimizer(Row *row) {
+    const Model *model = row->said.model;
+    bool by_adam = says(row, MODEL_TYPE, "diffusion") || model->dimensions == 1;
+    bool sgd = (model->kind == MODEL_CNN && !by_adam) || says(row, OPTIMIZER, "sgd");
+    say_name(row, "optimizer", says(row, METRIC_KIND, "forward+backward") ? "none" : sgd ? "sgd" : "adam");
 }
 
 void read_layout(Row *row) {
-    TrainingSpec *training = &row->run->training;
-    Layout *layout = &training->layout;
-    layout->tp = at_least_one(row->number[TP]);
-    layout->pp = at_least_one(row->number[PP]);
-    layout->vpp = layout->pp > 1 ? at_least_one(row->number[VP]) : 1;
-    layout->dp = (int)row->number[DP];
-    layout->zero = (int)row->number[ZERO];
-    if (!stated(row, ZERO) && row->run->software->shards_optimizer) {
-        layout->zero = 1;
-        assume(row, ASSUMED_SHARD_GROUP);
-    }
-    layout->sequence_parallel = row->number[SEQUENCE_PARALLEL] > 0;
-    if (layout->tp > 1 && !stated(row, SEQUENCE_PARALLEL)) {
-        layout->sequence_parallel = row->run->software->sequence_parallel;
+    int tp = at_least_one(row->number[TP]), pp = at_least_one(row->number[PP]);
+    int vpp = pp > 1 ? at_least_one(row->number[VP]) : 1;
+    say_parallel(row, "tp", tp);
+    say_parallel(row, "pp", pp);
+    say_parallel(row, "vpp", vpp);
+    if (row->number[DP] > 0) say_parallel(row, "dp", row->number[DP]);
+    say_parallel(row, "cp", at_least_one(row->number[CP]));
+    say_parallel(row, "ep", at_least_one(row->number[EP]));
+    say_sharding(row, row->gpu_count / (tp * pp));
+    if (stated(row, SEQUENCE_PARALLEL))
+        say_flag(row, JOB_PARALLEL, "sequence_parallel", row->number[SEQUENCE_PARALLEL] > 0);
+    else if (tp > 1)
         assume(row, ASSUMED_SEQUENCE_PARALLEL);
-    }
-    row->run->interleaving_open = layout->pp > 1 && !stated(row, VP) && row->run->software->interleaves;
+    row->run->interleaving_open = pp > 1 && !stated(row, VP) && row->run->software->interleaves;
     if (row->run->interleaving_open) assume(row, ASSUMED_INTERLEAVING);
-    layout->cp = at_least_one(row->number[CP]);
-    layout->ep = at_least_one(row->number[EP]);
-    int data_ranks = row->gpu_count / (layout->tp * layout->pp);
-    if (stated(row, SHARD_GROUP) && row->number[SHARD_GROUP] < data_ranks)
-        layout->shard = (int)row->number[SHARD_GROUP];
-    spread_layers(row, layout);
-    training->schedule = layout->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
-    if (layout->zero) training->accumulation_bytes = row->run->software->sharded_accumulation_bytes;
-    training->strategy = row->gpu_count == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
-    bool by_adam = says(row, MODEL_TYPE, "diffusion") || training->model->dimensions == 1;
-    training->optimizer = (training->model->kind == MODEL_CNN && !by_adam) || says(row, OPTIMIZER, "sgd")
-                              ? OPTIMIZER_SGD
-                              : OPTIMIZER_ADAM;
-    if (says(row, METRIC_KIND, "forward+backward")) training->optimizer = OPTIMIZER_NONE;
+    spread_layers(row, pp * vpp);
+    say_name(row, "strategy", row->gpu_count == 1 ? "single" : "ddp");
+    say_optimizer(row);
+}
+
+typedef struct Batch {
+    double micro, global;
+} Batch;
+
+// As logged; a configuration that says more is another machine's.
+static void trust_log(Row *row, Batch *batch, int dp) {
+    double each = batch->global / dp;
+    bool plain = at_least_one(row->number[TP]) == 1 && at_least_one(row->number[PP]) == 1;
+    if (!plain || dp <= 1 || each >= batch->micro) return;
+    batch->micro = each;
+    assume(row, ASSUMED_MICRO_BATCH);
 }
 
 void read_batch(Row *row) {
-    TrainingSpec *training = &row->run->training;
-    const Layout *layout = &training->layout;
+    int tp = at_least_one(row->number[TP]), pp = at_least_one(row->number[PP]), cp = at_least_one(row->number[CP]);
+    int dp = row->number[DP] > 0 ? (int)row->number[DP] : row->gpu_count / (tp * cp * pp);
     double accumulation = row->number[ACCUMULATION];
-    int dp = layout->dp > 0 ? layout->dp : row->gpu_count / (layout->tp * layout->cp * layout->pp);
-    training->micro_batch = row->number[MICRO_BATCH];
-    training->global_batch = row->number[GLOBAL_BATCH];
-    bool whole_step = training->global_batch == 0 && accumulation > 1; // see the README of the measurements
-    if (whole_step && training->micro_batch > 0) {
-        training->global_batch = training->micro_batch * dp;
-        training->micro_batch /= accumulation;
+    Batch batch = {row->number[MICRO_BATCH], row->number[GLOBAL_BATCH]};
+    bool whole_step = batch.global == 0 && accumulation > 1; // see the README of the measurements
+    if (whole_step && batch.micro > 0) {
+        batch.global = batch.micro * dp;
+        batch.micro /= accumulation;
     }
-    bool one_micro_batch = layout->pp == 1 || accumulation > 0; // a pipeline of one micro-batch is nobody's
-    if (training->global_batch == 0 && training->micro_batch > 0 && one_micro_batch)
-        training->global_batch = training->micro_batch * dp * (accumulation > 0 ? accumulation : 1);
-    if (training->global_batch == 0 && training->model->kind == MODEL_CNN) {
-        training->micro_batch = precision_bytes(training->precision) <= 2 ? 256 : 128;
-        training->global_batch = training->micro_batch * dp;
+    bool one_micro_batch = pp == 1 || accumulation > 0; // a pipeline of one micro-batch is nobody's
+    if (batch.global == 0 && batch.micro > 0 && one_micro_batch)
+        batch.global = batch.micro * dp * (accumulation > 0 ? accumulation : 1);
+    if (batch.global == 0 && row->said.model->kind == MODEL_CNN) {
+        batch.micro = precision_bytes(row->run->training.precision) <= 2 ? 256 : 128;
+        batch.global = batch.micro * dp;
         assume(row, ASSUMED_IMAGE_BATCH);
     }
-    if (training->global_batch == 0) {
+    if (batch.global == 0) {
         skip(row, "the batch is not published");
         return;
     }
-    double each = training->global_batch / dp; // as logged; a configuration that says more is another machine's
-    if (layout->tp == 1 && layout->pp == 1 && dp > 1 && each < training->micro_batch) {
-        training->micro_batch = each;
-        assume(row, ASSUMED_MICRO_BATCH);
-    }
-    row->run->micro_batch_open = training->micro_batch == 0;
+    trust_log(row, &batch, dp);
+    say_number(row, JOB_BATCH, "global", batch.global);
+    if (batch.micro > 0) say_number(row, JOB_BATCH, "micro", batch.micro);
+    row->run->micro_batch_open = batch.micro == 0;
     if (row->run->micro_batch_open) assume(row, ASSUMED_MICRO_BATCH);
+}
+
+// ---- The job.
+
+void make_job(Row *row) {
+    Problems *problems = problems_create(row->arena);
+    row->run->training = job_make(row->arena, &row->said, (GpuTypes){&row->gpu, 1}, problems);
+    if (problem_count(problems)) skip(row, "%s", problem_at(problems, 0)->text);
 }

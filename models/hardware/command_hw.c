@@ -156,18 +156,18 @@ static const char *join(const Hw *hw, const char *const *texts, int count) {
 }
 
 // Fields without a source of their own: what the part is, rather than how much.
-static const char *plain_text(const Hw *hw, const Field *field, const char *part) {
+static const char *plain_text(const Hw *hw, const PartField *field, const char *part) {
     const char *place = part + field->offset;
     switch (field->type) {
-    case FIELD_TEXT:
+    case PART_FIELD_TEXT:
         return *(const char *const *)place;
-    case FIELD_NAMES:
+    case PART_FIELD_NAMES:
         return join(hw, *(const char *const *const *)place, *(const int *)(part + field->count_offset));
-    case FIELD_BOOL:
+    case PART_FIELD_BOOL:
         return *(const bool *)place ? "yes" : "no";
-    case FIELD_YEAR:
+    case PART_FIELD_YEAR:
         return arena_printf(hw->arena, "%d", *(const int *)place);
-    case FIELD_CHOICE:
+    case PART_FIELD_CHOICE:
         return field->choices[*(const int *)place];
     default:
         return NULL;
@@ -207,7 +207,7 @@ static void show_text(const Hw *hw, PartKind kind, const void *part) {
     printf("%s %s\n", part_tables[kind].said, part_name(part));
     if (alias_count) printf("  %-26s %s\n", "also called", join(hw, aliases, alias_count));
     for (int i = 0; i < part_tables[kind].field_count; i++) {
-        const Field *field = &part_tables[kind].fields[i];
+        const PartField *field = &part_tables[kind].fields[i];
         const char *plain = plain_text(hw, field, part);
         const Fact *fact = plain ? NULL : fact_find(facts, fact_count, field->key);
         if (plain && plain[0]) printf("  %-26s %s\n", field->key, plain);

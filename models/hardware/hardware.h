@@ -280,6 +280,11 @@ const FaultRates *find_faults(Arena *arena, const Catalogue *catalogue, const ch
 // form.
 const Gpu *gpu_mig_slice(Arena *arena, const Gpu *whole, const char *profile, Where where, Problems *problems);
 
+typedef struct GpuTypes { // each once
+    const Gpu *const *items;
+    int count;
+} GpuTypes;
+
 const Gpu *node_gpu(const Catalogue *catalogue, const NodeType *node, int index); // index < node->gpu_count
 const Fact *fact_find(const Fact *facts, int fact_count, const char *name);       // NULL when absent
 

@@ -12,16 +12,16 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 
 // clang-format off
 // Rows, so that a table reads like a data sheet. S is the struct that a table describes.
-#define TEXT(key_, member_, required_) {.key = key_, .type = FIELD_TEXT, .offset = offsetof(S, member_), .required = required_}
-#define BOOL(key_, member_) {.key = key_, .type = FIELD_BOOL, .offset = offsetof(S, member_), .required = true}
-#define FLAG(key_, member_) {.key = key_, .type = FIELD_BOOL, .offset = offsetof(S, member_)} // false where not told
+#define TEXT(key_, member_, required_) {.key = key_, .type = PART_FIELD_TEXT, .offset = offsetof(S, member_), .required = required_}
+#define BOOL(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_), .required = true}
+#define FLAG(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_)} // false where not told
 #define CHOICE(key_, member_, names_) \
-    {.key = key_, .type = FIELD_CHOICE, .offset = offsetof(S, member_), .required = true, .choices = names_, .choice_count = COUNT_OF(names_)}
+    {.key = key_, .type = PART_FIELD_CHOICE, .offset = offsetof(S, member_), .required = true, .choices = names_, .choice_count = COUNT_OF(names_)}
 #define INT(key_, member_, required_, least_, most_) \
-    {.key = key_, .type = FIELD_INT, .offset = offsetof(S, member_), .required = required_, .quantity = QUANTITY_COUNT, \
+    {.key = key_, .type = PART_FIELD_INT, .offset = offsetof(S, member_), .required = required_, .quantity = QUANTITY_COUNT, \
      .unit = "", .least = least_, .most = most_}
 #define NUMBER(key_, member_, required_, quantity_, unit_, least_, most_) \
-    {.key = key_, .type = FIELD_NUMBER, .offset = offsetof(S, member_), .required = required_, .quantity = quantity_, \
+    {.key = key_, .type = PART_FIELD_NUMBER, .offset = offsetof(S, member_), .required = required_, .quantity = quantity_, \
      .unit = unit_, .least = least_, .most = most_}
 #define BYTES(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_BYTES, "B", 1e3, 1e18)
 #define BANDWIDTH(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_BANDWIDTH, "B/s", 1e5, 1e15)
@@ -35,11 +35,11 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 #define S Gpu
 #define PEAK(name_, precision_) FLOPS("peak_" name_, peak_flops[precision_], false)
 #define EFFICIENCY(name_, precision_) SHARE("gemm_efficiency_" name_, gemm_efficiency[precision_], false)
-static const Field gpu_fields[] = {
+static const PartField gpu_fields[] = {
     TEXT("vendor", vendor, true),
     TEXT("architecture", architecture, true),
     TEXT("form", form, false),
-    {.key = "year", .type = FIELD_YEAR, .offset = offsetof(S, year), .required = true, .least = 1990, .most = 2100},
+    {.key = "year", .type = PART_FIELD_YEAR, .offset = offsetof(S, year), .required = true, .least = 1990, .most = 2100},
     INT("sms", sm_count, true, 1, 1e5),
     NUMBER("boost_clock", boost_hz, false, QUANTITY_FREQUENCY, "Hz", 1e8, 1e10),
     NUMBER("tensor_clock", tensor_hz, false, QUANTITY_FREQUENCY, "Hz", 1e8, 1e10),
@@ -91,9 +91,9 @@ static const Field gpu_fields[] = {
 #undef S
 
 #define S NodeType
-static const Field node_fields[] = {
+static const PartField node_fields[] = {
     TEXT("title", title, true),
-    {.key = "gpu", .type = FIELD_NAMES, .offset = offsetof(S, gpu_names), .count_offset = offsetof(S, gpu_name_count), .required = true},
+    {.key = "gpu", .type = PART_FIELD_NAMES, .offset = offsetof(S, gpu_names), .count_offset = offsetof(S, gpu_name_count), .required = true},
     INT("gpus", gpu_count, true, 1, 1024),
     CHOICE("gpu_links", gpu_links, gpu_link_names),
     INT("mesh_links_per_pair", mesh_links_per_pair, false, 1, 64),
@@ -123,7 +123,7 @@ static const Field node_fields[] = {
 #undef S
 
 #define S FabricLink
-static const Field fabric_fields[] = {
+static const PartField fabric_fields[] = {
     TEXT("title", title, true),
     CHOICE("transport", transport, transport_names),
     BANDWIDTH("line_rate", line_bytes_per_second, true),
@@ -141,7 +141,7 @@ static const Field fabric_fields[] = {
 #undef S
 
 #define S StorageType
-static const Field storage_fields[] = {
+static const PartField storage_fields[] = {
     TEXT("title", title, true),
     BOOL("shared", shared),
     BANDWIDTH("read_bandwidth", read_bytes_per_second, true),
@@ -153,7 +153,7 @@ static const Field storage_fields[] = {
 #define S FaultRates
 #define SPAN(key_, member_, required_) NUMBER(key_, member_, required_, QUANTITY_TIME, "s", 1e-3, 1e14)
 #define MTBF(name_, component_) SPAN(name_ "_mtbf", mtbf_seconds[component_], false)
-static const Field fault_fields[] = {
+static const PartField fault_fields[] = {
     TEXT("title", title, true),
     MTBF("gpu", FAULT_GPU), MTBF("hbm", FAULT_HBM), MTBF("sram", FAULT_SRAM), MTBF("gpu_processor", FAULT_GPU_PROCESSOR),
     MTBF("thermal", FAULT_THERMAL), MTBF("nvlink", FAULT_NVLINK), MTBF("nic", FAULT_NIC), MTBF("cable", FAULT_CABLE),
@@ -185,11 +185,11 @@ static const Field fault_fields[] = {
 
 #define S Offer
 #define BILLED(key_, member_) NUMBER(key_, member_, false, QUANTITY_TIME, "s", 1, 1e9)
-static const Field price_fields[] = {
+static const PartField price_fields[] = {
     TEXT("title", title, true),
     TEXT("provider", provider, true),
     TEXT("region", region, false),
-    {.key = "nodes", .type = FIELD_NAMES, .offset = offsetof(S, nodes), .count_offset = offsetof(S, node_count)},
+    {.key = "nodes", .type = PART_FIELD_NAMES, .offset = offsetof(S, nodes), .count_offset = offsetof(S, node_count)},
     TEXT("gpu", gpu, false),
     CHOICE("terms", terms, terms_names),
     TEXT("currency", currency, true),
@@ -206,7 +206,7 @@ static const Field price_fields[] = {
 #undef S
 
 #define S Currency
-static const Field currency_fields[] = {
+static const PartField currency_fields[] = {
     TEXT("title", title, true),
     TEXT("date", date, true),
     NUMBER("per_usd", per_usd, true, QUANTITY_NUMBER, "for one USD", 1e-6, 1e9),
@@ -214,7 +214,7 @@ static const Field currency_fields[] = {
 #undef S
 
 #define S Grid
-static const Field grid_fields[] = {
+static const PartField grid_fields[] = {
     TEXT("title", title, true),
     TEXT("date", date, true),
     NUMBER("carbon_g_per_kwh", carbon_grams_per_kwh, true, QUANTITY_NUMBER, "g CO2e per kWh", 0, 3000),
@@ -223,7 +223,7 @@ static const Field grid_fields[] = {
 
 #define S Site
 #define USD(key_, member_, unit_) NUMBER(key_, member_, false, QUANTITY_NUMBER, unit_, 0, 1e9)
-static const Field site_fields[] = {
+static const PartField site_fields[] = {
     TEXT("title", title, true),
     TEXT("date", date, true),
     NUMBER("pue", power_usage_effectiveness, true, QUANTITY_NUMBER, "", 1, 5),

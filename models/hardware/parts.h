@@ -8,16 +8,16 @@
 #include "sim/quantity.h"
 
 typedef enum FieldType {
-    FIELD_TEXT,
-    FIELD_NAMES, // one text or a list of them; the count lies at `count_offset`
-    FIELD_BOOL,
-    FIELD_YEAR,   // a bare whole number
-    FIELD_CHOICE, // an enum, by its name
-    FIELD_INT,    // the rest are facts: a value with its kind and source
-    FIELD_NUMBER
+    PART_FIELD_TEXT,
+    PART_FIELD_NAMES, // one text or a list of them; the count lies at `count_offset`
+    PART_FIELD_BOOL,
+    PART_FIELD_YEAR,   // a bare whole number
+    PART_FIELD_CHOICE, // an enum, by its name
+    PART_FIELD_INT,    // the rest are facts: a value with its kind and source
+    PART_FIELD_NUMBER
 } FieldType;
 
-typedef struct Field {
+typedef struct PartField {
     const char *key;
     FieldType type;
     size_t offset;
@@ -28,7 +28,7 @@ typedef struct Field {
     const char *const *choices; // CHOICE
     int choice_count;
     size_t count_offset; // NAMES
-} Field;
+} PartField;
 
 typedef enum PartKind {
     PART_GPU,
@@ -49,7 +49,7 @@ typedef struct PartTable {
     const char *said;                               // "GPU": in sentences
     size_t bytes;                                   // of the struct
     size_t aliases, alias_count, facts, fact_count; // where the struct keeps them; the name comes first in each
-    const Field *fields;
+    const PartField *fields;
     int field_count;
 } PartTable;
 

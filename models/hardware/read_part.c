@@ -80,14 +80,14 @@ static void read_from(Reading *reading, const Json *object) {
 
 // ---- Facts.
 
-static const Json *refuse(const Reading *reading, const Field *field, const Json *at, const char *why) {
+static const Json *refuse(const Reading *reading, const PartField *field, const Json *at, const char *why) {
     problem_add(reading->builder->problems, at->where, "%s of %s \"%s\": %s", field->key,
                 part_tables[reading->kind].said, reading->name, why);
     return NULL;
 }
 
 // How such a value is written, for hints.
-static const char *example(const Field *field) {
+static const char *example(const PartField *field) {
     static const char *const examples[QUANTITY_KIND_COUNT] = {
         [QUANTITY_NUMBER] = "0.75",      [QUANTITY_COUNT] = "108",
         [QUANTITY_BYTES] = "\"80 GiB\"", [QUANTITY_BANDWIDTH] = "\"2039 GB/s\"",
@@ -98,7 +98,7 @@ static const char *example(const Field *field) {
 
 static bool has_unit(QuantityKind quantity) { return quantity != QUANTITY_NUMBER && quantity != QUANTITY_COUNT; }
 
-static bool parse_value(const Reading *reading, const Field *field, const Json *value, double *number) {
+static bool parse_value(const Reading *reading, const PartField *field, const Json *value, double *number) {
     Problems *problems = reading->builder->problems;
     const char *why = NULL;
     bool is_bare = value->kind == JSON_NUMBER ||
@@ -109,7 +109,7 @@ static bool parse_value(const Reading *reading, const Field *field, const Json *
         refuse(reading, field, value, "the unit is missing");
     } else if (value->kind == JSON_NUMBER) {
         *number = value->number;
-        if (field->type != FIELD_INT || *number == floor(*number)) return true;
+        if (field->type != PART_FIELD_INT || *number == floor(*number)) return true;
         refuse(reading, field, value, "this is a whole number of things");
     } else if (quantity_parse(value->text, field->quantity, number, &why)) {
         return true;
@@ -120,7 +120,7 @@ static bool parse_value(const Reading *reading, const Field *field, const Json *
     return false;
 }
 
-static bool in_limits(const Reading *reading, const Field *field, const Json *value, double number) {
+static bool in_limits(const Reading *reading, const PartField *field, const Json *value, double number) {
     if (number >= field->least && number <= field->most) return true;
     char least[40], most[40];
     refuse(reading, field, value,
@@ -146,7 +146,7 @@ static void forget_fact(Reading *reading, const char *name) {
     }
 }
 
-static void store_fact(Reading *reading, const Field *field, const Json *value, Fact fact) {
+static void store_fact(Reading *reading, const PartField *field, const Json *value, Fact fact) {
     fact.name = field->key;
     fact.text = written(reading->builder->arena, value);
     fact.unit = field->unit;
@@ -154,7 +154,7 @@ static void store_fact(Reading *reading, const Field *field, const Json *value, 
     forget_fact(reading, field->key);
     reading->facts[reading->fact_count++] = fact;
     char *place = reading->part + field->offset;
-    if (field->type == FIELD_INT) {
+    if (field->type == PART_FIELD_INT) {
         int whole = (int)fact.value; // the field's limits fit
         memcpy(place, &whole, sizeof whole);
     } else {
@@ -162,7 +162,7 @@ static void store_fact(Reading *reading, const Field *field, const Json *value, 
     }
 }
 
-static void read_fact(Reading *reading, const Field *field, const Json *member) {
+static void read_fact(Reading *reading, const PartField *field, const Json *member) {
     Problems *problems = reading->builder->problems;
     Fact fact = {.kind = reading->from_kind, .source = reading->from_source};
     const Json *value = member;
@@ -217,7 +217,7 @@ static const char *const *read_texts(Builder *builder, const Json *value, int *c
     return texts;
 }
 
-static void read_choice(Reading *reading, const Field *field, const Json *member) {
+static void read_choice(Reading *reading, const PartField *field, const Json *member) {
     for (int i = 0; i < field->choice_count; i++) {
         if (member->kind != JSON_TEXT || strcmp(member->text, field->choices[i]) != 0) continue;
         *(int *)(reading->part + field->offset) = i;
@@ -228,38 +228,38 @@ static void read_choice(Reading *reading, const Field *field, const Json *member
                        field->choice_count);
 }
 
-static void forget_field(Reading *reading, const Field *field) {
-    size_t bytes = field->type == FIELD_NUMBER ? sizeof(double)
-                   : field->type == FIELD_TEXT ? sizeof(char *)
-                                               : sizeof(int);
+static void forget_field(Reading *reading, const PartField *field) {
+    size_t bytes = field->type == PART_FIELD_NUMBER ? sizeof(double)
+                   : field->type == PART_FIELD_TEXT ? sizeof(char *)
+                                                    : sizeof(int);
     memset(reading->part + field->offset, 0, bytes);
     forget_fact(reading, field->key);
 }
 
-static void read_field(Reading *reading, const Field *field, const Json *member) {
+static void read_field(Reading *reading, const PartField *field, const Json *member) {
     char *place = reading->part + field->offset;
     if (member->kind == JSON_NULL && !field->required) {
         forget_field(reading, field);
-    } else if (field->type == FIELD_TEXT) {
+    } else if (field->type == PART_FIELD_TEXT) {
         if (member->kind == JSON_TEXT)
             *(const char **)place = member->text;
         else
             refuse(reading, field, member, "expected a text");
-    } else if (field->type == FIELD_NAMES) {
+    } else if (field->type == PART_FIELD_NAMES) {
         *(const char *const **)place =
             read_texts(reading->builder, member, (int *)(reading->part + field->count_offset));
-    } else if (field->type == FIELD_BOOL) {
+    } else if (field->type == PART_FIELD_BOOL) {
         if (member->kind == JSON_BOOL)
             *(bool *)place = member->boolean;
         else
             refuse(reading, field, member, "expected true or false");
-    } else if (field->type == FIELD_YEAR) {
+    } else if (field->type == PART_FIELD_YEAR) {
         if (member->kind == JSON_NUMBER && member->number == floor(member->number) &&
             in_limits(reading, field, member, member->number))
             *(int *)place = (int)member->number;
         else if (member->kind != JSON_NUMBER || member->number != floor(member->number))
             refuse(reading, field, member, "expected a year such as 2024");
-    } else if (field->type == FIELD_CHOICE) {
+    } else if (field->type == PART_FIELD_CHOICE) {
         read_choice(reading, field, member);
     } else {
         read_fact(reading, field, member);

@@ -8,35 +8,25 @@
 #include "scenarios/fields/field_rows.h"
 #include "sim/check.h"
 
-const char *const handle_kind_names[HANDLE_KIND_COUNT] = {
-    [HANDLE_PART] = "sim.hw",         [HANDLE_FABRIC] = "a fabric",       [HANDLE_CLUSTER] = "sim.cluster",
-    [HANDLE_MODEL] = "sim.model",     [HANDLE_TRAINING] = "sim.training", [HANDLE_STUDY] = "sim.study",
-    [HANDLE_PROGRAM] = "sim.program", [HANDLE_REPORT] = "sim.report",     [HANDLE_GROUP] = "sim.group",
-    [HANDLE_RANK] = "a rank",         [HANDLE_STREAM] = "a stream",       [HANDLE_QUEUE] = "sim.queue",
-};
-
-const char *const precisions[10] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "amp", "mixed"};
-const char *const backends[3] = {"nccl", "gloo", "mpi"};
 static const char *const plot_choices[] = {"scaling", "breakdown", "gantt", "memory"};
 static const char *const copy_ends[] = {"host", "device"};
-const char *const fidelities[2] = {"fluid", "flow"};
 static const char *const tensor_places[] = {"gpu", "cpu"};
 
 // ---- The cluster.
 
 static const Field cluster_fields[] = {
-    {"node", PART(PART_NODE), .example = "\"dgx-a100\"", .help = "type of node (see: lockstep hw list node)"},
+    {"node", PART(FIELD_NODE), .example = "\"dgx-a100\"", .help = "type of node (see: lockstep hw list node)"},
     {"gpus", COUNT(1, MOST_GPUS), .example = "64", .help = "GPUs in the cluster; when left out: one whole node"},
-    {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "GPU put in place of the node's own"},
+    {"gpu", PART(FIELD_GPU), .example = "\"A100\"", .help = "GPU put in place of the node's own"},
     {"pcie", BANDWIDTH, .example = "\"3.9 GB/s\"",
      .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
     {"nodes", TABLE(OBJECT_NODE_GROUP), .list = true, .example = "{ { node = \"dgx-a100\", gpus = 8 } }",
      .help = "nodes of several types, instead of node and gpus"},
-    {"fabric", PART(PART_LINK), .handle = HANDLE_FABRIC, .inner = OBJECT_FABRIC, .example = "\"ib-ndr400\"",
+    {"fabric", PART(FIELD_LINK), .handle = HANDLE_FABRIC, .inner = OBJECT_FABRIC, .example = "\"ib-ndr400\"",
      .help = "network between nodes: a link by name (one switch), { kind = …, link = …, … }, or sim.fat_tree { … }"},
     {"nics", COUNT(1, 64), .example = "1",
      .help = "NICs of a node that are on this fabric; when left out: all that the catalogue gives it"},
-    {"storage", PART(PART_STORAGE), .example = "\"nfs-1gbe\"",
+    {"storage", PART(FIELD_STORAGE), .example = "\"nfs-1gbe\"",
      .help = "shared storage (see: lockstep hw list storage)"},
     {"price", TABLE(OBJECT_PRICE), .example = "{ gpu_hour = 2.49, currency = \"USD\" }",
      .help = "what the cluster costs to rent; when left out: the price book's newest price on demand"},
@@ -54,9 +44,9 @@ static const Field cluster_fields[] = {
 };
 
 static const Field node_group_fields[] = {
-    {"node", PART(PART_NODE), .required = true, .example = "\"dgx-a100\"", .help = "type of node"},
+    {"node", PART(FIELD_NODE), .required = true, .example = "\"dgx-a100\"", .help = "type of node"},
     {"gpus", COUNT(1, MOST_GPUS), .required = true, .example = "8", .help = "GPUs in nodes of this type, all together"},
-    {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "GPU put in place of the node's own"},
+    {"gpu", PART(FIELD_GPU), .example = "\"A100\"", .help = "GPU put in place of the node's own"},
     {"pcie", BANDWIDTH, .example = "\"3.9 GB/s\"",
      .help = "of a GPU's slot, one direction; when left out: all its lanes at full speed"},
 };
@@ -128,37 +118,16 @@ static const Field study_fields[] = {
      .help = "keep a timeline of the last point"},
 };
 
-// Names that a study varies, and that a published figure is matched by.
-#define VARIABLES(many)                                                                                                \
-    {"gpus", COUNT(1, MOST_GPUS), .list = (many), .example = "8", .help = "GPUs in the cluster"},                      \
-        {"node", PART(PART_NODE), .list = (many), .example = "\"dgx-a100\"", .help = "type of node"},                  \
-        {"gpu", PART(PART_GPU), .list = (many), .example = "\"A100\"", .help = "GPU put in place of the node's own"},  \
-        {"fabric", PART(PART_LINK), .list = (many), .example = "\"ib-ndr400\"", .help = "link between nodes"},         \
-        {"storage", PART(PART_STORAGE), .list = (many), .example = "\"nfs-1gbe\"", .help = "where samples lie"},       \
-        {"oversubscription", NUMBER(1, 1000), .list = (many), .example = "2", .help = "of the fat tree"},              \
-        {"power_cap", WATTS, .list = (many), .example = "\"500 W\"", .help = "power limit of each GPU"},               \
-        {"global_batch", COUNT(1, 1e8), .list = (many), .example = "256", .help = "batch.global"},                     \
-        {"micro_batch", COUNT(1, 1e8), .list = (many), .example = "4", .help = "batch.micro"},                         \
-        {"accumulation", COUNT(1, 1e8), .list = (many), .example = "8", .help = "batch.accumulation"},                 \
-        {"tp", COUNT(1, 1e5), .list = (many), .example = "2", .help = "parallel.tp"},                                  \
-        {"pp", COUNT(1, 1e5), .list = (many), .example = "2", .help = "parallel.pp"},                                  \
-        {"vpp", COUNT(1, 1e4), .list = (many), .example = "2", .help = "parallel.vpp"},                                \
-        {"dp", COUNT(1, MOST_GPUS), .list = (many), .example = "2", .help = "parallel.dp"},                            \
-        {"zero", COUNT(0, 3), .list = (many), .example = "1", .help = "zero"},                                         \
-        {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .list = (many), .example = "\"gpipe\"",                   \
-         .help = "schedule"},                                                                                          \
-        {"strategy", CHOICE(strategy_names, STRATEGY_COUNT), .list = (many), .example = "\"ddp\"",                     \
-         .help = "strategy"},                                                                                          \
-        {"precision", CHOICE(precisions, COUNT_OF(precisions)), .list = (many), .example = "\"fp16\"",                 \
-         .help = "precision"},                                                                                         \
-        {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .list = (many), .example = "\"full\"",                 \
-         .help = "recompute"},                                                                                         \
-        {"backend", CHOICE(backends, COUNT_OF(backends)), .list = (many), .example = "\"gloo\"", .help = "backend"},   \
-        {"seq_len", COUNT(1, 1e8), .list = (many), .example = "1024", .help = "seq_len"}, {                            \
-        "bucket", BYTES(ABOVE_ZERO), .list = (many), .example = "\"25 MiB\"", .help = "bucket"                         \
-    }
-
-static const Field vary_fields[] = {VARIABLES(true)};
+// Names that a study varies, and that a published figure is matched by: these, and what the job's fields are varied by.
+static const Field cluster_variables[] = {
+    {"gpus", COUNT(1, MOST_GPUS), .list = true, .example = "8", .help = "GPUs in the cluster"},
+    {"node", PART(FIELD_NODE), .list = true, .example = "\"dgx-a100\"", .help = "type of node"},
+    {"gpu", PART(FIELD_GPU), .list = true, .example = "\"A100\"", .help = "GPU put in place of the node's own"},
+    {"fabric", PART(FIELD_LINK), .list = true, .example = "\"ib-ndr400\"", .help = "link between nodes"},
+    {"storage", PART(FIELD_STORAGE), .list = true, .example = "\"nfs-1gbe\"", .help = "where samples lie"},
+    {"oversubscription", NUMBER(1, 1000), .list = true, .example = "2", .help = "of the fat tree"},
+    {"power_cap", WATTS, .list = true, .example = "\"500 W\"", .help = "power limit of each GPU"},
+};
 
 static const Field published_fields[] = {
     {"source", .kind = FIELD_TEXT, .required = true, .example = "\"Table 1\"", .help = "who published it, and where"},
@@ -179,7 +148,7 @@ static const Field published_fields[] = {
     {"cost_per_run", NUMBER(ABOVE_ZERO, 1e15), .example = "4.6e6", .help = "of the whole run"},
     {"days", NUMBER(ABOVE_ZERO, 1e9), .example = "34", .help = "of the whole run"},
     {"energy", NUMBER(ABOVE_ZERO, 1e15), .example = "1287000", .help = "of the whole run, in kWh"},
-    VARIABLES(false)};
+};
 
 static const Field option_fields[] = {
     {"default", .kind = FIELD_SCALAR, .required = true, .example = "8",
@@ -224,15 +193,15 @@ static const Field program_fields[] = {
      .help = "called once for each rank; says what the rank does in one step"},
     {"steps", COUNT(1, 1e6), .fallback = "1", .example = "3", .help = "how many times every rank does it"},
     {"title", .kind = FIELD_TEXT, .example = "\"GPipe by hand\"", .help = "headline of tables and plots"},
-    {"backend", CHOICE(backends, COUNT_OF(backends)), .fallback = "\"nccl\"", .example = "\"nccl\"",
+    {"backend", CHOICE(backend_choices, 3), .fallback = "\"nccl\"", .example = "\"nccl\"",
      .help = "library of collectives; refuses what the real one does not support"},
     {"tensors", CHOICE(tensor_places, COUNT_OF(tensor_places)), .fallback = "\"gpu\"", .example = "\"gpu\"",
      .help = "where the tensors of collectives lie"},
-    {"fidelity", CHOICE(fidelities, COUNT_OF(fidelities)), .fallback = "\"fluid\"", .example = "\"flow\"",
+    {"fidelity", CHOICE(fidelity_choices, 2), .fallback = "\"fluid\"", .example = "\"flow\"",
      .help = "fluid: a collective is one transfer; flow: all the messages it is made of"},
     {"cuda_aware_mpi", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "MPI was built with CUDA support"},
-    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .fallback = "\"bf16\"", .example = "\"fp16\"",
+    {"precision", CHOICE(precision_choices, 10), .fallback = "\"bf16\"", .example = "\"fp16\"",
      .help = "of compute operations that name none"},
     {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"written by hand\" }",
      .help = "sentences for beside the answer"},
@@ -250,8 +219,7 @@ static const Field compute_fields[] = {
     {"gemm", TABLE(OBJECT_GEMM), .example = "{ m = 4096, n = 4096, k = 4096 }",
      .help = "a matrix multiplication, instead of flops"},
     {"seconds", SECONDS(0), .example = "\"3 ms\"", .help = "a time known already, instead of flops and bytes"},
-    {"precision", CHOICE(precisions, COUNT_OF(precisions)), .example = "\"fp16\"",
-     .help = "when left out: the program's"},
+    {"precision", CHOICE(precision_choices, 10), .example = "\"fp16\"", .help = "when left out: the program's"},
     OPERATION_FIELDS,
 };
 
@@ -303,7 +271,7 @@ static const Field collective_fields[] = {
 
 #define FIELDS(array) array, COUNT_OF(array)
 
-const ObjectType object_types[OBJECT_COUNT] = {
+static const ObjectType own_types[OBJECT_COUNT] = {
     [OBJECT_CLUSTER] = {"cluster", "sim.cluster", "cluster", "nodes joined by a network", FIELDS(cluster_fields), true},
     [OBJECT_NODE_GROUP] = {"cluster.nodes", NULL, "nodes", "nodes of one type", FIELDS(node_group_fields), false},
     [OBJECT_NODE] = {"node", "sim.node", "node", "a node as a real machine shows it", FIELDS(node_fields), true},
@@ -330,27 +298,10 @@ const ObjectType object_types[OBJECT_COUNT] = {
     [OBJECT_MLP] = {"mlp", "sim.model.mlp", "mlp", "linear layers", FIELDS(mlp_fields), true},
     [OBJECT_LSTM] = {"lstm", "sim.model.lstm", "lstm", "a language model of recurrent layers", FIELDS(lstm_fields),
                      true},
-    [OBJECT_TRAINING] = {"training", "sim.training", "training", "a training job", FIELDS(training_fields), true},
-    [OBJECT_BATCH] = {"training.batch", NULL, "batch", "samples of an optimizer step", FIELDS(batch_fields), true},
-    [OBJECT_PARALLEL] = {"training.parallel", NULL, "parallel", "degrees of parallelism", FIELDS(parallel_fields),
-                         true},
-    [OBJECT_OVERLAP] = {"training.overlap", NULL, "overlap", "what communication hides behind compute",
-                        FIELDS(overlap_fields), true},
-    [OBJECT_OFFLOAD] = {"training.offload", NULL, "offload", "what lies outside the GPU", FIELDS(offload_fields), true},
-    [OBJECT_HOROVOD] = {"training.horovod", NULL, "horovod", "how Horovod fuses gradients", FIELDS(horovod_fields),
-                        true},
-    [OBJECT_ROUTING] = {"training.routing", NULL, "routing", "how tokens spread over experts", FIELDS(routing_fields),
-                        true},
-    [OBJECT_DATA] = {"training.data", NULL, "data", "loading of samples", FIELDS(data_fields), true},
-    [OBJECT_CHECKPOINT] = {"training.checkpoint", NULL, "checkpoint", "how the state is saved",
-                           FIELDS(checkpoint_fields), true},
     [OBJECT_EXPECT] = {"expect", "job:expect", "expect", "what must hold; exit status 3 when it does not",
                        FIELDS(expect_fields), false},
     [OBJECT_STUDY] = {"study", "sim.study", "study", "a job on a cluster, and what is varied", FIELDS(study_fields),
                       true},
-    [OBJECT_VARY] = {"study.vary", NULL, "vary", "what to try", FIELDS(vary_fields), true},
-    [OBJECT_PUBLISHED] = {"study.published", NULL, "published", "a figure somebody measured", FIELDS(published_fields),
-                          false},
     [OBJECT_OPTION] = {"option", NULL, "options", "a flag of this scenario", FIELDS(option_fields), false},
     [OBJECT_UNKNOWN] = {"unknown", NULL, "unknowns", "an unknown of sim.fit", FIELDS(unknown_fields), false},
     [OBJECT_REPORT] = {"report", "sim.report", "report", "published figures beside simulated ones",
@@ -370,8 +321,65 @@ const ObjectType object_types[OBJECT_COUNT] = {
     QUEUE_OBJECTS,
 };
 
+// ---- All of them: these, those of a training job, and the two made of what can be varied.
+
+static ObjectType types[OBJECT_COUNT];
+static Field vary_fields[FIELDS_MOST], published_or_varied[FIELDS_MOST];
+
+static Field variable(const Field *field, const char *name, const char *help, bool many) {
+    Field made = *field;
+    made.name = name;
+    made.help = help;
+    made.list = many;
+    made.required = false;
+    made.fallback = made.word = NULL;
+    return made;
+}
+
+static int add_variables(Field *fields, int count, bool many) {
+    for (int i = 0; i < COUNT_OF(cluster_variables); i++)
+        fields[count++] = variable(&cluster_variables[i], cluster_variables[i].name, cluster_variables[i].help, many);
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; i < job_objects[o].field_count; i++) {
+            const Field *field = &job_objects[o].fields[i];
+            if (!field->varied) continue;
+            CHECK(count < FIELDS_MOST);
+            fields[count++] = variable(field, field->varied, field->help, many);
+        }
+    return count;
+}
+
+static void join_types(void) {
+    memcpy(types, own_types, sizeof types);
+    for (int o = JOB_TRAINING; o < JOB_OBJECT_COUNT; o++) {
+        const JobObjectType *job = &job_objects[o];
+        types[o] = (ObjectType){.name = job->name,
+                                .call = o == JOB_TRAINING ? "sim.training" : NULL,
+                                .word = job->word,
+                                .help = job->help,
+                                .fields = job->fields,
+                                .field_count = job->field_count,
+                                .settable = true};
+    }
+    memcpy(published_or_varied, published_fields, sizeof published_fields);
+    types[OBJECT_VARY] =
+        (ObjectType){"study.vary", NULL, "vary", "what to try", vary_fields, add_variables(vary_fields, 0, true), true};
+    types[OBJECT_PUBLISHED] = (ObjectType){"study.published",
+                                           NULL,
+                                           "published",
+                                           "a figure somebody measured",
+                                           published_or_varied,
+                                           add_variables(published_or_varied, COUNT_OF(published_fields), false),
+                                           false};
+}
+
+const ObjectType *object_type(ObjectId id) {
+    if (!types[OBJECT_CLUSTER].name) join_types();
+    return &types[id];
+}
+
 const Field *field_find(ObjectId object, const char *name) {
-    const ObjectType *type = &object_types[object];
+    const ObjectType *type = object_type(object);
     for (int i = 0; i < type->field_count; i++)
         if (strcmp(type->fields[i].name, name) == 0) return &type->fields[i];
     return NULL;
@@ -380,11 +388,11 @@ const Field *field_find(ObjectId object, const char *name) {
 int field_index(ObjectId object, const char *name) {
     const Field *field = field_find(object, name);
     CHECK(field);
-    return (int)(field - object_types[object].fields);
+    return (int)(field - object_type(object)->fields);
 }
 
 int field_names(ObjectId object, const char *names[FIELDS_MOST]) {
-    const ObjectType *type = &object_types[object];
+    const ObjectType *type = object_type(object);
     CHECK(type->field_count <= FIELDS_MOST);
     for (int i = 0; i < type->field_count; i++) names[i] = type->fields[i].name;
     return type->field_count;

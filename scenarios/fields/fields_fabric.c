@@ -4,8 +4,8 @@
 
 #define FABRIC_LINK_FIELD                                                                                              \
     {                                                                                                                  \
-        "link", PART(PART_LINK), .required = true, .example = "\"ib-ndr400\"",                                         \
-                                 .help = "link of one port (see: lockstep hw list fabric)"                             \
+        "link", PART(FIELD_LINK), .required = true, .example = "\"ib-ndr400\"",                                        \
+                                  .help = "link of one port (see: lockstep hw list fabric)"                            \
     }
 const Field single_switch_fields[1] = {FABRIC_LINK_FIELD};
 const Field fat_tree_fields[3] = {
@@ -60,8 +60,8 @@ const Field fabric_nodes_fields[2] = {
 const Field node_fields[4] = {
     {"file", .kind = FIELD_TEXT, .required = true, .example = "\"machine.txt\"",
      .help = "what nvidia-smi topo -m printed there, or NCCL's topology XML"},
-    {"gpu", PART(PART_GPU), .example = "\"A100\"", .help = "its GPUs; XML may say it by itself"},
-    {"like", PART(PART_NODE), .example = "\"dgx-a100\"",
+    {"gpu", PART(FIELD_GPU), .example = "\"A100\"", .help = "its GPUs; XML may say it by itself"},
+    {"like", PART(FIELD_NODE), .example = "\"dgx-a100\"",
      .help = "node whose host it has (memory, CPUs, disks); when left out: the nearest with such GPUs"},
     {"peer_to_peer", .kind = FIELD_FLAG, .example = "false",
      .help = "GPUs read each other over PCIe; when left out: as in the node it is like"},

@@ -13,12 +13,3 @@ const Field faults_fields[5] = {
     {"spares", COUNT(0, 1e5), .example = "4", .help = "nodes that stand by; when left out: 5 %"},
     {"restart", LONG_SPAN, .example = "\"5 min\"", .help = "of the job, without reading the checkpoint"},
 };
-
-const Field checkpoint_fields[3] = {
-    {"every", LONG_SPAN, .example = "\"30 min\"",
-     .help = "training between checkpoints; when left out: the interval that Daly's formula calls best"},
-    {"mode", CHOICE(checkpoint_mode_names, CHECKPOINT_MODE_COUNT), .fallback = "\"sync\"", .example = "\"async\"",
-     .help = "training waits for storage, for a copy in host memory, or for one that a peer keeps"},
-    {"storage", PART(PART_STORAGE), .example = "\"lustre\"",
-     .help = "where checkpoints go; when left out: the cluster's shared storage"},
-};

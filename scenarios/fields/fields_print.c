@@ -4,92 +4,6 @@
 #include "models/network/network.h"
 #include "scenarios/fields/fields.h"
 
-// ---- In messages.
-
-static const char *number_noun(QuantityKind kind) {
-    switch (kind) {
-    case QUANTITY_COUNT:
-        return "a whole count";
-    case QUANTITY_BYTES:
-        return "an amount of data";
-    case QUANTITY_TIME:
-        return "a time";
-    case QUANTITY_FLOPS:
-        return "an amount of arithmetic";
-    case QUANTITY_BANDWIDTH:
-        return "a bandwidth";
-    default:
-        return "a number";
-    }
-}
-
-static void format_end(double number, QuantityKind kind, char *out, size_t out_bytes) {
-    if (kind == QUANTITY_COUNT || kind == QUANTITY_NUMBER || number == 0)
-        snprintf(out, out_bytes, "%.12g", number);
-    else
-        quantity_format(number, kind, out, out_bytes);
-}
-
-static void describe_quantity(const Field *field, char *out, size_t out_bytes) {
-    char least[32], most[32], word[64] = "";
-    format_end(field->least, field->quantity, least, sizeof least);
-    format_end(field->most, field->quantity, most, sizeof most);
-    if (field->word) snprintf(word, sizeof word, " or \"%s\"", field->word);
-    const char *noun = number_noun(field->quantity);
-    if (field->least == 0 && field->most == 0)
-        snprintf(out, out_bytes, "%s%s", noun, word);
-    else if (field->least == ABOVE_ZERO)
-        snprintf(out, out_bytes, "%s above 0 and up to %s%s", noun, most, word);
-    else
-        snprintf(out, out_bytes, "%s from %s to %s%s", noun, least, most, word);
-}
-
-static void describe_choice(const Field *field, char *out, size_t out_bytes) {
-    size_t length = (size_t)snprintf(out, out_bytes, "one of ");
-    for (int i = 0; i < field->name_count && length < out_bytes; i++)
-        length += (size_t)snprintf(out + length, out_bytes - length, "%s\"%s\"", i ? ", " : "", field->names[i]);
-}
-
-void field_describe(const Field *field, char *out, size_t out_bytes) {
-    static const char *const parts[PART_KIND_COUNT] = {"a GPU", "a type of node", "a link", "a storage"};
-    switch (field->kind) {
-    case FIELD_QUANTITY:
-        describe_quantity(field, out, out_bytes);
-        return;
-    case FIELD_CHOICE:
-        describe_choice(field, out, out_bytes);
-        return;
-    case FIELD_FLAG:
-        snprintf(out, out_bytes, "true or false");
-        return;
-    case FIELD_TEXT:
-        snprintf(out, out_bytes, "a text");
-        return;
-    case FIELD_SCALAR:
-        snprintf(out, out_bytes, "a number, a text, true or false");
-        return;
-    case FIELD_BOUND:
-        snprintf(out, out_bytes, "a bound: < or > and %s", number_noun(field->quantity));
-        return;
-    case FIELD_FUNCTION:
-        snprintf(out, out_bytes, "a function");
-        return;
-    case FIELD_TABLE:
-        snprintf(out, out_bytes, "a table of fields");
-        return;
-    case FIELD_VALUE: {
-        const char *made = handle_kind_names[field->handle];
-        snprintf(out, out_bytes, "%s%s%s", made, field->named ? " or its name" : "", strchr(made, '.') ? " { … }" : "");
-        if (field->named) snprintf(out, out_bytes, "a name, or %s", made);
-        return;
-    }
-    case FIELD_PART:
-        snprintf(out, out_bytes, "%s of the catalogue%s", parts[field->part],
-                 field->handle == HANDLE_FABRIC ? ", or a fabric such as sim.fat_tree { … }" : "");
-        return;
-    }
-}
-
 // ---- In help.
 
 static bool is_settable(const Field *field) {
@@ -97,8 +11,8 @@ static bool is_settable(const Field *field) {
 }
 
 void fields_print_settable(FILE *out) {
-    for (int i = 0; i < OBJECT_COUNT; i++) {
-        const ObjectType *type = &object_types[i];
+    for (int i = 1; i < OBJECT_COUNT; i++) {
+        const ObjectType *type = object_type(i);
         for (int j = 0; j < type->field_count && type->settable; j++) {
             const Field *field = &type->fields[j];
             char path[64], wanted[512];
@@ -113,7 +27,7 @@ void fields_print_settable(FILE *out) {
 // ---- As types for editors.
 
 static const char *class_name(ObjectId id, char *out, size_t out_bytes) {
-    size_t length = (size_t)snprintf(out, out_bytes, "lockstep.%s", object_types[id].name);
+    size_t length = (size_t)snprintf(out, out_bytes, "lockstep.%s", object_type(id)->name);
     for (size_t i = 9; i < length && i < out_bytes; i++)
         if (out[i] == '.') out[i] = '_';
     return out;
@@ -163,7 +77,7 @@ static void print_type(const Field *field, FILE *out) {
 }
 
 static void print_class(ObjectId id, FILE *out) {
-    const ObjectType *type = &object_types[id];
+    const ObjectType *type = object_type(id);
     char name[64], wanted[512];
     fprintf(out, "---%s\n---@class %s\n", type->help, class_name(id, name, sizeof name));
     for (int i = 0; i < type->field_count; i++) {
@@ -268,7 +182,7 @@ void fields_print_api(FILE *out) {
         "---@field node integer from 0\n---@field local_id integer within the node\n---@field world_group "
         "lockstep.Group\n"
         "local Rank = {}\n\n");
-    for (int i = 0; i < OBJECT_COUNT; i++) print_class((ObjectId)i, out);
+    for (int i = 1; i < OBJECT_COUNT; i++) print_class((ObjectId)i, out);
     fprintf(out, "local sim = { model = {} }\n\n");
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         fprintf(out, "---@param fields %s\n---@return %s\nfunction %s(fields) end\n\n",

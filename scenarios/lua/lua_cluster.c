@@ -25,14 +25,14 @@ static NameList part_names(Arena *arena, const Catalogue *parts) {
 static HardwarePart find_part(const Script *script, const char *name, Where where) {
     const Catalogue *parts = script->catalogue;
     const NodeType *node = catalogue_node(parts, name);
-    if (node) return (HardwarePart){PART_NODE, node->name, node};
+    if (node) return (HardwarePart){FIELD_NODE, node->name, node};
     const Gpu *gpu = catalogue_gpu(parts, name);
     if (!gpu && strchr(name, ':')) gpu = find_gpu(script->arena, parts, name, where, script->problems); // a MIG slice
-    if (gpu) return (HardwarePart){PART_GPU, gpu->name, gpu};
+    if (gpu) return (HardwarePart){FIELD_GPU, gpu->name, gpu};
     const FabricLink *link = catalogue_link(parts, name);
-    if (link) return (HardwarePart){PART_LINK, link->name, link};
+    if (link) return (HardwarePart){FIELD_LINK, link->name, link};
     const StorageType *storage = catalogue_storage(parts, name);
-    if (storage) return (HardwarePart){PART_STORAGE, storage->name, storage};
+    if (storage) return (HardwarePart){FIELD_STORAGE, storage->name, storage};
     return (HardwarePart){0};
 }
 
@@ -136,7 +136,7 @@ static int sim_node(lua_State *L) {
         changed->peer_to_peer = object_flag(&object, "peer_to_peer", true);
         type = changed;
     }
-    if (type) *part = (HardwarePart){PART_NODE, type->name, type};
+    if (type) *part = (HardwarePart){FIELD_NODE, type->name, type};
     handle_push(L, HANDLE_PART, type ? part : NULL, object.where);
     return 1;
 }

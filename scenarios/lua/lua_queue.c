@@ -43,13 +43,8 @@ static bool set_run(Script *script, QueueStudy *study, const Object *object) {
     const Job *job = handle_value(object, "run");
     const ClusterSpec *cluster = handle_value(object, "on");
     if (!job) return true;
-    TrainingSpec training = job->spec;
-    const Gpu *gpu =
-        cluster->groups[0].gpu ? cluster->groups[0].gpu : node_gpu(script->catalogue, cluster->groups[0].type, 0);
-    if (!job->precision_stated && !gpu_supports(gpu, training.precision)) {
-        training.precision = gpu_supports(gpu, FP16) ? FP16 : FP32;
-        training.mixed_precision = training.precision == FP16;
-    }
+    GpuTypes gpus = cluster_gpu_types(script->arena, script->catalogue, cluster);
+    TrainingSpec training = job_make(script->arena, &job->said, gpus, script->problems);
     if (!cluster->link && (study->spec.nodes > 1 || object_has(object, "goal")))
         return complain(script, object_value(object, "run")->where,
                         "no fabric joins the nodes that a job is spread over",

@@ -84,7 +84,7 @@ static void report_unknown_keys(Reader *reader, int index, Object *object) {
         object->sound = false;
         problem_add(reader->problems, object->where, "%s takes fields by name, and here is a value without one",
                     object_called(object->id));
-        problem_hint(reader->problems, "write %s = …", object_types[object->id].fields[0].name);
+        problem_hint(reader->problems, "write %s = …", object_type(object->id)->fields[0].name);
     }
     if (unknown.count == 0) return;
     object->sound = false;
@@ -97,7 +97,7 @@ static void report_unknown_keys(Reader *reader, int index, Object *object) {
 static bool has_unknown_keys(Reader *reader, int index, const Object *object) {
     lua_State *L = reader->L;
     int known = 0, all = 0;
-    const ObjectType *type = &object_types[object->id];
+    const ObjectType *type = object_type(object->id);
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) all++;
     for (int i = 0; i < type->field_count; i++) {
         lua_pushstring(L, type->fields[i].name);
@@ -196,7 +196,7 @@ static bool read_written(Reader *reader, const Field *field, const Object *objec
 
 static Setting *setting_for(Reader *reader, ObjectId id, const char *field) {
     Setting *found = NULL; // the last one wins
-    const ObjectType *type = &object_types[id];
+    const ObjectType *type = object_type(id);
     for (int i = 0; i < reader->setting_count && type->settable; i++) {
         const char *path = reader->settings[i].path;
         size_t length = strlen(type->name);
@@ -237,7 +237,7 @@ static bool read_setting(const Reader *reader, const Field *field, ObjectId id, 
 }
 
 static bool has_setting_inside(Reader *reader, ObjectId id) {
-    const ObjectType *type = &object_types[id];
+    const ObjectType *type = object_type(id);
     size_t length = strlen(type->name);
     for (int i = 0; i < reader->setting_count && type->settable; i++)
         if (strncmp(reader->settings[i].path, type->name, length) == 0 && reader->settings[i].path[length] == '.')
@@ -248,7 +248,7 @@ static bool has_setting_inside(Reader *reader, ObjectId id) {
 // ---- The object.
 
 static void read_field(Reader *reader, int index, const Field *field, Object *object) {
-    Value *value = &object->values[field - object_types[object->id].fields];
+    Value *value = &object->values[field - object_type(object->id)->fields];
     lua_State *L = reader->L;
     *value = (Value){.number = NAN};
     const Setting *setting = reader->setting_count ? setting_for(reader, object->id, field->name) : NULL;
@@ -282,7 +282,7 @@ static void read_field(Reader *reader, int index, const Field *field, Object *ob
 }
 
 void read_fields(Reader *reader, int index, Value *values, Object *object) {
-    const ObjectType *type = &object_types[object->id];
+    const ObjectType *type = object_type(object->id);
     CHECK(type->field_count <= FIELDS_MOST);
     luaL_checkstack(reader->L, 10, "too many values");
     object->values = values ? values : ARENA_ARRAY(reader->arena, Value, type->field_count);
@@ -294,11 +294,11 @@ void read_fields(Reader *reader, int index, Value *values, Object *object) {
 static bool refuse_no_table(Reader *reader, int index, Object *object, const char *word) {
     if (lua_isnoneornil(reader->L, index) || lua_istable(reader->L, index)) return false;
     if (!object->values) object->values = ARENA_ARRAY(reader->arena, Value, FIELDS_MOST);
-    memset(object->values, 0, sizeof(Value) * (size_t)object_types[object->id].field_count);
+    memset(object->values, 0, sizeof(Value) * (size_t)object_type(object->id)->field_count);
     problem_add(reader->problems, object->where, "%s takes a table of fields, not a %s", object_called(object->id),
                 luaL_typename(reader->L, index));
-    problem_hint(reader->problems, "for example: %s { %s = %s }", word, object_types[object->id].fields[0].name,
-                 object_types[object->id].fields[0].example);
+    problem_hint(reader->problems, "for example: %s { %s = %s }", word, object_type(object->id)->fields[0].name,
+                 object_type(object->id)->fields[0].example);
     return true;
 }
 
@@ -314,6 +314,6 @@ void read_object(Reader *reader, int index, ObjectId id, const char *word, Where
 void read_object_at(Reader *reader, int index, ObjectId id, Place place, Where call, Object *object) {
     lua_host_check_memory(reader->L);
     *object = (Object){.id = id, .where = {call.file, place.at ? place.line : call.line}, .place = place_inside(place)};
-    if (refuse_no_table(reader, index, object, object_types[id].word)) return;
+    if (refuse_no_table(reader, index, object, object_type(id)->word)) return;
     read_fields(reader, lua_absindex(reader->L, index), NULL, object);
 }

@@ -19,7 +19,7 @@ typedef struct Handle {
 } Handle;
 
 typedef struct HardwarePart { // HANDLE_PART
-    PartKind kind;
+    FieldPart kind;
     const char *name;
     const void *part;
 } HardwarePart;
@@ -29,23 +29,6 @@ typedef struct Setting { // --set path=value
     const char *written; // "--set path=value"
     bool used;
 } Setting;
-
-struct Object;
-typedef struct Value {
-    bool given;   // by the script, by --set, or as the field's fallback
-    bool written; // not the fallback
-    Where where;
-    double number;    // QUANTITY, BOUND; SCALAR when it is a number, else NAN
-    const char *text; // TEXT, CHOICE, PART by name, SCALAR; QUANTITY as written
-    bool flag;        // FLAG; BOUND: less
-    int choice;
-    HandleKind handle_kind; // PART, VALUE
-    const void *handle;     // NULL: broken, and reported
-    int lua_type;           // SCALAR
-    const struct Object *table;
-    const struct Value *items; // lists
-    int count;
-} Value;
 
 typedef struct Object {
     ObjectId id;

@@ -41,8 +41,7 @@ typedef struct FabricChoice { // HANDLE_FABRIC
 } FabricChoice;
 
 typedef struct Job { // HANDLE_TRAINING
-    TrainingSpec spec;
-    bool precision_stated, mixed_stated;
+    JobSaid said;
     struct {
         Expectation *items;
         int count, room;

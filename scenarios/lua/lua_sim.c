@@ -102,7 +102,7 @@ Reader script_reader(lua_State *L) {
 Object read_call(lua_State *L, int index, ObjectId id) {
     Reader reader = script_reader(L);
     Object object;
-    read_object(&reader, index, id, object_types[id].word, lua_host_where(L, 1), NULL, &object);
+    read_object(&reader, index, id, object_type(id)->word, lua_host_where(L, 1), NULL, &object);
     return object;
 }
 

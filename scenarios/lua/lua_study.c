@@ -32,7 +32,7 @@ static Variation variation_of(Arena *arena, const Field *field, const Value *val
 }
 
 static void set_vary(Arena *arena, StudySpec *study, const Object *vary) {
-    const ObjectType *type = &object_types[OBJECT_VARY];
+    const ObjectType *type = object_type(OBJECT_VARY);
     Varied varied[FIELDS_MOST] = {0};
     int count = 0;
     for (int i = 0; i < type->field_count; i++) {
@@ -77,7 +77,7 @@ typedef struct FigureList {
 } FigureList;
 
 static void set_match(Arena *arena, PublishedFigure *figure, const Object *entry) {
-    const ObjectType *variables = &object_types[OBJECT_VARY];
+    const ObjectType *variables = object_type(OBJECT_VARY);
     const char **names = ARENA_ARRAY(arena, const char *, variables->field_count);
     const char **texts = ARENA_ARRAY(arena, const char *, variables->field_count);
     for (int i = 0; i < variables->field_count; i++) {
@@ -121,25 +121,6 @@ static bool set_published(Script *script, StudySpec *study, const Value *publish
 }
 
 // ---- The study.
-
-// The first of bf16, fp16, fp32 that all GPUs of the cluster have, when the job does not say.
-static void choose_precision(const Script *script, StudySpec *study, const Job *job) {
-    static const Precision usual[] = {BF16, FP16, FP32};
-    if (job->precision_stated) return;
-    for (size_t p = 0; p < sizeof usual / sizeof *usual; p++) {
-        bool all = true;
-        for (int g = 0; g < study->cluster->group_count; g++) {
-            const NodeGroup *group = &study->cluster->groups[g];
-            for (int i = 0; i < group->type->gpu_count; i++)
-                all = all &&
-                      gpu_supports(group->gpu ? group->gpu : node_gpu(script->catalogue, group->type, i), usual[p]);
-        }
-        if (!all) continue;
-        study->training.precision = usual[p];
-        if (!job->mixed_stated) study->training.mixed_precision = precision_bytes(usual[p]) < 4;
-        return;
-    }
-}
 
 // Data that a job reads from a named storage comes from that one, whatever else the cluster has.
 static void choose_storage(const Script *script, StudySpec *study) {
@@ -193,7 +174,7 @@ static StudySpec *study_of(lua_State *L, const Object *object) {
         .scenario = script->request->file,
         .catalogue = script->catalogue,
         .cluster = handle_value(object, "on"),
-        .training = job->spec,
+        .said = &job->said,
         .seeds = object_int(object, "seeds", 1),
         .seed = script->request->seed,
         .unfolded = script->request->unfolded,
@@ -207,7 +188,8 @@ static StudySpec *study_of(lua_State *L, const Object *object) {
     study->keep = read_texts(L, object, "keep", &study->keep_count);
     study->notes = read_texts(L, object, "notes", &study->note_count);
     for (int i = 0; i < study->plot_count; i++) study->want_timeline |= strcmp(study->plots[i], "gantt") == 0;
-    choose_precision(script, study, job);
+    study->training = job_make(script->arena, study->said,
+                               cluster_gpu_types(script->arena, script->catalogue, study->cluster), script->problems);
     choose_storage(script, study);
     const Object *vary = object_table(object, "vary");
     if (vary) set_vary(script->arena, study, vary);
@@ -223,7 +205,7 @@ void push_study(lua_State *L, const char *word) {
 }
 
 static int sim_study(lua_State *L) {
-    push_study(L, object_types[OBJECT_STUDY].word);
+    push_study(L, object_type(OBJECT_STUDY)->word);
     return 1;
 }
 

@@ -7,92 +7,23 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/model/model.h"
 #include "scenarios/lua/lua_script.h"
 #include "sim/check.h"
-#include "sim/letters.h"
 
-#define LONGEST_TEXT 4096
+const char *object_called(ObjectId id) { return object_type(id)->call ? object_type(id)->call : object_type(id)->name; }
 
-const char *object_called(ObjectId id) { return object_types[id].call ? object_types[id].call : object_types[id].name; }
+static FieldReader plain(const Reader *reader) {
+    return (FieldReader){reader->arena, reader->problems, reader->catalogue, reader->brief};
+}
 
 void value_refuse(Reader *reader, const Field *field, const char *called, Where where, const char *found) {
-    char wanted[512];
-    field_describe(field, wanted, sizeof wanted);
-    problem_add(reader->problems, where, "%s of %s must be %s, not %.80s", field->name, called, wanted, found);
-    problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
+    FieldReader room = plain(reader);
+    field_refuse(&room, field, called, where, found);
 }
 
-static bool refuse_because(Reader *reader, const Field *field, const char *called, Where where, const char *text,
-                           const char *why) {
-    problem_add(reader->problems, where, "\"%.60s\" cannot be %s of %s: %s", text, field->name, called, why);
-    problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
-    return false;
-}
-
-// ---- Quantities.
-
-static bool in_range(const Field *field, double number) {
-    if (!isfinite(number)) return false;
-    if (field->quantity == QUANTITY_COUNT && number != floor(number)) return false;
-    if (field->least == 0 && field->most == 0) return true;
-    return number >= field->least && number <= field->most;
-}
-
-static const char *number_shown(Reader *reader, double number) {
-    if (isnan(number)) return "nan"; // whose sign differs between machines
-    return arena_printf(reader->arena, "%.14g", number);
-}
-
-static bool number_from_lua(Reader *reader, const Field *field, const char *called, Where where, Value *value) {
-    value->number = lua_tonumber(reader->L, -1);
-    if (!in_range(field, value->number)) {
-        value_refuse(reader, field, called, where, number_shown(reader, value->number));
-        return false;
-    }
-    if (!reader->brief) value->text = number_shown(reader, value->number);
-    return true;
-}
-
-static bool quantity_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
-                               Value *value) {
-    const char *why;
-    value->text = text;
-    value->number = NAN;
-    if (field->word && strcmp(text, field->word) == 0) return true;
-    if (!quantity_parse(text, field->quantity, &value->number, &why))
-        return refuse_because(reader, field, called, where, text, why);
-    if (in_range(field, value->number)) return true;
-    value_refuse(reader, field, called, where, reader->brief ? text : arena_printf(reader->arena, "\"%.60s\"", text));
-    return false;
-}
-
-static bool bound_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
-                            Value *value) {
-    const char *rest = text + strspn(text, " ");
-    value->flag = *rest == '<';
-    if (*rest != '<' && *rest != '>')
-        return refuse_because(reader, field, called, where, text, "a side is missing: begin with < or >");
-    rest += 1 + (rest[1] == '=');
-    const char *why;
-    if (!quantity_parse(rest, field->quantity, &value->number, &why))
-        return refuse_because(reader, field, called, where, text, why);
-    return true;
-}
-
-// ---- Names.
-
-static bool choice_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
-                             Value *value) {
-    for (int i = 0; i < field->name_count; i++) {
-        if (strcmp(field->names[i], text) != 0) continue;
-        value->choice = i;
-        value->text = field->names[i];
-        return true;
-    }
-    problem_add(reader->problems, where, "%s of %s cannot be \"%.60s\"", field->name, called, text);
-    problem_hint_names(reader->problems, text, field->names, field->name_count);
-    return false;
+void value_from_fallback(Reader *reader, const Field *field, Value *value) {
+    FieldReader room = plain(reader);
+    field_from_fallback(&room, field, value);
 }
 
 // "ib-ndr400:torus:dims=4x4"
@@ -106,99 +37,20 @@ static bool fabric_by_text(Reader *reader, const char *text, Where where, Value 
     return sound;
 }
 
-static bool part_from_text(Reader *reader, const Field *field, const char *text, Where where, Value *value) {
-    Arena *arena = reader->arena;
-    const Catalogue *parts = reader->catalogue;
-    value->text = arena_copy_text(arena, text);
-    value->handle_kind = HANDLE_PART;
-    switch (field->part) {
-    case PART_GPU:
-        value->handle = find_gpu(arena, parts, text, where, reader->problems);
-        break;
-    case PART_NODE:
-        value->handle = find_node(arena, parts, text, where, reader->problems);
-        break;
-    case PART_LINK:
-        if (field->handle == HANDLE_FABRIC && strchr(text, ':')) return fabric_by_text(reader, text, where, value);
-        value->handle = find_link(arena, parts, text, where, reader->problems);
-        break;
-    case PART_STORAGE:
-        value->handle = find_storage(arena, parts, text, where, reader->problems);
-        break;
-    case PART_KIND_COUNT:
-        CHECK(false);
-    }
-    return value->handle != NULL;
-}
-
-static bool named_value_from_text(Reader *reader, const Field *field, const char *text, Where where, Value *value) {
-    value->handle_kind = field->handle;
-    value->text = reader->brief ? text : arena_copy_text(reader->arena, text);
-    if (field->handle == HANDLE_STREAM) return true;
-    CHECK(field->handle == HANDLE_MODEL);
-    value->handle = find_model(reader->arena, text, where, reader->problems);
-    return value->handle != NULL;
-}
-
-// Names end on terminals and in files: no letters that command a terminal.
-static const char *text_problem(const char *text, size_t length) {
-    if (length > LONGEST_TEXT) return "it is longer than 4096 bytes";
-    if (strlen(text) < length) return "it holds a zero byte";
-    for (const unsigned char *next = (const unsigned char *)text; *next;) {
-        int32_t letter = letter_next(&next);
-        if (letter < 0) return "it is no UTF-8";
-        if (letter_commands_terminal(letter)) return "it holds a control character";
-    }
-    return NULL;
-}
-
-static bool text_from_text(Reader *reader, const Field *field, const char *called, const char *text, size_t length,
-                           Where where, Value *value) {
-    const char *why = text_problem(text, length);
-    if (why) {
-        problem_add(reader->problems, where, "this text cannot be %s of %s: %s", field->name, called, why);
-        problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
-        return false;
-    }
-    value->text = reader->brief ? text : arena_copy_text(reader->arena, text);
-    return true;
-}
-
 bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
                      Value *value) {
-    switch (field->kind) {
-    case FIELD_QUANTITY:
-        return quantity_from_text(reader, field, called, text, where, value);
-    case FIELD_BOUND:
-        return bound_from_text(reader, field, called, text, where, value);
-    case FIELD_CHOICE:
-        return choice_from_text(reader, field, called, text, where, value);
-    case FIELD_PART:
-        return part_from_text(reader, field, text, where, value);
-    case FIELD_TEXT:
-    case FIELD_SCALAR:
-        return text_from_text(reader, field, called, text, strlen(text), where, value);
-    case FIELD_FLAG:
-        value->flag = strcmp(text, "true") == 0;
-        if (value->flag || strcmp(text, "false") == 0) return true;
-        break;
-    case FIELD_VALUE:
-        if (field->named) return named_value_from_text(reader, field, text, where, value);
-        break;
-    case FIELD_TABLE:
-    case FIELD_FUNCTION:
-        break;
+    FieldReader room = plain(reader);
+    bool fabric = field->kind == FIELD_PART && field->handle == HANDLE_FABRIC;
+    if (fabric && strchr(text, ':')) {
+        value->text = arena_copy_text(reader->arena, text);
+        return fabric_by_text(reader, text, where, value);
     }
-    value_refuse(reader, field, called, where, reader->brief ? text : arena_printf(reader->arena, "\"%.60s\"", text));
-    return false;
+    return field_from_text(&room, field, called, text, where, value);
 }
 
-// The fallback is a Lua literal: quotes go. (Operations have no quoted ones; they are read by the million.)
-void value_from_fallback(Reader *reader, const Field *field, Value *value) {
-    const char *text = field->fallback;
-    if (text[0] == '"') text = arena_printf(reader->arena, "%.*s", (int)strlen(text) - 2, text + 1);
-    *value = (Value){.given = true, .number = NAN};
-    CHECK(value_from_text(reader, field, field->name, text, (Where){0}, value));
+static bool number_from_lua(Reader *reader, const Field *field, const char *called, Where where, Value *value) {
+    FieldReader room = plain(reader);
+    return field_from_number(&room, field, called, lua_tonumber(reader->L, -1), where, value);
 }
 
 // ---- What sim's functions gave.
@@ -214,7 +66,7 @@ static bool handle_fits(const Field *field, const Handle *handle) {
 static const char *handle_found(Reader *reader, const Handle *handle) {
     if (handle->kind != HANDLE_PART || !handle->value) return handle_kind_names[handle->kind];
     const HardwarePart *part = handle->value;
-    static const char *const kinds[PART_KIND_COUNT] = {"GPU", "node", "link", "storage"};
+    static const char *const kinds[FIELD_PART_COUNT] = {"GPU", "node", "link", "storage"};
     return arena_printf(reader->arena, "the %s \"%s\"", kinds[part->kind], part->name);
 }
 
@@ -270,7 +122,10 @@ bool value_from_lua(Reader *reader, const Field *field, const char *called, Wher
         const char *text = lua_tolstring(L, -1, &length);
         const char *kept = reader->brief ? text : arena_copy_text(reader->arena, text);
         value->lua_type = type;
-        if (text_problem(text, length)) return text_from_text(reader, field, called, text, length, where, value);
+        if (field_text_problem(text, length)) {
+            FieldReader room = plain(reader);
+            return field_from_bytes(&room, field, called, text, length, where, value);
+        }
         return value_from_text(reader, field, called, kept, where, value);
     }
     const char *found = type == LUA_TSTRING    ? "a text"

@@ -105,9 +105,7 @@ typedef struct Asked {
 static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *status) {
     Problems *problems = problems_create(arena);
     int count = 0;
-    const OptionSpec *specs =
-        options_join(arena, model_options, model_option_count, plan_options, plan_option_count, &count);
-    specs = options_join(arena, specs, count, job_options, job_option_count, &count);
+    const OptionSpec *specs = options_with_job(arena, plan_options, plan_option_count, &count);
     Options *options = options_parse(arena, specs, count, argc, argv, problems);
     *status = DONE;
     if (option_help(options)) {

@@ -6,7 +6,7 @@
 #include "scenarios/plan/plan_costs.h"
 
 // What one stage needs of each other and of the network.
-typedef struct Pipeline {
+typedef struct BoundPipeline {
     PlanCosts *costs;
     const TrainingSpec *training;
     const BlockSums *sums;
@@ -14,27 +14,27 @@ typedef struct Pipeline {
     int pp, vpp, data_ranks;
     double micro_batches;
     bool waits_for_sends; // the schedules without interleaving do
-} Pipeline;
+} BoundPipeline;
 
-static double chunk_sum(const Pipeline *p, const double *sums, int chunk) {
+static double chunk_sum(const BoundPipeline *p, const double *sums, int chunk) {
     return sums[p->first[chunk + 1]] - sums[p->first[chunk]];
 }
 
-static double stage_sum(const Pipeline *p, const double *sums, int stage) {
+static double stage_sum(const BoundPipeline *p, const double *sums, int stage) {
     double sum = 0;
     for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp) sum += chunk_sum(p, sums, chunk);
     return sum;
 }
 
 // From a stage's first chunk to the next stage's, or the gradient back to it.
-static double pass_seconds(const Pipeline *p, int chunk) {
+static double pass_seconds(const BoundPipeline *p, int chunk) {
     double bytes = p->sums->output_bytes[p->first[chunk + 1] - 1];
     RankRow pair = {0, 2, p->training->layout.tp * p->data_ranks};
     return plan_quickest_seconds(p->costs, p->training->backend, COLLECTIVE_SEND_RECV, pair, bytes);
 }
 
 // Of a stage's main stream in a step.
-static double work_seconds(const Pipeline *p, int stage) {
+static double work_seconds(const BoundPipeline *p, int stage) {
     double once = stage_sum(p, p->sums->forward, stage) + stage_sum(p, p->sums->backward, stage);
     if (p->waits_for_sends && stage < p->pp - 1) once += pass_seconds(p, stage);
     if (p->waits_for_sends && stage > 0) once += pass_seconds(p, stage - 1);
@@ -52,7 +52,7 @@ typedef struct Exchange {
 } Exchange;
 
 // Of a stage, of those that share one copy, or of the first of each.
-static double exchange_seconds(const Pipeline *p, int stage, int shard, DataGroup group, CollectiveOp op,
+static double exchange_seconds(const BoundPipeline *p, int stage, int shard, DataGroup group, CollectiveOp op,
                                double bytes) {
     int tp = p->training->layout.tp, first = tp * p->data_ranks * stage;
     RankRow ranks =
@@ -61,7 +61,7 @@ static double exchange_seconds(const Pipeline *p, int stage, int shard, DataGrou
 }
 
 // Spread experts go to fewer ranks, and are left out.
-static double reduce_seconds(const Pipeline *p, int stage, int shard, double parameters) {
+static double reduce_seconds(const BoundPipeline *p, int stage, int shard, double parameters) {
     Reduction reductions[REDUCTIONS_MOST];
     DataRanks ranks = {.reduce = p->data_ranks, .shard = shard, .experts = 1};
     int count = reductions_of(p->training, ranks, parameters, 0, reductions);
@@ -71,7 +71,7 @@ static double reduce_seconds(const Pipeline *p, int stage, int shard, double par
     return seconds;
 }
 
-static double gather_seconds(const Pipeline *p, int stage, int shard, double parameters, double bytes_each) {
+static double gather_seconds(const BoundPipeline *p, int stage, int shard, double parameters, double bytes_each) {
     return exchange_seconds(p, stage, shard, DATA_SHARD, COLLECTIVE_ALL_GATHER,
                             exchanged_bytes(parameters, bytes_each));
 }
@@ -80,7 +80,7 @@ static double block_of(const double *sums, int block) { return sums[block + 1] -
 
 // Whole blocks gather in a bucket until it is full, from the last block of each chunk to its first; what is left at
 // the chunk's end leaves then.
-static void add_buckets(const Pipeline *p, int stage, Exchange *exchange) {
+static void add_buckets(const BoundPipeline *p, int stage, Exchange *exchange) {
     for (int chunk = stage + (p->vpp - 1) * p->pp; chunk >= stage; chunk -= p->pp) {
         double bucket = 0, experts = 0, sent = 0;
         for (int b = p->first[chunk + 1] - 1; b >= p->first[chunk]; b--) {
@@ -95,7 +95,7 @@ static void add_buckets(const Pipeline *p, int stage, Exchange *exchange) {
     }
 }
 
-static void add_blocks(const Pipeline *p, int stage, Exchange *exchange) {
+static void add_blocks(const BoundPipeline *p, int stage, Exchange *exchange) {
     for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp)
         for (int b = p->first[chunk]; b < p->first[chunk + 1]; b++) {
             double parameters = block_of(p->sums->parameters, b);
@@ -106,7 +106,7 @@ static void add_blocks(const Pipeline *p, int stage, Exchange *exchange) {
         }
 }
 
-static Exchange exchange_of(const Pipeline *p, int stage) {
+static Exchange exchange_of(const BoundPipeline *p, int stage) {
     const TrainingSpec *training = p->training;
     int zero = training->layout.zero;
     Exchange exchange = {.shard = zero == 0 ? 1 : training->layout.shard > 0 ? training->layout.shard : p->data_ranks};
@@ -125,7 +125,7 @@ static Exchange exchange_of(const Pipeline *p, int stage) {
 }
 
 // The last backwards of a stage, beside which its gradients can travel.
-static double last_backward_seconds(const Pipeline *p, int stage) {
+static double last_backward_seconds(const BoundPipeline *p, int stage) {
     if (p->vpp == 1) return stage_sum(p, p->sums->backward, stage) + (stage > 0 ? pass_seconds(p, stage - 1) : 0);
     double longest = 0; // of a chunk, forward and backward
     for (int chunk = stage; chunk < p->pp * p->vpp; chunk += p->pp)
@@ -134,7 +134,7 @@ static double last_backward_seconds(const Pipeline *p, int stage) {
 }
 
 // From the end of a stage's main work to the end of its step, and what its gradients' stream alone would take.
-static double tail_seconds(const Pipeline *p, int stage, double work, double *stream) {
+static double tail_seconds(const BoundPipeline *p, int stage, double work, double *stream) {
     const TrainingSpec *training = p->training;
     Exchange exchange = exchange_of(p, stage);
     double parameters = stage_sum(p, p->sums->parameters, stage) / exchange.shard * trained_share(training);
@@ -158,7 +158,7 @@ static double tail_seconds(const Pipeline *p, int stage, double work, double *st
 // ---- The step.
 
 // What a stage sends to the next goes one after the other, whatever it computes meanwhile.
-static double sends_seconds(const Pipeline *p) {
+static double sends_seconds(const BoundPipeline *p) {
     double slowest = 0;
     for (int stage = 0; stage < p->pp - 1; stage++) {
         double once = 0;
@@ -170,7 +170,7 @@ static double sends_seconds(const Pipeline *p) {
 
 // Stage q works through all its micro-batches. Before its first, those of the stages before it must have gone forward
 // through their first chunks; after its last, they must go back through them.
-static double pipelined_seconds(const Pipeline *p) {
+static double pipelined_seconds(const BoundPipeline *p) {
     double fill = 0, drain = 0, step = sends_seconds(p), pass = 0, tail_of_first = 0;
     for (int stage = 0; stage < p->pp; stage++) {
         double work = work_seconds(p, stage), tail = 0, stream = 0;
@@ -188,12 +188,12 @@ static double pipelined_seconds(const Pipeline *p) {
 #define ROUNDING (1 - 1e-6) // plans keep their weights in whole steps of 2^-24, and times end on ticks
 
 // Mean over ranks.
-static double busy_seconds(const Pipeline *p, int cause) {
+static double busy_seconds(const BoundPipeline *p, int cause) {
     return p->micro_batches * p->sums->busy[cause][p->training->model->block_count] / p->pp;
 }
 
 // Whatever the order, and whatever runs beside what, the stages together do all the computing.
-static double shared_seconds(const Pipeline *p) {
+static double shared_seconds(const BoundPipeline *p) {
     double busy = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) busy += busy_seconds(p, c);
     return busy;
@@ -201,14 +201,14 @@ static double shared_seconds(const Pipeline *p) {
 
 // What a rank does while it does not compute. It has nothing to do only at the step's ends, which count as the traffic
 // that joins ranks where there is any, and while it waits for its host.
-static Cause cause_of_rest(const Pipeline *p) {
+static Cause cause_of_rest(const BoundPipeline *p) {
     const TrainingSpec *training = p->training;
     bool host = host_seconds_per_step(training, plan_costs_cluster(p->costs)->gpu_of[0]) > 0 ||
                 training->sample_bytes > 0 || training->samples_per_second_per_worker > 0;
     return host || p->pp * p->data_ranks == 1 ? CAUSE_OTHER : CAUSE_PP;
 }
 
-static void split_by_cause(const Pipeline *p, PlanBound *bound) {
+static void split_by_cause(const BoundPipeline *p, PlanBound *bound) {
     for (int c = 0; c < CAUSE_COUNT; c++) bound->busy_s += bound->spent[c] = busy_seconds(p, c) * ROUNDING;
     if (bound->step_s < bound->busy_s) bound->step_s = bound->busy_s;
     bound->spent[cause_of_rest(p)] += bound->step_s - bound->busy_s;
@@ -226,13 +226,13 @@ static bool is_usual(const TrainingSpec *training) {
 
 PlanBound plan_bound(PlanCosts *costs, const TrainingSpec *training) {
     const Layout *layout = &training->layout;
-    Pipeline p = {.costs = costs,
-                  .training = training,
-                  .pp = layout->pp,
-                  .vpp = layout->vpp,
-                  .data_ranks = layout->dp * (layout->cp > 1 ? layout->cp : 1),
-                  .micro_batches = training->global_batch / (layout->dp * training->micro_batch),
-                  .waits_for_sends = layout->vpp == 1};
+    BoundPipeline p = {.costs = costs,
+                       .training = training,
+                       .pp = layout->pp,
+                       .vpp = layout->vpp,
+                       .data_ranks = layout->dp * (layout->cp > 1 ? layout->cp : 1),
+                       .micro_batches = training->global_batch / (layout->dp * training->micro_batch),
+                       .waits_for_sends = layout->vpp == 1};
     PlanBound bound = {.step_s = INFINITY};
     Arena *scratch = arena_open();
     int *first = ARENA_ARRAY(scratch, int, p.pp *p.vpp + 1);

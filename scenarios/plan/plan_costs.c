@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/slowest.h"
-#include "models/workload/step/schedule.h"
+#include "models/workload/job/schedule.h"
 #include "sim/list.h"
 
 // All that the cost of a block depends on, but for what every candidate of a search shares.

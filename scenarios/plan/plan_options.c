@@ -24,9 +24,6 @@ const OptionSpec plan_options[] = {
     {"fabric", OPTION_TEXT, "A,B", .help = "networks between nodes to consider (lockstep hw list fabric)"},
     {"gpus", OPTION_TEXT, "N,M or LO:HI", .help = "numbers of GPUs to consider; LO:HI doubles from LO (default: what --by asks for)"},
     {"global-batches", OPTION_TEXT, "N,M or LO:HI", .help = "global batches to consider, instead of one --global-batch"},
-    {"tokens", OPTION_COUNT, "N", .help = "tokens to train on: 2T"},
-    {"samples", OPTION_COUNT, "N", .help = "samples of the data set, instead of tokens"},
-    {"epochs", OPTION_COUNT, "N", .help = "passes over the samples"},
     {"critical-batch", OPTION_COUNT, "N", .help = "samples: steps to the same result are S (1 + N / batch)"},
     {"reference-batch", OPTION_COUNT, "N", .help = "the batch at which tokens or epochs were counted, and --learning-rate found"},
     {"least-steps", OPTION_COUNT, "S", .help = "steps of the largest batch, instead of tokens or samples"},
@@ -184,33 +181,32 @@ static void read_gpus(Arena *arena, const Options *options, PlanRequest *request
 
 // ---- The job. What the user did not say is searched: 0 in the request.
 
-static void read_fixed(const Options *options, PlanRequest *request) {
+static bool says(const JobSaid *said, const char *field) { return job_says(said, JOB_PARALLEL, field); }
+
+static void read_fixed(const JobSaid *said, PlanRequest *request) {
     TrainingSpec *training = &request->training;
-    if (!option_given(options, "tp")) training->layout.tp = 0;
-    if (!option_given(options, "pp")) training->layout.pp = 0;
-    if (!option_given(options, "vpp")) training->layout.vpp = 0;
-    if (!option_given(options, "dp")) training->layout.dp = 0;
-    if (!option_given(options, "cp")) training->layout.cp = 0;
-    if (!option_given(options, "ep")) training->layout.ep = 0;
-    if (!option_given(options, "micro-batch")) training->micro_batch = 0;
-    request->recompute_fixed = option_given(options, "recompute") || option_flag(options, "recompute-activations") ||
-                               option_given(options, "recompute-modules");
-    request->zero_fixed = option_given(options, "zero") || option_flag(options, "use-distributed-optimizer");
-    request->sequence_parallel_fixed = option_flag(options, "sequence-parallel");
-    request->schedule_fixed = option_given(options, "schedule");
+    if (!says(said, "tp")) training->layout.tp = 0;
+    if (!says(said, "pp")) training->layout.pp = 0;
+    if (!says(said, "vpp")) training->layout.vpp = 0;
+    if (!says(said, "dp")) training->layout.dp = 0;
+    if (!says(said, "cp")) training->layout.cp = 0;
+    if (!says(said, "ep")) training->layout.ep = 0;
+    request->recompute_fixed =
+        job_says(said, JOB_TRAINING, "recompute") || job_says(said, JOB_TRAINING, "recompute_modules");
+    request->zero_fixed = job_says(said, JOB_TRAINING, "zero");
+    request->sequence_parallel_fixed = training->layout.sequence_parallel;
+    request->schedule_fixed = job_says(said, JOB_TRAINING, "schedule");
 }
 
 static void read_job(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     const Model *model = model_from_options(arena, options, problems);
     if (!model || request->node_count == 0) return;
     const Gpu *gpu = node_gpu(request->catalogue, request->nodes[0], 0);
-    request->training = training_from_options(arena, options, model, gpu, problems);
+    JobSaid said = job_from_options(arena, options, request->catalogue, model, problems);
+    request->training = job_make(arena, &said, (GpuTypes){&gpu, 1}, problems);
     request->training.anchors = anchors_from_options(arena, options, request->catalogue, problems);
-    read_fixed(options, request);
+    read_fixed(&said, request);
     TrainingSpec *training = &request->training;
-    training->tokens = (double)option_count(options, "tokens", 0);
-    training->samples = (double)option_count(options, "samples", 0);
-    training->epochs = (double)option_count(options, "epochs", 0);
     if (training->recompute_layers > 0) {
         problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at the first %d",
                     training->recompute_layers);
@@ -231,7 +227,7 @@ static void read_batches(Arena *arena, const Options *options, PlanRequest *requ
             problem_hint(problems, "keep one of them");
         }
     } else if (option_given(options, "global-batch")) {
-        LIST_PUSH(arena, &list, (double)option_count(options, "global-batch", 0));
+        LIST_PUSH(arena, &list, request->training.global_batch);
     } else if (request->training.model && request->training.model->kind == MODEL_TRANSFORMER) {
         LIST_PUSH(arena, &list, plan_usual_batch(request->training.model, request->training.seq_len));
         request->batch_assumed = true;

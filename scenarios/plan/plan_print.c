@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
-#include "models/workload/step/schedule.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/list.h"
 #include "sim/quantity.h"

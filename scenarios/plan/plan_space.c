@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/workload/step/schedule.h"
+#include "models/workload/job/schedule.h"
 #include "sim/list.h"
 
 #define MOST_TP 128 // no framework splits a product further

@@ -84,10 +84,7 @@ static const OptionSpec own[] = {
 // clang-format on
 
 const OptionSpec *queue_option_rows(Arena *arena, int *count) {
-    int rows;
-    const OptionSpec *both =
-        options_join(arena, own, (int)(sizeof own / sizeof *own), model_options, model_option_count, &rows);
-    return options_join(arena, both, rows, job_options, job_option_count, count);
+    return options_with_job(arena, own, (int)(sizeof own / sizeof *own), count);
 }
 
 static void complain(Problems *problems, const char *what, const char *hint) {
@@ -183,9 +180,10 @@ static void read_model(Arena *arena, QueueStudy *study, const Machines *machines
     const Gpu *gpu = node_gpu(machines->catalogue, machines->node, 0);
     const Model *model = model_from_options(arena, options, problems);
     if (!model) return;
-    TrainingSpec training = training_from_options(arena, options, model, gpu, problems);
+    JobSaid said = job_from_options(arena, options, machines->catalogue, model, problems);
+    TrainingSpec training = job_make(arena, &said, (GpuTypes){&gpu, 1}, problems);
     if (training.micro_batch == 0 && training.global_batch == 0) training.micro_batch = 1;
-    if (!option_given(options, "zero") && 16 * model_parameters(model) > 0.7 * gpu->memory_bytes)
+    if (!job_says(&said, JOB_TRAINING, "zero") && 16 * model_parameters(model) > 0.7 * gpu->memory_bytes)
         training.layout.zero = 3;
     study->model = model->name;
     study->spec.network = queue_network_create(arena, machines->catalogue, machines->cluster, &training);

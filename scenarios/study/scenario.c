@@ -18,10 +18,10 @@ typedef struct PathList {
 
 static PathList settable_paths(Arena *arena) {
     PathList paths = {0};
-    for (int i = 0; i < OBJECT_COUNT; i++)
-        for (int j = 0; j < object_types[i].field_count && object_types[i].settable; j++)
+    for (int i = 1; i < OBJECT_COUNT; i++)
+        for (int j = 0; j < object_type(i)->field_count && object_type(i)->settable; j++)
             LIST_PUSH(arena, &paths,
-                      arena_printf(arena, "%s.%s", object_types[i].name, object_types[i].fields[j].name));
+                      arena_printf(arena, "%s.%s", object_type(i)->name, object_type(i)->fields[j].name));
     return paths;
 }
 

@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_STUDY_H
 
 #include "models/workload/cluster/cluster.h"
-#include "models/workload/job/training.h"
+#include "models/workload/job/job.h"
 #include "sim/problem.h"
 #include "sim/record.h"
 
@@ -38,8 +38,9 @@ typedef struct StudySpec {
     const char *title, *scenario;
     const Catalogue *catalogue;
     const ClusterSpec *cluster; // groups' gpus may be varied
-    TrainingSpec training;
-    const Variation *vary; // the product of all is simulated, the first outermost
+    const JobSaid *said;        // of the job; NULL: only the cluster varies
+    TrainingSpec training;      // made of it for this cluster, nothing varied
+    const Variation *vary;      // the product of all is simulated, the first outermost
     int vary_count;
     int seeds; // repetitions with other random draws (only where there is jitter); 0: 1
     uint64_t seed;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
+#include "scenarios/fields/fields.h"
 #include "scenarios/study/job_life.h"
 #include "sim/quantity.h"
 
@@ -12,7 +13,8 @@
 typedef struct PointSpec {
     ClusterSpec cluster;
     NodeGroup *groups;
-    TrainingSpec training;
+    JobSaid said;          // model NULL: the training was made by others, and only the cluster varies
+    TrainingSpec training; // made of it
 } PointSpec;
 
 typedef struct Study { // at one point
@@ -30,17 +32,6 @@ static bool whole_number(Study *study, const Variation *vary, int value, double 
     if (*number >= 1 && *number == floor(*number) && *number < 1e9) return true;
     problem_add(study->problems, vary->where, "%s = %s is not a whole number above 0", vary->name, vary->texts[value]);
     problem_hint(study->problems, "for example vary = { %s = { 1, 8, 64 } }", vary->name);
-    return false;
-}
-
-static bool one_of(Study *study, const Variation *vary, int value, const char *const *names, int count, int *found) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], vary->texts[value]) == 0) {
-            *found = i;
-            return true;
-        }
-    problem_add(study->problems, vary->where, "%s = \"%s\" is not known", vary->name, vary->texts[value]);
-    problem_hint_names(study->problems, vary->texts[value], names, count);
     return false;
 }
 
@@ -96,74 +87,21 @@ static bool set_power_cap(Study *study, PointSpec *point, const Variation *vary,
     return true;
 }
 
-static bool set_backend(Study *study, PointSpec *point, const Variation *vary, int value) {
-    if (backend_from_name(vary->texts[value], &point->training.backend)) return true;
-    problem_add(study->problems, vary->where, "no back end is called \"%s\"", vary->texts[value]);
-    problem_hint(study->problems, "known: nccl, gloo, mpi");
-    return false;
-}
-
 static bool set_storage(Study *study, PointSpec *point, const Variation *vary, int value) {
     point->cluster.storage =
         find_storage(study->arena, study->spec->catalogue, vary->texts[value], vary->where, study->problems);
     return point->cluster.storage != NULL;
 }
 
-static bool set_precision(Study *study, PointSpec *point, const Variation *vary, int value) {
-    if (precision_from_name(vary->texts[value], &point->training.precision)) {
-        point->training.mixed_precision = point->training.precision == FP16 || point->training.precision == BF16;
-        return true;
-    }
-    problem_add(study->problems, vary->where, "precision = \"%s\" is not known", vary->texts[value]);
-    problem_hint(study->problems, "known: fp32, tf32, fp16, bf16, fp8");
-    return false;
-}
-
-#define NUMBER_SETTER(name, field, Type)                                                                               \
-    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {                               \
-        double number;                                                                                                 \
-        if (!whole_number(study, vary, value, &number)) return false;                                                  \
-        point->training.field = (Type)number;                                                                          \
-        return true;                                                                                                   \
-    }
-NUMBER_SETTER(set_tp, layout.tp, int)
-NUMBER_SETTER(set_pp, layout.pp, int)
-NUMBER_SETTER(set_vpp, layout.vpp, int)
-NUMBER_SETTER(set_dp, layout.dp, int)
-NUMBER_SETTER(set_global_batch, global_batch, double)
-NUMBER_SETTER(set_micro_batch, micro_batch, double)
-NUMBER_SETTER(set_accumulation, grad_accumulation, double)
-NUMBER_SETTER(set_seq_len, seq_len, double)
-
-#define NAME_SETTER(name, field, Type, names, count)                                                                   \
-    static bool name(Study *study, PointSpec *point, const Variation *vary, int value) {                               \
-        int found;                                                                                                     \
-        if (!one_of(study, vary, value, names, count, &found)) return false;                                           \
-        point->training.field = (Type)found;                                                                           \
-        return true;                                                                                                   \
-    }
-NAME_SETTER(set_strategy, strategy, Strategy, strategy_names, STRATEGY_COUNT)
-NAME_SETTER(set_schedule, schedule, Schedule, schedule_names, SCHEDULE_COUNT)
-NAME_SETTER(set_recompute, recompute, Recompute, recompute_names, RECOMPUTE_COUNT)
-
-static bool set_zero(Study *study, PointSpec *point, const Variation *vary, int value) {
-    double number = vary->numbers[value];
-    if (number >= 0 && number <= 3 && number == floor(number)) {
-        point->training.layout.zero = (int)number;
-        return true;
-    }
-    problem_add(study->problems, vary->where, "zero = %s is not 0, 1, 2 or 3", vary->texts[value]);
-    return false;
-}
-
-static bool set_bucket(Study *study, PointSpec *point, const Variation *vary, int value) {
-    const char *why = NULL;
-    double bytes = vary->numbers[value];
-    if (isnan(bytes) && !quantity_parse(vary->texts[value], QUANTITY_BYTES, &bytes, &why)) {
-        problem_add(study->problems, vary->where, "bucket = \"%s\": %s", vary->texts[value], why);
-        return false;
-    }
-    point->training.bucket_bytes = bytes;
+// What varies the job is said in place of what the job says.
+static bool set_job(Study *study, PointSpec *point, const Variation *vary, int value) {
+    FieldReader reader = {.arena = study->arena, .problems = study->problems, .catalogue = study->spec->catalogue};
+    JobObject object;
+    const Field *field = job_field_varied(vary->name, &object), *written = field_find(OBJECT_VARY, vary->name);
+    Value said = {.given = true, .written = true, .where = vary->where, .number = NAN};
+    const char *called = object_type(OBJECT_VARY)->name, *text = vary->texts[value];
+    if (!field_from_text(&reader, written, called, text, vary->where, &said)) return false;
+    point->said = job_said_with(study->arena, &point->said, object, field, &said);
     return true;
 }
 
@@ -173,48 +111,29 @@ typedef struct VaryRow {
 } VaryRow;
 
 static const VaryRow vary_rows[] = {
-    {"gpus", set_gpus},
-    {"node", set_node},
-    {"gpu", set_gpu},
-    {"fabric", set_fabric},
-    {"storage", set_storage},
-    {"oversubscription", set_oversubscription},
+    {"gpus", set_gpus},           {"node", set_node},       {"gpu", set_gpu},
+    {"fabric", set_fabric},       {"storage", set_storage}, {"oversubscription", set_oversubscription},
     {"power_cap", set_power_cap},
-    {"global_batch", set_global_batch},
-    {"micro_batch", set_micro_batch},
-    {"accumulation", set_accumulation},
-    {"tp", set_tp},
-    {"pp", set_pp},
-    {"vpp", set_vpp},
-    {"dp", set_dp},
-    {"zero", set_zero},
-    {"schedule", set_schedule},
-    {"strategy", set_strategy},
-    {"precision", set_precision},
-    {"recompute", set_recompute},
-    {"backend", set_backend},
-    {"seq_len", set_seq_len},
-    {"bucket", set_bucket},
 };
 enum { VARY_ROWS = sizeof vary_rows / sizeof *vary_rows };
 
 const char *const *study_vary_names(int *count) {
-    static const char *names[VARY_ROWS];
-    for (int i = 0; i < VARY_ROWS; i++) names[i] = vary_rows[i].name;
-    *count = VARY_ROWS;
+    static const char *names[FIELDS_MOST];
+    *count = field_names(OBJECT_VARY, names);
     return names;
 }
 
-static const VaryRow *find_row(const char *name) {
+static Setter *find_setter(const char *name) {
     for (int i = 0; i < VARY_ROWS; i++)
-        if (strcmp(vary_rows[i].name, name) == 0) return &vary_rows[i];
-    return NULL;
+        if (strcmp(vary_rows[i].name, name) == 0) return vary_rows[i].set;
+    return field_find(OBJECT_VARY, name) ? set_job : NULL;
 }
 
 // ---- Points.
 
 static PointSpec point_spec(Study *study) {
     PointSpec point = {.cluster = *study->spec->cluster, .training = study->spec->training};
+    if (study->spec->said) point.said = *study->spec->said;
     point.groups = ARENA_ARRAY(study->arena, NodeGroup, point.cluster.group_count);
     memcpy(point.groups, point.cluster.groups, (size_t)point.cluster.group_count * sizeof(NodeGroup));
     return point;
@@ -282,8 +201,17 @@ static void record_parameters(Study *study, RecordPoint *result, const int *valu
 static bool set_values(Study *study, PointSpec *point, const int *values) {
     const StudySpec *spec = study->spec;
     for (int v = 0; v < spec->vary_count; v++)
-        if (!find_row(spec->vary[v].name)->set(study, point, &spec->vary[v], values[v])) return false;
+        if (!find_setter(spec->vary[v].name)(study, point, &spec->vary[v], values[v])) return false;
     return true;
+}
+
+static void make_job(Study *study, PointSpec *point) {
+    ClusterSpec cluster = point->cluster;
+    cluster.groups = point->groups;
+    GpuTypes gpus = cluster_gpu_types(study->arena, study->spec->catalogue, &cluster);
+    const struct Anchors *anchors = study->spec->training.anchors;
+    point->training = job_make(study->arena, &point->said, gpus, study->problems);
+    point->training.anchors = anchors;
 }
 
 RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, Baseline *baseline,
@@ -293,6 +221,7 @@ RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, 
     RecordPoint result = {0};
     if (!set_values(&study, &point, values)) return result;
     const Cluster *cluster = build_cluster(&study, &point, problems);
+    if (spec->said) make_job(&study, &point);
     TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
     *training = point.training;
     if (cluster) {
@@ -314,8 +243,8 @@ static void check_values(const StudySpec *spec, const Variation *vary, Problems 
     Arena *scratch = arena_open();
     Study study = {scratch, spec, problems};
     PointSpec point = point_spec(&study);
-    const VaryRow *row = find_row(vary->name);
-    for (int i = 0; i < vary->count; i++) row->set(&study, &point, vary, i);
+    Setter *set = find_setter(vary->name);
+    for (int i = 0; i < vary->count; i++) set(&study, &point, vary, i);
     arena_close(scratch);
 }
 
@@ -324,7 +253,7 @@ bool study_check(const StudySpec *spec, Problems *problems) {
     const char *const *names = study_vary_names(&count);
     for (int v = 0; v < spec->vary_count; v++) {
         const Variation *vary = &spec->vary[v];
-        if (!find_row(vary->name)) {
+        if (!find_setter(vary->name)) {
             problem_add(problems, vary->where, "%s cannot be varied", vary->name);
             problem_hint_names(problems, vary->name, names, count);
         } else if (vary->count < 1) {

@@ -1,5 +1,4 @@
 // A study said in options instead of a script.
-#include "models/hardware/kernel.h"
 #include "models/workload/job/job_options.h"
 #include "scenarios/sweep/sweep.h"
 
@@ -11,9 +10,6 @@ const OptionSpec sweep_job_options[] = {
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in the cluster"},
     {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes (lockstep hw list fabric)"},
     {"oversubscription", OPTION_QUANTITY, "N", .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
-    {"tokens", OPTION_COUNT, "N", .help = "tokens to train on: 2T"},
-    {"samples", OPTION_COUNT, "N", .help = "samples of the data set, instead of tokens"},
-    {"epochs", OPTION_COUNT, "N", .help = "passes over the samples"},
     {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"currency", OPTION_TEXT, "NAME", .help = "of the price (default USD)"},
 };
@@ -21,9 +17,7 @@ const OptionSpec sweep_job_options[] = {
 const int sweep_job_option_count = sizeof sweep_job_options / sizeof *sweep_job_options;
 
 const OptionSpec *sweep_job_specs(Arena *arena, int *count) {
-    const OptionSpec *specs =
-        options_join(arena, model_options, model_option_count, sweep_job_options, sweep_job_option_count, count);
-    return options_join(arena, specs, *count, job_options, job_option_count, count);
+    return options_with_job(arena, sweep_job_options, sweep_job_option_count, count);
 }
 
 static const ClusterSpec *cluster_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
@@ -62,16 +56,16 @@ StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const 
     const ClusterSpec *cluster = cluster_from_options(arena, options, catalogue, problems);
     if (!model || !cluster) return NULL;
     StudySpec *study = ARENA_NEW(arena, StudySpec);
-    const Gpu *gpu = node_gpu(catalogue, cluster->groups[0].type, 0);
+    JobSaid *said = ARENA_NEW(arena, JobSaid);
+    *said = job_from_options(arena, options, catalogue, model, problems);
+    GpuTypes gpus = cluster_gpu_types(arena, catalogue, cluster);
     *study = (StudySpec){.scenario = "lockstep sweep",
                          .catalogue = catalogue,
                          .cluster = cluster,
-                         .training = training_from_options(arena, options, model, gpu, problems),
+                         .said = said,
+                         .training = job_make(arena, said, gpus, problems),
                          .seeds = 1,
                          .seed = (uint64_t)option_count(options, "seed", 1),
                          .unfolded = option_flag(options, "unfolded")};
-    study->training.tokens = (double)option_count(options, "tokens", 0);
-    study->training.samples = (double)option_count(options, "samples", 0);
-    study->training.epochs = (double)option_count(options, "epochs", 0);
     return problems_added(problems) == before ? study : NULL;
 }

@@ -22,7 +22,8 @@ static PlanRequest request_of(Arena *arena, Problems *problems) {
     const Catalogue *catalogue = catalogue_builtin(arena);
     PlanRequest request = {.catalogue = catalogue, .price_per_gpu_hour = -1, .objective = PLAN_TIME};
     const Gpu *gpu = catalogue_gpu(catalogue, "A100-SXM4-80GB");
-    request.training = training_defaults(find_model(arena, "megatron-530b", (Where){0}, problems), gpu);
+    request.training =
+        job_usual(find_model(arena, "megatron-530b", (Where){0}, problems), (GpuTypes){&(const Gpu *){gpu}, 1});
     request.training.layout = (Layout){0};
     request.training.tokens = 270e9;
     return request;

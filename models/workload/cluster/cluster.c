@@ -216,3 +216,24 @@ const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const C
     spec->groups = group;
     return cluster_create(arena, catalogue, spec, problems);
 }
+
+// ---- Types of GPU.
+
+static int add_type(const Gpu **types, int count, const Gpu *gpu) {
+    for (int i = 0; i < count; i++)
+        if (types[i] == gpu) return count;
+    types[count] = gpu;
+    return count + 1;
+}
+
+GpuTypes cluster_gpu_types(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec) {
+    int room = 0, count = 0;
+    for (int g = 0; g < spec->group_count; g++) room += spec->groups[g].type->gpu_count;
+    const Gpu **types = ARENA_ARRAY(arena, const Gpu *, room);
+    for (int g = 0; g < spec->group_count; g++) {
+        const NodeGroup *group = &spec->groups[g];
+        for (int i = 0; i < group->type->gpu_count; i++)
+            count = add_type(types, count, group->gpu ? group->gpu : node_gpu(catalogue, group->type, i));
+    }
+    return (GpuTypes){types, count};
+}

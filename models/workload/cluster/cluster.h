@@ -59,4 +59,7 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
 // The same cluster with another number of GPUs (single group), for scaling studies.
 const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
                                Problems *problems);
+// The types of GPU in it, each once.
+GpuTypes cluster_gpu_types(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);
+
 #endif

@@ -36,7 +36,6 @@ static const char *const algorithm_choices[] = {"ring",
                                                 "dissemination"};
 static const char *const fidelity_names[] = {"fluid", "flow"};
 static const char *const protocol_names[] = {"LL", "LL128", "Simple"};
-#define COUNT_OF(list) (int)(sizeof(list) / sizeof *(list))
 
 static const OptionSpec specs[] = {
     {"op", OPTION_TEXT, "NAME", .help = "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, …"},

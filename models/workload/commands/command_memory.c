@@ -41,7 +41,8 @@ static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Probl
     job->gpu = find_gpu(arena, catalogue, option_text(options, "gpu", ""), (Where){NULL, 0}, problems);
     if (!model || !job->gpu) return false;
 
-    job->training = training_from_options(arena, options, model, job->gpu, problems);
+    JobSaid said = job_from_options(arena, options, catalogue, model, problems);
+    job->training = job_make(arena, &said, (GpuTypes){&job->gpu, 1}, problems);
     Layout *layout = &job->training.layout;
     double gpus = (double)option_count(options, "gpus", 0), replicas = layout->dp > 0 ? layout->dp : 1;
     if (layout->pp == 0) layout->pp = gpus >= 1 && gpus <= MOST_GPUS ? (int)gpus : 1; // layers, one stage to a GPU
@@ -51,13 +52,15 @@ static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Probl
         problem_hint(problems, "at most 10 million");
         return false;
     }
-    training_check(&job->training, (int)gpus, job->gpu, problems);
+    fill_pipeline(&job->training);
+    Resolved resolved;
+    if (!problem_count(problems))
+        job_possible(arena, &job->training, (int)all, (GpuTypes){&job->gpu, 1}, &resolved, problems);
     job->gpus = (int)all;
     return problem_count(problems) == 0;
 }
 
 static void estimate(Arena *arena, MemoryJob *job) {
-    fill_pipeline(&job->training);
     job->dp = replicas_of_job(&job->training, job->gpus);
     job->memory = memory_of_job(&job->training, job->gpus, job->gpu, &job->stage);
     job->curve = memory_over_time(arena, &job->training, job->gpus, job->gpu, job->stage, &job->left_out);
@@ -235,8 +238,7 @@ static void require(const Options *options, const char *name, const char *exampl
 
 static int memory_command(Arena *arena, int argc, char **argv, Problems *problems) {
     int spec_count = 0;
-    const OptionSpec *specs = options_join(arena, model_options, model_option_count, memory_options, 4, &spec_count);
-    specs = options_join(arena, specs, spec_count, job_options, job_option_count, &spec_count);
+    const OptionSpec *specs = options_with_job(arena, memory_options, 4, &spec_count);
     Options *options = options_parse(arena, specs, spec_count, argc, argv, problems);
     if (option_help(options)) {
         options_print_help(specs, spec_count, "lockstep memory --model NAME --gpu NAME [options]",

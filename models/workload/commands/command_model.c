@@ -214,6 +214,7 @@ int command_model(int argc, char **argv) {
 // ---- lockstep params, lockstep flops
 
 static const OptionSpec count_options[] = {
+    {"seq", OPTION_COUNT, "N", .help = "tokens per sequence", .alias = "seq-length"},
     {"tokens", OPTION_COUNT, "N", .help = "tokens to train on, for the whole run's FLOPs"},
     {"samples", OPTION_COUNT, "N", .help = "samples to train on, for the whole run's FLOPs"},
     {"json", OPTION_FLAG, NULL, .help = "print JSON"},
@@ -225,7 +226,7 @@ static int run_count(int argc, char **argv, const char *usage, const char *about
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     int spec_count = 0, exit_code;
-    const OptionSpec *specs = options_join(arena, model_options, model_option_count, count_options, 3, &spec_count);
+    const OptionSpec *specs = options_with_model(arena, count_options, COUNT_OF(count_options), &spec_count);
     Options *options = options_parse(arena, specs, spec_count, argc, argv, problems);
     options_refuse_positional(options, 0, problems);
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/job/schedule.h"
 #include "models/workload/model/model_internal.h"
-#include "models/workload/step/schedule.h"
 #include "sim/check.h"
 
 // The queue of kernels is full or empty, with little in between: the fourth power is a nearly hard maximum.

@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_WORKLOAD_COST_H
 #define LOCKSTEP_WORKLOAD_COST_H
 
-#include "models/workload/job/training.h"
+#include "models/workload/job/layout.h"
 
 // What a stretch of time counts as. The order is that of tables and plots.
 typedef enum Cause {
@@ -107,18 +107,6 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
 // What the fullest rank of a whole job needs: batch sizes worked out, every pipeline stage looked at. The layout must
 // divide the GPUs, and the model must have a layer for each chunk (checked earlier). *stage (or NULL): which one it is.
 Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *stage);
-// Batches as the job says them or as they follow: samples per forward of one replica, and forwards per step.
-int replicas_of_job(const TrainingSpec *training, int gpus); // dp
-double micro_batch_of_job(const TrainingSpec *training, int dp);
-double micro_batches_of_job(const TrainingSpec *training, int dp);
-
-// Blocks to pipeline stages: chunk c of pp x vpp gets blocks first[c] … first[c+1]-1; layers are spread evenly,
-// embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than
-// chunks.
-bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems);
-// The same as the job's layout says it: layers of each chunk, or embedding and head counted as layers.
-bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems);
-
 // The smallest change to the job that makes it fit on this GPU, as a sentence ("recompute = \"selective\" (61 GiB)"),
 // tried in this order: smaller micro-batch, recompute, zero 1, more tp, more pp, one alone, then one after the other;
 // NULL when nothing of these fits.

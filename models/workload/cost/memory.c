@@ -5,8 +5,8 @@
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
 #include "models/workload/job/recompute.h"
+#include "models/workload/job/schedule.h"
 #include "models/workload/model/model_internal.h"
-#include "models/workload/step/schedule.h"
 #include "sim/check.h"
 
 #define GIB 1073741824.0
@@ -119,7 +119,7 @@ static double gathered_bytes(const TrainingSpec *training, const LargestBlock *l
     return weights + largest->parameters * gradient_bytes(training);
 }
 
-bool shards_optimizer(const TrainingSpec *training, int dp) {
+bool optimizer_is_sharded(const TrainingSpec *training, int dp) {
     return training->layout.zero >= 1 && shard_size(&training->layout, dp) > 1;
 }
 

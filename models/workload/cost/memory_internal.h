@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_MEMORY_INTERNAL_H
 
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/step/schedule.h"
+#include "models/workload/job/schedule.h"
 
 typedef struct Stages { // of a job
     const TrainingSpec *training;
@@ -14,7 +14,7 @@ typedef struct Stages { // of a job
     const Gpu *gpu;
 } Stages;
 
-bool shards_optimizer(const TrainingSpec *training, int dp); // ranks hold a part of its state each
+bool optimizer_is_sharded(const TrainingSpec *training, int dp); // ranks hold a part of its state each
 
 Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
 Memory stage_memory(Arena *arena, const Stages *stages, int stage);

@@ -7,124 +7,6 @@
 #define MOST_MICRO_BATCHES 100000.0 // of a step
 #define MOST_TP 8                   // beyond a node's GPUs tensor parallelism does not pay
 
-// ---- Blocks on stages.
-
-// Layers are what is spread; a transformer's embedding and head, a CNN's stem and classifier, go with the ends.
-static int layer_count(const Model *model) {
-    return model->kind == MODEL_MLP ? model->block_count : model->block_count - 2;
-}
-
-// A head that predicts a further token counts for three layers: its own, and two times logits, which go with the last
-// chunk. So DeepSeek-V3's 61 layers on 16 stages are 15 times 4 and 1, as Megatron-Bridge lays them out.
-static int layers_of_heads(const Model *model, int chunks) {
-    int heads = model->kind == MODEL_TRANSFORMER ? 3 * model->extra_heads : 0;
-    return (layer_count(model) + heads) / chunks > heads ? heads : 0;
-}
-
-bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems) {
-    int layers = layer_count(model), ends = model->kind == MODEL_MLP ? 0 : 1;
-    CHECK(chunks >= 1);
-    if (layers < chunks) {
-        problem_add(problems, where, "%s has %d layers, too few for %d pipeline chunks", model->name, layers, chunks);
-        problem_hint(problems, "pp x vpp must be at most %d", layers);
-        return false;
-    }
-    first[0] = 0;
-    layers += layers_of_heads(model, chunks);
-    for (int chunk = 1; chunk <= chunks; chunk++) { // earlier chunks take what is left over: the last has the head
-        int before = chunk * (layers / chunks) + (chunk < layers % chunks ? chunk : layers % chunks);
-        first[chunk] = ends + before;
-    }
-    first[chunks] = model->block_count;
-    return true;
-}
-
-static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
-    const Layout *layout = &training->layout;
-    const Model *model = training->model;
-    if ((!layout->embedding_counts && !layout->head_counts) || model->kind == MODEL_MLP)
-        return blocks_to_stages(model, chunks, first, training->where, problems);
-    int start = layout->embedding_counts ? 0 : 1;
-    int all = layer_count(model) + (layout->embedding_counts ? 1 : 0) + (layout->head_counts ? 1 : 0);
-    if (layer_count(model) < chunks) return blocks_to_stages(model, chunks, first, training->where, problems);
-    first[0] = 0;
-    for (int chunk = 1; chunk < chunks; chunk++)
-        first[chunk] = start + chunk * (all / chunks) + (chunk < all % chunks ? chunk : all % chunks);
-    first[chunks] = model->block_count;
-    return true;
-}
-
-// Only an end that has embedding or head may do without layers.
-static bool check_stage_layers(const TrainingSpec *training, int chunks, Problems *problems) {
-    const Layout *layout = &training->layout;
-    int before = problems_added(problems), sum = 0, layers = layer_count(training->model);
-    bool ends_alone = training->model->kind == MODEL_TRANSFORMER;
-    if (layout->embedding_counts || layout->head_counts) {
-        problem_add(problems, training->where,
-                    "layers says what each stage has, and embedding or head cannot count too");
-        problem_hint(problems, "leave one of them out");
-        return false;
-    }
-    if (layout->stage_layers_count != chunks) {
-        problem_add(problems, training->where, "layers has %d counts, and the pipeline has %d chunks",
-                    layout->stage_layers_count, chunks);
-        problem_hint(problems, "one count for each chunk (pp x vpp), in the model's order");
-        return false;
-    }
-    for (int c = 0; c < chunks; c++) {
-        bool end = c == 0 || c == chunks - 1;
-        sum += layout->stage_layers[c];
-        if (layout->stage_layers[c] >= (ends_alone && end && chunks > 1 ? 0 : 1)) continue;
-        problem_add(problems, training->where, "chunk %d of the pipeline has no layers", c + 1);
-        problem_hint(problems, "only the first, with the embedding, and the last, with the head, may have 0");
-    }
-    if (sum != layers) {
-        problem_add(problems, training->where, "the stages have %d layers, and %s has %d", sum, training->model->name,
-                    layers);
-        problem_hint(problems, "the counts must add up to %d", layers);
-    }
-    return problems_added(problems) == before;
-}
-
-bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
-    const Layout *layout = &training->layout;
-    if (!layout->stage_layers) return even_blocks(training, chunks, first, problems);
-    if (!check_stage_layers(training, chunks, problems)) return false;
-    first[0] = 0;
-    int next = training->model->kind == MODEL_MLP ? 0 : 1;
-    for (int c = 0; c < chunks; c++) {
-        next += layout->stage_layers[c];
-        first[c + 1] = c == chunks - 1 ? training->model->block_count : next;
-    }
-    return true;
-}
-
-// ---- Batches.
-
-static int at_least_one(int value) { return value > 1 ? value : 1; }
-
-int replicas_of_job(const TrainingSpec *training, int gpus) {
-    const Layout *layout = &training->layout;
-    if (layout->dp > 0) return layout->dp;
-    if (training->strategy == STRATEGY_SINGLE || training->strategy == STRATEGY_LAYERS) return 1;
-    return at_least_one(gpus / (at_least_one(layout->tp) * at_least_one(layout->cp) * at_least_one(layout->pp)));
-}
-
-double micro_batch_of_job(const TrainingSpec *training, int dp) {
-    if (training->micro_batch > 0) return training->micro_batch;
-    if (training->global_batch <= 0) return 1;
-    double per_replica = training->global_batch / dp;
-    if (training->grad_accumulation > 0) return per_replica / training->grad_accumulation;
-    bool pipelined = training->layout.pp > 1 && training->strategy != STRATEGY_LAYERS;
-    return pipelined ? 1 : per_replica;
-}
-
-double micro_batches_of_job(const TrainingSpec *training, int dp) {
-    if (training->grad_accumulation > 0) return training->grad_accumulation;
-    if (training->global_batch <= 0) return 1;
-    return training->global_batch / (dp * micro_batch_of_job(training, dp));
-}
-
 // ---- The fullest stage.
 
 // Parameters and activations of another chunk on the same GPU; working memory is used in turn, the rest is there once.
@@ -147,7 +29,7 @@ static void add_chunk(Memory *memory, const Memory *chunk) {
 bool gradients_come_and_go(const Stages *s) {
     const TrainingSpec *training = s->training;
     bool offloaded = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
-    bool whole = !shards_optimizer(training, s->dp) && !offloaded;
+    bool whole = !optimizer_is_sharded(training, s->dp) && !offloaded;
     return whole && s->pipeline.pp == 1 && s->pipeline.micro_batches == 1 &&
            framework_traits(training->framework)->drops_gradients;
 }
@@ -176,10 +58,12 @@ Memory stage_memory(Arena *arena, const Stages *s, int stage) {
     return memory;
 }
 
+static int at_least_one(int value) { return value > 1 ? value : 1; }
+
 // Stages of a job; a layer-wise split is a pipeline with one micro-batch.
 static int stage_count(const TrainingSpec *training, int gpus) {
     if (training->strategy != STRATEGY_LAYERS || training->layout.pp > 0) return at_least_one(training->layout.pp);
-    int stages = at_least_one(gpus / replicas_of_job(training, gpus)), layers = layer_count(training->model);
+    int stages = at_least_one(gpus / replicas_of_job(training, gpus)), layers = layers_to_spread(training->model);
     return stages < layers ? stages : layers;
 }
 
@@ -245,7 +129,7 @@ static bool shard_optimizer(TrainingSpec *training, int gpus) {
 static bool regroup(TrainingSpec *training, int gpus, int tp, int pp) {
     if (training->strategy != STRATEGY_AUTO && training->strategy != STRATEGY_DDP) return false;
     if (tp * pp > gpus || gpus % (tp * pp) != 0) return false;
-    if (pp * at_least_one(training->layout.vpp) > layer_count(training->model)) return false;
+    if (pp * at_least_one(training->layout.vpp) > layers_to_spread(training->model)) return false;
     training->micro_batch = micro_batch_of_job(training, replicas_of_job(training, gpus));
     training->grad_accumulation = 0;
     training->layout.tp = tp;

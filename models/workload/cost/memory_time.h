@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_MEMORY_TIME_H
 
 #include "models/workload/cost/cost.h"
-#include "models/workload/step/schedule.h"
+#include "models/workload/job/schedule.h"
 
 // The highest point of one pass, or of the optimizer's step, which ends the curve.
 typedef struct MemoryMoment {

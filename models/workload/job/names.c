@@ -1,5 +1,5 @@
 // Names as flags, Lua and JSON spell them; the index is the enum value.
-#include "models/workload/cost/cost.h"
+#include "models/workload/job/training.h"
 #include "sim/check.h"
 
 const char *const strategy_names[STRATEGY_COUNT] = {"auto",    "single",   "data-parallel",         "ddp",
@@ -13,31 +13,6 @@ const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam", "none"};
 const char *const image_layout_names[IMAGE_LAYOUT_COUNT] = {"usual", "nchw", "nhwc"};
 const char *const offload_names[OFFLOAD_COUNT] = {"gpu", "host", "nvme"};
 const char *const context_exchange_names[CONTEXT_COUNT] = {"ring", "all-gather", "ulysses"};
-
-const char *const cause_names[CAUSE_COUNT] = {
-    "gemm", "attention", "memory-bound", "launch", "recompute", "optimizer", "tp",    "cp",
-    "ep",   "pp",        "dp",           "copy",   "data",      "host",      "other",
-};
-const char *const cause_titles[CAUSE_COUNT] = {
-    "Matrix multiplication",
-    "Attention",
-    "Memory-bound kernels",
-    "Kernel launches",
-    "Recomputation",
-    "Optimizer",
-    "Tensor parallel",
-    "Context parallel",
-    "Expert parallel",
-    "Pipeline",
-    "Data parallel",
-    "Copies",
-    "Data loading",
-    "Host",
-    "Other",
-};
-const char *const memory_class_names[MEMORY_CLASS_COUNT] = {
-    "weights", "gradients", "optimizer", "activations", "working", "buffers", "reserve",
-};
 
 static const char *name_at(const char *const *names, int count, int index) {
     CHECK(index >= 0 && index < count);

@@ -99,6 +99,11 @@ typedef struct Layout {
     bool embedding_counts, head_counts; // as a layer each, where layers are spread evenly
 } Layout;
 
+// What ZeRO spreads over ranks (Rajbhandari et al. 2020).
+static inline bool shards_optimizer(const Layout *layout) { return layout->zero >= 1; }
+static inline bool shards_gradients(const Layout *layout) { return layout->zero >= 2; }
+static inline bool shards_weights(const Layout *layout) { return layout->zero >= 3; }
+
 // Shares of the tokens by expert.
 typedef enum RoutingKind { ROUTING_ZIPF, ROUTING_DIRICHLET, ROUTING_HISTOGRAM } RoutingKind;
 typedef struct Routing {
@@ -134,6 +139,7 @@ typedef struct TrainingSpec {
     int recompute_layers;       // of each pipeline chunk its first; 0: all
     Attention attention;
     Framework framework;
+    bool whole_head;    // an encoder's logits at every position, not at masked ones only
     bool composed_gelu; // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
     ImageLayout image_layout;
     Optimizer optimizer;

@@ -283,19 +283,20 @@ static const Label *make_labels(Lowering *l, int *count) {
 
 // ---- Checks that need the cluster.
 
-static bool check_gpus(const Lowering *l, Problems *problems) {
+// Neighbours are of one type.
+static GpuTypes gpus_of(Arena *arena, const Cluster *cluster) {
+    int count = 0;
+    for (int r = 0; r < cluster->gpu_count; r++) count += r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1];
+    const Gpu **types = ARENA_ARRAY(arena, const Gpu *, count);
+    count = 0;
+    for (int r = 0; r < cluster->gpu_count; r++)
+        if (r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1]) types[count++] = cluster->gpu_of[r];
+    return (GpuTypes){types, count};
+}
+
+static bool check_backend(const Lowering *l, Problems *problems) {
     const TrainingSpec *training = l->training;
-    const Gpu *last = NULL;
     int before = problems_added(problems);
-    for (int r = 0; r < l->cluster->gpu_count; r++) {
-        const Gpu *gpu = l->cluster->gpu_of[r];
-        if (gpu == last) continue;
-        last = gpu;
-        if (gpu_supports(gpu, training->precision)) continue;
-        problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
-        problem_hint(problems,
-                     gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or \"fp32\"" : "use precision = \"fp32\"");
-    }
     const char *why = NULL;
     bool data_parallel = l->r.strategy == STRATEGY_DATA_PARALLEL;
     CollectiveOp needed[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_SEND_RECV, COLLECTIVE_REDUCE_SCATTER,
@@ -360,7 +361,9 @@ bool start_lowering(Lowering *l, Problems *problems) {
     const TrainingSpec *training = l->training;
     Arena *arena = l->arena;
     l->storage = cluster->spec->storage;
-    if (!resolve_layout(arena, training, cluster->gpu_count, &l->r, problems) || !check_gpus(l, problems)) return false;
+    GpuTypes gpus = gpus_of(arena, cluster);
+    if (!job_possible(arena, training, cluster->gpu_count, gpus, &l->r, problems) || !check_backend(l, problems))
+        return false;
     TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the layout as worked out
     *resolved_training = *training;
     resolved_training->layout.tp = l->r.tp;

@@ -1,6 +1,6 @@
 // The table of schedules. Each writes the order of passes of one stage; orders of GPipe to interleaved 1F1B after
 // Narayanan et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
-#include "models/workload/step/schedule.h"
+#include "models/workload/job/schedule.h"
 
 #include "sim/check.h"
 

@@ -1,7 +1,8 @@
 // Working out a layout: which ranks form which groups, how many micro-batches, which blocks on which stage.
 #include <math.h>
 
-#include "models/workload/step/lower.h"
+#include "models/hardware/kernel.h"
+#include "models/workload/job/layout.h"
 
 static bool divides(double whole, double part) { return part > 0 && fmod(whole, part) == 0; }
 
@@ -292,4 +293,22 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     if (!blocks_to_chunks(training, resolved->pipeline.chunks, first, problems)) return false;
     resolved->first_block = first;
     return true;
+}
+
+static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Problems *problems) {
+    int before = problems_added(problems);
+    for (int i = 0; i < gpus.count; i++) {
+        const Gpu *gpu = gpus.items[i];
+        if (gpu_supports(gpu, training->precision)) continue;
+        problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
+        problem_hint(problems,
+                     gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or \"fp32\"" : "use precision = \"fp32\"");
+    }
+    return problems_added(problems) == before;
+}
+
+bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
+                  Problems *problems) {
+    bool sound = resolve_layout(arena, training, gpu_count, resolved, problems);
+    return precision_possible(training, gpus, problems) && sound;
 }

@@ -1,0 +1,305 @@
+// Three layers, each over the one before: how people run such a model, what the software does, what was said.
+#include "models/workload/job/job.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+#include "models/network/network.h"
+#include "models/workload/job/recompute.h"
+#include "models/workload/job/software.h"
+#include "models/workload/job/strategy_words.h"
+#include "models/workload/life/checkpoint.h"
+#include "sim/check.h"
+
+#define MIB 1048576.0
+#define USUAL_YEAR 2022  // of GPUs that are not told
+#define FLASH_SINCE 2020 // the first GPUs that FlashAttention's published kernels run on
+
+// ---- What was said.
+
+const Value *job_value(const JobSaid *said, JobObject object, const char *field) {
+    const Value *values = said->values[object];
+    if (!values) return NULL;
+    const Value *value = &values[job_field_index(object, field)];
+    return value->written ? value : NULL;
+}
+
+bool job_says(const JobSaid *said, JobObject object, const char *field) {
+    return job_value(said, object, field) != NULL;
+}
+
+static Value *values_of(Arena *arena, JobSaid *said, JobObject object) {
+    const JobObjectType *type = &job_objects[object];
+    Value *values = ARENA_ARRAY(arena, Value, type->field_count);
+    if (said->values[object]) memcpy(values, said->values[object], sizeof(Value) * (size_t)type->field_count);
+    said->values[object] = values;
+    return values;
+}
+
+JobSaid job_said_with(Arena *arena, const JobSaid *said, JobObject object, const Field *field, const Value *value) {
+    JobSaid copy = *said;
+    values_of(arena, &copy, object)[field - job_objects[object].fields] = *value;
+    return copy;
+}
+
+static void say(Arena *arena, JobSaid *said, JobObject object, const char *field, Value value) {
+    value.given = value.written = true;
+    value.where = said->where;
+    values_of(arena, said, object)[job_field_index(object, field)] = value;
+}
+
+void job_say_number(Arena *arena, JobSaid *said, JobObject object, const char *field, double number) {
+    say(arena, said, object, field, (Value){.number = number});
+}
+
+void job_say_flag(Arena *arena, JobSaid *said, JobObject object, const char *field, bool flag) {
+    say(arena, said, object, field, (Value){.flag = flag, .number = NAN});
+}
+
+void job_say_name(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *name) {
+    const Field *row = &job_objects[object].fields[job_field_index(object, field)];
+    int choice = 0;
+    while (choice < row->name_count && strcmp(row->names[choice], name) != 0) choice++;
+    CHECK(choice < row->name_count);
+    say(arena, said, object, field, (Value){.choice = choice, .text = name, .number = NAN});
+}
+
+void job_say_text(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *text) {
+    say(arena, said, object, field, (Value){.text = text, .number = NAN});
+}
+
+// ---- What is usual.
+
+static bool all_support(GpuTypes gpus, Precision precision) {
+    for (int i = 0; i < gpus.count; i++)
+        if (!gpu_supports(gpus.items[i], precision)) return false;
+    return true;
+}
+
+static int oldest_year(GpuTypes gpus) {
+    int year = gpus.count > 0 ? gpus.items[0]->year : USUAL_YEAR;
+    for (int i = 1; i < gpus.count; i++)
+        if (gpus.items[i]->year < year) year = gpus.items[i]->year;
+    return year;
+}
+
+// Adam and Megatron for transformers, SGD and eager PyTorch for the others; the best 16-bit format that all GPUs have.
+TrainingSpec job_usual(const Model *model, GpuTypes gpus) {
+    bool transformer = model->kind == MODEL_TRANSFORMER;
+    Precision precision = all_support(gpus, BF16) ? BF16 : all_support(gpus, FP16) ? FP16 : FP32;
+    return (TrainingSpec){
+        .model = model,
+        .layout = {.tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1},
+        .schedule = SCHEDULE_1F1B,
+        .seq_len = transformer ? model->max_positions : 1,
+        .precision = precision,
+        .mixed_precision = precision_bytes(precision) < 4,
+        .attention = oldest_year(gpus) >= FLASH_SINCE ? ATTENTION_FLASH : ATTENTION_PLAIN,
+        .framework = transformer ? FRAMEWORK_MEGATRON : FRAMEWORK_EAGER,
+        .optimizer = transformer ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
+        .backend = BACKEND_NCCL,
+        .bucket_bytes = 25 * MIB, // as PyTorch
+        .overlap_grad_reduce = true,
+        .prefetch = 1,
+        .loader_workers = 4,
+        .routing = {.kind = ROUTING_ZIPF, .seed = 1},
+    };
+}
+
+// ---- Values that lie as they were said.
+
+static void store(TrainingSpec *spec, const Field *field, const Value *value) {
+    char *at = (char *)spec + field->at;
+    bool is_choice = field->kind == FIELD_CHOICE;
+    int whole = is_choice ? value->choice : isnan(value->number) ? 0 : (int)value->number; // a word ("fill"): 0
+    uint64_t large = isnan(value->number) ? 0 : (uint64_t)value->number;
+    switch (field->stored) {
+    case STORED_INT:
+        memcpy(at, &whole, sizeof whole);
+        return;
+    case STORED_DOUBLE:
+        memcpy(at, &value->number, sizeof value->number);
+        return;
+    case STORED_FLAG:
+        memcpy(at, &value->flag, sizeof value->flag);
+        return;
+    case STORED_UINT64:
+        memcpy(at, &large, sizeof large);
+        return;
+    case STORED_BY_HAND:
+        return;
+    }
+}
+
+static void store_all(TrainingSpec *spec, const JobSaid *said) {
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; said->values[o] && i < job_objects[o].field_count; i++)
+            if (said->values[o][i].written) store(spec, &job_objects[o].fields[i], &said->values[o][i]);
+}
+
+// ---- Values that mean more than a number.
+
+typedef struct Maker {
+    Arena *arena;
+    const JobSaid *said;
+    TrainingSpec *spec;
+    Problems *problems;
+} Maker;
+
+static const Value *value_of(const Maker *m, JobObject object, const char *field) {
+    return job_value(m->said, object, field);
+}
+static bool says(const Maker *m, JobObject object, const char *field) { return job_says(m->said, object, field); }
+
+static void set_precision(const Maker *m) {
+    const Value *said = value_of(m, JOB_TRAINING, "precision");
+    if (said) CHECK(precision_from_name(said->text, &m->spec->precision));
+    if (!says(m, JOB_TRAINING, "mixed_precision")) m->spec->mixed_precision = precision_bytes(m->spec->precision) < 4;
+}
+
+static void set_foreign_strategy(const Maker *m, const Value *said, const StrategyWord *word) {
+    TrainingSpec *spec = m->spec;
+    bool zero_said = says(m, JOB_TRAINING, "zero") || says(m, JOB_PARALLEL, "zero");
+    if (zero_said && spec->layout.zero != word->zero) {
+        problem_add(m->problems, said->where, "strategy \"%s\" is ZeRO stage %d, and zero says %d", word->word,
+                    word->zero, spec->layout.zero);
+        problem_hint(m->problems, "leave one of them out");
+    }
+    spec->strategy = word->strategy;
+    spec->layout.zero = word->zero;
+    if (!says(m, JOB_OFFLOAD, "optimizer")) spec->offload_optimizer = word->optimizer;
+    if (!says(m, JOB_OFFLOAD, "parameters")) spec->offload_parameters = word->parameters;
+}
+
+static void set_strategy(const Maker *m) {
+    const Value *said = value_of(m, JOB_TRAINING, "strategy");
+    if (said && said->choice < STRATEGY_COUNT) m->spec->strategy = (Strategy)said->choice;
+    if (said && said->choice >= STRATEGY_COUNT)
+        set_foreign_strategy(m, said, &foreign_strategies[said->choice - STRATEGY_COUNT]);
+    if (m->spec->strategy == STRATEGY_LAYERS && !says(m, JOB_PARALLEL, "pp")) m->spec->layout.pp = 0; // all GPUs
+}
+
+static void set_layout(const Maker *m) {
+    Layout *layout = &m->spec->layout;
+    const Value *beside = value_of(m, JOB_TRAINING, "zero"), *inside = value_of(m, JOB_PARALLEL, "zero");
+    const Value *layers = value_of(m, JOB_PARALLEL, "layers");
+    if (beside && inside && beside->number != inside->number) {
+        problem_add(m->problems, inside->where, "zero is said twice: %g, and %g in parallel", beside->number,
+                    inside->number);
+        problem_hint(m->problems, "leave one of them out");
+    }
+    if (!says(m, JOB_TRAINING, "schedule") && layout->vpp > 1) m->spec->schedule = SCHEDULE_INTERLEAVED;
+    if (!layers) return;
+    int *counts = ARENA_ARRAY(m->arena, int, layers->count);
+    for (int i = 0; i < layers->count; i++) counts[i] = (int)layers->items[i].number;
+    layout->stage_layers = counts;
+    layout->stage_layers_count = layers->count;
+}
+
+// Parts that are named are recomputed selectively, and a number of layers means whole ones.
+static void set_recompute(const Maker *m) {
+    const Value *modules = value_of(m, JOB_TRAINING, "recompute_modules");
+    for (int i = 0; modules && i < modules->count; i++) m->spec->recompute_modules |= 1u << modules->items[i].choice;
+    if (says(m, JOB_TRAINING, "recompute")) return;
+    m->spec->recompute = modules ? RECOMPUTE_SELECTIVE : m->spec->recompute_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+}
+
+// At most one of zipf, dirichlet and histogram.
+static void set_routing(const Maker *m) {
+    Routing *routing = &m->spec->routing;
+    const Value *dirichlet = value_of(m, JOB_ROUTING, "dirichlet"), *zipf = value_of(m, JOB_ROUTING, "zipf");
+    const Value *histogram = value_of(m, JOB_ROUTING, "histogram"), *skew = value_of(m, JOB_TRAINING, "expert_skew");
+    if ((zipf || skew) + (dirichlet != NULL) + (histogram != NULL) > 1) {
+        problem_add(m->problems, (histogram ? histogram : dirichlet)->where,
+                    "routing says how tokens spread in one way");
+        problem_hint(m->problems, "routing = { zipf = 0.5 }, { dirichlet = 0.5 } or { histogram = { … } }");
+        return;
+    }
+    if (dirichlet) routing->kind = ROUTING_DIRICHLET;
+    if (!histogram) return;
+    double *tokens = ARENA_ARRAY(m->arena, double, histogram->count);
+    for (int i = 0; i < histogram->count; i++) tokens[i] = histogram->items[i].number;
+    routing->kind = ROUTING_HISTOGRAM;
+    routing->tokens = tokens;
+    routing->token_count = histogram->count;
+}
+
+static void set_checkpoint(const Maker *m) {
+    if (!m->said->values[JOB_CHECKPOINT]) return;
+    CheckpointSpec *checkpoint = ARENA_NEW(m->arena, CheckpointSpec);
+    const Value *mode = value_of(m, JOB_CHECKPOINT, "mode"), *every = value_of(m, JOB_CHECKPOINT, "every");
+    const Value *storage = value_of(m, JOB_CHECKPOINT, "storage");
+    checkpoint->mode = mode ? (CheckpointMode)mode->choice : CHECKPOINT_SYNC;
+    checkpoint->every_s = every ? every->number : 0;
+    checkpoint->storage = storage ? storage->handle : NULL;
+    m->spec->checkpoint = checkpoint;
+}
+
+static void set_data(const Maker *m, const Software *software) {
+    const Value *storage = value_of(m, JOB_DATA, "storage");
+    const StorageType *type = storage ? storage->handle : NULL;
+    m->spec->storage = type ? type->name : NULL;
+    bool decodes = software && software->images_per_core > 0 && m->spec->model->kind == MODEL_CNN;
+    if (decodes && m->spec->sample_bytes > 0 && !says(m, JOB_DATA, "samples_per_second_per_worker"))
+        m->spec->samples_per_second_per_worker = software->images_per_core;
+}
+
+static void set_rest(const Maker *m) {
+    const Value *backend = value_of(m, JOB_TRAINING, "backend"), *fidelity = value_of(m, JOB_TRAINING, "fidelity");
+    const Value *no_sync = value_of(m, JOB_TRAINING, "no_sync"), *prefetch = value_of(m, JOB_TRAINING, "prefetch");
+    if (backend) CHECK(backend_from_name(backend->text, &m->spec->backend));
+    if (fidelity) m->spec->by_messages = fidelity->choice == 1;
+    if (no_sync) m->spec->syncs_always = !no_sync->flag;
+    if (prefetch) m->spec->prefetch = prefetch->number > 0 ? (int)prefetch->number : -1;
+}
+
+// What the stack does where the job leaves it open.
+static void settle_software(const Maker *m, const Software *software) {
+    TrainingSpec *spec = m->spec;
+    bool half = precision_bytes(spec->precision) <= 2,
+         flat = spec->model->dimensions != 1; // sounds have no such layout
+    if (!says(m, JOB_PARALLEL, "sequence_parallel"))
+        spec->layout.sequence_parallel = spec->layout.tp > 1 && software->sequence_parallel;
+    if (!says(m, JOB_TRAINING, "image_layout") && software->nhwc_16_bits && flat && half)
+        spec->image_layout = IMAGE_LAYOUT_NHWC;
+    if (!says(m, JOB_TRAINING, "accumulation_bytes") && !shards_optimizer(&spec->layout)) spec->accumulation_bytes = 0;
+    if (!says(m, JOB_TRAINING, "lora_everywhere") && spec->lora_rank == 0) spec->lora_everywhere = false;
+}
+
+// Logits at every position belong to the model: masked ones are a share of them.
+static void set_head(const Maker *m) {
+    const Model *model = m->spec->model;
+    bool encoder = model->kind == MODEL_TRANSFORMER && !model->causal && !model->patch;
+    if (!m->spec->whole_head || !encoder) return;
+    Model *copy = ARENA_NEW(m->arena, Model);
+    *copy = *model;
+    copy->head_share = 1;
+    m->spec->model = copy;
+}
+
+static const Software *software_said(const Maker *m, GpuTypes gpus) {
+    const Value *said = value_of(m, JOB_TRAINING, "software");
+    return said ? find_software(said->text, oldest_year(gpus), said->where, m->problems) : NULL;
+}
+
+TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems *problems) {
+    TrainingSpec spec = job_usual(said->model, gpus);
+    Maker m = {arena, said, &spec, problems};
+    const Software *software = software_said(&m, gpus);
+    spec.where = said->where;
+    if (software) software_apply(software, &spec);
+    store_all(&spec, said);
+    set_precision(&m);
+    set_layout(&m);
+    set_strategy(&m);
+    set_recompute(&m);
+    set_routing(&m);
+    set_checkpoint(&m);
+    set_data(&m, software);
+    set_rest(&m);
+    if (software) settle_software(&m, software);
+    set_head(&m);
+    job_check(&spec, problems);
+    return spec;
+}

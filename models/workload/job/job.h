@@ -1,0 +1,37 @@
+// A training job from what was said of it, at whichever door: a script, options, --vary, a row of measurements. What
+// was not said is decided here and nowhere else: by the software, by the model's kind, by the GPUs.
+#ifndef LOCKSTEP_WORKLOAD_JOB_H
+#define LOCKSTEP_WORKLOAD_JOB_H
+
+#include "models/workload/job/job_fields.h"
+#include "models/workload/job/training.h"
+
+typedef struct JobSaid {
+    Where where;
+    const Model *model;
+    const Value *values[JOB_OBJECT_COUNT]; // [fields of the object]; NULL: nothing of it was said
+} JobSaid;
+
+// What is left open suits all types of GPU that it is made for; none: any. Adds problems for what cannot go together
+// whatever the layout. What the spec points at lives in the arena.
+TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems *problems);
+// Nothing said but the model: how people run it.
+TrainingSpec job_usual(const Model *model, GpuTypes gpus);
+
+// The value that was said of a field, or NULL.
+const Value *job_value(const JobSaid *said, JobObject object, const char *field);
+bool job_says(const JobSaid *said, JobObject object, const char *field);
+// A copy in which one field has another value.
+JobSaid job_said_with(Arena *arena, const JobSaid *said, JobObject object, const Field *field, const Value *value);
+
+// For rows that were measured: values said one by one. Texts and lists stay the caller's.
+void job_say_number(Arena *arena, JobSaid *said, JobObject object, const char *field, double number);
+void job_say_flag(Arena *arena, JobSaid *said, JobObject object, const char *field, bool flag);
+void job_say_name(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *name);
+void job_say_text(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *text);
+
+// Adds a problem with its remedy for what cannot go together whatever the layout: adapters, recomputation, lengths
+// (job_check.c). What depends on the layout is job_possible's (layout.h).
+void job_check(const TrainingSpec *training, Problems *problems);
+
+#endif

@@ -1,0 +1,77 @@
+// What cannot go together in a training job, at whichever door it came in.
+#include "models/hardware/kernel.h"
+#include "models/workload/job/job.h"
+#include "models/workload/job/recompute.h"
+#include "models/workload/job/schedule.h"
+
+// What is frozen can be stored in fewer bits; what is trained cannot.
+static void check_adapters(const TrainingSpec *training, Problems *problems) {
+    if (training->lora_rank == 0 && (training->nf4_weights || training->lora_everywhere)) {
+        problem_add(problems, training->where, "%s for adapters on frozen weights, but all weights are trained",
+                    training->nf4_weights ? "4-bit weights are" : "lora_everywhere is");
+        problem_hint(problems, "set lora_rank (--lora-rank), for example to 16");
+    } else if (training->nf4_weights && precision_bytes(training->precision) != 2) {
+        problem_add(problems, training->where, "4-bit weights are dequantised to 16 bits, not to %s",
+                    precision_name(training->precision));
+        problem_hint(problems, "use bf16 or fp16");
+    } else if (training->nf4_weights && training->model->experts.count > 0) {
+        problem_add(problems, training->where, "4-bit weights of experts are not known: their products are grouped");
+        problem_hint(problems, "take a dense model, or leave nf4_weights out");
+    }
+}
+
+static void check_encoder_decoder(const TrainingSpec *training, Problems *problems) {
+    const char *what = training->layout.cp > 1                        ? "context parallelism"
+                       : schedule_splits_backward(training->schedule) ? "a schedule that splits backward"
+                       : training->lora_rank > 0                      ? "LoRA"
+                       : training->recompute == RECOMPUTE_OPERATIONS  ? "recomputation by operation"
+                                                                      : NULL;
+    if (!what) return;
+    problem_add(problems, training->where, "%s cannot be combined with %s, which has an encoder and a decoder", what,
+                training->model->name);
+    problem_hint(problems, "leave it out");
+}
+
+// What reads positions or images has lengths of its own.
+static void check_length(const TrainingSpec *training, Problems *problems) {
+    const Model *model = training->model;
+    if (model->learned_positions && training->seq_len > model->max_positions) {
+        problem_add(problems, training->where, "%s has positions for %d tokens, not %.0f", model->name,
+                    model->max_positions, training->seq_len);
+        problem_hint(problems, "seq at most %d", model->max_positions);
+    }
+    if (model->patch && training->seq_len != model->max_positions) {
+        problem_add(problems, training->where, "%s cuts images of %d pixels into %d tokens, not %.0f", model->name,
+                    model->image_size, model->max_positions, training->seq_len);
+        problem_hint(problems, "leave seq out; the image's size decides");
+    }
+}
+
+// What only transformers have.
+static void check_other_parts(const TrainingSpec *training, Problems *problems) {
+    if (training->lora_rank > 0 || training->nf4_weights) {
+        problem_add(problems, training->where, "LoRA's adapters are for transformers; %s is none",
+                    training->model->name);
+        problem_hint(problems, "leave lora_rank and nf4_weights out");
+    }
+    if (training->recompute != RECOMPUTE_NONE) {
+        problem_add(problems, training->where, "recomputation is for transformers; %s is none", training->model->name);
+        problem_hint(problems, "use a smaller micro-batch");
+    }
+}
+
+void job_check(const TrainingSpec *training, Problems *problems) {
+    if (training->model->kind != MODEL_TRANSFORMER) {
+        check_other_parts(training, problems);
+        return;
+    }
+    if (training->expert_skew < 0 || training->expert_skew > 10 || training->capacity_factor < 0) {
+        problem_add(problems, training->where, "an expert skew of %g with a capacity factor of %g is not possible",
+                    training->expert_skew, training->capacity_factor);
+        problem_hint(problems, "a skew from 0 to 10, a factor above 0");
+    }
+    check_adapters(training, problems);
+    check_length(training, problems);
+    if (training->model->encoder_layers) check_encoder_decoder(training, problems);
+    recompute_check(training, problems);
+}

@@ -1,0 +1,250 @@
+// The tables of a training job's fields.
+#include "models/workload/job/job_fields.h"
+
+#include <string.h>
+
+#include "models/workload/job/field_rows.h"
+#include "models/workload/job/recompute.h"
+#include "models/workload/job/strategy_words.h"
+#include "models/workload/job/training.h"
+#include "models/workload/life/checkpoint.h"
+#include "sim/check.h"
+
+const char *const precision_choices[10] = {"fp64", "fp32", "tf32", "fp16", "bf16",
+                                           "fp8",  "fp4",  "int8", "amp",  "mixed"};
+const char *const backend_choices[3] = {"nccl", "gloo", "mpi"};
+const char *const fidelity_choices[2] = {"fluid", "flow"};
+
+#define SWITCH .kind = FIELD_FLAG
+#define INT(member_) .stored = STORED_INT, .at = offsetof(TrainingSpec, member_)
+#define DOUBLE(member_) .stored = STORED_DOUBLE, .at = offsetof(TrainingSpec, member_)
+#define BOOL(member_) .stored = STORED_FLAG, .at = offsetof(TrainingSpec, member_)
+#define LONG_SPAN .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = 1, .most = 1e11
+
+// clang-format off
+static const Field training_fields[] = {
+    {"model", VALUE(HANDLE_MODEL), .named = true, .required = true, .example = "\"gpt2-124m\"",
+     .help = "a model by name, or from sim.model"},
+    {"software", .kind = FIELD_TEXT, .example = "\"nemo 24.07\"", .flag = "software", .varied = "software",
+     .help = "framework, version or date: how its kernels run, what it overlaps (lockstep model software); when left out: Megatron for transformers, eager PyTorch for others"},
+    {"strategy", CHOICE(strategy_words, STRATEGY_WORDS), .fallback = "\"auto\"", .example = "\"ddp\"", .flag = "strategy",
+     .varied = "strategy", .help = "how the model is spread over GPUs; also in the words of Lightning, accelerate, FairScale and TensorFlow"},
+    {"parallel", TABLE(JOB_PARALLEL), .example = "{ tp = 1, dp = \"fill\" }", .help = "degrees of parallelism"},
+    {"batch", TABLE(JOB_BATCH), .example = "{ global = 256, micro = 4 }", .help = "samples of an optimizer step"},
+    {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .example = "\"gpipe\"", .flag = "schedule", .varied = "schedule",
+     INT(schedule), .help = "order of micro-batches in a pipeline; when left out: 1f1b, or interleaved with vpp"},
+    {"fidelity", CHOICE(fidelity_choices, 2), .fallback = "\"fluid\"", .example = "\"flow\"", .flag = "fidelity",
+     .help = "fluid: a collective is one transfer; flow: all the messages it is made of"},
+    {"zero", COUNT(0, 3), .fallback = "0", .example = "1", .flag = "zero", .varied = "zero", INT(layout.zero),
+     .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
+    {"seq_len", COUNT(1, MOST_SIZE), .example = "1024", .flag = "seq", .alias = "seq-length", .varied = "seq_len",
+     DOUBLE(seq_len), .help = "tokens of a sample; when left out: the model's longest"},
+    {"tokens", COUNT(1, 9e15), .example = "\"300B\"", .flag = "tokens", DOUBLE(tokens), .help = "tokens to train on in all"},
+    {"samples", COUNT(1, 9e15), .example = "\"1.28M\"", .flag = "samples", DOUBLE(samples), .help = "samples of the data set"},
+    {"epochs", NUMBER(ABOVE_ZERO, 1e9), .fallback = "1", .example = "90", .flag = "epochs", DOUBLE(epochs),
+     .help = "passes over the samples"},
+    {"precision", CHOICE(precision_choices, 10), .example = "\"fp16\"", .flag = "precision", .varied = "precision",
+     .help = "of matrix multiplications; when left out: bf16, fp16 or fp32, the first that the GPUs have"},
+    {"mixed_precision", SWITCH, .example = "true", .flag = "mixed-precision", BOOL(mixed_precision),
+     .help = "fp32 master weights beside; when left out: true below 32 bits"},
+    {"recompute", CHOICE(recompute_names, RECOMPUTE_COUNT), .example = "\"selective\"", .flag = "recompute",
+     .alias = "recompute-granularity", .varied = "recompute", INT(recompute),
+     .help = "activations computed again in backward, to save memory; when left out: none, or what the two below need"},
+    {"recompute_modules", CHOICE(recompute_module_names, RECOMPUTE_MODULE_COUNT), .list = true, .flag = "recompute-modules",
+     .example = "{ \"moe_act\", \"layernorm\" }",
+     .help = "what \"selective\" recomputes of a layer, by Megatron-Core's names; when left out: core_attn"},
+    {"recompute_layers", COUNT(1, 1e5), .example = "4", .flag = "recompute-num-layers", INT(recompute_layers),
+     .help = "only the first so many layers of each pipeline chunk are recomputed; when left out: all"},
+    {"attention", CHOICE(attention_names, ATTENTION_COUNT), .example = "\"flash\"", .flag = "attention", .varied = "attention",
+     INT(attention), .help = "attention kernel; when left out: flash on GPUs since 2020, else plain"},
+    {"framework", CHOICE(framework_names, FRAMEWORK_COUNT), .example = "\"megatron\"", .flag = "framework",
+     .varied = "framework", INT(framework), .help = "how kernels are run; when left out: megatron for transformers, else eager"},
+    {"image_layout", CHOICE(image_layout_names, IMAGE_LAYOUT_COUNT), .fallback = "\"usual\"", .example = "\"nhwc\"",
+     .flag = "image-layout", .varied = "image_layout", INT(image_layout),
+     .help = "how images lie in memory; usual: as the framework has it"},
+    {"optimizer", CHOICE(optimizer_names, OPTIMIZER_COUNT), .example = "\"adam\"", .flag = "optimizer", .varied = "optimizer",
+     INT(optimizer), .help = "optimizer; when left out: adam for transformers, else sgd"},
+    {"backend", CHOICE(backend_choices, 3), .fallback = "\"nccl\"", .example = "\"nccl\"", .flag = "backend",
+     .varied = "backend", .help = "library of collectives"},
+    {"bucket", BYTES(ABOVE_ZERO), .fallback = "\"25 MiB\"", .example = "\"25 MiB\"", .flag = "bucket", .varied = "bucket",
+     DOUBLE(bucket_bytes), .help = "gradients reduced in one go"},
+    {"overlap", TABLE(JOB_OVERLAP), .example = "{ grad_reduce = true }", .help = "what communication hides behind compute"},
+    {"fp32_grad_reduce", SWITCH, .fallback = "false", .example = "true", .flag = "fp32-grad-reduce", BOOL(fp32_grad_reduce),
+     .help = "gradients travel as fp32 whatever the precision"},
+    {"expert_skew", NUMBER(0, 10), .fallback = "0", .example = "0.5", .flag = "expert-skew", .varied = "expert_skew",
+     DOUBLE(expert_skew), .help = "the k-th most chosen expert gets a share of tokens as k^-skew; 0: all alike"},
+    {"capacity_factor", NUMBER(ABOVE_ZERO, 1e6), .example = "1.25", .flag = "capacity-factor",
+     .alias = "moe-expert-capacity-factor", .varied = "capacity_factor", DOUBLE(capacity_factor),
+     .help = "experts drop what exceeds this multiple of an even share; when left out: nothing"},
+    {"fused_dispatch", SWITCH, .fallback = "false", .example = "true", .flag = "fused-dispatch", BOOL(fused_dispatch),
+     .help = "experts' tokens are sorted inside the exchange, one copy per rank (DeepEP, HybridEP)"},
+    {"cuda_graphs", SWITCH, .fallback = "false", .example = "true", .flag = "cuda-graphs", BOOL(cuda_graphs),
+     .help = "layers' kernels are replayed as CUDA graphs: the CPU issues none of them"},
+    {"lora_rank", COUNT(1, 65536), .example = "16", .flag = "lora-rank", .varied = "lora_rank", INT(lora_rank),
+     .help = "train adapters of this rank beside attention's products and nothing else; when left out: all weights"},
+    {"lora_everywhere", SWITCH, .fallback = "false", .example = "true", .flag = "lora-everywhere", BOOL(lora_everywhere),
+     .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
+    {"nf4_weights", SWITCH, .fallback = "false", .example = "true", .flag = "nf4-weights", BOOL(nf4_weights),
+     .help = "frozen weights lie in 4 bits (NormalFloat), dequantised for each product (QLoRA); needs lora_rank"},
+    {"half_weights", SWITCH, .fallback = "false", .example = "true", .flag = "half-weights", BOOL(half_weights),
+     .help = "eager software: the model is cast to 16 bits, there is no autocast"},
+    {"scatter_gather", SWITCH, .fallback = "false", .example = "true", .flag = "scatter-gather", BOOL(scatter_gather),
+     .help = "tensor-parallel ranks send slices to the next stage, gathered there (Megatron before sequence parallelism)"},
+    {"fused_loss", SWITCH, .fallback = "false", .example = "true", .flag = "fused-loss", BOOL(fused_loss),
+     .help = "softmax and cross entropy in few kernels that keep logits in 16 bits"},
+    {"composed_gelu", SWITCH, .fallback = "false", .example = "true", .flag = "composed-gelu", BOOL(composed_gelu),
+     .help = "GELU by tanh from eight elementary operators (Hugging Face's GPT-2)"},
+    {"whole_head", SWITCH, .fallback = "false", .example = "true", .flag = "whole-head", BOOL(whole_head),
+     .help = "an encoder's logits at every position, not at masked ones only"},
+    {"tp_waits", SWITCH, .fallback = "false", .example = "true", .flag = "tp-waits", BOOL(tp_waits),
+     .help = "backward too waits for all tensor-parallel traffic (Megatron before 2022)"},
+    {"recompute_stops_early", SWITCH, .fallback = "false", .example = "true", .flag = "recompute-stops-early",
+     BOOL(recompute_stops_early), .help = "recomputation leaves out a layer's last product (PyTorch since 2.1)"},
+    {"accumulation_bytes", NUMBER(0, 1e6), .fallback = "0", .example = "24", .flag = "accumulation-bytes",
+     DOUBLE(accumulation_bytes), .help = "bytes moved per parameter and micro-batch beyond the framework's usual (DeepSpeed's ZeRO)"},
+    {"reduce_cycle", SECONDS(0), .fallback = "0", .example = "\"5 ms\"", .flag = "reduce-cycle", DOUBLE(reduce_cycle_seconds),
+     .help = "how often a background thread looks for gradients to reduce; 0: at once"},
+    {"offload", TABLE(JOB_OFFLOAD), .example = "{ optimizer = \"host\" }",
+     .help = "what lies outside the GPU (ZeRO-Offload, ZeRO-Infinity)"},
+    {"horovod", TABLE(JOB_HOROVOD), .example = "{ cycle = \"5 ms\", fusion = \"64 MiB\" }",
+     .help = "of strategy \"horovod\": how gradients are fused"},
+    {"no_sync", SWITCH, .fallback = "true", .example = "false", .flag = "no-sync",
+     .help = "gradients are reduced once a step; false: after every micro-batch"},
+    {"prefetch", COUNT(0, 1e5), .fallback = "1", .example = "2", .flag = "prefetch",
+     .help = "zero 2 and 3: blocks whose weights are gathered ahead of the one that computes"},
+    {"routing", TABLE(JOB_ROUTING), .example = "{ dirichlet = 0.5 }", .help = "how tokens spread over experts, instead of expert_skew"},
+    {"data", TABLE(JOB_DATA), .example = "{ sample_bytes = \"110 kB\" }", .help = "loading of samples"},
+    {"checkpoint", TABLE(JOB_CHECKPOINT), .example = "{ every = \"30 min\" }",
+     .help = "how the state is saved; when left out: as Daly's formula has it where machines fail"},
+    {"cpu_per_step", SECONDS(0), .fallback = "0", .example = "\"2 ms\"", .flag = "cpu-per-step", .varied = "cpu_per_step",
+     DOUBLE(cpu_seconds_per_step), .help = "host work of a step that nothing hides"},
+    {"jitter", NUMBER(0, 2), .fallback = "0", .example = "0.02", .flag = "jitter", .varied = "jitter", DOUBLE(jitter),
+     .help = "sigma of the log of each kernel's time"},
+    {"straggler", NUMBER(1, 1000), .example = "1.2", .flag = "straggler", .varied = "straggler", DOUBLE(straggler),
+     .help = "one rank is this many times slower"},
+};
+
+static const Field batch_fields[] = {
+    {"global", COUNT(1, 1e12), .example = "256", .flag = "global-batch", .alias = "global-batch-size", .varied = "global_batch",
+     DOUBLE(global_batch), .help = "samples of an optimizer step, all GPUs together"},
+    {"micro", COUNT(1, 1e9), .example = "4", .flag = "micro-batch", .alias = "micro-batch-size", .varied = "micro_batch",
+     DOUBLE(micro_batch), .help = "samples that one replica takes at a time"},
+    {"accumulation", COUNT(1, 1e9), .example = "8", .flag = "grad-accumulation", .alias = "gradient-accumulation-steps",
+     .varied = "accumulation", DOUBLE(grad_accumulation), .help = "micro-batches of a replica before gradients are reduced"},
+};
+
+static const Field parallel_fields[] = {
+    {"tp", COUNT(1, 1e5), .fallback = "1", .example = "2", .flag = "tp", .alias = "tensor-model-parallel-size", .varied = "tp",
+     INT(layout.tp), .help = "tensor parallelism: GPUs that share each layer"},
+    {"pp", COUNT(1, 1e5), .example = "2", .flag = "pp", .alias = "pipeline-model-parallel-size", .varied = "pp", INT(layout.pp),
+     .help = "pipeline stages; when left out: 1, or all GPUs for strategy \"layers\""},
+    {"vpp", COUNT(1, 1e4), .fallback = "1", .example = "2", .flag = "vpp", .alias = "virtual-pipeline-model-parallel-size",
+     .varied = "vpp", INT(layout.vpp), .help = "virtual stages per GPU of an interleaved pipeline"},
+    {"dp", COUNT(1, MOST_GPUS), .word = "fill", .fallback = "\"fill\"", .example = "4", .flag = "dp",
+     .alias = "data-parallel-size", .varied = "dp", INT(layout.dp), .help = "replicas; \"fill\": as many as the GPUs allow"},
+    {"zero", COUNT(0, 3), .fallback = "0", .example = "1", INT(layout.zero), .help = "the same as zero beside parallel"},
+    {"shard", COUNT(1, MOST_GPUS), .example = "8", .flag = "zero-shard", .varied = "zero_shard", INT(layout.shard),
+     .help = "ranks over which zero spreads, then replicated; when left out: all of dp x cp"},
+    {"cp", COUNT(1, 1e5), .fallback = "1", .example = "2", .flag = "cp", .alias = "context-parallel-size", .varied = "cp",
+     INT(layout.cp), .help = "context parallelism: GPUs that share each sequence"},
+    {"cp_exchange", CHOICE(context_exchange_names, CONTEXT_COUNT), .fallback = "\"ring\"", .example = "\"ulysses\"",
+     .flag = "cp-exchange", .alias = "cp-comm-type", .varied = "cp_exchange", INT(layout.context),
+     .help = "how they get each other's keys and values: round a ring, all at once, or heads for tokens"},
+    {"ep", COUNT(1, 1e5), .fallback = "1", .example = "8", .flag = "ep", .alias = "expert-model-parallel-size", .varied = "ep",
+     INT(layout.ep), .help = "expert parallelism: GPUs of dp x cp over which experts are spread"},
+    {"sequence_parallel", SWITCH, .fallback = "false", .example = "true", .flag = "sequence-parallel",
+     BOOL(layout.sequence_parallel), .help = "norms and dropout are split over the tensor-parallel GPUs"},
+    {"layers", COUNT(0, 1e5), .list = true, .example = "{ 3, 3, 3, 3 }", .flag = "stage-layers",
+     .help = "layers of each pipeline chunk (pp x vpp), in the model's order; when left out: even"},
+    {"embedding_counts", SWITCH, .fallback = "false", .example = "true", .flag = "account-for-embedding-in-pipeline-split",
+     BOOL(layout.embedding_counts), .help = "the embedding counts as a layer where layers are spread evenly"},
+    {"head_counts", SWITCH, .fallback = "false", .example = "true", .flag = "account-for-loss-in-pipeline-split",
+     BOOL(layout.head_counts), .help = "the head counts as a layer where layers are spread evenly"},
+};
+
+static const Field overlap_fields[] = {
+    {"grad_reduce", SWITCH, .fallback = "true", .example = "true", .flag = "overlap-grad-reduce", BOOL(overlap_grad_reduce),
+     .help = "gradients are reduced while backward runs"},
+    {"param_gather", SWITCH, .fallback = "false", .example = "true", .flag = "overlap-param-gather", BOOL(overlap_param_gather),
+     .help = "with zero = 1: weights are gathered while the next forward runs"},
+    {"tp", SWITCH, .fallback = "false", .example = "true", .flag = "tp-comm-overlap", BOOL(tp_overlap),
+     .help = "tensor-parallel traffic passes in pieces beside the products next to it (user buffers, async TP)"},
+};
+
+static const Field offload_fields[] = {
+    {"optimizer", CHOICE(offload_names, OFFLOAD_COUNT), .fallback = "\"gpu\"", .example = "\"host\"", .flag = "offload-optimizer",
+     .varied = "offload_optimizer", INT(offload_optimizer),
+     .help = "where its state lies: host, or disks of the node; the CPU updates the weights then"},
+    {"parameters", CHOICE(offload_names, OFFLOAD_COUNT), .fallback = "\"gpu\"", .example = "\"nvme\"", .flag = "offload-parameters",
+     .varied = "offload_parameters", INT(offload_parameters), .help = "where weights lie until their block needs them (zero = 3)"},
+};
+
+static const Field horovod_fields[] = {
+    {"cycle", SECONDS(ABOVE_ZERO), .fallback = "\"1 ms\"", .example = "\"5 ms\"", .flag = "horovod-cycle",
+     DOUBLE(horovod_cycle_seconds), .help = "how often its thread looks for gradients (HOROVOD_CYCLE_TIME)"},
+    {"fusion", BYTES(ABOVE_ZERO), .fallback = "\"128 MiB\"", .example = "\"64 MiB\"", .flag = "horovod-fusion",
+     DOUBLE(horovod_fusion_bytes), .help = "most that is reduced in one go (HOROVOD_FUSION_THRESHOLD)"},
+};
+
+static const Field routing_fields[] = {
+    {"zipf", NUMBER(0, 10), .example = "0.5", DOUBLE(expert_skew), .help = "the k-th most chosen expert gets a share as k^-zipf"},
+    {"dirichlet", NUMBER(ABOVE_ZERO, 1e6), .example = "0.5", .flag = "expert-dirichlet", DOUBLE(routing.concentration),
+     .help = "shares of each layer are drawn; the smaller the number, the less even (1: any shares are as likely)"},
+    {"seed", COUNT(0, 9e15), .fallback = "1", .example = "7", .flag = "expert-seed", .stored = STORED_UINT64,
+     .at = offsetof(TrainingSpec, routing.seed), .help = "of those draws"},
+    {"histogram", NUMBER(0, 1e18), .list = true, .example = "{ 120, 80, 95, 105 }", .flag = "expert-histogram",
+     .help = "tokens that each expert got in a recorded run, in the order of experts"},
+};
+
+static const Field data_fields[] = {
+    {"storage", PART(FIELD_STORAGE), .example = "\"nfs-1gbe\"", .flag = "data-storage",
+     .help = "where samples lie; when left out: disks of the node"},
+    {"sample_bytes", BYTES(ABOVE_ZERO), .example = "\"110 kB\"", .flag = "sample-bytes", DOUBLE(sample_bytes),
+     .help = "read for each sample; when left out: nothing is read, only decoded"},
+    {"workers", COUNT(0, 1e4), .fallback = "4", .example = "8", .flag = "loader-workers", DOUBLE(loader_workers),
+     .help = "loader processes per GPU"},
+    {"samples_per_second_per_worker", NUMBER(ABOVE_ZERO, 1e9), .example = "120", .flag = "samples-per-worker",
+     DOUBLE(samples_per_second_per_worker), .help = "that one process decodes and augments; when left out: not limited"},
+};
+
+static const Field checkpoint_fields[] = {
+    {"every", LONG_SPAN, .example = "\"30 min\"",
+     .help = "training between checkpoints; when left out: the interval that Daly's formula calls best"},
+    {"mode", CHOICE(checkpoint_mode_names, CHECKPOINT_MODE_COUNT), .fallback = "\"sync\"", .example = "\"async\"",
+     .help = "training waits for storage, for a copy in host memory, or for one that a peer keeps"},
+    {"storage", PART(FIELD_STORAGE), .example = "\"lustre\"",
+     .help = "where checkpoints go; when left out: the cluster's shared storage"},
+};
+// clang-format on
+
+#define FIELDS(rows) rows, COUNT_OF(rows)
+const JobObjectType job_objects[JOB_OBJECT_COUNT] = {
+    [JOB_TRAINING] = {"training", "training", "a training job", FIELDS(training_fields)},
+    [JOB_BATCH] = {"training.batch", "batch", "samples of an optimizer step", FIELDS(batch_fields)},
+    [JOB_PARALLEL] = {"training.parallel", "parallel", "degrees of parallelism", FIELDS(parallel_fields)},
+    [JOB_OVERLAP] = {"training.overlap", "overlap", "what communication hides behind compute", FIELDS(overlap_fields)},
+    [JOB_ROUTING] = {"training.routing", "routing", "how tokens spread over experts", FIELDS(routing_fields)},
+    [JOB_HOROVOD] = {"training.horovod", "horovod", "how Horovod fuses gradients", FIELDS(horovod_fields)},
+    [JOB_OFFLOAD] = {"training.offload", "offload", "what lies outside the GPU", FIELDS(offload_fields)},
+    [JOB_DATA] = {"training.data", "data", "loading of samples", FIELDS(data_fields)},
+    [JOB_CHECKPOINT] = {"training.checkpoint", "checkpoint", "how the state is saved", FIELDS(checkpoint_fields)},
+};
+
+int job_field_index(JobObject object, const char *name) {
+    const JobObjectType *type = &job_objects[object];
+    int i = 0;
+    while (i < type->field_count && strcmp(type->fields[i].name, name) != 0) i++;
+    CHECK(i < type->field_count);
+    return i;
+}
+
+const Field *job_field_varied(const char *name, JobObject *object) {
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; i < job_objects[o].field_count; i++) {
+            const Field *field = &job_objects[o].fields[i];
+            if (!field->varied || strcmp(field->varied, name) != 0) continue;
+            *object = (JobObject)o;
+            return field;
+        }
+    return NULL;
+}

@@ -1,0 +1,39 @@
+// Every field of a training job, once: its name in scripts, the option that says it, what it may be, what it is when
+// left out, where it lies in TrainingSpec. Scripts, options, --vary, --help, the editor's types and rows of
+// measurements all read these tables. A plain field is one row of them, one member of TrainingSpec, its physics and its
+// test.
+#ifndef LOCKSTEP_WORKLOAD_JOB_FIELDS_H
+#define LOCKSTEP_WORKLOAD_JOB_FIELDS_H
+
+#include "models/workload/job/field.h"
+
+typedef enum JobObject { // tables within tables: training.batch.micro
+    JOB_NOTHING,
+    JOB_TRAINING,
+    JOB_BATCH,
+    JOB_PARALLEL,
+    JOB_OVERLAP,
+    JOB_ROUTING,
+    JOB_HOROVOD,
+    JOB_OFFLOAD,
+    JOB_DATA,
+    JOB_CHECKPOINT,
+    JOB_OBJECT_COUNT
+} JobObject;
+
+typedef struct JobObjectType {
+    const char *name; // in messages and paths: "training.batch"
+    const char *word; // in a script: "batch"
+    const char *help;
+    const Field *fields;
+    int field_count;
+} JobObjectType;
+extern const JobObjectType job_objects[JOB_OBJECT_COUNT];
+
+int job_field_index(JobObject object, const char *name); // a name that is no field is our mistake
+// The field that studies and sweeps vary by this name. NULL: none.
+const Field *job_field_varied(const char *name, JobObject *object);
+
+extern const char *const precision_choices[10], *const backend_choices[3], *const fidelity_choices[2];
+
+#endif

@@ -1,0 +1,50 @@
+// A layout worked out: which ranks form which groups, how many micro-batches, which blocks on which stage; and whether
+// a job is possible at all.
+#ifndef LOCKSTEP_WORKLOAD_LAYOUT_H
+#define LOCKSTEP_WORKLOAD_LAYOUT_H
+
+#include "models/workload/job/schedule.h"
+#include "models/workload/job/training.h"
+
+// The layout and batch with every "fill" worked out.
+typedef struct Resolved {
+    Strategy strategy;
+    Schedule schedule;
+    int tp, cp, pp, vpp, dp;
+    int data_ranks;     // dp x cp: those of one stage that reduce gradients with each other
+    int ep;             // data ranks over which experts are spread
+    int expert_ranks;   // reduce_ranks / ep: those that hold the same experts
+    int shard;          // of which so many share one copy of what ZeRO shards; 1 without it
+    double micro_batch; // samples of one forward on one replica
+    int micro_batches;  // per replica and step
+    double global_batch;
+    Pipeline pipeline;
+    int reduce_ranks;       // that hold the same chunks: data_ranks, and with DualPipe those of another stage too
+    const int *first_block; // [chunks + 1]: chunk c in the model's order holds first_block[c] … first_block[c+1]-1
+} Resolved;
+
+// Adds problems (with remedies) when the layout does not divide the GPUs, the batch or the model; then false.
+bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, Resolved *resolved, Problems *problems);
+
+// Rank of tensor-parallel index t, data rank d, stage p: tp fastest, then cp and dp (d = context index + cp x replica),
+// then pp, as Megatron orders them.
+static inline int layout_rank(const Resolved *r, int t, int d, int p) { return t + r->tp * (d + r->data_ranks * p); }
+
+// The one look at a job that every door takes: precisions that the GPUs lack, and all of resolve_layout.
+bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
+                  Problems *problems);
+
+// Batches as the job says them or as they follow: samples per forward of one replica, and forwards per step.
+int replicas_of_job(const TrainingSpec *training, int gpus); // dp
+double micro_batch_of_job(const TrainingSpec *training, int dp);
+double micro_batches_of_job(const TrainingSpec *training, int dp);
+
+int layers_to_spread(const Model *model); // over stages; what goes with the ends is not counted
+// Blocks to pipeline stages: chunk c of pp x vpp gets blocks first[c] … first[c+1]-1; layers are spread evenly,
+// embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than
+// chunks.
+bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems);
+// The same as the job's layout says it: layers of each chunk, or embedding and head counted as layers.
+bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems);
+
+#endif

@@ -1,0 +1,21 @@
+// Strategies in the words of those who use them: each means one of lockstep's own with a stage of ZeRO and what lies
+// outside the GPU.
+#ifndef LOCKSTEP_WORKLOAD_STRATEGY_WORDS_H
+#define LOCKSTEP_WORKLOAD_STRATEGY_WORDS_H
+
+#include "models/workload/job/training.h"
+
+typedef struct StrategyWord {
+    const char *word, *from; // "deepspeed_stage_2", "Lightning"
+    Strategy strategy;
+    int zero;
+    OffloadPlace optimizer, parameters;
+} StrategyWord;
+
+#define FOREIGN_STRATEGIES 27
+#define STRATEGY_WORDS (STRATEGY_COUNT + FOREIGN_STRATEGIES)
+extern const StrategyWord foreign_strategies[FOREIGN_STRATEGIES];
+// lockstep's own by their number, then the others.
+extern const char *const strategy_words[STRATEGY_WORDS];
+
+#endif
