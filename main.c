@@ -20,6 +20,7 @@ int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_hw(int argc, char **argv);
 int command_model(int argc, char **argv);
+int command_job(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_collective(int argc, char **argv);
 int command_goodput(int argc, char **argv);
@@ -44,6 +45,7 @@ static const Command commands[] = {
     {"params", "parameters of a model, by part", command_params},
     {"hw", "the hardware catalogue: list, show, check", command_hw},
     {"model", "the model library: list, show", command_model},
+    {"job", "what may be said of a training job: fields, software, strategies", command_job},
     {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},
     {"collective", "nccl-tests' table for a simulated cluster", command_collective},
     {"goodput", "how much of a long job's time is training when machines fail", command_goodput},

@@ -29,7 +29,7 @@ static const Case cases[] = {
     {"fabric_path2", "", 4, "\"/etc/x.json\" is no file in the scenario's folder"},
     {"hf_abs", "", 4, "\"/etc/passwd\" is no file in the scenario's folder"},
     {"groups_speed", "-q", 0, ""},
-    {"many_problems", "", 4, "and 199980 more fields that sim.training does not have"},
+    {"many_problems", "", 4, "and 199980 more fields that training does not have"},
     {"many_clusters", "--memory-limit 32MiB", 4, "the script needs more than its 32 MiB of memory"},
     {"many_nodes", "", 4, "a cluster of 3000000000 GPUs is larger than 1000000"},
     {"large_graph", "", 4, "the graph has 2001000000 nodes, more than 1000000"},

@@ -125,7 +125,7 @@ TEST(mistakes_in_set_name_the_argument) {
         {"=3", "says no path and value"},
         {"cluster.gpus=0", "gpus of sim.cluster must be a whole count from 1 to 1000000, not \"0\""},
         {"cluster.gpus=", "\"\" cannot be gpus of sim.cluster"},
-        {"training.batch=3", "batch of sim.training must be a table"},
+        {"training.batch=3", "batch of training must be a table"},
         {"resnet.depth=50", "this scenario makes nothing that has a resnet.depth"},
         {"study.vary.gpus=8,x", "\"x\" cannot be gpus of study.vary"},
         {"cluster.fabric=ib-x", "called \"ib-x\""},

@@ -121,10 +121,10 @@ TEST(the_first_unknown_fields_of_the_alphabet_are_reported_and_the_rest_counted)
         load_script("local t = { model = 'gpt2-124m' } for i = 1, 300 do t[('x%03d'):format(301 - i)] = i end\n"
                     "t['batch\\0'] = 1\nrequire('lockstep').training(t)",
                     NULL);
-    EXPECT_CONTAINS(first_problem(&loaded), "3: sim.training has no field \"batch\"");
-    EXPECT_TEXT(problem_at(loaded.problems, 1)->text, "sim.training has no field \"x001\"");
-    EXPECT_TEXT(problem_at(loaded.problems, 19)->text, "sim.training has no field \"x019\"");
-    EXPECT_TEXT(problem_at(loaded.problems, 20)->text, "and 281 more fields that sim.training does not have");
+    EXPECT_CONTAINS(first_problem(&loaded), "3: training has no field \"batch\"");
+    EXPECT_TEXT(problem_at(loaded.problems, 1)->text, "training has no field \"x001\"");
+    EXPECT_TEXT(problem_at(loaded.problems, 19)->text, "training has no field \"x019\"");
+    EXPECT_TEXT(problem_at(loaded.problems, 20)->text, "and 281 more fields that training does not have");
     unload(&loaded);
 }
 

@@ -122,15 +122,6 @@ static bool set_published(Script *script, StudySpec *study, const Value *publish
 
 // ---- The study.
 
-// Data that a job reads from a named storage comes from that one, whatever else the cluster has.
-static void choose_storage(const Script *script, StudySpec *study) {
-    if (!study->training.storage) return;
-    ClusterSpec *cluster = ARENA_NEW(script->arena, ClusterSpec);
-    *cluster = *study->cluster;
-    cluster->storage = catalogue_storage(script->catalogue, study->training.storage);
-    study->cluster = cluster;
-}
-
 // What is said of recomputation means something for one of the values.
 static bool check_varied_recompute(Script *script, const StudySpec *study, const Variation *variation) {
     bool selective = false, some = false;
@@ -190,7 +181,6 @@ static StudySpec *study_of(lua_State *L, const Object *object) {
     for (int i = 0; i < study->plot_count; i++) study->want_timeline |= strcmp(study->plots[i], "gantt") == 0;
     study->training = job_make(script->arena, study->said,
                                cluster_gpu_types(script->arena, script->catalogue, study->cluster), script->problems);
-    choose_storage(script, study);
     const Object *vary = object_table(object, "vary");
     if (vary) set_vary(script->arena, study, vary);
     bool sound = check_vary(script, study);

@@ -10,7 +10,11 @@
 #include "scenarios/lua/lua_script.h"
 #include "sim/check.h"
 
-const char *object_called(ObjectId id) { return object_type(id)->call ? object_type(id)->call : object_type(id)->name; }
+// A job's objects have one name at every door.
+const char *object_called(ObjectId id) {
+    if (id < OBJECT_CLUSTER) return object_type(id)->name;
+    return object_type(id)->call ? object_type(id)->call : object_type(id)->name;
+}
 
 static FieldReader plain(const Reader *reader) {
     return (FieldReader){reader->arena, reader->problems, reader->catalogue, reader->brief};

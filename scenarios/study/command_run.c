@@ -11,6 +11,7 @@
 #include "results/results.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/scenario.h"
+#include "scenarios/study/study_options.h"
 #include "sim/file.h"
 #include "sim/list.h"
 #include "sim/options.h"
@@ -93,14 +94,17 @@ static const OptionSpec own_options[] = {
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
-static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]";
+static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]\n"
+                                 "       lockstep run --model NAME --node NAME --gpus N [OPTIONS] [options of a job]";
 static const char about[] =
     "Simulates a scenario.\n\n"
     "  lockstep run scenarios/examples/scaling_efficiency.lua\n"
     "  lockstep run my.lua --set cluster.gpus=64 --set training.batch.global=1024\n"
     "  lockstep run my.lua --json -o my.json\n"
     "  lockstep run my.lua --plot=scaling,breakdown --plot-dir plots\n"
-    "  lockstep run my.lua --help          with the script's own options\n\n"
+    "  lockstep run my.lua --help          with the script's own options\n"
+    "  lockstep run --model llama-2-7b --node dgx-h100 --gpus 8 --micro-batch 1 --global-batch 32\n"
+    "  lockstep run --help --model NAME    with the options of a job\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input or beyond a limit, 130 "
     "interrupted.";
 
@@ -116,6 +120,7 @@ typedef struct Run { // one `lockstep run`
         const Record **items;
         int count, room;
     } records;
+    bool is_job; // said in options, without a script
     bool all_hold;
 } Run;
 
@@ -322,7 +327,7 @@ static int show_problems(const Problems *problems, int status) {
 static int status_of(const Problems *problems) { return problems_have_fault(problems) ? FAILED : BAD_INPUT; }
 
 static ScenarioRequest request_of(const Options *options, int argc, char **argv) {
-    ScenarioRequest request = {.file = option_positional(options, 0),
+    ScenarioRequest request = {.file = option_positional_count(options) ? option_positional(options, 0) : NULL,
                                .argc = argc,
                                .argv = argv,
                                .own = own_options,
@@ -361,8 +366,31 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     return wall_raise(arena, &rules, (WallMode)option_choice(options, "wall", otherwise), problems);
 }
 
-static int print_help(Arena *arena, const Options *options, int argc, char **argv) {
-    options_print_help(own_options, OWN_OPTIONS, usage_line, about, stdout);
+static bool names_a_script(const Options *options) {
+    for (int i = 0; i < option_positional_count(options); i++) {
+        const char *dot = strrchr(option_positional(options, i), '.');
+        if (dot && strcmp(dot, ".lua") == 0) return true;
+    }
+    return false;
+}
+
+// Without a script --model says the job. Its options are read like a script's own: in the second look at the line.
+static void read_job_options(Run *run, int argc, char **argv, Problems *usage) {
+    int count;
+    const OptionSpec *rows = options_with_study(run->arena, own_options, OWN_OPTIONS, &count);
+    const Options *options = options_parse(run->arena, rows, count, argc, argv, problems_create(run->arena));
+    run->is_job = option_given(options, "model") && !names_a_script(options);
+    if (!run->is_job) return;
+    run->options = options_parse(run->arena, rows, count, argc, argv, usage);
+    options_refuse_positional(run->options, 0, usage);
+}
+
+static int print_help(Arena *arena, const Run *run, int argc, char **argv) {
+    const Options *options = run->options;
+    int count = OWN_OPTIONS;
+    const OptionSpec *rows = run->is_job ? options_with_study(arena, own_options, OWN_OPTIONS, &count) : own_options;
+    options_print_help(rows, count, usage_line, about, stdout);
+    if (run->is_job) return DONE;
     if (option_positional_count(options) == 0) {
         printf("\nPaths for --set:\n");
         fields_print_settable(stdout);
@@ -397,14 +425,32 @@ static void check_usage(Run *run, Problems *usage) {
         problem_add(usage, (Where){0}, "--json, --csv and --plain exclude each other");
         problem_hint(usage, "take one of them");
     }
-    if (option_positional_count(run->options) == 0) {
+    int sets;
+    option_texts(run->options, "set", &sets);
+    if (!run->is_job && option_positional_count(run->options) > 0) return;
+    if (!run->is_job) {
         problem_add(usage, (Where){0}, "which scenario?");
-        problem_hint(usage, "lockstep run FILE.lua; lockstep run --help says more");
+        problem_hint(usage, "lockstep run FILE.lua, or lockstep run --model NAME --node NAME --gpus N");
+    } else if (sets > 0) {
+        problem_add(usage, (Where){0}, "--set is for scripts");
+        problem_hint(usage, "name the script, or say the job's options");
     }
+}
+
+static const Scenario *scenario_of_options(Run *run, const Catalogue *catalogue) {
+    StudySpec *study = study_from_options(run->arena, run->options, catalogue, "lockstep run", run->problems);
+    if (!study) return NULL;
+    study->want_timeline = strstr(option_text(run->options, "plot", ""), "gantt") != NULL;
+    ScenarioItem *item = ARENA_NEW(run->arena, ScenarioItem);
+    Scenario *scenario = ARENA_NEW(run->arena, Scenario);
+    item->study = study;
+    *scenario = (Scenario){.items = item, .item_count = 1};
+    return scenario;
 }
 
 static int run_scenario(Run *run, int argc, char **argv) {
     Problems *usage = problems_create(run->arena);
+    read_job_options(run, argc, argv, usage);
     check_usage(run, usage);
     KindList kinds = wanted_kinds(run, usage);
     run->style.today = date_or_today(option_text(run->options, "date", NULL), usage);
@@ -415,8 +461,10 @@ static int run_scenario(Run *run, int argc, char **argv) {
     const Catalogue *catalogue =
         catalogue_with_profile(run->arena, option_text(run->options, "profile", NULL), run->problems);
     if (!catalogue) return show_problems(run->problems, BAD_INPUT);
-    if (!raise_wall(run->arena, run->options, run->problems)) return show_problems(run->problems, FAILED);
-    const Scenario *scenario = scenario_load(run->arena, catalogue, &request, run->problems, usage);
+    if (!run->is_job && !raise_wall(run->arena, run->options, run->problems))
+        return show_problems(run->problems, FAILED);
+    const Scenario *scenario = run->is_job ? scenario_of_options(run, catalogue)
+                                           : scenario_load(run->arena, catalogue, &request, run->problems, usage);
     if (!scenario)
         return problem_count(run->problems) ? show_problems(run->problems, watch_status(status_of(run->problems)))
                                             : show_problems(usage, BAD_USAGE);
@@ -440,6 +488,11 @@ static char **with_plot_value(Arena *arena, int argc, char **argv) {
     return list;
 }
 
+static int help(Run *run, int argc, char **argv) {
+    read_job_options(run, argc, argv, problems_create(run->arena));
+    return print_help(run->arena, run, argc, argv);
+}
+
 int command_run(int argc, char **argv) {
     Arena *arena = arena_open();
     Run run = {.arena = arena, .problems = problems_create(arena)};
@@ -452,7 +505,7 @@ int command_run(int argc, char **argv) {
     if (option_flag(run.options, "print-api"))
         fields_print_api(stdout);
     else if (option_help(run.options))
-        status = print_help(arena, run.options, argc, argv);
+        status = help(&run, argc, argv);
     else
         status = run_scenario(&run, argc, argv);
     watch_close();

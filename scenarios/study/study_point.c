@@ -131,9 +131,12 @@ static Setter *find_setter(const char *name) {
 
 // ---- Points.
 
+// Data that a job reads from a named storage comes from that one, whatever else the cluster has.
 static PointSpec point_spec(Study *study) {
     PointSpec point = {.cluster = *study->spec->cluster, .training = study->spec->training};
     if (study->spec->said) point.said = *study->spec->said;
+    const char *storage = point.training.storage;
+    if (storage) point.cluster.storage = catalogue_storage(study->spec->catalogue, storage);
     point.groups = ARENA_ARRAY(study->arena, NodeGroup, point.cluster.group_count);
     memcpy(point.groups, point.cluster.groups, (size_t)point.cluster.group_count * sizeof(NodeGroup));
     return point;

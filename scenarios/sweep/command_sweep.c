@@ -8,6 +8,7 @@
 
 #include "results/store_show.h"
 #include "scenarios/sweep/sweep_batch.h"
+#include "scenarios/study/study_options.h"
 #include "sim/file.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
@@ -81,9 +82,7 @@ static int fail(const Problems *problems, int status) {
 
 static Command read_command(Arena *arena, int argc, char **argv) {
     Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
-    int job_count;
-    const OptionSpec *job = sweep_job_specs(arena, &job_count);
-    command.specs = options_join(arena, own_options, OWN_OPTIONS, job, job_count, &command.spec_count);
+    command.specs = options_with_study(arena, own_options, OWN_OPTIONS, &command.spec_count);
     // A script's own options are not known yet: mistakes are reported when they are.
     command.options = options_parse(arena, command.specs, command.spec_count, argc, argv, problems_create(arena));
     if (option_positional_count(command.options) > 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenarios/program/program.h"
+#include "scenarios/study/study_options.h"
 #include "sim/digest.h"
 #include "sim/file.h"
 #include "sim/json.h"
@@ -70,7 +71,7 @@ static bool make(Arena *arena, const SweepRequest *request, const Texts *argumen
     }
     const Options *options = options_parse(arena, request->specs, request->spec_count, asked.argc, argv, usage);
     if (problem_count(usage)) return false;
-    made->study = sweep_study_from_options(arena, options, request->catalogue, problems);
+    made->study = study_from_options(arena, options, request->catalogue, "lockstep sweep", problems);
     return made->study != NULL;
 }
 
@@ -104,7 +105,7 @@ static const OptionSpec *find_option(const OptionSpec *specs, int count, const c
 
 // Options that may vary: the script's own, or those of the job.
 static const OptionSpec *variable_options(const Sweep *sweep, Arena *arena, const Made *base, int *count) {
-    if (!is_scenario(sweep)) return sweep_job_specs(arena, count);
+    if (!is_scenario(sweep)) return study_option_rows(arena, count);
     *count = base->scenario->option_count;
     return base->scenario->options;
 }

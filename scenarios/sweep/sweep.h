@@ -62,11 +62,4 @@ bool sweep_read_vary(Arena *arena, const char *written, Variation *vary, Problem
 // A column each, in the order of the file. NULL after problems.
 const Variation *sweep_read_list(Arena *arena, const char *path, int *count, Problems *problems);
 
-// The study that options say: --model, --node, --gpus and the rest. NULL after problems.
-extern const OptionSpec sweep_job_options[];
-extern const int sweep_job_option_count;
-const OptionSpec *sweep_job_specs(Arena *arena, int *count); // with those of models and jobs
-StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
-                                    Problems *problems);
-
 #endif

@@ -9,6 +9,7 @@ int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_model(int argc, char **argv);
+int command_job(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_goodput(int argc, char **argv);
 

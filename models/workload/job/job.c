@@ -278,6 +278,13 @@ static void set_head(const Maker *m) {
     m->spec->model = copy;
 }
 
+static void check_sequences(const Maker *m) {
+    const Value *said = value_of(m, JOB_TRAINING, "seq_len");
+    if (!said || m->spec->model->kind == MODEL_TRANSFORMER) return;
+    problem_add(m->problems, said->where, "%s takes no sequences: seq_len is of no use", m->spec->model->name);
+    problem_hint(m->problems, "leave it out");
+}
+
 static const Software *software_said(const Maker *m, GpuTypes gpus) {
     const Value *said = value_of(m, JOB_TRAINING, "software");
     return said ? find_software(said->text, oldest_year(gpus), said->where, m->problems) : NULL;
@@ -300,6 +307,7 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     set_rest(&m);
     if (software) settle_software(&m, software);
     set_head(&m);
+    check_sequences(&m);
     job_check(&spec, problems);
     return spec;
 }

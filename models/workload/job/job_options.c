@@ -173,12 +173,6 @@ static void read_short_form(OptionReader *r, const ShortForm *form) {
     say_text(r, JOB_TRAINING, field, form->value, arena_printf(r->field.arena, "--%s", form->flag));
 }
 
-static void check_seq(const OptionReader *r, const Model *model) {
-    if (!job_says(r->said, JOB_TRAINING, "seq_len") || model->kind == MODEL_TRANSFORMER) return;
-    problem_add(r->field.problems, command_line, "%s takes no sequences: --seq is of no use", model->name);
-    problem_hint(r->field.problems, "leave it out");
-}
-
 JobSaid job_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const Model *model,
                          Problems *problems) {
     JobSaid said = {.model = model};
@@ -186,6 +180,5 @@ JobSaid job_from_options(Arena *arena, const Options *options, const Catalogue *
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int i = 0; i < job_objects[o].field_count; i++) read_field(&r, (JobObject)o, &job_objects[o].fields[i]);
     for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++) read_short_form(&r, &short_forms[i]);
-    check_seq(&r, model);
     return said;
 }

@@ -186,7 +186,7 @@ const Software *find_software(const char *text, int gpu_year, Where where, Probl
         problem_hint(problems, "did you mean \"%s\"?", near);
     else
         problem_hint(problems,
-                     "see: lockstep model software; or leave it out and say framework, attention, overlap, …");
+                     "see: lockstep job software; or leave it out and say framework, attention, overlap, …");
     return NULL;
 }
 

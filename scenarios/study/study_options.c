@@ -1,11 +1,14 @@
 // A study said in options instead of a script.
+#include "scenarios/study/study_options.h"
+
+#include <string.h>
+
 #include "models/workload/job/job_options.h"
-#include "scenarios/sweep/sweep.h"
 
 static const Where command_line = {NULL, 0};
 
 // clang-format off
-const OptionSpec sweep_job_options[] = {
+static const OptionSpec cluster_rows[] = {
     {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node)"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in the cluster"},
     {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes (lockstep hw list fabric)"},
@@ -14,16 +17,36 @@ const OptionSpec sweep_job_options[] = {
     {"currency", OPTION_TEXT, "NAME", .help = "of the price (default USD)"},
 };
 // clang-format on
-const int sweep_job_option_count = sizeof sweep_job_options / sizeof *sweep_job_options;
+const OptionSpec *study_option_rows(Arena *arena, int *count) {
+    return options_with_job(arena, cluster_rows, COUNT_OF(cluster_rows), count);
+}
 
-const OptionSpec *sweep_job_specs(Arena *arena, int *count) {
-    return options_with_job(arena, sweep_job_options, sweep_job_option_count, count);
+static bool has_row(const OptionSpec *rows, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(rows[i].name, name) == 0) return true;
+    return false;
+}
+
+const OptionSpec *options_with_study(Arena *arena, const OptionSpec *own, int own_count, int *count) {
+    int study_count;
+    const OptionSpec *study = study_option_rows(arena, &study_count);
+    OptionSpec *rows = ARENA_ARRAY(arena, OptionSpec, own_count + study_count);
+    memcpy(rows, own, sizeof *own * (size_t)own_count);
+    *count = own_count;
+    for (int i = 0; i < study_count; i++)
+        if (!has_row(own, own_count, study[i].name)) rows[(*count)++] = study[i];
+    return rows;
 }
 
 static const ClusterSpec *cluster_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
                                                Problems *problems) {
     const char *link_name = option_text(options, "fabric", NULL);
     int64_t gpus = option_count(options, "gpus", 0);
+    if (!option_given(options, "node")) {
+        problem_add(problems, command_line, "which nodes? --node is missing");
+        problem_hint(problems, "for example --node dgx-h100; lockstep hw list node shows all");
+        return NULL;
+    }
     const NodeType *node = find_node(arena, catalogue, option_text(options, "node", ""), command_line, problems);
     const FabricLink *link = link_name ? find_link(arena, catalogue, link_name, command_line, problems) : NULL;
     if (!node || (link_name && !link)) return NULL;
@@ -49,8 +72,8 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     return NULL;
 }
 
-StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
-                                    Problems *problems) {
+StudySpec *study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const char *command,
+                              Problems *problems) {
     int before = problems_added(problems);
     const Model *model = model_from_options(arena, options, problems);
     const ClusterSpec *cluster = cluster_from_options(arena, options, catalogue, problems);
@@ -59,7 +82,7 @@ StudySpec *sweep_study_from_options(Arena *arena, const Options *options, const 
     JobSaid *said = ARENA_NEW(arena, JobSaid);
     *said = job_from_options(arena, options, catalogue, model, problems);
     GpuTypes gpus = cluster_gpu_types(arena, catalogue, cluster);
-    *study = (StudySpec){.scenario = "lockstep sweep",
+    *study = (StudySpec){.scenario = command,
                          .catalogue = catalogue,
                          .cluster = cluster,
                          .said = said,

@@ -1,0 +1,15 @@
+// A study said in options instead of a script: --model, --node, --gpus and the rest of a cluster and a job.
+#ifndef LOCKSTEP_SCENARIOS_STUDY_OPTIONS_H
+#define LOCKSTEP_SCENARIOS_STUDY_OPTIONS_H
+
+#include "scenarios/study/study.h"
+#include "sim/options.h"
+
+const OptionSpec *study_option_rows(Arena *arena, int *count);
+// A command's own rows, and those of a study that it has not.
+const OptionSpec *options_with_study(Arena *arena, const OptionSpec *own, int own_count, int *count);
+// `command` stands for the scenario's name: "lockstep sweep". NULL after problems.
+StudySpec *study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const char *command,
+                              Problems *problems);
+
+#endif
