@@ -53,12 +53,11 @@ static double step_seconds_of(const Model *m, const TrainingSpec *training, doub
 TEST(tensor_parallel_shards_multiply_what_the_whole_multiplies) {
     Bench bench = bench_open();
     const Model *m = bench_model(&bench, "megatron-22b");
-    const Gpu *g = bench_gpu(&bench, "A100");
     for (int block = 0; block < m->block_count; block += 24) {
         TrainingSpec training = megatron(m);
-        double whole = block_cost(m, block, &training, 2, g).matmul_flops;
+        double whole = block_matmul_flops(m, block, &training, 2);
         for (training.layout.tp = 2; training.layout.tp <= 64; training.layout.tp *= 2)
-            EXPECT_NEAR(training.layout.tp * block_cost(m, block, &training, 2, g).matmul_flops, whole, 1e-12);
+            EXPECT_NEAR(training.layout.tp * block_matmul_flops(m, block, &training, 2), whole, 1e-12);
     }
     arena_close(bench.arena);
 }
@@ -70,8 +69,7 @@ TEST(blocks_multiply_what_the_model_multiplies) {
         const Model *m = bench_model(&bench, names[i]);
         TrainingSpec training = megatron(m);
         double flops = 0;
-        for (int block = 0; block < m->block_count; block++)
-            flops += block_cost(m, block, &training, 4, bench_gpu(&bench, "A100")).matmul_flops;
+        for (int block = 0; block < m->block_count; block++) flops += block_matmul_flops(m, block, &training, 4);
         EXPECT_NEAR(flops, 4 * model_forward_flops_per_sample(m, 1024), 1e-12);
     }
     arena_close(bench.arena);

@@ -87,8 +87,8 @@ TEST(experts_of_all_ranks_together_are_the_models) {
         for (int ep = 1; ep <= 8; ep *= 2) {
             c.training.layout.tp = tp;
             c.training.layout.ep = ep;
-            double own = block_parameters_per_gpu(&c.model, 2, &c.training);
-            double spread = block_expert_parameters_per_gpu(&c.model, 2, &c.training);
+            GpuParameters of_gpu = parameters_per_gpu(&c.model, 2, &c.training);
+            double own = of_gpu.held, spread = of_gpu.spread;
             double repeated = (tp - 1) * (2.0 * 512 + 512 * 8); // norms and the router are on every GPU
             EXPECT_NEAR(own * tp + spread * tp * ep, whole + repeated, 1e-6);
             EXPECT((spread > 0) == (ep > 1));
@@ -141,9 +141,9 @@ TEST(skewed_routing_takes_longer_and_dropping_tokens_shorter) {
 TEST(one_expert_for_all_multiplies_as_a_dense_layer_does) {
     Case c;
     open_experts(&c, 8);
-    double dense = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]).matmul_flops;
+    double dense = block_matmul_flops(&c.model, 1, &c.training, 2);
     c.model.experts = (ExpertShape){.count = 1, .per_token = 1, .ffn = c.model.ffn, .every = 1};
-    double mixture = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]).matmul_flops;
+    double mixture = block_matmul_flops(&c.model, 1, &c.training, 2);
     EXPECT_NEAR(mixture - dense, 2.0 * 2 * 512 * 512, 1e-3); // the router's one column
     arena_close(c.arena);
 }

@@ -142,7 +142,7 @@ static double step_seconds_of(const TrainingSpec *training, double batch, const 
     for (int block = 0; block < training->model->block_count; block++) {
         BlockCost cost = block_cost(training->model, block, training, batch, gpu);
         seconds += list_seconds(&cost.forward) + list_seconds(&cost.backward);
-        *flops += cost.matmul_flops;
+        *flops += block_matmul_flops(training->model, block, training, batch);
     }
     return seconds;
 }

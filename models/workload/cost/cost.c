@@ -311,33 +311,28 @@ static int count_kernels(const Pass *pass) {
     return (int)llround(kernels);
 }
 
-static double transformer_matmul_flops(const Work *work, int block) {
-    const Model *model = work->model;
-    double h = model->hidden;
-    if (block == 0) return 2 * work->tokens * 3.0 * model->patch * model->patch * h;
-    if (block == model->block_count - 1)
-        return 2 * work->tokens * model->head_share *
-               ((double)model->vocab / work->tp * h + (has_dense_head(model) ? h * h : 0));
-    double scores = query_width(model) + value_width(model);
-    double cross = work->source_len ? cross_attention_flops(model, work->training->seq_len, work->source_len) : 0;
-    double own = work->tokens * (2 * layer_token_macs(model, block) + 2 * work->training->seq_len * scores);
-    return (own + work->samples * cross) / work->tp;
+static Portion portion_of(const Work *work) {
+    return (Portion){
+        .samples = work->samples,
+        .tokens = work->tokens,
+        .seq_len = work->training->seq_len,
+        .source_len = work->source_len,
+        .routed = routed_tokens(work),
+        .tp = work->tp,
+        .ep = work->ep,
+        .share = work->sequence_parallel ? 1 / work->tp : 1,
+    };
 }
 
-double block_matmul_flops(const Work *work, int block) {
-    const Model *model = work->model;
-    double flops = 0;
-    switch (model->kind) {
-    case MODEL_TRANSFORMER:
-        return transformer_matmul_flops(work, block);
-    case MODEL_CNN:
-        for (int i = 0; i < model->conv_count; i++)
-            if (model->conv[i].block == block) flops += 2 * conv_macs(&model->conv[i]) * work->samples;
-        return flops;
-    case MODEL_MLP:
-        return 2.0 * model->widths[block] * model->widths[block + 1] * work->samples;
-    }
-    return 0;
+double block_matmul_flops(const Model *model, int block, const TrainingSpec *training, double micro_batch) {
+    Work work = work_of(model, training, micro_batch, NULL);
+    BlockView view;
+    OperatorList operators;
+    work_on_block(&work, block);
+    const Work *seen = block_view(&view, block, &work);
+    Portion portion = portion_of(seen);
+    block_operators(model, block, &portion, &operators);
+    return operator_flops(&operators);
 }
 
 static void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {
@@ -362,6 +357,8 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
     hot.sustained *= hot.training_clock;
     Work work = work_of(model, training, micro_batch, &hot);
     work_on_block(&work, block);
+    GpuParameters of_gpu = parameters_per_gpu(model, block, training);
+    work.parameters = of_gpu.held + of_gpu.spread;
     Pass forward = {.count = 0}, backward = {.count = 0};
     cost_of_block(&work, block, &forward, &backward);
     BlockView view;
@@ -369,13 +366,12 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
     BlockCost cost = {
         .forward = pass_finish(&work, &forward),
         .backward = pass_finish(&work, &backward),
-        .parameters = block_parameters_per_gpu(model, block, training),
-        .expert_parameters = block_expert_parameters_per_gpu(model, block, training),
+        .parameters = of_gpu.held,
+        .expert_parameters = of_gpu.spread,
         .activation_bytes = block_activation_bytes(seen, block),
         .late_bytes = block_late_bytes(seen, block),
         .working_bytes = block_working_bytes(seen, block),
         .output_bytes = block_output_bytes(seen, block),
-        .matmul_flops = block_matmul_flops(seen, block),
         .kernels_forward = count_kernels(&forward),
         .kernels_backward = count_kernels(&backward),
     };

@@ -51,12 +51,13 @@ typedef struct BlockCost {
     double late_bytes;    // of them and of gradients: kept until those of the weights, when they come later
     double working_bytes; // needed only while this block runs (largest transient)
     double output_bytes;  // passed on to the next block: what a pipeline stage sends
-    double matmul_flops;  // forward, on this GPU
     int kernels_forward, kernels_backward;
 } BlockCost;
 
 // micro_batch in samples on one replica. The GPU must support the precision (checked earlier).
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
+// FLOPs of its products, forward, on one GPU.
+double block_matmul_flops(const Model *model, int block, const TrainingSpec *training, double micro_batch);
 bool same_block(const TrainingSpec *training, int a, int b); // they surely cost the same
 
 // One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.

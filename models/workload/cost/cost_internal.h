@@ -4,6 +4,7 @@
 
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
+#include "models/workload/model/operators.h"
 
 // How kernels are run. A pass reads or writes a whole tensor once; "forward, backward".
 typedef struct FrameworkTraits {
@@ -71,6 +72,7 @@ typedef struct Work {
     double element_bytes;     // of an activation
     double samples, tokens;   // per micro-batch
     double tp, cp, ep;
+    double parameters; // of the block, on this GPU
     RoutedShares load; // of the block
     bool sequence_parallel;
     bool nf4;          // of the block: its weights are dequantised to 16 bits for each product
@@ -165,11 +167,10 @@ void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);
 
-// Heads and widths on one GPU; keys that are fewer than the GPUs are held by several.
-double query_width_per_gpu(const Model *model, double tp);
-double key_width_per_gpu(const Model *model, double tp);
-double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training);
-double block_expert_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training); // 0 without ep
+typedef struct GpuParameters {
+    double held, spread; // after tensor parallelism; of those, what expert parallelism spreads, counted apart
+} GpuParameters;
+GpuParameters parameters_per_gpu(const Model *model, int block, const TrainingSpec *training);
 double block_activation_bytes(const Work *work, int block); // kept per micro-batch until backward
 double block_late_bytes(const Work *work, int block);       // from backward of inputs to that of weights
 double block_working_bytes(const Work *work, int block);
@@ -177,6 +178,5 @@ double block_working_bytes(const Work *work, int block);
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs
 double block_output_bytes(const Work *work, int block);
-double block_matmul_flops(const Work *work, int block); // forward, on this GPU
 
 #endif

@@ -430,11 +430,9 @@ static void layer_cost(const Work *work, bool experts, Pass *forward, Pass *back
 }
 
 static void weighted_layer_cost(const Work *work, int block, Pass *forward, Pass *backward) {
-    double parameters = block_parameters_per_gpu(work->model, block, work->training) +
-                        block_expert_parameters_per_gpu(work->model, block, work->training);
-    weight_passes(work, forward, parameters, FORWARD);
+    weight_passes(work, forward, work->parameters, FORWARD);
     layer_cost(work, has_experts(work->model, block), forward, backward);
-    weight_passes(work, weights_of(work, backward), parameters, BACKWARD);
+    weight_passes(work, weights_of(work, backward), work->parameters, BACKWARD);
 }
 
 // ---- The whole.
@@ -463,9 +461,6 @@ void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward
 
 // Layers are alike, those with experts too unless their routing is drawn.
 bool same_block(const TrainingSpec *training, int a, int b) {
-    const Model *model = training->model;
-    if (model->kind != MODEL_TRANSFORMER) return false;
-    if (has_experts(model, b) && training->routing.kind == ROUTING_DIRICHLET) return false;
-    if (has_experts(model, a) != has_experts(model, b) || on_target(model, a) != on_target(model, b)) return false;
-    return a > 0 && b > 0 && a < model->block_count - 1 && b < model->block_count - 1;
+    bool drawn = training->routing.kind == ROUTING_DIRICHLET && has_experts(training->model, b);
+    return layers_alike(training->model, a, b) && !drawn;
 }

@@ -22,46 +22,19 @@
 
 // ---- Parameters on one GPU.
 
-double query_width_per_gpu(const Model *model, double tp) { return query_width(model) / tp; }
-
-double key_width_per_gpu(const Model *model, double tp) { return fmax(key_width(model) / tp, model->head_dim); }
-
 // Matrices and the biases of their output columns are split; norms and biases added after a sum are on every GPU.
-static double weights_per_gpu(const Model *model, const LayerWeights *weights, double tp, double ep) {
-    double repeated = 2 * (key_width_per_gpu(model, tp) - key_width(model) / tp); // keys fewer than the GPUs
-    double routed = ep > 1 ? 0 : weights->routed / tp;
-    return weights->split / tp + weights->whole + routed + model->hidden * repeated;
-}
-
-static double head_parameters_per_gpu(const Model *model, const TrainingSpec *training, double tp) {
-    double table = (double)model->vocab * model->hidden;
-    Pipeline pipeline = pipeline_of(training->schedule, training->layout.pp, training->layout.vpp, 1);
-    bool own_copy = model->tied_embedding && ends_lie_apart(&pipeline); // the last stage keeps the tied table too
-    LayerWeights extra = extra_head_weights(model);
-    double whole_extra = extra.split + extra.routed + extra.whole;
-    double held = transformer_block_parameters(model, model->block_count - 1) - whole_extra + (own_copy ? table : 0);
-    double split = !model->tied_embedding || own_copy ? table : 0;
-    double more = model->extra_heads ? weights_per_gpu(model, &extra, tp, training->layout.ep) : 0;
-    return held - split + split / tp + more;
-}
-
-double block_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training) {
-    double tp = training->layout.tp > 1 ? training->layout.tp : 1;
-    if (model->kind != MODEL_TRANSFORMER) return block_parameters(model, block);
-    if (block == model->block_count - 1) return head_parameters_per_gpu(model, training, tp);
-    if (block > 0) {
-        LayerWeights weights = layer_weights(model, block);
-        return weights_per_gpu(model, &weights, tp, training->layout.ep);
-    }
-    double table = model->patch ? 0 : (double)model->vocab * model->hidden;
-    return block_parameters(model, 0) - table + table / tp;
-}
-
-double block_expert_parameters_per_gpu(const Model *model, int block, const TrainingSpec *training) {
+GpuParameters parameters_per_gpu(const Model *model, int block, const TrainingSpec *training) {
     double tp = training->layout.tp > 1 ? training->layout.tp : 1, ep = training->layout.ep;
-    if (ep <= 1 || model->kind != MODEL_TRANSFORMER || block == 0) return 0;
     bool head = block == model->block_count - 1;
-    return (head ? extra_head_weights(model) : layer_weights(model, block)).routed / tp / ep;
+    LayerWeights weights = block_weights(model, block);
+    Pipeline pipeline = pipeline_of(training->schedule, training->layout.pp, training->layout.vpp, 1);
+    bool own_copy = head && model->tied_embedding && ends_lie_apart(&pipeline); // of the table, on the last stage
+    double tables = own_copy ? (double)model->vocab * model->hidden : 0;
+    bool attends = head ? model->extra_heads > 0 : block > 0; // keys fewer than the GPUs are repeated
+    double repeated = attends ? 2 * (key_width_per_gpu(model, tp) - key_width(model) / tp) : 0;
+    double held = (weights.split + tables) / tp + weights.whole + model->hidden * repeated,
+           routed = weights.routed / tp;
+    return ep > 1 ? (GpuParameters){held, routed / ep} : (GpuParameters){held + routed, 0};
 }
 
 // ---- A rank.
@@ -162,19 +135,39 @@ static void move_offloaded(const TrainingSpec *training, Memory *memory) {
     }
 }
 
+typedef struct BlockMemory {
+    GpuParameters parameters;
+    double activations, working; // bytes
+} BlockMemory;
+
+// `layer`: its place in the pipeline chunk.
+static BlockMemory block_memory(Work *work, const TrainingSpec *training, int block, int layer) {
+    TrainingSpec room;
+    BlockView view;
+    work->training = training_of_layer(training, layer, &room);
+    work_on_block(work, block);
+    const Work *seen = block_view(&view, block, work);
+    BlockMemory memory = {
+        .parameters = parameters_per_gpu(work->model, block, training),
+        .activations = block_activation_bytes(seen, block),
+        .working = block_working_bytes(seen, block),
+    };
+    work->training = training;
+    return memory;
+}
+
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0, saved_of_experts = 0;
     LargestBlock largest = {0};
-    TrainingSpec room;
+    BlockMemory one = {0};
     for (int block = first_block; block <= last_block; block++) {
-        work.training = training_of_layer(training, block - (first_block > 0 ? first_block : 1), &room);
-        work_on_block(&work, block);
-        double held = block_parameters_per_gpu(model, block, training);
+        bool as_before = block > first_block && same_block(training, block - 1, block) && !training->recompute_layers;
+        if (!as_before) one = block_memory(&work, training, block, block - (first_block > 0 ? first_block : 1));
+        double held = one.parameters.held, spread = one.parameters.spread;
         parameters += held;
-        double spread = block_expert_parameters_per_gpu(model, block, training);
         experts += spread;
         double stored = stored_weight_bytes(training, block);
         largest.parameters = fmax(largest.parameters, held);
@@ -182,10 +175,8 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         largest.all_weights += stored * held;
         if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
         if (block_in_nf4(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
-        BlockView view;
-        const Work *seen = block_view(&view, block, &work);
-        activations += block_activation_bytes(seen, block);
-        working = fmax(working, block_working_bytes(seen, block));
+        activations += one.activations;
+        working = fmax(working, one.working);
     }
 
     ParameterBytes each = parameter_bytes(training);

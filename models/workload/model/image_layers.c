@@ -148,7 +148,7 @@ void image_classifier(ImageBuilder *builder, int classes) {
     image_linear(builder, "classifier", builder->channels, classes);
 }
 
-// ---- What a layer holds and multiplies.
+// ---- Its places and taps.
 
 static int dimensions(const ConvLayer *layer) { return layer->dimensions ? layer->dimensions : 2; }
 
@@ -159,58 +159,18 @@ static double places(const ConvLayer *layer, double size) {
 double conv_in_places(const ConvLayer *layer) { return places(layer, layer->in_size); }
 double conv_out_places(const ConvLayer *layer) { return places(layer, layer->out_size); }
 
-static double taps(const ConvLayer *layer) {
+double conv_kernel_taps(const ConvLayer *layer) {
     if (layer->kernel_wide) return (double)layer->kernel * layer->kernel_wide;
     return pow(layer->kernel, dimensions(layer));
 }
 
 // Backwards each pixel that comes in meets all taps, each that goes out those of its place in the stride.
 double conv_taps(const ConvLayer *layer) {
-    if (layer->kind != LAYER_TRANSPOSED) return taps(layer);
-    return taps(layer) / pow((double)layer->out_size / layer->in_size, dimensions(layer));
+    if (layer->kind != LAYER_TRANSPOSED) return conv_kernel_taps(layer);
+    return conv_kernel_taps(layer) / pow((double)layer->out_size / layer->in_size, dimensions(layer));
 }
 
 double conv_backward_taps(const ConvLayer *layer) {
-    return layer->kind == LAYER_TRANSPOSED ? taps(layer) : taps(layer) / pow(layer->stride, dimensions(layer));
-}
-
-double conv_keys(const ConvLayer *layer) { return layer->keys ? layer->keys : (double)layer->window * layer->window; }
-
-bool multiplies(const ConvLayer *layer) {
-    return layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_LINEAR || layer->kind == LAYER_TRANSPOSED;
-}
-
-#define GATES 4.0
-static double recurrent_weights(const ConvLayer *layer) {
-    return GATES * layer->out_channels * ((double)layer->in_channels + layer->out_channels);
-}
-
-static double weights(const ConvLayer *layer) {
-    double in = layer->in_channels, out = layer->out_channels;
-    if (layer->kind == LAYER_RECURRENT) return recurrent_weights(layer);
-    if (layer->shared || !multiplies(layer)) return 0;
-    return in / layer->groups * taps(layer) * out;
-}
-
-double conv_parameters(const ConvLayer *layer) {
-    double out = layer->out_channels, parameters = weights(layer) + layer->table;
-    if (layer->shared) return 0;
-    if (layer->bias) parameters += layer->kind == LAYER_RECURRENT ? 2 * GATES * out : out;
-    if (layer->batch_norm || layer->layer_norm) parameters += 2 * out;
-    if (layer->scaled) parameters += out;
-    if (layer->squeeze) parameters += 2 * out * layer->squeeze + out + layer->squeeze;
-    if (layer->window) { // biases by relative place: (2w - 1)^2 for each head
-        double side = 2.0 * layer->window - 1;
-        parameters += side * side * layer->heads;
-    }
-    return parameters;
-}
-
-double conv_macs(const ConvLayer *layer) {
-    double pixels = conv_out_places(layer), in = layer->in_channels, out = layer->out_channels;
-    double squeeze = 2.0 * out * layer->squeeze;
-    if (layer->kind == LAYER_ATTENTION) return 2 * pixels * conv_keys(layer) * out;
-    if (layer->kind == LAYER_RECURRENT) return pixels * recurrent_weights(layer);
-    if (!multiplies(layer)) return squeeze;
-    return pixels * out * in / layer->groups * conv_taps(layer) + squeeze;
+    return layer->kind == LAYER_TRANSPOSED ? conv_kernel_taps(layer)
+                                           : conv_kernel_taps(layer) / pow(layer->stride, dimensions(layer));
 }

@@ -145,49 +145,67 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
 
 // ---- Counts.
 
-static double cnn_block_parameters(const Model *model, int block) {
-    double parameters = 0;
-    for (int i = 0; i < model->conv_count; i++)
-        if (model->conv[i].block == block) parameters += conv_parameters(&model->conv[i]);
-    return parameters;
+// By kind of model.
+static MakeOperators *const make_operators[] = {
+    [MODEL_TRANSFORMER] = transformer_operators,
+    [MODEL_CNN] = image_operators,
+    [MODEL_MLP] = mlp_operators,
+};
+
+void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators) {
+    CHECK(block >= 0 && block < model->block_count);
+    operators->count = 0;
+    make_operators[model->kind](model, block, portion, operators);
+}
+
+LayerWeights block_weights(const Model *model, int block) {
+    OperatorList operators;
+    Portion portion = portion_of_sample(model, block, 1);
+    block_operators(model, block, &portion, &operators);
+    return operator_weights(&operators);
 }
 
 double block_parameters(const Model *model, int block) {
-    CHECK(block >= 0 && block < model->block_count);
-    switch (model->kind) {
-    case MODEL_TRANSFORMER:
-        return transformer_block_parameters(model, block);
-    case MODEL_CNN:
-        return cnn_block_parameters(model, block);
-    case MODEL_MLP:
-        return ((double)model->widths[block] + 1) * model->widths[block + 1];
-    }
-    return 0;
+    LayerWeights weights = block_weights(model, block);
+    return weights.split + weights.routed + weights.whole;
 }
 
 double model_parameters(const Model *model) {
-    double parameters = 0;
-    for (int block = 0; block < model->block_count; block++) parameters += block_parameters(model, block);
+    double parameters = 0, last = 0;
+    for (int block = 0; block < model->block_count; block++) {
+        if (block == 0 || !layers_alike(model, block - 1, block)) last = block_parameters(model, block);
+        parameters += last;
+    }
     return parameters;
 }
 
+// Heads that predict further tokens are left out, as published counts of what is active do.
 double model_active_parameters(const Model *model) {
-    return model->kind == MODEL_TRANSFORMER ? transformer_active_parameters(model) : model_parameters(model);
+    double all = model_parameters(model), share = 0;
+    if (model->experts.count == 0) return all;
+    LayerWeights extra = extra_head_weights(model);
+    share = 1 - (double)model->experts.per_token / model->experts.count;
+    all -= extra.split + extra.routed + extra.whole;
+    for (int block = 1; block <= model->layers; block++) all -= block_weights(model, block).routed * share;
+    return all;
 }
 
+static double block_flops(const Model *model, int block, double seq_len) {
+    OperatorList operators;
+    Portion portion = portion_of_sample(model, block, seq_len);
+    block_operators(model, block, &portion, &operators);
+    return operator_flops(&operators);
+}
+
+// 24 h^2 + 4 s h per token and layer, 2 V h for the logits when the FFN is four times as wide and every head has its
+// own keys (Narayanan et al. 2021, appendix): attention counts the whole square whether masked or not.
 double model_forward_flops_per_sample(const Model *model, int seq_len) {
-    double flops = 0;
-    switch (model->kind) {
-    case MODEL_TRANSFORMER:
-        return transformer_forward_flops(model, seq_len);
-    case MODEL_CNN:
-        for (int i = 0; i < model->conv_count; i++) flops += 2 * conv_macs(&model->conv[i]);
-        return flops;
-    case MODEL_MLP:
-        for (int i = 0; i + 1 < model->width_count; i++) flops += 2.0 * model->widths[i] * model->widths[i + 1];
-        return flops;
+    double flops = 0, last = 0;
+    for (int block = 0; block < model->block_count; block++) {
+        if (block == 0 || !layers_alike(model, block - 1, block)) last = block_flops(model, block, seq_len);
+        flops += last;
     }
-    return 0;
+    return flops;
 }
 
 double model_flops_per_sample(const Model *model, int seq_len) {

@@ -3,6 +3,7 @@
 #define LOCKSTEP_WORKLOAD_MODEL_INTERNAL_H
 
 #include "models/workload/model/model.h"
+#include "models/workload/model/operators.h"
 
 // The width of all query heads together, and of keys (or values).
 static inline double query_width(const Model *model) { return (double)model->heads * model->head_dim; }
@@ -13,20 +14,17 @@ static inline double value_width(const Model *model) {
 }
 static inline int mlp_matrices(const Model *model) { return model->gated_mlp ? 3 : 2; }
 
-// A layer's weights: matrices that tensor parallelism splits, those of routed experts apart, and what every GPU has.
-typedef struct LayerWeights {
-    double split, routed, whole;
-} LayerWeights;
-LayerWeights layer_weights(const Model *model, int block);
+LayerWeights block_weights(const Model *model, int block);
 // Weights of the layers that predict further tokens, with what joins each to the model.
 LayerWeights extra_head_weights(const Model *model);
-// Multiply-adds of one token in a layer's matrices: of routed experts those that the token meets.
-double layer_token_macs(const Model *model, int block);
-double cross_attention_flops(const Model *model, double target, double source); // of one sample in a decoder's layer
+// Heads and widths on one GPU; keys that are fewer than the GPUs are held by several.
+double query_width_per_gpu(const Model *model, double tp);
+double key_width_per_gpu(const Model *model, double tp);
+bool layers_alike(const Model *model, int a, int b); // layers that hold and multiply the same
 
-double transformer_active_parameters(const Model *model);
-double transformer_block_parameters(const Model *model, int block);
-double transformer_forward_flops(const Model *model, double seq_len);
+typedef void MakeOperators(const Model *model, int block, const Portion *portion, OperatorList *operators);
+MakeOperators transformer_operators, image_operators, mlp_operators;
+
 const Model *transformer_named(Arena *arena, int index); // of the library below
 const char *transformer_name(int index);
 extern const int transformer_count;
@@ -46,6 +44,7 @@ const Model *lstm_resized(Arena *arena, const Model *model, int words, int vocab
 bool multiplies(const ConvLayer *layer);           // its input by weights
 double conv_parameters(const ConvLayer *layer);    // with its norm
 double conv_macs(const ConvLayer *layer);          // multiply-adds of one image
+double conv_kernel_taps(const ConvLayer *layer);   // places of its kernel
 double conv_taps(const ConvLayer *layer);          // products that each output has of each channel
 double conv_backward_taps(const ConvLayer *layer); // the same of what comes in, for its gradient
 double conv_in_places(const ConvLayer *layer);     // pixels of one image

@@ -1,0 +1,74 @@
+// A layer told once: the operators that it runs in forward, in their order, each with what it multiplies, moves, holds
+// and keeps for backward. Parameters, FLOPs and activations are sums over such lists.
+#ifndef LOCKSTEP_WORKLOAD_OPERATORS_H
+#define LOCKSTEP_WORKLOAD_OPERATORS_H
+
+#include "models/workload/model/model.h"
+#include "sim/check.h"
+
+typedef enum OperatorKind {
+    OPERATOR_GEMM,
+    OPERATOR_CONVOLUTION,
+    OPERATOR_ATTENTION,
+    OPERATOR_RECURRENT,
+    OPERATOR_NORM,
+    OPERATOR_ELEMENTWISE,
+    OPERATOR_LOOKUP,
+    OPERATOR_LOSS,
+    OPERATOR_KIND_COUNT
+} OperatorKind;
+extern const char *const operator_kind_names[OPERATOR_KIND_COUNT];
+
+// Parameters: matrices that tensor parallelism splits, those of routed experts apart, and what every GPU has.
+typedef struct LayerWeights {
+    double split, routed, whole;
+} LayerWeights;
+
+typedef struct Operator {
+    const char *name; // as Megatron-Core, torchvision and profiles call it
+    OperatorKind kind;
+    double times;          // so many of it, alike, one after the other; 0: 1
+    double batch, m, n, k; // a product: so many of m x k by k x n at once; else 0
+    double flops;          // of matrix products, forward
+    double read, written;  // elements of tensors, weights counted in
+    LayerWeights weights;  // of the model, not of one GPU
+} Operator;
+
+#define OPERATORS_ROOM 512
+typedef struct OperatorList {
+    Operator items[OPERATORS_ROOM];
+    int count;
+} OperatorList;
+
+// What of a block one GPU works on.
+typedef struct Portion {
+    double samples, tokens; // tokens of all its samples, after context parallelism
+    double seq_len;         // keys that each query meets
+    double source_len;      // tokens of the source that a decoder's layer looks at; 0 none
+    double routed;          // tokens, with repeats, that its experts take in
+    double tp, ep;
+    double share; // of the tokens between tensor-parallel regions: 1/tp with sequence parallelism, else 1
+} Portion;
+
+// One sample on one GPU, as this block sees it: a decoder's layers work on the target.
+Portion portion_of_sample(const Model *model, int block, double seq_len);
+
+// Made in one place for each kind of model and layer: operators_transformer.c, operators_image.c.
+void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators);
+
+// A product's FLOPs, reads and writes follow from its shape where they are not said.
+static inline void add_operator(OperatorList *operators, Operator added) {
+    CHECK(operators->count < OPERATORS_ROOM);
+    Operator *one = &operators->items[operators->count++];
+    *one = added;
+    double product = added.batch * added.m * added.n;
+    if (added.times == 0) one->times = 1;
+    if (added.flops == 0) one->flops = 2 * product * added.k;
+    if (added.written == 0) one->written = product;
+    if (added.read == 0) one->read = added.batch * added.k * (added.m + added.n);
+}
+double operator_flops(const OperatorList *operators);
+LayerWeights operator_weights(const OperatorList *operators);
+double all_weights(const OperatorList *operators);
+
+#endif

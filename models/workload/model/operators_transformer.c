@@ -1,0 +1,298 @@
+// A transformer's operators: embedding, layers (attention, latent attention, attention to a source, dense MLP, experts)
+// and head. A GPU's share under tensor parallelism is Megatron's (Shoeybi et al. 2019): products that begin a region
+// are split by columns, those that end it by rows; norms and the residual stream are whole, or slices of the sequence.
+#include <math.h>
+
+#include "models/workload/model/model_internal.h"
+#include "models/workload/model/operators.h"
+
+static double norm_parameters(const Model *model) { return model->rms_norm ? model->hidden : 2.0 * model->hidden; }
+
+bool has_experts(const Model *model, int block) {
+    if (model->kind != MODEL_TRANSFORMER || model->experts.count == 0) return false;
+    int layer = block - 1;
+    if (layer < 0 || layer >= model->layers) return layer >= model->layers; // a further head's layer is like the last
+    return layer >= model->experts.first_dense && (layer + 1) % model->experts.every == 0;
+}
+
+double query_width_per_gpu(const Model *model, double tp) { return query_width(model) / tp; }
+
+double key_width_per_gpu(const Model *model, double tp) { return fmax(key_width(model) / tp, model->head_dim); }
+
+// ---- What all layers are made of.
+
+static void add_norm(OperatorList *to, const char *name, double parameters, double elements) {
+    add_operator(to, (Operator){.name = name,
+                                .kind = OPERATOR_NORM,
+                                .read = elements + parameters,
+                                .written = elements,
+                                .weights.whole = parameters});
+}
+
+static void add_elements(OperatorList *to, const char *name, double read, double written) {
+    add_operator(to, (Operator){.name = name, .kind = OPERATOR_ELEMENTWISE, .read = read, .written = written});
+}
+
+static void add_product(OperatorList *to, const char *name, double tokens, double out, double in,
+                        LayerWeights weights) {
+    add_operator(
+        to, (Operator){
+                .name = name, .kind = OPERATOR_GEMM, .batch = 1, .m = tokens, .n = out, .k = in, .weights = weights});
+}
+
+// Norm before, sum after: dropout and residual.
+static void add_layer_norm(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
+    add_norm(to, name, norm_parameters(model), portion->tokens * portion->share * model->hidden);
+}
+
+static void add_residual(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
+    double elements = portion->tokens * portion->share * model->hidden;
+    add_elements(to, name, 2 * elements, elements);
+}
+
+// ---- Attention.
+
+static void add_latent_queries(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, q = query_width(model), rank = model->latent.query_rank;
+    double slices = portion->tokens * portion->share;
+    if (rank > 0) {
+        add_product(to, "q_down", slices, rank, h, (LayerWeights){.whole = h * rank});
+        add_norm(to, "q_norm", rank, slices * rank);
+    }
+    double in = rank > 0 ? rank : h;
+    add_product(to, "q_up", portion->tokens, q / portion->tp, in, (LayerWeights){.split = in * q});
+}
+
+static void add_latent_products(OperatorList *to, const Model *model, const Portion *portion) {
+    const LatentShape *latent = &model->latent;
+    double h = model->hidden, rank = latent->key_rank, narrow = rank + latent->rotary_dim;
+    double slices = portion->tokens * portion->share;
+    double wide = (double)model->heads * (latent->plain_dim + latent->value_dim);
+    add_latent_queries(to, model, portion);
+    add_product(to, "kv_down", slices, narrow, h, (LayerWeights){.whole = h * narrow});
+    add_norm(to, "kv_norm", rank, slices * rank);
+    add_product(to, "kv_up", portion->tokens, wide / portion->tp, rank, (LayerWeights){.split = rank * wide});
+}
+
+// Key heads fewer than the GPUs are held by several.
+static void add_qkv(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, q = query_width(model), kv = key_width(model), all = q + 2 * kv;
+    double here = query_width_per_gpu(model, portion->tp) + 2 * key_width_per_gpu(model, portion->tp);
+    bool biases = model->biases || model->query_biases;
+    add_product(to, "qkv", portion->tokens, here, h, (LayerWeights){.split = h * all + (biases ? all : 0)});
+    if (!model->query_norms) return;
+    double normed = portion->tokens * (query_width_per_gpu(model, portion->tp) + key_width_per_gpu(model, portion->tp));
+    add_norm(to, "qk_norm", 2.0 * model->head_dim, normed);
+}
+
+// Scores over the whole square, masked or not, as published FLOPs have them (Narayanan et al. 2021, appendix).
+static void add_core(OperatorList *to, const Model *model, const Portion *portion, const char *name, double keys) {
+    double q = query_width_per_gpu(model, portion->tp), v = value_width(model) / portion->tp;
+    double kv = key_width_per_gpu(model, portion->tp), source = portion->samples * keys;
+    add_operator(to, (Operator){.name = name,
+                                .kind = OPERATOR_ATTENTION,
+                                .flops = 2 * portion->tokens * keys * (q + v),
+                                .read = portion->tokens * q + source * 2 * kv,
+                                .written = portion->tokens * v});
+}
+
+static void add_proj(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
+    double h = model->hidden, v = value_width(model);
+    double bias = model->biases && !model->latent.key_rank ? h : 0;
+    add_product(to, name, portion->tokens, h, v / portion->tp, (LayerWeights){.split = v * h, .whole = bias});
+}
+
+static void add_attention(OperatorList *to, const Model *model, const Portion *portion) {
+    add_layer_norm(to, model, portion, "input_norm");
+    if (model->latent.key_rank)
+        add_latent_products(to, model, portion);
+    else
+        add_qkv(to, model, portion);
+    add_core(to, model, portion, "core_attn", portion->seq_len);
+    add_proj(to, model, portion, "proj");
+    add_residual(to, model, portion, "attn_residual");
+}
+
+// A decoder's second attention: queries from the target, keys and values from what the encoder made of the source.
+static void add_cross_attention(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, q = query_width(model), kv = key_width(model), tp = portion->tp;
+    double source = portion->samples * portion->source_len;
+    add_layer_norm(to, model, portion, "cross_norm");
+    add_product(to, "cross_q", portion->tokens, q / tp, h, (LayerWeights){.split = h * q});
+    add_product(to, "cross_kv", source, 2 * key_width_per_gpu(model, tp), h, (LayerWeights){.split = h * 2 * kv});
+    add_core(to, model, portion, "cross_attn", portion->source_len);
+    add_proj(to, model, portion, "cross_proj");
+    add_residual(to, model, portion, "cross_residual");
+}
+
+// ---- The MLP, or a choice of experts in its place.
+
+static double first_width(const Model *model, double ffn) { return model->gated_mlp ? 2 * ffn : ffn; }
+
+static void add_mlp(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, ffn = model->ffn, first = first_width(model, ffn), tp = portion->tp;
+    double wide = portion->tokens * ffn / tp;
+    add_product(to, "mlp_up", portion->tokens, first / tp, h,
+                (LayerWeights){.split = h * first + (model->biases ? first : 0)});
+    add_elements(to, "mlp_act", first_width(model, wide), wide);
+    add_product(to, "mlp_down", portion->tokens, h, ffn / tp,
+                (LayerWeights){.split = ffn * h, .whole = model->biases ? h : 0});
+}
+
+// Every expert that is here multiplies its part of the tokens routed to this GPU.
+static void add_routed(OperatorList *to, const Model *model, const Portion *portion) {
+    const ExpertShape *experts = &model->experts;
+    double h = model->hidden, n = experts->count, ffn = experts->ffn, first = first_width(model, ffn);
+    double here = n / portion->ep, each = portion->routed / here, tp = portion->tp, wide = portion->routed * ffn / tp;
+    add_operator(to, (Operator){.name = "experts_up",
+                                .kind = OPERATOR_GEMM,
+                                .batch = here,
+                                .m = each,
+                                .n = first / tp,
+                                .k = h,
+                                .flops = 2 * portion->routed * first / tp * h,
+                                .weights.routed = (h * first + (experts->biases ? first : 0)) * n});
+    add_elements(to, "experts_act", first_width(model, wide), wide);
+    add_operator(to, (Operator){.name = "experts_down",
+                                .kind = OPERATOR_GEMM,
+                                .batch = here,
+                                .m = each,
+                                .n = h,
+                                .k = ffn / tp,
+                                .flops = 2 * portion->routed * h * ffn / tp,
+                                .weights.routed = (ffn * h + (experts->biases ? h : 0)) * n});
+}
+
+static void add_shared_experts(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, ffn = model->experts.shared_ffn, first = first_width(model, ffn), tp = portion->tp;
+    double wide = portion->tokens * ffn / tp;
+    if (ffn == 0) return;
+    add_product(to, "shared_up", portion->tokens, first / tp, h, (LayerWeights){.split = h * first});
+    add_elements(to, "shared_act", first_width(model, wide), wide);
+    add_product(to, "shared_down", portion->tokens, h, ffn / tp,
+                (LayerWeights){.split = ffn * h, .whole = model->experts.shared_gate ? h : 0});
+}
+
+static void add_experts(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, n = model->experts.count;
+    add_product(to, "router", portion->tokens * portion->share, n, h, (LayerWeights){.whole = h * n});
+    add_elements(to, "dispatch", portion->routed * h, portion->routed * h);
+    add_routed(to, model, portion);
+    add_elements(to, "combine", portion->routed * h, portion->tokens * h);
+    add_shared_experts(to, model, portion);
+}
+
+static void add_layer(OperatorList *to, const Model *model, int block, const Portion *portion) {
+    add_attention(to, model, portion);
+    if (looks_at_source(model, block)) add_cross_attention(to, model, portion);
+    add_layer_norm(to, model, portion, "mlp_norm");
+    if (has_experts(model, block))
+        add_experts(to, model, portion);
+    else
+        add_mlp(to, model, portion);
+    add_residual(to, model, portion, "mlp_residual");
+}
+
+// ---- The two ends.
+
+#define RELATIVE_BUCKETS 32 // T5: a bias by distance for each head, in the encoder and in the decoder
+
+static void add_patches(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, pixels = 3.0 * model->patch * model->patch; // a bias, and the class's token
+    add_product(to, "patches", portion->tokens, h, pixels, (LayerWeights){.whole = pixels * h + 2 * h});
+}
+
+static void add_words(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, elements = portion->tokens * h;
+    add_operator(to, (Operator){.name = "word_embeddings",
+                                .kind = OPERATOR_LOOKUP,
+                                .read = elements,
+                                .written = elements,
+                                .weights.split = (double)model->vocab * h});
+}
+
+// BERT adds two token types and a norm.
+static void add_embedding(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, elements = portion->tokens * h, positions = 0;
+    bool bert = has_dense_head(model);
+    if (model->patch)
+        add_patches(to, model, portion);
+    else
+        add_words(to, model, portion);
+    if (model->learned_positions) positions += (double)model->max_positions * h;
+    if (model->encoder_layers) positions += 2.0 * RELATIVE_BUCKETS * model->heads;
+    if (bert) positions += 2 * h;
+    add_operator(to, (Operator){.name = "position_embeddings",
+                                .kind = OPERATOR_LOOKUP,
+                                .read = 2 * elements,
+                                .written = elements,
+                                .weights.whole = positions});
+    if (bert) add_norm(to, "embedding_norm", norm_parameters(model), elements);
+}
+
+// BERT's head has a dense layer with a norm before the logits, and a bias for each word.
+static void add_logits(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, vocab = model->vocab, tp = portion->tp, tokens = portion->tokens * model->head_share;
+    if (has_dense_head(model)) add_product(to, "dense", tokens, h, h, (LayerWeights){.whole = h * h + h});
+    double biases = model->patch || has_dense_head(model) ? vocab : 0;
+    double table = model->tied_embedding ? 0 : vocab * h;
+    add_product(to, "logits", tokens, vocab / tp, h, (LayerWeights){.split = table, .whole = biases});
+    double logits = tokens * vocab / tp;
+    add_operator(to, (Operator){.name = "loss", .kind = OPERATOR_LOSS, .read = logits, .written = logits});
+}
+
+// A layer like the last, two norms, and the product that joins the hidden state with the next token's embedding; its
+// logits have the table of the others.
+static void add_extra_heads(OperatorList *to, const Model *model, const Portion *portion) {
+    double h = model->hidden, slices = portion->tokens * portion->share;
+    int first = to->count;
+    if (model->extra_heads == 0) return;
+    add_norm(to, "mtp_norms", 2 * norm_parameters(model), 2 * slices * h);
+    add_product(to, "mtp_join", slices, h, 2 * h, (LayerWeights){.whole = 2 * h * h});
+    add_layer(to, model, model->layers, portion);
+    add_layer_norm(to, model, portion, "mtp_final_norm");
+    int logits = to->count;
+    add_logits(to, model, portion);
+    for (int i = first; i < to->count; i++) to->items[i].times = model->extra_heads;
+    for (int i = logits; i < to->count; i++) to->items[i].weights = (LayerWeights){0};
+}
+
+static void add_head(OperatorList *to, const Model *model, const Portion *portion) {
+    if (model->encoder_layers) add_layer_norm(to, model, portion, "encoder_norm");
+    add_layer_norm(to, model, portion, "final_norm");
+    add_logits(to, model, portion);
+    add_extra_heads(to, model, portion);
+}
+
+void transformer_operators(const Model *model, int block, const Portion *portion, OperatorList *operators) {
+    if (block == 0)
+        add_embedding(operators, model, portion);
+    else if (block == model->block_count - 1)
+        add_head(operators, model, portion);
+    else
+        add_layer(operators, model, block, portion);
+}
+
+// ---- Sums.
+
+bool layers_alike(const Model *model, int a, int b) {
+    int head = model->block_count - 1;
+    if (model->kind != MODEL_TRANSFORMER || a == 0 || b == 0 || a == head || b == head) return false;
+    return has_experts(model, a) == has_experts(model, b) && on_target(model, a) == on_target(model, b);
+}
+
+double model_embedding_parameters(const Model *model) {
+    if (model->kind != MODEL_TRANSFORMER) return 0;
+    double pixels = 3.0 * model->patch * model->patch;
+    double tables = (model->patch ? pixels : (double)model->vocab) * model->hidden;
+    if (model->learned_positions) tables += (double)model->max_positions * model->hidden;
+    return tables;
+}
+
+LayerWeights extra_head_weights(const Model *model) {
+    OperatorList list;
+    list.count = 0;
+    Portion portion = portion_of_sample(model, model->block_count - 1, 1);
+    add_extra_heads(&list, model, &portion);
+    return operator_weights(&list);
+}
