@@ -87,8 +87,8 @@ TEST(experts_of_all_ranks_together_are_the_models) {
         for (int ep = 1; ep <= 8; ep *= 2) {
             c.training.layout.tp = tp;
             c.training.layout.ep = ep;
-            GpuParameters of_gpu = parameters_per_gpu(&c.model, 2, &c.training);
-            double own = of_gpu.held, spread = of_gpu.spread;
+            BlockCost cost = block_cost(&c.model, 2, &c.training, 1, c.cluster->gpu_of[0]);
+            double own = cost.parameters, spread = cost.expert_parameters;
             double repeated = (tp - 1) * (2.0 * 512 + 512 * 8); // norms and the router are on every GPU
             EXPECT_NEAR(own * tp + spread * tp * ep, whole + repeated, 1e-6);
             EXPECT((spread > 0) == (ep > 1));

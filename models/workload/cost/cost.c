@@ -311,8 +311,8 @@ static int count_kernels(const Pass *pass) {
     return (int)llround(kernels);
 }
 
-static Portion portion_of(const Work *work) {
-    return (Portion){
+void operators_of(const Work *work, int block, OperatorList *operators) {
+    Portion portion = {
         .samples = work->samples,
         .tokens = work->tokens,
         .seq_len = work->training->seq_len,
@@ -322,6 +322,7 @@ static Portion portion_of(const Work *work) {
         .ep = work->ep,
         .share = work->sequence_parallel ? 1 / work->tp : 1,
     };
+    block_operators(work->model, block, &portion, operators);
 }
 
 double block_matmul_flops(const Model *model, int block, const TrainingSpec *training, double micro_batch) {
@@ -330,8 +331,7 @@ double block_matmul_flops(const Model *model, int block, const TrainingSpec *tra
     OperatorList operators;
     work_on_block(&work, block);
     const Work *seen = block_view(&view, block, &work);
-    Portion portion = portion_of(seen);
-    block_operators(model, block, &portion, &operators);
+    operators_of(seen, block, &operators);
     return operator_flops(&operators);
 }
 
@@ -357,20 +357,22 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
     hot.sustained *= hot.training_clock;
     Work work = work_of(model, training, micro_batch, &hot);
     work_on_block(&work, block);
-    GpuParameters of_gpu = parameters_per_gpu(model, block, training);
+    BlockView view;
+    OperatorList operators;
+    const Work *seen = block_view(&view, block, &work);
+    operators_of(seen, block, &operators);
+    GpuParameters of_gpu = parameters_per_gpu(training, block, &operators);
     work.parameters = of_gpu.held + of_gpu.spread;
     Pass forward = {.count = 0}, backward = {.count = 0};
     cost_of_block(&work, block, &forward, &backward);
-    BlockView view;
-    const Work *seen = block_view(&view, block, &work);
     BlockCost cost = {
         .forward = pass_finish(&work, &forward),
         .backward = pass_finish(&work, &backward),
         .parameters = of_gpu.held,
         .expert_parameters = of_gpu.spread,
-        .activation_bytes = block_activation_bytes(seen, block),
+        .activation_bytes = block_activation_bytes(seen, block, &operators),
         .late_bytes = block_late_bytes(seen, block),
-        .working_bytes = block_working_bytes(seen, block),
+        .working_bytes = block_working_bytes(seen, block, &operators),
         .output_bytes = block_output_bytes(seen, block),
         .kernels_forward = count_kernels(&forward),
         .kernels_backward = count_kernels(&backward),

@@ -167,13 +167,15 @@ void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);
 
+void operators_of(const Work *work, int block, OperatorList *operators); // what of them this GPU runs
 typedef struct GpuParameters {
     double held, spread; // after tensor parallelism; of those, what expert parallelism spreads, counted apart
 } GpuParameters;
-GpuParameters parameters_per_gpu(const Model *model, int block, const TrainingSpec *training);
-double block_activation_bytes(const Work *work, int block); // kept per micro-batch until backward
-double block_late_bytes(const Work *work, int block);       // from backward of inputs to that of weights
-double block_working_bytes(const Work *work, int block);
+GpuParameters parameters_per_gpu(const TrainingSpec *training, int block, const OperatorList *operators);
+double block_activation_bytes(const Work *work, int block,
+                              const OperatorList *operators); // kept per micro-batch until backward
+double block_late_bytes(const Work *work, int block);         // from backward of inputs to that of weights
+double block_working_bytes(const Work *work, int block, const OperatorList *operators);
 // block_late_bytes of blocks first … last.
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs

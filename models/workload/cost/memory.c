@@ -23,10 +23,11 @@
 // ---- Parameters on one GPU.
 
 // Matrices and the biases of their output columns are split; norms and biases added after a sum are on every GPU.
-GpuParameters parameters_per_gpu(const Model *model, int block, const TrainingSpec *training) {
+GpuParameters parameters_per_gpu(const TrainingSpec *training, int block, const OperatorList *operators) {
+    const Model *model = training->model;
     double tp = training->layout.tp > 1 ? training->layout.tp : 1, ep = training->layout.ep;
     bool head = block == model->block_count - 1;
-    LayerWeights weights = block_weights(model, block);
+    LayerWeights weights = operator_weights(operators);
     Pipeline pipeline = pipeline_of(training->schedule, training->layout.pp, training->layout.vpp, 1);
     bool own_copy = head && model->tied_embedding && ends_lie_apart(&pipeline); // of the table, on the last stage
     double tables = own_copy ? (double)model->vocab * model->hidden : 0;
@@ -135,11 +136,6 @@ static void move_offloaded(const TrainingSpec *training, Memory *memory) {
     }
 }
 
-typedef struct BlockMemory {
-    GpuParameters parameters;
-    double activations, working; // bytes
-} BlockMemory;
-
 // `layer`: its place in the pipeline chunk.
 static BlockMemory block_memory(Work *work, const TrainingSpec *training, int block, int layer) {
     TrainingSpec room;
@@ -147,26 +143,29 @@ static BlockMemory block_memory(Work *work, const TrainingSpec *training, int bl
     work->training = training_of_layer(training, layer, &room);
     work_on_block(work, block);
     const Work *seen = block_view(&view, block, work);
+    OperatorList operators;
+    operators_of(seen, block, &operators);
     BlockMemory memory = {
-        .parameters = parameters_per_gpu(work->model, block, training),
-        .activations = block_activation_bytes(seen, block),
-        .working = block_working_bytes(seen, block),
+        .block = block,
+        .parameters = parameters_per_gpu(training, block, &operators),
+        .activations = block_activation_bytes(seen, block, &operators),
+        .working = block_working_bytes(seen, block, &operators),
     };
     work->training = training;
     return memory;
 }
 
-Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
-                       double micro_batch, double in_flight, int dp, const Gpu *gpu) {
+Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,
+                        const Gpu *gpu, BlockMemory *newest) {
+    const Model *model = training->model;
     CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0, saved_of_experts = 0;
     LargestBlock largest = {0};
-    BlockMemory one = {0};
     for (int block = first_block; block <= last_block; block++) {
-        bool as_before = block > first_block && same_block(training, block - 1, block) && !training->recompute_layers;
-        if (!as_before) one = block_memory(&work, training, block, block - (first_block > 0 ? first_block : 1));
-        double held = one.parameters.held, spread = one.parameters.spread;
+        bool as_before = same_block(training, newest->block, block) && !training->recompute_layers;
+        if (!as_before) *newest = block_memory(&work, training, block, block - (first_block > 0 ? first_block : 1));
+        double held = newest->parameters.held, spread = newest->parameters.spread;
         parameters += held;
         experts += spread;
         double stored = stored_weight_bytes(training, block);
@@ -175,8 +174,8 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         largest.all_weights += stored * held;
         if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
         if (block_in_nf4(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
-        activations += one.activations;
-        working = fmax(working, one.working);
+        activations += newest->activations;
+        working = fmax(working, newest->working);
     }
 
     ParameterBytes each = parameter_bytes(training);
@@ -193,12 +192,23 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
         memory.bytes[MEMORY_OPTIMIZER] += sharded_experts(each.optimizer * experts, layout, 1, dp);
     }
     move_offloaded(training, &memory);
-    memory.bytes[MEMORY_ACTIVATIONS] = activations * in_flight;
+    memory.bytes[MEMORY_ACTIVATIONS] = activations;
     memory.bytes[MEMORY_WORKING] = working;
     memory.bytes[MEMORY_BUFFERS] =
         buffer_bytes(training, parameters + experts, dp, gpu) + gathered_bytes(training, &largest, dp);
     memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
     memory.outside = RESERVE_BYTES + communicator_bytes(layout, dp);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
+    return memory;
+}
+
+Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
+                       double micro_batch, double in_flight, int dp, const Gpu *gpu) {
+    TrainingSpec of_model = *training;
+    BlockMemory newest = {0};
+    of_model.model = model;
+    Memory memory = memory_of_blocks(&of_model, first_block, last_block, micro_batch, dp, gpu, &newest);
+    memory.peak += memory.bytes[MEMORY_ACTIVATIONS] * (in_flight - 1);
+    memory.bytes[MEMORY_ACTIVATIONS] *= in_flight;
     return memory;
 }

@@ -27,10 +27,6 @@ static bool keeps_scores(const Work *work) {
     return work->training->attention == ATTENTION_PLAIN && kept;
 }
 
-static double masks(const Work *work) {
-    return work->model->rms_norm || work->model->patch ? 0 : MASK_BYTES;
-} // Llama trains without dropout
-
 // Transformer Engine keeps what went into a product as it cast it (te/pytorch/module/linear.py); what norms, attention
 // and the MLP's activation need for their own backward stays in 16 bits.
 static bool keeps_casts(const Work *work) {
@@ -49,56 +45,68 @@ static double stream_bytes(const Work *work) {
     return autocast ? fmax(work->traits->hidden_bytes, work->element_bytes) : work->element_bytes;
 }
 
-// What norms give is then cast for each product that reads it: Llama's query, key, value, gate and up; else two.
-static double normed_copies(const Work *work) {
-    return work->model->gated_mlp && stream_bytes(work) > work->element_bytes ? 5 : 2;
-}
-
 // As wide as the FFN: what the activation reads, what it gives, and what it multiplies it with.
 static double mlp_tensors(const Work *work) {
     if (!work->model->gated_mlp) return 2;
     return work->traits->keeps_gates ? 4 : 3;
 }
 
-// An MLP's activation has its inputs and output per token; experts also the copies sorted for them, before and after.
+// The batch itself in 32 bits and what autocast makes of it, in sizes of that.
+static double image_copies(const Work *work) {
+    double stream = stream_bytes(work), e = work->element_bytes;
+    return stream > e ? 1 + stream / e : 1;
+}
+
 // Kernels that sort inside the exchange weight a token before its experts' second product (Megatron-Core 0.12,
-// DeepSeek-V3), so what comes out of it is not needed again.
-static double mlp_width_bytes(const Work *work) {
-    return (work->element_bytes * (mlp_tensors(work) - 1) + product_input_bytes(work)) / work->tp;
+// DeepSeek-V3), so what comes out of it is not needed again. What norms give is cast for each product that reads it
+// where the stream is wider than products want it.
+typedef struct KeptBytes {
+    double of[KEPT_AS_COUNT]; // per element
+} KeptBytes;
+
+static KeptBytes kept_bytes_of(const Work *work) {
+    double e = work->element_bytes, input = product_input_bytes(work), stream = stream_bytes(work);
+    double normed = again(work, MODULE_LAYERNORM) ? 0 : input;
+    return (KeptBytes){{
+        [KEPT_ELEMENTS] = e,
+        [KEPT_INPUT] = input,
+        [KEPT_NORMED] = normed,
+        [KEPT_MORE_CASTS] = stream > e ? normed : 0,
+        [KEPT_CAST] = keeps_casts(work) ? input : 0,
+        [KEPT_STREAM] = stream,
+        [KEPT_MASK] = MASK_BYTES,
+        [KEPT_SCORES] = keeps_scores(work) ? 2 * e + MASK_BYTES : 0,
+        [KEPT_GATE] = work->traits->keeps_gates ? e : 0,
+        [KEPT_SORTED] = work->training->fused_dispatch ? 0 : e,
+        [KEPT_LOGARITHMS] = 4,
+        [KEPT_PIXELS] = e * image_copies(work),
+    }};
 }
 
-static double mlp_bytes(const Work *work, int block) {
-    const Model *model = work->model;
-    double wide = mlp_width_bytes(work);
-    if (!has_experts(model, block)) return work->tokens * wide * model->ffn;
-    double after = work->training->fused_dispatch ? 0 : work->element_bytes;
-    double copies = (product_input_bytes(work) + after) * model->hidden;
-    return routed_tokens(work) * (wide * model->experts.ffn + copies) + work->tokens * wide * model->experts.shared_ffn;
+static bool is_again(const Work *work, LayerPart part) {
+    if (part == PART_OTHER || !work->training->recompute_modules) return false; // else the attention core alone
+    static const unsigned modules_of[LAYER_PART_COUNT] = {
+        [PART_LATENT_UP] = 1u << MODULE_MLA_UP_PROJ,
+        [PART_MLP] = 1u << MODULE_MLP,
+        [PART_EXPERTS] = 1u << MODULE_MOE,
+        [PART_EXPERTS_DOWN] = 1u << MODULE_MOE | 1u << MODULE_MOE_ACT,
+        [PART_SHARED_EXPERTS] = 1u << MODULE_MOE | 1u << MODULE_SHARED_EXPERTS,
+    };
+    for (int module = 0; module < RECOMPUTE_MODULE_COUNT; module++)
+        if ((modules_of[part] >> module & 1) && again(work, (RecomputeModule)module)) return true;
+    return false;
 }
 
-// Of these, what stays until backward.
-static double mlp_kept_bytes(const Work *work, int block) {
-    const Model *model = work->model;
-    bool experts = has_experts(model, block);
-    if (again(work, experts ? MODULE_MOE : MODULE_MLP)) return 0;
-    double bytes = mlp_bytes(work, block);
-    if (!experts) return bytes;
-    if (again(work, MODULE_MOE_ACT))
-        bytes -= routed_tokens(work) * product_input_bytes(work) / work->tp * model->experts.ffn;
-    if (again(work, MODULE_SHARED_EXPERTS)) bytes -= work->tokens * mlp_width_bytes(work) * model->experts.shared_ffn;
+// Of parts from `first` on; `all`: those that are computed again, too.
+static double kept_bytes(const Work *work, const OperatorList *operators, LayerPart first, bool all) {
+    KeptBytes bytes_of = kept_bytes_of(work);
+    double bytes = 0;
+    for (int i = 0; i < operators->count; i++) {
+        const Operator *one = &operators->items[i];
+        if (one->part < first || (!all && is_again(work, one->part))) continue;
+        for (int k = 0; k < 3; k++) bytes += one->times * one->kept[k].elements * bytes_of.of[one->kept[k].as];
+    }
     return bytes;
-}
-
-// A decoder's second attention: the norm's output and queries of the target, keys and values of the source, and scores.
-static double cross_kept_bytes(const Work *work) {
-    if (work->source_len == 0) return 0;
-    double e = work->element_bytes, sliced = work->sequence_parallel ? work->tp : 1;
-    double q = query_width_per_gpu(work->model, work->tp), kv = key_width_per_gpu(work->model, work->tp);
-    double kept = e + product_input_bytes(work), cast = keeps_casts(work) ? product_input_bytes(work) : 0;
-    double target = work->tokens * ((kept + masks(work)) * work->model->hidden / sliced + (2 * e + cast) * q);
-    double source = work->samples * work->source_len * e * 2 * kv;
-    double scores = keeps_scores(work) ? attention_score_bytes(work) * work->source_len / work->training->seq_len : 0;
-    return target + source + scores;
 }
 
 // A frozen product needs no input in backward; its adapter keeps a copy of it after dropout, and the mask.
@@ -113,29 +121,20 @@ static double adapters_kept_bytes(const Work *work) {
     return work->tokens * (copy * adapted - freed);
 }
 
-static double layer_kept_bytes(const Work *work, int block) {
-    const Model *model = work->model;
-    double e = work->element_bytes, h = model->hidden, mlp = mlp_kept_bytes(work, block);
-    double q = query_width_per_gpu(model, work->tp), kv = key_width_per_gpu(model, work->tp);
-    double v = value_width(model) / work->tp;
+// Of the products every second one, and the attention's result.
+static double kept_by_operations(const Work *work, const OperatorList *operators) {
+    double e = work->element_bytes, h = work->model->hidden, mlp = kept_bytes(work, operators, PART_MLP, false);
+    double q = query_width_per_gpu(work->model, work->tp), kv = key_width_per_gpu(work->model, work->tp);
     double sliced = work->sequence_parallel ? work->tp : 1;
+    double kept = work->tokens * (stream_bytes(work) * h / sliced + e * (2 * q + kv + h)) + mlp / mlp_tensors(work);
+    return kept + kept_bytes(work, operators, PART_CROSS, false) - mlp;
+}
 
-    // Inputs of both norms and of both column-parallel products, two dropout masks.
-    double normed = again(work, MODULE_LAYERNORM) ? 0 : product_input_bytes(work);
-    double hidden = (2 * (stream_bytes(work) + masks(work)) + normed_copies(work) * normed) * h / sliced;
-    double values = model->latent.key_rank ? v : kv;
-    double attention = e * (q + kv + values + v); // queries, keys, values, and their weighted sum
-    if (again(work, MODULE_MLA_UP_PROJ)) attention = e * v;
-    if (keeps_casts(work)) attention += product_input_bytes(work) * v; // the sum, for the product after it
-    attention += e * (model->latent.query_rank + model->latent.key_rank);
-    if (work->training->recompute == RECOMPUTE_OPERATIONS) { // every second product, and the attention's result
-        hidden = stream_bytes(work) * h / sliced;
-        attention = e * (2 * q + kv + h);
-        mlp /= mlp_tensors(work);
-    }
-    double bytes = work->tokens * (hidden + attention) + mlp + cross_kept_bytes(work);
-    if (work->training->lora_rank > 0 && !has_experts(model, block)) bytes += adapters_kept_bytes(work);
-    return keeps_scores(work) ? bytes + attention_score_bytes(work) : bytes;
+static double layer_kept_bytes(const Work *work, int block, const OperatorList *operators) {
+    double bytes = work->training->recompute == RECOMPUTE_OPERATIONS ? kept_by_operations(work, operators)
+                                                                     : kept_bytes(work, operators, PART_OTHER, false);
+    bool adapts = work->training->lora_rank > 0 && !has_experts(work->model, block);
+    return adapts ? bytes + adapters_kept_bytes(work) : bytes;
 }
 
 static double layer_input_bytes(const Work *work) {
@@ -148,34 +147,21 @@ static double stream_input_bytes(const Work *work) {
     return layer_input_bytes(work) * stream_bytes(work) / work->element_bytes;
 }
 
-// The last norm's input and output, those of a dense layer with its GELU and norm, and logarithms of 32 bits.
-static double head_kept_bytes(const Work *work) {
-    double positions = work->tokens * work->model->head_share, logits = positions * work->model->vocab / work->tp;
-    double kept = stream_input_bytes(work) + layer_input_bytes(work) + 4 * logits;
-    if (has_dense_head(work->model)) kept += 2 * positions * work->model->hidden * work->element_bytes;
-    int extra = work->model->extra_heads;
-    return extra ? kept * (1 + extra) + extra * layer_kept_bytes(work, work->model->layers) : kept;
+// The layers of further heads are kept as the model's are.
+static double end_kept_bytes(const Work *work, int block, const OperatorList *operators) {
+    double bytes = kept_bytes(work, operators, PART_OTHER, false);
+    int extra = block > 0 ? work->model->extra_heads : 0;
+    if (extra == 0) return bytes;
+    OperatorList layer;
+    operators_of(work, work->model->layers, &layer);
+    double plain = kept_bytes(work, &layer, PART_OTHER, false);
+    return bytes + extra * (layer_kept_bytes(work, work->model->layers, &layer) - plain);
 }
 
-// The batch itself in 32 bits and what autocast makes of it, in sizes of that.
-static double image_copies(const Work *work) {
-    double stream = stream_bytes(work), e = work->element_bytes;
-    return stream > e ? 1 + stream / e : 1;
-}
-
-// A mask, what BERT's norm of embeddings reads, the pixels of patches.
-static double embedding_kept_bytes(const Work *work) {
-    const Model *model = work->model;
-    double normed = has_dense_head(model) ? stream_bytes(work) : 0;
-    double pixels = 3.0 * model->patch * model->patch * work->element_bytes * image_copies(work);
-    return work->tokens * ((masks(work) + normed) * model->hidden + pixels);
-}
-
-static double transformer_kept_bytes(const Work *work, int block) {
-    double sliced = work->sequence_parallel ? work->tp : 1;
-    if (block == 0) return embedding_kept_bytes(work) / sliced;
-    if (block == work->model->block_count - 1) return head_kept_bytes(work);
-    return work->training->recompute == RECOMPUTE_FULL ? stream_input_bytes(work) : layer_kept_bytes(work, block);
+static double transformer_kept_bytes(const Work *work, int block, const OperatorList *operators) {
+    if (block == 0 || block == work->model->block_count - 1) return end_kept_bytes(work, block, operators);
+    bool whole = work->training->recompute == RECOMPUTE_FULL;
+    return whole ? stream_input_bytes(work) : layer_kept_bytes(work, block, operators);
 }
 
 static double in_bytes(const Work *work, const ConvLayer *layer) {
@@ -210,10 +196,10 @@ static double cnn_kept_bytes(const Work *work, int block) {
     return kept;
 }
 
-double block_activation_bytes(const Work *work, int block) {
+double block_activation_bytes(const Work *work, int block, const OperatorList *operators) {
     switch (work->model->kind) {
     case MODEL_TRANSFORMER:
-        return transformer_kept_bytes(work, block);
+        return transformer_kept_bytes(work, block, operators);
     case MODEL_CNN:
         return cnn_kept_bytes(work, block);
     case MODEL_MLP:
@@ -286,10 +272,11 @@ double block_late_bytes(const Work *work, int block) {
 
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
     Work work = work_of(training->model, training, micro_batch, NULL);
-    double late = 0;
+    double late = 0, one = 0;
     for (int block = first_block; block <= last_block; block++) {
         work_on_block(&work, block);
-        late += block_late_bytes(&work, block);
+        if (block == first_block || !same_block(training, block - 1, block)) one = block_late_bytes(&work, block);
+        late += one;
     }
     return late;
 }
@@ -307,14 +294,14 @@ double forward_bytes(const TrainingSpec *training, int block, double micro_batch
 }
 
 // What comes back for one layer: parts are recomputed one after the other.
-static double again_bytes(const Work *work, int block) {
+static double again_bytes(const Work *work, const OperatorList *operators) {
     if (work->training->recompute != RECOMPUTE_SELECTIVE || !work->training->recompute_modules) return 0;
     double q = query_width_per_gpu(work->model, work->tp), v = value_width(work->model) / work->tp;
     double up = again(work, MODULE_MLA_UP_PROJ) ? work->tokens * work->element_bytes * (2 * q + v) : 0;
-    return fmax(up, mlp_bytes(work, block) - mlp_kept_bytes(work, block));
+    return fmax(up, kept_bytes(work, operators, PART_MLP, true) - kept_bytes(work, operators, PART_MLP, false));
 }
 
-static double transformer_working_bytes(const Work *work, int block) {
+static double transformer_working_bytes(const Work *work, int block, const OperatorList *operators) {
     const Model *model = work->model;
     double e = work->element_bytes;
     if (block == 0) return 2 * layer_input_bytes(work);
@@ -325,13 +312,14 @@ static double transformer_working_bytes(const Work *work, int block) {
         return copies * 4 * work->tokens * model->head_share * model->vocab / work->tp;
     }
 
-    double gradients = work->tokens * e * 2 * model->hidden + mlp_bytes(work, block) + again_bytes(work, block);
+    double gradients = work->tokens * e * 2 * model->hidden + kept_bytes(work, operators, PART_MLP, true) +
+                       again_bytes(work, operators);
     if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
         gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
     if (work->nf4) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
     if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
     if (work->training->recompute == RECOMPUTE_FULL) {
-        gradients += layer_kept_bytes(work, block);
+        gradients += layer_kept_bytes(work, block, operators);
         if (work->training->attention == ATTENTION_PLAIN) gradients += attention_score_bytes(work);
     }
     if (again(work, MODULE_CORE_ATTN) && work->training->attention == ATTENTION_PLAIN)
@@ -349,10 +337,10 @@ static double cnn_working_bytes(const Work *work, int block) {
     return largest + CONV_WORKSPACE_BYTES;
 }
 
-double block_working_bytes(const Work *work, int block) {
+double block_working_bytes(const Work *work, int block, const OperatorList *operators) {
     switch (work->model->kind) {
     case MODEL_TRANSFORMER:
-        return transformer_working_bytes(work, block);
+        return transformer_working_bytes(work, block, operators);
     case MODEL_CNN:
         return cnn_working_bytes(work, block);
     case MODEL_MLP:

@@ -5,6 +5,16 @@
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
 
+// What one block needs on one GPU; blocks that are alike need the same.
+typedef struct BlockMemory {
+    int block; // 0: none, or the embedding, which is like no other
+    GpuParameters parameters;
+    double activations, working; // bytes
+} BlockMemory;
+// memory_estimate of one micro-batch; `newest` is the block looked at last, of this or of an earlier call.
+Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,
+                        const Gpu *gpu, BlockMemory *newest);
+
 typedef struct Stages { // of a job
     const TrainingSpec *training;
     Pipeline pipeline;
@@ -12,6 +22,7 @@ typedef struct Stages { // of a job
     int dp;
     double micro_batch;
     const Gpu *gpu;
+    BlockMemory *newest;
 } Stages;
 
 bool optimizer_is_sharded(const TrainingSpec *training, int dp); // ranks hold a part of its state each

@@ -40,14 +40,6 @@ static void weigh_table(Walk *walk) {
     walk->casts[head] += cast;
 }
 
-static void weigh_as_before(Walk *walk, int block) {
-    walk->kept[block] = walk->kept[block - 1];
-    walk->working[block] = walk->working[block - 1];
-    walk->gradients[block] = walk->gradients[block - 1];
-    walk->casts[block] = walk->casts[block - 1];
-    walk->late[block] = walk->late[block - 1];
-}
-
 static void weigh_blocks(Arena *arena, Walk *walk) {
     const Stages *s = walk->stages;
     int count = s->training->model->block_count;
@@ -59,11 +51,7 @@ static void weigh_blocks(Arena *arena, Walk *walk) {
     for (int part = 0; part < s->pipeline.parts; part++) {
         int chunk = pipeline_chunk(&s->pipeline, walk->stage, part);
         for (int b = s->first[chunk]; b < s->first[chunk + 1]; b++) {
-            if (b > s->first[chunk] && same_block(s->training, b - 1, b)) {
-                weigh_as_before(walk, b);
-                continue;
-            }
-            Memory one = memory_estimate(s->training->model, s->training, b, b, s->micro_batch, 1, s->dp, s->gpu);
+            Memory one = memory_of_blocks(s->training, b, b, s->micro_batch, s->dp, s->gpu, s->newest);
             walk->kept[b] = one.bytes[MEMORY_ACTIVATIONS];
             walk->working[b] = one.bytes[MEMORY_WORKING];
             walk->gradients[b] = one.bytes[MEMORY_GRADIENTS];

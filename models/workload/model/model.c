@@ -158,7 +158,7 @@ void block_operators(const Model *model, int block, const Portion *portion, Oper
     make_operators[model->kind](model, block, portion, operators);
 }
 
-LayerWeights block_weights(const Model *model, int block) {
+static LayerWeights block_weights(const Model *model, int block) {
     OperatorList operators;
     Portion portion = portion_of_sample(model, block, 1);
     block_operators(model, block, &portion, &operators);

@@ -14,7 +14,6 @@ static inline double value_width(const Model *model) {
 }
 static inline int mlp_matrices(const Model *model) { return model->gated_mlp ? 3 : 2; }
 
-LayerWeights block_weights(const Model *model, int block);
 // Weights of the layers that predict further tokens, with what joins each to the model.
 LayerWeights extra_head_weights(const Model *model);
 // Heads and widths on one GPU; keys that are fewer than the GPUs are held by several.

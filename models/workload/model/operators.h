@@ -24,6 +24,41 @@ typedef struct LayerWeights {
     double split, routed, whole;
 } LayerWeights;
 
+// What is kept for backward; software says how many bytes an element of it has.
+typedef enum KeptAs {
+    KEPT_NOT,
+    KEPT_ELEMENTS,   // as activations are
+    KEPT_INPUT,      // went into a product: in 8 bits where the product casts it
+    KEPT_NORMED,     // the same, from a norm, and
+    KEPT_MORE_CASTS, // again for each further product that reads it, where each casts for itself
+    KEPT_CAST,       // cast for a product beside what is kept for others
+    KEPT_STREAM,     // the hidden states between layers
+    KEPT_MASK,       // of dropout
+    KEPT_SCORES,     // softmax, its dropped-out copy and the mask, where attention is not flash
+    KEPT_GATE,       // of SwiGLU, where software keeps its activation apart
+    KEPT_SORTED,     // tokens in the order of their experts, where that is not part of the exchange
+    KEPT_LOGARITHMS, // of 32 bits
+    KEPT_PIXELS,
+    KEPT_AS_COUNT
+} KeptAs;
+
+typedef struct Kept {
+    KeptAs as;
+    double elements;
+} Kept;
+
+// Parts of a layer that backward may compute again instead.
+typedef enum LayerPart {
+    PART_OTHER,
+    PART_LATENT_UP,
+    PART_CROSS, // attention to a source
+    PART_MLP,
+    PART_EXPERTS,
+    PART_EXPERTS_DOWN, // reads what the experts' activation gives
+    PART_SHARED_EXPERTS,
+    LAYER_PART_COUNT
+} LayerPart;
+
 typedef struct Operator {
     const char *name; // as Megatron-Core, torchvision and profiles call it
     OperatorKind kind;
@@ -32,6 +67,8 @@ typedef struct Operator {
     double flops;          // of matrix products, forward
     double read, written;  // elements of tensors, weights counted in
     LayerWeights weights;  // of the model, not of one GPU
+    LayerPart part;
+    Kept kept[3]; // transformers
 } Operator;
 
 #define OPERATORS_ROOM 512

@@ -21,33 +21,51 @@ double key_width_per_gpu(const Model *model, double tp) { return fmax(key_width(
 
 // ---- What all layers are made of.
 
-static void add_norm(OperatorList *to, const char *name, double parameters, double elements) {
+static bool has_dropout(const Model *model) { return !model->rms_norm && !model->patch; } // Llama trains without
+
+static void add_norm(OperatorList *to, const char *name, double parameters, double elements, KeptAs input) {
     add_operator(to, (Operator){.name = name,
                                 .kind = OPERATOR_NORM,
                                 .read = elements + parameters,
                                 .written = elements,
-                                .weights.whole = parameters});
+                                .weights.whole = parameters,
+                                .kept = {{input, elements}}});
 }
 
-static void add_elements(OperatorList *to, const char *name, double read, double written) {
-    add_operator(to, (Operator){.name = name, .kind = OPERATOR_ELEMENTWISE, .read = read, .written = written});
+static void add_product(OperatorList *to, const char *name, double tokens, double out, double in, LayerWeights weights,
+                        LayerPart part, Kept first, Kept second) {
+    add_operator(to, (Operator){.name = name,
+                                .kind = OPERATOR_GEMM,
+                                .batch = 1,
+                                .m = tokens,
+                                .n = out,
+                                .k = in,
+                                .weights = weights,
+                                .part = part,
+                                .kept = {first, second}});
 }
 
-static void add_product(OperatorList *to, const char *name, double tokens, double out, double in,
-                        LayerWeights weights) {
-    add_operator(
-        to, (Operator){
-                .name = name, .kind = OPERATOR_GEMM, .batch = 1, .m = tokens, .n = out, .k = in, .weights = weights});
-}
-
-// Norm before, sum after: dropout and residual.
-static void add_layer_norm(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
-    add_norm(to, name, norm_parameters(model), portion->tokens * portion->share * model->hidden);
-}
-
-static void add_residual(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
+// From a norm, and what further products want of it.
+static void reads_normed(OperatorList *to, const Model *model, const Portion *portion, double products) {
     double elements = portion->tokens * portion->share * model->hidden;
-    add_elements(to, name, 2 * elements, elements);
+    Operator *newest = &to->items[to->count - 1];
+    newest->kept[0] = (Kept){KEPT_NORMED, elements};
+    if (model->gated_mlp) newest->kept[1] = (Kept){KEPT_MORE_CASTS, (products - 1) * elements};
+}
+
+static void add_layer_norm(OperatorList *to, const Model *model, const Portion *portion, const char *name,
+                           KeptAs input) {
+    add_norm(to, name, norm_parameters(model), portion->tokens * portion->share * model->hidden, input);
+}
+
+// Dropout and residual.
+static void add_sum(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
+    double elements = portion->tokens * portion->share * model->hidden;
+    add_operator(to, (Operator){.name = name,
+                                .kind = OPERATOR_ELEMENTWISE,
+                                .read = 2 * elements,
+                                .written = elements,
+                                .kept = {{has_dropout(model) ? KEPT_MASK : KEPT_NOT, elements}}});
 }
 
 // ---- Attention.
@@ -56,11 +74,13 @@ static void add_latent_queries(OperatorList *to, const Model *model, const Porti
     double h = model->hidden, q = query_width(model), rank = model->latent.query_rank;
     double slices = portion->tokens * portion->share;
     if (rank > 0) {
-        add_product(to, "q_down", slices, rank, h, (LayerWeights){.whole = h * rank});
-        add_norm(to, "q_norm", rank, slices * rank);
+        add_product(to, "q_down", slices, rank, h, (LayerWeights){.whole = h * rank}, PART_OTHER,
+                    (Kept){KEPT_ELEMENTS, portion->tokens * rank}, (Kept){0});
+        add_norm(to, "q_norm", rank, slices * rank, KEPT_NOT);
     }
     double in = rank > 0 ? rank : h;
-    add_product(to, "q_up", portion->tokens, q / portion->tp, in, (LayerWeights){.split = in * q});
+    add_product(to, "q_up", portion->tokens, q / portion->tp, in, (LayerWeights){.split = in * q}, PART_LATENT_UP,
+                (Kept){KEPT_ELEMENTS, portion->tokens * q / portion->tp}, (Kept){0});
 }
 
 static void add_latent_products(OperatorList *to, const Model *model, const Portion *portion) {
@@ -69,9 +89,14 @@ static void add_latent_products(OperatorList *to, const Model *model, const Port
     double slices = portion->tokens * portion->share;
     double wide = (double)model->heads * (latent->plain_dim + latent->value_dim);
     add_latent_queries(to, model, portion);
-    add_product(to, "kv_down", slices, narrow, h, (LayerWeights){.whole = h * narrow});
-    add_norm(to, "kv_norm", rank, slices * rank);
-    add_product(to, "kv_up", portion->tokens, wide / portion->tp, rank, (LayerWeights){.split = rank * wide});
+    add_product(to, "kv_down", slices, narrow, h, (LayerWeights){.whole = h * narrow}, PART_OTHER, (Kept){0},
+                (Kept){0});
+    reads_normed(to, model, portion, 3);
+    to->items[to->count - 1].kept[2] = (Kept){KEPT_ELEMENTS, portion->tokens * rank};
+    add_norm(to, "kv_norm", rank, slices * rank, KEPT_NOT);
+    double keys = key_width_per_gpu(model, portion->tp), values = value_width(model) / portion->tp;
+    add_product(to, "kv_up", portion->tokens, wide / portion->tp, rank, (LayerWeights){.split = rank * wide},
+                PART_LATENT_UP, (Kept){KEPT_ELEMENTS, portion->tokens * (keys + values)}, (Kept){0});
 }
 
 // Key heads fewer than the GPUs are held by several.
@@ -79,64 +104,88 @@ static void add_qkv(OperatorList *to, const Model *model, const Portion *portion
     double h = model->hidden, q = query_width(model), kv = key_width(model), all = q + 2 * kv;
     double here = query_width_per_gpu(model, portion->tp) + 2 * key_width_per_gpu(model, portion->tp);
     bool biases = model->biases || model->query_biases;
-    add_product(to, "qkv", portion->tokens, here, h, (LayerWeights){.split = h * all + (biases ? all : 0)});
+    add_product(to, "qkv", portion->tokens, here, h, (LayerWeights){.split = h * all + (biases ? all : 0)}, PART_OTHER,
+                (Kept){0}, (Kept){0});
+    reads_normed(to, model, portion, 3);
+    to->items[to->count - 1].kept[2] = (Kept){KEPT_ELEMENTS, portion->tokens * here};
     if (!model->query_norms) return;
     double normed = portion->tokens * (query_width_per_gpu(model, portion->tp) + key_width_per_gpu(model, portion->tp));
-    add_norm(to, "qk_norm", 2.0 * model->head_dim, normed);
+    add_norm(to, "qk_norm", 2.0 * model->head_dim, normed, KEPT_NOT);
 }
 
 // Scores over the whole square, masked or not, as published FLOPs have them (Narayanan et al. 2021, appendix).
 static void add_core(OperatorList *to, const Model *model, const Portion *portion, const char *name, double keys) {
     double q = query_width_per_gpu(model, portion->tp), v = value_width(model) / portion->tp;
     double kv = key_width_per_gpu(model, portion->tp), source = portion->samples * keys;
+    double scores = portion->tokens * model->heads / portion->tp * keys;
     add_operator(to, (Operator){.name = name,
                                 .kind = OPERATOR_ATTENTION,
                                 .flops = 2 * portion->tokens * keys * (q + v),
                                 .read = portion->tokens * q + source * 2 * kv,
-                                .written = portion->tokens * v});
+                                .written = portion->tokens * v,
+                                .kept = {{KEPT_ELEMENTS, portion->tokens * v}, {KEPT_SCORES, scores}}});
 }
 
 static void add_proj(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
     double h = model->hidden, v = value_width(model);
     double bias = model->biases && !model->latent.key_rank ? h : 0;
-    add_product(to, name, portion->tokens, h, v / portion->tp, (LayerWeights){.split = v * h, .whole = bias});
+    add_product(to, name, portion->tokens, h, v / portion->tp, (LayerWeights){.split = v * h, .whole = bias},
+                PART_OTHER, (Kept){KEPT_CAST, portion->tokens * v / portion->tp}, (Kept){0});
 }
 
 static void add_attention(OperatorList *to, const Model *model, const Portion *portion) {
-    add_layer_norm(to, model, portion, "input_norm");
+    add_layer_norm(to, model, portion, "input_norm", KEPT_STREAM);
     if (model->latent.key_rank)
         add_latent_products(to, model, portion);
     else
         add_qkv(to, model, portion);
     add_core(to, model, portion, "core_attn", portion->seq_len);
     add_proj(to, model, portion, "proj");
-    add_residual(to, model, portion, "attn_residual");
+    add_sum(to, model, portion, "attn_residual");
 }
 
 // A decoder's second attention: queries from the target, keys and values from what the encoder made of the source.
 static void add_cross_attention(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, q = query_width(model), kv = key_width(model), tp = portion->tp;
     double source = portion->samples * portion->source_len;
-    add_layer_norm(to, model, portion, "cross_norm");
-    add_product(to, "cross_q", portion->tokens, q / tp, h, (LayerWeights){.split = h * q});
-    add_product(to, "cross_kv", source, 2 * key_width_per_gpu(model, tp), h, (LayerWeights){.split = h * 2 * kv});
+    int first = to->count;
+    add_layer_norm(to, model, portion, "cross_norm", KEPT_ELEMENTS);
+    add_product(to, "cross_q", portion->tokens, q / tp, h, (LayerWeights){.split = h * q}, PART_OTHER,
+                (Kept){KEPT_INPUT, portion->tokens * portion->share * h},
+                (Kept){KEPT_ELEMENTS, portion->tokens * q / tp});
+    double wide = 2 * key_width_per_gpu(model, tp);
+    add_product(to, "cross_kv", source, wide, h, (LayerWeights){.split = h * 2 * kv}, PART_OTHER,
+                (Kept){KEPT_ELEMENTS, source * wide}, (Kept){0});
     add_core(to, model, portion, "cross_attn", portion->source_len);
     add_proj(to, model, portion, "cross_proj");
-    add_residual(to, model, portion, "cross_residual");
+    add_sum(to, model, portion, "cross_residual");
+    for (int i = first; i < to->count; i++) to->items[i].part = PART_CROSS;
 }
 
 // ---- The MLP, or a choice of experts in its place.
 
 static double first_width(const Model *model, double ffn) { return model->gated_mlp ? 2 * ffn : ffn; }
 
+static void add_activation(OperatorList *to, const Model *model, const char *name, double elements, LayerPart part) {
+    double read = first_width(model, elements);
+    add_operator(to, (Operator){.name = name,
+                                .kind = OPERATOR_ELEMENTWISE,
+                                .read = read,
+                                .written = elements,
+                                .part = part,
+                                .kept = {{KEPT_ELEMENTS, read}, {model->gated_mlp ? KEPT_GATE : KEPT_NOT, elements}}});
+}
+
 static void add_mlp(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, ffn = model->ffn, first = first_width(model, ffn), tp = portion->tp;
     double wide = portion->tokens * ffn / tp;
     add_product(to, "mlp_up", portion->tokens, first / tp, h,
-                (LayerWeights){.split = h * first + (model->biases ? first : 0)});
-    add_elements(to, "mlp_act", first_width(model, wide), wide);
+                (LayerWeights){.split = h * first + (model->biases ? first : 0)}, PART_OTHER, (Kept){0}, (Kept){0});
+    reads_normed(to, model, portion, 2);
+    add_activation(to, model, "mlp_act", wide, PART_MLP);
     add_product(to, "mlp_down", portion->tokens, h, ffn / tp,
-                (LayerWeights){.split = ffn * h, .whole = model->biases ? h : 0});
+                (LayerWeights){.split = ffn * h, .whole = model->biases ? h : 0}, PART_MLP, (Kept){KEPT_INPUT, wide},
+                (Kept){0});
 }
 
 // Every expert that is here multiplies its part of the tokens routed to this GPU.
@@ -152,7 +201,7 @@ static void add_routed(OperatorList *to, const Model *model, const Portion *port
                                 .k = h,
                                 .flops = 2 * portion->routed * first / tp * h,
                                 .weights.routed = (h * first + (experts->biases ? first : 0)) * n});
-    add_elements(to, "experts_act", first_width(model, wide), wide);
+    add_activation(to, model, "experts_act", wide, PART_EXPERTS);
     add_operator(to, (Operator){.name = "experts_down",
                                 .kind = OPERATOR_GEMM,
                                 .batch = here,
@@ -160,37 +209,52 @@ static void add_routed(OperatorList *to, const Model *model, const Portion *port
                                 .n = h,
                                 .k = ffn / tp,
                                 .flops = 2 * portion->routed * h * ffn / tp,
-                                .weights.routed = (ffn * h + (experts->biases ? h : 0)) * n});
+                                .weights.routed = (ffn * h + (experts->biases ? h : 0)) * n,
+                                .part = PART_EXPERTS_DOWN,
+                                .kept = {{KEPT_INPUT, wide}}});
 }
 
 static void add_shared_experts(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, ffn = model->experts.shared_ffn, first = first_width(model, ffn), tp = portion->tp;
     double wide = portion->tokens * ffn / tp;
     if (ffn == 0) return;
-    add_product(to, "shared_up", portion->tokens, first / tp, h, (LayerWeights){.split = h * first});
-    add_elements(to, "shared_act", first_width(model, wide), wide);
+    add_product(to, "shared_up", portion->tokens, first / tp, h, (LayerWeights){.split = h * first},
+                PART_SHARED_EXPERTS, (Kept){0}, (Kept){0});
+    add_activation(to, model, "shared_act", wide, PART_SHARED_EXPERTS);
     add_product(to, "shared_down", portion->tokens, h, ffn / tp,
-                (LayerWeights){.split = ffn * h, .whole = model->experts.shared_gate ? h : 0});
+                (LayerWeights){.split = ffn * h, .whole = model->experts.shared_gate ? h : 0}, PART_SHARED_EXPERTS,
+                (Kept){KEPT_INPUT, wide}, (Kept){0});
+}
+
+static void add_routed_tokens(OperatorList *to, const char *name, double read, double written, KeptAs as) {
+    add_operator(to, (Operator){.name = name,
+                                .kind = OPERATOR_ELEMENTWISE,
+                                .read = read,
+                                .written = written,
+                                .part = PART_EXPERTS,
+                                .kept = {{as, read}}});
 }
 
 static void add_experts(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, n = model->experts.count;
-    add_product(to, "router", portion->tokens * portion->share, n, h, (LayerWeights){.whole = h * n});
-    add_elements(to, "dispatch", portion->routed * h, portion->routed * h);
+    add_product(to, "router", portion->tokens * portion->share, n, h, (LayerWeights){.whole = h * n}, PART_OTHER,
+                (Kept){0}, (Kept){0});
+    reads_normed(to, model, portion, 2);
+    add_routed_tokens(to, "dispatch", portion->routed * h, portion->routed * h, KEPT_INPUT);
     add_routed(to, model, portion);
-    add_elements(to, "combine", portion->routed * h, portion->tokens * h);
+    add_routed_tokens(to, "combine", portion->routed * h, portion->tokens * h, KEPT_SORTED);
     add_shared_experts(to, model, portion);
 }
 
 static void add_layer(OperatorList *to, const Model *model, int block, const Portion *portion) {
     add_attention(to, model, portion);
     if (looks_at_source(model, block)) add_cross_attention(to, model, portion);
-    add_layer_norm(to, model, portion, "mlp_norm");
+    add_layer_norm(to, model, portion, "mlp_norm", KEPT_STREAM);
     if (has_experts(model, block))
         add_experts(to, model, portion);
     else
         add_mlp(to, model, portion);
-    add_residual(to, model, portion, "mlp_residual");
+    add_sum(to, model, portion, "mlp_residual");
 }
 
 // ---- The two ends.
@@ -199,7 +263,8 @@ static void add_layer(OperatorList *to, const Model *model, int block, const Por
 
 static void add_patches(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, pixels = 3.0 * model->patch * model->patch; // a bias, and the class's token
-    add_product(to, "patches", portion->tokens, h, pixels, (LayerWeights){.whole = pixels * h + 2 * h});
+    add_product(to, "patches", portion->tokens, h, pixels, (LayerWeights){.whole = pixels * h + 2 * h}, PART_OTHER,
+                (Kept){KEPT_PIXELS, portion->tokens * portion->share * pixels}, (Kept){0});
 }
 
 static void add_words(OperatorList *to, const Model *model, const Portion *portion) {
@@ -226,19 +291,27 @@ static void add_embedding(OperatorList *to, const Model *model, const Portion *p
                                 .kind = OPERATOR_LOOKUP,
                                 .read = 2 * elements,
                                 .written = elements,
-                                .weights.whole = positions});
-    if (bert) add_norm(to, "embedding_norm", norm_parameters(model), elements);
+                                .weights.whole = positions,
+                                .kept = {{has_dropout(model) ? KEPT_MASK : KEPT_NOT, elements * portion->share}}});
+    if (bert) add_layer_norm(to, model, portion, "embedding_norm", KEPT_STREAM);
 }
 
 // BERT's head has a dense layer with a norm before the logits, and a bias for each word.
 static void add_logits(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, vocab = model->vocab, tp = portion->tp, tokens = portion->tokens * model->head_share;
-    if (has_dense_head(model)) add_product(to, "dense", tokens, h, h, (LayerWeights){.whole = h * h + h});
+    if (has_dense_head(model))
+        add_product(to, "dense", tokens, h, h, (LayerWeights){.whole = h * h + h}, PART_OTHER,
+                    (Kept){KEPT_ELEMENTS, 2 * tokens * h}, (Kept){0});
     double biases = model->patch || has_dense_head(model) ? vocab : 0;
     double table = model->tied_embedding ? 0 : vocab * h;
-    add_product(to, "logits", tokens, vocab / tp, h, (LayerWeights){.split = table, .whole = biases});
+    add_product(to, "logits", tokens, vocab / tp, h, (LayerWeights){.split = table, .whole = biases}, PART_OTHER,
+                (Kept){KEPT_ELEMENTS, portion->tokens * portion->share * h}, (Kept){0});
     double logits = tokens * vocab / tp;
-    add_operator(to, (Operator){.name = "loss", .kind = OPERATOR_LOSS, .read = logits, .written = logits});
+    add_operator(to, (Operator){.name = "loss",
+                                .kind = OPERATOR_LOSS,
+                                .read = logits,
+                                .written = logits,
+                                .kept = {{KEPT_LOGARITHMS, logits}}});
 }
 
 // A layer like the last, two norms, and the product that joins the hidden state with the next token's embedding; its
@@ -247,10 +320,10 @@ static void add_extra_heads(OperatorList *to, const Model *model, const Portion 
     double h = model->hidden, slices = portion->tokens * portion->share;
     int first = to->count;
     if (model->extra_heads == 0) return;
-    add_norm(to, "mtp_norms", 2 * norm_parameters(model), 2 * slices * h);
-    add_product(to, "mtp_join", slices, h, 2 * h, (LayerWeights){.whole = 2 * h * h});
+    add_norm(to, "mtp_norms", 2 * norm_parameters(model), 2 * slices * h, KEPT_NOT);
+    add_product(to, "mtp_join", slices, h, 2 * h, (LayerWeights){.whole = 2 * h * h}, PART_OTHER, (Kept){0}, (Kept){0});
     add_layer(to, model, model->layers, portion);
-    add_layer_norm(to, model, portion, "mtp_final_norm");
+    add_layer_norm(to, model, portion, "mtp_final_norm", KEPT_STREAM);
     int logits = to->count;
     add_logits(to, model, portion);
     for (int i = first; i < to->count; i++) to->items[i].times = model->extra_heads;
@@ -258,8 +331,8 @@ static void add_extra_heads(OperatorList *to, const Model *model, const Portion 
 }
 
 static void add_head(OperatorList *to, const Model *model, const Portion *portion) {
-    if (model->encoder_layers) add_layer_norm(to, model, portion, "encoder_norm");
-    add_layer_norm(to, model, portion, "final_norm");
+    if (model->encoder_layers) add_layer_norm(to, model, portion, "encoder_norm", KEPT_NOT);
+    add_layer_norm(to, model, portion, "final_norm", KEPT_STREAM);
     add_logits(to, model, portion);
     add_extra_heads(to, model, portion);
 }
