@@ -313,5 +313,9 @@ TEST(model_commands_print_counts_and_refuse_what_they_do_not_know) {
     EXPECT_CONTAINS(text, "did you mean \"--model\"?");
     EXPECT_INT(test_shell("$LOCKSTEP params", text, sizeof text), 2);
     EXPECT_INT(test_shell("$LOCKSTEP model show", text, sizeof text), 2);
+    EXPECT_INT(test_shell("$LOCKSTEP model show mixtral-8x7b --operators --seq 4096", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "8 of 1024 x 28672 x 4096");
+    EXPECT_INT(test_shell("$LOCKSTEP model show resnet-50 --operators --json", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "\"block0.conv\"");
     EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 >/dev/full", text, sizeof text), 1);
 }

@@ -19,4 +19,8 @@ void write_bool(JsonWriter *json, const char *key, bool value);
 
 void write_model(JsonWriter *json, const Model *model); // an object
 
+// What each block runs in forward (command_operators.c).
+void print_operators(Arena *arena, const Model *model, double seq_len);
+void write_operators(JsonWriter *json, Arena *arena, const Model *model, double seq_len); // a member
+
 #endif

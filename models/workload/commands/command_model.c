@@ -155,12 +155,22 @@ static void print_parameters(const Model *model) {
     print_active(model);
 }
 
-static int show_model(const Model *model, bool as_json) {
-    if (as_json) {
+#define MOST_TOKENS 100000000.0
+
+// Tokens of a sequence, as asked or as the model has them; 1 of other models.
+static double asked_tokens(const Model *model, const Options *options) {
+    double usual = model->kind == MODEL_TRANSFORMER ? model->max_positions : 1;
+    return fmin(fmax((double)option_count(options, "seq", (int64_t)usual), 1), MOST_TOKENS);
+}
+
+static int show_model(Arena *arena, const Model *model, const Options *options) {
+    bool operators = option_flag(options, "operators");
+    if (option_flag(options, "json")) {
         JsonWriter json;
         json_start(&json);
         json_key(&json, "model");
         write_model(&json, model);
+        if (operators) write_operators(&json, arena, model, asked_tokens(model, options));
         json_finish(&json);
         return EXIT_DONE;
     }
@@ -168,18 +178,23 @@ static int show_model(const Model *model, bool as_json) {
     print_shape(model);
     printf("\nSource      %s\n", model->source);
     print_parameters(model);
+    if (operators) print_operators(arena, model, asked_tokens(model, options));
     return EXIT_DONE;
 }
 
 static const OptionSpec list_options[] = {
     {"json", OPTION_FLAG, NULL, .help = "print JSON"},
     {"as", OPTION_TEXT, "TYPE", .help = "read the config.json as this model_type (llama)"},
+    {"operators", OPTION_FLAG, NULL, .help = "show what each layer runs, multiplies, moves, holds and keeps"},
+    {"seq", OPTION_COUNT, "N", .help = "tokens per sequence, for --operators"},
 };
+#define LIST_OPTION_COUNT ((int)(sizeof list_options / sizeof *list_options))
 
 static int model_command(Arena *arena, int argc, char **argv, Problems *problems) {
-    Options *options = options_parse(arena, list_options, 2, argc, argv, problems);
+    Options *options = options_parse(arena, list_options, LIST_OPTION_COUNT, argc, argv, problems);
     if (option_help(options)) {
-        options_print_help(list_options, 2, "lockstep model list | show NAME|config.json [--json]",
+        options_print_help(list_options, LIST_OPTION_COUNT,
+                           "lockstep model list | show NAME|config.json [--operators] [--json]",
                            "The models that are built in, with the source of their shapes.", stdout);
         return EXIT_DONE;
     }
@@ -201,7 +216,7 @@ static int model_command(Arena *arena, int argc, char **argv, Problems *problems
     const Model *model = names_a_config(name)
                              ? hf_model_read_file(arena, name, option_text(options, "as", NULL), problems)
                              : find_model(arena, name, (Where){NULL, 0}, problems);
-    return model ? show_model(model, option_flag(options, "json")) : command_fails(problems, EXIT_BAD_INPUT);
+    return model ? show_model(arena, model, options) : command_fails(problems, EXIT_BAD_INPUT);
 }
 
 int command_model(int argc, char **argv) {
@@ -282,8 +297,7 @@ static double samples_of_run(const Model *model, const Options *options, double 
 
 static int flops_run(const Model *model, const Options *options) {
     bool transformer = model->kind == MODEL_TRANSFORMER;
-    double longest = 100000000, asked = (double)option_count(options, "seq", transformer ? model->max_positions : 1);
-    int seq_len = (int)fmin(fmax(asked, 1), longest);
+    int seq_len = (int)asked_tokens(model, options);
     double forward = model_forward_flops_per_sample(model, seq_len), training = model_flops_per_sample(model, seq_len);
     double run_flops = training * samples_of_run(model, options, seq_len);
     char text[32];

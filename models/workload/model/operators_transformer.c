@@ -287,12 +287,13 @@ static void add_embedding(OperatorList *to, const Model *model, const Portion *p
     if (model->learned_positions) positions += (double)model->max_positions * h;
     if (model->encoder_layers) positions += 2.0 * RELATIVE_BUCKETS * model->heads;
     if (bert) positions += 2 * h;
-    add_operator(to, (Operator){.name = "position_embeddings",
-                                .kind = OPERATOR_LOOKUP,
-                                .read = 2 * elements,
-                                .written = elements,
-                                .weights.whole = positions,
-                                .kept = {{has_dropout(model) ? KEPT_MASK : KEPT_NOT, elements * portion->share}}});
+    if (positions > 0 || has_dropout(model))
+        add_operator(to, (Operator){.name = positions > 0 ? "position_embeddings" : "embedding_dropout",
+                                    .kind = positions > 0 ? OPERATOR_LOOKUP : OPERATOR_ELEMENTWISE,
+                                    .read = (positions > 0 ? 2 : 1) * elements,
+                                    .written = elements,
+                                    .weights.whole = positions,
+                                    .kept = {{has_dropout(model) ? KEPT_MASK : KEPT_NOT, elements * portion->share}}});
     if (bert) add_layer_norm(to, model, portion, "embedding_norm", KEPT_STREAM);
 }
 
