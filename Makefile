@@ -12,10 +12,10 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost step life queue money cluster commands)
-SCENARIOS = $(addprefix scenarios/,fields lua study program queue commands plan sweep)
+SCENARIOS = $(addprefix scenarios/,fields lua study program queue commands plan sweep workers mpi)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp
-PROGRAMS = calibrate/tcp/netbench.c scenarios/sweep/lockstep_mpi.c # with a main of their own
+PROGRAMS = calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c tests/fuzz/*.c)) tests/bench/flows.c)
@@ -153,7 +153,7 @@ else
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep-mpi
 endif
 
-$(BUILD)/lockstep-mpi: scenarios/sweep/lockstep_mpi.c $(OBJECTS)
+$(BUILD)/lockstep-mpi: scenarios/mpi/lockstep_mpi.c $(OBJECTS)
 	@echo "  MPICC $@"
 	@$(MPICC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "results/results.h"
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/check.h"
 #include "sim/json.h"
 #include "tests/fuzz/folder.h"

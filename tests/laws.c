@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/check.h"
 #include "tests/script.h"
 #include "tests/test.h"

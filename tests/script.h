@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_TESTS_SCRIPT_H
 #define LOCKSTEP_TESTS_SCRIPT_H
 
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 
 typedef struct Loaded {
     Arena *arena;

@@ -6,8 +6,8 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/training/anchor_training.h"
+#include "scenarios/commands/command_run.h"
 #include "scenarios/plan/command_plan.h"
-#include "scenarios/study/command_run.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // lockstep cost and lockstep power as people type them, and the same fields in scenarios.
 #include "scenarios/commands/command_cost.h"
-#include "scenarios/study/command_run.h"
+#include "scenarios/commands/command_run.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

@@ -6,7 +6,7 @@
 
 #include "scenarios/lua/lua_read.h"
 #include "scenarios/lua/lua_value.h"
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/list.h"
 
 typedef struct OptionRows {

@@ -7,7 +7,7 @@
 
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_space.h"
-#include "scenarios/sweep/crew.h"
+#include "scenarios/workers/worker_pool.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/version.h"

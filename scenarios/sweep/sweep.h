@@ -4,7 +4,7 @@
 #define LOCKSTEP_SCENARIOS_SWEEP_H
 
 #include "results/store.h"
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_point.h"
 #include "sim/wall.h"
 

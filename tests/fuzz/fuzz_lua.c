@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/network/interior.h"
-#include "models/workload/money/money.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "sim/check.h"
 
 // PCIe raw payload rate of an x16 slot and direction, before protocol overhead, by generation (PCI-SIG).

@@ -27,8 +27,8 @@ typedef struct ClusterSpec {
     const StorageType *storage;       // shared storage, or NULL
     double price_per_gpu_hour;        // -1: what the price book says of the nodes
     const char *currency;             // of the answer and of stated prices; NULL: the price book's
-    const struct RentSpec *rent;      // which line of the price book (money.h); or NULL: on demand, the newest
-    const struct OwnSpec *own;        // bought instead of rented (money.h); or NULL
+    const struct RentSpec *rent;      // which line of the price book (cluster_money.h); or NULL: on demand, the newest
+    const struct OwnSpec *own;        // bought instead of rented (cluster_money.h); or NULL
     const struct Grid *grid;          // that its electricity is from, or NULL: the world's average
     const struct Site *site;          // where rented machines stand: racks, breakers; NULL: colocation
     double power_cap_watts;           // limit of every GPU; 0: none
@@ -44,7 +44,7 @@ typedef struct Cluster {
     const Gpu *const *gpu_of;       // per rank
     const NodeType *const *node_of; // per rank's node: [node_count]
     const Network *network;
-    const struct ClusterMoney *money; // money.h
+    const struct ClusterMoney *money; // cluster_money.h
 } Cluster;
 
 double pcie_bytes_per_second(int generation, int lanes); // raw, one direction

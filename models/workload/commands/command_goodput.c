@@ -1,5 +1,5 @@
 // lockstep goodput: how much of a long job's time is training, and what takes the rest.
-#include "models/workload/life/goodput.h"
+#include "models/workload/commands/goodput.h"
 
 #include <math.h>
 #include <stdio.h>

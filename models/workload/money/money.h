@@ -7,40 +7,10 @@
 #define LOCKSTEP_WORKLOAD_MONEY_H
 
 #include "models/hardware/market.h"
-#include "models/network/fabric_bill.h"
 #include "models/workload/cluster/cluster.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cost/cost.h"
 #include "sim/record.h"
-
-// ---- What the user says.
-
-typedef struct RentSpec {
-    Where where;
-    const Offer *offer;            // this line of the price book; NULL: the newest that the rest fits
-    const char *provider, *region; // or NULL: any
-    int terms;                     // one of Terms; -1: on demand
-    double storage_bytes;          // kept at the provider all the time
-    double egress_bytes;           // carried out once in a run
-} RentSpec;
-
-// Amounts in the cluster's currency; NAN: what catalogue and site say.
-typedef struct OwnSpec {
-    Where where;
-    const Site *site;
-    double years;          // of use, then sold
-    double residual_share; // of the machines' price that they are then sold for; NAN: resale_share(years)
-    double interest;       // per year
-    double utilisation;    // share of all hours in which a job runs
-    double node_price, switch_price, nic_price, cable_price, storage_price;
-    double electricity_per_kwh, colocation_per_kw_month, staff_per_year, maintenance_share;
-} OwnSpec;
-
-#define OWN_YEARS 4.0
-#define OWN_INTEREST 0.08
-#define OWN_UTILISATION 0.8
-OwnSpec own_spec_usual(const Site *site);
-// Machines sell for 25 to 35 % of their price after 36 months: 0.3 to the power of years / 3.
-double resale_share(double years);
 
 // ---- Power of a whole cluster.
 
@@ -118,26 +88,5 @@ typedef struct ClusterBill {
 
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);
 double bill_of_run(const ClusterBill *bill, double hours);
-
-// ---- Made with the cluster (cluster.c); const after.
-
-typedef struct ClusterMoney {
-    const Catalogue *catalogue;
-    const Offer *const *offers; // [group] of the price book, or NULL: stated, or nobody knows
-    double rent_per_hour;       // of the whole cluster in `currency`; 0: nobody knows
-    const char *currency;
-    const OwnSpec *own; // every NAN filled in; or NULL
-    FabricBill fabric;  // of what is owned
-    double nics_to_buy; // that do not come with the nodes
-    double node_price;  // of all nodes
-    const Grid *grid;
-    const Site *site;
-} ClusterMoney;
-
-// NULL after problems: a price book without that line, machines for sale nowhere.
-const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogue, const Cluster *cluster,
-                                         Problems *problems);
-// The line of the price book that `rent` (or NULL) means for this node; NULL when there is none, without a problem.
-const Offer *offer_for(const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent);
 
 #endif

@@ -4,25 +4,6 @@
 #include "models/workload/money/money.h"
 #include "sim/check.h"
 
-double resale_share(double years) { return pow(0.3, years / 3); }
-
-OwnSpec own_spec_usual(const Site *site) {
-    return (OwnSpec){.site = site,
-                     .years = OWN_YEARS,
-                     .residual_share = NAN,
-                     .interest = OWN_INTEREST,
-                     .utilisation = OWN_UTILISATION,
-                     .node_price = NAN,
-                     .switch_price = NAN,
-                     .nic_price = NAN,
-                     .cable_price = NAN,
-                     .storage_price = NAN,
-                     .electricity_per_kwh = NAN,
-                     .colocation_per_kw_month = NAN,
-                     .staff_per_year = NAN,
-                     .maintenance_share = NAN};
-}
-
 // ---- Formulas.
 
 double annuity(double amount, double residual_share, double interest, double years) {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "models/workload/commands/command_internal.h"
-#include "models/workload/life/goodput.h"
+#include "models/workload/commands/goodput.h"
 
 static const char *span(const GoodputAsked *asked, double seconds) {
     return quantity_format(seconds, QUANTITY_TIME, arena_alloc(asked->arena, 64), 64);

@@ -1,5 +1,5 @@
 // lockstep run FILE.lua: load a scenario, simulate what it returns, and show or write the results.
-#include "scenarios/study/command_run.h"
+#include "scenarios/commands/command_run.h"
 #include "results/tables.h"
 #include "scenarios/queue/queue_study.h"
 
@@ -10,7 +10,7 @@
 #include "models/workload/step/anchor.h"
 #include "results/results.h"
 #include "scenarios/fields/fields.h"
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
 #include "sim/file.h"
 #include "sim/list.h"

@@ -1,5 +1,5 @@
 // Loading a scenario: read the file, run it under limits, and take what it returns.
-#include "scenarios/study/scenario.h"
+#include "scenarios/lua/scenario.h"
 
 #include <string.h>
 

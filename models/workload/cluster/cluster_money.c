@@ -1,0 +1,238 @@
+// The prices that a cluster stands on: from the price book, the catalogue and what the user says.
+#include "models/workload/cluster/cluster_money.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/hardware/parts.h"
+#include "models/workload/cluster/cluster.h"
+#include "sim/date.h"
+
+static const Where nowhere = {NULL, 0};
+
+// ---- Renting: a line of the price book for each type of node.
+
+static bool fits(const Offer *offer, const NodeType *node, const Gpu *gpu, const RentSpec *rent) {
+    if (!offer_is_for(offer, node, gpu)) return false;
+    // A price for any machine with such GPUs holds for a node only when somebody asks for it.
+    bool asked = rent && (rent->provider || rent->terms >= 0);
+    if (offer->gpu && !asked) return false;
+    if (rent && rent->provider && !same_part_name(rent->provider, offer->provider)) return false;
+    if (rent && rent->region && offer->region && !same_part_name(rent->region, offer->region)) return false;
+    return offer->terms == (rent && rent->terms >= 0 ? (Terms)rent->terms : TERMS_ON_DEMAND);
+}
+
+static int64_t first_day(const char *date) {
+    Date read;
+    return date_parse(date, &read) ? date_first_day(read) : 0;
+}
+
+const Offer *offer_for(const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent) {
+    if (rent && rent->offer) return rent->offer;
+    const Offer *newest = NULL;
+    for (int i = 0; i < catalogue->offer_count; i++) {
+        const Offer *offer = &catalogue->offers[i];
+        if (!fits(offer, node, gpu, rent)) continue;
+        bool own_price = newest && newest->gpu && !offer->gpu; // the node's own goes before its GPU's
+        bool same_kind = newest && !newest->gpu == !offer->gpu;
+        if (!newest || own_price || (same_kind && first_day(offer->date) > first_day(newest->date))) newest = offer;
+    }
+    return newest;
+}
+
+static const Gpu *gpu_of_group(const Catalogue *catalogue, const NodeGroup *group) {
+    return group->gpu ? group->gpu : node_gpu(catalogue, group->type, 0);
+}
+
+static const char *offers_of(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu) {
+    const char *list = NULL;
+    for (int i = 0; i < catalogue->offer_count; i++) {
+        const Offer *offer = &catalogue->offers[i];
+        if (!offer_is_for(offer, node, gpu)) continue;
+        list = arena_printf(arena, "%s%s%s (%s)", list ? list : "", list ? ", " : "", offer->name,
+                            terms_names[offer->terms]);
+    }
+    return list;
+}
+
+static void refuse_offer(Arena *arena, const Catalogue *catalogue, const NodeGroup *group, const RentSpec *rent,
+                         Problems *problems) {
+    const Gpu *gpu = gpu_of_group(catalogue, group);
+    problem_add(problems, rent->where, "the price book has no %s price for %s%s%s%s%s",
+                terms_titles[rent->terms >= 0 ? rent->terms : TERMS_ON_DEMAND], group->type->name,
+                rent->provider ? " at " : "", rent->provider ? rent->provider : "", rent->region ? " in " : "",
+                rent->region ? rent->region : "");
+    const char *list = offers_of(arena, catalogue, group->type, gpu);
+    if (list)
+        problem_hint(problems, "it has %s", list);
+    else
+        problem_hint(problems,
+                     "say what a GPU costs an hour: price = { gpu_hour = 2.49 }; or see: lockstep hw list price");
+}
+
+static void refuse_book(const RentSpec *rent, const NodeGroup *group, const Gpu *gpu, Problems *problems) {
+    const Offer *offer = rent->offer;
+    problem_add(problems, rent->where, "the price \"%s\" is of %s, and %s has %s", offer->name,
+                offer->gpu ? offer->gpu : offer->nodes[0], group->type->name, gpu->name);
+    problem_hint(problems, "take a price for such GPUs (lockstep hw list price), or state one: gpu_hour = 2.49");
+}
+
+static bool asks(const RentSpec *rent) {
+    return rent && (rent->offer || rent->provider || rent->terms >= 0 || rent->region);
+}
+
+// Free, or not known: nobody says, so neither do we.
+static void check_services(const RentSpec *rent, const Offer *offer, Problems *problems) {
+    bool storage = rent->storage_bytes > 0 && !(offer && offer->storage_per_gb_month > 0);
+    bool egress = rent->egress_bytes > 0 && !(offer && offer->egress_per_gigabyte > 0);
+    if (!storage && !egress) return;
+    problem_add(problems, rent->where, "%s does not say what %s costs", offer ? offer->name : "a price that is stated",
+                storage ? "storage" : "egress");
+    problem_hint(problems, "leave it out, or give it in a price of your own (--profile): \"%s\"",
+                 storage ? "storage_per_gb_month" : "egress_per_gb");
+}
+
+static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, Problems *problems) {
+    const ClusterSpec *spec = cluster->spec;
+    if (spec->price_per_gpu_hour >= 0) {
+        if (spec->rent) check_services(spec->rent, NULL, problems);
+        money->rent_per_hour = spec->price_per_gpu_hour * cluster->gpu_count;
+        return;
+    }
+    const Offer **offers = ARENA_ARRAY(arena, const Offer *, spec->group_count);
+    money->offers = offers;
+    double sum = 0;
+    bool known = true;
+    for (int g = 0; g < spec->group_count; g++) {
+        const NodeGroup *group = &spec->groups[g];
+        const Gpu *gpu = gpu_of_group(money->catalogue, group);
+        offers[g] = offer_for(money->catalogue, group->type, gpu, spec->rent);
+        if (offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
+            refuse_book(spec->rent, group, gpu, problems);
+        if (!offers[g] && asks(spec->rent)) refuse_offer(arena, money->catalogue, group, spec->rent, problems);
+        known = known && offers[g];
+        if (!offers[g]) continue;
+        if (!spec->currency) money->currency = offers[0] ? offers[0]->currency : money->currency;
+        double rate = exchange_rate(money->catalogue, offers[g]->currency, money->currency);
+        if (rate <= 0) {
+            problem_add(problems, spec->where, "no rate is known from %s to \"%s\"", offers[g]->currency,
+                        money->currency);
+            problem_hint(problems, "see: lockstep hw list currency; or state the price in that currency");
+            return;
+        }
+        sum += rate * offer_gpu_hour(offers[g]) * group->gpus;
+    }
+    if (known && spec->rent) check_services(spec->rent, offers[0], problems);
+    if (known) money->rent_per_hour = sum;
+}
+
+// ---- Buying.
+
+double resale_share(double years) { return pow(0.3, years / 3); }
+
+OwnSpec own_spec_usual(const Site *site) {
+    return (OwnSpec){.site = site,
+                     .years = OWN_YEARS,
+                     .residual_share = NAN,
+                     .interest = OWN_INTEREST,
+                     .utilisation = OWN_UTILISATION,
+                     .node_price = NAN,
+                     .switch_price = NAN,
+                     .nic_price = NAN,
+                     .cable_price = NAN,
+                     .storage_price = NAN,
+                     .electricity_per_kwh = NAN,
+                     .colocation_per_kw_month = NAN,
+                     .staff_per_year = NAN,
+                     .maintenance_share = NAN};
+}
+
+static double stated_or_usd(const ClusterMoney *money, double stated, double usd) {
+    return isnan(stated) ? usd * exchange_rate(money->catalogue, "USD", money->currency) : stated;
+}
+
+static void need(Problems *problems, const OwnSpec *own, const char *what, const char *field) {
+    problem_add(problems, own->where, "nobody says what %s costs to buy", what);
+    problem_hint(problems, "state it: %s = …, in the currency of the cluster (0: you have it already)", field);
+}
+
+// A node comes with NICs, but a faster fabric needs faster ones; and who says what a NIC costs buys some.
+static int nics_that_lack(const Cluster *cluster, const OwnSpec *own, const NodeType *type) {
+    const FabricLink *link = cluster->spec->link;
+    if (!link || cluster->node_count < 2) return 0;
+    bool comes_with = type->nic_count > 0 && type->nic_bytes_per_second > 0.99 * link->line_bytes_per_second;
+    int wanted = cluster->spec->nics > 0 ? cluster->spec->nics : type->nic_count > 0 ? type->nic_count : 1;
+    return comes_with && !(own->nic_price > 0) ? 0 : wanted;
+}
+
+static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *own, Problems *problems) {
+    for (int n = 0; n < cluster->node_count; n++) {
+        const NodeType *type = cluster->node_of[n];
+        bool missing = isnan(own->node_price) && type->price_usd <= 0;
+        if (missing) need(problems, own, type->name, "node_price");
+        if (missing) return;
+        money->node_price += stated_or_usd(money, own->node_price, type->price_usd);
+        money->nics_to_buy += nics_that_lack(cluster, own, type);
+    }
+}
+
+static void set_fabric(const Cluster *cluster, ClusterMoney *money, OwnSpec *own, Problems *problems) {
+    const FabricLink *link = cluster->spec->link;
+    if (!link || cluster->node_count < 2) {
+        own->switch_price = own->cable_price = own->nic_price = 0;
+        return;
+    }
+    struct {
+        const char *field, *what;
+        double *price, usd;
+        bool needed;
+    } parts[] = {{"switch_price", "switch", &own->switch_price, link->switch_price_usd, true},
+                 {"cable_price", "cable", &own->cable_price, link->cable_price_usd, true},
+                 {"nic_price", "NIC", &own->nic_price, link->nic_price_usd, money->nics_to_buy > 0}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (isnan(*parts[i].price) && parts[i].usd <= 0 && parts[i].needed) {
+            char what[128];
+            snprintf(what, sizeof what, "a %s of %s", parts[i].what, link->name);
+            need(problems, own, what, parts[i].field);
+        }
+        *parts[i].price = stated_or_usd(money, *parts[i].price, parts[i].usd);
+    }
+}
+
+static void set_own(Arena *arena, const Cluster *cluster, ClusterMoney *money, Problems *problems) {
+    OwnSpec *own = ARENA_NEW(arena, OwnSpec);
+    *own = *cluster->spec->own;
+    const Site *site = money->site = own->site;
+    if (exchange_rate(money->catalogue, "USD", money->currency) <= 0) {
+        problem_add(problems, own->where, "no rate is known from USD to \"%s\"", money->currency);
+        problem_hint(problems, "see: lockstep hw list currency; a profile may add one");
+        return;
+    }
+    if (isnan(own->residual_share)) own->residual_share = resale_share(own->years);
+    if (isnan(own->storage_price)) own->storage_price = 0;
+    if (isnan(own->maintenance_share)) own->maintenance_share = site->maintenance_share;
+    own->electricity_per_kwh = stated_or_usd(money, own->electricity_per_kwh, site->electricity_usd_per_kwh);
+    own->colocation_per_kw_month =
+        stated_or_usd(money, own->colocation_per_kw_month, site->colocation_usd_per_kw_month);
+    double persons = site->nodes_per_person > 0 ? cluster->node_count / site->nodes_per_person : 0;
+    own->staff_per_year = stated_or_usd(money, own->staff_per_year, site->staff_usd_per_year * persons);
+    set_machines(cluster, money, own, problems);
+    set_fabric(cluster, money, own, problems);
+    money->own = own;
+}
+
+const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogue, const Cluster *cluster,
+                                         Problems *problems) {
+    const ClusterSpec *spec = cluster->spec;
+    int before = problems_added(problems);
+    ClusterMoney *money = ARENA_NEW(arena, ClusterMoney);
+    *money =
+        (ClusterMoney){.catalogue = catalogue, .currency = spec->currency ? spec->currency : "USD", .grid = spec->grid};
+    if (!money->grid) money->grid = find_grid(arena, catalogue, "world", nowhere, problems);
+    money->site = spec->site ? spec->site : find_site(arena, catalogue, "colocation", nowhere, problems);
+    const FabricLink *link = spec->link;
+    if (link && link->switch_ports > 0) money->fabric = fabric_bill(cluster->network, link->switch_ports);
+    if (!spec->own || spec->price_per_gpu_hour >= 0 || asks(spec->rent)) set_rent(arena, cluster, money, problems);
+    if (spec->own) set_own(arena, cluster, money, problems);
+    return problems_added(problems) == before ? money : NULL;
+}
