@@ -21,7 +21,7 @@ static bool fuse_idle(void *who) { return ((Fuse *)who)->real.has_idle(((Fuse *)
 static int fuse_busy(void *who) { return ((Fuse *)who)->real.busy(((Fuse *)who)->real.who); }
 static void fuse_give(void *who, int64_t point) { ((Fuse *)who)->real.give(((Fuse *)who)->real.who, point); }
 
-static bool fuse_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
+static bool fuse_wait(void *who, Arena *arena, int timeout_ms, PoolAnswer *answer) {
     Fuse *fuse = who;
     if (fuse->calls_left-- == 0) raise(SIGKILL);
     return fuse->real.wait(fuse->real.who, arena, timeout_ms, answer);
@@ -29,12 +29,12 @@ static bool fuse_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answe
 
 static bool run_with_fuse(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     Fuse *fuse = context;
-    Crew *crew = crew_open(jobs, sweep_work, sweep, problems);
-    if (!crew) return false;
-    fuse->real = hands_of_crew(crew);
+    WorkerPool *pool = worker_pool_open(jobs, sweep_work, sweep, problems);
+    if (!pool) return false;
+    fuse->real = hands_of_pool(pool);
     Hands hands = {fuse, fuse_idle, fuse_busy, fuse_give, fuse_wait};
     bool ok = sweep_run(sweep, store, &hands, run, problems);
-    crew_close(crew);
+    worker_pool_close(pool);
     return ok;
 }
 

@@ -26,14 +26,14 @@ static char *work_that_dies(void *context, Arena *arena, int64_t item, size_t *b
 
 TEST(a_worker_that_dies_costs_its_piece_and_nothing_else) {
     signal(SIGABRT, SIG_DFL);
-    Crew *crew = crew_open(2, work_that_dies, NULL, NULL);
+    WorkerPool *pool = worker_pool_open(2, work_that_dies, NULL, NULL);
     Arena *arena = arena_open();
     int64_t next = 0;
     bool seen[10] = {0};
     for (int answers = 0; answers < 10;) {
-        while (next < 10 && crew_has_idle(crew)) crew_give(crew, next++);
-        CrewAnswer answer;
-        if (!crew_wait(crew, arena, 1000, &answer)) continue;
+        while (next < 10 && worker_pool_has_idle(pool)) worker_pool_give(pool, next++);
+        PoolAnswer answer;
+        if (!worker_pool_wait(pool, arena, 1000, &answer)) continue;
         answers++;
         EXPECT(!seen[answer.item]);
         seen[answer.item] = true;
@@ -45,8 +45,8 @@ TEST(a_worker_that_dies_costs_its_piece_and_nothing_else) {
         if (!dies)
             EXPECT(answer.size == sizeof answer.item && memcmp(answer.bytes, &answer.item, sizeof answer.item) == 0);
     }
-    EXPECT_INT(crew_busy(crew), 0);
-    crew_close(crew);
+    EXPECT_INT(worker_pool_busy(pool), 0);
+    worker_pool_close(pool);
     arena_close(arena);
 }
 
@@ -60,10 +60,10 @@ static char *sweep_that_fails_once(void *context, Arena *arena, int64_t point, s
 
 static bool run_failing(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     (void)context;
-    Crew *crew = crew_open(jobs, sweep_that_fails_once, sweep, problems);
-    Hands hands = hands_of_crew(crew);
+    WorkerPool *pool = worker_pool_open(jobs, sweep_that_fails_once, sweep, problems);
+    Hands hands = hands_of_pool(pool);
     bool ok = sweep_run(sweep, store, &hands, run, problems);
-    crew_close(crew);
+    worker_pool_close(pool);
     return ok;
 }
 
@@ -182,7 +182,7 @@ static void watched_give(void *who, int64_t point) {
     watched->real.give(watched->real.who, point);
 }
 
-static bool watched_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
+static bool watched_wait(void *who, Arena *arena, int timeout_ms, PoolAnswer *answer) {
     Watched *watched = who;
     if (watched->last >= 0) note(watched, "done", watched->last);
     watched->last = -1;
@@ -194,11 +194,11 @@ static bool watched_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *an
 
 static bool run_watched(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     Watched *watched = context;
-    Crew *crew = crew_open(jobs, sweep_work, sweep, problems);
-    watched->real = hands_of_crew(crew);
+    WorkerPool *pool = worker_pool_open(jobs, sweep_work, sweep, problems);
+    watched->real = hands_of_pool(pool);
     Hands hands = {watched, watched_idle, watched_busy, watched_give, watched_wait};
     bool ok = sweep_run(sweep, store, &hands, run, problems);
-    crew_close(crew);
+    worker_pool_close(pool);
     return ok;
 }
 
@@ -253,11 +253,12 @@ TEST(signals_stop_a_sweep_with_what_came_in_stored) {
     static const struct { int number, status; } cases[] = {{SIGINT, 130}, {SIGTERM, 75}, {SIGUSR1, 75}};
     char line[1024];
     clear();
-    snprintf(line, sizeof line,
-             "exec $LOCKSTEP sweep --model gpt3-175b --node dgx-a100 --fabric ib-hdr200 --tp 8 --micro-batch 1 "
-             "--global-batch 8192 --vary pp=1,2,4,8,16,32 --vary gpus=512:8192:512 --unfolded --event-limit 1000000000 -j2 "
-             "-o %s/s.db > %s/said 2>&1",
-             folder(), folder());
+    snprintf(
+        line, sizeof line,
+        "exec $LOCKSTEP sweep --model gpt3-175b --node dgx-a100 --fabric ib-hdr200 --tp 8 --micro-batch 1 "
+        "--global-batch 8192 --vary pp=1,2,4,8,16,32 --vary gpus=512:8192:512 --unfolded --event-limit 1000000000 -j2 "
+        "-o %s/s.db > %s/said 2>&1",
+        folder(), folder());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         EXPECT_INT(run_and_signal(line, 0.6, cases[i].number, i == 1), cases[i].status);
         shell("cat {DIR}/said");

@@ -80,13 +80,13 @@ static char *receive(Arena *arena, const MPI_Status *status, size_t *size) {
     return text;
 }
 
-static bool ranks_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
+static bool ranks_wait(void *who, Arena *arena, int timeout_ms, PoolAnswer *answer) {
     Ranks *ranks = who;
     MPI_Status status;
     size_t size;
     if (!message_within(timeout_ms, &status)) return false;
     char *text = receive(arena, &status, &size);
-    *answer = (CrewAnswer){.item = ranks->item[status.MPI_SOURCE], .size = size};
+    *answer = (PoolAnswer){.item = ranks->item[status.MPI_SOURCE], .size = size};
     if (status.MPI_TAG == TAG_ANSWER)
         answer->bytes = text;
     else
@@ -152,12 +152,12 @@ static void say(int tag, const char *bytes, size_t size) {
 }
 
 // Answers one errand; false when told to stop on the way.
-static bool do_errand(Crew *crew, const Errand *errand) {
+static bool do_errand(WorkerPool *pool, const Errand *errand) {
     Arena *scratch = arena_open();
-    CrewAnswer answer;
+    PoolAnswer answer;
     bool told_to_stop = false;
-    crew_give(crew, errand->item);
-    while (!crew_wait(crew, scratch, WORK_WAIT_MS, &answer) && !told_to_stop) {
+    worker_pool_give(pool, errand->item);
+    while (!worker_pool_wait(pool, scratch, WORK_WAIT_MS, &answer) && !told_to_stop) {
         int found = 0;
         MPI_Iprobe(0, TAG_STOP, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         told_to_stop = found;
@@ -170,7 +170,7 @@ static bool do_errand(Crew *crew, const Errand *errand) {
 }
 
 typedef struct Errands { // that this rank can do
-    CrewWork *work;      // NULL: none
+    PoolWork *work;      // NULL: none
     void *context;
     const char *study;
 } Errands;
@@ -209,7 +209,7 @@ static void follow(bool plans, int argc, char **argv) {
     signal(SIGUSR1, SIG_IGN);
     Errands errands = read_quietly(arena, plans, argc, argv);
     Problems *problems = problems_create(arena);
-    Crew *crew = errands.work ? crew_open(1, errands.work, errands.context, problems) : NULL;
+    WorkerPool *pool = errands.work ? worker_pool_open(1, errands.work, errands.context, problems) : NULL;
     problems_print(problems, stderr);
     for (bool going = true; going;) {
         MPI_Status status;
@@ -221,14 +221,14 @@ static void follow(bool plans, int argc, char **argv) {
         if (size == sizeof errand) memcpy(&errand, bytes, size);
         if (status.MPI_TAG == TAG_STOP)
             going = false;
-        else if (!crew || strcmp(errands.study, errand.study) != 0)
+        else if (!pool || strcmp(errands.study, errand.study) != 0)
             say(TAG_ENDED, strange, sizeof strange);
-        else if (!do_errand(crew, &errand))
+        else if (!do_errand(pool, &errand))
             going = true; // the message to stop is still to be received
         arena_close(scratch);
     }
     say(TAG_BYE, NULL, 0);
-    if (crew) crew_close(crew);
+    if (pool) worker_pool_close(pool);
     arena_close(arena);
 }
 

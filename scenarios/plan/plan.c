@@ -69,7 +69,7 @@ static void give_out(Given *given) {
     }
 }
 
-static void take_in(Given *given, const CrewAnswer *answer, Problems *problems) {
+static void take_in(Given *given, const PoolAnswer *answer, Problems *problems) {
     PlanFound part;
     if (answer->bytes) {
         watch_goes_on(1);
@@ -98,7 +98,7 @@ static void search_with_hands(const PlanParts *parts, const Hands *hands, PlanFo
         give_out(&given);
         if (hands->busy(hands->who) == 0 || !watch_goes_on(0)) break;
         Arena *scratch = arena_open();
-        CrewAnswer answer;
+        PoolAnswer answer;
         if (hands->wait(hands->who, scratch, WAIT_MS, &answer)) take_in(&given, &answer, problems);
         arena_close(scratch);
     }
@@ -114,11 +114,11 @@ static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *fo
     if (hands) {
         search_with_hands(parts, hands, found, problems);
     } else if (jobs > 1 && items > 1) {
-        Crew *crew = crew_open((int)(jobs < items ? jobs : items), plan_work, (void *)parts, problems);
-        if (!crew) return;
-        Hands own = hands_of_crew(crew);
+        WorkerPool *pool = worker_pool_open((int)(jobs < items ? jobs : items), plan_work, (void *)parts, problems);
+        if (!pool) return;
+        Hands own = hands_of_pool(pool);
         search_with_hands(parts, &own, found, problems);
-        crew_close(crew);
+        worker_pool_close(pool);
     } else {
         for (int64_t item = 0; item < items && watch_goes_on(item > 0); item++) {
             PlanFound part = do_item(parts, item);

@@ -73,7 +73,7 @@ typedef struct PlanResult {
 // bound is below the best found. The answer does not depend on `jobs`.
 PlanResult plan_search(Arena *arena, const PlanRequest *request, Problems *problems);
 
-// The same in parts, for programs that bring their own hands (crew.h). All who work on one search read the same
+// The same in parts, for programs that bring their own hands (worker_pool.h). All who work on one search read the same
 // request; `id` is the same for those that did, with the same engine.
 #define PLAN_ID_ROOM 24
 typedef struct PlanParts {
@@ -84,7 +84,7 @@ typedef struct PlanParts {
 } PlanParts;
 
 PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands);
-char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes); // a CrewWork
+char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes); // a PoolWork
 PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems);
 
 // ---- What a plan takes where the user says nothing (plan_assume.c).

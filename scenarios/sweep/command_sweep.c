@@ -278,11 +278,11 @@ static int show(const Command *command) {
 
 static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     (void)context;
-    Crew *crew = crew_open(jobs, sweep_work, sweep, problems);
-    if (!crew) return false;
-    Hands hands = hands_of_crew(crew);
+    WorkerPool *pool = worker_pool_open(jobs, sweep_work, sweep, problems);
+    if (!pool) return false;
+    Hands hands = hands_of_pool(pool);
     bool ok = sweep_run(sweep, store, &hands, run, problems);
-    crew_close(crew);
+    worker_pool_close(pool);
     return ok;
 }
 

@@ -99,7 +99,7 @@ static bool give_out(Loop *loop) {
     return loop->hands->busy(loop->hands->who) > 0;
 }
 
-static bool take(Loop *loop, Arena *arena, const CrewAnswer *answer) {
+static bool take(Loop *loop, Arena *arena, const PoolAnswer *answer) {
     // Who kills a process from outside (too little memory, an operator) seldom means the point: once more, then.
     if (!answer->bytes && answer->killed && loop->tried_again != answer->item) {
         loop->again = loop->tried_again = answer->item;
@@ -122,7 +122,7 @@ static bool run_loop(Loop *loop) {
     bool ok = true;
     while (ok && !stop_signal && give_out(loop)) {
         Arena *scratch = arena_open();
-        CrewAnswer answer;
+        PoolAnswer answer;
         if (loop->hands->wait(loop->hands->who, scratch, WAIT_MS, &answer)) {
             if (!stop_signal) give_out(loop); // whoever answered works on while this is stored
             ok = take(loop, scratch, &answer);

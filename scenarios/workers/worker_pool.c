@@ -24,8 +24,8 @@ typedef struct Worker {
     int64_t item;
 } Worker;
 
-struct Crew {
-    CrewWork *work;
+struct WorkerPool {
+    PoolWork *work;
     void *context;
     int size;
     Worker *workers;
@@ -51,12 +51,12 @@ static bool send_all(int socket, const void *bytes, size_t count) {
 
 // ---- In the worker.
 
-static _Noreturn void work_until_closed(const Crew *crew, int socket) {
+static _Noreturn void work_until_closed(const WorkerPool *pool, int socket) {
     int64_t item;
     while (receive_all(socket, &item, sizeof item)) {
         Arena *arena = arena_open();
         size_t bytes = 0;
-        char *answer = crew->work(crew->context, arena, item, &bytes);
+        char *answer = pool->work(pool->context, arena, item, &bytes);
         uint64_t size = bytes;
         if (!send_all(socket, &size, sizeof size) || !send_all(socket, answer, bytes)) {
             fprintf(stderr, "its answer could not be sent: %s\n", strerror(errno));
@@ -67,7 +67,7 @@ static _Noreturn void work_until_closed(const Crew *crew, int socket) {
     _exit(0);
 }
 
-static _Noreturn void be_worker(const Crew *crew, int socket, int said, pid_t parent) {
+static _Noreturn void be_worker(const WorkerPool *pool, int socket, int said, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
     signal(SIGINT, SIG_IGN);
@@ -78,13 +78,13 @@ static _Noreturn void be_worker(const Crew *crew, int socket, int said, pid_t pa
     // Nothing of the parent's stays open here: no lock outlives it, and the others' sockets end with it.
     if (socket > 3) close_range(3, (unsigned)socket - 1, 0);
     close_range((unsigned)socket + 1, ~0U, 0);
-    work_until_closed(crew, socket);
+    work_until_closed(pool, socket);
 }
 
 // ---- In the parent.
 
 // False: errno says why, and the worker is gone.
-static bool start(Crew *crew, Worker *worker) {
+static bool start(WorkerPool *pool, Worker *worker) {
     int ends[2] = {-1, -1};
     pid_t parent = getpid();
     *worker = (Worker){.socket = -1, .said = memfd_create("said", MFD_CLOEXEC)};
@@ -93,7 +93,7 @@ static bool start(Crew *crew, Worker *worker) {
         worker->process = fork();
         if (worker->process == 0) {
             close(ends[0]);
-            be_worker(crew, ends[1], worker->said, parent);
+            be_worker(pool, ends[1], worker->said, parent);
         }
     }
     int why = errno;
@@ -109,17 +109,17 @@ static bool start(Crew *crew, Worker *worker) {
 
 static bool is_there(const Worker *worker) { return worker->process > 0; }
 
-Crew *crew_open(int size, CrewWork *work, void *context, Problems *problems) {
-    Crew *crew = memory_or_end(sizeof *crew);
+WorkerPool *worker_pool_open(int size, PoolWork *work, void *context, Problems *problems) {
+    WorkerPool *pool = memory_or_end(sizeof *pool);
     CHECK(size > 0);
-    *crew = (Crew){work, context, size, memory_or_end((size_t)size * sizeof(Worker))};
-    for (int i = 0; i < size; i++) crew->workers[i] = (Worker){.socket = -1, .said = -1};
+    *pool = (WorkerPool){work, context, size, memory_or_end((size_t)size * sizeof(Worker))};
+    for (int i = 0; i < size; i++) pool->workers[i] = (Worker){.socket = -1, .said = -1};
     int started = 0;
-    while (started < size && start(crew, &crew->workers[started])) started++;
-    if (started > 0) return crew; // fewer than asked for do the work, too
+    while (started < size && start(pool, &pool->workers[started])) started++;
+    if (started > 0) return pool; // fewer than asked for do the work, too
     problem_add(problems, (Where){0}, "no process can be started: %s", strerror(errno));
     problem_hint(problems, "end others, or allow more (ulimit -u, the job's or container's limit)");
-    crew_close(crew);
+    worker_pool_close(pool);
     return NULL;
 }
 
@@ -131,39 +131,39 @@ static int end(Worker *worker) {
     return status;
 }
 
-void crew_close(Crew *crew) {
-    for (int i = 0; i < crew->size; i++)
-        if (is_there(&crew->workers[i])) kill(crew->workers[i].process, SIGKILL);
-    for (int i = 0; i < crew->size; i++) {
-        if (!is_there(&crew->workers[i])) continue;
-        end(&crew->workers[i]);
-        close(crew->workers[i].said);
+void worker_pool_close(WorkerPool *pool) {
+    for (int i = 0; i < pool->size; i++)
+        if (is_there(&pool->workers[i])) kill(pool->workers[i].process, SIGKILL);
+    for (int i = 0; i < pool->size; i++) {
+        if (!is_there(&pool->workers[i])) continue;
+        end(&pool->workers[i]);
+        close(pool->workers[i].said);
     }
-    free(crew->workers);
-    free(crew);
+    free(pool->workers);
+    free(pool);
 }
 
-int crew_busy(const Crew *crew) {
+int worker_pool_busy(const WorkerPool *pool) {
     int busy = 0;
-    for (int i = 0; i < crew->size; i++) busy += crew->workers[i].busy;
+    for (int i = 0; i < pool->size; i++) busy += pool->workers[i].busy;
     return busy;
 }
 
 static bool is_idle(const Worker *worker) { return is_there(worker) && !worker->busy; }
 
-bool crew_has_idle(const Crew *crew) {
-    for (int i = 0; i < crew->size; i++)
-        if (is_idle(&crew->workers[i])) return true;
+bool worker_pool_has_idle(const WorkerPool *pool) {
+    for (int i = 0; i < pool->size; i++)
+        if (is_idle(&pool->workers[i])) return true;
     return false;
 }
 
-void crew_give(Crew *crew, int64_t item) {
-    Worker *worker = crew->workers, *behind = worker + crew->size;
+void worker_pool_give(WorkerPool *pool, int64_t item) {
+    Worker *worker = pool->workers, *behind = worker + pool->size;
     while (worker < behind && !is_idle(worker)) worker++;
     CHECK(worker < behind);
     worker->busy = true;
     worker->item = item;
-    // One that died meanwhile, or that cannot be told, is met in crew_wait.
+    // One that died meanwhile, or that cannot be told, is met in worker_pool_wait.
     if (!send_all(worker->socket, &item, sizeof item)) kill(worker->process, SIGKILL);
 }
 
@@ -178,8 +178,8 @@ static const char *last_words(Arena *arena, int said) {
     return line ? line + 1 : text;
 }
 
-static CrewAnswer obituary(Arena *arena, Worker *worker) {
-    CrewAnswer answer = {.item = worker->item};
+static PoolAnswer obituary(Arena *arena, Worker *worker) {
+    PoolAnswer answer = {.item = worker->item};
     int status = end(worker);
     const char *words = last_words(arena, worker->said), *how;
     if (WIFSIGNALED(status))
@@ -192,18 +192,18 @@ static CrewAnswer obituary(Arena *arena, Worker *worker) {
     return answer;
 }
 
-bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer) {
-    struct pollfd *polled = ARENA_ARRAY(arena, struct pollfd, crew->size);
-    for (int i = 0; i < crew->size; i++)
-        polled[i] = (struct pollfd){crew->workers[i].busy ? crew->workers[i].socket : -1, POLLIN, 0};
-    int ready = poll(polled, (nfds_t)crew->size, timeout_ms);
+bool worker_pool_wait(WorkerPool *pool, Arena *arena, int timeout_ms, PoolAnswer *answer) {
+    struct pollfd *polled = ARENA_ARRAY(arena, struct pollfd, pool->size);
+    for (int i = 0; i < pool->size; i++)
+        polled[i] = (struct pollfd){pool->workers[i].busy ? pool->workers[i].socket : -1, POLLIN, 0};
+    int ready = poll(polled, (nfds_t)pool->size, timeout_ms);
     if (ready < 0 && errno != EINTR) usleep(1000 * (useconds_t)(timeout_ms < 10 ? timeout_ms : 10)); // short of memory
     if (ready <= 0) return false;
     int i = 0;
     while (!polled[i].revents) i++;
-    Worker *worker = &crew->workers[i];
+    Worker *worker = &pool->workers[i];
     uint64_t size = 0;
-    *answer = (CrewAnswer){.item = worker->item};
+    *answer = (PoolAnswer){.item = worker->item};
     bool whole = receive_all(worker->socket, &size, sizeof size);
     if (whole) {
         answer->size = size;
@@ -212,7 +212,7 @@ bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer) {
     }
     if (!whole) {
         *answer = obituary(arena, worker);
-        start(crew, worker); // or there is one less
+        start(pool, worker); // or there is one less
     }
     worker->busy = false;
     return true;
@@ -220,11 +220,11 @@ bool crew_wait(Crew *crew, Arena *arena, int timeout_ms, CrewAnswer *answer) {
 
 // ---- As hands.
 
-static bool hands_idle(void *who) { return crew_has_idle(who); }
-static int hands_busy(void *who) { return crew_busy(who); }
-static void hands_give(void *who, int64_t item) { crew_give(who, item); }
-static bool hands_wait(void *who, Arena *arena, int timeout_ms, CrewAnswer *answer) {
-    return crew_wait(who, arena, timeout_ms, answer);
+static bool hands_idle(void *who) { return worker_pool_has_idle(who); }
+static int hands_busy(void *who) { return worker_pool_busy(who); }
+static void hands_give(void *who, int64_t item) { worker_pool_give(who, item); }
+static bool hands_wait(void *who, Arena *arena, int timeout_ms, PoolAnswer *answer) {
+    return worker_pool_wait(who, arena, timeout_ms, answer);
 }
 
-Hands hands_of_crew(Crew *crew) { return (Hands){crew, hands_idle, hands_busy, hands_give, hands_wait}; }
+Hands hands_of_pool(WorkerPool *pool) { return (Hands){pool, hands_idle, hands_busy, hands_give, hands_wait}; }
