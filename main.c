@@ -24,6 +24,7 @@ int command_job(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_collective(int argc, char **argv);
 int command_goodput(int argc, char **argv);
+int command_constants(int argc, char **argv);
 int command_cost(int argc, char **argv);
 int command_power(int argc, char **argv);
 int command_queue(int argc, char **argv);
@@ -44,6 +45,7 @@ static const Command commands[] = {
     {"flops", "FLOPs of a model per sample and step", command_flops},
     {"params", "parameters of a model, by part", command_params},
     {"hw", "the hardware catalogue: list, show, check", command_hw},
+    {"constants", "the fitted and assumed numbers of the models, and what they rest on", command_constants},
     {"model", "the model library: list, show", command_model},
     {"job", "what may be said of a training job: fields, software, strategies", command_job},
     {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},

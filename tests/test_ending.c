@@ -64,9 +64,9 @@ TEST(a_reader_that_goes_away_ends_the_program_quietly) {
 }
 
 TEST(no_command_fails_without_a_word) {
-    static const char *const commands[] = {"run",    "plan",  "sweep", "merge",     "memory",     "flops",
-                                           "params", "hw",    "model", "topo",      "collective", "goodput",
-                                           "cost",   "power", "queue", "calibrate", "validate",   "nothing"};
+    static const char *const commands[] = {
+        "run",        "plan",    "sweep",     "merge", "memory", "flops", "params",    "hw",       "model",  "topo",
+        "collective", "goodput", "constants", "cost",  "power",  "queue", "calibrate", "validate", "nothing"};
     static const char *const wrongs[] = {"",
                                          "--nothing",
                                          "/nowhere.lua",

@@ -6,16 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/hardware/hardware_constants.h"
 #include "sim/check.h"
 
-#define L2_BYTES_PER_CLOCK_AND_SM                                                                                      \
-    64.0                    // operand feed; fitted per GPU it does not carry over to other GPUs, so it is fixed
-#define LONG_L2_BYTES 160.0 // of L2 for each element of K, where half of what a long product costs is paid
-#define LONG_L2_MOST (8.0 * 1024 * 1024) // a larger L2 helps no further
-#define LOOP_CLOCKS 8.0        // of an SM for each element of K of a tile on vector units: loads, the loop itself
-#define SPLIT_K_LEAST 256.0    // elements of K that a split keeps at least
-#define SPLIT_SMS 0.25         // of the SMs, filled with tiles of 128 x 128, below which all GPUs split K
-#define SPLIT_K_SECONDS 1e-6   // the second kernel, which adds the parts
 #define FAR_BYTES 4294967296.0 // what the 32-bit offsets of AMD's buffer instructions reach
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
@@ -132,7 +125,7 @@ static double compute_seconds(const TileCosts *costs, double split) {
 static double split_seconds(const Gpu *gpu, const Gemm *gemm, double split) {
     if (split == 1) return 0;
     double bytes = split * (double)gemm->batch * (double)gemm->m * (double)gemm->n * 8 / 3;
-    return SPLIT_K_SECONDS + bytes / bytes_attained(gpu);
+    return hardware_constant(SPLIT_K_SECONDS) + bytes / bytes_attained(gpu);
 }
 
 static bool on_vector_units(const Gpu *gpu, Precision precision) {
@@ -156,7 +149,7 @@ static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
 // is small and its lanes are many.
 static void add_loop(TileCosts *costs, const Gpu *gpu, Precision precision) {
     double largest = 128 * 128, rate = gpu->peak_flops[precision] / (2 * gpu->sm_count * gpu->tensor_hz);
-    costs->loop_products = LOOP_CLOCKS * rate;
+    costs->loop_products = hardware_constant(LOOP_CLOCKS) * rate;
     costs->seconds_per_product *= largest / (largest + costs->loop_products);
 }
 
@@ -165,7 +158,7 @@ static void add_loop(TileCosts *costs, const Gpu *gpu, Precision precision) {
 // (V100), and on vector units alone, whose steps are short. How much rate is left is the GPU's own; with 40 MiB and
 // more it is nearly all.
 static double long_cost(const Gpu *gpu, const Gemm *gemm) {
-    double kept = smaller(gpu->l2_bytes, LONG_L2_MOST) / LONG_L2_BYTES;
+    double kept = smaller(gpu->l2_bytes, hardware_constant(LONG_L2_MOST)) / hardware_constant(LONG_L2_BYTES);
     double length = (double)gemm->k / kept, square = length * length;
     return 1 + (1 / gpu->long_gemm_rate - 1) * square / (1 + square);
 }
@@ -188,7 +181,7 @@ static double far_cost(const Gpu *gpu, const Gemm *gemm) {
 // Thirds would let twice the depth take less time where half of it cannot be split, which only few tiles can show.
 static bool splits_k(const Gpu *gpu, const TileCosts *costs, double split) {
     double tile_count = ceil(costs->m / 128) * ceil(costs->n / 128) * costs->batch;
-    return habits_of(gpu)->splits_k || (tile_count < SPLIT_SMS * costs->sms && fmod(split, 3) != 0);
+    return habits_of(gpu)->splits_k || (tile_count < hardware_constant(SPLIT_SMS) * costs->sms && fmod(split, 3) != 0);
 }
 
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
@@ -202,7 +195,8 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .sms = gpu->sm_count,
         .seconds_per_product = 2 * gpu->sm_count / flops_attained(gpu, gemm->precision),
         .clock_gain = 1,
-        .seconds_per_operand = precision_bytes(gemm->precision) / (L2_BYTES_PER_CLOCK_AND_SM * gpu->tensor_hz),
+        .seconds_per_operand =
+            precision_bytes(gemm->precision) / (hardware_constant(L2_BYTES_PER_CLOCK_AND_SM) * gpu->tensor_hz),
         .wave_weight = gpu->wave_weight,
         .units = units_of(gpu, gemm),
     };
@@ -219,7 +213,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     }
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {
-        if (splits[i] > 1 && costs.k / splits[i] < SPLIT_K_LEAST) break;
+        if (splits[i] > 1 && costs.k / splits[i] < hardware_constant(SPLIT_K_LEAST)) break;
         if (splits[i] > 1 && !on_matrix_units && !splits_k(gpu, &costs, splits[i])) continue;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
         if (larger(compute, beside) + extra >= best) continue;

@@ -21,16 +21,7 @@
 
 #include <math.h>
 
-#define THROTTLED_SHARE 1.0
-#define MATRIX_SHARE 0.9 // these three: of a GPU whose catalogue does not say
-#define MEMORY_SHARE 0.85
-#define COMMUNICATION_SHARE 0.45
-#define IDLE_SHARE 0.11   // of TDP where the catalogue does not say: attested of H200
-#define LEAST_VOLTAGE 0.6 // of that at the whole clock
-#define HOST_BUSY_SHARE (2.0 / 3)
-#define HOST_IDLE_SHARE (1.0 / 3)
-#define HOST_UNRATED_SHARE 0.25 // of the GPUs' TDP, and
-#define HOST_UNRATED_WATTS 100  // for a node whose rating nobody says
+#include "models/hardware/hardware_constants.h"
 
 const char *const activity_names[ACTIVITY_COUNT] = {"matrix", "memory-bound", "communication", "waiting", "idle"};
 const ActivityMix activity_idle = {{[ACTIVITY_OFF] = 1}};
@@ -38,7 +29,7 @@ const ActivityMix activity_usual = {
     {[ACTIVITY_MATRIX] = 0.6, [ACTIVITY_MEMORY] = 0.15, [ACTIVITY_COMMUNICATION] = 0.2, [ACTIVITY_WAITING] = 0.05}};
 
 static double idle_watts(const Gpu *gpu) {
-    return gpu->idle_watts > 0 ? gpu->idle_watts : IDLE_SHARE * gpu->power_watts;
+    return gpu->idle_watts > 0 ? gpu->idle_watts : hardware_constant(IDLE_SHARE) * gpu->power_watts;
 }
 
 static double stated(double share, double usual) { return share > 0 ? share : usual; }
@@ -48,13 +39,15 @@ static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu
 static double uncapped_watts(const Gpu *gpu, Activity activity) {
     switch (activity) {
     case ACTIVITY_MATRIX:
-        return (is_throttled(gpu) ? THROTTLED_SHARE : stated(gpu->matrix_power, MATRIX_SHARE)) * gpu->power_watts;
+        return (is_throttled(gpu) ? hardware_constant(THROTTLED_SHARE)
+                                  : stated(gpu->matrix_power, hardware_constant(MATRIX_SHARE))) *
+               gpu->power_watts;
     case ACTIVITY_MEMORY:
-        return stated(gpu->memory_power, MEMORY_SHARE) * gpu->power_watts;
+        return stated(gpu->memory_power, hardware_constant(MEMORY_SHARE)) * gpu->power_watts;
     case ACTIVITY_COMMUNICATION:
-        return stated(gpu->communication_power, COMMUNICATION_SHARE) * gpu->power_watts;
+        return stated(gpu->communication_power, hardware_constant(COMMUNICATION_SHARE)) * gpu->power_watts;
     case ACTIVITY_WAITING:
-        return 2 * idle_watts(gpu);
+        return hardware_constant(WAITING_IDLES) * idle_watts(gpu);
     default:
         return idle_watts(gpu);
     }
@@ -76,12 +69,15 @@ double gpu_mix_watts(const Gpu *gpu, const ActivityMix *mix) {
 
 static double rest_of_rating(const NodeType *node, const Gpu *gpu) {
     double gpus = gpu->power_watts * node->gpu_count;
-    return node->max_power_watts > gpus ? node->max_power_watts - gpus : HOST_UNRATED_SHARE * gpus + HOST_UNRATED_WATTS;
+    return node->max_power_watts > gpus
+               ? node->max_power_watts - gpus
+               : hardware_constant(HOST_UNRATED_SHARE) * gpus + hardware_constant(HOST_UNRATED_WATTS);
 }
 
 double host_mix_watts(const NodeType *node, const Gpu *gpu, const ActivityMix *mix) {
     double off = mix->share[ACTIVITY_OFF];
-    return rest_of_rating(node, gpu) * (HOST_BUSY_SHARE * (1 - off) + HOST_IDLE_SHARE * off);
+    return rest_of_rating(node, gpu) *
+           (hardware_constant(HOST_BUSY_SHARE) * (1 - off) + hardware_constant(HOST_IDLE_SHARE) * off);
 }
 
 double node_peak_watts(const NodeType *node, const Gpu *gpu) {
@@ -93,9 +89,11 @@ double node_peak_watts(const NodeType *node, const Gpu *gpu) {
 
 // Draw above idle at a share of the clock, as a share of that at the whole clock. It rises with the clock.
 static double dynamic_share(double clock) {
-    double volts = fmax(clock, LEAST_VOLTAGE);
+    double volts = fmax(clock, hardware_constant(LEAST_VOLTAGE));
     return clock * volts * volts;
 }
+
+double gpu_least_cap_watts(const Gpu *gpu) { return hardware_constant(GPU_LEAST_CAP) * gpu->power_watts; }
 
 double gpu_clock_share(const Gpu *gpu, double cap_watts) {
     double idle = idle_watts(gpu), full = uncapped_watts(gpu, ACTIVITY_MATRIX);

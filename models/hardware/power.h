@@ -33,8 +33,8 @@ double node_peak_watts(const NodeType *node, const Gpu *gpu);
 
 // Clock under a limit, as a share of the clock at which the GPU does such work without it: 1 at its TDP.
 double gpu_clock_share(const Gpu *gpu, double cap_watts);
-// Limits that the driver takes: from GPU_LEAST_CAP of the TDP up to it.
-#define GPU_LEAST_CAP 0.25
+// The least limit that the driver takes; the most is the TDP.
+double gpu_least_cap_watts(const Gpu *gpu);
 // The same GPU with a limit: its matrix units are slower by that share, its memory is as fast as ever. A limit at the
 // TDP changes nothing. Limits out of range are the caller's to refuse.
 const Gpu *gpu_with_cap(Arena *arena, const Gpu *gpu, double cap_watts);

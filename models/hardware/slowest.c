@@ -2,14 +2,14 @@
 // (stas00/ml-engineering, MAMF). The expected range of eight normal variables is 2.85 of their sigma.
 #include "models/hardware/slowest.h"
 
+#include "models/hardware/hardware_constants.h"
 #include "sim/statistics.h"
 
 #define NODE 8
-#define RANGE_IN_NODE 0.05
 #define RANGE_OF_EIGHT 2.85
 
 double slowest_share(int count) {
-    return 1 - RANGE_IN_NODE / RANGE_OF_EIGHT * (expected_maximum(count) - expected_maximum(NODE));
+    return 1 - hardware_constant(RANGE_IN_NODE) / RANGE_OF_EIGHT * (expected_maximum(count) - expected_maximum(NODE));
 }
 
 const Gpu *slowest_gpu(Arena *arena, const Gpu *gpu, int count) {

@@ -135,7 +135,7 @@ static void check_cap(const Builder *builder, const ClusterSpec *spec, Problems 
     for (int g = 0; g < spec->group_count && spec->power_cap_watts > 0; g++) {
         const Gpu *gpu =
             spec->groups[g].gpu ? spec->groups[g].gpu : node_gpu(builder->catalogue, spec->groups[g].type, 0);
-        double least = GPU_LEAST_CAP * gpu->power_watts;
+        double least = gpu_least_cap_watts(gpu);
         if (spec->power_cap_watts >= least && spec->power_cap_watts <= gpu->power_watts) continue;
         problem_add(problems, spec->where, "a power limit of %.0f W is none that %s takes", spec->power_cap_watts,
                     gpu->name);

@@ -1,0 +1,34 @@
+// The table. Products in FP32 on vector units: NeuSight's, of V100, P100, P4, T4, L4, H100 and both A100 PCIe
+// (calibrate/measurements/gemm.csv). They were fitted by hand: each sigma is a judgement
+// of how far the number may be moved before these products say so.
+#include "models/hardware/hardware_constants.h"
+
+#define NEUSIGHT "FP32 products of NeuSight's data set"
+#define NEUSIGHT_ROWS "8 types of GPU, 917 rows"
+#define USUAL "usual of servers; order of magnitude"
+#define NOTHING "nothing measured"
+
+// clang-format off
+const Constant hardware_constants[HARDWARE_CONSTANT_COUNT] = {
+    // name, unit, value, sigma, kind, source, basis
+    [L2_BYTES_PER_CLOCK_AND_SM] = {"operands of tiles, per clock and SM", "B", 64, 0.3, CONSTANT_ASSUMED, "an SM's port to L2; fitted per GPU it does not carry over to others", "A100, H100 and A40: 3 types, 2,244 rows of FP16 products"},
+    [LONG_L2_BYTES]       = {"L2 per element of K where half of a long product's cost is paid", "B", 160, 0.3, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
+    [LONG_L2_MOST]        = {"L2 beyond which a long product gains nothing", "B", 8.0 * 1024 * 1024, 0.5, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
+    [LOOP_CLOCKS]         = {"clocks of an SM per element of K of a tile on vector units", "", 8, 0.2, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
+    [SPLIT_K_LEAST]       = {"elements of K that a split keeps at least", "", 256, 0.5, CONSTANT_ASSUMED, "shorter parts do not pay for their start; order of magnitude", NOTHING},
+    [SPLIT_SMS]           = {"share of SMs filled below which every GPU splits K", "", 0.25, 0.3, CONSTANT_FITTED, "skinny " NEUSIGHT, NEUSIGHT_ROWS},
+    [SPLIT_K_SECONDS]     = {"second kernel of a split, which adds the parts", "s", 1e-6, 0.5, CONSTANT_ASSUMED, "a kernel right behind another; order of magnitude", NOTHING},
+    [RANGE_IN_NODE]       = {"range of the best products of a node's eight GPUs", "", 0.05, 0.3, CONSTANT_MEASURED, "stas00/ml-engineering, MAMF", "1 node, 8 GPUs"},
+    [THROTTLED_SHARE]     = {"draw of matrix work of a throttled GPU, of its TDP", "", 1, 0.03, CONSTANT_ASSUMED, "a GPU slows down at its limit", NOTHING},
+    [MATRIX_SHARE]        = {"draw of matrix work, of TDP", "", 0.9, 0.1, CONSTANT_ASSUMED, "where the catalogue does not say", NOTHING},
+    [MEMORY_SHARE]        = {"draw of memory-bound work, of TDP", "", 0.85, 0.15, CONSTANT_ASSUMED, "where the catalogue does not say", NOTHING},
+    [COMMUNICATION_SHARE] = {"draw of communication, of TDP", "", 0.45, 0.25, CONSTANT_ASSUMED, "where the catalogue does not say", NOTHING},
+    [WAITING_IDLES]       = {"draw of waiting, of idle", "", 2, 0.3, CONSTANT_ASSUMED, "clocks stay up while kernels may come; order of magnitude", NOTHING},
+    [IDLE_SHARE]          = {"draw of an idle GPU, of TDP", "", 0.11, 0.25, CONSTANT_MEASURED, "attested of H200, taken where the catalogue does not say", "1 type of GPU"},
+    [LEAST_VOLTAGE]       = {"voltage at low clocks, of that at the whole clock", "", 0.6, 0.15, CONSTANT_ASSUMED, "draw goes with f V^2 (Mei, Wang and Chu, 2017); floor assumed", "3 pairs of parts on one die agree within 5 %"},
+    [GPU_LEAST_CAP]       = {"least power limit, of TDP", "", 0.25, 0.3, CONSTANT_ASSUMED, "100 W of A100's 400, 200 W of H100's 700, as quoted from memory", NOTHING},
+    [HOST_BUSY_SHARE]     = {"draw of a host while its GPUs work, of what the node's rating leaves it", "", 2.0 / 3, 0.2, CONSTANT_ASSUMED, USUAL, NOTHING},
+    [HOST_IDLE_SHARE]     = {"draw of a host without work, of what the node's rating leaves it", "", 1.0 / 3, 0.3, CONSTANT_ASSUMED, USUAL, NOTHING},
+    [HOST_UNRATED_SHARE]  = {"host of a node without a rating, of its GPUs' TDP", "", 0.25, 0.3, CONSTANT_ASSUMED, USUAL, NOTHING},
+    [HOST_UNRATED_WATTS]  = {"the same, besides", "W", 100, 0.5, CONSTANT_ASSUMED, USUAL, NOTHING},
+};

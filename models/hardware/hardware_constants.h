@@ -1,0 +1,36 @@
+// The fitted and assumed numbers of kernels, clocks and power that hold for GPUs of all types. What is of one type is
+// in the catalogue.
+#ifndef LOCKSTEP_HARDWARE_CONSTANTS_H
+#define LOCKSTEP_HARDWARE_CONSTANTS_H
+
+#include "sim/constant.h"
+
+typedef enum HardwareConstantId {
+    L2_BYTES_PER_CLOCK_AND_SM,
+    LONG_L2_BYTES,
+    LONG_L2_MOST,
+    LOOP_CLOCKS,
+    SPLIT_K_LEAST,
+    SPLIT_SMS,
+    SPLIT_K_SECONDS,
+    RANGE_IN_NODE,
+    THROTTLED_SHARE,
+    MATRIX_SHARE,
+    MEMORY_SHARE,
+    COMMUNICATION_SHARE,
+    WAITING_IDLES,
+    IDLE_SHARE,
+    LEAST_VOLTAGE,
+    GPU_LEAST_CAP,
+    HOST_BUSY_SHARE,
+    HOST_IDLE_SHARE,
+    HOST_UNRATED_SHARE,
+    HOST_UNRATED_WATTS,
+    HARDWARE_CONSTANT_COUNT
+} HardwareConstantId;
+
+extern const Constant hardware_constants[HARDWARE_CONSTANT_COUNT];
+
+static inline double hardware_constant(HardwareConstantId id) { return hardware_constants[id].value; }
+
+#endif

@@ -1,0 +1,16 @@
+// All tables of constants that the program has.
+#ifndef LOCKSTEP_WORKLOAD_CONSTANT_TABLES_H
+#define LOCKSTEP_WORKLOAD_CONSTANT_TABLES_H
+
+#include "sim/constant.h"
+
+typedef struct ConstantTable {
+    const char *name, *title;
+    const Constant *rows;
+    int count;
+} ConstantTable;
+
+enum { CONSTANT_TABLE_COUNT = 1 };
+extern const ConstantTable constant_tables[CONSTANT_TABLE_COUNT];
+
+#endif
