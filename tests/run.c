@@ -1,24 +1,28 @@
 // The test runner: runs every registered test once, in as many processes as there are cores, and counts.
 //
-//     tests/run [-j N] [-v] [--list] [WORD…]
+//     tests/run [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [WORD…]
 //
-// Workers take the next test, in file and name order, from a counter that they share. One that dies fails the test it
-// was in, and another takes its place. What a test prints is kept and shown only when it fails, or with -v.
+// Workers take the next test from a counter that they share: the long ones first, then in file and name order, or
+// shuffled. One that dies fails the test it was in, and another takes its place. What a test prints is kept and shown
+// only when it fails, or with -v.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/random.h"
 #include "tests/test.h"
 
 static Test *tests;
 static int failures_in_test;
 
 static int order(const Test *a, const Test *b) {
+    if (a->cpu_seconds != b->cpu_seconds) return a->cpu_seconds > b->cpu_seconds ? -1 : 1;
     int by_file = strcmp(a->file, b->file);
     return by_file ? by_file : strcmp(a->name, b->name);
 }
@@ -81,7 +85,7 @@ typedef enum Outcome { NOT_RUN, RUNNING, PASSED, FAILED } Outcome;
 
 typedef struct Result {
     _Atomic int outcome;
-    double seconds;
+    double seconds, cpu_seconds; // the latter with those of processes that it waited for
 } Result;
 
 typedef struct Board {
@@ -95,13 +99,14 @@ typedef struct Worker {
     _Atomic int *under; // shared: the test under way
 } Worker;
 
-enum { MOST_WORKERS = 256, SLOWEST_SHOWN = 5 };
+enum { MOST_WORKERS = 256 };
 
 typedef struct Suite {
     const Test **tests;
     int count;
     Board *board;
     bool verbose;
+    int slowest_shown;
     int screen; // standard output, while a worker's own is a file in memory
 } Suite;
 
@@ -132,6 +137,17 @@ static Suite suite_of(int word_count, char **words) {
     return suite;
 }
 
+// The same tests in another order, by the seed.
+static void shuffle(Suite *suite, uint64_t seed) {
+    RandomStream stream = random_stream(seed, "order of tests", 0);
+    for (int i = suite->count - 1; i > 0; i--) {
+        int j = (int)random_below(&stream, (uint64_t)i + 1);
+        const Test *test = suite->tests[i];
+        suite->tests[i] = suite->tests[j];
+        suite->tests[j] = test;
+    }
+}
+
 // ---- A worker.
 
 // Copies what was printed to the screen in one piece, so that two workers' words do not mix.
@@ -157,10 +173,18 @@ static double now_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static double cpu_seconds_of(int who) {
+    struct rusage usage;
+    getrusage(who, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+static double cpu_seconds(void) { return cpu_seconds_of(RUSAGE_SELF) + cpu_seconds_of(RUSAGE_CHILDREN); }
+
 static void run_test(const Suite *suite, const Worker *worker, int index) {
     const Test *test = suite->tests[index];
     Result *result = &suite->board->results[index];
-    double begin = now_seconds();
+    double begin = now_seconds(), cpu_begin = cpu_seconds();
 
     *worker->under = index;
     result->outcome = RUNNING;
@@ -172,6 +196,7 @@ static void run_test(const Suite *suite, const Worker *worker, int index) {
     if (failed || suite->verbose) show_printed(suite, worker, failed ? test : NULL);
     forget_printed(worker);
     result->seconds = now_seconds() - begin;
+    result->cpu_seconds = cpu_seconds() - cpu_begin;
     result->outcome = failed ? FAILED : PASSED;
 }
 
@@ -241,18 +266,24 @@ static bool run_all(const Suite *suite, int worker_count) {
     return sound;
 }
 
+static const Result *results_to_compare; // qsort hands nothing on
+static int slower(const void *a, const void *b) {
+    double x = results_to_compare[*(const int *)a].cpu_seconds, y = results_to_compare[*(const int *)b].cpu_seconds;
+    return (x < y) - (x > y);
+}
+
+// By the processors' time: the clock's is that of whatever else runs.
 static void print_slowest(const Suite *suite) {
-    bool *shown = calloc((size_t)suite->count + 1, sizeof *shown);
-    for (int n = 0; n < SLOWEST_SHOWN && n < suite->count; n++) {
-        int slowest = -1;
-        for (int i = 0; i < suite->count; i++)
-            if (!shown[i] && (slowest < 0 || suite->board->results[i].seconds > suite->board->results[slowest].seconds))
-                slowest = i;
-        shown[slowest] = true;
-        printf("%8.2f s  %s: %s\n", suite->board->results[slowest].seconds, suite->tests[slowest]->file,
-               suite->tests[slowest]->name);
+    int *indices = calloc((size_t)suite->count + 1, sizeof *indices);
+    for (int i = 0; i < suite->count; i++) indices[i] = i;
+    results_to_compare = suite->board->results;
+    qsort(indices, (size_t)suite->count, sizeof *indices, slower);
+    for (int n = 0; n < suite->slowest_shown && n < suite->count; n++) {
+        const Result *result = &suite->board->results[indices[n]];
+        const Test *test = suite->tests[indices[n]];
+        printf("%8.2f s of CPU, %8.2f s  %s: %s\n", result->cpu_seconds, result->seconds, test->file, test->name);
     }
-    free(shown);
+    free(indices);
 }
 
 // A test that no worker came to counts as failed.
@@ -268,33 +299,51 @@ static int count_and_print(const Suite *suite, bool sound) {
     return failed || passed + failed == 0 ? 1 : 0;
 }
 
-int main(int argc, char **argv) {
-    long jobs = sysconf(_SC_NPROCESSORS_ONLN);
-    bool list = false, verbose = false;
-    int first = 1;
-    for (; first < argc && argv[first][0] == '-'; first++) {
-        if (strcmp(argv[first], "--list") == 0)
-            list = true;
-        else if (strcmp(argv[first], "-v") == 0)
-            verbose = true;
-        else if (strcmp(argv[first], "-j") == 0 && first + 1 < argc)
-            jobs = strtol(argv[++first], NULL, 10);
+typedef struct Asked {
+    long jobs, slowest;
+    const char *seed; // of the order, or NULL
+    bool list, verbose;
+    int words; // index of the first
+} Asked;
+
+static Asked read_arguments(int argc, char **argv) {
+    Asked asked = {.jobs = sysconf(_SC_NPROCESSORS_ONLN), .slowest = 5, .words = 1};
+    for (; asked.words < argc && argv[asked.words][0] == '-'; asked.words++) {
+        const char *option = argv[asked.words], *value = argv[asked.words + 1];
+        if (strcmp(option, "--list") == 0)
+            asked.list = true;
+        else if (strcmp(option, "-v") == 0)
+            asked.verbose = true;
+        else if (strcmp(option, "-j") == 0 && value)
+            asked.jobs = strtol(argv[++asked.words], NULL, 10);
+        else if (strcmp(option, "--slowest") == 0 && value)
+            asked.slowest = strtol(argv[++asked.words], NULL, 10);
+        else if (strcmp(option, "--shuffle") == 0 && value)
+            asked.seed = argv[++asked.words];
         else {
-            fprintf(stderr, "usage: %s [-j N] [-v] [--list] [WORD…]\n", argv[0]);
-            return 2;
+            fprintf(stderr, "usage: %s [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [WORD…]\n", argv[0]);
+            exit(2);
         }
     }
+    return asked;
+}
+
+int main(int argc, char **argv) {
+    Asked asked = read_arguments(argc, argv);
     setvbuf(stdout, NULL, _IOLBF, 0);
     signal(SIGINT, SIG_DFL); // a shell's background commands ignore it, and tests ask what it does
     if (!getenv("LOCKSTEP")) setenv("LOCKSTEP", "build/lockstep", 1);
 
-    Suite suite = suite_of(argc - first, argv + first);
-    suite.verbose = verbose;
-    if (list) {
+    Suite suite = suite_of(argc - asked.words, argv + asked.words);
+    suite.verbose = asked.verbose;
+    suite.slowest_shown = (int)asked.slowest;
+    if (asked.seed) shuffle(&suite, strtoull(asked.seed, NULL, 10));
+    if (asked.list) {
         for (int i = 0; i < suite.count; i++) printf("%s: %s\n", suite.tests[i]->file, suite.tests[i]->name);
         return 0;
     }
-    if (jobs > suite.count) jobs = suite.count;
+    if (asked.seed) printf("in the order of --shuffle %s\n", asked.seed);
+    long jobs = asked.jobs < suite.count ? asked.jobs : suite.count;
     jobs = jobs < 1 ? 1 : jobs > MOST_WORKERS ? MOST_WORKERS : jobs;
     bool sound = run_all(&suite, (int)jobs);
     print_slowest(&suite);

@@ -1,6 +1,7 @@
 // A test is a function whose name is the claim it checks. All tests live in one program, found by themselves:
 //     TEST(events_at_the_same_time_fire_in_scheduling_order) { EXPECT(…); }
 // tests/run [WORD…] runs those whose file or name contains a word; the last line is "N passed, N failed".
+// --slowest N shows what takes the processors longest; what takes seconds is a LONG_TEST(seconds, name).
 #ifndef LOCKSTEP_TESTS_TEST_H
 #define LOCKSTEP_TESTS_TEST_H
 
@@ -14,16 +15,18 @@
 typedef struct Test {
     const char *file, *name;
     void (*run)(void);
+    double cpu_seconds; // about, of those that take long: they begin first, so that no core waits for one at the end
     struct Test *next;
 } Test;
 
 void test_register(Test *test);
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-#define TEST(name_)                                                                                                    \
+#define TEST(name_) LONG_TEST(0, name_)
+#define LONG_TEST(cpu_seconds_, name_)                                                                                 \
     static void name_(void);                                                                                           \
     __attribute__((constructor)) static void register_##name_(void) {                                                  \
-        static Test test = {__FILE__, #name_, name_, NULL};                                                            \
+        static Test test = {__FILE__, #name_, name_, cpu_seconds_, NULL};                                              \
         test_register(&test);                                                                                          \
     }                                                                                                                  \
     static void name_(void)
