@@ -104,6 +104,20 @@ sqlite3_stmt *store_prepare(Store *store, const char *sql) {
     return statement;
 }
 
+static bool is_bound(Store *store, int code) { return code == SQLITE_OK || store_fail(store, "takes no value"); }
+
+bool store_bind_text(Store *store, sqlite3_stmt *statement, int place, const char *text) {
+    return statement && is_bound(store, sqlite3_bind_text(statement, place, text, -1, SQLITE_STATIC));
+}
+
+bool store_bind_whole(Store *store, sqlite3_stmt *statement, int place, int64_t value) {
+    return statement && is_bound(store, sqlite3_bind_int64(statement, place, value));
+}
+
+bool store_bind_number(Store *store, sqlite3_stmt *statement, int place, double value) {
+    return statement && is_bound(store, sqlite3_bind_double(statement, place, value));
+}
+
 int64_t store_pragma(Store *store, const char *sql) {
     sqlite3_stmt *statement = store_prepare(store, sql);
     if (!statement) return -1;
@@ -187,8 +201,7 @@ static void unlock(Store *store) {
 // there. We only read.
 static void read_past_the_end(Store *store) {
     if (sqlite3_exec(store->base, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_CORRUPT) return;
-    sqlite3_db_config(store->base, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
-    store->is_cut = true;
+    store->is_cut = sqlite3_db_config(store->base, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL) == SQLITE_OK;
 }
 
 bool store_connect(Store *store, int flags) {
@@ -198,8 +211,8 @@ bool store_connect(Store *store, int flags) {
     ok = ok && sqlite3_busy_handler(store->base, wait_for_others, store) == SQLITE_OK;
     if (ok && store->mends) read_past_the_end(store);
     // What a file says of its own tables is not trusted to run anything.
-    if (ok && !store->is_cut) sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    if (ok) sqlite3_db_config(store->base, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    ok = ok && (store->is_cut || sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK);
+    ok = ok && sqlite3_db_config(store->base, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) == SQLITE_OK;
     return ok && store_execute(store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "cannot be opened");
 }
 
@@ -226,12 +239,12 @@ bool store_begin(Store *store) {
 bool store_insert(Store *store, const StoreRow *row) {
     if (!store_begin(store)) return false;
     uint64_t checksum = store_row_checksum(row);
-    int column = 1;
-    sqlite3_bind_int64(store->put, column++, row->seed);
-    sqlite3_bind_int64(store->put, column++, (int64_t)checksum);
-    for (int t = 0; t < ROW_TEXTS; t++) sqlite3_bind_text(store->put, column++, row->texts[t], -1, SQLITE_STATIC);
-    for (int c = 0; c < POINT_COLUMNS; c++) sqlite3_bind_double(store->put, column++, row->numbers[c]);
-    if (!store_finish(store, store->put)) return false;
+    bool bound =
+        store_bind_whole(store, store->put, 1, row->seed) && store_bind_whole(store, store->put, 2, (int64_t)checksum);
+    for (int t = 0; bound && t < ROW_TEXTS; t++) bound = store_bind_text(store, store->put, 3 + t, row->texts[t]);
+    for (int c = 0; bound && c < POINT_COLUMNS; c++)
+        bound = store_bind_number(store, store->put, 3 + ROW_TEXTS + c, row->numbers[c]);
+    if (!bound || !store_finish(store, store->put)) return false;
     store->seal.points++;
     store->seal.checksums ^= checksum;
     return true;
@@ -317,9 +330,9 @@ bool store_insert_study(Store *store, const StoreStudy *study) {
     uint64_t checksum = store_study_checksum(study);
     if (!store_begin(store)) return false;
     sqlite3_stmt *put = store_prepare(store, "INSERT OR IGNORE INTO study VALUES(?, ?, ?, ?, ?, ?, ?)");
-    for (int i = 0; put && i < 6; i++) sqlite3_bind_text(put, i + 1, texts[i], -1, SQLITE_STATIC);
-    if (put) sqlite3_bind_int64(put, 7, (int64_t)checksum);
-    bool done = put && store_finish(store, put);
+    bool done = store_bind_whole(store, put, 7, (int64_t)checksum);
+    for (int i = 0; done && i < 6; i++) done = store_bind_text(store, put, i + 1, texts[i]);
+    done = done && store_finish(store, put);
     sqlite3_finalize(put);
     if (!done || sqlite3_changes64(store->base) == 0) return done;
     store->seal.studies++;
@@ -358,8 +371,7 @@ bool store_commit_when_due(Store *store) {
 bool store_forget_failed(Store *store, const char *study) {
     if (!store_begin(store)) return false;
     sqlite3_stmt *forget = store_prepare(store, "DELETE FROM point WHERE study = ? AND status = 'failed'");
-    if (forget) sqlite3_bind_text(forget, 1, study, -1, SQLITE_STATIC);
-    bool done = forget && store_finish(store, forget);
+    bool done = store_bind_text(store, forget, 1, study) && store_finish(store, forget);
     sqlite3_finalize(forget);
     return done && store_seal_anew(store) && store_commit(store);
 }
@@ -374,7 +386,7 @@ static StoredAs status_of(const char *status) {
 }
 
 StoredAs store_has(Store *store, const char *key) {
-    sqlite3_bind_text(store->has, 1, key, -1, SQLITE_STATIC);
+    if (!store_bind_text(store, store->has, 1, key)) return STORED_UNREADABLE;
     int step = sqlite3_step(store->has);
     const char *status = step == SQLITE_ROW ? (const char *)sqlite3_column_text(store->has, 0) : NULL;
     StoredAs as = status ? status_of(status) : step == SQLITE_DONE ? STORED_NOT : STORED_UNREADABLE;
@@ -445,17 +457,17 @@ static void read_points(Store *store, Record *record, const char *study, const c
     sqlite3_stmt *select =
         store_prepare(store, arena_printf(store->arena, "SELECT * FROM point WHERE study = ? ORDER BY %s",
                                           order_sql(store, parameters)));
-    if (select) sqlite3_bind_text(select, 1, study, -1, SQLITE_STATIC);
     record->digest = DIGEST_START;
     int step = SQLITE_DONE;
-    while (select && (step = sqlite3_step(select)) == SQLITE_ROW) {
+    bool bound = store_bind_text(store, select, 1, study);
+    while (bound && (step = sqlite3_step(select)) == SQLITE_ROW) {
         StoreRow row = store_row_at(store->arena, select);
         RecordPoint point = store_row_point(store->arena, &row, store->problems);
         LIST_PUSH(store->arena, &points, point);
         record->digest = digest_u64(record->digest, point.digest);
         record->seed = (uint64_t)row.seed;
     }
-    if (select && step != SQLITE_DONE) store_fail(store, "cannot be read");
+    if (bound && step != SQLITE_DONE) store_fail(store, "cannot be read");
     sqlite3_finalize(select);
     record->points = points.items;
     record->point_count = points.count;

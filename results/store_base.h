@@ -42,7 +42,11 @@ bool store_fail(Store *store, const char *doing);
 bool store_execute(Store *store, const char *sql, const char *doing);
 sqlite3_stmt *store_prepare(Store *store, const char *sql); // NULL after a problem
 bool store_finish(Store *store, sqlite3_stmt *statement);   // one step of a statement that gives no rows
-int64_t store_pragma(Store *store, const char *sql);        // the first number; -1: none
+// Values for a statement's "?", counted from 1. False after a problem, and where there is no statement.
+bool store_bind_text(Store *store, sqlite3_stmt *statement, int place, const char *text); // the text outlives the step
+bool store_bind_whole(Store *store, sqlite3_stmt *statement, int place, int64_t value);
+bool store_bind_number(Store *store, sqlite3_stmt *statement, int place, double value); // NaN: unknown
+int64_t store_pragma(Store *store, const char *sql);                                    // the first number; -1: none
 bool store_begin(Store *store);
 bool store_insert(Store *store, const StoreRow *row);
 bool store_insert_study(Store *store, const StoreStudy *study);

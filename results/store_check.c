@@ -448,11 +448,9 @@ bool store_seal_anew(Store *store) {
 
 bool store_write_seal(Store *store) {
     sqlite3_stmt *update = store_prepare(store, "UPDATE seal SET studies = ?, points = ?, checksums = ?");
-    if (!update) return false;
-    sqlite3_bind_int64(update, 1, store->seal.studies);
-    sqlite3_bind_int64(update, 2, store->seal.points);
-    sqlite3_bind_int64(update, 3, (int64_t)store->seal.checksums);
-    bool done = store_finish(store, update);
+    bool done = store_bind_whole(store, update, 1, store->seal.studies) &&
+                store_bind_whole(store, update, 2, store->seal.points) &&
+                store_bind_whole(store, update, 3, (int64_t)store->seal.checksums) && store_finish(store, update);
     sqlite3_finalize(update);
     return done;
 }

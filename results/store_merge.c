@@ -17,12 +17,14 @@ static void report_conflicts(Store *store, const char *from, const char *differ)
                                                              "SELECT ours.parameters, ours.status, theirs.status, "
                                                              "ours.digest, theirs.digest FROM " BOTH "%s ORDER BY key",
                                                              differ));
-    while (select && sqlite3_step(select) == SQLITE_ROW) {
+    int step = SQLITE_DONE;
+    while (select && (step = sqlite3_step(select)) == SQLITE_ROW) {
         problem_add(store->problems, (Where){from, 0}, "the point %s is %s with digest %s here, %s with %s before",
                     sqlite3_column_text(select, 0), sqlite3_column_text(select, 2), sqlite3_column_text(select, 4),
                     sqlite3_column_text(select, 1), sqlite3_column_text(select, 3));
         problem_hint(store->problems, "equal engines give equal results: one of the files was changed or is damaged");
     }
+    if (select && step != SQLITE_DONE) store_fail(store, "cannot be read");
     sqlite3_finalize(select);
 }
 
@@ -67,8 +69,7 @@ bool store_merge(Store *store, const char *from, StoreMerge *merge) {
         return false;
     }
     sqlite3_stmt *attach = store_prepare(store, "ATTACH DATABASE ? AS source");
-    if (attach) sqlite3_bind_text(attach, 1, from, -1, SQLITE_STATIC);
-    bool ok = attach && store_finish(store, attach);
+    bool ok = store_bind_text(store, attach, 1, from) && store_finish(store, attach);
     sqlite3_finalize(attach);
     ok = ok && take_points(store, from, merge) && store_execute(store, "DETACH DATABASE source", "cannot be read");
     if (!ok) merge->refusal = store->refusal;

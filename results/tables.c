@@ -26,9 +26,11 @@ static const char *shown(const Screen *screen, const RecordColumn *column, const
         if (number < 3600) return arena_printf(screen->arena, "%.3g min", number / 60);
         return number < 86400 ? arena_printf(screen->arena, "%.3g h", number / 3600)
                               : arena_printf(screen->arena, "%.3g d", number / 86400);
-    default:
-        return text_figures(screen->arena, number, 3);
+    case RECORD_TEXT:
+    case RECORD_NUMBER:
+        break;
     }
+    return text_figures(screen->arena, number, 3);
 }
 
 void screen_table(const Screen *screen, const RecordTable *from) {

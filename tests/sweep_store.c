@@ -137,8 +137,8 @@ void forge(const char *path, const char *sql) {
         uint64_t checksum = store_row_checksum(&row);
         seal.points++;
         seal.checksums ^= checksum;
-        sqlite3_bind_int64(update, 1, (int64_t)checksum);
-        sqlite3_bind_text(update, 2, row.texts[ROW_KEY], -1, SQLITE_STATIC);
+        EXPECT_INT(sqlite3_bind_int64(update, 1, (int64_t)checksum), SQLITE_OK);
+        EXPECT_INT(sqlite3_bind_text(update, 2, row.texts[ROW_KEY], -1, SQLITE_STATIC), SQLITE_OK);
         EXPECT_INT(sqlite3_step(update), SQLITE_DONE);
         sqlite3_reset(update);
     }
