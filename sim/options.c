@@ -271,9 +271,12 @@ const char *option_written(Arena *arena, const Options *options, const char *nam
         return options->specs[row].choices[value->choice];
     case OPTION_FLAG:
         return "yes";
-    default:
-        return value->text;
+    case OPTION_SWITCH:
+    case OPTION_TEXT:
+    case OPTION_TEXTS:
+        break;
     }
+    return value->text;
 }
 
 int option_choice(const Options *options, const char *name, int fallback) {

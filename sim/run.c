@@ -12,7 +12,7 @@
 
 #define EVENTS_PER_LOOK 256 // at the watch
 
-enum { EVENT_FLOW, EVENT_DONE, EVENT_SHARE };
+typedef enum RunEvent { EVENT_FLOW, EVENT_DONE, EVENT_SHARE } RunEvent;
 
 // The operation that a stream is at, and the label it goes by.
 static const Op *op_at(const StreamState *state) {
@@ -133,7 +133,7 @@ static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
 
 // False: it must wait.
 static bool do_op(Run *run, StreamState *state, const Op *op) {
-    switch (op->kind) {
+    switch ((OpKind)op->kind) {
     case OP_WORK: {
         SimTime start = state->clock;
         pass_time(run, state, op, time_later(start, work_time(run, state, op)));
@@ -154,11 +154,13 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         if (reached > state->clock) pass_time(run, state, op, reached);
         return true;
     }
-    default: // OP_TRANSFER; the stream goes on from on_done
-        if (pass_alone(run, state, op)) return true;
-        if (!lets_others_go_first(run, state, op)) join(run, state, op);
-        return false;
+    case OP_TRANSFER: // the stream goes on from on_done
+    case OP_ROUTINE:  // never: op_at looks into it
+        break;
     }
+    if (pass_alone(run, state, op)) return true;
+    if (!lets_others_go_first(run, state, op)) join(run, state, op);
+    return false;
 }
 
 // Runs one stream ahead until it must wait or ends.
@@ -222,7 +224,7 @@ static void loop(Run *run) {
         if (--run->until_look <= 0 && !goes_on(run)) break;
         run->result.event_count++;
         run->now = event.time;
-        switch (event.kind) {
+        switch ((RunEvent)event.kind) {
         case EVENT_FLOW: {
             int32_t channel = event.item;
             const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
@@ -233,7 +235,7 @@ static void loop(Run *run) {
             run->share_due = false;
             fluid_share(run->fluid, event.time);
             break;
-        default: { // EVENT_DONE
+        case EVENT_DONE: {
             int32_t channel = event.item;
             const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
             run->channels[channel].done = (EventId){0, 0};

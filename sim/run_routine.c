@@ -51,7 +51,7 @@ static bool add_up(const Run *run, const Actor *actor, const Routine *own, const
     for (int32_t i = 0; i < own->count; i++) {
         const Op *op = &own->ops[i];
         SimTime now = pass->time;
-        switch (op->kind) {
+        switch ((OpKind)op->kind) {
         case OP_WORK:
             if (op->time >= SIM_TIME_NEVER - now) return false;
             wait_until(pass, op->cause, time_later(now, op->time));
@@ -75,7 +75,8 @@ static bool add_up(const Run *run, const Actor *actor, const Routine *own, const
             wait_until(pass, op->cause, pass->beside_end);
             waits_for = -1;
             break;
-        default:
+        case OP_WAIT:
+        case OP_ROUTINE:
             return false;
         }
     }

@@ -77,9 +77,11 @@ static uint64_t rights_of(WallRight right) {
         return replaces;
     case WALL_STORE:
         return replaces | FS_READ_FILE | FS_READ_DIR;
-    default:
-        return FS_WRITE_FILE;
+    case WALL_WRITE:
+    case WALL_START:
+        break;
     }
+    return FS_WRITE_FILE;
 }
 
 // Not because of what the path is: the process or the machine has no more to give, or the disk fails.

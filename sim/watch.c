@@ -180,9 +180,10 @@ bool watch_tells(Where where, Problems *problems) {
         problem_add(problems, where, "interrupted with about %d %% of %s done; nothing was written", percent,
                     watch.stopped_what);
         return true;
-    default:
-        return false;
+    case WATCH_GOES_ON:
+        break;
     }
+    return false;
 }
 
 bool watch_allows(double events, double memory_bytes, const char *what, const char *remedy, Where where,

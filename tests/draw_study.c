@@ -372,9 +372,11 @@ static const char *draw_part(Draw *draw, FieldPart part) {
         return NAME_OF(catalogue->nodes, catalogue->node_count);
     case FIELD_LINK:
         return draw_link(draw);
-    default:
-        return NAME_OF(catalogue->storages, catalogue->storage_count);
+    case FIELD_STORAGE:
+    case FIELD_PART_COUNT:
+        break;
     }
+    return NAME_OF(catalogue->storages, catalogue->storage_count);
 }
 
 // Texts that must be names of something.
@@ -407,9 +409,13 @@ static const char *draw_literal(Draw *draw, const char *path, const Field *field
         return arena_printf(draw->arena, "\"%s\"", draw_name(draw, path, field));
     case FIELD_BOUND:
         return field->example;
-    default:
-        return NULL; // tables and values are drawn by name
+    case FIELD_TABLE:
+    case FIELD_VALUE:
+    case FIELD_FUNCTION:
+    case FIELD_SCALAR:
+        break; // tables and values are drawn by name
     }
+    return NULL;
 }
 
 static void draw_own_field(Draw *draw, ObjectId object, int index) {

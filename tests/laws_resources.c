@@ -62,10 +62,11 @@ static bool part_of(const Answer *answer, PartKind kind, Part *part) {
     case PART_FABRIC:
         if (spec->link) *part = (Part){spec->link->name, spec->link->facts, spec->link->fact_count};
         return spec->link;
-    default:
-        if (storage) *part = (Part){storage->name, storage->facts, storage->fact_count};
-        return storage;
+    case PART_STORAGE:
+        break;
     }
+    if (storage) *part = (Part){storage->name, storage->facts, storage->fact_count};
+    return storage;
 }
 
 // Where the part has none of the fields: false.
@@ -156,9 +157,11 @@ static double allowance(const Answer *less, const Answer *more, Kind kind) {
         return kernels_gain(less, more);
     case KIND_NICS:
         return most_latency(&less->system) + (takes_rings(less) ? less->alone_s : 0);
-    default:
-        return 0;
+    case KIND_LINKS:
+    case KIND_OTHER:
+        break;
     }
+    return 0;
 }
 
 static Verdict judge_pair(const Answer *less, const Answer *more, Kind kind, const char *what, Finding *finding) {

@@ -196,7 +196,7 @@ static bool before(const Twin *twin, const double *usage, int a, int b) {
         if (usage[x->user] != usage[y->user]) return usage[x->user] < usage[y->user];
         if (x->user != y->user) return x->user < y->user;
         break;
-    default:
+    case QUEUE_BY_ARRIVAL:
         break;
     }
     return a < b;

@@ -40,9 +40,14 @@ static uint32_t at_first(const Machine *m, int rank, int piece) {
         return rank == m->root ? own : 0;
     case COLLECTIVE_ALL_TO_ALL:
         return piece / m->rank_count == rank ? own : 0;
-    default:
-        return own;
+    case COLLECTIVE_ALL_REDUCE:
+    case COLLECTIVE_REDUCE:
+    case COLLECTIVE_REDUCE_SCATTER:
+    case COLLECTIVE_BARRIER:
+    case COLLECTIVE_OP_COUNT:
+        break;
     }
+    return own;
 }
 
 // What a rank must hold of a piece at the end; false: whatever it likes.
@@ -66,9 +71,11 @@ static bool promised(const Machine *m, int rank, int piece, uint32_t *set) {
         return *set = UINT32_C(1) << piece, rank == m->root;
     case COLLECTIVE_ALL_TO_ALL:
         return *set = UINT32_C(1) << piece / n, piece % n == rank;
-    default: // a shift
-        return *set = UINT32_C(1) << piece, piece == (rank + n - 1) % n;
+    case COLLECTIVE_SEND_RECV:
+    case COLLECTIVE_OP_COUNT: // a shift
+        break;
     }
+    return *set = UINT32_C(1) << piece, piece == (rank + n - 1) % n;
 }
 
 static void send(Machine *m, int rank, const FlowStep *step) {

@@ -141,9 +141,10 @@ bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu
     case BENCH_SUSTAINED:
         describe(arena, row, MEASURED_SUSTAINED, "gemm and copy after a soak,", of->type);
         return strstr(of->variant, "after a soak") && take_shape(of, row);
-    default:
-        return false;
+    case BENCH_SECTION_COUNT:
+        break;
     }
+    return false;
 }
 
 // ---- Collectives: on a node of the catalogue that has this GPU.

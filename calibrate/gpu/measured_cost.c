@@ -83,9 +83,12 @@ static double gpu_prediction(const Gpu *gpu, const Measured *row) {
         return row->alone_seconds / gpu->training_clock;
     case MEASURED_POWER:
         return gpu_activity_watts(gpu, row->of_memory ? ACTIVITY_MEMORY : ACTIVITY_MATRIX);
-    default:
-        return collective_seconds(gpu, row);
+    case MEASURED_COLLECTIVE:
+    case MEASURED_CHANNEL:
+    case MEASURED_KINDS:
+        break;
     }
+    return collective_seconds(gpu, row);
 }
 
 void measured_suppose_alone(const Gpu *gpu, Measured *row) {
@@ -148,7 +151,11 @@ const char *measured_name(Arena *arena, const Measured *row) {
         if (row->of_memory) return arena_printf(arena, "%s of %.4g bytes", row->operation, row->bytes);
         return arena_printf(arena, "%s %s%lld x %lld x %lld", row->operation, batch, (long long)gemm->m,
                             (long long)gemm->n, (long long)gemm->k);
-    default:
-        return row->operation;
+    case MEASURED_LAUNCH:
+    case MEASURED_GRAPH:
+    case MEASURED_ISSUE:
+    case MEASURED_KINDS:
+        break;
     }
+    return row->operation;
 }

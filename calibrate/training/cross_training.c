@@ -51,9 +51,18 @@ static const char *factor_name(Arena *arena, const PredictedRun *run, Cause caus
     case CAUSE_CP:
     case CAUSE_DP:
         return "communication";
-    default:
-        return NULL;
+    case CAUSE_RECOMPUTE:
+    case CAUSE_OPTIMIZER:
+    case CAUSE_EP:
+    case CAUSE_PP:
+    case CAUSE_COPY:
+    case CAUSE_DATA:
+    case CAUSE_HOST:
+    case CAUSE_OTHER:
+    case CAUSE_COUNT:
+        break;
     }
+    return NULL;
 }
 
 static void name_factors(Fit *fit, Factors *factors) {

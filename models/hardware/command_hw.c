@@ -169,9 +169,11 @@ static const char *plain_text(const Hw *hw, const PartField *field, const char *
         return arena_printf(hw->arena, "%d", *(const int *)place);
     case PART_FIELD_CHOICE:
         return field->choices[*(const int *)place];
-    default:
-        return NULL;
+    case PART_FIELD_INT:
+    case PART_FIELD_NUMBER:
+        break;
     }
+    return NULL;
 }
 
 // Sources as numbered notes below the table: most facts of a part share a few.

@@ -22,9 +22,10 @@ static double parts_in_node(FaultComponent component, double gpus, double nics) 
         return gpus;
     case FAULT_PER_NIC:
         return nics;
-    default:
-        return 1;
+    case FAULT_PER_NODE:
+        break;
     }
+    return 1;
 }
 
 static double stated_rate(const FaultRates *rates, FaultComponent component, double gpus, double nics) {

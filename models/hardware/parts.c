@@ -289,10 +289,12 @@ const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *coun
     case PART_SITE:
         *count = catalogue->site_count;
         return catalogue->sites;
-    default:
-        *count = catalogue->faults_count;
-        return catalogue->faults;
+    case PART_FAULTS:
+    case PART_KIND_COUNT:
+        break;
     }
+    *count = catalogue->faults_count;
+    return catalogue->faults;
 }
 
 const char *part_name(const void *part) { return *(const char *const *)part; }

@@ -48,9 +48,11 @@ static double uncapped_watts(const Gpu *gpu, Activity activity) {
         return stated(gpu->communication_power, hardware_constant(COMMUNICATION_SHARE)) * gpu->power_watts;
     case ACTIVITY_WAITING:
         return hardware_constant(WAITING_IDLES) * idle_watts(gpu);
-    default:
-        return idle_watts(gpu);
+    case ACTIVITY_OFF:
+    case ACTIVITY_COUNT:
+        break;
     }
+    return idle_watts(gpu);
 }
 
 double gpu_activity_watts(const Gpu *gpu, Activity activity) {

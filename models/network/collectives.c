@@ -34,7 +34,13 @@ static Loads node_loads(Arena *scratch, const Group *group, const CollectiveRequ
         return rooted_loads(scratch, group, request->ranks[request->root], false);
     case COLLECTIVE_SCATTER:
         return rooted_loads(scratch, group, request->ranks[request->root], true);
-    default:
+    case COLLECTIVE_BROADCAST:
+    case COLLECTIVE_ALL_REDUCE:
+    case COLLECTIVE_REDUCE:
+    case COLLECTIVE_ALL_GATHER:
+    case COLLECTIVE_REDUCE_SCATTER:
+    case COLLECTIVE_BARRIER:
+    case COLLECTIVE_OP_COUNT:
         break;
     }
     if (request->backend == BACKEND_NCCL) return ring_loads(scratch, group);

@@ -212,7 +212,13 @@ static void lay(Traffic *traffic, const Group *group, const CollectiveRequest *r
     case COLLECTIVE_SCATTER:
         rooted(traffic, group, request->ranks[request->root], request->op == COLLECTIVE_SCATTER);
         break;
-    default:
+    case COLLECTIVE_BROADCAST:
+    case COLLECTIVE_ALL_REDUCE:
+    case COLLECTIVE_REDUCE:
+    case COLLECTIVE_ALL_GATHER:
+    case COLLECTIVE_REDUCE_SCATTER:
+    case COLLECTIVE_BARRIER:
+    case COLLECTIVE_OP_COUNT:
         if (request->backend == BACKEND_NCCL)
             block_ring(traffic, group);
         else

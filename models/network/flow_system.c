@@ -74,9 +74,11 @@ static Op op_of(Place *p, const FlowOp *flow) {
         return (Op){.kind = OP_RECORD, .id = flow->mark};
     case FLOW_WAIT:
         return (Op){.kind = OP_WAIT, .id = flow->mark};
-    default:
-        return transfer(p, flow);
+    case FLOW_SEND:
+    case FLOW_RECEIVE:
+        break;
     }
+    return transfer(p, flow);
 }
 
 static Program program_of(Place *p, const FlowScript *script) {

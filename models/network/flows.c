@@ -142,7 +142,14 @@ static void cut(Arena *arena, FlowPlan *plan) {
     case COLLECTIVE_ALL_TO_ALL:
         plan->piece_bytes = bytes / plan->group.rank_count;
         break;
-    default:
+    case COLLECTIVE_BROADCAST:
+    case COLLECTIVE_ALL_REDUCE:
+    case COLLECTIVE_REDUCE:
+    case COLLECTIVE_ALL_GATHER:
+    case COLLECTIVE_GATHER:
+    case COLLECTIVE_SCATTER:
+    case COLLECTIVE_REDUCE_SCATTER:
+    case COLLECTIVE_OP_COUNT:
         plan->piece_bytes = bytes / plan->piece_count;
     }
 }

@@ -88,7 +88,11 @@ int host_candidates(const Group *group, Backend backend, CollectiveOp op, double
     case COLLECTIVE_REDUCE:
         *candidate = binomial(constants, group);
         break;
-    default:
+    case COLLECTIVE_SEND_RECV:
+    case COLLECTIVE_GATHER:
+    case COLLECTIVE_SCATTER:
+    case COLLECTIVE_ALL_TO_ALL:
+    case COLLECTIVE_OP_COUNT:
         *candidate = direct(constants, group);
         break;
     }

@@ -136,9 +136,11 @@ static double pair_rate(const NodeShape *shape, int a, int b) {
         if (links && shape->architecture_year < 2017) links = 1;
         return CUBE_MESH_SHARE * links * shape->pair_bytes_per_second;
     }
-    default:
-        return 0;
+    case GPU_FABRIC_NONE:
+    case GPU_FABRIC_SWITCH:
+        break;
     }
+    return 0;
 }
 
 static void add_nvlinks(Arena *arena, Layout *layout) {

@@ -73,9 +73,17 @@ static int handle_index(lua_State *L) {
         lua_pushcfunction(L, job_expect);
         return 1;
     }
-    default:
-        return no_such_field(L, handle, key, NULL, 0);
+    case HANDLE_PART:
+    case HANDLE_FABRIC:
+    case HANDLE_STUDY:
+    case HANDLE_PROGRAM:
+    case HANDLE_REPORT:
+    case HANDLE_GROUP:
+    case HANDLE_QUEUE:
+    case HANDLE_KIND_COUNT:
+        break;
     }
+    return no_such_field(L, handle, key, NULL, 0);
 }
 
 static int handle_write(lua_State *L) {

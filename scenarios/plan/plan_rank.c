@@ -13,9 +13,11 @@ double plan_objective_of(const PlanRequest *request, const RecordPoint *point) {
         return point->energy_kwh;
     case PLAN_CARBON:
         return point->carbon_kg;
-    default:
-        return point->cost_per_run;
+    case PLAN_COST:
+    case PLAN_OBJECTIVE_COUNT:
+        break;
     }
+    return point->cost_per_run;
 }
 
 void plan_judge(const PlanRequest *request, PlanRow *row) {

@@ -91,15 +91,17 @@ static RecordedOp op_of(const RecordedOp *call, const FlowPlan *plan, const Flow
         return mark_op(call, RECORDED_MARK, first_mark + op->mark);
     case FLOW_WAIT:
         return mark_op(call, RECORDED_WAIT, first_mark + op->mark);
-    default:
-        recorded.kind = op->kind == FLOW_SEND ? RECORDED_SEND : RECORDED_RECV;
-        recorded.peer = flow_rank(plan, op->peer);
-        recorded.tag = first_tag + op->tag;
-        recorded.bytes = op->bytes;
-        recorded.flow = flow + 1;
-        recorded.way = op->way;
-        return recorded;
+    case FLOW_SEND:
+    case FLOW_RECEIVE:
+        break;
     }
+    recorded.kind = op->kind == FLOW_SEND ? RECORDED_SEND : RECORDED_RECV;
+    recorded.peer = flow_rank(plan, op->peer);
+    recorded.tag = first_tag + op->tag;
+    recorded.bytes = op->bytes;
+    recorded.flow = flow + 1;
+    recorded.way = op->way;
+    return recorded;
 }
 
 // The n-th stream that belongs to the collectives of a stream.

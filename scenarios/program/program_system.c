@@ -57,7 +57,12 @@ static Op op_of(Builder *b, int rank, const RecordedOp *recorded, Meeting meetin
         op.kind = recorded->kind == RECORDED_MARK ? OP_RECORD : OP_WAIT;
         op.id = recorded->peer;
         break;
-    default:
+    case RECORDED_SEND:
+    case RECORDED_RECV:
+    case RECORDED_COLLECTIVE:
+    case RECORDED_COPY_TO_HOST:
+    case RECORDED_COPY_FROM_HOST:
+    case RECORDED_READ:
         CHECK(meeting.channel >= 0);
         op.kind = OP_TRANSFER;
         op.slot = (uint16_t)slot_of_channel(b, rank, meeting.channel, slots);

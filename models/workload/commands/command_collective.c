@@ -319,9 +319,14 @@ static double bus_factor(CollectiveOp op, int ranks) {
     case COLLECTIVE_GATHER:
     case COLLECTIVE_SCATTER:
         return (ranks - 1.0) / ranks;
-    default:
-        return 1;
+    case COLLECTIVE_SEND_RECV:
+    case COLLECTIVE_BROADCAST:
+    case COLLECTIVE_REDUCE:
+    case COLLECTIVE_BARRIER:
+    case COLLECTIVE_OP_COUNT:
+        break;
     }
+    return 1;
 }
 
 static bool reduces(CollectiveOp op) {

@@ -123,7 +123,8 @@ void attention_core(const Work *work, Pass *pass, const Shard *shard, int direct
     case CONTEXT_ULYSSES:
         ulysses_attention(work, pass, shard, direction);
         return;
-    default:
+    case CONTEXT_RING:
+    case CONTEXT_COUNT:
         ring_attention(work, pass, shard, direction, key_bytes);
     }
 }

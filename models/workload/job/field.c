@@ -31,9 +31,15 @@ static const char *number_noun(QuantityKind kind) {
         return "an amount of arithmetic";
     case QUANTITY_BANDWIDTH:
         return "a bandwidth";
-    default:
-        return "a number";
+    case QUANTITY_NUMBER:
+    case QUANTITY_FLOPS_RATE:
+    case QUANTITY_POWER:
+    case QUANTITY_ENERGY:
+    case QUANTITY_FREQUENCY:
+    case QUANTITY_KIND_COUNT:
+        break;
     }
+    return "a number";
 }
 
 static void format_end(double number, QuantityKind kind, char *out, size_t out_bytes) {

@@ -210,7 +210,12 @@ static void on_phase_end(Life *life) {
     case LIFE_FLAP:
         train(life);
         break;
-    default:
+    case LIFE_REWORK:
+    case LIFE_WAITING:
+    case LIFE_RESTART:
+    case LIFE_SLOW:
+    case LIFE_SHRUNK:
+    case LIFE_TIME_COUNT:
         train_until_next_checkpoint(life);
     }
 }
@@ -360,7 +365,8 @@ static void on_event(Life *life, const Event *event) {
         life_schedule_arrivals(life, ARRIVALS_SPOT);
         on_spot_notice(life);
         break;
-    default:
+    case EVENT_SPOT:
+    case EVENT_COUNT:
         on_spot(life);
     }
 }

@@ -67,7 +67,7 @@ static void on_event(Queue *queue, const Event *event) {
     case QUEUE_REPAIRED:
         on_repaired(queue, event->item);
         break;
-    default:
+    case QUEUE_PASS:
         queue_pass(queue);
         remember(queue);
     }

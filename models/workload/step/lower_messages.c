@@ -113,18 +113,18 @@ static Op op_of(Stretch *s, Part *part, const FlowPlan *flow, const FlowOp *op, 
     case FLOW_WAIT:
         made.kind = OP_WAIT, made.id = op->mark;
         return made;
-    default: {
-        int place = flow_place(flow, s->rank), number = s->e->first_number[part->channel] + part->plan;
-        bool sends = op->kind == FLOW_SEND;
-        int32_t channel =
-            message_channel(messages, number, sends ? place : op->peer, sends ? op->peer : place, op->tag);
-        made.kind = OP_TRANSFER;
-        made.id = message_plan_number(messages, flow, channel, op);
-        made.slot = slot_of(s, s->e->kept_count + channel, last);
-        part->messages += sends;
-        return made;
+    case FLOW_SEND:
+    case FLOW_RECEIVE:
+        break;
     }
-    }
+    int place = flow_place(flow, s->rank), number = s->e->first_number[part->channel] + part->plan;
+    bool sends = op->kind == FLOW_SEND;
+    int32_t channel = message_channel(messages, number, sends ? place : op->peer, sends ? op->peer : place, op->tag);
+    made.kind = OP_TRANSFER;
+    made.id = message_plan_number(messages, flow, channel, op);
+    made.slot = slot_of(s, s->e->kept_count + channel, last);
+    part->messages += sends;
+    return made;
 }
 
 static const Part *part_of(Stretch *s, const Op *call, int32_t channel) {
