@@ -72,6 +72,14 @@ static int own_count(const GemmGroup *group) {
     return is_of_amd(group) ? LONG + 1 : LAUNCH + 1;
 }
 
+// A group's residuals with the constants that it was last asked for. Derivatives move one constant at a time, and most
+// are of one group.
+typedef struct Asked {
+    double shared[SHARED_COUNT], own[OWN_COUNT];
+    double *residuals; // of the points taken
+    int64_t count;     // 0: not yet asked
+} Asked;
+
 // Some groups, some of their points, and what is fitted: the shared constants too, or only the groups' own.
 typedef struct Task {
     const GemmGroup *const *groups;
@@ -80,6 +88,7 @@ typedef struct Task {
     const bool *const *taken; // [group][point]: whether the fit may see it
     bool fits_shared;
     double shared[SHARED_COUNT]; // used when they are not fitted
+    Asked *asked;                // [group], of the search under way
 } Task;
 
 static int shared_count(const Task *task) { return task->fits_shared ? SHARED_COUNT : 0; }
@@ -137,6 +146,26 @@ static Prior prior_of(const Task *task, int parameter) {
     return own_prior(task->groups[group], parameter - first_own(task, group));
 }
 
+static bool was_asked(const Task *task, const double *x, int group) {
+    Asked *asked = &task->asked[group];
+    Asked now = {.residuals = asked->residuals, .count = asked->count};
+    for (int s = 0; s < SHARED_COUNT; s++) now.shared[s] = shared_value(task, x, s);
+    memcpy(now.own, x + first_own(task, group), (size_t)own_count(task->groups[group]) * sizeof *x);
+    bool same = asked->count > 0 && memcmp(&now, asked, sizeof now) == 0;
+    *asked = now;
+    return same;
+}
+
+static void ask(const Task *task, const double *x, int group) {
+    Asked *asked = &task->asked[group];
+    const GemmGroup *points = task->groups[group];
+    Trial trial = trial_of(task, x, group);
+    asked->count = 0;
+    for (int i = 0; i < points->count; i++)
+        if (task->taken[group][i])
+            asked->residuals[asked->count++] = soften_residual(log_error(&trial, &points->points[i]), HUBER);
+}
+
 static void residuals(const double *x, void *data, double *out) {
     const Task *task = data;
     for (int p = 0; p < parameter_count(task); p++) {
@@ -144,15 +173,19 @@ static void residuals(const double *x, void *data, double *out) {
         *out++ = PRIOR_RESIDUAL * (x[p] - prior.mean) / prior.sigma;
     }
     for (int g = 0; g < task->group_count; g++) {
-        Trial trial = trial_of(task, x, g);
-        for (int i = 0; i < task->groups[g]->count; i++)
-            if (task->taken[g][i]) *out++ = soften_residual(log_error(&trial, &task->groups[g]->points[i]), HUBER);
+        const Asked *asked = &task->asked[g];
+        if (!was_asked(task, x, g)) ask(task, x, g);
+        memcpy(out, asked->residuals, (size_t)asked->count * sizeof *out);
+        out += asked->count;
     }
 }
 
 // x is where the search starts and where it ended; sigma (or NULL) takes the standard errors from the covariance.
 // Tiles change in steps, so differences are taken over more than rounding noise.
 static void solve(Arena *arena, Task *task, double *x, double *sigma) {
+    task->asked = ARENA_ARRAY(arena, Asked, task->group_count);
+    for (int g = 0; g < task->group_count; g++)
+        task->asked[g].residuals = ARENA_ARRAY(arena, double, task->groups[g]->count);
     LeastSquares problem = {.parameter_count = parameter_count(task),
                             .residual_count = residual_count(task),
                             .residuals = residuals,
