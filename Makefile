@@ -79,9 +79,11 @@ $(BUILD)/tests/fail.so: tests/fail/fail.c tests/fail/fail.h tests/fail/calls.h
 	@echo "  CC    $<"
 	@$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) $(if $(findstring sanitize,$(CFLAGS)),-DOTHERS_MEMORY) -shared -fPIC -o $@ $<
 
+# Tests read the catalogue once for all their processes (tests/fuzz/kept.c); it is constant, and takes 10 ms.
+KEPT = $(foreach name,catalogue_builtin catalogue_with_profile,-Wl,--wrap=$(name))
 $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUILD)/tests/fail.so
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@$(CC) $(CFLAGS) $(LDFLAGS) $(KEPT) -o $@ $^ $(LIBS)
 
 # Needs nothing but libc, so that it can be copied to any host.
 NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o calibrate/tcp/wire.o \
@@ -233,7 +235,7 @@ FUZZ_HOT =
 HOT_OBJECTS = $(filter $(addprefix $(BUILD)/,models/workload/life/% models/workload/step/% models/workload/cost/% \
               sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least%),$(OBJECTS))
 $(HOT_OBJECTS): ALL_CFLAGS += $(FUZZ_HOT)
-FUZZ_WRAP = $(foreach name,catalogue_builtin catalogue_with_profile lua_host_open,-Wl,--wrap=$(name))
+FUZZ_WRAP = $(KEPT) -Wl,--wrap=lua_host_open
 FUZZ_HELPERS = $(patsubst %.c,$(BUILD)/%.o,tests/draw_study.c tests/drawn_run.c $(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
 
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(OBJECTS)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "sim/random.h"
+#include "tests/fuzz/kept.h"
 #include "tests/test.h"
 
 static Test *tests;
@@ -345,6 +346,7 @@ int main(int argc, char **argv) {
     if (asked.seed) printf("in the order of --shuffle %s\n", asked.seed);
     long jobs = asked.jobs < suite.count ? asked.jobs : suite.count;
     jobs = jobs < 1 ? 1 : jobs > MOST_WORKERS ? MOST_WORKERS : jobs;
+    kept_catalogue(); // here once, not in every process
     bool sound = run_all(&suite, (int)jobs);
     print_slowest(&suite);
     int status = count_and_print(&suite, sound);

@@ -4,7 +4,8 @@
 
 #include "scenarios/lua/lua_host.h"
 
-// Fuzzers are linked with --wrap: what the program calls by these names comes here first. Elsewhere nobody calls them.
+// Fuzzers and tests are linked with --wrap: what the program calls by these names comes here first. Tests take the
+// catalogue alone; elsewhere nobody calls them.
 const Catalogue *__real_catalogue_builtin(Arena *arena) __attribute__((weak));
 const Catalogue *__wrap_catalogue_builtin(Arena *arena);
 const Catalogue *__wrap_catalogue_with_profile(Arena *arena, const char *path, Problems *problems);
