@@ -29,18 +29,19 @@ __attribute__((format(printf, 1, 2))) static const Ended *calibrate(const char *
 
 // ---- The fit.
 
-// 120 trials; 1,000 of them are `make recovery`. With 120, a true 95 % strays by 2 % as one sigma.
+// 60 trials; 1,000 of them are `make recovery`. With 60, a true 95 % strays by 2.8 % as one sigma: three of them are
+// allowed below, which intervals that hold 80 % would pass once in a thousand.
 TEST(intervals_of_95_percent_hold_the_truth_in_about_95_percent_of_trials) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);
-    Recovery recovery = recovery_run(catalogue, catalogue_gpu(catalogue, "H100"), 120, 0.03, 5);
+    Recovery recovery = recovery_run(catalogue, catalogue_gpu(catalogue, "H100"), 60, 0.03, 5);
     EXPECT_INT(recovery.count, 34);
     for (int p = 0; p < recovery.count; p++) {
         const RecoveryRow *row = &recovery.parameters[p];
-        EXPECT(row->identified >= 100);
+        EXPECT(row->identified >= 50);
         double coverage = (double)row->held / row->identified;
-        if (!(coverage > 0.89)) test_fail(__FILE__, __LINE__, "%s: %.3f", row->key, coverage);
-        EXPECT(fabs(row->error / row->identified) < 0.02); // no bias to speak of
+        if (!(coverage > 0.866)) test_fail(__FILE__, __LINE__, "%s: %.3f", row->key, coverage);
+        EXPECT(fabs(row->error / row->identified) < 0.03); // no bias to speak of
     }
     arena_close(arena);
 }

@@ -45,21 +45,6 @@ TEST(every_lesson_runs) {
     }
 }
 
-TEST(every_example_runs_twice_with_the_same_output) {
-    static const char *const names[] = {"student_cluster",   "scaling_efficiency", "cluster_guides", "multi_gpu_course",
-                                        "megatron_22b_175b", "shared_cluster",     "giants"};
-    static char first[1 << 18], second[1 << 18];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char command[256];
-        snprintf(command, sizeof command, "$LOCKSTEP run scenarios/examples/%s.lua --json", names[i]);
-        EXPECT_INT(test_shell(command, first, sizeof first), 0);
-        EXPECT_INT(test_shell(command, second, sizeof second), 0);
-        EXPECT_TEXT(second, first);
-        EXPECT_CONTAINS(first, "\"published\"");
-        EXPECT_CONTAINS(first, "\"digest\"");
-    }
-}
-
 // A job that is too large for its GPUs, and the same when it is known to have run.
 TEST(a_run_that_is_known_to_have_run_is_simulated_when_it_is_assumed_to_fit) {
     static char output[1 << 16];
