@@ -252,7 +252,7 @@ static void try_base(Tried *tried, const Base *base) {
     rmdir(folder);
 }
 
-TEST(every_settable_path_ends_well_at_both_ends_of_its_range_and_beyond) {
+LONG_TEST(3, every_settable_path_ends_well_at_both_ends_of_its_range_and_beyond) {
     static Tried tried;
     bool all = getenv("LOCKSTEP_BOUNDARIES") != NULL;
     tried.every = all ? 1 : 19;
@@ -370,7 +370,7 @@ static void try_line(Tried *tried, Command *command, const char *line) {
     }
 }
 
-TEST(every_flag_of_a_command_ends_well_whatever_it_is_given) {
+LONG_TEST(2, every_flag_of_a_command_ends_well_whatever_it_is_given) {
     static Tried tried;
     bool all = getenv("LOCKSTEP_BOUNDARIES") != NULL;
     tried.every = all ? 1 : 17;

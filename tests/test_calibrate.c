@@ -31,7 +31,7 @@ __attribute__((format(printf, 1, 2))) static const Ended *calibrate(const char *
 
 // 60 trials; 1,000 of them are `make recovery`. With 60, a true 95 % strays by 2.8 % as one sigma: three of them are
 // allowed below, which intervals that hold 80 % would pass once in a thousand.
-TEST(intervals_of_95_percent_hold_the_truth_in_about_95_percent_of_trials) {
+LONG_TEST(4, intervals_of_95_percent_hold_the_truth_in_about_95_percent_of_trials) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);
     Recovery recovery = recovery_run(catalogue, catalogue_gpu(catalogue, "H100"), 60, 0.03, 5);

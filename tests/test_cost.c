@@ -387,7 +387,7 @@ TEST(products_through_plain_cublas_are_slower_on_hopper_alone) {
 
 // Every model, GPU, precision, layout, recomputation: finite, positive, and within the room of a list. Frameworks take
 // turns, so that each meets each of the others' values, though not each combination.
-TEST(all_small_cases_cost_something_finite) {
+LONG_TEST(2, all_small_cases_cost_something_finite) {
     Bench bench = bench_open();
     static const char *const gpus[] = {"K80", "P100", "V100", "A100", "H100", "B200", "MI250"};
     static const Precision precisions[] = {FP32, TF32, FP16, BF16, FP8};

@@ -219,7 +219,7 @@ static void expect_errors(const GroupFit *group) {
 }
 
 // The measurements that are shipped give the constants that are shipped, and errors as the modelling study found them.
-TEST(the_catalogue_holds_what_the_fit_gives) {
+LONG_TEST(5, the_catalogue_holds_what_the_fit_gives) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     const Catalogue *catalogue = catalogue_builtin(arena);

@@ -113,7 +113,7 @@ static void answers_of_folder(const char *folder, const char *holds, FILE *out) 
 }
 
 // Twice the same, too: what is kept is of another process, on another day.
-TEST(examples_and_lessons_answer_what_they_answered) {
+LONG_TEST(4, examples_and_lessons_answer_what_they_answered) {
     Text *text = text_open();
     answers_of_folder("scenarios/examples", "\"published\"", text->out);
     answers_of_folder("scenarios/lessons", "", text->out);
@@ -144,7 +144,7 @@ static double number(const Csv *csv, int row, const char *word, Arena *arena) {
     return *text ? strtod(text, NULL) : NAN;
 }
 
-TEST(measured_runs_are_predicted_as_they_were) {
+LONG_TEST(4, measured_runs_are_predicted_as_they_were) {
     Arena *arena = arena_open();
     Text *text = text_open();
     const Csv *csv = rows_of("$LOCKSTEP validate training", arena);
@@ -157,7 +157,7 @@ TEST(measured_runs_are_predicted_as_they_were) {
 }
 
 // One line a log: its smallest, middle and largest size, and a digest of all.
-TEST(measured_collectives_are_predicted_as_they_were) {
+LONG_TEST(2, measured_collectives_are_predicted_as_they_were) {
     Arena *arena = arena_open();
     Text *text = text_open();
     const Csv *csv = rows_of("$LOCKSTEP validate collectives", arena);
@@ -215,7 +215,7 @@ static void answers_of_script(const char *script, FILE *out) {
     unload(&loaded);
 }
 
-TEST(drawn_jobs_are_simulated_as_they_were) {
+LONG_TEST(2, drawn_jobs_are_simulated_as_they_were) {
     char *jobs = read_all(GOLDEN "jobs.txt");
     if (!*jobs && getenv("LOCKSTEP_GOLDEN")) {
         draw_jobs(GOLDEN "jobs.txt");

@@ -84,7 +84,7 @@ static void run_case(const Case *one, const char *folder) {
         test_fail(__FILE__, __LINE__, "%s ends with %d and says %s", one->file, status, output);
 }
 
-TEST(hostile_scenarios_end_with_a_sentence_and_within_their_limits) {
+LONG_TEST(3, hostile_scenarios_end_with_a_sentence_and_within_their_limits) {
     char folder[64];
     make_folders(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(&cases[i], folder);

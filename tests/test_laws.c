@@ -89,7 +89,7 @@ static int asked(const char *name, int usual) {
     return value ? atoi(value) : usual;
 }
 
-TEST(laws_hold_on_drawn_studies) {
+LONG_TEST(5, laws_hold_on_drawn_studies) {
     int runs = asked("LAWS", USUAL_RUNS), first = asked("LAWS_FROM", 1), held = 0;
     Tally *tallies = shared_tallies();
     pid_t others[PROCESSES] = {0};

@@ -169,7 +169,7 @@ TEST(more_spares_are_never_worse_under_the_same_failures) {
     arena_close(arena);
 }
 
-TEST(the_simulated_best_interval_is_dalys_where_its_assumptions_hold) {
+LONG_TEST(2, the_simulated_best_interval_is_dalys_where_its_assumptions_hold) {
     const struct { double mtbf_s, write_s; } cases[] = {{3 * HOUR, 30}, {HOUR, 60}, {10 * HOUR, 300}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         LifeSpec spec = plain(cases[i].mtbf_s, 600, cases[i].write_s);

@@ -45,7 +45,7 @@ static int check_page(const char *page) {
     return checked;
 }
 
-TEST(pages_of_the_manual_show_what_the_program_prints) {
+LONG_TEST(6, pages_of_the_manual_show_what_the_program_prints) {
     static const struct {
         const char *page;
         int least;

@@ -13,7 +13,7 @@ static char *readme(void) {
     return text;
 }
 
-TEST(every_command_line_of_the_readme_runs) { EXPECT(test_page("README.md", "\n") >= 15); }
+LONG_TEST(8, every_command_line_of_the_readme_runs) { EXPECT(test_page("README.md", "\n") >= 15); }
 
 TEST(the_scenario_of_the_readme_runs_and_its_expectations_hold) {
     static char output[1 << 16];

@@ -164,7 +164,7 @@ TEST(transfers_that_pass_without_events_take_the_same_time) {
     EXPECT(fewer > 500);
 }
 
-TEST(routines_are_nothing_but_their_operations) {
+LONG_TEST(2, routines_are_nothing_but_their_operations) {
     for (uint64_t seed = 1; seed <= 600; seed++) {
         Arena *arena = arena_open();
         System flat = fold_system(arena, random_system(arena, seed)).system;

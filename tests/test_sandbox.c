@@ -261,10 +261,10 @@ static void try_families(const char *const *families, int family_count, int leas
     static const char *const families[] = {__VA_ARGS__};                                                               \
     try_families(families, sizeof families / sizeof *families, least_, twice_)
 
-TEST(attempts_to_reach_outside_are_refused_with_a_sentence) { FAMILIES(70, false, "library", "tables"); }
-TEST(attempts_to_run_on_and_on_or_to_swell_are_stopped_with_a_sentence) { FAMILIES(70, false, "limits"); }
-TEST(attempts_to_read_files_outside_are_refused_with_a_sentence) { FAMILIES(60, false, "files"); }
-TEST(attempts_by_strange_values_are_refused_with_a_sentence) { FAMILIES(40, true, "values"); }
+LONG_TEST(2, attempts_to_reach_outside_are_refused_with_a_sentence) { FAMILIES(70, false, "library", "tables"); }
+LONG_TEST(4, attempts_to_run_on_and_on_or_to_swell_are_stopped_with_a_sentence) { FAMILIES(70, false, "limits"); }
+LONG_TEST(2, attempts_to_read_files_outside_are_refused_with_a_sentence) { FAMILIES(60, false, "files"); }
+LONG_TEST(2, attempts_by_strange_values_are_refused_with_a_sentence) { FAMILIES(40, true, "values"); }
 TEST(attempts_by_hostile_arguments_are_refused_with_a_sentence) { FAMILIES(70, false, "arguments"); }
 TEST(attempts_from_inside_of_callbacks_are_refused_with_a_sentence) { FAMILIES(20, false, "callbacks"); }
 TEST(attempts_to_command_the_terminal_are_shown_and_not_obeyed) { FAMILIES(15, false, "terminal"); }

@@ -249,7 +249,7 @@ TEST(a_spool_that_ends_in_the_middle_of_a_row_gives_the_rows_before_it) {
     expect_same_store(in_folder("s.db"), in_folder("whole.db"));
 }
 
-TEST(signals_stop_a_sweep_with_what_came_in_stored) {
+LONG_TEST(2, signals_stop_a_sweep_with_what_came_in_stored) {
     static const struct { int number, status; } cases[] = {{SIGINT, 130}, {SIGTERM, 75}, {SIGUSR1, 75}};
     char line[1024];
     clear();

@@ -339,7 +339,7 @@ TEST(validate_training_writes_every_row) {
 #define MOST_MEAN_PERCENT 9.4
 #define LEAST_FAMILIES 25
 #define LEAST_ROWS 1480
-TEST(the_scoreboard_does_not_get_worse) {
+LONG_TEST(2, the_scoreboard_does_not_get_worse) {
     const Ended *ended = run_command(
         validate_training,
         "training " FOLDER "cnn_dle.csv " FOLDER "dlperf.csv " FOLDER "fsdp_mosaic.csv " FOLDER "lambda.csv " FOLDER
