@@ -41,7 +41,7 @@ TEST(a_worker_that_dies_costs_its_piece_and_nothing_else) {
         if (answer.item == 5) EXPECT(!answer.bytes && answer.killed);
         if (answer.item == 6) EXPECT_TEXT(answer.reason, "the process ended with exit status 7");
         bool dies = answer.item == 2 || answer.item == 5 || answer.item == 6;
-        EXPECT(dies == !answer.bytes);
+        EXPECT_SAME(dies, !answer.bytes);
         if (!dies)
             EXPECT(answer.size == sizeof answer.item && memcmp(answer.bytes, &answer.item, sizeof answer.item) == 0);
     }
@@ -120,7 +120,7 @@ static int run_and_signal(const char *line, double after_s, int signal_number, b
         _exit(127);
     }
     usleep((useconds_t)(after_s * 1e6));
-    if (kill(whole_group ? -child : child, signal_number) != 0) EXPECT(errno == ESRCH);
+    if (kill(whole_group ? -child : child, signal_number) != 0) EXPECT_SAME(errno, ESRCH);
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -220,7 +220,7 @@ TEST(no_point_that_was_answered_is_simulated_again_wherever_the_sweep_is_killed)
         pid_t child = fork();
         if (child == 0) _exit(command_sweep_with(count, words, run_watched, &watched));
         waitpid(child, &status, 0);
-        going = WIFSIGNALED(status) && trial < 200;
+        going = status != 0 && trial < 200; // workers of one that was killed may hold its lock for a moment
         kills += WIFSIGNALED(status);
     }
     EXPECT(kills >= 3);
