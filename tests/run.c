@@ -21,6 +21,7 @@
 
 static Test *tests;
 static int failures_in_test;
+static uint64_t seed_in_test; // 0: none
 
 static int order(const Test *a, const Test *b) {
     if (a->cpu_seconds != b->cpu_seconds) return a->cpu_seconds > b->cpu_seconds ? -1 : 1;
@@ -41,9 +42,27 @@ void test_fail(const char *file, int line, const char *format, ...) {
     if (failures_in_test++ < 20) {
         printf("%s:%d: ", file, line);
         vprintf(format, arguments);
+        if (seed_in_test) printf(" (seed %llu)", (unsigned long long)seed_in_test);
         printf("\n");
     }
     va_end(arguments);
+}
+
+void test_fail_whole(const char *file, int line, const char *what, uint64_t actual, uint64_t expected) {
+    if ((actual | expected) >> 48) // a digest, or below zero
+        test_fail(file, line, "%s is %lld (%llx), expected %lld (%llx)", what, (long long)actual,
+                  (unsigned long long)actual, (long long)expected, (unsigned long long)expected);
+    else
+        test_fail(file, line, "%s is %lld, expected %lld", what, (long long)actual, (long long)expected);
+}
+
+void test_fail_real(const char *file, int line, const char *what, double actual, double expected) {
+    test_fail(file, line, "%s is %.17g, expected %.17g", what, actual, expected);
+}
+
+bool test_draws(uint64_t seed, uint64_t last) {
+    seed_in_test = seed <= last ? seed : 0;
+    return seed <= last;
 }
 
 int test_shell(const char *command, char *output, size_t output_bytes) {
@@ -190,6 +209,7 @@ static void run_test(const Suite *suite, const Worker *worker, int index) {
     *worker->under = index;
     result->outcome = RUNNING;
     failures_in_test = 0;
+    seed_in_test = 0;
     test->run();
     fflush(stdout);
     fflush(stderr);

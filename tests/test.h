@@ -1,5 +1,6 @@
 // A test is a function whose name is the claim it checks. All tests live in one program, found by themselves:
 //     TEST(events_at_the_same_time_fire_in_scheduling_order) { EXPECT(…); }
+//     TEST(the_queue_agrees_with_a_plain_list) { FOR_SEEDS(seed, 1, 40) { … } }
 // tests/run [WORD…] runs those whose file or name contains a word; the last line is "N passed, N failed".
 // --slowest N shows what takes the processors longest; what takes seconds is a LONG_TEST(seconds, name).
 #ifndef LOCKSTEP_TESTS_TEST_H
@@ -21,6 +22,12 @@ typedef struct Test {
 
 void test_register(Test *test);
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void test_fail_whole(const char *file, int line, const char *what, uint64_t actual, uint64_t expected);
+void test_fail_real(const char *file, int line, const char *what, double actual, double expected);
+
+// for (uint64_t seed = first; seed <= last; seed++), and what fails within says which seed it was.
+#define FOR_SEEDS(seed, first, last) for (uint64_t seed = (first); test_draws(seed, last); seed++)
+bool test_draws(uint64_t seed, uint64_t last);
 
 #define TEST(name_) LONG_TEST(0, name_)
 #define LONG_TEST(cpu_seconds_, name_)                                                                                 \
@@ -41,6 +48,17 @@ void test_fail(const char *file, int line, const char *format, ...) __attribute_
         long long actual_ = (long long)(actual), expected_ = (long long)(expected);                                    \
         if (actual_ != expected_)                                                                                      \
             test_fail(__FILE__, __LINE__, "%s is %lld, expected %lld", #actual, actual_, expected_);                   \
+    } while (0)
+
+// Equal numbers of any kind: digests, ticks, and reals to the last bit.
+#define EXPECT_SAME(actual, expected)                                                                                  \
+    do {                                                                                                               \
+        const __typeof__(actual) actual_ = (actual);                                                                   \
+        if (!(actual_ == (expected)))                                                                                  \
+            _Generic(actual_, double                                                                                   \
+                     : test_fail_real, float                                                                           \
+                     : test_fail_real, default                                                                         \
+                     : test_fail_whole)(__FILE__, __LINE__, #actual, actual_, expected);                               \
     } while (0)
 
 // Within a relative tolerance (of the expected value; absolute when that is 0).

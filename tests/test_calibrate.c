@@ -102,7 +102,7 @@ TEST(what_the_measurements_do_not_tell_stays_as_the_catalogue_has_it) {
         if (strcmp(fit.parameters[p].key, "launch_time") == 0) EXPECT(!fit.parameters[p].identified);
     }
     EXPECT(identified <= 2);
-    EXPECT(fit.constants.gpu.launch_seconds == gpu->launch_seconds);
+    EXPECT_SAME(fit.constants.gpu.launch_seconds, gpu->launch_seconds);
     arena_close(arena);
 }
 

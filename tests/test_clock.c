@@ -39,16 +39,16 @@ TEST(a_step_of_no_time_at_all_is_our_mistake) {
 }
 
 TEST(times_beyond_the_clock_stay_beyond_it) {
-    EXPECT(step_ticks(1e9) == SIM_TIME_NEVER);
-    EXPECT(step_ticks(INFINITY) == SIM_TIME_NEVER);
-    EXPECT(time_later(SIM_TIME_NEVER, 1) == SIM_TIME_NEVER);
-    EXPECT(time_later(SIM_TIME_NEVER / 2 + 1, SIM_TIME_NEVER / 2 + 1) == SIM_TIME_NEVER);
+    EXPECT_SAME(step_ticks(1e9), SIM_TIME_NEVER);
+    EXPECT_SAME(step_ticks(INFINITY), SIM_TIME_NEVER);
+    EXPECT_SAME(time_later(SIM_TIME_NEVER, 1), SIM_TIME_NEVER);
+    EXPECT_SAME(time_later(SIM_TIME_NEVER / 2 + 1, SIM_TIME_NEVER / 2 + 1), SIM_TIME_NEVER);
     EXPECT_INT(time_later(SIM_TIME_NEVER - 5, 4), SIM_TIME_NEVER - 1);
-    EXPECT(time_times(SIM_TIME_NEVER / 2 + 1, 2) == SIM_TIME_NEVER);
+    EXPECT_SAME(time_times(SIM_TIME_NEVER / 2 + 1, 2), SIM_TIME_NEVER);
     EXPECT_INT(time_times(7, 6), 42);
-    EXPECT(ticks_nearest(1e19) == SIM_TIME_NEVER);
-    EXPECT(ticks_up(INFINITY) == SIM_TIME_NEVER);
-    EXPECT(ticks_down(1e300) == SIM_TIME_NEVER);
+    EXPECT_SAME(ticks_nearest(1e19), SIM_TIME_NEVER);
+    EXPECT_SAME(ticks_up(INFINITY), SIM_TIME_NEVER);
+    EXPECT_SAME(ticks_down(1e300), SIM_TIME_NEVER);
     EXPECT_INT(ticks_nearest(2.5), 3);
     EXPECT_INT(ticks_up(2.1), 3);
     EXPECT_INT(ticks_down(2.9), 2);

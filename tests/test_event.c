@@ -46,7 +46,7 @@ typedef struct Pending {
 // Twin: an unsorted list searched for its least.
 TEST(the_queue_agrees_with_a_plain_list_over_random_schedules_and_cancels) {
     enum { ROOM = 600 };
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    FOR_SEEDS (seed, 1, 40) {
         Arena *arena = arena_open();
         EventQueue *queue = event_queue_create(arena, 2);
         RandomStream random = random_stream(seed, "event twin", 0);

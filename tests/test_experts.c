@@ -208,7 +208,7 @@ TEST(drawn_shares_are_those_of_a_broken_stick) {
     open_experts(&c, 8);
     double sum = 0, harmonic = 0;
     for (int e = 1; e <= 8; e++) harmonic += 1.0 / e;
-    for (uint64_t seed = 1; seed <= 2000; seed++)
+    FOR_SEEDS (seed, 1, 2000)
         sum += loads(&c, (Routing){.kind = ROUTING_DIRICHLET, .concentration = 1, .seed = seed}, 8, 0).fullest;
     EXPECT_NEAR(sum / 2000, harmonic / 8, 0.01); // four standard errors
     arena_close(c.arena);

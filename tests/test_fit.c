@@ -110,7 +110,7 @@ TEST(the_same_seed_gives_the_same_fit) {
     GemmData data = {.groups = &group, .group_count = 1};
     GemmFit first = gemm_fit(arena, &data, 3), again = gemm_fit(arena, &data, 3), other = gemm_fit(arena, &data, 4);
     EXPECT(memcmp(&first.groups[0].median_error, &again.groups[0].median_error, sizeof(double)) == 0);
-    EXPECT(first.groups[0].compute_efficiency.value == again.groups[0].compute_efficiency.value);
+    EXPECT_SAME(first.groups[0].compute_efficiency.value, again.groups[0].compute_efficiency.value);
     EXPECT(first.groups[0].median_error != other.groups[0].median_error); // other shapes held out
     EXPECT(fabs(first.groups[0].compute_efficiency.value - other.groups[0].compute_efficiency.value) <
            1e-9); // values come from all

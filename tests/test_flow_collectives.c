@@ -169,7 +169,7 @@ TEST(large_rings_take_the_same_time_as_flows_and_as_a_whole_on_every_fabric) {
 
 // Fabrics drawn by lot: tiers, oversubscription, rails, planes, groups, tori, speeds.
 TEST(large_rings_agree_on_fabrics_drawn_by_lot) {
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    FOR_SEEDS (seed, 1, 60) {
         RandomStream stream = random_stream(seed, "fabrics", 0);
         Arena *arena = arena_open();
         static const int leaf_sizes[] = {1, 2, 4};
@@ -337,7 +337,7 @@ static CollectiveRequest uneven_request(Arena *arena, const Network *network, in
 }
 
 TEST(an_uneven_all_to_all_takes_the_time_of_its_fullest_link_both_ways_of_simulating) {
-    for (uint64_t seed = 1; seed <= 10; seed++) {
+    FOR_SEEDS (seed, 1, 10) {
         Arena *arena = arena_open();
         const Network *network = network_of(arena, dgx_a100(), 4, fat_tree(200, 2, 2, false));
         CollectiveRequest request = uneven_request(arena, network, 32, seed);

@@ -15,7 +15,7 @@ TEST(a_ring_of_flows_on_a_star_takes_its_steps_times_latency_and_bytes) {
     // 126 steps of 2 us and 1 MB at 50 GB/s.
     EXPECT_NEAR(step_seconds(end_of(arena, &ring)), 126 * (2e-6 + 1e6 / 50e9), 1e-12);
     Folded folded = fold_system(arena, &ring);
-    EXPECT(folded.system.actor_count == 1);
+    EXPECT_SAME(folded.system.actor_count, 1);
     EXPECT(end_of(arena, &folded.system) == end_of(arena, &ring));
     arena_close(arena);
 }
@@ -33,7 +33,7 @@ TEST(an_even_all_to_all_on_a_non_blocking_tree_is_as_fast_as_the_hosts_links) {
             // A host's link is busy from 2 us on, when the nearest peers' flows begin.
             EXPECT_NEAR(step_seconds(end_of(arena, &system)), 2e-6 + (hosts - 1) * 1e6 / 50e9, 1e-8);
             Folded folded = fold_system(arena, &system);
-            EXPECT(folded.system.actor_count == 1);
+            EXPECT_SAME(folded.system.actor_count, 1);
             EXPECT(end_of(arena, &folded.system) == end_of(arena, &system));
             arena_close(arena);
         }

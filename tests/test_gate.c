@@ -163,9 +163,9 @@ TEST(what_is_read_counts_in_the_digest) {
     Place place = place_open();
     const ReadGate *gate = gate_of(&place, NULL);
     answer(&place, gate, "missing");
-    EXPECT(place.digest == DIGEST_START);
+    EXPECT_SAME(place.digest, DIGEST_START);
     answer(&place, gate, "in.txt");
-    EXPECT(place.digest == digest_bytes(DIGEST_START, "inside\n", 7));
+    EXPECT_SAME(place.digest, digest_bytes(DIGEST_START, "inside\n", 7));
     place_close(&place);
 }
 

@@ -163,7 +163,7 @@ TEST(a_scenario_with_faults_takes_longer_costs_more_and_says_how_sure_it_is) {
     EXPECT_NEAR(failing->days, plain->days / failing->goodput, 0.03); // mean of ratios, ratio of means
     EXPECT_NEAR(failing->cost_per_run / plain->cost_per_run, failing->days / plain->days, 1e-9);
     EXPECT(failing->days_p5 < failing->days && failing->days < failing->days_p95);
-    EXPECT(failing->step_p50_s == plain->step_p50_s);
+    EXPECT_SAME(failing->step_p50_s, plain->step_p50_s);
     // Nothing fails: the stall of a checkpoint each minute is all there is to lose.
     double stall = 14 * 354e6 / 62e9 + 0.0023;
     EXPECT_NEAR(kept->goodput, 60 / (60 + stall), 1e-3);

@@ -273,7 +273,7 @@ TEST(files_are_read_under_their_path) {
     Problems *problems = problems_create(arena);
     char path[] = "/tmp/lockstep-json-test-XXXXXX";
     int descriptor = mkstemp(path);
-    EXPECT(write(descriptor, "[1,\n2]", 6) == 6);
+    EXPECT_SAME(write(descriptor, "[1,\n2]", 6), 6);
     close(descriptor);
     const Json *json = json_read_file(arena, path, problems);
     EXPECT(json && json->count == 2 && json->items[1].where.line == 2);

@@ -277,7 +277,7 @@ TEST(memory_kernels_run_at_the_attained_bandwidth_and_faster_in_the_cache) {
     EXPECT_NEAR(memory_seconds(gpu, 10e9), 10e9 / rate, 0.002);
     EXPECT_NEAR(memory_seconds(gpu, 1e6), 1e6 / rate / gpu->l2_speed_up, 1e-4);
     EXPECT_NEAR(cold_memory_seconds(gpu, 1e6), 1e6 / rate, 1e-12);
-    EXPECT(memory_seconds(gpu, 0) == 0);
+    EXPECT_SAME(memory_seconds(gpu, 0), 0);
     double before = 0;
     for (double bytes = 1e3; bytes < 1e10; bytes *= 1.1) {
         EXPECT(memory_seconds(gpu, bytes) > before);
@@ -302,7 +302,7 @@ TEST(precisions_that_a_gpu_lacks_are_not_supported) {
 TEST(an_empty_gemm_takes_no_time) {
     Arena *arena = arena_open();
     const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "H100");
-    EXPECT(seconds(gpu, BF16, 1, 0, 10, 10) == 0);
-    EXPECT(seconds(gpu, BF16, 0, 10, 10, 10) == 0);
+    EXPECT_SAME(seconds(gpu, BF16, 1, 0, 10, 10), 0);
+    EXPECT_SAME(seconds(gpu, BF16, 0, 10, 10, 10), 0);
     arena_close(arena);
 }

@@ -52,7 +52,7 @@ static LifeSpec wild(uint64_t seed) {
 }
 
 TEST(the_causes_of_a_life_sum_to_its_wall_time_to_the_nanosecond) {
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    FOR_SEEDS (seed, 1, 60) {
         LifeSpec spec = wild(seed);
         LifeRun run = life_run(&spec, seed);
         SimTime sum = 0;
@@ -77,8 +77,8 @@ TEST(the_same_seed_lives_the_same_life_and_another_seed_another) {
     LifeSpec spec = wild(3);
     LifeStudy a = life_study(arena, &spec, 5, 1), b = life_study(arena, &spec, 5, 1),
               c = life_study(arena, &spec, 5, 2);
-    EXPECT(a.digest == b.digest);
-    EXPECT(a.goodput.mean == b.goodput.mean);
+    EXPECT_SAME(a.digest, b.digest);
+    EXPECT_SAME(a.goodput.mean, b.goodput.mean);
     EXPECT(a.digest != c.digest);
     arena_close(arena);
 }

@@ -157,7 +157,7 @@ TEST(steps_of_one_book_are_those_of_a_system_made_whole) {
             SimulatedStep known = simulate_step(scratch, c.cluster, &c.training, &options, problems_create(scratch));
             options.keeps_system = true;
             SimulatedStep whole = simulate_step(scratch, c.cluster, &c.training, &options, problems_create(scratch));
-            EXPECT(known.ran == whole.ran);
+            EXPECT_SAME(known.ran, whole.ran);
             EXPECT(known.event_count <= whole.event_count); // links that hold nobody back tell no ranks apart
             if (known.digest != whole.digest) test_fail(__FILE__, __LINE__, "case %d micro %d: times differ", i, micro);
             ran += known.ran;
@@ -310,7 +310,7 @@ TEST(a_precision_the_gpu_lacks_and_a_backend_that_cannot_are_refused) {
     c.training.layout = (Layout){.tp = 1, .pp = 2, .vpp = 1};
     c.training.backend = BACKEND_GLOO;
     EXPECT(!lower_training(c.arena, c.cluster, &c.training, c.problems));
-    EXPECT(problem_count(c.problems) == 1);
+    EXPECT_SAME(problem_count(c.problems), 1);
     arena_close(c.arena);
 }
 

@@ -79,7 +79,7 @@ TEST(payback_counts_months_with_and_without_interest) {
     EXPECT(debt > 0 && months > 12 && months < 13); // a year of savings leaves a part of the interest
     EXPECT_NEAR(months, 12.526, 1e-3);
     EXPECT(isinf(payback_months(120000, 0, 0.08)) && isinf(payback_months(120000, 700, 0.08)));
-    EXPECT(payback_months(0, -5, 0.08) == 0);
+    EXPECT_SAME(payback_months(0, -5, 0.08), 0);
 }
 
 TEST(at_the_break_even_utilisation_an_hour_costs_what_renting_costs) {
@@ -282,7 +282,7 @@ TEST(amounts_in_another_currency_differ_by_its_rate_alone) {
     double rupees = owned_per_hour(&bench);
     EXPECT_NEAR(rupees / dollars, exchange_rate(bench.catalogue, "USD", "INR"), 1e-12);
     EXPECT_NEAR(exchange_rate(bench.catalogue, "EUR", "GBP") * exchange_rate(bench.catalogue, "GBP", "EUR"), 1, 1e-12);
-    EXPECT(exchange_rate(bench.catalogue, "USD", "shells") == 0);
+    EXPECT_SAME(exchange_rate(bench.catalogue, "USD", "shells"), 0);
     arena_close(bench.arena);
 }
 

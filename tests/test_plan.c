@@ -137,7 +137,7 @@ TEST(split_backwards_and_oversubscribed_fabrics_are_pruned_exactly) {
 TEST(the_bound_is_never_above_the_simulated_step) {
     int checked = 0;
     double tightest = 0;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    FOR_SEEDS (seed, 1, 40) {
         Question q;
         question_open(&q, seed);
         RandomStream random = random_stream(seed, "plan layout", 0);

@@ -123,7 +123,7 @@ TEST(a_plot_that_cannot_be_written_is_a_problem_and_leaves_nothing) {
     Folder folder = folder_open();
     char link_path[128];
     snprintf(link_path, sizeof link_path, "%s/full.svg", folder.path);
-    EXPECT(symlink("/dev/full", link_path) == 0);
+    EXPECT_SAME(symlink("/dev/full", link_path), 0);
     const char *const paths[] = {"/nonexistent/x.png", link_path};
     for (int i = 0; i < 2; i++) {
         Problems *problems = problems_create(arena);

@@ -47,7 +47,7 @@ TEST(a_limit_at_the_tdp_changes_nothing) {
     for (int i = 0; i < catalogue->gpu_count; i++) {
         const Gpu *gpu = &catalogue->gpus[i];
         EXPECT(gpu_with_cap(arena, gpu, gpu->power_watts) == gpu);
-        EXPECT(gpu_clock_share(gpu, gpu->power_watts) == 1);
+        EXPECT_SAME(gpu_clock_share(gpu, gpu->power_watts), 1);
     }
     arena_close(arena);
 }
@@ -61,7 +61,7 @@ TEST(a_limit_never_speeds_up_and_never_draws_more) {
         const Gpu *capped = gpu_with_cap(arena, gpu, limit);
         double seconds = gemm_seconds(capped, &gemm), share = gpu_clock_share(gpu, limit);
         EXPECT(seconds >= before * (1 - 1e-12) && share <= clock);
-        EXPECT(memory_seconds(capped, 1e9) == stream); // memory-bound kernels keep their speed
+        EXPECT_SAME(memory_seconds(capped, 1e9), stream); // memory-bound kernels keep their speed
         for (int a = 0; a < ACTIVITY_COUNT; a++) EXPECT(gpu_activity_watts(capped, (Activity)a) <= limit);
         before = seconds, clock = share;
     }

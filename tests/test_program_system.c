@@ -149,7 +149,7 @@ TEST(operations_carry_their_line_and_cause) {
 TEST(the_same_program_gives_the_same_digest) {
     const char *program = PROGRAM("", "for i = 1, 20 do r:compute { flops = math.random(1e9) } end r:barrier()");
     Built a = build(program), b = build(program);
-    EXPECT(a.result.digest == b.result.digest);
+    EXPECT_SAME(a.result.digest, b.result.digest);
     unload(&a.loaded);
     unload(&b.loaded);
 }

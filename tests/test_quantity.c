@@ -14,7 +14,7 @@ static const char *refusal(const char *text, QuantityKind kind) {
     double value = 12345;
     const char *why = NULL;
     if (quantity_parse(text, kind, &value, &why)) return "(read)";
-    EXPECT(value == 12345);          // left as it was
+    EXPECT_SAME(value, 12345);       // left as it was
     EXPECT(why && strchr(why, '"')); // an example is always given
     return why;
 }
@@ -172,7 +172,7 @@ TEST(counts_are_whole_and_exact) {
 }
 
 TEST(only_plain_numbers_may_be_negative) {
-    EXPECT(parsed("-0.5", QUANTITY_NUMBER) == -0.5);
+    EXPECT_SAME(parsed("-0.5", QUANTITY_NUMBER), -0.5);
     for (int kind = QUANTITY_COUNT; kind < QUANTITY_KIND_COUNT; kind++) {
         EXPECT_CONTAINS(refusal("-5", (QuantityKind)kind), "cannot be negative");
         EXPECT_CONTAINS(refusal("-0", (QuantityKind)kind), "cannot be negative");

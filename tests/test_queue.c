@@ -39,7 +39,7 @@ static const QueueJobs *small_jobs(Arena *arena, RandomStream *random, QueueSpec
 
 TEST(the_queue_agrees_with_its_slow_twin_job_by_job) {
     int stops = 0, waited = 0;
-    for (uint64_t seed = 1; seed <= 3000; seed++) {
+    FOR_SEEDS (seed, 1, 3000) {
         Arena *arena = arena_open();
         RandomStream random = random_stream(seed, "small cluster", 0);
         QueueSpec spec = small_spec(&random);
@@ -84,7 +84,7 @@ static const QueueJobs *drawn(Arena *arena, uint64_t seed, int jobs, int most_gp
 }
 
 TEST(more_gpus_never_make_a_one_gpu_job_wait_longer_under_fifo) {
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    FOR_SEEDS (seed, 1, 20) {
         Arena *arena = arena_open();
         const QueueJobs *jobs = drawn(arena, seed, 400, 1, 12);
         const QueueOutcome *before = NULL;
@@ -143,7 +143,7 @@ static SimTime promised(const QueueJobs *jobs, const QueueOutcome *outcomes, int
 
 TEST(easy_backfill_never_delays_the_first_in_the_queue) {
     int delayed = 0;
-    for (uint64_t seed = 1; seed <= 10; seed++) {
+    FOR_SEEDS (seed, 1, 10) {
         Arena *arena = arena_open();
         const QueueJobs *jobs = drawn(arena, seed, 300, 12, 40);
         QueueSpec easy = spec_of("easy", 4, 4), greedy = spec_of("first-fit", 4, 4);
@@ -161,7 +161,7 @@ TEST(easy_backfill_never_delays_the_first_in_the_queue) {
 }
 
 TEST(under_conservative_backfill_later_jobs_delay_nobody) {
-    for (uint64_t seed = 1; seed <= 5; seed++) {
+    FOR_SEEDS (seed, 1, 5) {
         Arena *arena = arena_open();
         const QueueJobs *jobs = drawn(arena, seed, 60, 12, 40);
         QueueSpec spec = spec_of("conservative", 4, 4);
@@ -221,6 +221,6 @@ TEST(jobs_that_leave_whole_nodes_are_packed_and_scattering_strands_nothing) {
     EXPECT_NEAR(a.stranded, 0.25, 1e-6); // of 8 GPUs 2, until the last arrival
     EXPECT_NEAR(a.fragmentation, 1, 1e-6);
     EXPECT_NEAR(b.utilisation, 1, 1e-6);
-    EXPECT(b.stranded == 0);
+    EXPECT_SAME(b.stranded, 0);
     arena_close(arena);
 }

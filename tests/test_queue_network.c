@@ -103,8 +103,8 @@ TEST(a_layout_that_does_not_divide_a_size_is_named_and_not_slowed_down) {
     set_machines(arena, &m, 8);
     m.training.layout.tp = 8;
     QueueNetwork *network = queue_network_create(arena, test_catalogue(), &m.cluster, &m.training);
-    EXPECT(queue_network_slowdown(network, (Spread){12, 3, 2}, 0.1) == 1);
-    EXPECT(queue_network_demand(network, (Spread){12, 3, 2}) == 0);
+    EXPECT_SAME(queue_network_slowdown(network, (Spread){12, 3, 2}, 0.1), 1);
+    EXPECT_SAME(queue_network_demand(network, (Spread){12, 3, 2}), 0);
     EXPECT_TEXT(queue_network_refused(network), "12");
     arena_close(arena);
 }

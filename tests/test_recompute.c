@@ -169,7 +169,7 @@ TEST(what_cannot_be_recomputed_is_refused) {
         c.training.recompute_modules = recompute_modules_read(rows[i].names, c.training.where, c.problems);
         c.training.recompute_layers = rows[i].layers;
         recompute_check(&c.training, c.problems);
-        EXPECT(problem_count(c.problems) == 1);
+        EXPECT_SAME(problem_count(c.problems), 1);
         if (problem_count(c.problems)) EXPECT_CONTAINS(problem_at(c.problems, 0)->text, rows[i].says);
         arena_close(c.arena);
     }

@@ -398,7 +398,7 @@ TEST(csv_quotes_commas_and_line_ends) {
     point.parameter_count = 1;
     record->points = &point;
     const char *csv = written(arena, record, results_write_csv);
-    EXPECT(strncmp(csv, "\"name, with \"\"quotes\"\"\",gpus,", 29) == 0);
+    EXPECT_SAME(strncmp(csv, "\"name, with \"\"quotes\"\"\",gpus,", 29), 0);
     EXPECT_CONTAINS(csv, "\n\"a\nb\",8,1,");
     arena_close(arena);
 }

@@ -117,7 +117,7 @@ TEST(a_backward_in_two_is_as_long_as_in_one) {
                 EXPECT_NEAR(seconds_of(&cost.backward_input, causes[k]) + seconds_of(&cost.backward_weight, causes[k]),
                             seconds_of(&cost.backward, causes[k]), 1e-9);
             EXPECT(cost.backward_weight.count > 0 || cost.parameters == 0);
-            for (int k = 0; k < cost.backward_weight.count; k++) EXPECT(cost.backward_weight.items[k].bytes == 0);
+            for (int k = 0; k < cost.backward_weight.count; k++) EXPECT_SAME(cost.backward_weight.items[k].bytes, 0);
         }
         arena_close(c.arena);
     }

@@ -43,7 +43,7 @@ TEST(fairness_and_limits_divide_a_link) {
 }
 
 TEST(shares_fill_some_link_of_every_plan_and_overfill_none) {
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    FOR_SEEDS (seed, 1, 300) {
         Arena *arena = arena_open();
         RandomStream random = random_stream(seed, "share law", 0);
         int link_count = 1 + (int)random_below(&random, 12), plan_count = 1 + (int)random_below(&random, 20);
@@ -161,19 +161,19 @@ static void compare_with_twin(uint64_t seed, Twin size) {
 }
 
 TEST(the_incremental_engine_equals_the_pure_function_on_small_tangled_networks) {
-    for (uint64_t seed = 1; seed <= 100; seed++) compare_with_twin(seed, (Twin){20, 30, 6, 100, 3, 0});
+    FOR_SEEDS (seed, 1, 100) compare_with_twin(seed, (Twin){20, 30, 6, 100, 3, 0});
 }
 
 TEST(the_incremental_engine_equals_the_pure_function_when_parts_join_and_fall_apart) {
-    for (uint64_t seed = 1; seed <= 60; seed++) compare_with_twin(seed, (Twin){60, 90, 40, 200, 4, 0});
+    FOR_SEEDS (seed, 1, 60) compare_with_twin(seed, (Twin){60, 90, 40, 200, 4, 0});
 }
 
 TEST(the_incremental_engine_equals_the_pure_function_on_one_large_part) {
-    for (uint64_t seed = 1; seed <= 6; seed++) compare_with_twin(seed, (Twin){50, 600, 16, 300, 2, 0});
+    FOR_SEEDS (seed, 1, 6) compare_with_twin(seed, (Twin){50, 600, 16, 300, 2, 0});
 }
 
 TEST(links_in_line_behind_others_change_no_share) {
-    for (uint64_t seed = 1; seed <= 60; seed++) compare_with_twin(seed, (Twin){20, 60, 8, 100, 3, 1});
+    FOR_SEEDS (seed, 1, 60) compare_with_twin(seed, (Twin){20, 60, 8, 100, 3, 1});
 }
 
 TEST(those_who_end_first_are_those_that_a_look_at_all_would_find) {

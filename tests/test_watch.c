@@ -32,7 +32,7 @@ static RunResult run_watched(Arena *arena, const System *system, double events) 
 }
 
 TEST(a_watched_run_is_the_same_run) {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    FOR_SEEDS (seed, 1, 40) {
         Arena *arena = arena_open();
         const System *flat = random_system(arena, seed), *system = seed % 2 ? flat : with_routines(arena, flat, seed);
         RunResult free = run_system(arena, system, &(RunOptions){0}), watched = run_watched(arena, system, 1e9);
@@ -301,7 +301,7 @@ TEST(an_interrupted_script_does_not_go_on_behind_pcall) {
     int file = mkstemp(path);
     if (file < 0) return;
     int length = snprintf(text, sizeof text, JOB, "", "", "while true do pcall(sim.simulate, study) end");
-    EXPECT(write(file, text, (size_t)length) == length);
+    EXPECT_SAME(write(file, text, (size_t)length), length);
     close(file);
     const char *const run[] = {program(), "run", path, "--unfolded", "--cpu-limit", "20s", NULL};
     EXPECT_INT(interrupted(run, false, SIGINT, 300, said, sizeof said), 130);
