@@ -19,6 +19,9 @@
 #define HAS_ADDRESS_SANITIZER 0
 #endif
 
+// Repetitions that are many: a build with sanitizers looks for wrong memory, not for rare cases.
+#define MANY(count) (HAS_ADDRESS_SANITIZER ? (count) / 4 : (count))
+
 // The exit status, or 128 + the signal that ended it; what it said on stderr lands in `said`.
 static inline int run_in_child(void (*act)(void), char *said, size_t said_bytes) {
     int ends[2];

@@ -6,6 +6,7 @@
 #include "sim/random.h"
 #include "sim/run.h"
 #include "sim/share.h"
+#include "tests/child.h"
 #include "tests/systems.h"
 #include "tests/test.h"
 
@@ -78,7 +79,7 @@ TEST(a_transfer_that_a_member_never_joins_is_stuck_and_names_who_is_missing) {
 }
 
 TEST(time_by_cause_sums_to_each_actors_end_of_main_stream) {
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    FOR_SEEDS (seed, 1, MANY(200)) {
         Arena *arena = arena_open();
         const System *system = random_system(arena, seed);
         RunResult result = run_system(arena, system, &(RunOptions){.timeline = true});
@@ -97,7 +98,7 @@ TEST(time_by_cause_sums_to_each_actors_end_of_main_stream) {
 }
 
 TEST(bytes_carried_are_the_plans_weights_times_bytes_and_links_are_never_overfull) {
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    FOR_SEEDS (seed, 1, MANY(200)) {
         Arena *arena = arena_open();
         const System *system = random_system(arena, seed);
         double *expected = ARENA_ARRAY(arena, double, system->link_count);
@@ -126,7 +127,7 @@ TEST(bytes_carried_are_the_plans_weights_times_bytes_and_links_are_never_overful
 
 TEST(folded_and_unfolded_runs_agree_to_the_tick) {
     int smaller = 0;
-    for (uint64_t seed = 1; seed <= 1000; seed++) {
+    FOR_SEEDS (seed, 1, MANY(1000)) {
         Arena *arena = arena_open();
         const System *system = random_system(arena, seed);
         Folded folded = fold_system(arena, system);
@@ -144,12 +145,12 @@ TEST(folded_and_unfolded_runs_agree_to_the_tick) {
         smaller += folded.system.actor_count < system->actor_count;
         arena_close(arena);
     }
-    EXPECT(smaller > 300); // the random systems do fold
+    EXPECT(smaller > MANY(300)); // the random systems do fold
 }
 
 TEST(transfers_that_pass_without_events_take_the_same_time) {
     int64_t fewer = 0;
-    for (uint64_t seed = 1; seed <= 600; seed++) {
+    FOR_SEEDS (seed, 1, MANY(600)) {
         Arena *arena = arena_open();
         System folded = fold_system(arena, random_system(arena, seed)).system;
         RunResult quick = run_system(arena, &folded, &(RunOptions){0}),
@@ -161,11 +162,11 @@ TEST(transfers_that_pass_without_events_take_the_same_time) {
         fewer += slow.event_count - quick.event_count;
         arena_close(arena);
     }
-    EXPECT(fewer > 500);
+    EXPECT(fewer > MANY(500));
 }
 
 LONG_TEST(2, routines_are_nothing_but_their_operations) {
-    for (uint64_t seed = 1; seed <= 600; seed++) {
+    FOR_SEEDS (seed, 1, MANY(600)) {
         Arena *arena = arena_open();
         System flat = fold_system(arena, random_system(arena, seed)).system;
         const System *system = with_routines(arena, &flat, seed);
@@ -191,7 +192,7 @@ LONG_TEST(2, routines_are_nothing_but_their_operations) {
 
 TEST(marks_that_are_taken_do_for_marks_of_each_round) {
     int64_t events = 0, most = 0;
-    for (uint64_t seed = 1; seed <= 400; seed++) {
+    FOR_SEEDS (seed, 1, MANY(400)) {
         Arena *arena = arena_open();
         const System *each = beside_system(arena, seed, false), *taken = beside_system(arena, seed, true);
         EXPECT(!system_check(arena, each) && !system_check(arena, taken));
@@ -214,7 +215,7 @@ TEST(marks_that_are_taken_do_for_marks_of_each_round) {
 TEST(no_system_takes_less_than_its_busiest_stream_or_link_or_than_without_contention) {
     double close = 0;
     int contended = 0;
-    for (uint64_t seed = 1; seed <= 600; seed++) {
+    FOR_SEEDS (seed, 1, MANY(600)) {
         Arena *arena = arena_open();
         const System *system = seed % 2 ? random_system(arena, seed) : beside_system(arena, seed, seed % 4 == 0);
         System folded = fold_system(arena, system).system;
@@ -226,15 +227,15 @@ TEST(no_system_takes_less_than_its_busiest_stream_or_link_or_than_without_conten
         contended += alone.end < result.end - 1000;
         EXPECT(least <= step_seconds(result.end) && whole <= step_seconds(result.end));
         EXPECT(least > 0 && whole > 0);
-        close += least / step_seconds(result.end) / 600;
+        close += least / step_seconds(result.end) / MANY(600);
         arena_close(arena);
     }
     EXPECT(close > 0.5); // and it says something
-    EXPECT(contended > 100);
+    EXPECT(contended > MANY(100));
 }
 
 TEST(merging_equal_links_changes_no_time) {
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    FOR_SEEDS (seed, 1, MANY(300)) {
         Arena *arena = arena_open();
         const System *system = random_system(arena, seed);
         System merged = merge_equal_links(arena, system);
@@ -246,7 +247,7 @@ TEST(merging_equal_links_changes_no_time) {
 }
 
 TEST(the_order_of_actors_and_channels_does_not_change_any_time) {
-    for (uint64_t seed = 1; seed <= 100; seed++) {
+    FOR_SEEDS (seed, 1, MANY(100)) {
         Arena *arena = arena_open();
         const System *system = random_system(arena, seed);
         int count = system->actor_count;

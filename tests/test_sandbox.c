@@ -130,7 +130,7 @@ static void run_program(const char *arguments, Answer *answer) {
     char line[512], *words[WORDS_MOST];
     int count = 0, ends[2];
     snprintf(line, sizeof line, "lockstep run s.lua --memory-limit=16MiB --step-limit=500000 --cpu-limit=%gs %s",
-             HAS_ADDRESS_SANITIZER ? 5 : 0.2, arguments);
+             HAS_ADDRESS_SANITIZER ? 2 : 0.2, arguments);
     for (char *word = strtok(line, " "); word && count < WORDS_MOST - 1; word = strtok(NULL, " "))
         words[count++] = word;
     words[count] = NULL;
