@@ -8,6 +8,7 @@
 #include "sim/digest.h"
 #include "sim/random.h"
 #include "sim/run_internal.h"
+#include "sim/trace.h"
 #include "sim/watch.h"
 
 #define EVENTS_PER_LOOK 256 // at the watch
@@ -217,6 +218,22 @@ static void on_end_known(void *owner, int32_t channel, SimTime end) {
     if (end < SIM_TIME_NEVER) run->channels[channel].done = event_schedule(run->events, end, EVENT_DONE, channel);
 }
 
+static void trace(const Run *run, const Event *event) {
+    static const char *const names[] = {[EVENT_FLOW] = "flow", [EVENT_DONE] = "done", [EVENT_SHARE] = "share"};
+    TraceEvent line = {.time = event->time, .what = names[event->kind], .channel = -1, .label = ""};
+    if (event->kind != EVENT_SHARE) {
+        const ChannelState *channel = &run->channels[event->item];
+        const StreamState *first = &run->streams[channel->members[0]];
+        line.channel = event->item;
+        line.actor = first->actor;
+        line.members = channel->joined;
+        line.cause = run->system->causes[op_at(first)->cause];
+        const char *label = run->system->label_count > 0 ? run->system->labels[label_at(first)].name : NULL;
+        if (label) line.label = label;
+    }
+    trace_event(run->traced_as, &line);
+}
+
 static void loop(Run *run) {
     Event event;
     advance_ready(run);
@@ -224,6 +241,7 @@ static void loop(Run *run) {
         if (--run->until_look <= 0 && !goes_on(run)) break;
         run->result.event_count++;
         run->now = event.time;
+        if (run->traced_as) trace(run, &event);
         switch ((RunEvent)event.kind) {
         case EVENT_FLOW: {
             int32_t channel = event.item;
@@ -329,6 +347,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
         find_alone(scratch, &run);
     if (!options->all_meet && !options->timeline) open_passes(scratch, &run);
     WatchPiece piece;
+    run.traced_as = trace_begin_run();
     watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, true);
     loop(&run);
     watch_end(&piece);

@@ -15,6 +15,7 @@
 #include "sim/file.h"
 #include "sim/list.h"
 #include "sim/options.h"
+#include "sim/trace.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
 
@@ -59,6 +60,10 @@ static const OptionSpec own_options[] = {
      .help = "parts measured or written by yourself, in place of the catalogue's"},
     ANCHOR_OPTION,
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {.name = "trace-events",
+     .kind = OPTION_TEXT,
+     .metavar = "FILE",
+     .help = "what the engine does, event by event, as lines with tabs; for debugging, best with --unfolded"},
     {.name = "quiet", .kind = OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
     {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "all assumptions with their sources"},
     {.name = "date",
@@ -461,6 +466,8 @@ static int run_scenario(Run *run, int argc, char **argv) {
     const Catalogue *catalogue =
         catalogue_with_profile(run->arena, option_text(run->options, "profile", NULL), run->problems);
     if (!catalogue) return show_problems(run->problems, BAD_INPUT);
+    const char *events = option_text(run->options, "trace-events", NULL);
+    if (events && !trace_open(events, run->problems)) return show_problems(run->problems, FAILED);
     if (!run->is_job && !raise_wall(run->arena, run->options, run->problems))
         return show_problems(run->problems, FAILED);
     const Scenario *scenario = run->is_job ? scenario_of_options(run, catalogue)
@@ -472,6 +479,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
     if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
     run->all_hold = true;
     simulate(run, scenario, request.seed);
+    if (!trace_close(run->problems)) return show_problems(run->problems, FAILED);
     if (problem_count(run->problems)) return show_problems(run->problems, watch_status(status_of(run->problems)));
 
     choose_form(run);
@@ -508,6 +516,7 @@ int command_run(int argc, char **argv) {
         status = help(&run, argc, argv);
     else
         status = run_scenario(&run, argc, argv);
+    trace_close(run.problems); // of a run that ended early
     watch_close();
     arena_close(arena);
     return status;
