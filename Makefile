@@ -288,7 +288,7 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/lockstep $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 clean:
-	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc build-lint-clang
+	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
