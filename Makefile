@@ -5,7 +5,7 @@ BUILD ?= build
 CFLAGS ?= -O2 -g
 PACKAGES = gsl lua5.4 libcjson expat yajl sqlite3
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings \
-           -Wswitch-enum -Werror=implicit-function-declaration
+           -Wswitch-enum -Wcast-qual -Werror=implicit-function-declaration
 # -ffp-contract=off: every compiler and level of optimisation gives the same digits.
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) \
              $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)

@@ -186,6 +186,28 @@ static int32_t *representatives(Arena *arena, const Colours *colours) {
     return first;
 }
 
+// The plans of a channel over classes of links. seen[link]: the last visit to a plan that uses it.
+static const Plan *merge_uses(Arena *arena, const Channel *channel, const Colours *links, int32_t *seen,
+                              int32_t *visit) {
+    Plan *plans = ARENA_ARRAY(arena, Plan, channel->plan_count);
+    for (int p = 0; p < channel->plan_count; p++) {
+        const Plan *plan = &channel->plans[p];
+        LinkUse *uses = ARENA_ARRAY(arena, LinkUse, plan->use_count);
+        int kept = 0;
+        ++*visit;
+        for (int u = 0; u < plan->use_count; u++) {
+            int32_t link = links->colour[plan->uses[u].link];
+            if (seen[link] == *visit) continue;
+            seen[link] = *visit;
+            uses[kept++] = (LinkUse){link, plan->uses[u].weight};
+        }
+        plans[p] = *plan;
+        plans[p].uses = uses;
+        plans[p].use_count = kept;
+    }
+    return plans;
+}
+
 // Links that carry the same share of the same plans are one constraint: the narrowest of them.
 static int merge_links(Arena *arena, Channel *channels, int channel_count, Link *links, int link_count) {
     uint64_t *hash = ARENA_ARRAY(arena, uint64_t, link_count);
@@ -205,20 +227,7 @@ static int merge_links(Arena *arena, Channel *channels, int channel_count, Link 
     memcpy(links, merged, (size_t)colours.colour_count * sizeof *merged);
     int32_t *seen = ARENA_ARRAY(arena, int32_t, colours.colour_count);
     int32_t visit = 0;
-    for (int c = 0; c < channel_count; c++)
-        for (int p = 0; p < channels[c].plan_count; p++) {
-            Plan *plan = (Plan *)&channels[c].plans[p];
-            LinkUse *uses = (LinkUse *)plan->uses;
-            int kept = 0;
-            visit++;
-            for (int u = 0; u < plan->use_count; u++) {
-                int32_t link = colours.colour[uses[u].link];
-                if (seen[link] == visit) continue;
-                seen[link] = visit;
-                uses[kept++] = (LinkUse){link, uses[u].weight};
-            }
-            plan->use_count = kept;
-        }
+    for (int c = 0; c < channel_count; c++) channels[c].plans = merge_uses(arena, &channels[c], &colours, seen, &visit);
     return colours.colour_count;
 }
 
@@ -226,17 +235,6 @@ static int merge_links(Arena *arena, Channel *channels, int channel_count, Link 
 static void fold_channels(Arena *arena, const System *system, const FoldClasses *classes, Channel *folded) {
     int class_count = classes->channels.count;
     const int32_t *first_channel = classes->channels.first, *first_link = classes->links.first;
-    for (int k = 0; k < class_count; k++) {
-        const Channel *whole = &system->channels[first_channel[k]];
-        Plan *plans = ARENA_ARRAY(arena, Plan, whole->plan_count);
-        for (int p = 0; p < whole->plan_count; p++) {
-            plans[p] = whole->plans[p];
-            plans[p].uses = ARENA_ARRAY(arena, LinkUse, whole->plans[p].use_count);
-            plans[p].use_count = 0;
-        }
-        folded[k] = *whole;
-        folded[k].plans = plans;
-    }
     int32_t *next =
         ARENA_ARRAY(arena, int32_t, system->channel_count); // the next channel of the same class, -1 at the end
     int32_t *head = ARENA_ARRAY(arena, int32_t, class_count);
@@ -248,10 +246,15 @@ static void fold_channels(Arena *arena, const System *system, const FoldClasses 
     int32_t *place = ARENA_ARRAY(arena, int32_t, classes->links.count); // where a link class stands in the plan's list
     int32_t *seen = ARENA_ARRAY(arena, int32_t, classes->links.count);
     int32_t visit = 0;
-    for (int k = 0; k < class_count; k++)
-        for (int p = 0; p < folded[k].plan_count; p++) {
-            Plan *into = (Plan *)&folded[k].plans[p];
-            LinkUse *uses = (LinkUse *)into->uses;
+    for (int k = 0; k < class_count; k++) {
+        const Channel *whole = &system->channels[first_channel[k]];
+        Plan *plans = ARENA_ARRAY(arena, Plan, whole->plan_count);
+        for (int p = 0; p < whole->plan_count; p++) {
+            Plan *into = &plans[p];
+            LinkUse *uses = ARENA_ARRAY(arena, LinkUse, whole->plans[p].use_count);
+            *into = whole->plans[p];
+            into->uses = uses;
+            into->use_count = 0;
             visit++;
             for (int32_t c = head[k]; c >= 0; c = next[c]) {
                 const Plan *plan = &system->channels[c].plans[p];
@@ -260,7 +263,7 @@ static void fold_channels(Arena *arena, const System *system, const FoldClasses 
                     if (first_link[link_class] != plan->uses[u].link) continue;
                     if (seen[link_class] != visit) {
                         seen[link_class] = visit;
-                        CHECK(into->use_count < system->channels[first_channel[k]].plans[p].use_count);
+                        CHECK(into->use_count < whole->plans[p].use_count);
                         place[link_class] = into->use_count;
                         uses[into->use_count++] = (LinkUse){link_class, 0};
                     }
@@ -268,6 +271,9 @@ static void fold_channels(Arena *arena, const System *system, const FoldClasses 
                 }
             }
         }
+        folded[k] = *whole;
+        folded[k].plans = plans;
+    }
 }
 
 FoldClasses fold_classes(Arena *arena, const System *system) {
@@ -324,17 +330,7 @@ Folded fold_system(Arena *arena, const System *system) {
 
 System merge_equal_links(Arena *arena, const System *system) {
     Channel *channels = ARENA_ARRAY(arena, Channel, system->channel_count);
-    for (int c = 0; c < system->channel_count; c++) {
-        channels[c] = system->channels[c];
-        Plan *plans = ARENA_ARRAY(arena, Plan, channels[c].plan_count);
-        for (int p = 0; p < channels[c].plan_count; p++) {
-            plans[p] = system->channels[c].plans[p];
-            LinkUse *uses = ARENA_ARRAY(arena, LinkUse, plans[p].use_count);
-            for (int u = 0; u < plans[p].use_count; u++) uses[u] = plans[p].uses[u];
-            plans[p].uses = uses;
-        }
-        channels[c].plans = plans;
-    }
+    for (int c = 0; c < system->channel_count; c++) channels[c] = system->channels[c];
     Link *links = ARENA_ARRAY(arena, Link, system->link_count);
     for (int l = 0; l < system->link_count; l++) links[l] = system->links[l];
     System merged = *system;

@@ -81,7 +81,7 @@ static void list_members(Arena *arena, Run *run, Foresight *foresight) {
 }
 
 // The time that each plan of a channel takes with its links to itself.
-static const SimTime *times_alone(Arena *arena, const Run *run, const Channel *channel) {
+static SimTime *times_alone(Arena *arena, const Run *run, const Channel *channel) {
     SimTime *times = ARENA_ARRAY(arena, SimTime, channel->plan_count);
     for (int p = 0; p < channel->plan_count; p++) {
         const Plan *plan = &channel->plans[p];
@@ -95,7 +95,7 @@ static const SimTime *times_alone(Arena *arena, const Run *run, const Channel *c
 void assume_alone(Arena *arena, Run *run) {
     for (int c = 0; c < run->system->channel_count; c++) {
         const Channel *channel = &run->system->channels[c];
-        SimTime *times = (SimTime *)times_alone(arena, run, channel);
+        SimTime *times = times_alone(arena, run, channel);
         for (int p = 0; p < channel->plan_count; p++)
             if (times[p] > 0) times[p]--; // sharing rounds
         run->channels[c].alone = times;

@@ -146,12 +146,12 @@ TEST(plans_and_runs_are_corrected_by_anchors) {
 
     const Ended *run = run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --plain");
     EXPECT_INT(run->code, 0);
-    const char *before = strdup(run->out);
+    char *before = strdup(run->out);
     run = run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --plain --anchor build/pilot.csv");
     EXPECT_INT(run->code, 0);
     EXPECT_CONTAINS(run->err, "anchored on measured steps of A100-SXM4-80GB in fp16, megatron software");
     EXPECT(strcmp(before, run->out) != 0);
-    free((char *)before);
+    free(before);
     EXPECT_INT(run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --anchor no-such.csv")->code, 4);
 
     FILE *empty = fopen("build/pilot.csv", "w");

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include "sim/arena.h"
 #include "sim/check.h"
 #include "tests/boundaries.h"
 #include "tests/child.h"
@@ -145,13 +146,16 @@ static int run_words(Command *command, int count, char **words, char *printed, s
 // `sets` ends with NULL.
 static int run_with(const char *script, const char *const *sets, char *printed, size_t room) {
     static char run[] = "run", json[] = "--json", set[] = "--set";
-    char *words[2 * OBJECT_COUNT + 4] = {run, (char *)(uintptr_t)script, json};
+    Arena *arena = arena_open();
+    char *words[2 * OBJECT_COUNT + 4] = {run, arena_copy_text(arena, script), json};
     int count = 3;
     for (; *sets; sets++) {
         words[count++] = set;
-        words[count++] = (char *)(uintptr_t)*sets;
+        words[count++] = arena_copy_text(arena, *sets);
     }
-    return run_words(command_run, count, words, printed, room);
+    int code = run_words(command_run, count, words, printed, room);
+    arena_close(arena);
+    return code;
 }
 
 static int run_set(const char *script, const char *set, char *printed, size_t room) {
@@ -350,7 +354,7 @@ static void try_line(Tried *tried, Command *command, const char *line) {
                                          "fixed:1e300s",
                                          "1:1e300"};
     static char help[] = "--help", listed[PRINTED];
-    char copy[512], *words[MOST_WORDS], flag[64];
+    char copy[512], *words[MOST_WORDS], flag[64], value[32];
     snprintf(copy, sizeof copy, "%s", line);
     int count = split(copy, words);
     int code = run_words(command, count, words, tried->printed, PRINTED);
@@ -363,7 +367,8 @@ static void try_line(Tried *tried, Command *command, const char *line) {
             char said[160];
             snprintf(said, sizeof said, "%s \"%s\"", flag, values[v]);
             words[count] = flag;
-            words[count + 1] = (char *)(uintptr_t)values[v];
+            snprintf(value, sizeof value, "%s", values[v]);
+            words[count + 1] = value;
             judge(tried, line, said, run_words(command, count + 2, words, tried->printed, PRINTED));
             tried->values++;
         }

@@ -24,10 +24,10 @@ static SimTime time_built_in(Loaded *loaded) {
 
 // `arguments` are the script's own options, up to eight.
 static void expect_equal(const char *lesson, const char *const *arguments, int count) {
-    char file[128], *argv[9] = {(char *)"lockstep"};
-    snprintf(file, sizeof file, "scenarios/lessons/%s_twin.lua", lesson);
-    for (int i = 0; i < count; i++) argv[1 + i] = (char *)arguments[i];
     Loaded loaded = {.arena = arena_open()};
+    char file[128], *argv[9] = {arena_copy_text(loaded.arena, "lockstep")};
+    snprintf(file, sizeof file, "scenarios/lessons/%s_twin.lua", lesson);
+    for (int i = 0; i < count; i++) argv[1 + i] = arena_copy_text(loaded.arena, arguments[i]);
     loaded.problems = problems_create(loaded.arena);
     loaded.usage = problems_create(loaded.arena);
     ScenarioRequest request = {.file = file, .argc = count + 1, .argv = argv};
@@ -98,7 +98,7 @@ TEST(another_bucket_size_takes_another_time) {
         Loaded loaded = {.arena = arena_open()};
         loaded.problems = problems_create(loaded.arena);
         loaded.usage = problems_create(loaded.arena);
-        char *argv[] = {(char *)"lockstep", (char *)sizes[i]};
+        char *argv[] = {arena_copy_text(loaded.arena, "lockstep"), arena_copy_text(loaded.arena, sizes[i])};
         ScenarioRequest request = {.file = "scenarios/lessons/ddp_twin.lua", .argc = 2, .argv = argv};
         loaded.scenario = scenario_load(loaded.arena, test_catalogue(), &request, loaded.problems, loaded.usage);
         EXPECT(loaded.scenario != NULL);

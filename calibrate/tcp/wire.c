@@ -125,23 +125,24 @@ void wire_close(Wire *wire) {
 
 typedef struct Side { // one direction of an exchange
     int peer;
-    char *data;
+    const char *out; // what is sent
+    char *in;        // or where it lands
     size_t left;
 } Side;
 
 static bool try_again(void) { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 static void move_out(Wire *wire, Side *side) {
-    ssize_t moved = send(wire->sockets[side->peer], side->data, side->left, MSG_NOSIGNAL);
+    ssize_t moved = send(wire->sockets[side->peer], side->out, side->left, MSG_NOSIGNAL);
     if (moved < 0 && !try_again()) fail(wire, "sending to", side->peer, strerror(errno));
-    if (moved > 0) side->data += moved, side->left -= (size_t)moved;
+    if (moved > 0) side->out += moved, side->left -= (size_t)moved;
 }
 
 static void move_in(Wire *wire, Side *side) {
-    ssize_t moved = recv(wire->sockets[side->peer], side->data, side->left, 0);
+    ssize_t moved = recv(wire->sockets[side->peer], side->in, side->left, 0);
     if (moved < 0 && !try_again()) fail(wire, "receiving from", side->peer, strerror(errno));
     if (moved == 0) fail(wire, "receiving from", side->peer, "it has closed the connection");
-    if (moved > 0) side->data += moved, side->left -= (size_t)moved;
+    if (moved > 0) side->in += moved, side->left -= (size_t)moved;
 }
 
 // At once, instead of up to 40 ms later.
@@ -160,8 +161,8 @@ static void drain(Wire *wire, int peer) {
 }
 
 void wire_exchange(Wire *wire, int to, const void *out, size_t out_bytes, int from, void *in, size_t in_bytes) {
-    Side sending = {to, (char *)(uintptr_t)out, to >= 0 ? out_bytes : 0};
-    Side receiving = {from, in, from >= 0 ? in_bytes : 0};
+    Side sending = {.peer = to, .out = out, .left = to >= 0 ? out_bytes : 0};
+    Side receiving = {.peer = from, .in = in, .left = from >= 0 ? in_bytes : 0};
     if (sending.left && !wire->failed) move_out(wire, &sending);
     while ((sending.left || receiving.left) && !wire->failed) {
         struct pollfd waiting[2] = {{sending.left ? wire->sockets[to] : -1, POLLOUT, 0},

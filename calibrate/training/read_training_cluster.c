@@ -87,7 +87,7 @@ static int gpus_per_switch(const Gpu *gpu, int slots) {
     return gpu->year < 2020 && slots > 4 ? slots / 2 : 0;
 }
 
-static const NodeType *node_of(Row *row) {
+static NodeType *node_of(Row *row) {
     NodeType *node = ARENA_NEW(row->arena, NodeType);
     const Gpu *gpu = row->gpu;
     const char **name = ARENA_ARRAY(row->arena, const char *, 1);
@@ -164,7 +164,7 @@ void read_cluster(Row *row) {
         row->gpus_per_node = row->gpu_count < 8 ? row->gpu_count : 8;
         if (row->gpu_count > 8) assume(row, ASSUMED_NICS);
     }
-    NodeType *node = (NodeType *)node_of(row);
+    NodeType *node = node_of(row);
     int nodes = (row->gpu_count + node->gpu_count - 1) / node->gpu_count;
     double nic = row->number[NIC_SPEED] * 1e9;
     const char *eight = strcasestr(row->text[INTER_LINK], "8x"); // "8x NDR400", not "p2.8xlarge"

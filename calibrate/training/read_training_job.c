@@ -121,6 +121,12 @@ static void add_experts(Row *row, Model *model) {
     if (model->experts.per_token == 0) skip(row, "%s is not published", column_word(EXPERTS_PER_TOKEN));
 }
 
+static Model *copy_of(Arena *arena, const Model *model) {
+    Model *copy = ARENA_NEW(arena, Model);
+    *copy = *model;
+    return copy;
+}
+
 static const Model *transformer_of(Row *row) {
     static const Column needed[] = {LAYERS, HIDDEN, SEQ_LEN};
     for (int i = 0; i < 3; i++)
@@ -159,11 +165,12 @@ static const Model *transformer_of(Row *row) {
     // Published shapes whose width is not heads times head size (GPT-3 2.7B style) have their own head size.
     if (shape.hidden % shape.heads != 0) shape.head_dim = (shape.hidden + shape.heads - 1) / shape.heads;
     Problems *mistakes = problems_create(row->arena);
-    Model *model = (Model *)model_transformer(row->arena, &shape, row->run->where, mistakes);
-    if (!model) {
+    const Model *plain = model_transformer(row->arena, &shape, row->run->where, mistakes);
+    if (!plain) {
         skip(row, "%s", problem_at(mistakes, 0)->text);
         return NULL;
     }
+    Model *model = copy_of(row->arena, plain);
     if (mixture) add_experts(row, model);
     if (encoder && says(row, MODEL, "squad")) model->head_share = 0; // two numbers per position, no vocabulary
     return model;

@@ -52,13 +52,12 @@ static bool same_group(const RankGroup *a, const RankGroup *b) {
     return a->count == b->count && memcmp(a->ranks, b->ranks, sizeof(int) * (size_t)a->count) == 0;
 }
 
-int32_t recorder_group(Recorder *recorder, GroupHandle *handle) {
-    if (handle->recorder == recorder) return handle->index;
+int32_t recorder_group(Recorder *recorder, const GroupHandle *handle) {
+    if (handle->number->recorder == recorder) return handle->number->index;
     int index = 0;
     while (index < recorder->groups.count && !same_group(&recorder->groups.items[index], &handle->group)) index++;
     if (index == recorder->groups.count) LIST_PUSH(recorder->script->arena, &recorder->groups, handle->group);
-    handle->recorder = recorder;
-    handle->index = index;
+    *handle->number = (GroupNumber){recorder, index};
     return index;
 }
 
@@ -102,6 +101,7 @@ static int sim_group(lua_State *L) {
         lua_pop(L, 1);
     }
     GroupHandle *handle = ARENA_NEW(script->arena, GroupHandle);
+    handle->number = ARENA_NEW(script->arena, GroupNumber);
     handle->group = (RankGroup){ranks, sorted_ranks(script->arena, ranks, (int)count), (int)count};
     for (lua_Integer i = 1; i < count; i++)
         if (handle->group.sorted[i] == handle->group.sorted[i - 1])
@@ -199,7 +199,7 @@ static void start_recorder(Recorder *recorder, Script *script, ProgramSpec *prog
     *recorder = (Recorder){.script = script,
                            .program = program,
                            .rank = -1,
-                           .world = {.group = {all, all, world}},
+                           .world = {{all, all, world}, ARENA_NEW(script->arena, GroupNumber)},
                            .unplaced = problems_create(script->arena)};
     LIST_PUSH(script->arena, &recorder->labels, ((Label){"", NULL, 0}));
     recorder_group(recorder, &recorder->world);

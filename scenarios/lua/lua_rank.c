@@ -249,7 +249,7 @@ static int place_in_group(const RankGroup *group, int rank) {
 
 static bool find_group(Call *call, CollectiveOp op, RecordedOp *recorded) {
     const Value *given = object_value(&call->object, "group");
-    GroupHandle *handle = given->given ? (GroupHandle *)given->handle : &call->recorder->world;
+    const GroupHandle *handle = given->given ? given->handle : &call->recorder->world;
     const RankGroup *group = &handle->group;
     int world = call->recorder->program->cluster->gpu_count, largest = group->sorted[group->count - 1];
     if (largest >= world)

@@ -7,10 +7,14 @@
 
 struct Recorder;
 
+typedef struct GroupNumber {
+    const struct Recorder *recorder; // where `index` counts; NULL: nowhere yet
+    int index;
+} GroupNumber;
+
 typedef struct GroupHandle { // HANDLE_GROUP
     RankGroup group;
-    const struct Recorder *recorder; // where `index` counts
-    int index;
+    GroupNumber *number;
 } GroupHandle;
 
 typedef struct PairList { // of an uneven all_to_all
@@ -59,7 +63,7 @@ typedef struct RankHandle { // HANDLE_RANK (stream 0) and HANDLE_STREAM
 // The number of a label, the same for the same name and place.
 int32_t recorder_label(Recorder *recorder, const char *name, Where where);
 // The number of a group, the same for the same ranks in the same order.
-int32_t recorder_group(Recorder *recorder, GroupHandle *handle);
+int32_t recorder_group(Recorder *recorder, const GroupHandle *handle);
 // A stream of the rank being recorded, made when it is new.
 int recorder_stream(Recorder *recorder, const char *name);
 

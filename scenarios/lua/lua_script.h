@@ -40,12 +40,14 @@ typedef struct FabricChoice { // HANDLE_FABRIC
     const FabricShape *layout; // instead of all but the link; or NULL
 } FabricChoice;
 
+typedef struct ExpectationList { // job:expect adds to it
+    Expectation *items;
+    int count, room;
+} ExpectationList;
+
 typedef struct Job { // HANDLE_TRAINING
     JobSaid said;
-    struct {
-        Expectation *items;
-        int count, room;
-    } expect;
+    ExpectationList *expect;
 } Job;
 
 Script *script_of(lua_State *L);

@@ -172,8 +172,8 @@ static StudySpec *study_of(lua_State *L, const Object *object) {
         .want_timeline = script->request->want_timeline || object_flag(object, "timeline", false),
         .assume_fits = object_flag(object, "assume_fits", false),
         .noise = object_number(object, "noise", 0),
-        .expect = job->expect.items,
-        .expect_count = job->expect.count,
+        .expect = job->expect->items,
+        .expect_count = job->expect->count,
     };
     study->plots = read_texts(L, object, "plot", &study->plot_count);
     study->keep = read_texts(L, object, "keep", &study->keep_count);

@@ -114,6 +114,7 @@ static int sim_training(lua_State *L) {
     Job *job = NULL;
     if (object.sound) {
         job = ARENA_NEW(script->arena, Job);
+        job->expect = ARENA_NEW(script->arena, ExpectationList);
         job->said = (JobSaid){.where = object.where, .model = handle_value(&object, "model")};
         say_table(&job->said, &object);
         job_make(script->arena, &job->said, (GpuTypes){NULL, 0}, script->problems); // what is wrong on any GPU
@@ -130,12 +131,12 @@ int job_expect(lua_State *L) {
     if (!handle || handle->kind != HANDLE_TRAINING)
         return lua_host_fail(L, "write job:expect { … }, with a colon", "expect belongs to a sim.training");
     Object object = read_call(L, 2, OBJECT_EXPECT);
-    Job *job = (Job *)handle->value;
+    const Job *job = handle->value;
     const ObjectType *type = object_type(OBJECT_EXPECT);
     for (int i = 0; i < type->field_count && job && object.sound; i++) {
         const Value *value = &object.values[i];
         Expectation expectation = {type->fields[i].name, value->where, value->flag, value->number};
-        if (value->given) LIST_PUSH(script->arena, &job->expect, expectation);
+        if (value->given) LIST_PUSH(script->arena, job->expect, expectation);
     }
     lua_settop(L, 1);
     return 1;

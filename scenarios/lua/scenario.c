@@ -72,7 +72,7 @@ static bool take_item(lua_State *L, Script *script) {
                     handle->kind != HANDLE_QUEUE))
         return false;
     ScenarioItem item = {0};
-    if (handle->kind == HANDLE_STUDY) item.study = (StudySpec *)handle->value;
+    if (handle->kind == HANDLE_STUDY) item.study = handle->value;
     if (handle->kind == HANDLE_QUEUE) item.queue = handle->value;
     if (handle->kind == HANDLE_PROGRAM) item.program = handle->value;
     if (handle->kind == HANDLE_REPORT) item.report = handle->value;

@@ -25,7 +25,7 @@ typedef struct ScenarioRequest {
 } ScenarioRequest;
 
 typedef struct ScenarioItem { // one of the four is set
-    StudySpec *study;
+    const StudySpec *study;
     const struct QueueStudy *queue;
     const ProgramSpec *program;
     const Record *report;

@@ -43,11 +43,18 @@ static void join_found(PlanFound *into, const PlanFound *part) {
 
 // ---- Many hands.
 
-char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes) {
+static char *work_on(const PlanParts *parts, Arena *arena, int64_t item, size_t *bytes) {
     PlanFound *answer = ARENA_NEW(arena, PlanFound);
     *answer = do_item(parts, item);
     *bytes = sizeof *answer;
     return (char *)answer;
+}
+
+char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes) { return work_on(parts, arena, item, bytes); }
+
+static char *work_of_pool(void *context, Arena *arena, int64_t item, size_t *bytes) {
+    const PlanParts **parts = context;
+    return work_on(*parts, arena, item, bytes);
 }
 
 typedef struct Given { // out to the hands
@@ -114,7 +121,7 @@ static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *fo
     if (hands) {
         search_with_hands(parts, hands, found, problems);
     } else if (jobs > 1 && items > 1) {
-        WorkerPool *pool = worker_pool_open((int)(jobs < items ? jobs : items), plan_work, (void *)parts, problems);
+        WorkerPool *pool = worker_pool_open((int)(jobs < items ? jobs : items), work_of_pool, &parts, problems);
         if (!pool) return;
         Hands own = hands_of_pool(pool);
         search_with_hands(parts, &own, found, problems);

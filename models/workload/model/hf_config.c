@@ -227,7 +227,7 @@ static const Model *build(const Reader *reader, const HfType *type, bool nested)
     int before = problems_added(reader->problems);
     TransformerShape shape = shape_of(reader, type);
     shape.name = name_of(reader, type);
-    Model *model = (Model *)model_transformer(reader->arena, &shape, reader->json->where, reader->problems);
+    const Model *plain = model_transformer(reader->arena, &shape, reader->json->where, reader->problems);
     ExpertShape experts = type->experts_key ? experts_of(reader, type, &shape) : (ExpertShape){0};
     LatentShape latent = type->traits & LATENT ? latent_of(reader) : (LatentShape){0};
     int extra_heads = type->traits & LATENT ? whole(reader, "num_nextn_predict_layers", 0, 0) : 0;
@@ -236,8 +236,10 @@ static const Model *build(const Reader *reader, const HfType *type, bool nested)
         problem_add(reader->problems, reader->json->where, "\"num_nextn_predict_layers\" is %d", extra_heads);
         problem_hint(reader->problems, "at most 1 is known");
     }
-    if (!model || problems_added(reader->problems) > before) return NULL;
+    if (!plain || problems_added(reader->problems) > before) return NULL;
 
+    Model *model = ARENA_NEW(reader->arena, Model);
+    *model = *plain;
     model->family = type->type;
     model->source = arena_printf(reader->arena, "%s%s", reader->json->where.file,
                                  nested ? ", text_config: the language model alone" : "");

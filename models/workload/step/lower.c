@@ -163,6 +163,7 @@ static void make_programs(Lowering *l) {
 
 void make_actors(Lowering *l) {
     int32_t *channels = ARENA_ARRAY(l->arena, int32_t, (size_t)l->cluster->gpu_count * SLOT_COUNT);
+    l->actor_channels = channels;
     l->actors = ARENA_ARRAY(l->arena, Actor, l->cluster->gpu_count);
     for (int i = 0; i < l->cluster->gpu_count * SLOT_COUNT; i++) channels[i] = -1;
     for (int rank = 0; rank < l->cluster->gpu_count; rank++)

@@ -176,16 +176,23 @@ static void weigh_ample(Ample *ample, const LinkLoad *loads, int count) {
     }
 }
 
+static const Plan *without_ample(const Lowering *l, const Channel *channel) {
+    Plan *plans = ARENA_ARRAY(l->arena, Plan, channel->plan_count);
+    for (int p = 0; p < channel->plan_count; p++) {
+        const Plan *plan = &channel->plans[p];
+        LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, plan->use_count);
+        int kept = 0;
+        for (int u = 0; u < plan->use_count; u++)
+            if (!l->draft->ample->is[plan->uses[u].link]) uses[kept++] = plan->uses[u];
+        plans[p] = *plan;
+        plans[p].uses = uses;
+        plans[p].use_count = kept;
+    }
+    return plans;
+}
+
 static void leave_out_ample(const Lowering *l) {
-    for (int c = 0; c < l->channels.count; c++)
-        for (int p = 0; p < l->channels.items[c].plan_count; p++) {
-            Plan *plan = (Plan *)&l->channels.items[c].plans[p];
-            LinkUse *uses = (LinkUse *)plan->uses;
-            int kept = 0;
-            for (int u = 0; u < plan->use_count; u++)
-                if (!l->draft->ample->is[uses[u].link]) uses[kept++] = uses[u];
-            plan->use_count = kept;
-        }
+    for (int c = 0; c < l->channels.count; c++) l->channels.items[c].plans = without_ample(l, &l->channels.items[c]);
 }
 
 // A plan that folds as all plans of a family do: what makes them differ stands where their numbers do.
@@ -375,7 +382,7 @@ static Plan plan_of(Arena *arena, const ClassFamily *family, const Shape *shape)
     return plan;
 }
 
-static const Channel *priced_channels(const Lowering *l, const KnownLayout *known) {
+static Channel *priced_channels(const Lowering *l, const KnownLayout *known) {
     Channel *channels = ARENA_ARRAY(l->arena, Channel, known->channel_count);
     for (int k = 0; k < known->channel_count; k++) {
         const ShapeList *shapes = &l->shapes[known->channels[k].stage].slot[known->channels[k].slot];
@@ -391,14 +398,14 @@ static const Channel *priced_channels(const Lowering *l, const KnownLayout *know
 // Sizes that happen to be equal may make more ranks alike than the layout does: what is left is folded again.
 static Folded priced_system(Lowering *l, const KnownLayout *known) {
     System *system = start_system(l);
-    const Channel *channels = priced_channels(l, known);
+    Channel *channels = priced_channels(l, known);
     system->actors = known->actors;
     system->actor_count = known->actor_classes.count;
     system->channels = channels;
     system->channel_count = known->channel_count;
     system->links = known->links;
     system->link_count = known->link_count;
-    fold_count_members(l->arena, system, (Channel *)channels);
+    fold_count_members(l->arena, system, channels);
     Folded again = fold_system(l->arena, system);
     int32_t *class_of = ARENA_ARRAY(l->arena, int32_t, l->cluster->gpu_count);
     for (int rank = 0; rank < l->cluster->gpu_count; rank++)

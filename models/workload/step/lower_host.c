@@ -11,7 +11,7 @@ int ranks_of_node(const Lowering *l, int node) {
 }
 
 void join_channel(Lowering *l, int rank, int slot, int channel) {
-    ((int32_t *)l->actors[rank].channels)[slot] = channel;
+    l->actor_channels[rank * SLOT_COUNT + slot] = channel;
 }
 
 static void add_use(LinkUse *uses, int *count, int32_t link) {

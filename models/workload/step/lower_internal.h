@@ -28,6 +28,7 @@ typedef struct Lowering {
     int program_count;
     int *program_of; // [rank]
     Actor *actors;
+    int32_t *actor_channels; // [rank * SLOT_COUNT + slot]
     struct {
         Channel *items;
         int count, room;
