@@ -58,6 +58,7 @@ const Fact *fact_find(const Fact *facts, int fact_count, const char *name) {
 static const char *skip_vendor(const char *name) {
     static const char *const words[] = {"nvidia", "amd", "tesla", "quadro", "geforce", "instinct"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (tolower((unsigned char)*name) != words[i][0]) continue; // most: each name of the catalogue meets all others
         size_t length = strlen(words[i]);
         if (strncasecmp(name, words[i], length) != 0 || !strchr(" _-", name[length]) || !name[length]) continue;
         return skip_vendor(name + length + 1);
@@ -66,7 +67,7 @@ static const char *skip_vendor(const char *name) {
 }
 
 static int next_letter(const char **name) {
-    while (**name && strchr("-_ ", **name)) (*name)++;
+    while (**name == '-' || **name == '_' || **name == ' ') (*name)++;
     return **name ? tolower((unsigned char)*(*name)++) : 0;
 }
 
