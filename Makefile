@@ -79,6 +79,8 @@ $(BUILD)/tests/fail.so: tests/fail/fail.c tests/fail/fail.h tests/fail/calls.h
 	@echo "  CC    $<"
 	@$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) $(if $(findstring sanitize,$(CFLAGS)),-DOTHERS_MEMORY) -shared -fPIC -o $@ $<
 
+# Tests compile a third quicker so, and take as long: what they spend time in is the program.
+$(filter-out $(BUILD)/tests/bench/%,$(TEST_OBJECTS)): ALL_CFLAGS += $(if $(findstring -O2,$(CFLAGS)),-O1)
 # Tests read the catalogue once for all their processes (tests/fuzz/kept.c); it is constant, and takes 10 ms.
 KEPT = $(foreach name,catalogue_builtin catalogue_with_profile,-Wl,--wrap=$(name))
 $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUILD)/tests/fail.so
