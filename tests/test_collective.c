@@ -29,7 +29,7 @@ TEST(a_large_ring_all_reduce_moves_two_n_minus_one_over_n_at_link_speed) {
     for (int n = 2; n <= 8; n++) {
         int *ranks = first_ranks(arena, network, 1, n);
         CollectivePlan plan = plan_for(arena, network, COLLECTIVE_ALL_REDUCE, ranks, n, 4 * GB, "ring");
-        EXPECT_TEXT(plan.protocol, "Simple");
+        EXPECT_INT(plan.protocol, PROTOCOL_SIMPLE);
         EXPECT_NEAR(wire_seconds(&plan), 2 * (n - 1.0) / n * 4 * GB / (NVLINK_ATTAINABLE * 300 * GB), 1e-6);
         plan = plan_for(arena, network, COLLECTIVE_ALL_GATHER, ranks, n, 4 * GB, NULL);
         EXPECT_NEAR(wire_seconds(&plan), (n - 1.0) / n * 4 * GB / (NVLINK_ATTAINABLE * 300 * GB), 1e-6);
@@ -352,7 +352,7 @@ TEST(a_message_beyond_the_eager_size_waits_for_a_rendezvous) {
                                          .rank_count = 2,
                                          .bytes = i ? 2100 : 2000,
                                          .algorithm = "tree",
-                                         .protocol = "LL"};
+                                         .protocol = &(Protocol){PROTOCOL_LL}};
             seconds[i] = collective_plan(arena, network, &request).alone_seconds;
         }
         step[t] = seconds[1] - seconds[0];

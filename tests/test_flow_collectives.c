@@ -293,7 +293,7 @@ TEST(what_leaves_nodes_enters_nodes_and_a_folded_run_takes_the_time_of_the_whole
                                              .ranks = first_ranks(arena, network, nodes, 4),
                                              .rank_count = nodes * 4,
                                              .shift = op == COLLECTIVE_SEND_RECV,
-                                             .protocol = "Simple"};
+                                             .protocol = &(Protocol){PROTOCOL_SIMPLE}};
                 const char *why, *remedy;
                 const FlowPlan *plan = flow_plan(arena, network, &request, &why, &remedy);
                 FlowSystem flows = flow_system(arena, plan);

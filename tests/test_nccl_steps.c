@@ -6,9 +6,12 @@
 
 #define GB 1e9
 
+static const Protocol ll = PROTOCOL_LL, ll128 = PROTOCOL_LL128, simple = PROTOCOL_SIMPLE;
+
 typedef struct Asked {
     CollectiveOp op;
-    const char *algorithm, *protocol;
+    const char *algorithm;
+    const Protocol *protocol;
     int nodes, gpus_per_node;
     double bytes;
 } Asked;
@@ -41,10 +44,10 @@ TEST(a_message_of_ll_takes_its_channels_time_at_every_hop_between_nodes_and_no_m
     for (int nodes = 2, levels = 1; nodes <= 32; nodes *= 2, levels++)
         for (double bytes = 512; bytes <= 65536; bytes *= 8) {
             // Two channels at most with one NIC; each has 4 KiB at least, and beyond that chunks overlap.
-            Asked asked = {COLLECTIVE_ALL_REDUCE, "tree", "LL", nodes, 1, bytes};
+            Asked asked = {COLLECTIVE_ALL_REDUCE, "tree", &ll, nodes, 1, bytes};
             double expected = 2 * levels * fmin(bytes, 4096) * per_byte;
             EXPECT_NEAR(grown(arena, network, &asked, NETWORK_LL_CHANNEL_RATE, 0.5), expected, 1e-6);
-            asked.protocol = "LL128";
+            asked.protocol = &ll128;
             EXPECT_NEAR(grown(arena, network, &asked, NETWORK_LL_CHANNEL_RATE, 0.5), 0, 0);
         }
     arena_close(arena);
@@ -53,17 +56,16 @@ TEST(a_message_of_ll_takes_its_channels_time_at_every_hop_between_nodes_and_no_m
 TEST(channels_lengthen_the_steps_of_simples_rings_within_a_node_only) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, dgx_h100(), 4, infiniband(400));
-    double doublings =
-               log2(plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_GATHER, "ring", "Simple", 1, 8, 64e6}, NULL)
-                        .channels),
+    double doublings = log2(
+               plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_GATHER, "ring", &simple, 1, 8, 64e6}, NULL).channels),
            ramp = nccl_constants_shipped().values[RAMP_TIME + PROTOCOL_SIMPLE];
     EXPECT(doublings > 4);
-    Asked one = {COLLECTIVE_ALL_GATHER, "ring", "Simple", 1, 8, 64e6};
+    Asked one = {COLLECTIVE_ALL_GATHER, "ring", &simple, 1, 8, 64e6};
     EXPECT_NEAR(grown(arena, network, &one, RAMP_TIME + PROTOCOL_SIMPLE, 2), 7 * doublings * ramp, 1e-6);
-    Asked several = {COLLECTIVE_ALL_GATHER, "ring", "Simple", 4, 8, 64e6};
+    Asked several = {COLLECTIVE_ALL_GATHER, "ring", &simple, 4, 8, 64e6};
     EXPECT_NEAR(grown(arena, network, &several, RAMP_TIME + PROTOCOL_SIMPLE, 2), 0, 0);
     EXPECT_NEAR(grown(arena, network, &several, NETWORK_RAMP_TIME + PROTOCOL_SIMPLE, 2), 0, 0);
-    several.protocol = "LL128";
+    several.protocol = &ll128;
     EXPECT(grown(arena, network, &several, NETWORK_RAMP_TIME + PROTOCOL_LL128, 2) > 0);
     arena_close(arena);
 }
@@ -76,9 +78,9 @@ TEST(trees_of_three_nodes_and_more_attain_a_share_of_the_nics_and_rings_all_of_t
     EXPECT(share > 0.5 && share < 1);
     for (int nodes = 2; nodes <= 16; nodes *= 2) {
         CollectivePlan tree =
-            plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_REDUCE, "tree", "Simple", nodes, 1, bytes}, NULL);
+            plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_REDUCE, "tree", &simple, nodes, 1, bytes}, NULL);
         CollectivePlan ring =
-            plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_REDUCE, "ring", "Simple", nodes, 1, bytes}, NULL);
+            plan_asked(arena, network, &(Asked){COLLECTIVE_ALL_REDUCE, "ring", &simple, nodes, 1, bytes}, NULL);
         double sent = weight_on(network, &tree, "node1.nic0.out") / weight_on(network, &ring, "node1.nic0.out");
         double bare = (nodes == 2 ? 1 : 2) / (2.0 * (nodes - 1) / nodes);
         EXPECT_NEAR(sent, nodes == 2 ? bare : bare / share, 1e-2);
@@ -92,7 +94,7 @@ TEST(what_sockets_move_does_not_depend_on_the_trees_share) {
     FabricShape sockets = infiniband(400);
     sockets.transport = NET_TCP;
     Network *network = network_of(arena, dgx_h100(), 8, sockets);
-    Asked tree = {COLLECTIVE_ALL_REDUCE, "tree", "Simple", 8, 8, 1 * GB};
+    Asked tree = {COLLECTIVE_ALL_REDUCE, "tree", &simple, 8, 8, 1 * GB};
     EXPECT_NEAR(grown(arena, network, &tree, TREE_NETWORK_SHARE, 0.9), 0, 1e-9);
     EXPECT(grown(arena, network, &tree, SOCKET_RATE, 0.9) > 0.01);
     arena_close(arena);
@@ -120,8 +122,8 @@ TEST(from_2_mb_on_one_domain_takes_nvls_even_where_a_ring_would_be_faster) {
         slower += taken.alone_seconds > by_ring;
         EXPECT(strcmp(plan_asked(arena, network, &few, NULL).algorithm, "nvls") != 0);
         EXPECT(strcmp(plan_asked(arena, network, &two, NULL).algorithm, "nvls") != 0);
-        asked.protocol = "LL";
-        EXPECT_TEXT(plan_asked(arena, network, &asked, NULL).protocol, "LL");
+        asked.protocol = &ll;
+        EXPECT_INT(plan_asked(arena, network, &asked, NULL).protocol, PROTOCOL_LL);
     }
     EXPECT(slower > 2);
     arena_close(arena);
@@ -137,7 +139,7 @@ TEST(a_ring_over_nics_hides_of_each_step_what_its_second_slice_takes) {
     constants.values[FILL_BETWEEN] = constants.values[FILL_BETWEEN + 1] = 0;
     double nic = fabric.nic_bytes_per_second * fabric.efficiency, latency[4];
     for (int i = 0; i < 4; i++) {
-        Asked asked = {COLLECTIVE_ALL_GATHER, "ring", "Simple", 8, 1, 8e6 * (1 << i)};
+        Asked asked = {COLLECTIVE_ALL_GATHER, "ring", &simple, 8, 1, 8e6 * (1 << i)};
         latency[i] = step_seconds(plan_asked(arena, network, &asked, &constants).plan.latency);
     }
     // Seven steps of an eighth each, by halves, until 2 MiB in each of the two channels.
@@ -166,7 +168,7 @@ TEST(over_slingshot_a_long_ring_is_as_slow_as_its_proxies_post_all_but_eight_mes
         NcclConstants constants = without_hops();
         double each = constants.values[SLINGSHOT_POST_TIME];
         for (int nodes = 2; nodes <= 64; nodes *= 2) {
-            Asked asked = {COLLECTIVE_ALL_GATHER, "ring", "LL", nodes, 4, 4096};
+            Asked asked = {COLLECTIVE_ALL_GATHER, "ring", &ll, nodes, 4, 4096};
             double posts = fmax(nodes * 4 - 1 - 8, 0),
                    seconds = plan_asked(arena, network, &asked, &constants).alone_seconds;
             if (slingshot && posts > 0)
@@ -194,7 +196,7 @@ TEST(what_is_staged_and_what_is_bounced_share_a_gpus_way_to_the_root_complex) {
     double rate = constants.values[TRANSPORT_RATE + NET_INFINIBAND];
     for (int nodes = 2; nodes <= 4; nodes++) {
         double around = bytes * (2 * nodes - 1) / (2 * nodes);
-        Asked asked = {COLLECTIVE_ALL_GATHER, "ring", "Simple", nodes, 2, bytes};
+        Asked asked = {COLLECTIVE_ALL_GATHER, "ring", &simple, nodes, 2, bytes};
         EXPECT_NEAR(plan_asked(arena, network, &asked, &constants).alone_seconds,
                     around * (1 / staged + 1 / bounced / rate), 1e-3);
         asked.gpus_per_node = 1; // bounced alone, in and out

@@ -176,7 +176,7 @@ TEST(switches_that_reduce_get_the_payload_once_however_many_nodes_there_are) {
 TEST(a_broadcasts_chain_takes_a_chunk_inside_a_node_and_a_slower_one_between_nodes) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, dgx_a100(), 8, infiniband(200));
-    CollectiveRequest request = {.op = COLLECTIVE_BROADCAST, .protocol = "Simple", .bytes = 16e9};
+    CollectiveRequest request = {.op = COLLECTIVE_BROADCAST, .protocol = &(Protocol){PROTOCOL_SIMPLE}, .bytes = 16e9};
     double four = plan_with(arena, network, request, 4, 8).alone_seconds;
     double more = plan_with(arena, network, request, 8, 8).alone_seconds - four; // the wires take the same
     double chunks = constant_rows[CHAIN_FILL].value * 16 * 524288.0;

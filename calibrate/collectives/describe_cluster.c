@@ -245,14 +245,14 @@ static const char *value_in(Arena *arena, const char *text, const char *key) {
 static void describe_environment(Description *description, DescribedCluster *result) {
     static const char *const algorithms[][2] = {
         {"Ring", "ring"}, {"Tree", "tree"}, {"NVLS", "nvls"}, {"NVLSTree", "nvls_tree"}, {"CollnetChain", "collnet"}};
-    static const char *const protocols[] = {"LL", "LL128", "Simple"};
+    static const Protocol protocols[] = {PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE};
     const char *env = text_of(description, "algo_env");
     const char *algorithm = value_in(description->arena, env, "NCCL_ALGO");
     const char *protocol = value_in(description->arena, env, "NCCL_PROTO");
     for (size_t i = 0; algorithm && i < sizeof algorithms / sizeof *algorithms; i++)
         if (is(algorithm, algorithms[i][0])) result->algorithm = algorithms[i][1];
     for (size_t i = 0; protocol && i < sizeof protocols / sizeof *protocols; i++)
-        if (is(protocol, protocols[i])) result->protocol = protocols[i];
+        if (is(protocol, protocol_names[protocols[i]])) result->protocol = &protocols[i];
     result->gpus_per_process = gpus_per_process_in(text_of(description, "note"));
     int part[3] = {0};
     if (sscanf(text_of(description, "nccl_version"), "%d.%d.%d", &part[0], &part[1], &part[2]) >= 2 && part[0] == 2)

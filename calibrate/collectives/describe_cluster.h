@@ -12,12 +12,13 @@ typedef struct DescribedCluster {
     const char *op;     // as the row says
     const Cluster *cluster;
     int *ranks, rank_count;
-    const char *algorithm, *protocol; // that the environment asked for, in the network's words; NULL free
-    int gpus_per_process;             // that one process drove; 0 unknown
-    int threads_per_process;          // that one process used, one for each GPU; 0: none
-    const char *do_not_fit;           // why nothing can be learned from the log; "" it can
-    int nccl_version;                 // 22105 is 2.21.5; 0 not stated
-    int ranks_per_gpu;                // usually 1; more take turns
+    const char *algorithm;    // that the environment asked for, in the network's words; NULL free
+    const Protocol *protocol; // likewise
+    int gpus_per_process;     // that one process drove; 0 unknown
+    int threads_per_process;  // that one process used, one for each GPU; 0: none
+    const char *do_not_fit;   // why nothing can be learned from the log; "" it can
+    int nccl_version;         // 22105 is 2.21.5; 0 not stated
+    int ranks_per_gpu;        // usually 1; more take turns
     const char **assumptions;
     int assumption_count;
 } DescribedCluster;

@@ -7,7 +7,8 @@
 #define CANDIDATE_LIMIT 12
 
 typedef struct Candidate {
-    const char *algorithm, *protocol;
+    const char *algorithm;
+    Protocol protocol;
     int channels;
     double latency;                     // seconds, of which
     double hideable, hidden;            // so many do not show while this share of the bytes' time passes

@@ -116,20 +116,24 @@ static double believed_seconds(const Group *group, const Loads *loads, const Can
 }
 
 static bool is_asked(const char *name, const char *asked) { return !asked || strcmp(name, asked) == 0; }
+static bool is_protocol(const Candidate *candidate, const Protocol *asked) {
+    return !asked || candidate->protocol == *asked;
+}
 
 // An algorithm or protocol that the back end does not have here is not insisted on.
 static const Candidate *choose(const Group *group, const Loads *loads, const CollectiveRequest *request,
                                const Candidate *candidates, int count) {
     const Candidate *best = NULL;
     double best_seconds = INFINITY;
-    const char *algorithm = NULL, *protocol = NULL;
+    const char *algorithm = NULL;
+    const Protocol *protocol = NULL;
     for (int i = 0; i < count; i++)
         if (is_asked(candidates[i].algorithm, request->algorithm)) algorithm = request->algorithm;
     for (int i = 0; i < count; i++)
-        if (is_asked(candidates[i].algorithm, algorithm) && is_asked(candidates[i].protocol, request->protocol))
+        if (is_asked(candidates[i].algorithm, algorithm) && is_protocol(&candidates[i], request->protocol))
             protocol = request->protocol;
     for (int i = 0; i < count; i++) {
-        if (!is_asked(candidates[i].algorithm, algorithm) || !is_asked(candidates[i].protocol, protocol)) continue;
+        if (!is_asked(candidates[i].algorithm, algorithm) || !is_protocol(&candidates[i], protocol)) continue;
         double seconds = believed_seconds(group, loads, &candidates[i], request->bytes);
         if (best && seconds >= best_seconds) continue;
         best = &candidates[i];
@@ -196,7 +200,8 @@ static int request_candidates(const Group *group, const Loads *loads, const Coll
 }
 
 static CollectivePlan nothing_to_do(void) {
-    return (CollectivePlan){.plan = {.fairness = 1}, .algorithm = "none", .protocol = "", .limiting_link = -1};
+    return (CollectivePlan){
+        .plan = {.fairness = 1}, .algorithm = "none", .protocol = PROTOCOL_COUNT, .limiting_link = -1};
 }
 
 // Everything that goes around a ring goes around the same ring.

@@ -5,7 +5,6 @@
 
 #include "models/network/network.h"
 
-typedef enum Protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOL_COUNT } Protocol;
 // How two GPUs of a node reach each other.
 typedef enum Medium { MEDIUM_NVLINK, MEDIUM_PCIE, MEDIUM_HOST, MEDIUM_COUNT } Medium;
 

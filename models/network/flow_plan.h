@@ -15,7 +15,7 @@ struct FlowPlan {
     Group group; // its ranks in node order; places in schedules are indices of these
     const Algorithm *algorithm;
     MessageStyle style;
-    const char *protocol;
+    Protocol protocol;
     Party party; // of nobody yet
     int piece_count, window;
     bool apart;         // latencies pass on streams of their own, not in the transfers

@@ -67,9 +67,7 @@ static CollectivePlan fluid_plan(Arena *arena, const Network *network, const Col
     return collective_plan(arena, network, &ring);
 }
 
-static Protocol protocol_of(const char *name) {
-    return strcmp(name, "LL") == 0 ? PROTOCOL_LL : strcmp(name, "LL128") == 0 ? PROTOCOL_LL128 : PROTOCOL_SIMPLE;
-}
+static Protocol or_simple(Protocol protocol) { return protocol == PROTOCOL_COUNT ? PROTOCOL_SIMPLE : protocol; }
 
 static bool is_direct(CollectiveOp op) {
     return op == COLLECTIVE_SEND_RECV || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_GATHER ||
@@ -174,7 +172,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     cut(arena, plan);
     if (plan->algorithm->piped) plan->window = FLOW_WINDOW;
     plan->protocol = fluid.protocol;
-    plan->style = (MessageStyle){.backend = request->backend, .protocol = protocol_of(fluid.protocol)};
+    plan->style = (MessageStyle){.backend = request->backend, .protocol = or_simple(fluid.protocol)};
     plan->style.direct = request->backend == BACKEND_NCCL && is_direct(request->op);
     plan->style.exchange = request->op == COLLECTIVE_ALL_TO_ALL;
     plan->apart = plan->algorithm->piped || (plan->algorithm->at_once && plan->style.direct);

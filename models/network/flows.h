@@ -72,7 +72,8 @@ FlowEstimate flow_estimate(const FlowPlan *plan);
 
 typedef struct FlowResult {
     double seconds; // infinite: longer than the clock
-    const char *algorithm, *protocol;
+    const char *algorithm;
+    Protocol protocol;
     int channels;
     const char *limited_by; // the busiest link; NULL: latency
     int actor_count;        // that were simulated

@@ -96,7 +96,7 @@ int host_candidates(const Group *group, Backend backend, CollectiveOp op, double
         *candidate = direct(constants, group);
         break;
     }
-    candidate->protocol = "";
+    candidate->protocol = PROTOCOL_COUNT;
     candidate->channels = 1;
     candidate->inside_limit = constants->process_bytes_per_second;
     candidate->between_limit = constants->process_bytes_per_second * (backend == BACKEND_GLOO ? 1 : group->least);

@@ -14,7 +14,7 @@
 #define NVLS_FROM_BYTES 2e6 // its tuner: 25 us + bytes / 170 GB/s against LL's 15 us + bytes / 80 GB/s
 #define NVLS_LEAST_RANKS 5  // NCCL prefers rings below (2.27 on H200)
 
-static const char *const protocol_names[PROTOCOL_COUNT] = {"LL", "LL128", "Simple"};
+const char *const protocol_names[PROTOCOL_COUNT + 1] = {"LL", "LL128", "Simple", ""};
 
 // LL over Slingshot is slower than NCCL believes when it chooses.
 static void count_slow_ll(const Group *group, Protocol protocol, Candidate *candidate) {
@@ -91,7 +91,7 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
                    (inside * nccl_hop_inside(group, protocol, 1) +
                     shape.network_steps * nccl_hop_between(group, protocol, 1, message)) +
                chain_fill_seconds(group, channels, bytes);
-    Candidate candidate = {.algorithm = "ring", .protocol = protocol_names[protocol], .channels = channels};
+    Candidate candidate = {.algorithm = "ring", .protocol = protocol, .channels = channels};
     candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) + hops;
     if (!rooted) {
         candidate.posting = nccl_posting_seconds(group, protocol, shape.steps, message);
@@ -127,7 +127,7 @@ static bool tree_is_underrated(const Group *group) {
 static Candidate tree_candidate(const Group *group, Protocol protocol, double bytes) {
     int channels = nccl_channels_used(group, protocol, false, bytes);
     int chain = 2 * (group->most - 1), climbs = 2 * log2_up(group->block_count);
-    Candidate candidate = {.algorithm = "tree", .protocol = protocol_names[protocol], .channels = channels};
+    Candidate candidate = {.algorithm = "tree", .protocol = protocol, .channels = channels};
     candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) +
                         nccl_constant(group, TREE_HOP) * chain * nccl_hop_inside(group, protocol, channels) +
                         climbs * nccl_hop_between(group, protocol, channels, bytes / channels) +
@@ -157,7 +157,8 @@ static Candidate nvls_candidate(const Group *group, double bytes) {
     int channels = nccl_channels_used(group, PROTOCOL_SIMPLE, false, bytes), g = group->least, m = group->block_count;
     double share = nccl_constant(group, (m > 1 ? NVLS_TREE_SHARE : NVLS_SHARE) + switch_generation(group));
     if (channels > 16) channels = 16;
-    Candidate candidate = {.algorithm = m > 1 ? "nvls_tree" : "nvls", .protocol = "Simple", .channels = channels};
+    Candidate candidate = {
+        .algorithm = m > 1 ? "nvls_tree" : "nvls", .protocol = PROTOCOL_SIMPLE, .channels = channels};
     candidate.latency = nccl_floor_seconds(group) + nvls_approach_seconds(group, bytes);
     if (m > 1)
         candidate.latency += nccl_constant(group, NVLS_TREE_TIME) +
@@ -180,7 +181,7 @@ static bool has_nvls(const Group *group) {
 
 // NCCL does not know of the slow approach, and in one domain takes NVLS from here on even where rings are faster.
 static bool takes_nvls(const Group *group, const CollectiveRequest *request) {
-    bool free = !request->algorithm && (!request->protocol || strcmp(request->protocol, "Simple") == 0);
+    bool free = !request->algorithm && (!request->protocol || *request->protocol == PROTOCOL_SIMPLE);
     return free && has_nvls(group) && group->block_count == 1 && request->bytes >= NVLS_FROM_BYTES;
 }
 

@@ -46,7 +46,7 @@ Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift,
     int remote = group->block_count < 2 ? 0 : pair ? 1 : group->rank_count - group->least;
     double n = group->rank_count, message = pair ? bytes : bytes / n;
     Candidate candidate = {.algorithm = "direct",
-                           .protocol = "Simple",
+                           .protocol = PROTOCOL_SIMPLE,
                            .channels = group->block_count > 1 ? 2 : nccl_channel_limit(group)};
     candidate.latency = nccl_constant(group, PAIR_FLOOR) * nccl_floor_seconds(group) +
                         nccl_constant(group, PAIR_MESSAGE_TIME) * peers +

@@ -166,6 +166,10 @@ bool backend_from_name(const char *name, Backend *backend);
 // Whether the real back end can do it for tensors in GPU memory (true) or CPU memory; *why says the reason and remedy.
 bool backend_supports(Backend backend, CollectiveOp op, bool on_gpu, bool cuda_aware_mpi, const char **why);
 
+// NCCL's; other back ends have none: PROTOCOL_COUNT, whose name is empty.
+typedef enum Protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOL_COUNT } Protocol;
+extern const char *const protocol_names[PROTOCOL_COUNT + 1];
+
 typedef struct CollectiveRequest {
     CollectiveOp op;
     Backend backend;
@@ -177,7 +181,7 @@ typedef struct CollectiveRequest {
     // NULL: the back end's own choice; "ring", "tree", "nvls", "nvls_tree", "pat" where they apply; "collnet" only when
     // asked for (it needs switches that reduce: SHARP).
     const char *algorithm;
-    const char *protocol;     // NULL: the back end's own choice; "LL", "LL128", "Simple" where it applies
+    const Protocol *protocol; // NULL: the back end's own choice
     bool on_host;             // tensors in CPU memory (gloo, mpi): no copies to and from the GPU
     bool shift;               // SEND_RECV: every rank sends to the next and the last to the first, all at once
     int gpus_per_process;     // 0 or 1: each GPU has a process that launches its kernels; N: one launches for N in turn
@@ -193,7 +197,7 @@ typedef struct CollectiveRequest {
 typedef struct CollectivePlan {
     Plan plan;             // uses in the arena, weights rounded by weight_round
     const char *algorithm; // "ring", "tree", "nvls", "direct"
-    const char *protocol;  // "LL", "LL128", "Simple", "" for other back ends
+    Protocol protocol;
     int channels;
     double alone_seconds;  // latency + bytes over the narrowest link: the time with no other traffic
     double moving_seconds; // of which bytes over the narrowest link, or as fast as software moves them

@@ -35,7 +35,6 @@ static const char *const algorithm_choices[] = {"ring",
                                                 "linear",
                                                 "dissemination"};
 static const char *const fidelity_names[] = {"fluid", "flow"};
-static const char *const protocol_names[] = {"LL", "LL128", "Simple"};
 
 static const OptionSpec specs[] = {
     {"op", OPTION_TEXT, "NAME", .help = "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, …"},
@@ -63,7 +62,7 @@ static const OptionSpec specs[] = {
     {"uneven", OPTION_QUANTITY, "N", .help = "all_to_all: rank 0 gets N times as much as each other; 1",
      .quantity = QUANTITY_NUMBER},
     {"proto", OPTION_CHOICE, .help = "instead of the back end's own choice", .choices = protocol_names,
-     .choice_count = COUNT_OF(protocol_names)},
+     .choice_count = PROTOCOL_COUNT},
     {"version", OPTION_TEXT, "2.N", .help = "NCCL's version; when left out: one usual with the GPU"},
     {"gpus-per-process", OPTION_COUNT, "N", .help = "nccl-tests' -g: one process launches for so many GPUs; 1"},
     {"backend", OPTION_CHOICE, .help = "nccl, gloo or mpi", .choices = backend_names,
@@ -87,6 +86,7 @@ typedef struct Asked {
     Arena *arena;
     const Cluster *cluster;
     CollectiveRequest request;
+    Protocol protocol; // that it asks for
     double first, last, factor;
     bool verbose;
     const char *assumed[2]; // what was not said about the machine
@@ -207,7 +207,7 @@ static void ask(Asked *asked, const Options *options, Problems *problems) {
     int algorithm = option_choice(options, "algo", -1), protocol = option_choice(options, "proto", -1);
     CollectiveRequest *request = &asked->request;
     if (algorithm >= 0) request->algorithm = algorithm_choices[algorithm];
-    if (protocol >= 0) request->protocol = protocol_names[protocol];
+    if (protocol >= 0) asked->protocol = (Protocol)protocol, request->protocol = &asked->protocol;
     request->backend = (Backend)option_choice(options, "backend", BACKEND_NCCL);
     request->nccl_version = read_version(option_text(options, "version", NULL), problems);
     request->gpus_per_process = (int)option_count(options, "gpus-per-process", 1);
@@ -447,7 +447,8 @@ static void print_table(const Asked *asked, const Row *rows, int count) {
         printf("%12.0f %12.0f %8s %6s %5d %10.2f%s %8.2f %8.2f  %-18s %-7s %3d  %s\n", row->bytes,
                count_of(request->op, request->rank_count, row->bytes), "float", redop, rooted ? 0 : -1,
                1e6 * row->seconds, range, row->algorithm_rate / 1e9, row->bus_rate / 1e9, row->plan.algorithm,
-               *row->plan.protocol ? row->plan.protocol : "-", row->plan.channels, row->limited_by);
+               row->plan.protocol == PROTOCOL_COUNT ? "-" : protocol_names[row->plan.protocol], row->plan.channels,
+               row->limited_by);
     }
 }
 
@@ -455,8 +456,8 @@ static void print_csv(const Row *rows, int count) {
     printf("size,time_us,algbw_gb_per_s,busbw_gb_per_s,algorithm,protocol,channels,limited_by\n");
     for (int i = 0; i < count; i++)
         printf("%.0f,%.6g,%.6g,%.6g,%s,%s,%d,%s\n", rows[i].bytes, 1e6 * rows[i].seconds, rows[i].algorithm_rate / 1e9,
-               rows[i].bus_rate / 1e9, rows[i].plan.algorithm, rows[i].plan.protocol, rows[i].plan.channels,
-               rows[i].limited_by);
+               rows[i].bus_rate / 1e9, rows[i].plan.algorithm, protocol_names[rows[i].plan.protocol],
+               rows[i].plan.channels, rows[i].limited_by);
 }
 
 static void print_json(const Asked *asked, const Row *rows, int count) {
@@ -478,7 +479,7 @@ static void print_json(const Asked *asked, const Row *rows, int count) {
         write_number(&json, "algbw_gb_per_s", rows[i].algorithm_rate / 1e9);
         write_number(&json, "busbw_gb_per_s", rows[i].bus_rate / 1e9);
         write_text(&json, "algorithm", rows[i].plan.algorithm);
-        write_text(&json, "protocol", rows[i].plan.protocol);
+        write_text(&json, "protocol", protocol_names[rows[i].plan.protocol]);
         write_integer(&json, "channels", rows[i].plan.channels);
         write_text(&json, "limited_by", rows[i].limited_by);
         json_end_object(&json);
