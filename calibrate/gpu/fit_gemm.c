@@ -75,9 +75,9 @@ static int own_count(const GemmGroup *group) {
 // A group's residuals with the constants that it was last asked for. Derivatives move one constant at a time, and most
 // are of one group.
 typedef struct Asked {
-    double shared[SHARED_COUNT], own[OWN_COUNT];
+    double constants[SHARED_COUNT + OWN_COUNT];
     double *residuals; // of the points taken
-    int64_t count;     // 0: not yet asked
+    int count;         // 0: not yet asked
 } Asked;
 
 // Some groups, some of their points, and what is fitted: the shared constants too, or only the groups' own.
@@ -146,13 +146,17 @@ static Prior prior_of(const Task *task, int parameter) {
     return own_prior(task->groups[group], parameter - first_own(task, group));
 }
 
+// Whether it is the group's last question; from now on it is.
 static bool was_asked(const Task *task, const double *x, int group) {
     Asked *asked = &task->asked[group];
-    Asked now = {.residuals = asked->residuals, .count = asked->count};
-    for (int s = 0; s < SHARED_COUNT; s++) now.shared[s] = shared_value(task, x, s);
-    memcpy(now.own, x + first_own(task, group), (size_t)own_count(task->groups[group]) * sizeof *x);
-    bool same = asked->count > 0 && memcmp(&now, asked, sizeof now) == 0;
-    *asked = now;
+    double constants[SHARED_COUNT + OWN_COUNT] = {0};
+    for (int s = 0; s < SHARED_COUNT; s++) constants[s] = shared_value(task, x, s);
+    memcpy(constants + SHARED_COUNT, x + first_own(task, group), (size_t)own_count(task->groups[group]) * sizeof *x);
+    bool same = asked->count > 0;
+    for (int c = 0; c < SHARED_COUNT + OWN_COUNT; c++) {
+        same = same && constants[c] == asked->constants[c];
+        asked->constants[c] = constants[c];
+    }
     return same;
 }
 

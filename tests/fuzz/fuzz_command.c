@@ -35,7 +35,8 @@ static const char scenario[] =
 // Commands that need more than a moment, other processes, or files of their own.
 static bool is_left_out(int count, char **words) {
     static const char *const long_ones[] = {"calibrate", "validate", "merge", "sweep", "plan"};
-    static const char *const options[] = {"--out", "--plot", "--jobs", "--data-dir", "--trials", "--emit", "--measure", "--trace"};
+    static const char *const options[] = {"--out",    "--plot", "--jobs",    "--data-dir",
+                                          "--trials", "--emit", "--measure", "--trace"};
     for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++)
         if (count > 1 && strcmp(words[1], long_ones[i]) == 0 && strcmp(words[count - 1], "--help") != 0) return true;
     for (int w = 1; w < count; w++) {
