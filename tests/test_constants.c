@@ -21,10 +21,10 @@ TEST(every_constant_has_a_name_an_uncertainty_a_source_and_a_basis) {
     for (int t = 0; t < CONSTANT_TABLE_COUNT; t++) {
         EXPECT(constant_tables[t].count > 0);
         for (int i = 0; i < constant_tables[t].count; i++) {
-            const Constant *row = &constant_tables[t].rows[i];
-            if (!is_complete(row)) printf("table %s, row %d: %s\n", constant_tables[t].name, i, row->name);
-            EXPECT(is_complete(row));
-            for (int j = 0; j < i; j++) EXPECT(strcmp(row->name, constant_tables[t].rows[j].name) != 0);
+            Constant row = constant_tables[t].row(i);
+            if (!is_complete(&row)) printf("table %s, row %d: %s\n", constant_tables[t].name, i, row.name);
+            EXPECT(is_complete(&row));
+            for (int j = 0; j < i; j++) EXPECT(strcmp(row.name, constant_tables[t].row(j).name) != 0);
         }
     }
 }
@@ -34,9 +34,9 @@ TEST(constants_shows_every_row_of_every_table) {
     const char *text = arena_copy_text(arena, run_command(command_constants, "constants")->out);
     for (int t = 0; t < CONSTANT_TABLE_COUNT; t++)
         for (int i = 0; i < constant_tables[t].count; i++) {
-            EXPECT_CONTAINS(text, constant_tables[t].rows[i].name);
-            EXPECT_CONTAINS(text, constant_tables[t].rows[i].source);
-            EXPECT_CONTAINS(text, constant_tables[t].rows[i].basis);
+            EXPECT_CONTAINS(text, constant_tables[t].row(i).name);
+            EXPECT_CONTAINS(text, constant_tables[t].row(i).source);
+            EXPECT_CONTAINS(text, constant_tables[t].row(i).basis);
         }
     Problems *problems = problems_create(arena);
     const Ended *ended = run_command(command_constants, "constants --json hardware");

@@ -3,6 +3,7 @@
 
 #include "calibrate/command_validate.h"
 #include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/networks.h"
@@ -180,7 +181,7 @@ TEST(a_broadcasts_chain_takes_a_chunk_inside_a_node_and_a_slower_one_between_nod
     double four = plan_with(arena, network, request, 4, 8).alone_seconds;
     double more = plan_with(arena, network, request, 8, 8).alone_seconds - four; // the wires take the same
     double chunks = constant_rows[CHAIN_FILL].value * 16 * 524288.0;
-    double inside = 4 * 7 * chunks / (300e9 * NVLINK_SHARE), between = 4 * chunks / (8 * 25e9);
+    double inside = 4 * 7 * chunks / (300e9 * network_constant(NVLINK_SHARE)), between = 4 * chunks / (8 * 25e9);
     EXPECT(more > inside + between);       // and hops on top
     EXPECT(more < 2 * (inside + between)); // not all at the pace of the NICs
     arena_close(arena);

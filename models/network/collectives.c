@@ -45,8 +45,7 @@ static Loads node_loads(Arena *scratch, const Group *group, const CollectiveRequ
     }
     if (request->backend == BACKEND_NCCL) return ring_loads(scratch, group);
     bool mpi = request->backend == BACKEND_MPI;
-    return host_ring_loads(scratch, group, request->on_host, mpi,
-                           mpi ? mpi_constants.local_copies : gloo_constants.local_copies);
+    return host_ring_loads(scratch, group, request->on_host, mpi, host_constants(request->backend).local_copies);
 }
 
 static Loads request_loads(Arena *scratch, const Group *group, const CollectiveRequest *request) {

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "models/network/network_constants.h"
+
 #define US "us", 1e-6
 #define MB "MB", 1e6
 #define GBS "GB/s", 1e9
@@ -132,13 +134,6 @@ NcclConstants nccl_constants_prior(void) {
     for (int i = 0; i < CONSTANT_COUNT; i++) constants.values[i] = constant_rows[i].prior * constant_rows[i].scale;
     return constants;
 }
-
-#undef US
-#define US 1e-6
-// Gloo: TCP, one thread per pair. Not fitted: 20 us per message and 3 GB/s are usual of one TCP connection.
-const HostConstants gloo_constants = {20 * US, 15 * US, 3e9, 4};
-// Open MPI: about 1 us per message over shared memory or verbs; copy in and copy out within a node.
-const HostConstants mpi_constants = {1 * US, 0.7 * US, 10e9, 4};
 
 double latency_factor(double network_seconds) {
     double share = network_seconds / 1.75e-6;

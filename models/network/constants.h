@@ -1,4 +1,4 @@
-// The physical constants of the network model: one table (constants.c) with unit, value, uncertainty, and where each
+// The constants of NCCL: one table (constants.c) with unit, value, uncertainty, and where each
 // comes from. Link capacities are attainable ones: what a link carries of payload with NCCL's Simple protocol.
 #ifndef LOCKSTEP_NETWORK_CONSTANTS_H
 #define LOCKSTEP_NETWORK_CONSTANTS_H
@@ -7,11 +7,6 @@
 
 // How two GPUs of a node reach each other.
 typedef enum Medium { MEDIUM_NVLINK, MEDIUM_PCIE, MEDIUM_HOST, MEDIUM_COUNT } Medium;
-
-// ---- Links: attainable share of the raw rate.
-#define NVLINK_SHARE 0.786    // A100 235 of 300 GB/s, H100 367 of 450, B200 682 of 900 (busbw at 16 GiB)
-#define CUBE_MESH_SHARE 0.895 // V100 cube mesh: 134.6 of 150 GB/s
-#define PCIE_SHARE 0.80       // pinned copies: 12.3 of 15.75, 25 of 31.5 GB/s
 
 // ---- NCCL. Names that stand for several in a row are followed by one per protocol, generation or transport.
 typedef enum ConstantId {
@@ -133,7 +128,7 @@ typedef struct HostConstants {
     double local_copies;             // bytes through host memory per byte between processes of a node
 } HostConstants;
 
-extern const HostConstants gloo_constants, mpi_constants;
+HostConstants host_constants(Backend backend); // of Gloo or MPI
 
 // How much longer a software step between nodes takes than on InfiniBand (1.75 us one way): the power is 3/4, by square
 // roots; what is left of a transport is its TRANSPORT_HOP.

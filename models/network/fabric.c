@@ -3,6 +3,7 @@
 
 #include "models/network/constants.h"
 #include "models/network/fabrics.h"
+#include "models/network/network_constants.h"
 #include "sim/check.h"
 #include "sim/list.h"
 
@@ -102,7 +103,7 @@ static size_t name_bytes(const Layout *layout) {
 // One node or NVLink domain alone may come without a fabric; then its NICs are as fast as their PCIe slots.
 static double nic_bytes_per_second(const FabricShape *fabric, const NodeShape *shape) {
     double rate = fabric->nic_bytes_per_second * fabric->efficiency;
-    return rate > 0 ? rate : PCIE_SHARE * shape->pcie_bytes_per_second;
+    return rate > 0 ? rate : network_constant(PCIE_SHARE) * shape->pcie_bytes_per_second;
 }
 
 static void create_node_links(Arena *arena, const NetworkSpec *spec, Network *network,

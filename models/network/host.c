@@ -2,9 +2,18 @@
 #include <math.h>
 
 #include "models/network/candidates.h"
+#include "models/network/network_constants.h"
 
 #define MPI_SHORT_BYTES 16384.0
 #define MPI_MIDDLE_BYTES 262144.0 // 64 to 127 ranks: recursive doubling up to here (Open MPI's fixed rules)
+
+HostConstants host_constants(Backend backend) {
+    NetworkConstantId first = backend == BACKEND_GLOO ? GLOO_MESSAGE_TIME : MPI_MESSAGE_TIME;
+    return (HostConstants){.software_seconds = network_constant(first),
+                           .local_seconds = network_constant(first + 1),
+                           .process_bytes_per_second = network_constant(first + 2),
+                           .local_copies = network_constant(first + 3)};
+}
 
 int log2_up(int number) {
     int power = 0;
@@ -73,7 +82,7 @@ static Candidate all_reduce(Backend backend, const HostConstants *constants, con
 }
 
 int host_candidates(const Group *group, Backend backend, CollectiveOp op, double bytes, Candidate *candidates) {
-    const HostConstants *constants = backend == BACKEND_GLOO ? &gloo_constants : &mpi_constants;
+    const HostConstants values = host_constants(backend), *constants = &values;
     Candidate *candidate = &candidates[0];
     switch (op) {
     case COLLECTIVE_ALL_REDUCE:

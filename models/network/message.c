@@ -158,7 +158,7 @@ static double nccl_way(LinkBook *book, const Group *group, const MessageStyle *s
 static double host_way(LinkBook *book, const Group *group, const MessageStyle *style, int from, int to, Uses *uses,
                        Plan *plan) {
     const Network *network = group->network;
-    const HostConstants *constants = style->backend == BACKEND_GLOO ? &gloo_constants : &mpi_constants;
+    const HostConstants values = host_constants(style->backend), *constants = &values;
     const Node *node = node_of_rank(network, from), *other = node_of_rank(network, to);
     const Layout *layout = layout_of(network, node);
     SoftwareLimits limits = {.process_in = constants->process_bytes_per_second,

@@ -5,6 +5,7 @@
 
 #include "models/network/message.h"
 #include "models/network/nccl_steps.h"
+#include "models/network/network_constants.h"
 
 #define TREE_CHUNK_BYTES 128e3
 #define CHAIN_CHUNK_BYTES 524288.0 // a step of Simple
@@ -48,9 +49,10 @@ static RingShape ring_shape(const Group *group, CollectiveOp op) {
 // About how fast ranks of a block pass payload on, and how fast blocks do over the NICs they use.
 static double rate_inside(const Group *group) {
     const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
-    if (layout->shape->gpu_fabric == GPU_FABRIC_SWITCH) return NVLINK_SHARE * layout->shape->nvlink_bytes_per_second;
+    if (layout->shape->gpu_fabric == GPU_FABRIC_SWITCH)
+        return network_constant(NVLINK_SHARE) * layout->shape->nvlink_bytes_per_second;
     if (group->medium == MEDIUM_NVLINK && group->most > 1)
-        return NVLINK_SHARE * layout->shape->pair_bytes_per_second * (group->most - 1);
+        return network_constant(NVLINK_SHARE) * layout->shape->pair_bytes_per_second * (group->most - 1);
     return nccl_constant(group, PCIE_PEER_SHARE) * group->pcie_bytes_per_second;
 }
 
@@ -166,7 +168,7 @@ static Candidate nvls_candidate(const Group *group, double bytes) {
     else
         candidate.latency += nccl_constant(group, NVLS_TIME) + nccl_constant(group, NVLS_RAMP_TIME) * log2(channels);
     // A ring load of 1 is (g-1)/g per GPU when there are other domains.
-    candidate.inside = (m > 1 ? (double)g / (g - 1) : 1 + 1.0 / g) * NVLINK_SHARE / share;
+    candidate.inside = (m > 1 ? (double)g / (g - 1) : 1 + 1.0 / g) * network_constant(NVLINK_SHARE) / share;
     candidate.between = tree_network_bytes(m);
     limit_ring(group, 2, &candidate);
     return candidate;

@@ -1,14 +1,15 @@
 // Paths through a node, worked out once per shape, and routes between any two ranks put together from them.
 #include "models/network/topology.h"
 
+#include "models/network/network_constants.h"
 #include "sim/check.h"
 
 #define PART_LIMIT 256
 
-// Latency of the hardware alone per link, seconds. NVLink through a switch about 0.6 us under software; PCIe hop 0.15
-// to 0.3 us (vendors' figures, order of magnitude); a NIC's own share is in the fabric's latency.
-static const double link_seconds[LAYOUT_LINK_KINDS] = {
-    [LINK_NVLINK] = 0.3e-6, [LINK_PCIE] = 0.25e-6, [LINK_SOCKET] = 0.2e-6, [LINK_MEMORY] = 0.1e-6, [LINK_NIC] = 0};
+// Latency of the hardware alone; a NIC's own share is in the fabric's.
+static double link_seconds(LayoutLinkKind kind) {
+    return kind == LINK_NIC ? 0 : network_constant(LINK_LATENCY + (NetworkConstantId)kind);
+}
 
 // ---- Within a node.
 static bool passes(const Layout *layout, int part) {
@@ -42,7 +43,7 @@ static bool find_path(const Layout *layout, int from, int to, bool nvlink, Path 
     int place = path->count;
     for (int part = to; part != from; part = layout->edges[came_by[part]].from)
         path->links[--place] = layout->edges[came_by[part]].link;
-    for (int i = 0; i < path->count; i++) path->seconds += link_seconds[layout->links[path->links[i]].kind];
+    for (int i = 0; i < path->count; i++) path->seconds += link_seconds(layout->links[path->links[i]].kind);
     return true;
 }
 
@@ -210,7 +211,7 @@ int network_route(const Network *network, int from_rank, int to_rank, int32_t *l
     if (from->domain == to->domain) {
         links[0] = from->first_link + sender->nvlink_out[from_gpu];
         links[1] = to->first_link + receiver->nvlink_in[to_gpu];
-        *latency = 2 * link_seconds[LINK_NVLINK];
+        *latency = 2 * link_seconds(LINK_NVLINK);
         return 2;
     }
     return route_between_nodes(network, from_rank, to_rank, links, latency);

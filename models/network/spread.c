@@ -4,47 +4,39 @@
 #include <string.h>
 
 #include "models/network/loads.h"
+#include "models/network/network_constants.h"
 
-#define LARGE_BYTES 65536.0
+typedef struct Unsaid {
+    const char *start;        // of what is assumed
+    NetworkConstantId spread; // of large collectives; that of small ones is the next constant
+} Unsaid;
 
-typedef struct SpreadRow {
-    const char *start; // of what is assumed
-    double large, small;
-} SpreadRow;
-
-// Of the whole model where all is said: errors of families left out (validate collectives --cross family) have a median
-// near 14 and 20 %, and a normal distribution has two thirds of its deviation there.
-static const double model_large = 0.21, model_small = 0.30;
-// Hosts differ by a factor of two and more in how fast GPUs read what another device wrote to memory.
-static const double host_memory = 0.5;
-
-// Half of the logarithm between the usual answers.
-static const SpreadRow rows[] = {
-    {"launch", 0.05, 0.35},      // one process for 8 GPUs takes 20 us, 8 processes 10
-    {"nccl_version", 0.05, 0.1}, // other tuning
-    {"gdr", 0.35, 0.2},          // host memory instead
-    {"nic_gbps", 0.7, 0.1},      // 100 to 400 Gb/s
-    {"nics_per_node", 0.5, 0.1}, // one or one for each GPU
-    {"transport", 0.5, 0.5},     // InfiniBand or TCP
-    {"gpus_per_pcie_switch", 0.05, 0.05},
-    {"cpu_sockets", 0.05, 0.05},
-    {"GPU", 0.3, 0.2},
+static const Unsaid unsaid[] = {
+    {"launch", UNSAID_LAUNCH},
+    {"nccl_version", UNSAID_NCCL_VERSION},
+    {"gdr", UNSAID_GDR},
+    {"nic_gbps", UNSAID_NIC_RATE},
+    {"nics_per_node", UNSAID_NICS},
+    {"transport", UNSAID_TRANSPORT},
+    {"gpus_per_pcie_switch", UNSAID_SWITCH_GPUS},
+    {"cpu_sockets", UNSAID_SOCKETS},
+    {"GPU", UNSAID_GPU},
 };
 
 double collective_spread(const Network *network, const CollectiveRequest *request, const char *const *assumed,
                          int assumed_count) {
-    bool large = request->bytes >= LARGE_BYTES;
-    double sum = large ? model_large * model_large : model_small * model_small;
+    bool large = request->bytes >= network_constant(LARGE_BYTES);
+    double own = network_constant(large ? MODEL_LARGE : MODEL_SMALL), sum = own * own;
     if (request->rank_count < 2) return 0;
     Arena *scratch = arena_open();
     Group group = group_create(scratch, network, request->ranks, request->rank_count);
     bool staged = (group.most > 1 && group.medium == MEDIUM_HOST) || (group.block_count > 1 && !group.rdma);
     arena_close(scratch);
-    if (large && staged) sum += host_memory * host_memory;
+    if (large && staged) sum += network_constant(HOST_MEMORY) * network_constant(HOST_MEMORY);
     for (int i = 0; i < assumed_count; i++)
-        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-            double spread = large ? rows[r].large : rows[r].small;
-            if (strncmp(assumed[i], rows[r].start, strlen(rows[r].start)) == 0) sum += spread * spread;
+        for (size_t r = 0; r < sizeof unsaid / sizeof *unsaid; r++) {
+            double spread = network_constant(unsaid[r].spread + (large ? 0 : 1));
+            if (strncmp(assumed[i], unsaid[r].start, strlen(unsaid[r].start)) == 0) sum += spread * spread;
         }
     return sqrt(sum);
 }

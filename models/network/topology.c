@@ -3,6 +3,7 @@
 #include "models/network/topology.h"
 
 #include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "models/network/placement.h"
 #include "sim/check.h"
 
@@ -121,20 +122,21 @@ static int add_both_ways(Arena *arena, Layout *layout, LayoutLinkKind kind, doub
 }
 
 static double pair_rate(const NodeShape *shape, int a, int b) {
-    double share = shape->gpu_fabric == GPU_FABRIC_CUBE_MESH ? CUBE_MESH_SHARE : NVLINK_SHARE;
+    double share =
+        shape->gpu_fabric == GPU_FABRIC_CUBE_MESH ? network_constant(CUBE_MESH_SHARE) : network_constant(NVLINK_SHARE);
     if (shape->interior && shape->gpu_fabric != GPU_FABRIC_SWITCH)
         return share * interior_nvlinks(shape->interior, a, b) * shape->pair_bytes_per_second;
     switch (shape->gpu_fabric) {
     case GPU_FABRIC_PAIRS:
-        return a / 2 == b / 2 ? NVLINK_SHARE * shape->pair_bytes_per_second : 0;
+        return a / 2 == b / 2 ? network_constant(NVLINK_SHARE) * shape->pair_bytes_per_second : 0;
     case GPU_FABRIC_MESH:
-        return NVLINK_SHARE * (shape->pair_bytes_per_second > 0
-                                   ? shape->pair_bytes_per_second
-                                   : shape->nvlink_bytes_per_second / (shape->gpu_count - 1));
+        return network_constant(NVLINK_SHARE) * (shape->pair_bytes_per_second > 0
+                                                     ? shape->pair_bytes_per_second
+                                                     : shape->nvlink_bytes_per_second / (shape->gpu_count - 1));
     case GPU_FABRIC_CUBE_MESH: {
         int links = cube_mesh[a][b];
         if (links && shape->architecture_year < 2017) links = 1;
-        return CUBE_MESH_SHARE * links * shape->pair_bytes_per_second;
+        return network_constant(CUBE_MESH_SHARE) * links * shape->pair_bytes_per_second;
     }
     case GPU_FABRIC_NONE:
     case GPU_FABRIC_SWITCH:
@@ -152,7 +154,8 @@ static void add_nvlinks(Arena *arena, Layout *layout) {
     for (int a = 0; a < gpus; a++) {
         layout->nvlink_out[a] = layout->nvlink_in[a] = -1;
         if (shape->gpu_fabric == GPU_FABRIC_SWITCH) {
-            int out = add_both_ways(arena, layout, LINK_NVLINK, NVLINK_SHARE * shape->nvlink_bytes_per_second, a, gpus,
+            int out = add_both_ways(arena, layout, LINK_NVLINK,
+                                    network_constant(NVLINK_SHARE) * shape->nvlink_bytes_per_second, a, gpus,
                                     arena_printf(arena, "gpu%d.nvlink", a));
             layout->nvlink_out[a] = (int16_t)out;
             layout->nvlink_in[a] = (int16_t)(out + 1);
@@ -174,7 +177,7 @@ static int part_of_place(const Layout *layout, int place) {
 
 static void add_pcie(Arena *arena, Layout *layout, const Placement *placement) {
     const NodeShape *shape = layout->shape;
-    double share = shape->pcie_share > 0 ? shape->pcie_share : PCIE_SHARE;
+    double share = shape->pcie_share > 0 ? shape->pcie_share : network_constant(PCIE_SHARE);
     double rate = share * shape->pcie_bytes_per_second;
     layout->gpu_parent = ARENA_ARRAY(arena, int16_t, shape->gpu_count);
     for (int gpu = 0; gpu < shape->gpu_count; gpu++) {

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "models/hardware/hardware_constants.h"
+#include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/commands.h"
 #include "models/workload/commands/constant_tables.h"
+#include "models/workload/step/step_constants.h"
 
 static const OptionSpec specs[] = {
     {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of a table"},
@@ -18,8 +21,29 @@ static const char about[] = "The fitted and assumed numbers inside the models, w
                             "where nothing was fitted, or by hand), where they are from and what that rests on. Those "
                             "of single GPUs, nodes and networks: lockstep hw show NAME.";
 
+static Constant hardware_row(int index) { return hardware_constants[index]; }
+static Constant network_row(int index) { return network_constants[index]; }
+static Constant step_row(int index) { return step_constants[index]; }
+
+// Of NCCL, in the units of its table; what no log has moved is as it was assumed.
+static Constant collectives_row(int index) {
+    const ConstantRow *row = &constant_rows[index];
+    bool is_fitted = row->scope == SCOPE_SHARED && (row->value != row->prior || row->uncertainty != row->prior_spread);
+    return (Constant){.name = row->name,
+                      .unit = row->unit,
+                      .value = row->value,
+                      .sigma = row->uncertainty,
+                      .kind = is_fitted ? CONSTANT_FITTED : CONSTANT_ASSUMED,
+                      .source = is_fitted ? "validate collectives --refit" : row->source,
+                      .basis = is_fitted ? "181 logs of nccl-tests (calibrate/measurements/nccl)" : "nothing measured"};
+}
+
+// The factors of single platforms are 1 unless a user fits them, so they are left out.
 const ConstantTable constant_tables[CONSTANT_TABLE_COUNT] = {
-    {"hardware", "kernels, clocks and power", hardware_constants, HARDWARE_CONSTANT_COUNT},
+    {"hardware", "kernels, clocks and power", HARDWARE_CONSTANT_COUNT, hardware_row},
+    {"network", "links, back ends on host memory, and how sure collectives are", NETWORK_CONSTANT_COUNT, network_row},
+    {"collectives", "NCCL", PLATFORM_FLOOR, collectives_row},
+    {"step", "a training step, and how sure it is", STEP_CONSTANT_COUNT, step_row},
 };
 
 static const char *const kind_names[] = {
@@ -28,7 +52,7 @@ static const char *const kind_names[] = {
 static void print_table(const ConstantTable *table) {
     printf("%s: %s\n", table->name, table->title);
     for (int i = 0; i < table->count; i++) {
-        const Constant *row = &table->rows[i];
+        const Constant made = table->row(i), *row = &made;
         char value[32], sigma[32];
         snprintf(value, sizeof value, "%.6g %s", row->value, row->unit);
         snprintf(sigma, sizeof sigma, "+-%.3g %%", 100 * row->sigma);
@@ -39,7 +63,7 @@ static void print_table(const ConstantTable *table) {
 
 static void write_table(JsonWriter *json, const ConstantTable *table) {
     for (int i = 0; i < table->count; i++) {
-        const Constant *row = &table->rows[i];
+        const Constant made = table->row(i), *row = &made;
         json_begin_object(json);
         write_text(json, "table", table->name);
         write_text(json, "name", row->name);

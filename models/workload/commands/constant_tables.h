@@ -6,11 +6,11 @@
 
 typedef struct ConstantTable {
     const char *name, *title;
-    const Constant *rows;
     int count;
+    Constant (*row)(int index);
 } ConstantTable;
 
-enum { CONSTANT_TABLE_COUNT = 1 };
+enum { CONSTANT_TABLE_COUNT = 4 };
 extern const ConstantTable constant_tables[CONSTANT_TABLE_COUNT];
 
 #endif

@@ -7,23 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/workload/step/step_constants.h"
 #include "sim/check.h"
 
 AnchorsReader *anchors_reader = NULL;
 
-// 1-sigma of the corrections, relative. Communication, attention and memory traffic as in simulate.c; the kernels'
-// error is split by what shares it: over 600 published steps anchored on others, halving or doubling one of these
-// changes the mean error by 0.2 points at most, but halving KERNELS_OF_BATCH by 0.4.
-#define KERNELS_OF_GPU 0.06   // this GPU, precision and kind of software, whatever the model
-#define KERNELS_OF_MODEL 0.04 // and this model
-#define KERNELS_OF_BATCH 0.08 // and this micro-batch
-#define ATTENTION_SIGMA 0.15
-#define MEMORY_SIGMA 0.15
-#define TRAFFIC_SIGMA 0.15
-#define PECULIAR_SIGMA 0.04     // to a run
-#define OTHER_LAYOUT_SIGMA 0.08 // what stays open of a step however well its like was measured
-// What is peculiar has fat tails (Student's t with so many degrees of freedom): a slow node, a cell misread.
-#define PECULIAR_FREEDOM 3.0
 #define REWEIGHTINGS 20
 
 // ---- What two steps share.
@@ -59,14 +47,14 @@ bool anchor_speaks_of(const Anchor *anchor, const Anchor *step) {
 static double covariance(const Anchor *a, const Anchor *b) {
     if (!anchor_speaks_of(a, b)) return 0;
     const TrainingSpec *first = a->training, *second = b->training;
-    double kernels = square(KERNELS_OF_GPU);
+    double kernels = square(step_constant(KERNELS_OF_GPU));
     if (same_model(first->model, second->model) && first->seq_len == second->seq_len) {
-        kernels += square(KERNELS_OF_MODEL);
-        if (first->micro_batch == second->micro_batch) kernels += square(KERNELS_OF_BATCH);
+        kernels += square(step_constant(KERNELS_OF_MODEL));
+        if (first->micro_batch == second->micro_batch) kernels += square(step_constant(KERNELS_OF_BATCH));
     }
-    return kernels * SHARED(a, b, kernel_causes) + square(TRAFFIC_SIGMA) * SHARED(a, b, traffic_causes) +
-           square(MEMORY_SIGMA) * SHARED(a, b, memory_causes) +
-           square(ATTENTION_SIGMA) * SHARED(a, b, attention_causes);
+    return kernels * SHARED(a, b, kernel_causes) + square(step_constant(TRAFFIC_SIGMA)) * SHARED(a, b, traffic_causes) +
+           square(step_constant(MEMORY_SIGMA)) * SHARED(a, b, memory_causes) +
+           square(step_constant(ATTENTION_SIGMA)) * SHARED(a, b, attention_causes);
 }
 
 // ---- Solving.
@@ -106,14 +94,15 @@ void anchors_solve(Arena *arena, Anchors *anchors) {
     anchors->weights = ARENA_ARRAY(arena, double, n);
     anchors->inverse = ARENA_ARRAY(arena, double, n *n);
     for (int i = 0; i < n; i++) {
-        peculiar[i] = square(PECULIAR_SIGMA);
+        peculiar[i] = square(step_constant(PECULIAR_SIGMA));
         for (int j = 0; j < n; j++) shared[i * n + j] = covariance(&anchors->items[i], &anchors->items[j]);
     }
     for (int round = 0; round < REWEIGHTINGS && n > 0; round++) {
         weigh(anchors, shared, peculiar);
         for (int i = 0; i < n; i++) { // what is left to be peculiar is its variance times the weight
-            double left = square(anchors->weights[i] * peculiar[i] / PECULIAR_SIGMA);
-            peculiar[i] = square(PECULIAR_SIGMA) * fmax(1, (PECULIAR_FREEDOM + left) / (PECULIAR_FREEDOM + 1));
+            double left = square(anchors->weights[i] * peculiar[i] / step_constant(PECULIAR_SIGMA));
+            peculiar[i] = square(step_constant(PECULIAR_SIGMA)) *
+                          fmax(1, (step_constant(PECULIAR_FREEDOM) + left) / (step_constant(PECULIAR_FREEDOM) + 1));
         }
     }
 }
@@ -131,7 +120,8 @@ AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
 }
 
 double anchored_sigma(double sigma, const AnchorCorrection *correction) {
-    return sqrt(fmax(square(sigma) - correction->variance_gone, fmin(square(sigma), square(OTHER_LAYOUT_SIGMA))));
+    return sqrt(fmax(square(sigma) - correction->variance_gone,
+                     fmin(square(sigma), square(step_constant(OTHER_LAYOUT_SIGMA)))));
 }
 
 // ---- Options.

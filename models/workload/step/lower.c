@@ -8,6 +8,7 @@
 #include "models/hardware/kernel.h"
 #include "models/hardware/slowest.h"
 #include "models/workload/step/lower_internal.h"
+#include "models/workload/step/step_constants.h"
 #include "sim/statistics.h"
 
 // ---- Data that a rank reads each step.
@@ -36,15 +37,12 @@ static double decode_seconds(const Lowering *l, int node) {
 
 // ---- What a stage is made from.
 
-// Hosts feed images and short texts, and issue their kernels, at an uneven pace: a replica's step takes this much more
-// or less (1 sigma), and all wait for the slowest. From one GPU against several of the same runs, 120 pairs of 2 to 128
-// GPUs of MXNet, TensorFlow, PyTorch, OneFlow and MLPerf. Decoders' long steps show none of it.
-#define REPLICA_SPREAD 0.047
-
+// Hosts feed images and short texts, and issue their kernels, at an uneven pace: a replica's step takes REPLICA_SPREAD
+// more or less (1 sigma), and all wait for the slowest. Decoders' long steps show none of it.
 static double pace_of_slowest_replica(const Lowering *l) {
     const Model *model = l->training->model;
     bool decoder = model->kind == MODEL_TRANSFORMER && model->causal;
-    return decoder || l->r.data_ranks < 2 ? 1 : 1 + REPLICA_SPREAD * expected_maximum(l->r.data_ranks);
+    return decoder || l->r.data_ranks < 2 ? 1 : 1 + step_constant(REPLICA_SPREAD) * expected_maximum(l->r.data_ranks);
 }
 
 static const Gpu *slowest_type(const Lowering *l) {

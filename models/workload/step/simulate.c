@@ -5,6 +5,7 @@
 
 #include "models/workload/step/anchor.h"
 #include "models/workload/step/plausible.h"
+#include "models/workload/step/step_constants.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
@@ -14,15 +15,6 @@
 #include "sim/run.h"
 #include "sim/statistics.h"
 #include "sim/watch.h"
-
-// Relative uncertainty (1 sigma) of time by cause, for parts that were not measured on the user's machines: held-out
-// errors of the kernel fits and of collectives against public logs (see README, "How far to trust a number").
-static const double cause_sigma[CAUSE_COUNT] = {
-    [CAUSE_GEMM] = 0.08,      [CAUSE_ATTENTION] = 0.15, [CAUSE_MEMORY] = 0.12, [CAUSE_LAUNCH] = 0.30,
-    [CAUSE_RECOMPUTE] = 0.10, [CAUSE_OPTIMIZER] = 0.15, [CAUSE_TP] = 0.15,     [CAUSE_CP] = 0.2,
-    [CAUSE_EP] = 0.2,         [CAUSE_PP] = 0.10,        [CAUSE_DP] = 0.20,     [CAUSE_COPY] = 0.20,
-    [CAUSE_DATA] = 0.25,      [CAUSE_HOST] = 0.20,      [CAUSE_OTHER] = 0.20};
-#define RUN_TO_RUN_SIGMA 0.02 // same configuration, same cluster: 0.4 to 5 % between runs (measured training rows)
 
 // Waiting for the slowest rank after one's own work is done counts as what joins the ranks.
 static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->data_ranks > 1 ? CAUSE_DP : CAUSE_OTHER; }
@@ -114,9 +106,9 @@ static const Timeline *timeline_of(Arena *arena, const Lowered *lowered, const S
 // ---- A step.
 
 double step_sigma(const double *spent, double seconds) {
-    double variance = RUN_TO_RUN_SIGMA * RUN_TO_RUN_SIGMA;
+    double again = step_constant(RUN_TO_RUN_SIGMA), variance = again * again;
     for (int c = 0; c < CAUSE_COUNT; c++) {
-        double share = spent[c] / seconds * cause_sigma[c];
+        double share = spent[c] / seconds * step_constant(CAUSE_SIGMA + (StepConstantId)c);
         variance += share * share;
     }
     return sqrt(variance);

@@ -4,15 +4,11 @@
 #include <math.h>
 
 #include "models/workload/step/stage_internal.h"
+#include "models/workload/step/step_constants.h"
 #include "sim/check.h"
 
 // Reading, updating and writing overlap in so many pieces.
 #define PIECES 8
-
-// CPU-Adam updates 1e10 parameters in 2.57 s on two Xeon 8168 with 256 GB/s of memory (Ren et al. 2021, table 4),
-// as quoted from memory, moving 28 bytes of each: weight, two moments and their copies back in 32 bits, gradient and
-// weight in 16.
-#define HOST_ADAM_SHARE 0.43
 
 bool offloads_optimizer(const Builder *builder) { return builder->request->training->offload_optimizer != OFFLOAD_GPU; }
 bool offloads_weights(const Builder *builder) { return builder->request->training->offload_parameters != OFFLOAD_GPU; }
@@ -62,7 +58,7 @@ int fetch_weights(Builder *builder, double bytes, int after_mark) {
 static double host_update_seconds(const Builder *builder, double parameters) {
     const TrainingSpec *training = builder->request->training;
     double bytes = 2 * optimizer_state_bytes(training) + 2 * weight_bytes(training);
-    return bytes * parameters / (HOST_ADAM_SHARE * builder->request->host_bytes_per_second);
+    return bytes * parameters / (step_constant(HOST_ADAM_SHARE) * builder->request->host_bytes_per_second);
 }
 
 // Piece i: read its state, update it, send its weights to the GPU and its state back to the disk.

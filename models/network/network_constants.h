@@ -1,0 +1,51 @@
+// The fitted and assumed numbers of links, of back ends on host memory, and of how sure a collective's time is. NCCL's
+// are in constants.h.
+#ifndef LOCKSTEP_NETWORK_CONSTANTS_TABLE_H
+#define LOCKSTEP_NETWORK_CONSTANTS_TABLE_H
+
+#include "sim/constant.h"
+
+typedef enum NetworkConstantId {
+    NVLINK_SHARE,
+    CUBE_MESH_SHARE,
+    PCIE_SHARE,
+    LINK_LATENCY, // + LayoutLinkKind, to LINK_MEMORY
+    LINK_LATENCY_LAST = LINK_LATENCY + 3,
+    LARGE_BYTES,
+    MODEL_LARGE,
+    MODEL_SMALL,
+    HOST_MEMORY,
+    GLOO_MESSAGE_TIME,
+    GLOO_LOCAL_TIME,
+    GLOO_PROCESS_RATE,
+    GLOO_COPIES,
+    MPI_MESSAGE_TIME,
+    MPI_LOCAL_TIME,
+    MPI_PROCESS_RATE,
+    MPI_COPIES,
+    UNSAID_LAUNCH,
+    UNSAID_LAUNCH_SMALL,
+    UNSAID_NCCL_VERSION,
+    UNSAID_NCCL_VERSION_SMALL,
+    UNSAID_GDR,
+    UNSAID_GDR_SMALL,
+    UNSAID_NIC_RATE,
+    UNSAID_NIC_RATE_SMALL,
+    UNSAID_NICS,
+    UNSAID_NICS_SMALL,
+    UNSAID_TRANSPORT,
+    UNSAID_TRANSPORT_SMALL,
+    UNSAID_SWITCH_GPUS,
+    UNSAID_SWITCH_GPUS_SMALL,
+    UNSAID_SOCKETS,
+    UNSAID_SOCKETS_SMALL,
+    UNSAID_GPU,
+    UNSAID_GPU_SMALL,
+    NETWORK_CONSTANT_COUNT
+} NetworkConstantId;
+
+extern const Constant network_constants[NETWORK_CONSTANT_COUNT];
+
+static inline double network_constant(NetworkConstantId id) { return network_constants[id].value; }
+
+#endif

@@ -1,0 +1,30 @@
+// The fitted and assumed numbers of a training step: how even replicas are, and how sure the answer is.
+#ifndef LOCKSTEP_STEP_CONSTANTS_TABLE_H
+#define LOCKSTEP_STEP_CONSTANTS_TABLE_H
+
+#include "models/workload/cost/cost.h"
+#include "sim/constant.h"
+
+typedef enum StepConstantId {
+    REPLICA_SPREAD,
+    HOST_ADAM_SHARE,
+    RUN_TO_RUN_SIGMA,
+    CAUSE_SIGMA, // + Cause
+    CAUSE_SIGMA_LAST = CAUSE_SIGMA + CAUSE_OTHER,
+    KERNELS_OF_GPU,
+    KERNELS_OF_MODEL,
+    KERNELS_OF_BATCH,
+    ATTENTION_SIGMA,
+    MEMORY_SIGMA,
+    TRAFFIC_SIGMA,
+    PECULIAR_SIGMA,
+    OTHER_LAYOUT_SIGMA,
+    PECULIAR_FREEDOM,
+    STEP_CONSTANT_COUNT
+} StepConstantId;
+
+extern const Constant step_constants[STEP_CONSTANT_COUNT];
+
+static inline double step_constant(StepConstantId id) { return step_constants[id].value; }
+
+#endif
