@@ -21,7 +21,7 @@ const Field queue_fields[17] = {
     {"goal", TABLE(OBJECT_QUEUE_GOAL), .example = "{ wait_p95 = \"1 h\" }",
      .help = "how many GPUs are needed; the cluster's own number is of no matter then"},
     {"half_life", SPAN(1), .example = "\"7 d\"", .help = "of usage, for fair-share; when left out: 7 days"},
-    {"depth", COUNT(1, 1000), .fallback = "32", .example = "64", .help = "starts that conservative backfill promises"},
+    {"depth", COUNT(1, 1000), .fallback = "32", .example = "64", .help = "starts that conservative backfill reserves"},
     {"checkpoint_every", SPAN(1), .example = "\"30 min\"",
      .help = "jobs save their state after so much work; when left out: never"},
     {"checkpoint_cost", SPAN(0), .fallback = "30", .example = "\"1 min\"",

@@ -38,7 +38,7 @@ static const OptionSpec own[] = {
     NUMBER("oversubscription", "capacity below a leaf switch over that above it; default 1"),
     {"policy", OPTION_TEXT, "NAME,…", .help = "fifo, first-fit, easy, conservative, fair-share, priority, shortest; default all"},
     {"placement", OPTION_CHOICE, .help = "where jobs go; default pack-leaves", .choices = queue_placement_names, .choice_count = QUEUE_PLACEMENT_COUNT},
-    {"depth", OPTION_COUNT, "N", .help = "starts that conservative backfill promises; default 32"},
+    {"depth", OPTION_COUNT, "N", .help = "starts that conservative backfill reserves; default 32"},
     SPAN("half-life", "of usage, for fair-share; default 7d"),
     {"trace", OPTION_TEXT, "FILE.csv", .help = "jobs of a trace, instead of drawn ones (docs/queue.md)"},
     {"mix", OPTION_TEXT, "NAME", .help = "gavel, helios, philly, supercloud (--mixes says more); default gavel"},

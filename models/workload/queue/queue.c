@@ -86,23 +86,23 @@ static void check_spec(const QueueSpec *spec, const QueueJobs *jobs) {
     }
 }
 
-static void begin_promises(Queue *queue) {
-    Promises *promises = &queue->promises;
+static void begin_reservations(Queue *queue) {
+    Reservations *reservations = &queue->reservations;
     int asked = queue->spec->policy->reservations, depth = queue->spec->depth;
     if (asked == QUEUE_ALL_RESERVE) asked = depth > 0 ? depth : QUEUE_USUAL_DEPTH;
-    promises->most = asked > 0 ? asked : 0;
-    promises->items = ARENA_ARRAY(queue->arena, Reservation, promises->most);
-    promises->by_start = ARENA_ARRAY(queue->arena, int32_t, promises->most);
-    promises->changes = ARENA_ARRAY(queue->arena, Change, 2 * promises->most);
-    promises->to_make = ARENA_ARRAY(queue->arena, int32_t, promises->most);
-    promises->least = ARENA_ARRAY(queue->arena, Room *, promises->most + 1);
-    for (int i = 0; i < promises->most; i++) {
-        promises->items[i].room = room_create(queue->arena, &queue->shape);
-        promises->least[i + 1] = room_create(queue->arena, &queue->shape);
+    reservations->most = asked > 0 ? asked : 0;
+    reservations->items = ARENA_ARRAY(queue->arena, Reservation, reservations->most);
+    reservations->by_start = ARENA_ARRAY(queue->arena, int32_t, reservations->most);
+    reservations->changes = ARENA_ARRAY(queue->arena, Change, 2 * reservations->most);
+    reservations->to_make = ARENA_ARRAY(queue->arena, int32_t, reservations->most);
+    reservations->least = ARENA_ARRAY(queue->arena, Room *, reservations->most + 1);
+    for (int i = 0; i < reservations->most; i++) {
+        reservations->items[i].room = room_create(queue->arena, &queue->shape);
+        reservations->least[i + 1] = room_create(queue->arena, &queue->shape);
     }
-    promises->scratch = room_create(queue->arena, &queue->shape);
-    promises->window = room_create(queue->arena, &queue->shape);
-    promises->window_free = ARENA_ARRAY(queue->arena, uint8_t, free_bytes(queue->shape.nodes));
+    reservations->scratch = room_create(queue->arena, &queue->shape);
+    reservations->window = room_create(queue->arena, &queue->shape);
+    reservations->window_free = ARENA_ARRAY(queue->arena, uint8_t, free_bytes(queue->shape.nodes));
 }
 
 static void begin_machines(Queue *queue) {
@@ -148,7 +148,7 @@ static void begin(Queue *queue) {
     queue->events = event_queue_create(queue->arena, 1024);
     begin_machines(queue);
     begin_jobs(queue);
-    begin_promises(queue);
+    begin_reservations(queue);
     queue->result.first = (int)(queue->spec->warm_up * jobs->count);
     queue->from = jobs->count > 0 ? jobs->items[queue->result.first].arrival : 0;
     queue->to = jobs->count > 0 ? jobs->items[jobs->count - 1].arrival : 0;

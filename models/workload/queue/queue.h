@@ -50,7 +50,7 @@ enum {
 typedef struct QueuePolicy {
     const char *name, *help;
     QueueOrder order;
-    int reservations; // jobs that wait and have a start promised that those who pass them must not delay
+    int reservations; // jobs that wait and have a start reserved that those who pass them must not delay
     bool preempts;    // the first in the queue may stop jobs of lower priority
 } QueuePolicy;
 

@@ -95,17 +95,17 @@ typedef struct Change { // a reservation starts (-1) or ends (1)
 
 #define FIRST_FITS 32 // by the highest bit of a job's GPUs
 
-// The first time at which a job with so many GPUs fitted when one was last promised a start, and what was free then but
-// for promises. Promises since then have only taken more.
+// The first time at which a job with so many GPUs fitted when one was last reserved a start, and what was free then but
+// for reservations. Reservations since then have only taken more.
 typedef struct FirstFit {
     int gpus, next_running;
-    int64_t since; // Promises.upheavals then
+    int64_t since; // Reservations.upheavals then
     SimTime now, time;
     Room *room;
 } FirstFit;
 
-// Starts promised to jobs that wait, and the least room from now until the i-th of them.
-typedef struct Promises {
+// Starts reserved to jobs that wait, and the least room from now until the i-th of them.
+typedef struct Reservations {
     Reservation *items;
     int32_t *by_start; // numbers of items
     Change *changes;   // by time, ends first
@@ -113,13 +113,13 @@ typedef struct Promises {
     Room **least; // [count + 1]
     int least_known;
     bool disturbed;   // somebody has started since: worked out anew they may name other nodes
-    int32_t *to_make; // jobs that have a promise to come: made when somebody could pass them
+    int32_t *to_make; // jobs that have a reservation to come: made when somebody could pass them
     int to_make_count;
     Room *scratch, *window;
     uint8_t *window_free;
     FirstFit first_fits[FIRST_FITS];
-    int64_t upheavals; // somebody has started, or all promises were forgotten
-} Promises;
+    int64_t upheavals; // somebody has started, or all reservations were forgotten
+} Reservations;
 
 typedef enum QueueEvent {
     QUEUE_ARRIVAL,
@@ -148,7 +148,7 @@ typedef struct Queue {
     Group *groups;
     int group_count, waiting;
     int32_t *group_order;
-    Promises promises;
+    Reservations reservations;
     Piece *pieces; // scratch
     // What makes the next pass short: nothing has been freed, and new jobs only stand at the end.
     bool pass_scheduled, freed, unordered, exhausted;
@@ -189,12 +189,12 @@ typedef struct Queue {
 static inline int leaf_of(const RoomShape *shape, int node) { return node / shape->nodes_per_leaf; }
 static inline const QueueJob *job_of(const Queue *queue, int job) { return &queue->jobs->items[job]; }
 
-// ---- Promises (queue_promise.c). `until`: when a job that starts now would end.
-void promises_forget(Queue *queue);
-bool promises_hold(const Queue *queue); // worked out anew they would be the same
-void promise_start(Queue *queue, int job);
+// ---- Reservations (queue_reservation.c). `until`: when a job that starts now would end.
+void reservations_forget(Queue *queue);
+bool reservations_hold(const Queue *queue); // worked out anew they would be the same
+void reserve_start(Queue *queue, int job);
 Room *room_until(Queue *queue, int gpus, SimTime until);
-void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until);
+void reservations_take(Queue *queue, const Piece *pieces, int count, SimTime until);
 
 // ---- Jobs (queue_job.c).
 SimTime run_length(const Queue *queue, int job);                    // from a start now to its expected end

@@ -208,7 +208,7 @@ void start_job(Queue *queue, int job, Room *where, SimTime saving) {
     CHECK(active->state == JOB_WAITS);
     take_pieces(queue, job, where);
     hold_gpus(queue, job, 1);
-    promises_take(queue, active->pieces, active->piece_count, expected);
+    reservations_take(queue, active->pieces, active->piece_count, expected);
     active->state = JOB_RUNS;
     active->since = active->started = now(queue);
     active->overhead = saving + restart_time(queue, job);

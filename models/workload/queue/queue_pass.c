@@ -1,4 +1,4 @@
-// A look at all jobs that wait, in the policy's order: who starts now, who has a start promised, who must wait. There
+// A look at all jobs that wait, in the policy's order: who starts now, who has a start reserved, who must wait. There
 // is one after everything that happened at an instant. Where nothing was freed and new jobs only stand at the end, only
 // they are looked at.
 #include <math.h>
@@ -115,7 +115,7 @@ static bool preempt_for(Queue *queue, int job) {
         victims[count++] = (Victim){job_of(queue, other)->priority, other, queue->active[other].started};
     }
     qsort(victims, (size_t)count, sizeof *victims, order_victims);
-    Room *room = queue->promises.scratch;
+    Room *room = queue->reservations.scratch;
     room_copy(room, queue->room);
     while (needed < count && !room_fits(room, placement, wants->gpus)) add_job(queue, room, victims[needed++].job, 1);
     bool fits = room_fits(room, placement, wants->gpus);
@@ -137,12 +137,12 @@ static bool preempt_for(Queue *queue, int job) {
 typedef enum Verdict { STARTS, WAITS, HOLDS_UP_ALL } Verdict;
 
 static Verdict consider(Queue *queue, int job, bool is_first) {
-    Promises *promises = &queue->promises;
+    Reservations *reservations = &queue->reservations;
     QueuePlacement placement = queue->spec->placement;
     int gpus = job_of(queue, job)->gpus;
     if (room_fits(queue->room, placement, gpus)) {
-        for (int i = 0; i < promises->to_make_count; i++) promise_start(queue, promises->to_make[i]);
-        promises->to_make_count = 0;
+        for (int i = 0; i < reservations->to_make_count; i++) reserve_start(queue, reservations->to_make[i]);
+        reservations->to_make_count = 0;
         Room *room = room_until(queue, gpus, later(event_now(queue->events), run_length(queue, job)));
         if (room) {
             start_job(queue, job, room, 0);
@@ -152,7 +152,8 @@ static Verdict consider(Queue *queue, int job, bool is_first) {
         return STARTS;
     }
     if (queue->spec->policy->reservations == QUEUE_NOBODY_PASSES) return HOLDS_UP_ALL;
-    if (promises->count + promises->to_make_count < promises->most) promises->to_make[promises->to_make_count++] = job;
+    if (reservations->count + reservations->to_make_count < reservations->most)
+        reservations->to_make[reservations->to_make_count++] = job;
     return WAITS;
 }
 
@@ -184,10 +185,10 @@ static void look_at_first(Queue *queue, int groups) {
 }
 
 void queue_pass(Queue *queue) {
-    bool anew = queue->freed || queue->unordered || !promises_hold(queue);
+    bool anew = queue->freed || queue->unordered || !reservations_hold(queue);
     int groups = order_groups(queue);
     if (anew) {
-        promises_forget(queue);
+        reservations_forget(queue);
         queue->seen = 0;
         queue->exhausted = false;
     }

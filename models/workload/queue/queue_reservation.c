@@ -1,23 +1,23 @@
-// Starts that are promised to jobs that wait. A promise names the time and the GPUs, by the estimates of those that
-// run; whoever passes may take only what is left at every promised start before it ends. One promise is EASY backfill
-// (Lifka, 1995), one for every job that waits is conservative backfill (Mu'alem and Feitelson, 2001).
+// Starts that are reserved to jobs that wait. A reservation names the time and the GPUs, by the estimates of those that
+// run; whoever passes may take only what is left at every reserved start before it ends. One reservation is EASY
+// backfill (Lifka, 1995), one for every job that waits is conservative backfill (Mu'alem and Feitelson, 2001).
 #include <string.h>
 
 #include "models/workload/queue/queue_internal.h"
 
-void promises_forget(Queue *queue) {
-    queue->promises.count = queue->promises.to_make_count = queue->promises.least_known = 0;
-    queue->promises.disturbed = false;
-    queue->promises.upheavals++;
+void reservations_forget(Queue *queue) {
+    queue->reservations.count = queue->reservations.to_make_count = queue->reservations.least_known = 0;
+    queue->reservations.disturbed = false;
+    queue->reservations.upheavals++;
 }
 
-static Reservation *starting(const Promises *promises, int place) { // by rising start
-    return &promises->items[promises->by_start[place]];
+static Reservation *starting(const Reservations *reservations, int place) { // by rising start
+    return &reservations->items[reservations->by_start[place]];
 }
 
-bool promises_hold(const Queue *queue) {
-    if (queue->promises.disturbed) return false;
-    return queue->promises.count == 0 || starting(&queue->promises, 0)->start > event_now(queue->events);
+bool reservations_hold(const Queue *queue) {
+    if (queue->reservations.disturbed) return false;
+    return queue->reservations.count == 0 || starting(&queue->reservations, 0)->start > event_now(queue->events);
 }
 
 // ---- What is free later on, from one change to the next.
@@ -42,10 +42,10 @@ static void sooner(const Walk *walk, SimTime time, SimTime *next) {
 // The next time at which something changes; SIM_TIME_NEVER when nothing does.
 static SimTime time_of_change(const Walk *walk) {
     const Queue *queue = walk->queue;
-    const Promises *promises = &queue->promises;
+    const Reservations *reservations = &queue->reservations;
     SimTime next = SIM_TIME_NEVER;
     if (walk->next_running < queue->running_count) next = end_of(walk, walk->next_running);
-    if (walk->next_change < 2 * promises->count) sooner(walk, promises->changes[walk->next_change].time, &next);
+    if (walk->next_change < 2 * reservations->count) sooner(walk, reservations->changes[walk->next_change].time, &next);
     for (int i = 0; i < queue->down_count; i++) sooner(walk, queue->back[queue->down_nodes[i]], &next);
     return next;
 }
@@ -82,66 +82,68 @@ static void repair_until(Walk *walk, SimTime time) {
 }
 
 static void apply_until(Walk *walk, SimTime time) {
-    const Promises *promises = &walk->queue->promises;
+    const Reservations *reservations = &walk->queue->reservations;
     release_until(walk, time);
     repair_until(walk, time);
-    for (; walk->next_change < 2 * promises->count; walk->next_change++) {
-        const Change *change = &promises->changes[walk->next_change];
-        const Reservation *item = &promises->items[change->item];
+    for (; walk->next_change < 2 * reservations->count; walk->next_change++) {
+        const Change *change = &reservations->changes[walk->next_change];
+        const Reservation *item = &reservations->items[change->item];
         if (change->time > time) break;
         add_pieces(walk->room, item->pieces, item->piece_count, change->sign);
     }
     walk->time = time;
 }
 
-// The room of the walk, less what later promises within `length` need. NULL when one of them alone leaves too little.
+// The room of the walk, less what later reservations within `length` need. NULL when one of them alone leaves too
+// little.
 static Room *room_for(const Walk *walk, int gpus, SimTime length) {
-    const Promises *promises = &walk->queue->promises;
+    const Reservations *reservations = &walk->queue->reservations;
     QueuePlacement placement = walk->queue->spec->placement;
     Room *room = walk->room;
-    int from = 0, to = promises->count;
-    while (from < to && starting(promises, from)->start <= walk->time) from++;
-    while (to > from && starting(promises, to - 1)->start - walk->time >= length) to--;
+    int from = 0, to = reservations->count;
+    while (from < to && starting(reservations, from)->start <= walk->time) from++;
+    while (to > from && starting(reservations, to - 1)->start - walk->time >= length) to--;
     for (int i = from; i < to; i++)
-        if (!room_fits(starting(promises, i)->room, placement, gpus)) return NULL;
+        if (!room_fits(starting(reservations, i)->room, placement, gpus)) return NULL;
     if (from < to) {
         int nodes = room->shape->nodes;
-        memcpy(promises->window_free, room->free, free_bytes(nodes));
-        for (int i = from; i < to; i++) free_least(promises->window_free, starting(promises, i)->room->free, nodes);
-        room_limit(promises->window, room, promises->window_free);
-        room = promises->window;
+        memcpy(reservations->window_free, room->free, free_bytes(nodes));
+        for (int i = from; i < to; i++)
+            free_least(reservations->window_free, starting(reservations, i)->room->free, nodes);
+        room_limit(reservations->window, room, reservations->window_free);
+        room = reservations->window;
     }
     return room_fits(room, placement, gpus) ? room : NULL;
 }
 
-static void insert_change(Promises *promises, int count, Change change) {
+static void insert_change(Reservations *reservations, int count, Change change) {
     int place = count;
     for (; place > 0; place--) {
-        const Change *before = &promises->changes[place - 1];
+        const Change *before = &reservations->changes[place - 1];
         if (before->time < change.time || (before->time == change.time && before->sign >= change.sign)) break;
-        promises->changes[place] = *before;
+        reservations->changes[place] = *before;
     }
-    promises->changes[place] = change;
+    reservations->changes[place] = change;
 }
 
-static Reservation *insert(Promises *promises, SimTime start, SimTime end) {
-    int item = promises->count, place = item;
-    for (; place > 0 && starting(promises, place - 1)->start > start; place--)
-        promises->by_start[place] = promises->by_start[place - 1];
-    promises->by_start[place] = item;
-    if (promises->least_known > place) promises->least_known = place;
-    promises->items[item].start = start;
-    promises->items[item].end = end;
-    insert_change(promises, 2 * item, (Change){start, item, -1});
-    insert_change(promises, 2 * item + 1, (Change){end, item, 1});
-    promises->count++;
-    return &promises->items[item];
+static Reservation *insert(Reservations *reservations, SimTime start, SimTime end) {
+    int item = reservations->count, place = item;
+    for (; place > 0 && starting(reservations, place - 1)->start > start; place--)
+        reservations->by_start[place] = reservations->by_start[place - 1];
+    reservations->by_start[place] = item;
+    if (reservations->least_known > place) reservations->least_known = place;
+    reservations->items[item].start = start;
+    reservations->items[item].end = end;
+    insert_change(reservations, 2 * item, (Change){start, item, -1});
+    insert_change(reservations, 2 * item + 1, (Change){end, item, 1});
+    reservations->count++;
+    return &reservations->items[item];
 }
 
 static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *where) {
-    Promises *promises = &queue->promises;
+    Reservations *reservations = &queue->reservations;
     int count = room_place(where, queue->spec->placement, job_of(queue, job)->gpus, queue->pieces);
-    Reservation *made = insert(promises, walk->time, later(walk->time, length));
+    Reservation *made = insert(reservations, walk->time, later(walk->time, length));
     if (count > made->piece_room) {
         made->piece_room = 2 * count;
         made->pieces = ARENA_ARRAY(queue->arena, Piece, made->piece_room);
@@ -150,8 +152,8 @@ static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *
     made->piece_count = count;
     made->job = job;
     room_copy(made->room, walk->room);
-    for (int i = 0; i < promises->count; i++) {
-        Reservation *other = &promises->items[i];
+    for (int i = 0; i < reservations->count; i++) {
+        Reservation *other = &reservations->items[i];
         if (other->start < made->start || other->start >= made->end) continue;
         add_pieces(other->room, made->pieces, count, -1); // itself too
     }
@@ -159,31 +161,32 @@ static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *
 
 // ---- Where the walk begins: not before a job like it would have fitted.
 
-static FirstFit *first_fit_of(Promises *promises, int gpus) {
+static FirstFit *first_fit_of(Reservations *reservations, int gpus) {
     int bit = 0;
     while (bit < FIRST_FITS - 1 && (unsigned)gpus >> (bit + 1)) bit++;
-    return &promises->first_fits[bit];
+    return &reservations->first_fits[bit];
 }
 
-static void add_promised(const Promises *promises, Room *room, SimTime time, int sign) {
-    for (int i = 0; i < promises->count; i++) {
-        const Reservation *item = &promises->items[i];
+static void add_reserved(const Reservations *reservations, Room *room, SimTime time, int sign) {
+    for (int i = 0; i < reservations->count; i++) {
+        const Reservation *item = &reservations->items[i];
         if (item->start <= time && time < item->end) add_pieces(room, item->pieces, item->piece_count, sign);
     }
 }
 
 static Walk walk_from(Queue *queue, int gpus) {
-    Promises *promises = &queue->promises;
-    const FirstFit *known = first_fit_of(promises, gpus);
+    Reservations *reservations = &queue->reservations;
+    const FirstFit *known = first_fit_of(reservations, gpus);
     SimTime now = event_now(queue->events);
-    Walk walk = {.queue = queue, .room = promises->scratch, .time = now, .now = now};
-    bool holds = known->gpus == gpus && known->since == promises->upheavals && known->now == now && known->time > now;
+    Walk walk = {.queue = queue, .room = reservations->scratch, .time = now, .now = now};
+    bool holds =
+        known->gpus == gpus && known->since == reservations->upheavals && known->now == now && known->time > now;
     room_copy(walk.room, holds ? known->room : queue->room);
     if (!holds) return walk;
     walk.time = known->time;
     walk.next_running = known->next_running;
-    add_promised(promises, walk.room, walk.time, -1);
-    while (walk.next_change < 2 * promises->count && promises->changes[walk.next_change].time <= walk.time)
+    add_reserved(reservations, walk.room, walk.time, -1);
+    while (walk.next_change < 2 * reservations->count && reservations->changes[walk.next_change].time <= walk.time)
         walk.next_change++;
     return walk;
 }
@@ -191,20 +194,20 @@ static Walk walk_from(Queue *queue, int gpus) {
 // Nodes that are down come back at times of their own, which nobody remembers.
 static void remember_first_fit(const Walk *walk, int gpus) {
     Queue *queue = walk->queue;
-    FirstFit *known = first_fit_of(&queue->promises, gpus);
+    FirstFit *known = first_fit_of(&queue->reservations, gpus);
     if (queue->down_count > 0) return;
     if (!known->room) known->room = room_create(queue->arena, &queue->shape);
     known->gpus = gpus;
     known->next_running = walk->next_running;
-    known->since = queue->promises.upheavals;
+    known->since = queue->reservations.upheavals;
     known->now = walk->now;
     known->time = walk->time;
     room_copy(known->room, walk->room);
-    add_promised(&queue->promises, known->room, walk->time, 1);
+    add_reserved(&queue->reservations, known->room, walk->time, 1);
 }
 
-// The earliest start of the job that delays no earlier promise.
-void promise_start(Queue *queue, int job) {
+// The earliest start of the job that delays no earlier reservation.
+void reserve_start(Queue *queue, int job) {
     QueuePlacement placement = queue->spec->placement;
     int gpus = job_of(queue, job)->gpus;
     SimTime length = run_length(queue, job);
@@ -227,36 +230,36 @@ void promise_start(Queue *queue, int job) {
 
 // What a job that starts now and ends then may take; NULL when it does not fit.
 Room *room_until(Queue *queue, int gpus, SimTime until) {
-    Promises *promises = &queue->promises;
+    Reservations *reservations = &queue->reservations;
     QueuePlacement placement = queue->spec->placement;
     int within = 0;
-    for (; within < promises->count && starting(promises, within)->start < until; within++)
-        if (!room_fits(starting(promises, within)->room, placement, gpus)) return NULL;
-    for (int i = promises->least_known; i < within; i++)
-        room_limit(promises->least[i + 1], i == 0 ? queue->room : promises->least[i],
-                   starting(promises, i)->room->free);
-    if (within > promises->least_known) promises->least_known = within;
-    Room *room = within > 0 ? promises->least[within] : queue->room;
+    for (; within < reservations->count && starting(reservations, within)->start < until; within++)
+        if (!room_fits(starting(reservations, within)->room, placement, gpus)) return NULL;
+    for (int i = reservations->least_known; i < within; i++)
+        room_limit(reservations->least[i + 1], i == 0 ? queue->room : reservations->least[i],
+                   starting(reservations, i)->room->free);
+    if (within > reservations->least_known) reservations->least_known = within;
+    Room *room = within > 0 ? reservations->least[within] : queue->room;
     return room_fits(room, placement, gpus) ? room : NULL;
 }
 
 // The nodes of these pieces have changed.
 static void refresh_least(Queue *queue, const Piece *pieces, int count) {
-    Promises *promises = &queue->promises;
-    for (int i = 0; i < promises->least_known; i++) {
-        const Room *before = i == 0 ? queue->room : promises->least[i], *then = starting(promises, i)->room;
+    Reservations *reservations = &queue->reservations;
+    for (int i = 0; i < reservations->least_known; i++) {
+        const Room *before = i == 0 ? queue->room : reservations->least[i], *then = starting(reservations, i)->room;
         for (int k = 0; k < count; k++) {
             int node = pieces[k].node, least = before->free[node];
-            room_set(promises->least[i + 1], node, then->free[node] < least ? then->free[node] : least);
+            room_set(reservations->least[i + 1], node, then->free[node] < least ? then->free[node] : least);
         }
     }
 }
 
-void promises_take(Queue *queue, const Piece *pieces, int count, SimTime until) {
-    Promises *promises = &queue->promises;
-    promises->disturbed = promises->count > 0;
-    promises->upheavals++;
-    for (int i = 0; i < promises->count && starting(promises, i)->start < until; i++)
-        add_pieces(starting(promises, i)->room, pieces, count, -1);
+void reservations_take(Queue *queue, const Piece *pieces, int count, SimTime until) {
+    Reservations *reservations = &queue->reservations;
+    reservations->disturbed = reservations->count > 0;
+    reservations->upheavals++;
+    for (int i = 0; i < reservations->count && starting(reservations, i)->start < until; i++)
+        add_pieces(starting(reservations, i)->room, pieces, count, -1);
     refresh_least(queue, pieces, count);
 }
