@@ -12,7 +12,7 @@ static const char *const stream_names[STREAM_COUNT] = {
     [STREAM_MAIN] = "compute",
     [STREAM_GRADIENTS] = "gradients",
     [STREAM_CYCLE] = "cycle",
-    [STREAM_BESIDE] = "beside",
+    [STREAM_OVERLAPPED] = "overlapped",
     [STREAM_EXCHANGE] = "exchange",
     [STREAM_FORWARD_OUT] = "activations out",
     [STREAM_FORWARD_IN] = "activations in",
@@ -68,7 +68,7 @@ int new_mark(Builder *builder) { return builder->mark_count++; }
 // Tensor-parallel kernels take SMs and memory bandwidth from the products beside them.
 static void add_interference(Builder *builder, OpList *list, const CostItem *beside) {
     SimTime work = 0;
-    for (int i = list->count - 2; i >= 0 && list->items[i].label != BESIDE; i--)
+    for (int i = list->count - 2; i >= 0 && list->items[i].label != OVERLAPPED; i--)
         if (list->items[i].kind == OP_WORK) work = time_later(work, list->items[i].time);
     if (beside->cause != CAUSE_TP) return;
     double together = fmin(builder->request->tp_traffic_seconds * beside->bytes, step_seconds(work));
@@ -87,7 +87,7 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
     for (int i = 0; i < cost->count; i++) {
         const CostItem *item = &cost->items[i];
         if (item->join) {
-            LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_BESIDE));
+            LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_OVERLAPPED));
             add_interference(builder, list, beside);
         } else if (item->bytes > 0) {
             int slot = slot_of(builder, item->cause);
@@ -95,7 +95,7 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
             int plan = shape_number(builder->arena, shapes_of(builder, slot), item->collective, item->bytes);
             Op op = transfer_op(item->cause, slot, plan);
             if (item->beside) {
-                op.label = BESIDE;
+                op.label = OVERLAPPED;
                 beside = item;
             }
             LIST_PUSH(builder->arena, list, op);
@@ -255,7 +255,7 @@ static Builder start_program(Arena *arena, const StageRequest *request) {
     Builder builder = {.arena = arena, .request = request, .slower = slower_builder(arena, request)};
     builder.mark_count = pipeline_marks(&request->resolved->pipeline);
     builder.last_reduced = builder.last_offloaded = -1;
-    builder.beside_started = builder.beside_done = -1;
+    builder.overlapped_started = builder.overlapped_done = -1;
     double host_seconds = host_seconds_per_step(request->training, request->gpu);
     if (host_seconds > 0) put(&builder, STREAM_MAIN, work_op(CAUSE_HOST, host_seconds));
     cost_chunks(&builder);

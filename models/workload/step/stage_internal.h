@@ -13,7 +13,7 @@ enum {
     STREAM_MAIN,
     STREAM_GRADIENTS,
     STREAM_CYCLE,
-    STREAM_BESIDE,
+    STREAM_OVERLAPPED,
     STREAM_EXCHANGE,
     STREAM_FORWARD_OUT,
     STREAM_FORWARD_IN,
@@ -33,14 +33,14 @@ enum {
 };
 
 // A block of the stage, and what one micro-batch does in it: operations without labels, where a transfer labelled
-// BESIDE starts beside what follows, and a wait for mark JOIN_BESIDE ends that.
+// OVERLAPPED overlaps what follows, and a wait for mark JOIN_OVERLAPPED ends the overlap.
 typedef struct StageBlock {
     OpList forward, backward;
     OpList input, weight;       // backward in two, where the schedule splits it
     double parameters, experts; // on this GPU; spread experts, which fewer ranks share, apart
 } StageBlock;
-#define BESIDE (-1)
-#define JOIN_BESIDE (-1)
+#define OVERLAPPED (-1)
+#define JOIN_OVERLAPPED (-1)
 
 // A list as a routine, and what runs beside it as another (-1: nothing does).
 typedef struct StageRoutine {
@@ -63,8 +63,8 @@ typedef struct Builder {
     struct {
         StageRoutine *items;
         int count, room;
-    } lists;                         // that are routines
-    int beside_started, beside_done; // marks of theirs, -1 none
+    } lists;                                 // that are routines
+    int overlapped_started, overlapped_done; // marks of theirs, -1 none
     // Gradient buckets
     struct {
         int *items;

@@ -46,7 +46,7 @@ static void make_room(Builder *builder, OpList *list, int more) {
 }
 
 // From here on the transfer runs on a stream of its own. Returns the mark of its end.
-static int start_beside(Builder *builder, int stream, Op transfer) {
+static int start_overlapped(Builder *builder, int stream, Op transfer) {
     int started = new_mark(builder), done = new_mark(builder);
     put(builder, STREAM_MAIN, record_op(started));
     put(builder, stream, wait_op((Cause)transfer.cause, started));
@@ -58,11 +58,11 @@ static int start_beside(Builder *builder, int stream, Op transfer) {
 typedef struct Play { // of a list, as far as it has come
     const OpList *list;
     int32_t label;
-    int at, beside_done, exchange_done; // marks to wait for, -1 none
+    int at, overlapped_done, exchange_done; // marks to wait for, -1 none
 } Play;
 
 static Play play_of(const OpList *list, int32_t label) {
-    return (Play){.list = list, .label = label, .beside_done = -1, .exchange_done = -1};
+    return (Play){.list = list, .label = label, .overlapped_done = -1, .exchange_done = -1};
 }
 
 static bool is_played(const Play *play) { return play->at == play->list->count && play->exchange_done < 0; }
@@ -78,17 +78,17 @@ static void play_on(Builder *builder, Play *play) {
     play->exchange_done = -1;
     while (play->at < play->list->count) {
         Op op = play->list->items[play->at++];
-        bool beside = op.label == BESIDE;
+        bool beside = op.label == OVERLAPPED;
         op.label = play->label;
         if (beside) {
-            play->beside_done = start_beside(builder, STREAM_BESIDE, op);
+            play->overlapped_done = start_overlapped(builder, STREAM_OVERLAPPED, op);
             continue;
         }
         if (op.kind == OP_TRANSFER && op.slot == SLOT_EP && exchanges_apart(builder)) {
-            play->exchange_done = start_beside(builder, STREAM_EXCHANGE, op);
+            play->exchange_done = start_overlapped(builder, STREAM_EXCHANGE, op);
             return;
         }
-        if (op.kind == OP_WAIT && op.id == JOIN_BESIDE) op.id = play->beside_done;
+        if (op.kind == OP_WAIT && op.id == JOIN_OVERLAPPED) op.id = play->overlapped_done;
         put(builder, STREAM_MAIN, op);
     }
 }
@@ -104,10 +104,10 @@ static bool is_routine(const Builder *builder, const OpList *list) {
     bool beside = false;
     for (int i = 0; i < list->count; i++) {
         const Op *op = &list->items[i];
-        bool joins = op->kind == OP_WAIT && op->id == JOIN_BESIDE;
+        bool joins = op->kind == OP_WAIT && op->id == JOIN_OVERLAPPED;
         if (op->kind == OP_TRANSFER && op->slot == SLOT_EP && exchanges_apart(builder)) return false;
-        if ((op->label == BESIDE) == beside && (op->label == BESIDE || joins)) return false;
-        if (op->label == BESIDE || joins) beside = !beside;
+        if ((op->label == OVERLAPPED) == beside && (op->label == OVERLAPPED || joins)) return false;
+        if (op->label == OVERLAPPED || joins) beside = !beside;
     }
     return list->count > 1 && !beside;
 }
@@ -118,19 +118,19 @@ static StageRoutine split_list(Builder *builder, const OpList *list) {
     OpList own = {0}, beside = {0};
     for (int i = 0; i < list->count; i++) {
         Op op = list->items[i];
-        bool starts = op.label == BESIDE, joins = op.kind == OP_WAIT && op.id == JOIN_BESIDE;
-        if (starts && builder->beside_started < 0) {
-            builder->beside_started = new_mark(builder);
-            builder->beside_done = new_mark(builder);
+        bool starts = op.label == OVERLAPPED, joins = op.kind == OP_WAIT && op.id == JOIN_OVERLAPPED;
+        if (starts && builder->overlapped_started < 0) {
+            builder->overlapped_started = new_mark(builder);
+            builder->overlapped_done = new_mark(builder);
         }
         op.label = 0;
         if (starts) {
-            LIST_PUSH(builder->arena, &own, record_op(builder->beside_started));
-            LIST_PUSH(builder->arena, &beside, take_op((Cause)op.cause, builder->beside_started));
+            LIST_PUSH(builder->arena, &own, record_op(builder->overlapped_started));
+            LIST_PUSH(builder->arena, &beside, take_op((Cause)op.cause, builder->overlapped_started));
             LIST_PUSH(builder->arena, &beside, op);
-            LIST_PUSH(builder->arena, &beside, record_op(builder->beside_done));
+            LIST_PUSH(builder->arena, &beside, record_op(builder->overlapped_done));
         } else {
-            LIST_PUSH(builder->arena, &own, joins ? take_op((Cause)op.cause, builder->beside_done) : op);
+            LIST_PUSH(builder->arena, &own, joins ? take_op((Cause)op.cause, builder->overlapped_done) : op);
         }
     }
     routine.own = builder->routines.count;
@@ -160,7 +160,7 @@ void put_labelled(Builder *builder, const OpList *list, int32_t label) {
     }
     put(builder, STREAM_MAIN, (Op){.kind = OP_ROUTINE, .id = routine->own, .label = label});
     if (routine->beside >= 0)
-        put(builder, STREAM_BESIDE, (Op){.kind = OP_ROUTINE, .id = routine->beside, .label = label});
+        put(builder, STREAM_OVERLAPPED, (Op){.kind = OP_ROUTINE, .id = routine->beside, .label = label});
 }
 
 // Two passes in turns: while one exchanges tokens the other computes.
