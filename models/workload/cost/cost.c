@@ -335,20 +335,17 @@ double block_matmul_flops(const Model *model, int block, const TrainingSpec *tra
     return operator_flops(&operators);
 }
 
+// By kind of model.
+static void (*const cost_of[])(const Work *work, int block, Pass *forward, Pass *backward) = {
+    [MODEL_TRANSFORMER] = transformer_cost,
+    [MODEL_CNN] = cnn_cost,
+    [MODEL_MLP] = mlp_cost,
+};
+
 static void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {
     BlockView view;
     const Work *work = block_view(&view, block, whole);
-    switch (work->model->kind) {
-    case MODEL_TRANSFORMER:
-        transformer_cost(work, block, forward, backward);
-        break;
-    case MODEL_CNN:
-        cnn_cost(work, block, forward, backward);
-        break;
-    case MODEL_MLP:
-        mlp_cost(work, block, forward, backward);
-        break;
-    }
+    cost_of[work->model->kind](work, block, forward, backward);
 }
 
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {

@@ -189,23 +189,12 @@ static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool fir
     return kept;
 }
 
-static double cnn_kept_bytes(const Work *work, int block) {
+static double cnn_kept_bytes(const Work *work, int block, const OperatorList *unused) {
+    (void)unused;
     double kept = 0;
     for (int i = 0; i < work->model->conv_count; i++)
         if (work->model->conv[i].block == block) kept += conv_kept_bytes(work, &work->model->conv[i], i == 0);
     return kept;
-}
-
-double block_activation_bytes(const Work *work, int block, const OperatorList *operators) {
-    switch (work->model->kind) {
-    case MODEL_TRANSFORMER:
-        return transformer_kept_bytes(work, block, operators);
-    case MODEL_CNN:
-        return cnn_kept_bytes(work, block);
-    case MODEL_MLP:
-        return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
-    }
-    return 0;
 }
 
 // ---- What gradients of weights need, where they are computed later than those of inputs: what went into each product
@@ -226,7 +215,7 @@ static double attention_late_bytes(const Work *work, double sliced) {
            linear_late_bytes(work, work->tokens, narrow, q + kv + v);
 }
 
-static double mlp_late_bytes(const Work *work, double tokens, double hidden, double ffn) {
+static double feed_forward_late_bytes(const Work *work, double tokens, double hidden, double ffn) {
     double first = work->model->gated_mlp ? 2 * ffn : ffn;
     return linear_late_bytes(work, tokens, hidden, first / work->tp) +
            linear_late_bytes(work, tokens, ffn / work->tp, hidden);
@@ -239,10 +228,10 @@ static double transformer_late_bytes(const Work *work, int block) {
     bool head = block == model->block_count - 1;
     double layer = attention_late_bytes(work, sliced);
     if (has_experts(model, head ? model->layers : block)) {
-        layer += mlp_late_bytes(work, routed_tokens(work), h, model->experts.ffn);
-        layer += mlp_late_bytes(work, work->tokens, h / sliced, model->experts.shared_ffn);
+        layer += feed_forward_late_bytes(work, routed_tokens(work), h, model->experts.ffn);
+        layer += feed_forward_late_bytes(work, work->tokens, h / sliced, model->experts.shared_ffn);
     } else {
-        layer += mlp_late_bytes(work, work->tokens, h / sliced, model->ffn);
+        layer += feed_forward_late_bytes(work, work->tokens, h / sliced, model->ffn);
     }
     if (!head) return layer;
     double logits = linear_late_bytes(work, work->tokens * model->head_share, h / sliced, model->vocab / work->tp);
@@ -256,18 +245,6 @@ static double cnn_late_bytes(const Work *work, int block) {
         if (layer->block == block) late += in_bytes(work, layer) + out_bytes(work, layer);
     }
     return late;
-}
-
-double block_late_bytes(const Work *work, int block) {
-    switch (work->model->kind) {
-    case MODEL_TRANSFORMER:
-        return transformer_late_bytes(work, block);
-    case MODEL_CNN:
-        return cnn_late_bytes(work, block);
-    case MODEL_MLP:
-        return linear_late_bytes(work, work->samples, work->model->widths[block], work->model->widths[block + 1]);
-    }
-    return 0;
 }
 
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
@@ -327,7 +304,8 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
     return gradients;
 }
 
-static double cnn_working_bytes(const Work *work, int block) {
+static double cnn_working_bytes(const Work *work, int block, const OperatorList *unused) {
+    (void)unused;
     double largest = 0;
     for (int i = 0; i < work->model->conv_count; i++) {
         const ConvLayer *layer = &work->model->conv[i];
@@ -335,18 +313,6 @@ static double cnn_working_bytes(const Work *work, int block) {
         largest = fmax(largest, in_bytes(work, layer) + 2 * out_bytes(work, layer));
     }
     return largest + CONV_WORKSPACE_BYTES;
-}
-
-double block_working_bytes(const Work *work, int block, const OperatorList *operators) {
-    switch (work->model->kind) {
-    case MODEL_TRANSFORMER:
-        return transformer_working_bytes(work, block, operators);
-    case MODEL_CNN:
-        return cnn_working_bytes(work, block);
-    case MODEL_MLP:
-        return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
-    }
-    return 0;
 }
 
 static double cnn_output_bytes(const Work *work, int block) {
@@ -367,16 +333,48 @@ static double source_bytes(const Work *work) {
     return work->samples * work->source_len * work->model->hidden * work->element_bytes / sliced;
 }
 
-double block_output_bytes(const Work *work, int block) {
-    const Model *model = work->model;
-    switch (model->kind) {
-    case MODEL_TRANSFORMER:
-        if (block == model->block_count - 1) return 0;
-        return (layer_input_bytes(work) + source_bytes(work)) / (sends_slices(work->training) ? work->tp : 1);
-    case MODEL_CNN:
-        return cnn_output_bytes(work, block);
-    case MODEL_MLP:
-        return work->samples * model->widths[block + 1] * work->element_bytes;
-    }
-    return 0;
+static double transformer_output_bytes(const Work *work, int block) {
+    if (block == work->model->block_count - 1) return 0;
+    return (layer_input_bytes(work) + source_bytes(work)) / (sends_slices(work->training) ? work->tp : 1);
 }
+
+// ---- Linear layers.
+
+static double mlp_held_bytes(const Work *work, int block, const OperatorList *unused) {
+    (void)unused;
+    return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
+}
+
+static double mlp_late_bytes(const Work *work, int block) {
+    return linear_late_bytes(work, work->samples, work->model->widths[block], work->model->widths[block + 1]);
+}
+
+static double mlp_output_bytes(const Work *work, int block) {
+    return work->samples * work->model->widths[block + 1] * work->element_bytes;
+}
+
+// ---- By kind of model.
+
+static const struct {
+    double (*kept)(const Work *work, int block, const OperatorList *operators);
+    double (*working)(const Work *work, int block, const OperatorList *operators);
+    double (*late)(const Work *work, int block);
+    double (*output)(const Work *work, int block);
+} bytes_of[] = {
+    [MODEL_TRANSFORMER] = {transformer_kept_bytes, transformer_working_bytes, transformer_late_bytes,
+                           transformer_output_bytes},
+    [MODEL_CNN] = {cnn_kept_bytes, cnn_working_bytes, cnn_late_bytes, cnn_output_bytes},
+    [MODEL_MLP] = {mlp_held_bytes, mlp_held_bytes, mlp_late_bytes, mlp_output_bytes},
+};
+
+double block_activation_bytes(const Work *work, int block, const OperatorList *operators) {
+    return bytes_of[work->model->kind].kept(work, block, operators);
+}
+
+double block_working_bytes(const Work *work, int block, const OperatorList *operators) {
+    return bytes_of[work->model->kind].working(work, block, operators);
+}
+
+double block_late_bytes(const Work *work, int block) { return bytes_of[work->model->kind].late(work, block); }
+
+double block_output_bytes(const Work *work, int block) { return bytes_of[work->model->kind].output(work, block); }
