@@ -40,13 +40,16 @@ static bool same_hardware(const PredictedRun *a, const PredictedRun *b) {
 }
 
 static void predict_naively(Scoring *s) {
+    double *at_peak = ARENA_ARRAY(s->arena, double, s->count);
+    for (int i = 0; i < s->count; i++)
+        if (!s->runs[i].skipped) at_peak[i] = seconds_at_peak(&s->runs[i]);
     for (int i = 0; i < s->count; i++) {
         if (s->runs[i].skipped) continue;
         int alike = 0;
         for (int j = 0; j < s->count; j++)
             if (!s->runs[j].skipped && same_hardware(&s->runs[i], &s->runs[j]))
-                s->room[alike++] = measured_of(s, j) / seconds_at_peak(&s->runs[j]);
-        s->naive[i] = seconds_at_peak(&s->runs[i]) * quantile(s->arena, s->room, alike, 0.5);
+                s->room[alike++] = measured_of(s, j) / at_peak[j];
+        s->naive[i] = at_peak[i] * quantile(s->arena, s->room, alike, 0.5);
     }
 }
 

@@ -1,7 +1,6 @@
 // A list of layers as it grows.
 #include "models/workload/model/image_layers.h"
 
-#include <math.h>
 
 #include "models/workload/model/model_internal.h"
 #include "sim/list.h"
@@ -152,8 +151,15 @@ void image_classifier(ImageBuilder *builder, int classes) {
 
 static int dimensions(const ConvLayer *layer) { return layer->dimensions ? layer->dimensions : 2; }
 
+// A product, not pow: it is asked for often.
+static double along(double size, int dimensions) {
+    double product = size;
+    for (int i = 1; i < dimensions; i++) product *= size;
+    return product;
+}
+
 static double places(const ConvLayer *layer, double size) {
-    return pow(size, dimensions(layer)) * (layer->regions > 0 ? layer->regions : 1);
+    return along(size, dimensions(layer)) * (layer->regions > 0 ? layer->regions : 1);
 }
 
 double conv_in_places(const ConvLayer *layer) { return places(layer, layer->in_size); }
@@ -161,16 +167,16 @@ double conv_out_places(const ConvLayer *layer) { return places(layer, layer->out
 
 double conv_kernel_taps(const ConvLayer *layer) {
     if (layer->kernel_wide) return (double)layer->kernel * layer->kernel_wide;
-    return pow(layer->kernel, dimensions(layer));
+    return along(layer->kernel, dimensions(layer));
 }
 
 // Backwards each pixel that comes in meets all taps, each that goes out those of its place in the stride.
 double conv_taps(const ConvLayer *layer) {
     if (layer->kind != LAYER_TRANSPOSED) return conv_kernel_taps(layer);
-    return conv_kernel_taps(layer) / pow((double)layer->out_size / layer->in_size, dimensions(layer));
+    return conv_kernel_taps(layer) / along((double)layer->out_size / layer->in_size, dimensions(layer));
 }
 
 double conv_backward_taps(const ConvLayer *layer) {
     return layer->kind == LAYER_TRANSPOSED ? conv_kernel_taps(layer)
-                                           : conv_kernel_taps(layer) / pow(layer->stride, dimensions(layer));
+                                           : conv_kernel_taps(layer) / along(layer->stride, dimensions(layer));
 }
