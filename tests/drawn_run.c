@@ -9,11 +9,13 @@
 #include "scenarios/lua/scenario.h"
 #include "sim/check.h"
 #include "sim/json.h"
+#include "sim/watch.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"
 
 #define WHOLE_GPUS 32      // so many are simulated rank by rank too
 #define WHOLE_EVENTS 20000 // of the folded run, at most
+#define MOST_EVENTS 2e7    // of one simulation; seconds under sanitizers
 
 static const char *write_study(const DrawnStudy *study) {
     char *text = NULL;
@@ -122,6 +124,7 @@ static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins) {
     const Record *record = run(arena, study, false);
     if (!record) return DRAWN_REFUSED;
     DrawnEnd end = DRAWN_REFUSED;
+    watch_open(&(WatchLimits){.events = MOST_EVENTS});
     for (int i = 0; i < record->point_count; i++) {
         check_point(&record->points[i]);
         if (record->points[i].ran) end = DRAWN_RAN;
@@ -143,6 +146,7 @@ DrawnEnd drawn_run(const DrawnStudy *study, bool twins) {
     check_problems(problems);
     DrawnEnd end = DRAWN_REFUSED;
     for (int i = 0; scenario && i < scenario->item_count; i++) end = run_study(arena, scenario->items[i].study, twins);
+    watch_close();
     arena_close(arena);
     return end;
 }

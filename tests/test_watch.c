@@ -210,6 +210,9 @@ TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
     EXPECT_INT(run_job("", "", "return study", "--unfolded --event-limit 1e5 -o {DIR}/x.json", out, sizeof out), 4);
     EXPECT_CONTAINS(out, ": error: a step on 512 GPUs, unfolded: about 1.3e+07 events, and 1e+05 are the limit");
     EXPECT_CONTAINS(out, "leave --unfolded out; or raise --event-limit");
+    EXPECT_INT(run_job("", ", seeds = 1000000", "return study", "--set training.jitter=0.01", out, sizeof out), 4);
+    EXPECT_CONTAINS(out, "1000000 runs of a step on 512 GPUs: about");
+    EXPECT_CONTAINS(out, "fewer seeds");
     EXPECT_INT(run_job(", faults = { node_mtbf = '1s' }", "", "return study", "--json", out, sizeof out), 3);
     EXPECT_CONTAINS(out, "it never gets anything done");
     EXPECT_INT(run_job("", "", "sim.simulate(study)\nreturn study", "--unfolded --event-limit 1e5", out, sizeof out),

@@ -144,8 +144,8 @@ static double tail_seconds(const BoundPipeline *p, int stage, double work, doubl
         if (cluster->gpu_of[r] != cluster->gpu_of[r - 1])
             update = fmin(update, optimizer_seconds(training, parameters, cluster->gpu_of[r]));
     *stream = 0;
-    if (training->layout.zero >= 2 && exchange.shard > 1) {
-        double gathers = training->layout.zero == 3 ? 2 : 1;
+    if (shards_gradients(&training->layout) && exchange.shard > 1) {
+        double gathers = shards_weights(&training->layout) ? 2 : 1;
         *stream = p->micro_batches * (exchange.scattered + gathers * exchange.gathered_block) + update;
         return update;
     }

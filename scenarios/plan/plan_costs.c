@@ -244,7 +244,7 @@ const BlockSums *plan_block_sums(PlanCosts *costs, const TrainingSpec *training)
                     .cp = layout->cp,
                     .ep = layout->ep,
                     .pipeline = layout->pp > 1,
-                    .sharded_gradients = layout->zero >= 2,
+                    .sharded_gradients = shards_gradients(layout),
                     .sequence_parallel = layout->sequence_parallel,
                     .split_backward = schedule_splits_backward(training->schedule),
                     .recompute = training->recompute,

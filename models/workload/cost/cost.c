@@ -31,7 +31,7 @@
 double weight_traffic(const TrainingSpec *training, int direction) {
     if (training->lora_rank > 0) return 0;
     double more = direction == BACKWARD ? training->accumulation_bytes : 0;
-    if (training->layout.zero < 2) {
+    if (!shards_gradients(&training->layout)) {
         Framework framework = training->half_weights ? FRAMEWORK_MEGATRON : training->framework;
         return framework_traits(framework)->weight_cast_bytes[direction] + more;
     }
@@ -392,7 +392,7 @@ double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
 
 // Weights and their gradients are in 32 bits; what is in 16 comes and goes within forward and backward.
 static bool autocasts(const TrainingSpec *training) {
-    return !training->half_weights && training->layout.zero < 3 &&
+    return !training->half_weights && !shards_weights(&training->layout) &&
            framework_traits(training->framework)->wire_bytes >= 4;
 }
 

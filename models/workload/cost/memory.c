@@ -87,14 +87,14 @@ typedef struct LargestBlock {
 static double gathered_bytes(const TrainingSpec *training, const LargestBlock *largest, int dp) {
     const Layout *layout = &training->layout;
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
-    if (!fetched && (layout->zero < 2 || shard_size(layout, dp) == 1)) return 0;
+    if (!fetched && (!shards_gradients(layout) || shard_size(layout, dp) == 1)) return 0;
     double weights =
-        layout->zero == 3 ? fmin((1 + blocks_ahead(training)) * largest->weights, largest->all_weights) : 0;
+        shards_weights(layout) ? fmin((1 + blocks_ahead(training)) * largest->weights, largest->all_weights) : 0;
     return weights + largest->parameters * gradient_bytes(training);
 }
 
 bool optimizer_is_sharded(const TrainingSpec *training, int dp) {
-    return training->layout.zero >= 1 && shard_size(&training->layout, dp) > 1;
+    return shards_optimizer(&training->layout) && shard_size(&training->layout, dp) > 1;
 }
 
 static double communicator_bytes(const Layout *layout, int dp) {
@@ -114,7 +114,7 @@ static double buffer_bytes(const TrainingSpec *training, double parameters, int 
     double buffers = communicator_bytes(layout, dp) + workspace_bytes(training, gpu);
     // DDP reduces copies of the gradients, bucket by bucket, and keeps the buckets; Megatron's buckets are the
     // gradients.
-    bool copies = dp > 1 && layout->zero == 0 && training->framework != FRAMEWORK_MEGATRON;
+    bool copies = dp > 1 && !shards_optimizer(layout) && training->framework != FRAMEWORK_MEGATRON;
     if (copies) buffers += parameters * gradient_bytes(training);
     return buffers;
 }
@@ -127,7 +127,7 @@ static void move_offloaded(const TrainingSpec *training, Memory *memory) {
         *place += bytes[MEMORY_OPTIMIZER];
         bytes[MEMORY_OPTIMIZER] = 0;
         memory->host += bytes[MEMORY_GRADIENTS];
-        if (training->layout.zero >= 2) bytes[MEMORY_GRADIENTS] = 0;
+        if (shards_gradients(&training->layout)) bytes[MEMORY_GRADIENTS] = 0;
     }
     if (training->offload_parameters != OFFLOAD_GPU) {
         double *place = training->offload_parameters == OFFLOAD_NVME ? &memory->disk : &memory->host;

@@ -41,7 +41,7 @@ double product_input_bytes(const Work *work) {
 // mixed precision casts embeddings and norms, too.
 static double stream_bytes(const Work *work) {
     const TrainingSpec *training = work->training;
-    bool autocast = training->mixed_precision && !training->half_weights && training->layout.zero < 3;
+    bool autocast = training->mixed_precision && !training->half_weights && !shards_weights(&training->layout);
     return autocast ? fmax(work->traits->hidden_bytes, work->element_bytes) : work->element_bytes;
 }
 

@@ -121,7 +121,7 @@ static bool recompute_more(TrainingSpec *training, int gpus) {
 }
 
 static bool shard_optimizer(TrainingSpec *training, int gpus) {
-    if (training->layout.zero >= 1 || replicas_of_job(training, gpus) == 1) return false;
+    if (shards_optimizer(&training->layout) || replicas_of_job(training, gpus) == 1) return false;
     training->layout.zero = 1;
     return true;
 }

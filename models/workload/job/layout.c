@@ -33,7 +33,7 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
         problem_hint(problems, "use strategy = \"ddp\" with tp and pp");
         return false;
     }
-    if (is_data_parallel_only(r->strategy) && (per_replica > 1 || training->layout.zero > 0)) {
+    if (is_data_parallel_only(r->strategy) && (per_replica > 1 || shards_optimizer(&training->layout))) {
         problem_add(problems, training->where, "strategy \"%s\" knows data parallelism only",
                     strategy_name(r->strategy));
         problem_hint(problems, "use strategy = \"ddp\" with tp, pp, cp and zero");
@@ -65,7 +65,7 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
 
 static bool resolve_sharding(const TrainingSpec *training, Resolved *r, Problems *problems) {
     int shard = training->layout.shard;
-    r->shard = training->layout.zero == 0 ? 1 : shard > 0 ? shard : r->reduce_ranks;
+    r->shard = !shards_optimizer(&training->layout) ? 1 : shard > 0 ? shard : r->reduce_ranks;
     if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) r->shard = 1;
     if (r->shard > 1 && r->shard < r->reduce_ranks && pipeline_copies(&r->pipeline) > 1) {
         problem_add(problems, training->where, "schedule \"%s\" shards over all ranks that hold a chunk, not over %d",
@@ -125,7 +125,7 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
         problem_add(problems, training->where, "ep %d does not divide the %d data-parallel ranks", r->ep,
                     r->data_ranks);
         problem_hint(problems, "experts are spread over dp x cp; use an ep that divides it");
-    } else if (training->layout.zero >= 2 || (r->shard > 1 && r->shard < r->reduce_ranks)) {
+    } else if (shards_gradients(&training->layout) || (r->shard > 1 && r->shard < r->reduce_ranks)) {
         problem_add(problems, training->where, "ep %d goes with zero 0 or 1 over all ranks only", r->ep);
         problem_hint(problems, "use zero = 1 without shard, or ep = 1");
     }
@@ -176,7 +176,7 @@ static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Pro
     if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
         problem_add(problems, training->where, "strategy \"%s\" knows no offloading", strategy_name(r->strategy));
         problem_hint(problems, "use strategy = \"ddp\" with zero = 1, 2 or 3");
-    } else if (weights && training->layout.zero < 3) {
+    } else if (weights && !shards_weights(&training->layout)) {
         problem_add(problems, training->where,
                     "weights are offloaded block by block with zero 3, and this job has zero %d",
                     training->layout.zero);

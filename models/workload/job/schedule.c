@@ -62,7 +62,7 @@ bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where whe
     const ScheduleRow *row = &rows[pipeline->schedule];
     const char *name = schedule_name(pipeline->schedule);
     int pp = pipeline->pp, micro_batches = pipeline->micro_batches, before = problems_added(problems);
-    if (row->splits && layout->zero >= 2) {
+    if (row->splits && shards_gradients(layout)) {
         problem_add(problems, where, "schedule \"%s\" computes gradients of weights late, and zero %d frees them early",
                     name, layout->zero);
         problem_hint(problems, "use zero = 1, or schedule = \"1f1b\"");

@@ -185,8 +185,7 @@ const Software *find_software(const char *text, int gpu_year, Where where, Probl
     if (near)
         problem_hint(problems, "did you mean \"%s\"?", near);
     else
-        problem_hint(problems,
-                     "see: lockstep job software; or leave it out and say framework, attention, overlap, …");
+        problem_hint(problems, "see: lockstep job software; or leave it out and say framework, attention, overlap, …");
     return NULL;
 }
 

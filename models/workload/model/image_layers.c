@@ -1,7 +1,6 @@
 // A list of layers as it grows.
 #include "models/workload/model/image_layers.h"
 
-
 #include "models/workload/model/model_internal.h"
 #include "sim/list.h"
 

@@ -100,7 +100,7 @@ static double traffic_seconds_per_byte(const Lowering *l) {
     for (int d = 0; d < count; d++) ranks[d] = holder_rank(&l->r, 0, d, 0);
     CollectiveOp op = l->r.shard > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
     double seconds = alone_seconds(l, op, ranks, count, PROBE_BYTES);
-    if (l->training->layout.zero < 2) // the slope: large buckets, whose messages overlap
+    if (!shards_gradients(&l->training->layout)) // the slope: large buckets, whose messages overlap
         seconds = alone_seconds(l, op, ranks, count, 2 * PROBE_BYTES) - seconds;
     double passes = l->r.shard > 1 ? 1 : 2; // an all-reduce moves each byte twice
     return seconds / PROBE_BYTES / passes;

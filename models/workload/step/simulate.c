@@ -175,11 +175,14 @@ static bool step_is_plausible(const SimulatedStep *step, const Cluster *cluster,
 }
 
 static bool is_allowed(Arena *arena, const Cluster *cluster, const TrainingSpec *training, const System *system,
-                       bool unfolded, Problems *problems) {
+                       bool unfolded, int runs, Problems *problems) {
     if (!watch_is_open()) return true;
     const char *what = arena_printf(arena, "a step on %d GPUs%s", cluster->gpu_count, unfolded ? ", unfolded" : "");
-    return watch_allows(system_op_count(system), 0, what,
-                        unfolded ? "leave --unfolded out" : "fewer GPUs or micro-batches, or fidelity = \"fluid\"",
+    if (runs > 1) what = arena_printf(arena, "%d runs of %s", runs, what);
+    return watch_allows(system_op_count(system) * runs, 0, what,
+                        runs > 1   ? "fewer seeds"
+                        : unfolded ? "leave --unfolded out"
+                                   : "fewer GPUs or micro-batches, or fidelity = \"fluid\"",
                         training->where, problems);
 }
 
@@ -196,14 +199,14 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     else if (whole)
         folded = fold_system(arena, step.lowered->system);
 
-    if (!is_allowed(arena, cluster, training, &folded.system, options->unfolded, problems)) {
+    int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
+    if (!is_allowed(arena, cluster, training, &folded.system, options->unfolded, runs, problems)) {
         step.beyond_limits = true;
         return step;
     }
     bool exact = training->jitter == 0 && !training->anchors;
     if (options->give_up_s > 0 && exact && takes_longer(&folded.system, options->give_up_s)) return step;
 
-    int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
     double *seconds = ARENA_ARRAY(arena, double, runs);
     double mean = 0;
     StepClaim wire = {0}; // of the run that comes nearest to what its wires bear

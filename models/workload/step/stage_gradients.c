@@ -13,7 +13,7 @@ bool reduces_gradients(const Builder *builder) {
 
 bool gathers_weights(const Builder *builder) {
     if (offloads_weights(builder)) return true;
-    return builder->request->training->layout.zero >= 2 && builder->request->resolved->shard > 1;
+    return shards_gradients(&builder->request->training->layout) && builder->request->resolved->shard > 1;
 }
 
 bool gathers_ahead(const Builder *builder) {
@@ -221,7 +221,7 @@ static void reduce_block(Builder *builder, int block, int computed, bool last_mi
 
 void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_batch) {
     const TrainingSpec *training = builder->request->training;
-    bool again = training->layout.zero >= 3;
+    bool again = shards_weights(&training->layout);
     Window window = window_of(builder, v, true);
     for (int place = 0; place < window.count; place++) {
         int block = block_at(builder, v, place, true);
