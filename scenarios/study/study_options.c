@@ -31,7 +31,7 @@ const OptionSpec *options_with_study(Arena *arena, const OptionSpec *own, int ow
     int study_count;
     const OptionSpec *study = study_option_rows(arena, &study_count);
     OptionSpec *rows = ARENA_ARRAY(arena, OptionSpec, own_count + study_count);
-    memcpy(rows, own, sizeof *own * (size_t)own_count);
+    if (own_count) memcpy(rows, own, sizeof *own * (size_t)own_count);
     *count = own_count;
     for (int i = 0; i < study_count; i++)
         if (!has_row(own, own_count, study[i].name)) rows[(*count)++] = study[i];
