@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "results/store_show.h"
-#include "scenarios/sweep/sweep_batch.h"
 #include "scenarios/study/study_options.h"
+#include "scenarios/sweep/sweep_batch.h"
 #include "sim/file.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
