@@ -446,3 +446,29 @@ TEST(a_sweep_simulates_the_job_that_run_does) {
         arena_close(arena);
     }
 }
+
+// ---- What a row says of its field when left out is so.
+
+TEST(what_a_field_is_when_left_out_is_what_its_row_says) {
+    static const char *const usual_models[] = {"gpt2-124m", "resnet-50"};
+    int said = 0;
+    for (int m = 0; m < COUNT_OF(usual_models); m++) {
+        DrawnJob job = {.model = usual_models[m], .node = "dgx-a100", .fabric = "ib-hdr200", .gpus = 16};
+        say_drawn(&job, JOB_BATCH, "micro", "2");
+        DoorAnswer silent = by_options(&job);
+        EXPECT(silent.digest != 0);
+        for (int o = JOB_TRAINING; o < JOB_OBJECT_COUNT; o++)
+            for (int i = 0; i < job_objects[o].field_count; i++) {
+                const Field *field = &job_objects[o].fields[i];
+                if (!field->fallback || !field->flag) continue;
+                DrawnJob spoken = job;
+                SaidField *one = &spoken.said[spoken.count++];
+                *one = (SaidField){.object = (JobObject)o, .field = field};
+                plain_text(field->fallback, one->text, sizeof one->text);
+                DoorAnswer answer = by_options(&spoken);
+                said++;
+                if (!same_answer(&answer, &silent)) tell_job(&spoken, "nothing said", &answer, &silent);
+            }
+    }
+    EXPECT(said > 60);
+}
