@@ -354,9 +354,7 @@ TEST(a_plan_simulates_the_job_that_run_does) {
         int rows, count = plain_words(arena, &job, words);
         const OptionSpec *specs = options_with_job(arena, plan_options, plan_option_count, &rows);
         PlanRequest request = {.catalogue = test_catalogue()};
-        plan_read_request(arena, options_parse(arena, specs, rows, count - 1, words, problems), &request, problems);
-        request.training.layout.sequence_parallel = job.sequence_parallel;
-        request.sequence_parallel_fixed = true;
+        plan_read_request(arena, options_parse(arena, specs, rows, count, words, problems), &request, problems);
         uint64_t run = plain_digest(&job);
         PlanResult plan = problem_count(problems) ? (PlanResult){0} : plan_search(arena, &request, problems);
         if (problem_count(problems))

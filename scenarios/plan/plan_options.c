@@ -194,7 +194,7 @@ static void read_fixed(const JobSaid *said, PlanRequest *request) {
     request->recompute_fixed =
         job_says(said, JOB_TRAINING, "recompute") || job_says(said, JOB_TRAINING, "recompute_modules");
     request->zero_fixed = job_says(said, JOB_TRAINING, "zero");
-    request->sequence_parallel_fixed = training->layout.sequence_parallel;
+    request->sequence_parallel_fixed = says(said, "sequence_parallel");
     request->schedule_fixed = job_says(said, JOB_TRAINING, "schedule");
 }
 
