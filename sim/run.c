@@ -304,7 +304,7 @@ static void collect_ends(Arena *arena, Run *run) {
     const System *system = run->system;
     SimTime *ends = ARENA_ARRAY(arena, SimTime, system->actor_count);
     int32_t stream_total = run->first_stream[system->actor_count];
-    Stuck *stuck = ARENA_ARRAY(arena, Stuck, stream_total);
+    Deadlocked *deadlocked = ARENA_ARRAY(arena, Deadlocked, stream_total);
     uint64_t digest = DIGEST_START;
     for (int a = 0; a < system->actor_count; a++) {
         for (int32_t s = run->first_stream[a]; s < run->first_stream[a + 1]; s++) {
@@ -314,7 +314,7 @@ static void collect_ends(Arena *arena, Run *run) {
             if (state->next == state->stream->count) continue;
             Op op = *op_at(state);
             op.label = label_at(state);
-            stuck[run->result.stuck_count++] = (Stuck){a, (int16_t)(s - run->first_stream[a]), op};
+            deadlocked[run->result.deadlocked_count++] = (Deadlocked){a, (int16_t)(s - run->first_stream[a]), op};
         }
         if (ends[a] > run->result.end) run->result.end = ends[a];
         digest = digest_u64(digest, (uint64_t)ends[a]);
@@ -322,7 +322,7 @@ static void collect_ends(Arena *arena, Run *run) {
             digest = digest_u64(digest, (uint64_t)run->spent[(int64_t)a * system->cause_count + c]);
     }
     run->result.actor_end = ends;
-    run->result.stuck = stuck;
+    run->result.deadlocked = deadlocked;
     run->result.digest = digest;
     run->result.beyond_clock = !run->result.stopped && is_beyond_clock(run);
 }
@@ -367,9 +367,9 @@ int run_missing_members(const System *system, const RunResult *result, int32_t c
         bool member = false, waits = false;
         for (int slot = 0; slot < program->slot_count; slot++)
             member = member || system->actors[a].channels[slot] == channel;
-        for (int i = 0; i < result->stuck_count; i++)
-            waits = waits || (result->stuck[i].actor == a && result->stuck[i].op.kind == OP_TRANSFER &&
-                              system->actors[a].channels[result->stuck[i].op.slot] == channel);
+        for (int i = 0; i < result->deadlocked_count; i++)
+            waits = waits || (result->deadlocked[i].actor == a && result->deadlocked[i].op.kind == OP_TRANSFER &&
+                              system->actors[a].channels[result->deadlocked[i].op.slot] == channel);
         if (member && !waits) {
             if (missing < room) actors[missing] = a;
             missing++;

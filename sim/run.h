@@ -24,19 +24,19 @@ typedef struct RunOptions {
 } RunOptions;
 
 // A stream that never ended, and what it waits in.
-typedef struct Stuck {
+typedef struct Deadlocked {
     int32_t actor;
     int16_t stream;
     Op op;
-} Stuck;
+} Deadlocked;
 
 typedef struct RunResult {
     SimTime end;              // the last stream's end
     const SimTime *actor_end; // per actor
     const SimTime *spent;     // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
     const double *link_bytes; // carried per link
-    const Stuck *stuck;       // not empty: a deadlock; times are then of no use
-    int stuck_count;
+    const Deadlocked *deadlocked;  // not empty: a deadlock; times are then of no use
+    int deadlocked_count;
     bool beyond_clock; // it lasts longer than the clock can tell; times are then of no use
     const Interval *intervals;
     int64_t interval_count, intervals_dropped;

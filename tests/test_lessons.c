@@ -11,7 +11,7 @@ static SimTime time_by_hand(Loaded *loaded) {
     RunOptions options = {.seed = 1};
     Folded fold = fold_system(loaded->arena, system);
     RunResult folded = run_system(loaded->arena, &fold.system, &options);
-    EXPECT_INT(folded.stuck_count, 0);
+    EXPECT_INT(folded.deadlocked_count, 0);
     return folded.end;
 }
 

@@ -16,7 +16,7 @@ static SimTime run_program(const Loaded *loaded, int number) {
     const char *wrong = system_check(loaded->arena, system);
     if (wrong) test_fail(__FILE__, __LINE__, "%s", wrong);
     RunResult whole = run_system(loaded->arena, system, &(RunOptions){0});
-    EXPECT_INT(whole.stuck_count, 0);
+    EXPECT_INT(whole.deadlocked_count, 0);
     System folded = fold_system(loaded->arena, system).system;
     EXPECT_INT(run_system(loaded->arena, &folded, &(RunOptions){0}).end, whole.end);
     return whole.end;

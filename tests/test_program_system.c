@@ -29,7 +29,7 @@ static Built build(const char *expression) {
 
 static double seconds(const Built *built) {
     EXPECT_TEXT(first_problem(&built->loaded), "");
-    EXPECT_INT(built->result.stuck_count, 0);
+    EXPECT_INT(built->result.deadlocked_count, 0);
     return step_seconds(built->result.end);
 }
 
@@ -217,9 +217,10 @@ TEST(many_messages_without_a_partner_are_counted) {
 // ---- Ranks that wait for each other in a circle: found by running.
 
 static const char *stuck_report(Built *built) {
-    EXPECT(built->system && built->result.stuck_count > 0);
+    EXPECT(built->system && built->result.deadlocked_count > 0);
     if (built->system)
-        report_stuck(built->loaded.arena, built->system, &built->result, built->program->where, built->loaded.problems);
+        report_deadlock(built->loaded.arena, built->system, &built->result, built->program->where,
+                        built->loaded.problems);
     return first_problem(&built->loaded);
 }
 

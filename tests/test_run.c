@@ -71,8 +71,8 @@ TEST(a_transfer_that_a_member_never_joins_is_stuck_and_names_who_is_missing) {
     Actor actors[] = {{0, slots, 1, 0, 1}, {1, slots, 1, 0, 1}};
     System system = {programs, 2, actors, 2, &channel, 1, NULL, 0, causes, 3, labels, 1};
     RunResult result = run_system(arena, &system, &(RunOptions){0});
-    EXPECT_INT(result.stuck_count, 1);
-    EXPECT_INT(result.stuck[0].actor, 0);
+    EXPECT_INT(result.deadlocked_count, 1);
+    EXPECT_INT(result.deadlocked[0].actor, 0);
     EXPECT_INT(run_missing_members(&system, &result, 0, missing, 2), 1);
     EXPECT_INT(missing[0], 1);
     arena_close(arena);
@@ -83,7 +83,7 @@ TEST(time_by_cause_sums_to_each_actors_end_of_main_stream) {
         Arena *arena = arena_open();
         const System *system = random_system(arena, seed);
         RunResult result = run_system(arena, system, &(RunOptions){.timeline = true});
-        EXPECT_INT(result.stuck_count, 0);
+        EXPECT_INT(result.deadlocked_count, 0);
         for (int a = 0; a < system->actor_count; a++) {
             SimTime sum = 0, main_end = 0;
             for (int c = 0; c < system->cause_count; c++) sum += result.spent[a * system->cause_count + c];
@@ -178,7 +178,7 @@ LONG_TEST(2, routines_are_nothing_but_their_operations) {
                 test_fail(__FILE__, __LINE__, "seed %llu: times differ", (unsigned long long)seed);
             EXPECT_INT(other.event_count, one.event_count);
             EXPECT_INT(other.op_count, one.op_count);
-            EXPECT_INT(other.stuck_count, one.stuck_count);
+            EXPECT_INT(other.deadlocked_count, one.deadlocked_count);
             for (int l = 0; l < flat.link_count; l++) EXPECT_NEAR(other.link_bytes[l], one.link_bytes[l], 1e-12);
             EXPECT_INT(other.interval_count, one.interval_count);
             for (int64_t i = 0; i < one.interval_count; i++) {
@@ -198,8 +198,8 @@ TEST(marks_that_are_taken_do_for_marks_of_each_round) {
         EXPECT(!system_check(arena, each) && !system_check(arena, taken));
         RunResult one = run_system(arena, each, &(RunOptions){0}), other = run_system(arena, taken, &(RunOptions){0}),
                   slow = run_system(arena, taken, &(RunOptions){.all_meet = true});
-        EXPECT_INT(one.stuck_count, 0);
-        EXPECT_INT(other.stuck_count, 0);
+        EXPECT_INT(one.deadlocked_count, 0);
+        EXPECT_INT(other.deadlocked_count, 0);
         if (one.digest != other.digest || one.digest != slow.digest)
             test_fail(__FILE__, __LINE__, "seed %llu: times differ", (unsigned long long)seed);
         EXPECT_INT(other.event_count, one.event_count);
@@ -222,7 +222,7 @@ TEST(no_system_takes_less_than_its_busiest_stream_or_link_or_than_without_conten
         double least = least_seconds(&folded), whole = least_seconds(system);
         RunResult result = run_system(arena, &folded, &(RunOptions){0}),
                   alone = run_system(arena, &folded, &(RunOptions){.uncontended = true});
-        EXPECT_INT(alone.stuck_count, 0);
+        EXPECT_INT(alone.deadlocked_count, 0);
         EXPECT(alone.end <= result.end && alone.end > 0);
         contended += alone.end < result.end - 1000;
         EXPECT(least <= step_seconds(result.end) && whole <= step_seconds(result.end));

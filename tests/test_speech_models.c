@@ -83,9 +83,9 @@ static ConvLayer recurrent(int steps) {
     return (ConvLayer){.kind = LAYER_RECURRENT, .in_channels = 1024, .out_channels = 1024, .out_size = steps};
 }
 
-static ConvLayer product(int steps, bool in_turn) {
+static ConvLayer product(int steps, bool sequential) {
     ConvLayer layer = {.kind = LAYER_LINEAR, .in_channels = 1024, .out_channels = 4096, .out_size = steps};
-    layer.in_turn = in_turn;
+    layer.sequential = sequential;
     return layer;
 }
 

@@ -367,7 +367,7 @@ double predict_network(const HostCost *cost, const Cable *cable, BenchOp op, int
     const char *wrong = system_check(arena, &system);
     CHECK(!wrong);
     RunResult result = run_system(arena, &system, &(RunOptions){0});
-    CHECK(result.beyond_clock || result.stuck_count == 0);
+    CHECK(result.beyond_clock || result.deadlocked_count == 0);
     // Time spent by programs: the wires may still pay back when all have ended.
     double seconds = 0;
     for (int rank = 0; rank < host_count; rank++) seconds = fmax(seconds, step_seconds(result.spent[rank]));

@@ -215,7 +215,7 @@ static bool unlike_classifiers(const Row *row) {
 
 static bool loops(const Model *model) {
     for (int i = 0; i < model->conv_count; i++)
-        if (model->conv[i].in_turn) return true;
+        if (model->conv[i].sequential) return true;
     return false;
 }
 

@@ -227,7 +227,7 @@ FlowResult flow_run(Arena *arena, const FlowPlan *plan, const FlowSystem *flows,
     System system = fold ? fold_system(arena, &flows->system).system : flows->system;
     RunResult run = run_system(arena, &system, &(RunOptions){0});
     if (run.stopped) return (FlowResult){.stopped = true};
-    CHECK(run.beyond_clock || run.stuck_count == 0);
+    CHECK(run.beyond_clock || run.deadlocked_count == 0);
     FlowResult result = {.seconds = run.beyond_clock ? INFINITY : step_seconds(run.end),
                          .algorithm = plan->algorithm->name,
                          .protocol = plan->protocol,

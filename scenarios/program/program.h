@@ -89,9 +89,9 @@ const System *program_system(Arena *arena, const ProgramSpec *program, Problems 
 // "flow"). All ranks must make the same calls. NULL after problems.
 const ProgramSpec *program_by_messages(Arena *arena, const ProgramSpec *program, Problems *problems);
 
-// A deadlock found by running program_system's System as it is (RunResult.stuck): who waits, in which call at which
-// line, for whom, and what those do instead. `where` serves calls without a line.
-void report_stuck(Arena *arena, const System *system, const RunResult *result, Where where, Problems *problems);
+// A deadlock found by running program_system's System as it is (RunResult.deadlocked): who waits, in which call at
+// which line, for whom, and what those do instead. `where` serves calls without a line.
+void report_deadlock(Arena *arena, const System *system, const RunResult *result, Where where, Problems *problems);
 
 // "rank 3", "ranks 0 to 7", "ranks 1, 3 and 5", for messages. Ranks in rising order.
 const char *rank_list(Arena *arena, const int *ranks, int count);

@@ -251,9 +251,9 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
         point.why_not = newest_problem(problems);
         return point;
     }
-    if (result.stuck_count) {
+    if (result.deadlocked_count) {
         RunResult whole = run_system(arena, system, &options);
-        report_stuck(arena, system, &whole, study->where, problems);
+        report_deadlock(arena, system, &whole, study->where, problems);
         point.why_not = "deadlock";
         return point;
     }

@@ -316,8 +316,8 @@ void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     for (int i = 0; i < model->conv_count; i++) {
         const ConvLayer *layer = &model->conv[i];
         if (layer->block != block) continue;
-        if (layer->in_turn)
-            in_turn_cost(work, layer, forward, backward);
+        if (layer->sequential)
+            sequential_cost(work, layer, forward, backward);
         else if (layer->kind == LAYER_LINEAR)
             linear_cost(work, work->samples * conv_out_places(layer), layer->out_channels, layer->in_channels, false,
                         forward, backward);

@@ -133,8 +133,8 @@ typedef struct Shard {
     double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
 } Shard;
 Shard shard_of(const Work *work);
-void embedding_cost(const Work *work, Pass *forward, Pass *backward); // (cost_ends.c)
-void logits_cost(const Work *work, Pass *forward, Pass *backward);    // (cost_ends.c)
+void embedding_cost(const Work *work, Pass *forward, Pass *backward); // (cost_embedding_head.c)
+void logits_cost(const Work *work, Pass *forward, Pass *backward);    // (cost_embedding_head.c)
 // Flash attention of so many FLOPs and bytes, counted forward (cost_attention.c).
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
@@ -156,7 +156,7 @@ double routed_tokens(const Work *work);
 void place_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
 
 // Steps along time, one after the other (cost_recurrent.c).
-void in_turn_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+void sequential_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
 void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
 
 // Two embeddings of each sample against all, gathered from all data ranks.

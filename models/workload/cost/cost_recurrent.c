@@ -12,13 +12,13 @@
 #define STEP_KERNELS 2
 
 // The same product so many times, one after the other.
-static void gemms_in_turn(const Work *work, Pass *pass, double times, double m, double n, double k) {
+static void sequential_gemms(const Work *work, Pass *pass, double times, double m, double n, double k) {
     Pass one = {.count = 0};
     pass_gemm(work, &one, CAUSE_GEMM, work->precision, 1, m, n, k);
     pass_now(pass)->seconds[CAUSE_GEMM] += times * pass_now(&one)->seconds[CAUSE_GEMM];
 }
 
-static void gates_in_turn(const Work *work, Pass *pass, double times, double elements, double passes) {
+static void sequential_gates(const Work *work, Pass *pass, double times, double elements, double passes) {
     double seconds = memory_seconds(work->gpu, passes * elements * work->element_bytes);
     pass_now(pass)->seconds[CAUSE_MEMORY] += times * seconds;
 }
@@ -29,12 +29,12 @@ void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pas
     Pass *weights = weights_of(work, backward);
 
     pass_gemm(work, forward, CAUSE_GEMM, work->precision, 1, rows * steps, gates, in);
-    gemms_in_turn(work, forward, steps, rows, gates, hidden);
-    gates_in_turn(work, forward, steps, rows * hidden, STEP_FORWARD);
+    sequential_gemms(work, forward, steps, rows, gates, hidden);
+    sequential_gates(work, forward, steps, rows * hidden, STEP_FORWARD);
     pass_kernels(forward, 1 + STEP_KERNELS * steps);
 
-    gemms_in_turn(work, backward, steps, rows, hidden, gates);
-    gates_in_turn(work, backward, steps, rows * hidden, STEP_BACKWARD);
+    sequential_gemms(work, backward, steps, rows, hidden, gates);
+    sequential_gates(work, backward, steps, rows * hidden, STEP_BACKWARD);
     pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, rows * steps, in, gates);
     pass_kernels(backward, 1 + STEP_KERNELS * steps);
     pass_gemm(work, weights, CAUSE_GEMM, work->precision, 1, gates, in, rows * steps);
@@ -49,37 +49,37 @@ void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pas
 #define LOOP_HOST_SECONDS 15e-6
 #define ADDED_UP 3.0 // passes: a step's gradients of weights are added to those of the steps after it
 
-static void bytes_in_turn(const Work *work, Pass *pass, double times, double bytes) {
+static void sequential_bytes(const Work *work, Pass *pass, double times, double bytes) {
     double seconds = memory_seconds(work->gpu, bytes * work->traits->traffic);
     pass_now(pass)->seconds[CAUSE_MEMORY] += times * seconds;
 }
 
-static void kernels_in_turn(Pass *pass, double kernels) {
+static void sequential_kernels(Pass *pass, double kernels) {
     pass_kernels(pass, kernels);
     pass->host_seconds += kernels * LOOP_HOST_SECONDS;
 }
 
-static void product_in_turn(const Work *work, const ConvLayer *layer, double rows, double steps, Pass *forward,
-                            Pass *backward) {
+static void sequential_product(const Work *work, const ConvLayer *layer, double rows, double steps, Pass *forward,
+                               Pass *backward) {
     double in = layer->in_channels, out = layer->out_channels, bias = layer->bias;
-    gemms_in_turn(work, forward, steps, rows, out, in);
-    kernels_in_turn(forward, steps);
-    gemms_in_turn(work, backward, steps, rows, in, out);
-    gemms_in_turn(work, backward, steps, out, in, rows);
-    bytes_in_turn(work, backward, steps, work->element_bytes * (ADDED_UP * in * out + bias * rows * out));
-    kernels_in_turn(backward, steps * (3 + 2 * bias));
+    sequential_gemms(work, forward, steps, rows, out, in);
+    sequential_kernels(forward, steps);
+    sequential_gemms(work, backward, steps, rows, in, out);
+    sequential_gemms(work, backward, steps, out, in, rows);
+    sequential_bytes(work, backward, steps, work->element_bytes * (ADDED_UP * in * out + bias * rows * out));
+    sequential_kernels(backward, steps * (3 + 2 * bias));
 }
 
-void in_turn_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+void sequential_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
     double steps = layer->out_size, rows = work->samples * (layer->regions > 0 ? layer->regions : 1);
     if (multiplies(layer)) {
-        product_in_turn(work, layer, rows, steps, forward, backward);
+        sequential_product(work, layer, rows, steps, forward, backward);
         return;
     }
     for (int direction = FORWARD; direction <= BACKWARD; direction++) {
         Pass *pass = direction == FORWARD ? forward : backward;
         double bytes = layer->passes[direction] * rows * layer->out_channels * work->element_bytes;
-        bytes_in_turn(work, pass, steps, bytes);
-        kernels_in_turn(pass, steps * (1 + layer->kernels[direction]));
+        sequential_bytes(work, pass, steps, bytes);
+        sequential_kernels(pass, steps * (1 + layer->kernels[direction]));
     }
 }

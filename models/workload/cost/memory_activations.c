@@ -178,7 +178,7 @@ static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool fir
     bool norm = layer->batch_norm || layer->layer_norm;
     if (layer->learning == LEARNS_NEVER) return 0;
     if (layer->kind == LAYER_CONTRAST) return kept + 2 * work->samples * contrast_pairs(work) * 4; // in 32 bits
-    if (layer->in_turn && layer->kind == LAYER_ELEMENTS) return kept + out;
+    if (layer->sequential && layer->kind == LAYER_ELEMENTS) return kept + out;
     if (layer->kind == LAYER_ELEMENTS) return norm || layer->kernel || layer->copied ? kept + out : kept;
     kept += out * (layer->kind == LAYER_RECURRENT ? RECURRENT_KEPT : norm ? 2 : 1);
     if (layer->kind == LAYER_ATTENTION && (!layer->keys || work->training->attention == ATTENTION_PLAIN))

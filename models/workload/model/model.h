@@ -37,7 +37,7 @@ typedef struct ConvLayer {
     int dimensions;        // 1: sounds; 3: volumes; 0: 2, images
     double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
     bool dilated;          // its taps lie apart
-    bool in_turn;          // its places along time one after the other, by kernels that the host issues for each
+    bool sequential;       // its places along time one after the other, by kernels that the host issues for each
     bool shared;           // its weights are an earlier layer's
     Learning learning;
     bool batch_norm, relu, residual_add; // relu: or another activation

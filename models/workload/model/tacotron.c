@@ -38,7 +38,7 @@ static void encoder(ImageBuilder *builder) {
 // ---- The decoder's loop.
 
 static void in_turn(ConvLayer *layer, double regions) {
-    layer->in_turn = true;
+    layer->sequential = true;
     layer->regions = regions;
 }
 

@@ -121,7 +121,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
                      const int32_t *class_of, const RunOptions *options, int runs, Outcome *outcome) {
     Arena *scratch = arena_open();
     RunResult result = run_system(scratch, system, options);
-    CHECK(result.stopped || result.beyond_clock || result.stuck_count == 0);
+    CHECK(result.stopped || result.beyond_clock || result.deadlocked_count == 0);
     if (result.stopped || result.beyond_clock) {
         arena_close(scratch);
         return false;
