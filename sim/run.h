@@ -31,11 +31,11 @@ typedef struct Deadlocked {
 } Deadlocked;
 
 typedef struct RunResult {
-    SimTime end;              // the last stream's end
-    const SimTime *actor_end; // per actor
-    const SimTime *spent;     // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
-    const double *link_bytes; // carried per link
-    const Deadlocked *deadlocked;  // not empty: a deadlock; times are then of no use
+    SimTime end;                  // the last stream's end
+    const SimTime *actor_end;     // per actor
+    const SimTime *spent;         // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
+    const double *link_bytes;     // carried per link
+    const Deadlocked *deadlocked; // not empty: a deadlock; times are then of no use
     int deadlocked_count;
     bool beyond_clock; // it lasts longer than the clock can tell; times are then of no use
     const Interval *intervals;

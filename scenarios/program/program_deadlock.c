@@ -1,4 +1,5 @@
-// A deadlock as sentences: for each call in which ranks wait for good, who waits, and what those they wait for do instead.
+// A deadlock as sentences: for each call in which ranks wait for good, who waits, and what those they wait for do
+// instead.
 #include "scenarios/program/program.h"
 #include "sim/list.h"
 
