@@ -164,9 +164,12 @@ static double allowance(const Answer *less, const Answer *more, Kind kind) {
     return 0;
 }
 
+// A thread that looks for gradients once a cycle may find them a cycle later when they come earlier.
+static double cycle_of(const Answer *answer) { return answer->spec->training.reduce_cycle_seconds; }
+
 static Verdict judge_pair(const Answer *less, const Answer *more, Kind kind, const char *what, Finding *finding) {
     if (!less->ran || !more->ran || says_nothing(less, kind)) return LAW_SILENT;
-    double bound = less->alone_s + allowance(less, more, kind);
+    double bound = less->alone_s + allowance(less, more, kind) + cycle_of(less);
     finding->excess = more->alone_s / bound - 1;
     if (finding->excess <= ROUNDING) return LAW_HOLDS;
     snprintf(finding->why, sizeof finding->why, "%s: %.9g s, with more of it %.9g s: %+.3g %%, more than %+.3g %%",
