@@ -317,6 +317,8 @@ static int print_names(const OptionSpec *spec, FILE *out) {
     width += fprintf(out, "--%s", spec->name);
     if (spec->metavar) {
         width += fprintf(out, " %s", spec->metavar);
+    } else if (spec->kind == OPTION_SWITCH) {
+        width += fprintf(out, "[=true|false]");
     } else if (spec->kind == OPTION_CHOICE) {
         for (int i = 0; i < spec->choice_count; i++) width += fprintf(out, "%c%s", i ? '|' : ' ', spec->choices[i]);
     }

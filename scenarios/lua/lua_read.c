@@ -207,30 +207,15 @@ static Setting *setting_for(Reader *reader, ObjectId id, const char *field) {
     return found;
 }
 
-static bool list_from_text(Reader *reader, const Field *field, ObjectId id, const char *text, Where where,
-                           Value *value) {
-    int count = 1;
-    for (const char *c = text; *c; c++) count += *c == ',';
-    Value *items = ARENA_ARRAY(reader->arena, Value, count);
-    bool sound = true;
-    for (int i = 0; i < count; i++) {
-        size_t length = strcspn(text, ",");
-        const char *one = arena_printf(reader->arena, "%.*s", (int)length, text);
-        sound = value_from_text(reader, field, object_called(id), one, where, &items[i]) && sound;
-        items[i].given = items[i].written = true;
-        items[i].where = where;
-        text += length + (text[length] == ',');
-    }
-    *value = (Value){.given = true, .written = true, .where = where, .items = items, .count = count};
-    return sound;
-}
-
 // What the user writes may name any file.
 static bool read_setting(const Reader *reader, const Field *field, ObjectId id, const Setting *setting, Value *value) {
     Where where = {setting->written, 0};
     Reader free = *reader;
     free.gate = NULL;
-    if (field->list) return list_from_text(&free, field, id, setting->value, where, value);
+    if (field->list) {
+        FieldReader plain = plain_reader(&free);
+        return field_list_from_text(&plain, field, object_called(id), setting->value, where, value);
+    }
     value->given = value->written = true;
     value->where = where;
     return value_from_text(&free, field, object_called(id), setting->value, where, value);

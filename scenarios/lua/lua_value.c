@@ -16,17 +16,17 @@ const char *object_called(ObjectId id) {
     return object_type(id)->call ? object_type(id)->call : object_type(id)->name;
 }
 
-static FieldReader plain(const Reader *reader) {
+FieldReader plain_reader(const Reader *reader) {
     return (FieldReader){reader->arena, reader->problems, reader->catalogue, reader->brief};
 }
 
 void value_refuse(Reader *reader, const Field *field, const char *called, Where where, const char *found) {
-    FieldReader room = plain(reader);
+    FieldReader room = plain_reader(reader);
     field_refuse(&room, field, called, where, found);
 }
 
 void value_from_fallback(Reader *reader, const Field *field, Value *value) {
-    FieldReader room = plain(reader);
+    FieldReader room = plain_reader(reader);
     field_from_fallback(&room, field, value);
 }
 
@@ -43,7 +43,7 @@ static bool fabric_by_text(Reader *reader, const char *text, Where where, Value 
 
 bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
                      Value *value) {
-    FieldReader room = plain(reader);
+    FieldReader room = plain_reader(reader);
     bool fabric = field->kind == FIELD_PART && field->handle == HANDLE_FABRIC;
     if (fabric && strchr(text, ':')) {
         value->text = arena_copy_text(reader->arena, text);
@@ -53,7 +53,7 @@ bool value_from_text(Reader *reader, const Field *field, const char *called, con
 }
 
 static bool number_from_lua(Reader *reader, const Field *field, const char *called, Where where, Value *value) {
-    FieldReader room = plain(reader);
+    FieldReader room = plain_reader(reader);
     return field_from_number(&room, field, called, lua_tonumber(reader->L, -1), where, value);
 }
 
@@ -127,7 +127,7 @@ bool value_from_lua(Reader *reader, const Field *field, const char *called, Wher
         const char *kept = reader->brief ? text : arena_copy_text(reader->arena, text);
         value->lua_type = type;
         if (field_text_problem(text, length)) {
-            FieldReader room = plain(reader);
+            FieldReader room = plain_reader(reader);
             return field_from_bytes(&room, field, called, text, length, where, value);
         }
         return value_from_text(reader, field, called, kept, where, value);

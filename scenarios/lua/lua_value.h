@@ -4,6 +4,7 @@
 
 #include "scenarios/lua/lua_read.h"
 
+FieldReader plain_reader(const Reader *reader); // what field.h asks for of it
 // The value on top of the Lua stack. False after a problem.
 bool value_from_lua(Reader *reader, const Field *field, const char *called, Where where, Value *value);
 void value_from_fallback(Reader *reader, const Field *field, Value *value);

@@ -208,13 +208,15 @@ static bool set_values(Study *study, PointSpec *point, const int *values) {
     return true;
 }
 
-static void make_job(Study *study, PointSpec *point) {
+static bool make_job(Study *study, PointSpec *point) {
+    int before = problems_added(study->problems);
     ClusterSpec cluster = point->cluster;
     cluster.groups = point->groups;
     GpuTypes gpus = cluster_gpu_types(study->arena, study->spec->catalogue, &cluster);
     const struct Anchors *anchors = study->spec->training.anchors;
     point->training = job_make(study->arena, &point->said, gpus, study->problems);
     point->training.anchors = anchors;
+    return problems_added(study->problems) == before;
 }
 
 RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, Baseline *baseline,
@@ -224,10 +226,10 @@ RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, 
     RecordPoint result = {0};
     if (!set_values(&study, &point, values)) return result;
     const Cluster *cluster = build_cluster(&study, &point, problems);
-    if (spec->said) make_job(&study, &point);
+    bool is_job = !spec->said || make_job(&study, &point);
     TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
     *training = point.training;
-    if (cluster) {
+    if (cluster && is_job) {
         result = simulate_training(arena, cluster, training, spec, problems);
         set_efficiency(&study, &result, &point, values, baseline);
         job_live(arena, spec->catalogue, cluster, training, spec->seed, &result, problems);

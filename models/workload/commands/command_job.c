@@ -110,7 +110,7 @@ static int print_all_software(void) {
 }
 
 static int print_software(Arena *arena, const char *text, Problems *problems) {
-    const Software *software = find_software(text, 2022, (Where){0}, problems);
+    const Software *software = find_software(text, SOFTWARE_GPU_YEAR, (Where){0}, problems);
     if (!software) return command_fails(problems, EXIT_BAD_INPUT);
     printf("%s\n  what is not said of a transformer is then:\n", software->because);
     print_settings(arena, software);

@@ -13,7 +13,6 @@
 #include "sim/check.h"
 
 #define MIB 1048576.0
-#define USUAL_YEAR 2022  // of GPUs that are not told
 #define FLASH_SINCE 2020 // the first GPUs that FlashAttention's published kernels run on
 
 // ---- What was said.
@@ -78,7 +77,7 @@ static bool all_support(GpuTypes gpus, Precision precision) {
 }
 
 static int oldest_year(GpuTypes gpus) {
-    int year = gpus.count > 0 ? gpus.items[0]->year : USUAL_YEAR;
+    int year = gpus.count > 0 ? gpus.items[0]->year : SOFTWARE_GPU_YEAR;
     for (int i = 1; i < gpus.count; i++)
         if (gpus.items[i]->year < year) year = gpus.items[i]->year;
     return year;

@@ -65,11 +65,6 @@ void job_check(const TrainingSpec *training, Problems *problems) {
         check_other_parts(training, problems);
         return;
     }
-    if (training->expert_skew < 0 || training->expert_skew > 10 || training->capacity_factor < 0) {
-        problem_add(problems, training->where, "an expert skew of %g with a capacity factor of %g is not possible",
-                    training->expert_skew, training->capacity_factor);
-        problem_hint(problems, "a skew from 0 to 10, a factor above 0");
-    }
     check_adapters(training, problems);
     check_length(training, problems);
     if (training->model->encoder_layers) check_encoder_decoder(training, problems);

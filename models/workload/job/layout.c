@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "models/hardware/kernel.h"
+#include "models/workload/job/job.h"
 #include "models/workload/job/layout.h"
 
 static bool divides(double whole, double part) { return part > 0 && fmod(whole, part) == 0; }
@@ -309,6 +310,8 @@ static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Prob
 
 bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
                   Problems *problems) {
+    int before = problems_added(problems);
+    job_check(training, problems);
     bool sound = resolve_layout(arena, training, gpu_count, resolved, problems);
-    return precision_possible(training, gpus, problems) && sound;
+    return precision_possible(training, gpus, problems) && sound && problems_added(problems) == before;
 }

@@ -30,7 +30,7 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
 // then pp, as Megatron orders them.
 static inline int layout_rank(const Resolved *r, int t, int d, int p) { return t + r->tp * (d + r->data_ranks * p); }
 
-// The one look at a job that every door takes: precisions that the GPUs lack, and all of resolve_layout.
+// The one look at a job that every door takes: job_check, precisions that the GPUs lack, and all of resolve_layout.
 bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
                   Problems *problems);
 

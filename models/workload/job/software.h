@@ -41,6 +41,8 @@ typedef struct Software {
     const char *because;
 } Software;
 
+#define SOFTWARE_GPU_YEAR 2022 // of GPUs that are not told
+
 // The first row that fits; the last fits everything and has no word: eager PyTorch.
 const Software *software_of(const char *text, int gpu_year);
 // NULL after a problem when no word of the text is known.
