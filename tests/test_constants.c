@@ -2,8 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/hardware/hardware_constants.h"
 #include "models/workload/commands/commands.h"
 #include "models/workload/commands/constant_tables.h"
+#include "sim/csv.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -49,4 +51,25 @@ TEST(a_table_of_constants_that_is_not_there_is_refused_with_those_that_are) {
     const Ended *ended = run_command(command_constants, "constants hardwear");
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "hardware");
+}
+
+// "8 types of GPU, 917 rows" is what the measurements hold.
+TEST(the_basis_of_what_was_fitted_to_products_is_as_large_as_it_says) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Csv *csv = csv_read_file(arena, "calibrate/measurements/gemm.csv", problems);
+    EXPECT_INT(problem_count(problems), 0);
+    int gpu = csv_column(csv, "gpu", problems), dtype = csv_column(csv, "dtype", problems), rows = 0, types = 0;
+    const char *seen[64];
+    for (int i = 0; i < csv->row_count; i++) {
+        const char *name = csv_cell(csv, i, gpu);
+        if (strcmp(csv_cell(csv, i, dtype), "fp32_simt") != 0 || strncmp(name, "AMD", 3) == 0) continue;
+        int t = 0;
+        while (t < types && strcmp(seen[t], name) != 0) t++;
+        if (t == types) seen[types++] = name;
+        rows++;
+    }
+    Constant loop = constant_tables[0].row(LOOP_CLOCKS);
+    EXPECT_TEXT(loop.basis, arena_printf(arena, "%d types of GPU, %d rows", types, rows));
+    arena_close(arena);
 }

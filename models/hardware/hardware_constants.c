@@ -11,7 +11,7 @@
 // clang-format off
 const Constant hardware_constants[HARDWARE_CONSTANT_COUNT] = {
     // name, unit, value, sigma, kind, source, basis
-    [L2_BYTES_PER_CLOCK_AND_SM] = {"operands of tiles, per clock and SM", "B", 64, 0.3, CONSTANT_ASSUMED, "an SM's port to L2; fitted per GPU it does not carry over to others", "A100, H100 and A40: 3 types, 2,244 rows of FP16 products"},
+    [L2_BYTES_PER_CLOCK_AND_SM] = {"operands of tiles, per clock and SM", "B", 64, 0.3, CONSTANT_ASSUMED, "an SM's port to L2; fitted per GPU it does not carry over to others", "which products were tried is not on record"},
     [LONG_L2_BYTES]       = {"L2 per element of K where half of a long product's cost is paid", "B", 160, 0.3, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [LONG_L2_MOST]        = {"L2 beyond which a long product gains nothing", "B", 8.0 * 1024 * 1024, 0.5, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [LOOP_CLOCKS]         = {"clocks of an SM per element of K of a tile on vector units", "", 8, 0.2, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},

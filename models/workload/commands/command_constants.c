@@ -29,13 +29,15 @@ static Constant step_row(int index) { return step_constants[index]; }
 static Constant collectives_row(int index) {
     const ConstantRow *row = &constant_rows[index];
     bool is_fitted = row->scope == SCOPE_SHARED && (row->value != row->prior || row->uncertainty != row->prior_spread);
-    return (Constant){.name = row->name,
-                      .unit = row->unit,
-                      .value = row->value,
-                      .sigma = row->uncertainty,
-                      .kind = is_fitted ? CONSTANT_FITTED : CONSTANT_ASSUMED,
-                      .source = is_fitted ? "validate collectives --refit" : row->source,
-                      .basis = is_fitted ? "181 logs of nccl-tests (calibrate/measurements/nccl)" : "nothing measured"};
+    return (Constant){
+        .name = row->name,
+        .unit = row->unit,
+        .value = row->value,
+        .sigma = row->uncertainty,
+        .kind = is_fitted ? CONSTANT_FITTED : CONSTANT_ASSUMED,
+        .source = is_fitted ? "validate collectives --refit" : row->source,
+        .basis = is_fitted ? "one fit to all logs of calibrate/measurements/nccl; how many bear on it is not counted"
+                           : "nothing measured"};
 }
 
 // The factors of single platforms are 1 unless a user fits them, so they are left out.
