@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/job/job_options.h"
 
 static const Where command_line = {NULL, 0};
@@ -11,7 +12,7 @@ static const Where command_line = {NULL, 0};
 static const OptionSpec cluster_rows[] = {
     {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node)"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in the cluster"},
-    {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes (lockstep hw list fabric)"},
+    {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric)"},
     {"oversubscription", OPTION_QUANTITY, "N", .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
     {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"currency", OPTION_TEXT, "NAME", .help = "of the price (default USD)"},
@@ -40,7 +41,7 @@ const OptionSpec *options_with_study(Arena *arena, const OptionSpec *own, int ow
 
 static const ClusterSpec *cluster_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
                                                Problems *problems) {
-    const char *link_name = option_text(options, "fabric", NULL);
+    const char *fabric = option_text(options, "fabric", NULL);
     int64_t gpus = option_count(options, "gpus", 0);
     if (!option_given(options, "node")) {
         problem_add(problems, command_line, "which nodes? --node is missing");
@@ -48,8 +49,10 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
         return NULL;
     }
     const NodeType *node = find_node(arena, catalogue, option_text(options, "node", ""), command_line, problems);
-    const FabricLink *link = link_name ? find_link(arena, catalogue, link_name, command_line, problems) : NULL;
-    if (!node || (link_name && !link)) return NULL;
+    const FabricLink *link = NULL;
+    const FabricShape *shape = NULL;
+    if (fabric && !fabric_from_text(arena, catalogue, fabric, command_line, &link, &shape, problems)) return NULL;
+    if (!node) return NULL;
     if (gpus < 1 || gpus > 1000000) {
         problem_add(problems, command_line, "--gpus %lld is no number of GPUs from 1 to 1,000,000", (long long)gpus);
         problem_hint(problems, "for example --gpus 64");
@@ -61,6 +64,7 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     *spec = (ClusterSpec){.groups = group,
                           .group_count = 1,
                           .link = link,
+                          .layout = shape,
                           .fabric = FABRIC_FAT_TREE,
                           .rail_optimised = link && link->transport == TRANSPORT_INFINIBAND,
                           .oversubscription = option_quantity(options, "oversubscription", 1),
