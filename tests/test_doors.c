@@ -469,3 +469,16 @@ TEST(what_a_field_is_when_left_out_is_what_its_row_says) {
     }
     EXPECT(said > 60);
 }
+
+TEST(software_that_is_named_stands_among_the_assumptions) {
+    Loaded loaded = load_returning("sim.study { on = sim.cluster { node = \"dgx-a100\" }, run = sim.training { model = "
+                                   "\"gpt2-124m\", batch = { micro = 1 }, software = \"NeMo-24.07\" } }",
+                                   NULL);
+    const Record *record = study_run(loaded.arena, loaded.scenario->items[0].study, loaded.problems);
+    bool found = false;
+    for (int i = 0; record && i < record->assumption_count; i++)
+        if (strcmp(record->assumptions[i].name, "software") == 0)
+            found = strstr(record->assumptions[i].source, "NeMo since 2023") != NULL;
+    EXPECT(found);
+    unload(&loaded);
+}

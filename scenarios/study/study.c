@@ -8,6 +8,7 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/recompute.h"
+#include "models/workload/job/software.h"
 #include "models/workload/money/money.h"
 #include "scenarios/study/study_point.h"
 #include "sim/digest.h"
@@ -86,6 +87,8 @@ static void list_assumptions(Study *study, Record *record) {
     AssumptionList list = {0};
     const char *said = "the scenario, stated or by default";
     assume_text(study, &list, "precision", precision_name(training->precision), said);
+    if (training->software)
+        assume_text(study, &list, "software", training->software->word, training->software->because);
     assume_text(study, &list, "framework", framework_name(training->framework), said);
     if (training->model->kind == MODEL_CNN)
         assume_text(study, &list, "image layout", image_layout_name(training->image_layout), said);

@@ -294,6 +294,7 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     Maker m = {arena, said, &spec, problems};
     const Software *software = software_said(&m, gpus);
     spec.where = said->where;
+    spec.software = software;
     if (software) software_apply(software, &spec);
     store_all(&spec, said);
     set_precision(&m);

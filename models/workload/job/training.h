@@ -138,6 +138,7 @@ typedef struct TrainingSpec {
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
     int recompute_layers;       // of each pipeline chunk its first; 0: all
     Attention attention;
+    const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;
     bool whole_head;    // an encoder's logits at every position, not at masked ones only
     bool composed_gelu; // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
