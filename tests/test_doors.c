@@ -1,5 +1,6 @@
 // One job has one answer at every door: options, scripts, --vary, plan, and rows of measurements. Jobs are drawn from
 // the table of fields, so that a new field is drawn by itself.
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -481,4 +482,16 @@ TEST(software_that_is_named_stands_among_the_assumptions) {
             found = strstr(record->assumptions[i].source, "NeMo since 2023") != NULL;
     EXPECT(found);
     unload(&loaded);
+}
+
+TEST(whole_numbers_of_jobs_have_ranges_that_they_can_hold) {
+    int whole = 0;
+    for (int o = JOB_TRAINING; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; i < job_objects[o].field_count; i++) {
+            const Field *field = &job_objects[o].fields[i];
+            if (field->stored != STORED_INT || field->kind != FIELD_QUANTITY) continue;
+            whole++;
+            EXPECT(field->quantity == QUANTITY_COUNT && field->least >= 0 && field->most <= INT_MAX);
+        }
+    EXPECT(whole > 8);
 }

@@ -55,6 +55,7 @@ TEST(faster_memory_is_not_slower_for_small_images) {
 TEST(a_higher_power_limit_does_not_slow_data_parallel_down) {
     Case c;
     case_open_on(&c, "lambda-scalar-a100", "eth-100g", 8, "vit-tiny-patch16");
+    c.training.seq_len = c.model.max_positions;
     c.training.strategy = STRATEGY_DATA_PARALLEL;
     c.training.framework = FRAMEWORK_EAGER;
     c.training.micro_batch = 1;

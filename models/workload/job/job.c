@@ -108,23 +108,25 @@ TrainingSpec job_usual(const Model *model, GpuTypes gpus) {
 
 // ---- Values that lie as they were said.
 
+static int whole_number(const Field *field, const Value *value) {
+    if (field->kind == FIELD_CHOICE) return value->choice;
+    return isnan(value->number) ? 0 : (int)value->number; // a word ("fill"): 0
+}
+
 static void store(TrainingSpec *spec, const Field *field, const Value *value) {
     char *at = (char *)spec + field->at;
-    bool is_choice = field->kind == FIELD_CHOICE;
-    int whole = is_choice ? value->choice : isnan(value->number) ? 0 : (int)value->number; // a word ("fill"): 0
-    uint64_t large = isnan(value->number) ? 0 : (uint64_t)value->number;
     switch (field->stored) {
     case STORED_INT:
-        memcpy(at, &whole, sizeof whole);
+        *(int *)(void *)at = whole_number(field, value);
         return;
     case STORED_DOUBLE:
-        memcpy(at, &value->number, sizeof value->number);
+        *(double *)(void *)at = value->number;
         return;
     case STORED_FLAG:
-        memcpy(at, &value->flag, sizeof value->flag);
+        *(bool *)(void *)at = value->flag;
         return;
     case STORED_UINT64:
-        memcpy(at, &large, sizeof large);
+        *(uint64_t *)(void *)at = (uint64_t)value->number;
         return;
     case STORED_BY_HAND:
         return;
