@@ -124,7 +124,6 @@ static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins) {
     const Record *record = run(arena, study, false);
     if (!record) return DRAWN_REFUSED;
     DrawnEnd end = DRAWN_REFUSED;
-    watch_open(&(WatchLimits){.events = MOST_EVENTS});
     for (int i = 0; i < record->point_count; i++) {
         check_point(&record->points[i]);
         if (record->points[i].ran) end = DRAWN_RAN;
@@ -145,6 +144,7 @@ DrawnEnd drawn_run(const DrawnStudy *study, bool twins) {
     CHECK(!scenario == (problem_count(problems) > 0));
     check_problems(problems);
     DrawnEnd end = DRAWN_REFUSED;
+    watch_open(&(WatchLimits){.events = MOST_EVENTS});
     for (int i = 0; scenario && i < scenario->item_count; i++) end = run_study(arena, scenario->items[i].study, twins);
     watch_close();
     arena_close(arena);
