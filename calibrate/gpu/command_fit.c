@@ -176,8 +176,7 @@ static void print_channel(const MeasuredFile *file, const DeviceFit *fit) {
         told |= strcmp(fit->parameters[p].key, "reduce_rate_ll") == 0 && fit->parameters[p].identified;
     print_values("told, no model takes it", fit, false);
     if (!told) return;
-    int age = strcmp(file->gpu->architecture, "Hopper") == 0 || strcmp(file->gpu->architecture, "Ada") == 0 ||
-              strcmp(file->gpu->architecture, "Blackwell") == 0;
+    int age = architecture_year(file->gpu->generation) >= 2022;
     const ConstantRow *share = &constant_rows[LL_SHARE + age];
     printf("  LL moves %.2f of what Simple does through a channel; \"%s\" of the simulator is %.2f ± %.0f %%\n",
            channel->reduce_rate[CHANNEL_LL] / channel->reduce_rate[CHANNEL_SIMPLE], share->name, share->value,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/hardware/architecture.h"
 #include "sim/arena.h"
 #include "sim/problem.h"
 
@@ -47,6 +48,7 @@ typedef enum GpuLinkKind {
 typedef struct Gpu {
     const char *name; // "A100-SXM4-80GB"
     const char *vendor, *architecture, *form;
+    Architecture generation;    // by the architecture's name
     const char *const *aliases; // "A100", "a100-80gb"
     int alias_count;
     int year;

@@ -38,15 +38,14 @@ static const Units small_batches = {small_tile, COUNT_OF(small_tile), 8};
 // What cuBLAS does on the vector units of each generation. Since Ampere its kernels slice K among the warps of a block
 // (sgemm_32x32_sliced1x4) and are split only where even that leaves most of the SMs idle.
 typedef struct Habits {
-    const char *architecture;
-    const Units *batches;
+    const Units *batches; // NULL: as others
     bool splits_k;
 } Habits;
-static const Habits habits[] = {
-    {"Pascal", &wide_batches, true},   {"Turing", &wide_batches, true},   {"Ada", &large_batches, false},
-    {"Ampere", &large_batches, false}, {"Hopper", &small_batches, false}, {"Blackwell", &small_batches, false},
+static const Habits habits[ARCHITECTURE_COUNT] = {
+    [PASCAL] = {&wide_batches, true}, [TURING] = {&wide_batches, true},   [AMPERE] = {&large_batches, false},
+    [ADA] = {&large_batches, false},  [HOPPER] = {&small_batches, false}, [BLACKWELL] = {&small_batches, false},
 };
-static const Habits other_habits = {NULL, &small_batches, true};
+static const Habits other_habits = {&small_batches, true};
 
 static double larger(double a, double b) { return a > b ? a : b; }
 static double smaller(double a, double b) { return a < b ? a : b; }
@@ -132,12 +131,9 @@ static bool on_vector_units(const Gpu *gpu, Precision precision) {
     return gpu->peak_flops[precision] <= gpu->vector_flops[precision];
 }
 
-static bool is_called(const char *name, const char *other) { return name && strcmp(name, other) == 0; }
-
 static const Habits *habits_of(const Gpu *gpu) {
-    for (int i = 0; i < COUNT_OF(habits); i++)
-        if (is_called(gpu->architecture, habits[i].architecture)) return &habits[i];
-    return &other_habits;
+    const Habits *own = &habits[gpu->generation];
+    return own->batches ? own : &other_habits;
 }
 
 static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
@@ -175,7 +171,7 @@ static double lie_cost(const Gpu *gpu, const Gemm *gemm) {
 // rocBLAS falls back to kernels of small tiles for weights beyond the reach of its offsets (MI100 and MI210: 0.4).
 static double far_cost(const Gpu *gpu, const Gemm *gemm) {
     bool is_far = precision_bytes(gemm->precision) * (double)gemm->n * (double)gemm->k > FAR_BYTES;
-    return is_far && is_called(gpu->vendor, "AMD") ? 1 / gpu->long_gemm_rate : 1;
+    return is_far && gpu->vendor && strcmp(gpu->vendor, "AMD") == 0 ? 1 / gpu->long_gemm_rate : 1;
 }
 
 // Thirds would let twice the depth take less time where half of it cannot be split, which only few tiles can show.

@@ -348,6 +348,7 @@ static void fill_usual(Gpu *gpu) {
 
 void gpu_finish(Gpu *gpu, Where where, Problems *problems) {
     fill_usual(gpu);
+    gpu->generation = architecture_called(gpu->architecture);
     if (!gpu->nvlink) gpu->nvlink = "";
     if (!gpu->form) gpu->form = "";
     if (!gpu_states(gpu, "tensor_clock", "")) gpu->tensor_hz = gpu->boost_hz;

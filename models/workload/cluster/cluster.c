@@ -15,16 +15,10 @@ double pcie_bytes_per_second(int generation, int lanes) {
     return per_lane[generation] * (lanes > 0 ? lanes : 16);
 }
 
-// The year of an architecture's first data-centre part: collectives' constants go by generation, not by product.
-static int architecture_year(const Gpu *gpu) {
-    static const struct {
-        const char *name;
-        int year;
-    } years[] = {{"Kepler", 2012}, {"Maxwell", 2014}, {"Pascal", 2016}, {"Volta", 2017},    {"Turing", 2018},
-                 {"Ampere", 2020}, {"Ada", 2022},     {"Hopper", 2022}, {"Blackwell", 2024}};
-    for (size_t i = 0; i < sizeof years / sizeof *years; i++)
-        if (strcmp(years[i].name, gpu->architecture) == 0) return years[i].year;
-    return gpu->year;
+// Collectives' constants go by generation, not by product.
+static int generation_year(const Gpu *gpu) {
+    int year = architecture_year(gpu->generation);
+    return year ? year : gpu->year;
 }
 
 static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, double pcie) {
@@ -63,7 +57,7 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
             shape.pcie_bytes_per_second = type->interior->pcie_bytes_per_second;
     }
     shape.gpudirect_rdma = type->gpudirect_rdma;
-    shape.architecture_year = architecture_year(gpu);
+    shape.architecture_year = generation_year(gpu);
     shape.superchip = strncmp(gpu->name, "GH", 2) == 0 || strncmp(gpu->name, "GB", 2) == 0;
     return shape;
 }

@@ -1,8 +1,6 @@
 // What a block costs: its kernels on one GPU, added up by cause, with the collectives where they fall.
 #include "models/workload/cost/cost.h"
 
-#include <string.h>
-
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
 #include "models/workload/model/model_internal.h"
@@ -188,7 +186,7 @@ void pass_beside_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed
 #define PLAIN_CUBLAS_ON_HOPPER 0.88
 
 static double product_rate(const Work *work, Precision precision) {
-    bool slowed = work->traits->plain_cublas && strcmp(work->gpu->architecture, "Hopper") == 0;
+    bool slowed = work->traits->plain_cublas && work->gpu->generation == HOPPER;
     return slowed && precision != FP32 && precision != FP64 ? PLAIN_CUBLAS_ON_HOPPER : 1;
 }
 

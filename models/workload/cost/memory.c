@@ -1,6 +1,5 @@
 // What a rank keeps in GPU memory: parameters and what trains them, activations (memory_activations.c), buffers, and
 // what the runtime holds back.
-#include <string.h>
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
@@ -104,8 +103,7 @@ static double communicator_bytes(const Layout *layout, int dp) {
 
 static double workspace_bytes(const TrainingSpec *training, const Gpu *gpu) {
     if (!framework_traits(training->framework)->plain_cublas) return 0;
-    const char *name = gpu->architecture ? gpu->architecture : "";
-    bool since_hopper = strcmp(name, "Hopper") == 0 || strcmp(name, "Blackwell") == 0;
+    bool since_hopper = gpu->generation == HOPPER || gpu->generation == BLACKWELL;
     return 2 * (since_hopper ? CUBLAS_WORKSPACE_BYTES : CUBLAS_WORKSPACE_BYTES_BEFORE_HOPPER);
 }
 

@@ -1,0 +1,23 @@
+// Generations of GPUs, by the name that their makers give them.
+#ifndef LOCKSTEP_HARDWARE_ARCHITECTURE_H
+#define LOCKSTEP_HARDWARE_ARCHITECTURE_H
+
+typedef enum Architecture {
+    ARCHITECTURE_OTHER, // of a user's own GPU, or another maker's
+    KEPLER,
+    MAXWELL,
+    PASCAL,
+    VOLTA,
+    TURING,
+    AMPERE,
+    ADA,
+    HOPPER,
+    BLACKWELL,
+    ARCHITECTURE_COUNT
+} Architecture;
+
+Architecture architecture_called(const char *name); // "Hopper"; ARCHITECTURE_OTHER: not one of these
+// Of its first data-centre part; 0: not known.
+int architecture_year(Architecture architecture);
+
+#endif
