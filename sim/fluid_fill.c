@@ -4,6 +4,12 @@
 // and a transfer's level is the least of its links'. These equations have one solution, the one that progressive
 // filling finds: so it is enough to mend the links at which they fail, and those that this disturbs, lowest level first
 // (as in the precedence of bottlenecks of Ros-Giralt et al., 2021). Most links never hear of a change.
+//
+// Link X carries 10 B/s, link Y 4 B/s. Transfer a crosses X, transfer b crosses X and Y, all shares are 1:
+//     Y has one user: its level is 4. b takes 4 on X, too, which leaves 6 to a: X's level is 6.     a 6, b 4
+// Transfer c begins on Y. Y's users may take 4 together, so its equation fails, and its level becomes 2:  c 2, b 2
+//     b leaves 2 more on X than before, so X's equation fails: level 8. Y, the lower, was settled first.  a 8
+// b ends: Y's level is 4 and X's 10.                                                                 a 10, c 4
 #include "sim/fluid_internal.h"
 
 #define USUAL_PATIENCE 20

@@ -1,6 +1,13 @@
 // Colour refinement (1-dimensional Weisfeiler-Leman) over actors, channels and links, then the quotient. Actors of one
 // colour run the same program, meet equally coloured partners in every slot, over equally loaded links: by induction
 // over time they do the same at the same time, so one of them stands for all.
+//
+// Nodes of two GPUs: 0 1, 2 3 and 4 5. Each pair has a channel of its own (tensor parallelism), 0 2 4 have one, and
+// 1 3 5 (data parallelism). All run one program; GPU 5 is slower.
+//     First colours, by program and slowness: {0 1 2 3 4} {5}. The pairs' channels have one colour, the other two one.
+//     Round 1, a channel's colour takes in its members': the channels of 5 differ from their like.
+//     Round 2, a GPU's colour takes in its channels': {0 2} {1 3} {4} {5}.
+//     Round 3 changes nothing: four GPUs are simulated for six.
 #include "sim/fold.h"
 
 #include <string.h>

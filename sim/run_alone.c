@@ -1,6 +1,11 @@
 // A transfer that one actor makes by itself needs no event when nothing else can flow on its links meanwhile. Streams
 // stop where they wait, and what lies between them and the operation that would set a rival going takes at least the
 // time of its work and of its transfers alone. A time before which no rival flows stays true, so it is kept.
+//
+// At 10 ms a GPU's main stream wants to send for 5 ms on its link. Its other stream, which sends there too, is within
+// work until 12 ms, and has work of 8 ms to do before its next transfer: no rival flows before 20 ms. The transfer ends
+// at 15 ms for certain, so the stream goes on at once with its clock at 15 ms, and no event is made. Were the rival's
+// transfer due at 13 ms, both would be events, and share the link from then on.
 #include <math.h>
 
 #include "sim/run_internal.h"
