@@ -274,23 +274,23 @@ static const Field collective_fields[] = {
 static const ObjectType own_types[OBJECT_COUNT] = {
     [OBJECT_CLUSTER] = {"cluster", "sim.cluster", "cluster", "nodes joined by a network", FIELDS(cluster_fields), true},
     [OBJECT_NODE_GROUP] = {"cluster.nodes", NULL, "nodes", "nodes of one type", FIELDS(node_group_fields), false},
-    [OBJECT_NODE] = {"node", "sim.node", "node", "a node as a real machine shows it", FIELDS(node_fields), true},
-    [OBJECT_PRICE] = {"cluster.price", NULL, "price", "what the cluster costs to rent", FIELDS(price_fields), true},
-    [OBJECT_OWN] = {"cluster.own", NULL, "own", "what the cluster costs to own", FIELDS(own_fields), true},
-    [OBJECT_COST] = {"cost", "sim.cost", "cost", "what a cluster costs, draws and emits", FIELDS(cost_fields), false},
-    [OBJECT_FAULTS] = {"cluster.faults", NULL, "faults", "how machines fail", FIELDS(faults_fields), true},
+    [OBJECT_NODE] = {"node", "sim.node", "node", "a node as a real machine shows it", ENDED(node_fields), true},
+    [OBJECT_PRICE] = {"cluster.price", NULL, "price", "what the cluster costs to rent", ENDED(price_fields), true},
+    [OBJECT_OWN] = {"cluster.own", NULL, "own", "what the cluster costs to own", ENDED(own_fields), true},
+    [OBJECT_COST] = {"cost", "sim.cost", "cost", "what a cluster costs, draws and emits", ENDED(cost_fields), false},
+    [OBJECT_FAULTS] = {"cluster.faults", NULL, "faults", "how machines fail", ENDED(faults_fields), true},
     [OBJECT_SINGLE_SWITCH] = {"single_switch", "sim.single_switch", "single_switch", "all nodes on one switch",
-                              FIELDS(single_switch_fields), true},
-    [OBJECT_FAT_TREE] = {"fat_tree", "sim.fat_tree", "fat_tree", "leaf and spine switches", FIELDS(fat_tree_fields),
+                              ENDED(single_switch_fields), true},
+    [OBJECT_FAT_TREE] = {"fat_tree", "sim.fat_tree", "fat_tree", "leaf and spine switches", ENDED(fat_tree_fields),
                          true},
     [OBJECT_RAIL_FAT_TREE] = {"rail_fat_tree", "sim.rail_fat_tree", "rail_fat_tree",
                               "a fat tree in which the i-th NIC of every node meets on one leaf",
-                              FIELDS(fat_tree_fields), true},
-    [OBJECT_FABRIC] = {"fabric", "sim.fabric", "fabric", "switches joined in some way", FIELDS(fabric_table_fields),
+                              ENDED(fat_tree_fields), true},
+    [OBJECT_FABRIC] = {"fabric", "sim.fabric", "fabric", "switches joined in some way", ENDED(fabric_table_fields),
                        true},
-    [OBJECT_FABRIC_LINK] = {"fabric.links", NULL, "links", "a cable between two switches", FIELDS(fabric_cable_fields),
+    [OBJECT_FABRIC_LINK] = {"fabric.links", NULL, "links", "a cable between two switches", ENDED(fabric_cable_fields),
                             false},
-    [OBJECT_FABRIC_NODES] = {"fabric.nodes", NULL, "nodes", "nodes on a switch", FIELDS(fabric_nodes_fields), false},
+    [OBJECT_FABRIC_NODES] = {"fabric.nodes", NULL, "nodes", "nodes on a switch", ENDED(fabric_nodes_fields), false},
     [OBJECT_TRANSFORMER] = {"transformer", "sim.model.transformer", "transformer", "a transformer of your own",
                             FIELDS(transformer_fields), true},
     [OBJECT_RESNET] = {"resnet", "sim.model.resnet", "resnet", "a ResNet (He et al., 2015)", FIELDS(resnet_fields),
@@ -299,7 +299,7 @@ static const ObjectType own_types[OBJECT_COUNT] = {
     [OBJECT_LSTM] = {"lstm", "sim.model.lstm", "lstm", "a language model of recurrent layers", FIELDS(lstm_fields),
                      true},
     [OBJECT_EXPECT] = {"expect", "job:expect", "expect", "what must hold; exit status 3 when it does not",
-                       FIELDS(expect_fields), false},
+                       ENDED(expect_fields), false},
     [OBJECT_STUDY] = {"study", "sim.study", "study", "a job on a cluster, and what is varied", FIELDS(study_fields),
                       true},
     [OBJECT_OPTION] = {"option", NULL, "options", "a flag of this scenario", FIELDS(option_fields), false},
@@ -349,8 +349,16 @@ static int add_variables(Field *fields, int count, bool many) {
     return count;
 }
 
+static int rows_until_last(const Field *fields) {
+    int count = 0;
+    while (fields && fields[count].name) count++;
+    return count;
+}
+
 static void join_types(void) {
     memcpy(types, own_types, sizeof types);
+    for (int o = 0; o < OBJECT_COUNT; o++)
+        if (types[o].field_count == 0) types[o].field_count = rows_until_last(types[o].fields);
     for (int o = JOB_TRAINING; o < JOB_OBJECT_COUNT; o++) {
         const JobObjectType *job = &job_objects[o];
         types[o] = (ObjectType){.name = job->name,

@@ -1,7 +1,7 @@
 // What is expected of a job: job:expect { … }.
 #include "scenarios/fields/field_rows.h"
 
-const Field expect_fields[16] = {
+const Field expect_fields[] = {
     {"memory", BOUND(QUANTITY_BYTES), .example = "\"< 76 GiB\"", .help = "of the fullest GPU"},
     {"step_time", BOUND(QUANTITY_TIME), .example = "\"< 1.5 s\"", .help = "median time of a step"},
     {"mfu", BOUND(QUANTITY_NUMBER), .example = "\"> 0.35\"", .help = "model FLOP utilisation"},
@@ -20,4 +20,5 @@ const Field expect_fields[16] = {
     {"energy", BOUND(QUANTITY_NUMBER), .example = "\"< 5000\"", .help = "of the whole run, in kWh"},
     {"carbon", BOUND(QUANTITY_NUMBER), .example = "\"< 2000\"", .help = "of the whole run, in kg CO2e"},
     {"power", BOUND(QUANTITY_NUMBER), .example = "\"< 50000\"", .help = "average at the wall, in watts"},
+    LAST_FIELD,
 };

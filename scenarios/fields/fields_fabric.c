@@ -7,16 +7,18 @@
         "link", PART(FIELD_LINK), .required = true, .example = "\"ib-ndr400\"",                                        \
                                   .help = "link of one port (see: lockstep hw list fabric)"                            \
     }
-const Field single_switch_fields[1] = {FABRIC_LINK_FIELD};
-const Field fat_tree_fields[3] = {
+const Field single_switch_fields[] = {FABRIC_LINK_FIELD};
+const Field fat_tree_fields[] = {
     FABRIC_LINK_FIELD,
     {"oversubscription", NUMBER(1, 1000), .fallback = "1", .example = "2",
      .help = "capacity towards nodes over capacity towards the spine; 1: none"},
     {"nodes_per_leaf", COUNT(1, 1e5), .fallback = "32", .example = "16", .help = "nodes that share a leaf switch"},
+    LAST_FIELD,
+    LAST_FIELD,
 };
 
 #define TREE_SHARE NUMBER(1e-3, 1e4)
-const Field fabric_table_fields[21] = {
+const Field fabric_table_fields[] = {
     {"kind", CHOICE(fabric_words, FABRIC_WORD_COUNT), .required = true, .example = "\"dragonfly\"",
      .help = "how switches are joined"},
     FABRIC_LINK_FIELD,
@@ -43,21 +45,24 @@ const Field fabric_table_fields[21] = {
      .help = "of a graph: its cables; switches are what these and nodes name"},
     {"nodes", TABLE(OBJECT_FABRIC_NODES), .list = true, .example = "{ { switch = \"a\", count = 4 } }",
      .help = "of a graph: the switches of the cluster's nodes, in order"},
+    LAST_FIELD,
 };
 
-const Field fabric_cable_fields[4] = {
+const Field fabric_cable_fields[] = {
     {"from", .kind = FIELD_TEXT, .required = true, .example = "\"a\"", .help = "a switch"},
     {"to", .kind = FIELD_TEXT, .required = true, .example = "\"b\"", .help = "another"},
     {"bandwidth", BANDWIDTH, .required = true, .example = "\"400 Gb/s\"", .help = "each way"},
     {"latency", SECONDS(0), .fallback = "0", .example = "\"5 ms\"", .help = "one way, without the switches"},
+    LAST_FIELD,
 };
 
-const Field fabric_nodes_fields[2] = {
+const Field fabric_nodes_fields[] = {
     {"switch", .kind = FIELD_TEXT, .required = true, .example = "\"a\"", .help = "that the nodes hang on"},
     {"count", COUNT(1, 1e6), .fallback = "1", .example = "4", .help = "nodes"},
+    LAST_FIELD,
 };
 
-const Field node_fields[4] = {
+const Field node_fields[] = {
     {"file", .kind = FIELD_TEXT, .required = true, .example = "\"machine.txt\"",
      .help = "what nvidia-smi topo -m printed there, or NCCL's topology XML"},
     {"gpu", PART(FIELD_GPU), .example = "\"A100\"", .help = "its GPUs; XML may say it by itself"},
@@ -65,4 +70,5 @@ const Field node_fields[4] = {
      .help = "node whose host it has (memory, CPUs, disks); when left out: the nearest with such GPUs"},
     {"peer_to_peer", .kind = FIELD_FLAG, .example = "false",
      .help = "GPUs read each other over PCIe; when left out: as in the node it is like"},
+    LAST_FIELD,
 };

@@ -4,7 +4,7 @@
 
 #define MONEY NUMBER(0, 1e12)
 
-const Field price_fields[8] = {
+const Field price_fields[] = {
     {"gpu_hour", NUMBER(0, 1e6), .example = "2.49",
      .help = "price of one GPU for one hour; when left out: a line of the price book"},
     {"currency", .kind = FIELD_TEXT, .example = "\"EUR\"",
@@ -17,9 +17,10 @@ const Field price_fields[8] = {
      .help = "how it is rented; when left out: on demand"},
     {"storage", BYTES(0), .example = "\"100 TB\"", .help = "kept at the provider all the time"},
     {"egress", BYTES(0), .example = "\"2 TB\"", .help = "carried out of the provider's network once in a run"},
+    LAST_FIELD,
 };
 
-const Field own_fields[15] = {
+const Field own_fields[] = {
     {"site", .kind = FIELD_TEXT, .fallback = "\"colocation\"", .example = "\"enterprise\"",
      .help = "where the machines stand (see: lockstep hw list site)"},
     {"years", NUMBER(0.1, 50), .fallback = "4", .example = "4", .help = "of use, after which they are sold"},
@@ -39,10 +40,12 @@ const Field own_fields[15] = {
     {"colocation", MONEY, .example = "180", .help = "of a kW and month; when left out: the site's"},
     {"staff", MONEY, .example = "90000", .help = "a year, all together; when left out: the site's, by nodes"},
     {"maintenance", NUMBER(0, 1), .example = "0.03", .help = "share of the machines' price a year"},
+    LAST_FIELD,
 };
 
-const Field cost_fields[2] = {
+const Field cost_fields[] = {
     {"on", VALUE(HANDLE_CLUSTER), .required = true, .example = "cluster", .help = "the cluster"},
     {"time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = 0, .most = 1e10, .example = "\"30 d\"",
      .help = "of a run, for cost_per_run"},
+    LAST_FIELD,
 };

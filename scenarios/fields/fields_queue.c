@@ -4,7 +4,7 @@
 
 #define SPAN(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = (least_), .most = 1e9
 
-const Field queue_fields[17] = {
+const Field queue_fields[] = {
     {"on", VALUE(HANDLE_CLUSTER), .required = true, .example = "cluster", .help = "the cluster, of one type of node"},
     {"title", .kind = FIELD_TEXT, .example = "\"our cluster\"", .help = "headline of tables and plots"},
     {"policy", CHOICE(queue_policy_names, QUEUE_POLICY_COUNT), .list = true, .example = "{ \"fifo\", \"easy\" }",
@@ -33,9 +33,10 @@ const Field queue_fields[17] = {
     {"seeds", COUNT(1, 1000), .fallback = "5", .example = "10", .help = "repetitions with other jobs"},
     {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"the mix is a guess\" }",
      .help = "sentences for beside the answer"},
+    LAST_FIELD,
 };
 
-const Field queue_demand_fields[10] = {
+const Field queue_demand_fields[] = {
     {"mix", CHOICE(queue_mix_names, 4), .fallback = "\"gavel\"", .example = "\"helios\"",
      .help = "a published mix of jobs (see: lockstep queue --mixes)"},
     {"count", COUNT(1, 2e6), .fallback = "10000", .example = "20000", .help = "jobs to draw"},
@@ -51,22 +52,25 @@ const Field queue_demand_fields[10] = {
      .help = "part of the jobs with a higher priority"},
     {"estimate_error", NUMBER(0, 1000), .fallback = "0", .example = "2",
      .help = "users say 1 to 1 + this times the truth"},
+    LAST_FIELD,
 };
 
-const Field queue_job_fields[6] = {
+const Field queue_job_fields[] = {
     {"gpus", COUNT(1, MOST_GPUS), .required = true, .example = "8", .help = "GPUs, all at once"},
     {"duration", SPAN(1e-3), .required = true, .example = "\"2 h\"", .help = "undisturbed, on GPUs side by side"},
     {"submit", SPAN(0), .fallback = "0", .example = "\"10 min\"", .help = "when it comes"},
     {"estimate", SPAN(1e-3), .example = "\"4 h\"", .help = "of the duration, by its user; when left out: the truth"},
     {"user", .kind = FIELD_TEXT, .fallback = "\"\"", .example = "\"ada\"", .help = "whose it is"},
     {"priority", COUNT(0, 1e6), .fallback = "0", .example = "1", .help = "larger goes first under priority"},
+    LAST_FIELD,
 };
 
-const Field queue_goal_fields[6] = {
+const Field queue_goal_fields[] = {
     {"wait_mean", SPAN(0), .example = "\"10 min\"", .help = "jobs wait so long in the mean"},
     {"wait_p50", SPAN(0), .example = "\"1 min\"", .help = "half of all jobs wait no longer"},
     {"wait_p90", SPAN(0), .example = "\"1 h\"", .help = "90 % of all jobs wait no longer"},
     {"wait_p95", SPAN(0), .example = "\"1 h\"", .help = "95 % of all jobs wait no longer"},
     {"wait_p99", SPAN(0), .example = "\"1 d\"", .help = "99 % of all jobs wait no longer"},
     {"most_gpus", COUNT(1, MOST_GPUS), .fallback = "100000", .example = "4096", .help = "no more are tried"},
+    LAST_FIELD,
 };
