@@ -4,6 +4,7 @@
 
 #include "calibrate/training/anchor_training.h"
 #include "results/progress.h"
+#include "scenarios/commands/completion.h"
 #include "sim/ending.h"
 #include "sim/problem.h"
 #include "sim/simulation_memory.h"
@@ -30,6 +31,7 @@ int command_power(int argc, char **argv);
 int command_queue(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
+static int command_completion(int argc, char **argv);
 
 typedef struct Command {
     const char *name, *help;
@@ -56,6 +58,7 @@ static const Command commands[] = {
     {"queue", "jobs on a shared cluster: waiting, utilisation, fairness, how many GPUs", command_queue},
     {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
+    {"completion", "what a shell offers at TAB: bash, zsh, fish", command_completion},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -94,6 +97,12 @@ static int run_command(int argc, char **argv) {
     else
         fprintf(stderr, "  hint: lockstep --help lists them\n");
     return 2;
+}
+
+static int command_completion(int argc, char **argv) {
+    const char *names[COMMAND_COUNT];
+    for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    return completion_command(argc, argv, &(CommandNames){names, COMMAND_COUNT, run_command});
 }
 
 int main(int argc, char **argv) {

@@ -336,7 +336,32 @@ static void print_row(const OptionSpec *spec, FILE *out) {
     fprintf(out, "\n");
 }
 
+static struct { const char *option, *start; } offered;
+
+void options_offer(const char *option, const char *start) {
+    offered.option = option;
+    offered.start = start;
+}
+
+bool options_offering(void) { return offered.start; }
+
+static void offer(const char *dashes, const char *word, FILE *out) {
+    char whole[128];
+    snprintf(whole, sizeof whole, "%s%s", dashes, word);
+    if (strncmp(whole, offered.start, strlen(offered.start)) == 0) fprintf(out, "%s\n", whole);
+}
+
+static void offer_row(const OptionSpec *spec, FILE *out) {
+    if (!offered.option) {
+        offer("--", spec->name, out);
+    } else if (strcmp(spec->name, offered.option) == 0 || (spec->alias && strcmp(spec->alias, offered.option) == 0)) {
+        for (int i = 0; i < spec->choice_count; i++) offer("", spec->choices[i], out);
+    }
+}
+
 void options_print_help(const OptionSpec *specs, int spec_count, const char *usage, const char *about, FILE *out) {
+    for (int i = 0; options_offering() && i < spec_count; i++) offer_row(&specs[i], out);
+    if (options_offering()) return;
     fprintf(out, "usage: %s\n\n%s\n\n", usage, about);
     for (int i = 0; i < spec_count; i++) print_row(&specs[i], out);
     fprintf(out, "  %-*s%s\n", HELP_COLUMN - 2, "-h, --help", "this text");

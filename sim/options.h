@@ -30,7 +30,7 @@ typedef struct OptionSpec {
     const char *alias;          // "micro-batch-size", or NULL
     char letter;                // 'o' for -o, or 0
     QuantityKind quantity;      // QUANTITY only
-    const char *const *choices; // CHOICE only: index = value
+    const char *const *choices; // index = value of a CHOICE; of a TEXT what it may be, for shells
     int choice_count;
 } OptionSpec;
 
@@ -65,5 +65,10 @@ const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_
 
 // "usage: …", what the command does, then one line per row.
 void options_print_help(const OptionSpec *specs, int spec_count, const char *usage, const char *about, FILE *out);
+
+// From here on help prints what a shell may offer at TAB, a line each, of what begins with `start`: the values of this
+// option (of a choice, without its dashes), or with NULL the names of all. NULL, NULL: help is help again.
+void options_offer(const char *option, const char *start);
+bool options_offering(void);
 
 #endif

@@ -395,7 +395,7 @@ static int print_help(Arena *arena, const Run *run, int argc, char **argv) {
     int count = OWN_OPTIONS;
     const OptionSpec *rows = run->is_job ? options_with_study(arena, own_options, OWN_OPTIONS, &count) : own_options;
     options_print_help(rows, count, usage_line, about, stdout);
-    if (run->is_job) return DONE;
+    if (run->is_job || options_offering()) return DONE;
     if (option_positional_count(options) == 0) {
         printf("\nPaths for --set:\n");
         fields_print_settable(stdout);

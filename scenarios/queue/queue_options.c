@@ -68,7 +68,6 @@ static const OptionSpec own[] = {
     {"seeds", OPTION_COUNT, "N", .help = "repetitions with other jobs; default 5"},
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
     NUMBER("warm-up", "part of the jobs that come first and are not counted; default 0.1, of a trace 0"),
-    {"profile", OPTION_TEXT, "FILE.json", .help = "parts and rates of your own"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     {"csv", OPTION_FLAG, .help = "the first table as CSV"},
     {"plain", OPTION_FLAG, .help = "tables with tabs"},

@@ -58,6 +58,10 @@ static OptionSpec row_of(Arena *arena, const Field *field) {
     OptionSpec row = {.name = field->flag, .alias = field->alias, .help = field->help};
     row.kind = field->kind == FIELD_FLAG ? OPTION_SWITCH : OPTION_TEXT;
     if (row.kind == OPTION_TEXT) row.metavar = metavar_of(arena, field);
+    if (field->kind == FIELD_CHOICE) {
+        row.choices = field->names;
+        row.choice_count = field->name_count;
+    }
     return row;
 }
 
