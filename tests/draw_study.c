@@ -177,7 +177,7 @@ static void draw_model(Draw *draw) {
     CHECK(draw->model);
 }
 
-static bool is_transformer(const Draw *draw) { return draw->model->kind == MODEL_TRANSFORMER; }
+static bool is_transformer(const Draw *draw) { return counts_tokens(draw->model); }
 
 // ---- Degrees of parallelism, GPUs, the batch.
 

@@ -62,7 +62,7 @@ static bool double_degree(DrawnStudy *study, const char *path) {
 static bool divides_evenly(const Answer *answer, int stages) {
     const TrainingSpec *training = answer->lowered->training;
     int chunks = stages * (training->layout.vpp > 1 ? training->layout.vpp : 1);
-    return training->model->kind == MODEL_TRANSFORMER && (training->model->block_count - 2) % chunks == 0;
+    return counts_tokens(training->model) && (training->model->block_count - 2) % chunks == 0;
 }
 
 Verdict law_shards(const DrawnStudy *study, uint64_t seed, Finding *finding) {

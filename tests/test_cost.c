@@ -401,7 +401,7 @@ LONG_TEST(2, all_small_cases_cost_something_finite) {
             training.precision = precisions[variant / 7];
             if (!g || !gpu_supports(g, training.precision)) continue;
             for (int bits = 0; bits < 24; bits++) {
-                bool splits = m->kind == MODEL_TRANSFORMER && m->heads % 4 == 0 && bits & 1;
+                bool splits = counts_tokens(m) && m->heads % 4 == 0 && bits & 1;
                 training.layout.tp = splits ? 4 : 1;
                 training.layout.sequence_parallel = bits & 2;
                 training.attention = bits & 4 ? ATTENTION_FLASH : ATTENTION_PLAIN;

@@ -140,7 +140,7 @@ TEST(pytorchs_own_count_of_a_step_is_met) {
     for (int i = 0; i < runs.count; i++) {
         PredictedRun predicted = predict_run(arena, catalogue, &runs.items[i]);
         EXPECT(predicted.skipped == NULL && runs.items[i].memory_is_allocated);
-        bool cnn = runs.items[i].training.model->kind == MODEL_CNN;
+        bool cnn = convolves(runs.items[i].training.model);
         double bytes = predicted.memory_bytes - WORKSPACES_BYTES - (cnn ? CONV_WORKSPACE_BYTES : 0);
         EXPECT_NEAR(bytes, runs.items[i].measured_memory_bytes, 0.035);
         sum += fabs(bytes / runs.items[i].measured_memory_bytes - 1);

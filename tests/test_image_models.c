@@ -121,7 +121,7 @@ static bool shapes_chain(const Model *model) {
         if (layer->block < block || layer->block > block + 1) return false; // blocks in order, none empty
         block = layer->block;
     }
-    return model->kind != MODEL_CNN || block == model->block_count - 1;
+    return !convolves(model) || block == model->block_count - 1;
 }
 
 static TrainingSpec amp(const Model *model) {

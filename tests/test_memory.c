@@ -173,13 +173,13 @@ TEST(stages_share_the_layers_and_lose_none) {
     static const char *const names[] = {"gpt2-355m", "resnet-50", "mlp-mnist"};
     for (int i = 0; i < 3; i++) {
         const Model *m = bench_model(&bench, names[i]);
-        int layers = m->kind == MODEL_MLP ? m->block_count : m->block_count - 2, first[128];
+        int layers = layers_to_spread(m), first[128];
         for (int chunks = 1; chunks <= layers; chunks++) {
             EXPECT(blocks_to_stages(m, chunks, first, nowhere, bench.problems));
             EXPECT_INT(first[0], 0);
             EXPECT_INT(first[chunks], m->block_count);
             for (int c = 0; c < chunks; c++) {
-                int ends = m->kind == MODEL_MLP ? 0 : (c == 0) + (c == chunks - 1);
+                int ends = first_layer(m) == 0 ? 0 : (c == 0) + (c == chunks - 1);
                 int held = first[c + 1] - first[c] - ends;
                 EXPECT(held == layers / chunks || held == layers / chunks + 1);
             }

@@ -37,7 +37,7 @@ static void question_open(Question *q, uint64_t seed) {
     EXPECT(model != NULL);
     TrainingSpec training = job_usual(model, (GpuTypes){&(const Gpu *){node_gpu(q->catalogue, q->node, 0)}, 1});
     training.layout = (Layout){0};
-    training.seq_len = model->kind != MODEL_TRANSFORMER ? 1 : random_below(&random, 3) == 0 ? 2048 : 512;
+    training.seq_len = !counts_tokens(model) ? 1 : random_below(&random, 3) == 0 ? 2048 : 512;
     if (strcmp(model->name, "mixtral-8x7b") == 0) training.seq_len = 256;
     q->batch = random_below(&random, 2) ? 32 : 48;
     training.samples = 1e6;
@@ -162,7 +162,7 @@ TEST(the_bound_is_never_above_the_simulated_step) {
                     training.micro_batch, recompute_name(training.recompute));
             double busy = 0;
             for (int c = CAUSE_GEMM; c < CAUSE_OPTIMIZER; c++) busy += step.spent[c];
-            bool paced = training.model->kind != MODEL_TRANSFORMER || !training.model->causal;
+            bool paced = !counts_tokens(training.model) || !training.model->causal;
             if (!paced) EXPECT_NEAR(bound.busy_s, busy, 1e-4);
             if (paced) EXPECT(bound.busy_s <= busy && bound.busy_s > 0.8 * busy); // replicas wait for the slowest
             tightest = fmax(tightest, bound.step_s / step.step_p50_s);

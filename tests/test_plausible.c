@@ -140,14 +140,14 @@ static void draw_job(Drawn *drawn, const Catalogue *catalogue, uint64_t number) 
         training.grad_accumulation = ONE_OF(1, 2, 8);
         training.layout.tp = ONE_OF(1, 1, 2, 8);
         training.layout.pp = ONE_OF(1, 1, 2, 4);
-        training.layout.cp = model->kind == MODEL_TRANSFORMER ? ONE_OF(1, 1, 1, 2) : 1;
-        training.layout.ep = model->kind == MODEL_TRANSFORMER && model->experts.count > 0 ? ONE_OF(1, 2, 8) : 1;
+        training.layout.cp = counts_tokens(model) ? ONE_OF(1, 1, 1, 2) : 1;
+        training.layout.ep = model->experts.count > 0 ? ONE_OF(1, 2, 8) : 1;
         training.layout.zero = training.layout.pp > 1 ? ONE_OF(0, 1) : ONE_OF(0, 1, 2, 3);
         training.framework = (Framework)random_below(&stream, FRAMEWORK_COUNT);
         training.recompute = (Recompute)ONE_OF(RECOMPUTE_NONE, RECOMPUTE_NONE, RECOMPUTE_FULL);
         training.attention = (Attention)random_below(&stream, ATTENTION_COUNT);
-        if (model->kind == MODEL_TRANSFORMER && random_below(&stream, 4) == 0) training.seq_len *= ONE_OF(2, 16, 64);
-        if (model->kind == MODEL_TRANSFORMER && random_below(&stream, 8) == 0) training.lora_rank = 16;
+        if (counts_tokens(model) && random_below(&stream, 4) == 0) training.seq_len *= ONE_OF(2, 16, 64);
+        if (counts_tokens(model) && random_below(&stream, 8) == 0) training.lora_rank = 16;
         if (training.lora_rank && random_below(&stream, 2)) training.nf4_weights = true;
         if (training.layout.ep > 1 && random_below(&stream, 3) == 0) training.capacity_factor = 0.5;
         if (random_below(&stream, 8) == 0) training.jitter = 0.1;

@@ -62,7 +62,7 @@ static double flops_counted(const char *model) {
 
 static void expect_job(const MeasuredRun *run, const char *precision, bool compiled) {
     const TrainingSpec *job = &run->training;
-    bool cnn = job->model->kind == MODEL_CNN, wide = strstr(precision, "32") != NULL;
+    bool cnn = convolves(job->model), wide = strstr(precision, "32") != NULL;
     EXPECT_INT(job->framework, compiled ? FRAMEWORK_GRAPH : FRAMEWORK_EAGER);
     EXPECT_INT(job->mixed_precision, strstr(precision, "amp") != NULL);
     EXPECT_INT(job->optimizer, cnn ? OPTIMIZER_SGD : OPTIMIZER_ADAM);

@@ -273,7 +273,7 @@ static void say_images(Row *row, const char *text) {
     const Software *software = row->run->software;
     if (strcasestr(text, "nhwc")) say_name(row, "image_layout", "nhwc");
     if (strcasestr(text, "nchw")) say_name(row, "image_layout", "nchw");
-    bool decodes = row->said.model->kind == MODEL_CNN && software->images_per_core > 0;
+    bool decodes = convolves(row->said.model) && software->images_per_core > 0;
     if (!decodes || says(row, NOTES, "synthetic")) return;
     say_number(row, JOB_DATA, "samples_per_second_per_worker", software->images_per_core);
     say_number(row, JOB_DATA, "workers", HOST_CORES); // as many as the host has
@@ -281,7 +281,7 @@ static void say_images(Row *row, const char *text) {
 
 void read_software(Row *row) {
     const Model *model = row->said.model;
-    bool causal = model->kind == MODEL_TRANSFORMER && model->causal;
+    bool causal = model->causal;
     const char *text = software_text(row, causal);
     if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora"))
         say_number(row, JOB_TRAINING, "lora_rank", USUAL_LORA_RANK);
@@ -368,7 +368,7 @@ static void say_recompute(Row *row) {
 }
 
 void read_recompute(Row *row) {
-    bool open = row->said.model->kind == MODEL_TRANSFORMER && !stated(row, RECOMPUTE);
+    bool open = names_parts(row->said.model) && !stated(row, RECOMPUTE);
     if (open) assume(row, ASSUMED_RECOMPUTE);
     row->run->recompute_open = open && !row->run->software->recipes_keep_activations;
     say_recompute(row);
@@ -382,7 +382,7 @@ static int at_least_one(double value) { return value > 1 ? (int)value : 1; }
 // Llama 3 405B, 94 of Qwen3 235B, 70 of BLOOM).
 static void spread_layers(Row *row, int chunks) {
     const Model *model = row->said.model;
-    if (model->kind != MODEL_TRANSFORMER || model->extra_heads || model->layers % chunks == 0) return;
+    if (!counts_tokens(model) || model->extra_heads || model->layers % chunks == 0) return;
     bool both = (model->layers + 2) % chunks == 0;
     say_flag(row, JOB_PARALLEL, "embedding_counts", both);
     say_flag(row, JOB_PARALLEL, "head_counts", both);
@@ -400,7 +400,7 @@ static void say_sharding(Row *row, int data_ranks) {
 static void say_optimizer(Row *row) {
     const Model *model = row->said.model;
     bool by_adam = says(row, MODEL_TYPE, "diffusion") || model->dimensions == 1;
-    bool sgd = (model->kind == MODEL_CNN && !by_adam) || says(row, OPTIMIZER, "sgd");
+    bool sgd = (convolves(model) && !by_adam) || says(row, OPTIMIZER, "sgd");
     say_name(row, "optimizer", says(row, METRIC_KIND, "forward+backward") ? "none" : sgd ? "sgd" : "adam");
 }
 
@@ -451,7 +451,7 @@ void read_batch(Row *row) {
     bool one_micro_batch = pp == 1 || accumulation > 0; // a pipeline of one micro-batch is nobody's
     if (batch.global == 0 && batch.micro > 0 && one_micro_batch)
         batch.global = batch.micro * dp * (accumulation > 0 ? accumulation : 1);
-    if (batch.global == 0 && row->said.model->kind == MODEL_CNN) {
+    if (batch.global == 0 && convolves(row->said.model)) {
         batch.micro = precision_bytes(row->run->training.precision) <= 2 ? 256 : 128;
         batch.global = batch.micro * dp;
         assume(row, ASSUMED_IMAGE_BATCH);

@@ -117,7 +117,7 @@ static void set_optimizer(lua_State *L, Arena *arena, const TrainingSpec *traini
 
 static double tied_bytes(const TrainingSpec *training, const Resolved *r) {
     const Model *model = training->model;
-    if (model->kind != MODEL_TRANSFORMER || !model->tied_embedding || !ends_lie_apart(&r->pipeline)) return 0;
+    if (!model->tied_embedding || !ends_lie_apart(&r->pipeline)) return 0;
     return ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
 }
 

@@ -212,7 +212,7 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
                     training->recompute_layers);
         problem_hint(problems, "leave --recompute-num-layers out; lockstep memory and scenarios take it");
     }
-    if (training->tokens > 0 && model->kind != MODEL_TRANSFORMER) {
+    if (training->tokens > 0 && !counts_tokens(model)) {
         problem_add(problems, command_line, "%s reads no tokens", model->name);
         problem_hint(problems, "say --samples and --epochs");
     }
@@ -228,7 +228,7 @@ static void read_batches(Arena *arena, const Options *options, PlanRequest *requ
         }
     } else if (option_given(options, "global-batch")) {
         LIST_PUSH(arena, &list, request->training.global_batch);
-    } else if (request->training.model && request->training.model->kind == MODEL_TRANSFORMER) {
+    } else if (request->training.model && counts_tokens(request->training.model)) {
         LIST_PUSH(arena, &list, plan_usual_batch(request->training.model, request->training.seq_len));
         request->batch_assumed = true;
     } else if (request->training.model) {

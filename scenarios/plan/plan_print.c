@@ -77,8 +77,7 @@ typedef struct Columns {
 } Columns;
 
 static Columns columns_of(const Screen *screen) {
-    Columns columns = {.tokens = screen->request->training.model->kind == MODEL_TRANSFORMER,
-                       .paid = screen->request->own_or_rent};
+    Columns columns = {.tokens = counts_tokens(screen->request->training.model), .paid = screen->request->own_or_rent};
     for (int i = 0; i < screen->rows; i++) {
         const PlanRow *row = &screen->result->rows[i];
         columns.fabric = columns.fabric || row->link;
@@ -340,7 +339,7 @@ static void print_heading(const Screen *screen) {
     const PlanCount *count = &screen->result->count;
     printf("Model   %s   %s parameters", training->model->name,
            human(screen->arena, model_parameters(training->model), QUANTITY_COUNT));
-    if (training->model->kind == MODEL_TRANSFORMER) printf("   sequences of %g", training->seq_len);
+    if (counts_tokens(training->model)) printf("   sequences of %g", training->seq_len);
     if (!batch_law_given(&screen->request->law)) {
         double samples = training->tokens > 0 ? training->tokens / training->seq_len
                                               : training->samples * (training->epochs > 0 ? training->epochs : 1);

@@ -44,14 +44,10 @@ static Numbers divisors_of(Arena *arena, int number) {
 
 static bool fixed_or(int fixed, int value, bool possible) { return fixed > 0 ? value == fixed : possible; }
 
-static int layer_count(const Model *model) {
-    return model->kind == MODEL_MLP ? model->block_count : model->block_count - 2;
-}
-
 static bool tp_possible(const Enumeration *e, int tp) {
     const Model *model = e->model;
     if (!fixed_or(e->request->training.layout.tp, tp, tp <= MOST_TP)) return false;
-    if (model->kind != MODEL_TRANSFORMER) return tp == 1;
+    if (model->heads == 0) return tp == 1;
     bool experts = model->experts.count == 0 || model->experts.ffn % tp == 0;
     return model->heads % tp == 0 && model->kv_heads % tp == 0 && model->ffn % tp == 0 && experts;
 }
@@ -59,20 +55,20 @@ static bool tp_possible(const Enumeration *e, int tp) {
 static bool cp_possible(const Enumeration *e, int cp) {
     if (cp == 1) return fixed_or(e->request->training.layout.cp, cp, true);
     double seq_len = e->request->training.seq_len;
-    if (e->model->kind != MODEL_TRANSFORMER || fmod(seq_len, 2.0 * cp) != 0) return false;
+    if (e->model->heads == 0 || fmod(seq_len, 2.0 * cp) != 0) return false;
     bool usual = (cp & (cp - 1)) == 0 && cp <= MOST_CP && seq_len / cp >= CP_PIECE_TOKENS;
     return fixed_or(e->request->training.layout.cp, cp, usual);
 }
 
 static bool ep_possible(const Enumeration *e, int ep, int data_ranks) {
-    int experts = e->model->kind == MODEL_TRANSFORMER ? e->model->experts.count : 0;
+    int experts = e->model->experts.count;
     if (data_ranks % ep || (ep > 1 && (experts == 0 || experts % ep))) return false;
     return fixed_or(e->request->training.layout.ep, ep, true);
 }
 
 // A stage's layers divide by vpp, so that interleaving makes no chunk of it fuller than the others need be.
 static bool vpp_possible(const Enumeration *e, int pp, int vpp, double micro_batches) {
-    int layers = layer_count(e->model);
+    int layers = layers_to_spread(e->model);
     if (vpp == 1) return fixed_or(e->request->training.layout.vpp, vpp, true);
     if (pp == 1 || pp * vpp > layers || fmod(micro_batches, pp) != 0) return false;
     return fixed_or(e->request->training.layout.vpp, vpp, (layers + pp - 1) / pp % vpp == 0);
@@ -101,7 +97,7 @@ static bool zero_possible(const Enumeration *e, const Layout *layout, int zero) 
 
 static void add_recomputations(Enumeration *e, PlanCandidate candidate) {
     const PlanRequest *request = e->request;
-    bool searched = !request->recompute_fixed && e->model->kind == MODEL_TRANSFORMER;
+    bool searched = !request->recompute_fixed && names_parts(e->model);
     Recompute first = searched ? RECOMPUTE_NONE : request->training.recompute;
     Recompute last = searched ? RECOMPUTE_FULL : request->training.recompute;
     for (int recompute = (int)first; recompute <= (int)last; recompute++) {
@@ -128,7 +124,7 @@ static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double 
     for (int schedule = 0; schedule < SCHEDULE_COUNT; schedule++) {
         if (!schedule_splits_backward((Schedule)schedule)) continue;
         Pipeline pipeline = pipeline_of((Schedule)schedule, candidate.layout.pp, 1, (int)micro_batches);
-        bool layers = pipeline.chunks <= layer_count(e->model);
+        bool layers = pipeline.chunks <= layers_to_spread(e->model);
         if (!layers || !pipeline_possible(&pipeline, &candidate.layout, (Where){0}, unsaid)) continue;
         candidate.schedule = (Schedule)schedule;
         add_places(e, candidate);
@@ -137,11 +133,11 @@ static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double 
 
 static void add_batches(Enumeration *e, PlanCandidate candidate) {
     double replica = e->global_batch / candidate.layout.dp, fixed = e->request->training.micro_batch;
-    double most = e->model->kind == MODEL_TRANSFORMER ? fmin(replica, MOST_MICRO) : replica;
+    double most = counts_tokens(e->model) ? fmin(replica, MOST_MICRO) : replica;
     for (double micro = fixed > 0 ? fixed : 1; micro <= (fixed > 0 ? fmin(fixed, replica) : most); micro++) {
         if (fmod(replica, micro) != 0) continue;
         candidate.micro_batch = micro;
-        for (int vpp = 1; vpp * candidate.layout.pp <= layer_count(e->model) || vpp == 1; vpp++) {
+        for (int vpp = 1; vpp * candidate.layout.pp <= layers_to_spread(e->model) || vpp == 1; vpp++) {
             if (!vpp_possible(e, candidate.layout.pp, vpp, replica / micro) || !goes_with_schedule(e, vpp)) continue;
             candidate.layout.vpp = vpp;
             candidate.schedule = schedule_with(e, vpp);
@@ -161,7 +157,7 @@ static void add_groups(Enumeration *e, int tp, int cp, int pp) {
     candidate.layout.pp = pp;
     candidate.layout.dp = dp;
     if (!e->request->sequence_parallel_fixed) candidate.layout.sequence_parallel = tp > 1;
-    int most_ep = e->model->kind == MODEL_TRANSFORMER && e->model->experts.count > 1 ? e->model->experts.count : 1;
+    int most_ep = e->model->experts.count > 1 ? e->model->experts.count : 1;
     for (int ep = 1; ep <= most_ep; ep++) {
         if (!ep_possible(e, ep, dp * cp)) continue;
         candidate.layout.ep = ep;
@@ -188,7 +184,7 @@ PlanSpace plan_space(Arena *arena, const PlanRequest *request, double global_bat
             if (gpus / tp % cp || !cp_possible(&e, cp)) continue;
             for (int p = 0; p < divisors->count; p++) {
                 int pp = divisors->items[p];
-                if (gpus / tp / cp % pp || pp > layer_count(e.model)) continue;
+                if (gpus / tp / cp % pp || pp > layers_to_spread(e.model)) continue;
                 if (fixed_or(request->training.layout.pp, pp, true)) add_groups(&e, tp, cp, pp);
             }
         }

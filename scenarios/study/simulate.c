@@ -46,7 +46,7 @@ static double steps_of_run(const TrainingSpec *training, double global_batch) {
 static void set_speed(RecordPoint *point, const Cluster *cluster, const TrainingSpec *training, double global_batch) {
     double peak = peak_flops_of(cluster, training->precision);
     point->samples_per_s = global_batch / point->step_p50_s;
-    bool tokens = training->model->kind == MODEL_TRANSFORMER;
+    bool tokens = counts_tokens(training->model);
     point->tokens_per_s = tokens ? point->samples_per_s * training->seq_len : 0;
     double flops = training_flops_per_sample(training) * global_batch;
     double again = recomputed_flops_per_sample(training) * global_batch;

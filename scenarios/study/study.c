@@ -90,16 +90,16 @@ static void list_assumptions(Study *study, Record *record) {
     if (training->software)
         assume_text(study, &list, "software", training->software->word, training->software->because);
     assume_text(study, &list, "framework", framework_name(training->framework), said);
-    if (training->model->kind == MODEL_CNN)
+    if (convolves(training->model))
         assume_text(study, &list, "image layout", image_layout_name(training->image_layout), said);
-    if (training->model->kind == MODEL_TRANSFORMER)
+    if (names_parts(training->model)) {
         assume_text(study, &list, "attention", attention_name(training->attention), said);
-    if (training->model->kind == MODEL_TRANSFORMER)
         assume_text(study, &list, "recompute", recompute_text(study->arena, training), said);
+    }
     assume_text(study, &list, "optimizer", optimizer_name(training->optimizer), said);
     assume_text(study, &list, "gradient reduce", training->overlap_grad_reduce ? "overlaps backward" : "after backward",
                 said);
-    if (training->model->kind == MODEL_TRANSFORMER && training->model->experts.count > 0) assume_routing(study, &list);
+    if (training->model->experts.count > 0) assume_routing(study, &list);
     assume_text(study, &list, "back end", backend_name(training->backend), said);
     for (int g = 0; g < spec->cluster->group_count; g++) {
         const NodeGroup *group = &spec->cluster->groups[g];
@@ -211,12 +211,6 @@ const char *study_title(Arena *arena, const StudySpec *spec) {
     return arena_printf(arena, "%s on %s", spec->training.model->name, spec->cluster->groups[0].type->title);
 }
 
-const char *study_sample_name(const StudySpec *spec) {
-    ModelKind kind = spec->training.model->kind;
-    if (spec->training.model->dimensions == 1) return "samples"; // sounds, sentences
-    return kind == MODEL_CNN ? "images" : kind == MODEL_TRANSFORMER ? "sequences" : "samples";
-}
-
 // The first that is varied varies slowest.
 static int count_points(const StudySpec *spec, Problems *problems) {
     int count = 1;
@@ -268,7 +262,7 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
                        .plot_count = spec->plot_count,
                        .seed = spec->seed,
                        .digest = digest};
-    record->sample_name = study_sample_name(spec);
+    record->sample_name = sample_name(spec->training.model);
     record->x_name = spec->vary_count ? spec->vary[spec->vary_count - 1].name : NULL;
     list_assumptions(&study, record);
     compare_published(&study, record);

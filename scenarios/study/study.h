@@ -63,7 +63,6 @@ typedef struct StudySpec {
 // NULL after problems. Everything in the record lives in the arena.
 const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
 const char *study_title(Arena *arena, const StudySpec *study);
-const char *study_sample_name(const StudySpec *study); // what a batch counts: "images", "sequences", "samples"
 // Whether all expectations hold; prints each that does not. For exit code 3.
 bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out);
 

@@ -279,7 +279,7 @@ static void describe(Sweep *sweep, Arena *arena, const Made *base) {
                                  .engine = engine,
                                  .title = base->study ? study_title(arena, base->study) : program_title,
                                  .scenario = base->study ? base->study->scenario : base->program->scenario,
-                                 .sample_name = base->study ? study_sample_name(base->study) : "samples",
+                                 .sample_name = base->study ? sample_name(base->study->training.model) : "samples",
                                  .parameters = names};
 }
 

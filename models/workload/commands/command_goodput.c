@@ -214,7 +214,7 @@ static void read_costs(GoodputAsked *asked, const Options *options, const Catalo
     asked->model = option_text(options, "model", NULL);
     asked->bytes = option_quantity(options, "checkpoint-size", 0);
     const Model *model = asked->model ? find_model(asked->arena, asked->model, command_line, problems) : NULL;
-    if (model && asked->bytes <= 0) asked->bytes = checkpoint_bytes(model, model->kind == MODEL_TRANSFORMER, true);
+    if (model && asked->bytes <= 0) asked->bytes = checkpoint_bytes(model, counts_tokens(model), true);
     const StorageType *storage = find_storage(
         asked->arena, catalogue, option_text(options, "storage", "superpod-storage"), command_line, problems);
     if (!storage) return;

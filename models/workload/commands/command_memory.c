@@ -126,7 +126,7 @@ static void print_job(Arena *arena, const MemoryJob *job, bool over_time) {
            layout->pp, layout->vpp, job->dp, layout->zero, layout->sequence_parallel ? ", sequence parallel" : "");
     printf("        micro-batch %g", micro_batch_of_job(training, job->dp));
     if (layout->pp > 1) printf(", schedule %s", schedule_name(training->schedule));
-    if (training->model->kind == MODEL_TRANSFORMER)
+    if (counts_tokens(training->model))
         printf(", sequence %g, %s attention, recompute %s", training->seq_len, attention_name(training->attention),
                recompute_text(arena, training));
     printf(", %s%s, %s, %s\n\n", precision_name(training->precision), training->mixed_precision ? " mixed" : "",
@@ -198,7 +198,7 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     write_layout(&json, job);
     write_number(&json, "micro_batch", micro_batch_of_job(training, job->dp));
     write_number(&json, "micro_batches", micro_batches_of_job(training, job->dp));
-    if (training->model->kind == MODEL_TRANSFORMER) write_number(&json, "seq_len", training->seq_len);
+    if (counts_tokens(training->model)) write_number(&json, "seq_len", training->seq_len);
     write_text(&json, "precision", precision_name(training->precision));
     write_text(&json, "recompute", recompute_name(training->recompute));
     if (training->recompute_modules || training->recompute_layers)

@@ -6,11 +6,6 @@
 
 #include "models/workload/commands/command_internal.h"
 
-static const char *kind_name(const Model *model) {
-    static const char *const names[] = {"transformer", "cnn", "mlp"};
-    return names[model->kind];
-}
-
 static void write_transformer_fields(JsonWriter *json, const Model *model) {
     write_integer(json, "layers", model->layers);
     write_integer(json, "hidden", model->hidden);
@@ -37,14 +32,14 @@ void write_model(JsonWriter *json, const Model *model) {
     json_begin_object(json);
     write_text(json, "name", model->name);
     write_text(json, "family", model->family);
-    write_text(json, "kind", kind_name(model));
+    write_text(json, "kind", model_kind_name(model));
     write_text(json, "source", model->source);
-    if (model->kind == MODEL_TRANSFORMER) write_transformer_fields(json, model);
+    if (names_parts(model)) write_transformer_fields(json, model);
     if (takes_images(model)) {
         write_integer(json, "image_size", model->image_size);
         write_integer(json, "classes", model->classes);
     }
-    if (model->kind == MODEL_MLP) {
+    if (model->width_count > 0) {
         json_key(json, "widths");
         json_begin_list(json);
         for (int i = 0; i < model->width_count; i++) json_write_integer(json, model->widths[i]);
@@ -86,10 +81,10 @@ static void print_shape(const Model *model) {
     if (model->patch)
         printf("%d layers, hidden %d, %d heads, %d x %d pixels in patches of %d, %d classes", model->layers,
                model->hidden, model->heads, model->image_size, model->image_size, model->patch, model->classes);
-    else if (model->kind == MODEL_TRANSFORMER)
+    else if (names_parts(model))
         printf("%d layers, hidden %d, %d heads, vocabulary %d", model->layers, model->hidden, model->heads,
                model->vocab);
-    else if (model->kind == MODEL_CNN)
+    else if (convolves(model))
         print_image_shape(model);
     else
         printf("%d linear layers, %d inputs", model->block_count, model->widths[0]);
@@ -145,7 +140,7 @@ static void print_active(const Model *model) {
 static void print_parameters(const Model *model) {
     char text[32];
     printf("Parameters  %.0f (%s)\n", model_parameters(model), human(model_parameters(model), QUANTITY_COUNT, text));
-    if (model->kind != MODEL_TRANSFORMER) return;
+    if (!names_parts(model)) return;
     printf("  embedding   %15.0f\n", block_parameters(model, 0));
     print_layers(model);
     printf("  head        %15.0f%s\n", block_parameters(model, model->block_count - 1),
@@ -159,7 +154,7 @@ static void print_parameters(const Model *model) {
 
 // Tokens of a sequence, as asked or as the model has them; 1 of other models.
 static double asked_tokens(const Model *model, const Options *options) {
-    double usual = model->kind == MODEL_TRANSFORMER ? model->max_positions : 1;
+    double usual = counts_tokens(model) ? model->max_positions : 1;
     return fmin(fmax((double)option_count(options, "seq", (int64_t)usual), 1), MOST_TOKENS);
 }
 
@@ -292,11 +287,11 @@ int command_params(int argc, char **argv) {
 
 static double samples_of_run(const Model *model, const Options *options, double seq_len) {
     double tokens = (double)option_count(options, "tokens", 0), samples = (double)option_count(options, "samples", 0);
-    return tokens > 0 && model->kind == MODEL_TRANSFORMER ? tokens / seq_len : samples;
+    return tokens > 0 && counts_tokens(model) ? tokens / seq_len : samples;
 }
 
 static int flops_run(const Model *model, const Options *options) {
-    bool transformer = model->kind == MODEL_TRANSFORMER;
+    bool tokens = counts_tokens(model);
     int seq_len = (int)asked_tokens(model, options);
     double forward = model_forward_flops_per_sample(model, seq_len), training = model_flops_per_sample(model, seq_len);
     double run_flops = training * samples_of_run(model, options, seq_len);
@@ -306,17 +301,17 @@ static int flops_run(const Model *model, const Options *options) {
         JsonWriter json;
         json_start(&json);
         write_text(&json, "model", model->name);
-        if (transformer) write_integer(&json, "seq_len", seq_len);
+        if (tokens) write_integer(&json, "seq_len", seq_len);
         if (takes_images(model)) write_integer(&json, "image_size", model->image_size);
         write_number(&json, "forward_flops_per_sample", forward);
         write_number(&json, "training_flops_per_sample", training);
-        if (transformer) write_number(&json, "training_flops_per_token", training / seq_len);
+        if (tokens) write_number(&json, "training_flops_per_token", training / seq_len);
         if (run_flops > 0) write_number(&json, "run_flops", run_flops);
         json_finish(&json);
         return EXIT_DONE;
     }
     printf("%s", model->name);
-    if (transformer) printf(", sequences of %d tokens", seq_len);
+    if (tokens) printf(", sequences of %d tokens", seq_len);
     if (model->of_words)
         printf(", sentences of %d subwords", model->image_size);
     else if (takes_images(model) && model->dimensions == 1)
@@ -326,7 +321,7 @@ static int flops_run(const Model *model, const Options *options) {
     printf("\nForward     %s per sample\n", human(forward, QUANTITY_FLOPS, text));
     printf("Training    %s per sample (backward is twice forward; nothing recomputed)\n",
            human(training, QUANTITY_FLOPS, text));
-    if (transformer) {
+    if (tokens) {
         double per_token = training / seq_len;
         printf("            %s per token", human(per_token, QUANTITY_FLOPS, text));
         printf(", %.2f per parameter\n", per_token / model_parameters(model));

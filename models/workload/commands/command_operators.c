@@ -38,7 +38,7 @@ static void print_operator(const Model *model, const Operator *one) {
     printf("  %-26s  %-11s  %-26s  %12s  %10s  %10s", one->name, operator_kind_names[one->kind], shape,
            or_none(one->flops, QUANTITY_FLOPS, flops), or_none(moved_bytes(one), QUANTITY_BYTES, moved),
            or_none(parameters_of(one), QUANTITY_COUNT, parameters));
-    if (model->kind == MODEL_TRANSFORMER) printf("  %10s", or_none(kept_bytes(one), QUANTITY_BYTES, kept));
+    if (counts_tokens(model)) printf("  %10s", or_none(kept_bytes(one), QUANTITY_BYTES, kept));
     printf("\n");
 }
 
@@ -56,7 +56,7 @@ static void write_operator(JsonWriter *json, const Model *model, const Operator 
     write_number(json, "flops", one->flops);
     write_number(json, "bytes", moved_bytes(one));
     write_integer(json, "parameters", (int64_t)parameters_of(one));
-    if (model->kind == MODEL_TRANSFORMER) write_number(json, "kept_bytes", kept_bytes(one));
+    if (counts_tokens(model)) write_number(json, "kept_bytes", kept_bytes(one));
     json_end_object(json);
 }
 
@@ -106,7 +106,7 @@ static void tell_blocks(Arena *arena, const Model *model, double seq_len, JsonWr
 }
 
 void print_operators(Arena *arena, const Model *model, double seq_len) {
-    bool tokens = model->kind == MODEL_TRANSFORMER;
+    bool tokens = counts_tokens(model);
     printf("%-28s  %-11s  %-26s  %12s  %10s  %10s%s\n", "Forward of one sample", "kind", "m x n x k", "FLOP",
            "read+write", "parameters", tokens ? "        kept" : "");
     tell_blocks(arena, model, seq_len, NULL);

@@ -85,18 +85,18 @@ static int oldest_year(GpuTypes gpus) {
 
 // Adam and Megatron for transformers, SGD and eager PyTorch for the others; the best 16-bit format that all GPUs have.
 TrainingSpec job_usual(const Model *model, GpuTypes gpus) {
-    bool transformer = model->kind == MODEL_TRANSFORMER;
+    bool tokens = counts_tokens(model);
     Precision precision = all_support(gpus, BF16) ? BF16 : all_support(gpus, FP16) ? FP16 : FP32;
     return (TrainingSpec){
         .model = model,
         .layout = {.tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1},
         .schedule = SCHEDULE_1F1B,
-        .seq_len = transformer ? model->max_positions : 1,
+        .seq_len = tokens ? model->max_positions : 1,
         .precision = precision,
         .mixed_precision = precision_bytes(precision) < 4,
         .attention = oldest_year(gpus) >= FLASH_SINCE ? ATTENTION_FLASH : ATTENTION_PLAIN,
-        .framework = transformer ? FRAMEWORK_MEGATRON : FRAMEWORK_EAGER,
-        .optimizer = transformer ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
+        .framework = tokens ? FRAMEWORK_MEGATRON : FRAMEWORK_EAGER,
+        .optimizer = tokens ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
         .backend = BACKEND_NCCL,
         .bucket_bytes = 25 * MIB, // as PyTorch
         .overlap_grad_reduce = true,
@@ -241,7 +241,7 @@ static void set_data(const Maker *m, const Software *software) {
     const Value *storage = value_of(m, JOB_DATA, "storage");
     const StorageType *type = storage ? storage->handle : NULL;
     m->spec->storage = type ? type->name : NULL;
-    bool decodes = software && software->images_per_core > 0 && m->spec->model->kind == MODEL_CNN;
+    bool decodes = software && software->images_per_core > 0 && convolves(m->spec->model);
     if (decodes && m->spec->sample_bytes > 0 && !says(m, JOB_DATA, "samples_per_second_per_worker"))
         m->spec->samples_per_second_per_worker = software->images_per_core;
 }
@@ -271,7 +271,7 @@ static void settle_software(const Maker *m, const Software *software) {
 // Logits at every position belong to the model: masked ones are a share of them.
 static void set_head(const Maker *m) {
     const Model *model = m->spec->model;
-    bool encoder = model->kind == MODEL_TRANSFORMER && !model->causal && !model->patch;
+    bool encoder = counts_tokens(model) && !model->causal && !model->patch;
     if (!m->spec->whole_head || !encoder) return;
     Model *copy = ARENA_NEW(m->arena, Model);
     *copy = *model;
@@ -281,7 +281,7 @@ static void set_head(const Maker *m) {
 
 static void check_sequences(const Maker *m) {
     const Value *said = value_of(m, JOB_TRAINING, "seq_len");
-    if (!said || m->spec->model->kind == MODEL_TRANSFORMER) return;
+    if (!said || counts_tokens(m->spec->model)) return;
     problem_add(m->problems, said->where, "%s takes no sequences: seq_len is of no use", m->spec->model->name);
     problem_hint(m->problems, "leave it out");
 }

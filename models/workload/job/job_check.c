@@ -61,7 +61,7 @@ static void check_other_parts(const TrainingSpec *training, Problems *problems) 
 }
 
 void job_check(const TrainingSpec *training, Problems *problems) {
-    if (training->model->kind != MODEL_TRANSFORMER) {
+    if (!names_parts(training->model)) {
         check_other_parts(training, problems);
         return;
     }

@@ -106,7 +106,7 @@ static void check_routing(const TrainingSpec *training, int experts, Problems *p
 
 static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems *problems) {
     const Model *model = training->model;
-    int experts = model->kind == MODEL_TRANSFORMER ? model->experts.count : 0, before = problems_added(problems);
+    int experts = model->experts.count, before = problems_added(problems);
     r->ep = training->layout.ep > 0 ? training->layout.ep : 1;
     r->expert_ranks = r->reduce_ranks / r->ep;
     if (experts > 0 && model->experts.ffn % r->tp) {
@@ -153,7 +153,7 @@ static bool resolve_heads(const TrainingSpec *training, const Resolved *r, Probl
 
 static bool resolve_context(const TrainingSpec *training, const Resolved *r, Problems *problems) {
     if (r->cp == 1) return true;
-    if (training->model->kind != MODEL_TRANSFORMER || r->strategy == STRATEGY_LAYERS) {
+    if (training->model->heads == 0 || r->strategy == STRATEGY_LAYERS) {
         problem_add(problems, training->where,
                     "context parallelism splits the sequence of a transformer trained with "
                     "strategy \"ddp\"");
@@ -274,13 +274,13 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     *resolved = (Resolved){0};
     if (!resolve_groups(arena, training, gpu_count, resolved, problems)) return false;
     const Model *model = training->model;
-    if (model->kind != MODEL_TRANSFORMER && resolved->tp > 1) {
+    if (model->heads == 0 && resolved->tp > 1) {
         problem_add(problems, training->where, "tensor parallelism splits attention heads, and %s has none",
                     model->name);
         problem_hint(problems, "use data or pipeline parallelism");
         return false;
     }
-    if (model->kind == MODEL_TRANSFORMER && (model->heads % resolved->tp || model->kv_heads % resolved->tp)) {
+    if (model->heads % resolved->tp || model->kv_heads % resolved->tp) {
         problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads,
                     model->kv_heads, resolved->tp);
         problem_hint(problems, "tp must divide both");

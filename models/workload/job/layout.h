@@ -39,7 +39,6 @@ int replicas_of_job(const TrainingSpec *training, int gpus); // dp
 double micro_batch_of_job(const TrainingSpec *training, int dp);
 double micro_batches_of_job(const TrainingSpec *training, int dp);
 
-int layers_to_spread(const Model *model); // over stages; what goes with the ends is not counted
 // Blocks to pipeline stages: chunk c of pp x vpp gets blocks first[c] … first[c+1]-1; layers are spread evenly,
 // embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than
 // chunks.

@@ -4,20 +4,15 @@
 
 // ---- Blocks on stages.
 
-// Layers are what is spread; a transformer's embedding and head, a CNN's stem and classifier, go with the ends.
-int layers_to_spread(const Model *model) {
-    return model->kind == MODEL_MLP ? model->block_count : model->block_count - 2;
-}
-
 // A head that predicts a further token counts for three layers: its own, and two times logits, which go with the last
 // chunk. So DeepSeek-V3's 61 layers on 16 stages are 15 times 4 and 1, as Megatron-Bridge lays them out.
 static int layers_of_heads(const Model *model, int chunks) {
-    int heads = model->kind == MODEL_TRANSFORMER ? 3 * model->extra_heads : 0;
+    int heads = 3 * model->extra_heads;
     return (layers_to_spread(model) + heads) / chunks > heads ? heads : 0;
 }
 
 bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems) {
-    int layers = layers_to_spread(model), ends = model->kind == MODEL_MLP ? 0 : 1;
+    int layers = layers_to_spread(model), before_layers = first_layer(model);
     CHECK(chunks >= 1);
     if (layers < chunks) {
         problem_add(problems, where, "%s has %d layers, too few for %d pipeline chunks", model->name, layers, chunks);
@@ -28,7 +23,7 @@ bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, P
     layers += layers_of_heads(model, chunks);
     for (int chunk = 1; chunk <= chunks; chunk++) { // earlier chunks take what is left over: the last has the head
         int before = chunk * (layers / chunks) + (chunk < layers % chunks ? chunk : layers % chunks);
-        first[chunk] = ends + before;
+        first[chunk] = before_layers + before;
     }
     first[chunks] = model->block_count;
     return true;
@@ -37,7 +32,7 @@ bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, P
 static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
     const Layout *layout = &training->layout;
     const Model *model = training->model;
-    if ((!layout->embedding_counts && !layout->head_counts) || model->kind == MODEL_MLP)
+    if ((!layout->embedding_counts && !layout->head_counts) || first_layer(model) == 0)
         return blocks_to_stages(model, chunks, first, training->where, problems);
     int start = layout->embedding_counts ? 0 : 1;
     int all = layers_to_spread(model) + (layout->embedding_counts ? 1 : 0) + (layout->head_counts ? 1 : 0);
@@ -53,7 +48,7 @@ static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Pr
 static bool check_stage_layers(const TrainingSpec *training, int chunks, Problems *problems) {
     const Layout *layout = &training->layout;
     int before = problems_added(problems), sum = 0, layers = layers_to_spread(training->model);
-    bool ends_alone = training->model->kind == MODEL_TRANSFORMER;
+    bool ends_alone = ends_stand_alone(training->model);
     if (layout->embedding_counts || layout->head_counts) {
         problem_add(problems, training->where,
                     "layers says what each stage has, and embedding or head cannot count too");
@@ -86,7 +81,7 @@ bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Prob
     if (!layout->stage_layers) return even_blocks(training, chunks, first, problems);
     if (!check_stage_layers(training, chunks, problems)) return false;
     first[0] = 0;
-    int next = training->model->kind == MODEL_MLP ? 0 : 1;
+    int next = first_layer(training->model);
     for (int c = 0; c < chunks; c++) {
         next += layout->stage_layers[c];
         first[c + 1] = c == chunks - 1 ? training->model->block_count : next;

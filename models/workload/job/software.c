@@ -191,7 +191,7 @@ const Software *find_software(const char *text, int gpu_year, Where where, Probl
 
 void software_apply(const Software *software, TrainingSpec *training) {
     const Model *model = training->model;
-    bool images = model->kind == MODEL_CNN;
+    bool images = convolves(model);
     training->framework = images && software->tuned_images ? FRAMEWORK_TUNED : software->framework;
     training->attention = software->attention;
     training->overlap_grad_reduce = software->overlap_grad_reduce;

@@ -180,8 +180,6 @@ double sample_values(const Model *model) {
     return model->dimensions == 1 ? size : model->dimensions == 3 ? size * size * size : COLOURS * size * size;
 }
 
-bool takes_images(const Model *model) { return model->kind == MODEL_CNN || model->patch > 0; }
-
 int least_image_size(const Model *model) {
     CHECK(takes_images(model));
     if (is_lstm(model)) return 1;

@@ -145,19 +145,6 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
 
 // ---- Counts.
 
-// By kind of model.
-static MakeOperators *const make_operators[] = {
-    [MODEL_TRANSFORMER] = transformer_operators,
-    [MODEL_CNN] = image_operators,
-    [MODEL_MLP] = mlp_operators,
-};
-
-void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators) {
-    CHECK(block >= 0 && block < model->block_count);
-    operators->count = 0;
-    make_operators[model->kind](model, block, portion, operators);
-}
-
 static LayerWeights block_weights(const Model *model, int block) {
     OperatorList operators;
     Portion portion = portion_of_sample(model, block, 1);
@@ -190,7 +177,7 @@ double model_active_parameters(const Model *model) {
     return all;
 }
 
-static double block_flops(const Model *model, int block, double seq_len) {
+double block_forward_flops(const Model *model, int block, double seq_len) {
     OperatorList operators;
     Portion portion = portion_of_sample(model, block, seq_len);
     block_operators(model, block, &portion, &operators);
@@ -202,7 +189,7 @@ static double block_flops(const Model *model, int block, double seq_len) {
 double model_forward_flops_per_sample(const Model *model, int seq_len) {
     double flops = 0, last = 0;
     for (int block = 0; block < model->block_count; block++) {
-        if (block == 0 || !layers_alike(model, block - 1, block)) last = block_flops(model, block, seq_len);
+        if (block == 0 || !layers_alike(model, block - 1, block)) last = block_forward_flops(model, block, seq_len);
         flops += last;
     }
     return flops;
@@ -210,29 +197,4 @@ double model_forward_flops_per_sample(const Model *model, int seq_len) {
 
 double model_flops_per_sample(const Model *model, int seq_len) {
     return 3 * model_forward_flops_per_sample(model, seq_len);
-}
-
-static const char *cnn_block_name(Arena *arena, const Model *model, int block) {
-    if (block == 0) return "stem";
-    if (block == model->block_count - 1) return "classifier";
-    return arena_printf(arena, "block %d", block);
-}
-
-static const char *transformer_block_name(Arena *arena, const Model *model, int block) {
-    if (block == 0) return "embedding";
-    if (block == model->block_count - 1) return "head";
-    return arena_printf(arena, "layer %d", block);
-}
-
-const char *block_name(Arena *arena, const Model *model, int block) {
-    CHECK(block >= 0 && block < model->block_count);
-    switch (model->kind) {
-    case MODEL_TRANSFORMER:
-        return transformer_block_name(arena, model, block);
-    case MODEL_CNN:
-        return cnn_block_name(arena, model, block);
-    case MODEL_MLP:
-        return arena_printf(arena, "linear %d", block + 1);
-    }
-    return "";
 }

@@ -129,7 +129,24 @@ const Model *model_lstm(Arena *arena, const char *name, LstmShape shape);
 // The same network for images of another size or another number of classes; 0: as it is. Only of models that take
 // images.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
-bool takes_images(const Model *model);    // or sounds or volumes
+
+// What its kind decides (model_kinds.c).
+const char *model_kind_name(const Model *model); // "transformer", …
+const char *sample_name(const Model *model);     // of many: "sequences", "images", "samples"
+bool counts_tokens(const Model *model);          // samples are sequences of tokens, as long as the job says
+bool convolves(const Model *model);              // made of layers for images, volumes or sounds
+bool takes_images(const Model *model);           // or sounds or volumes
+bool names_parts(const Model *model);            // attention, MLP, experts: recomputation and LoRA choose among them
+// A pipeline spreads layers; the blocks before them (embedding, stem) and after them (head, classifier) go with its
+// ends.
+int first_layer(const Model *model);
+int layers_to_spread(const Model *model);
+bool ends_stand_alone(const Model *model); // an end of a pipeline may do without layers
+const char *block_name(Arena *arena, const Model *model, int block);
+// Of what one sample comes as, and of what the model answers; element: bytes of an activation.
+double sample_bytes(const Model *model, double seq_len);
+double answer_bytes(const Model *model, double seq_len, double element);
+
 double sample_values(const Model *model); // numbers that one of them comes as
 int least_image_size(const Model *model); // below it nothing is left of an image
 
@@ -138,12 +155,12 @@ double model_active_parameters(const Model *model);    // that one token meets: 
 bool has_experts(const Model *model, int block);       // whether this block's MLP is a choice of experts
 double model_embedding_parameters(const Model *model); // token and position tables (tied head counted once)
 double block_parameters(const Model *model, int block);
-const char *block_name(Arena *arena, const Model *model, int block);
 
 // Model FLOPs of forward and backward of one sample (sequence of seq_len tokens, image, or vector), the number MFU is
 // counted with: matrix multiplications only, backward twice forward, no recompute, attention over the full square
 // as Megatron counts it (F = 72 B s l h^2 (1 + s/6h + V/12lh); Narayanan et al. 2021).
 double model_flops_per_sample(const Model *model, int seq_len);
 double model_forward_flops_per_sample(const Model *model, int seq_len);
+double block_forward_flops(const Model *model, int block, double seq_len);
 
 #endif

@@ -17,13 +17,6 @@ static double samples_per_rank_and_step(const Lowering *l) {
     return l->r.micro_batch * l->r.micro_batches / (l->r.tp * l->r.cp);
 }
 
-static double bytes_on_gpu_per_sample(const TrainingSpec *training) {
-    const Model *model = training->model;
-    if (takes_images(model)) return sample_values(model) * 4;
-    if (model->kind == MODEL_MLP) return model->widths[0] * 4.0;
-    return training->seq_len * 8; // token ids are 64-bit
-}
-
 static double decode_seconds(const Lowering *l, int node) {
     const TrainingSpec *training = l->training;
     if (training->samples_per_second_per_worker <= 0) return 0;
@@ -41,7 +34,7 @@ static double decode_seconds(const Lowering *l, int node) {
 // more or less (1 sigma), and all wait for the slowest. Decoders' long steps show none of it.
 static double pace_of_slowest_replica(const Lowering *l) {
     const Model *model = l->training->model;
-    bool decoder = model->kind == MODEL_TRANSFORMER && model->causal;
+    bool decoder = model->causal;
     return decoder || l->r.data_ranks < 2 ? 1 : 1 + step_constant(REPLICA_SPREAD) * expected_maximum(l->r.data_ranks);
 }
 
@@ -69,7 +62,8 @@ StageRequest stage_request(const Lowering *l, int rank, int stage) {
         request.slower = slowest_gpu(l->arena, l->slowest, l->cluster->gpu_count);
     if (stage == 0 && l->training->sample_bytes > 0) {
         request.storage_bytes = ceil(samples_per_rank_and_step(l) * l->training->sample_bytes);
-        request.host_to_gpu_bytes = ceil(samples_per_rank_and_step(l) * bytes_on_gpu_per_sample(l->training));
+        request.host_to_gpu_bytes =
+            ceil(samples_per_rank_and_step(l) * sample_bytes(l->training->model, l->training->seq_len));
     }
     int node = network_node_of(l->cluster->network, rank);
     request.host_bytes_per_second = l->cluster->node_of[node]->host_memory_bytes_per_second / ranks_of_node(l, node);

@@ -64,8 +64,8 @@ double least_flops_per_sample(const TrainingSpec *training) {
     const Model *model = training->model;
     double flops = training_flops_per_sample(training);
     bool vector_units = training->precision == FP32 || training->precision == FP64;
-    if (model->kind == MODEL_CNN) return vector_units ? flops / WINOGRAD : flops;
-    if (model->kind == MODEL_MLP) return flops - 2.0 * model->widths[0] * model->widths[1];
+    if (convolves(model)) return vector_units ? flops / WINOGRAD : flops;
+    if (!counts_tokens(model)) return flops - block_forward_flops(model, 0, 1); // inputs get no gradient
     // Attention grows as the square of the length: it is what two sequences joined have more than two.
     double length = training->seq_len, whole = model_flops_per_sample(model, (int)length);
     double attention = length < 1e9 ? model_flops_per_sample(model, 2 * (int)length) / 2 - whole : whole;

@@ -187,8 +187,7 @@ static void finish_step(Builder *builder) {
     const Model *model = training->model;
     bool ends = request->stage == 0 || request->stage == r->pp - 1;
     finish_gradients(builder);
-    if (ends_lie_apart(&r->pipeline) && ends && model->kind == MODEL_TRANSFORMER && model->tied_embedding &&
-        training->lora_rank == 0) {
+    if (ends_lie_apart(&r->pipeline) && ends && model->tied_embedding && training->lora_rank == 0) {
         double bytes = ceil((double)model->vocab * model->hidden / r->tp) * gradient_bytes(training);
         put(builder, STREAM_MAIN,
             transfer_op(
@@ -285,13 +284,9 @@ Program data_parallel_program(Arena *arena, const StageRequest *asked, bool firs
     const TrainingSpec *training = request->training;
     ShapeList *shapes = shapes_of(&builder, SLOT_DP);
     double element = precision_bytes(training->precision), samples = r->micro_batch * r->dp;
-    double input = takes_images(training->model) ? sample_values(training->model) * 4 : training->seq_len * 8;
-    if (training->model->kind == MODEL_MLP) input = training->model->widths[0] * 4.0;
+    double input = sample_bytes(training->model, training->seq_len);
     double weights = builder.parameters * (training->mixed_precision ? 4 : element);
-    double outputs = takes_images(training->model) ? training->model->classes * 4.0
-                     : training->model->kind == MODEL_TRANSFORMER
-                         ? training->seq_len * training->model->vocab * element
-                         : training->model->widths[training->model->width_count - 1] * 4.0;
+    double outputs = answer_bytes(training->model, training->seq_len, element);
     for (int m = 0; m < r->micro_batches; m++) {
         put(&builder, STREAM_MAIN,
             transfer_op(CAUSE_COPY, SLOT_DP, shape_number(arena, shapes, COLLECTIVE_SCATTER, ceil(input * samples))));
