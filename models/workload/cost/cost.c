@@ -90,7 +90,7 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
         .safe_precision = gpu ? at_least_16_bits(gpu, training->precision) : training->precision,
         .element_bytes = element_bytes < 2 ? 2 : element_bytes,
         .samples = micro_batch,
-        .tokens = model->kind == MODEL_TRANSFORMER ? micro_batch * training->seq_len / cp : micro_batch,
+        .tokens = counts_tokens(model) ? micro_batch * training->seq_len / cp : micro_batch,
         .tp = training->layout.tp > 1 ? training->layout.tp : 1,
         .cp = cp,
         .ep = ep,
@@ -384,7 +384,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
 
 double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
     bool megatron = training->framework == FRAMEWORK_MEGATRON;
-    bool idle = !megatron || (training->model->kind == MODEL_TRANSFORMER && since_transformer_engine(gpu));
+    bool idle = !megatron || (counts_tokens(training->model) && since_transformer_engine(gpu));
     return training->cpu_seconds_per_step + (idle ? framework_traits(training->framework)->step_seconds : 0);
 }
 
@@ -410,7 +410,7 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
 // product.
 double trained_share(const TrainingSpec *training) {
     const Model *model = training->model;
-    if (training->lora_rank == 0 || model->kind != MODEL_TRANSFORMER) return 1;
+    if (training->lora_rank == 0 || !names_parts(model)) return 1;
     double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1), h = model->hidden, ffn = model->ffn;
     double widths = h + qkv + value_width(model) + h, gates = model->gated_mlp ? 2 : 1;
     if (training->lora_everywhere) widths += 2 * h + gates * (h + ffn) + ffn + h;

@@ -263,7 +263,7 @@ double late_bytes(const TrainingSpec *training, int first_block, int last_block,
 // Logits as their product gives them and a copy in 32 bits, beside the logarithms that are kept.
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch) {
     const Model *model = training->model;
-    bool head = model->kind == MODEL_TRANSFORMER && block == model->block_count - 1;
+    bool head = model->vocab > 0 && block == model->block_count - 1;
     if (!head || !framework_traits(training->framework)->copies_logits || training->fused_loss) return 0;
     Work work = work_of(model, training, micro_batch, NULL);
     double logits = work.tokens * model->head_share * model->vocab / work.tp;

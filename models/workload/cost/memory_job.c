@@ -113,7 +113,7 @@ static bool halve_micro_batch(TrainingSpec *training, int gpus) {
 static bool recompute_more(TrainingSpec *training, int gpus) {
     (void)gpus;
     bool all = training->recompute == RECOMPUTE_FULL && training->recompute_layers == 0;
-    if (training->model->kind != MODEL_TRANSFORMER || all) return false;
+    if (!names_parts(training->model) || all) return false;
     training->recompute = training->recompute == RECOMPUTE_NONE ? RECOMPUTE_SELECTIVE : RECOMPUTE_FULL;
     training->recompute_modules = 0;
     training->recompute_layers = 0;
@@ -143,7 +143,7 @@ static bool regroup(TrainingSpec *training, int gpus, int tp, int pp) {
 static bool double_tp(TrainingSpec *training, int gpus) {
     const Model *model = training->model;
     int tp = 2 * at_least_one(training->layout.tp);
-    if (model->kind != MODEL_TRANSFORMER || tp > MOST_TP || model->heads % tp != 0) return false;
+    if (model->heads == 0 || tp > MOST_TP || model->heads % tp != 0) return false;
     return regroup(training, gpus, tp, at_least_one(training->layout.pp));
 }
 

@@ -3,6 +3,8 @@
 // backward as activations go, and autocast's 16-bit copies of weights come and go with their blocks.
 #include "models/workload/cost/memory_time.h"
 
+#include <string.h>
+
 #include "models/workload/cost/memory_internal.h"
 
 typedef struct Walk {
@@ -28,7 +30,7 @@ static bool casts_weights(const TrainingSpec *training) {
 static void weigh_table(Walk *walk) {
     const TrainingSpec *training = walk->stages->training;
     const Model *model = training->model;
-    if (model->kind != MODEL_TRANSFORMER) return;
+    if (model->vocab == 0) return;
     int head = model->block_count - 1;
     double share = model->patch ? 0 : (double)model->vocab * model->hidden / block_parameters(model, 0);
     double gradient = share * walk->gradients[0], cast = share * walk->casts[0];
@@ -152,15 +154,7 @@ MemoryCurve memory_over_time(Arena *arena, const TrainingSpec *training, int gpu
 const char *memory_moment_text(Arena *arena, const Model *model, const MemoryMoment *moment) {
     static const char *const kinds[PASS_KINDS] = {"forward", "backward", "backward of inputs", "backward of weights"};
     if (moment->optimizer) return "the optimizer's step";
-    int last = model->block_count - 1;
-    const char *block = model->kind == MODEL_MLP ? "layer"
-                        : moment->block == 0     ? "the embedding"
-                        : moment->block == last  ? "the head"
-                                                 : "layer";
-    if (model->kind == MODEL_CNN) block = "block";
-    const char *number = "";
-    if (block[0] != 't')
-        number = arena_printf(arena, " %d", moment->block + (model->kind == MODEL_TRANSFORMER ? 0 : 1));
+    const char *block = block_name(arena, model, moment->block);
     return arena_printf(arena, "%s of micro-batch %d at %s%s", kinds[moment->pass.kind], moment->pass.micro_batch + 1,
-                        block, number);
+                        strchr(block, ' ') ? "" : "the ", block);
 }
