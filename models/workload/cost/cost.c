@@ -96,6 +96,7 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
         .ep = ep,
         .sequence_parallel = training->layout.sequence_parallel && training->layout.tp > 1,
     };
+    work.share = work.sequence_parallel ? 1 / work.tp : 1;
     work_on_block(&work, 0);
     return work;
 }
@@ -318,7 +319,7 @@ void operators_of(const Work *work, int block, OperatorList *operators) {
         .routed = routed_tokens(work),
         .tp = work->tp,
         .ep = work->ep,
-        .share = work->sequence_parallel ? 1 / work->tp : 1,
+        .share = work->share,
     };
     block_operators(work->model, block, &portion, operators);
 }
@@ -358,6 +359,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
     operators_of(seen, block, &operators);
     GpuParameters of_gpu = parameters_per_gpu(training, block, &operators);
     work.parameters = of_gpu.held + of_gpu.spread;
+    work.operators = &operators;
     Pass forward = {.count = 0}, backward = {.count = 0};
     cost_of_block(&work, block, &forward, &backward);
     BlockCost cost = {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/model/model_internal.h"
 
 // Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's: what each reaches of the dense peak
 // over what GEMMs reach. 1: 0.34 on A100 and 0.21 on H100 (154 training runs); 2: 0.58 and 0.42; 3 and cuDNN: 0.6 on
@@ -36,8 +37,6 @@ static double more_keys(const Work *work) {
     return blackwell ? shares->more_keys_on_blackwell : shares->more_keys;
 }
 
-static double key_len(const Work *work) { return work->key_len > 0 ? work->key_len : work->training->seq_len; }
-
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction) {
     const FlashShares *shares = &flash_shares[work->training->attention];
     double share = flash_share(shares, work->gpu->architecture);
@@ -50,12 +49,17 @@ void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, doub
     pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, work->safe_precision, flops / share, bytes);
 }
 
-static void flash_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double seq_len = key_len(work);
-    double square = work->model->causal && work->key_len == 0 ? 0.5 : 1;
-    double keys = seq_len * square + more_keys(work);
-    double flops = 2 * shard->tokens * keys * (shard->query + shard->value);
-    double bytes = work->element_bytes * shard->tokens * (shard->qkv + shard->value);
+static double value_width_per_gpu(const Work *work) { return value_width(work->model) / work->tp; }
+
+static double qkv_bytes(const Work *work, const Operator *core) {
+    return work->element_bytes * core->m * qkv_width_per_gpu(work->model, work->tp);
+}
+
+static void flash_attention(const Work *work, Pass *pass, const Operator *core, int direction) {
+    double query = query_width_per_gpu(work->model, work->tp), value = value_width_per_gpu(work);
+    double square = work->model->causal && core->part != PART_CROSS ? 0.5 : 1;
+    double flops = 2 * core->m * (core->n * square + more_keys(work)) * (query + value);
+    double bytes = qkv_bytes(work, core) + work->element_bytes * core->written;
     flash_kernel(work, pass, flops, bytes, work->model->head_dim, direction);
 }
 
@@ -77,54 +81,64 @@ static void score_products(const Work *work, Pass *pass, double batch, double qu
     pass_now(pass)->seconds[CAUSE_ATTENTION] += pass_now(&alone)->seconds[CAUSE_ATTENTION] / share;
 }
 
-static void plain_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
+static void plain_attention(const Work *work, Pass *pass, const Operator *core, int direction) {
     bool by_heads = work->training->layout.context == CONTEXT_ULYSSES; // all tokens of fewer heads
-    double seq_len = key_len(work), queries = work->training->seq_len / (by_heads ? 1 : work->cp);
-    double batch = work->samples * shard->heads / (by_heads ? work->cp : 1);
+    double queries = work->training->seq_len / (by_heads ? 1 : work->cp), heads = work->model->heads / work->tp;
+    double batch = work->samples * heads / (by_heads ? work->cp : 1);
     for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++)
-        score_products(work, pass, batch, queries, seq_len, shard->value / shard->heads);
-    double scores = batch * queries * seq_len;
+        score_products(work, pass, batch, queries, core->n, value_width_per_gpu(work) / heads);
+    double scores = batch * queries * core->n;
     pass_bytes(work, pass, CAUSE_ATTENTION, score_pass_count(work, direction) * wide_bytes(work) * scores);
 }
 
-static void attention_on_what_is_here(const Work *work, Pass *pass, const Shard *shard, int direction) {
+static void attention_on_what_is_here(const Work *work, Pass *pass, const Operator *core, int direction) {
     if (work->training->attention != ATTENTION_PLAIN)
-        flash_attention(work, pass, shard, direction);
+        flash_attention(work, pass, core, direction);
     else
-        plain_attention(work, pass, shard, direction);
+        plain_attention(work, pass, core, direction);
 }
 
 // Ranks that share a sequence each hold a piece from the front and one from the back, so that causal work is equal.
 // Round the ring go keys and values, in backward their gradients too.
-static void ring_attention(const Work *work, Pass *pass, const Shard *shard, int direction, double key_bytes) {
+static void ring_attention(const Work *work, Pass *pass, const Operator *core, int direction, double key_bytes) {
     bool ring = work->cp > 1;
     if (ring) pass_beside(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
-    attention_on_what_is_here(work, pass, shard, direction);
+    attention_on_what_is_here(work, pass, core, direction);
     if (ring) pass_beside_end(pass);
 }
 
 // Tokens of all heads become all tokens of a cp-th of the heads, and back; backward the other way round.
-static void ulysses_attention(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double in = work->element_bytes * shard->tokens * shard->qkv,
-           out = work->element_bytes * shard->tokens * shard->value;
+static void ulysses_attention(const Work *work, Pass *pass, const Operator *core, int direction) {
+    double in = qkv_bytes(work, core), out = work->element_bytes * core->written;
     pass_context(work, pass, COLLECTIVE_ALL_TO_ALL, direction == FORWARD ? in : out);
-    attention_on_what_is_here(work, pass, shard, direction);
+    attention_on_what_is_here(work, pass, core, direction);
     pass_context(work, pass, COLLECTIVE_ALL_TO_ALL, direction == FORWARD ? out : in);
 }
 
-void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction) {
-    double key_bytes = 2 * work->element_bytes * shard->tokens * work->cp * shard->key;
+void attention_core(const Work *work, Pass *pass, const Operator *core, int direction) {
+    double key_bytes = 2 * work->element_bytes * core->m * work->cp * key_width_per_gpu(work->model, work->tp);
     switch (work->training->layout.context) {
     case CONTEXT_ALL_GATHER: // freed after use, and so gathered again in backward
         pass_context(work, pass, COLLECTIVE_ALL_GATHER, key_bytes);
-        attention_on_what_is_here(work, pass, shard, direction);
+        attention_on_what_is_here(work, pass, core, direction);
         if (direction == BACKWARD) pass_context(work, pass, COLLECTIVE_REDUCE_SCATTER, key_bytes);
         return;
     case CONTEXT_ULYSSES:
-        ulysses_attention(work, pass, shard, direction);
+        ulysses_attention(work, pass, core, direction);
         return;
     case CONTEXT_RING:
     case CONTEXT_COUNT:
-        ring_attention(work, pass, shard, direction, key_bytes);
+        ring_attention(work, pass, core, direction, key_bytes);
     }
+}
+
+// Heads are split before it and merged after it.
+void split_heads(const Work *work, Pass *pass, const Operator *core) {
+    if (core->part != PART_CROSS) pass_bytes(work, pass, CAUSE_MEMORY, 2 * qkv_bytes(work, core));
+}
+
+void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction) {
+    if (direction == FORWARD) split_heads(work, pass, core);
+    attention_core(work, pass, core, direction);
+    if (direction == BACKWARD) split_heads(work, pass, core);
 }

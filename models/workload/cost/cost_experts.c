@@ -2,8 +2,6 @@
 // experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
 // the rank whose experts got the most tokens, so every rank is given that one's work.
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/job/recompute.h"
-#include "models/workload/model/model_internal.h"
 
 // Counted from what the kernels read and write, not measured: each routed token is copied once into the order of its
 // experts and, where several experts of a rank receive from several ranks, once more; the same on the way back.
@@ -29,8 +27,7 @@ double routed_tokens(const Work *work) {
 
 typedef struct Dispatch {
     double sent, received; // tokens with repeats, on this GPU's slice of the tokens; on all slices
-    double slice;          // 1/tp with sequence parallelism
-    double per_expert, local_experts, ffn;
+    double local_experts;
     double copies; // of a token that travel, as a share of its experts: one per rank with fused dispatch
 } Dispatch;
 
@@ -39,14 +36,10 @@ static double ranks_of_token(double ep, double k) { return ep * (1 - pow(1 - 1 /
 
 static Dispatch dispatch_of(const Work *work) {
     const ExpertShape *experts = &work->model->experts;
-    double local = experts->count / work->ep, received = routed_tokens(work);
     return (Dispatch){
         .sent = work->tokens * experts->per_token * work->load.kept,
-        .received = received,
-        .slice = work->sequence_parallel ? 1 / work->tp : 1,
-        .per_expert = received / local,
-        .local_experts = local,
-        .ffn = experts->ffn / work->tp,
+        .received = routed_tokens(work),
+        .local_experts = experts->count / work->ep,
         .copies =
             work->training->fused_dispatch ? ranks_of_token(work->ep, experts->per_token) / experts->per_token : 1,
     };
@@ -64,7 +57,7 @@ static bool sorts_again(const Work *work, const Dispatch *dispatch) {
 // Routed tokens to the ranks of their experts, or back: slices are exchanged, then put together for tensor parallelism.
 static void exchange_tokens(const Work *work, Pass *pass, const Dispatch *dispatch, bool to_experts) {
     double row = work->model->hidden * work->element_bytes;
-    double exchanged = fmax(dispatch->sent, dispatch->received) * dispatch->slice * dispatch->copies * row;
+    double exchanged = fmax(dispatch->sent, dispatch->received) * work->share * dispatch->copies * row;
     CollectiveOp slices = to_experts ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER;
     if (!to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
     if (!to_experts && work->sequence_parallel) pass_collective(work, pass, slices, dispatch->received * row);
@@ -82,84 +75,39 @@ static void expert_biases(const Work *work, Pass *pass, const Dispatch *dispatch
     pass_kernels(pass, expert_bias_kernels[direction] * dispatch->local_experts);
 }
 
-static void activation_passes(const Work *work, Pass *pass, double tokens, double ffn, int direction) {
-    if (adds_biases(work)) {
-        double bytes = elementary_gate_bytes[direction] / 2 * work->element_bytes;
-        pass_bytes(work, pass, CAUSE_MEMORY, bytes * tokens * ffn);
-        return;
-    }
-    pass_bytes(work, pass, CAUSE_MEMORY, activation_pass_count(work, direction) * work->element_bytes * tokens * ffn);
+void expert_activation(const Work *work, Pass *pass, const Operator *one, int direction) {
+    double bytes = activation_pass_count(work, direction) * work->element_bytes;
+    if (adds_biases(work)) bytes = elementary_gate_bytes[direction] / 2 * work->element_bytes;
+    pass_bytes(work, pass, CAUSE_MEMORY, bytes * one->written);
 }
 
-static double first_width(const Work *work, double ffn) { return work->model->gated_mlp ? 2 * ffn : ffn; }
-
-static void mlp_forward(const Work *work, Pass *pass, double batch, double tokens, double ffn) {
-    linear_forward(work, pass, batch, tokens, first_width(work, ffn), work->model->hidden);
-    activation_passes(work, pass, batch * tokens, ffn, FORWARD);
-    linear_forward(work, pass, batch, tokens, work->model->hidden, ffn);
-}
-
-static void mlp_backward(const Work *work, Pass *pass, double batch, double tokens, double ffn) {
-    linear_backward(work, pass, batch, tokens, work->model->hidden, ffn);
-    activation_passes(work, pass, batch * tokens, ffn, BACKWARD);
-    linear_backward(work, pass, batch, tokens, first_width(work, ffn), work->model->hidden);
-}
-
-static void route(const Work *work, Pass *pass, const Dispatch *dispatch, int direction) {
-    const Model *model = work->model;
-    double tokens = work->tokens * dispatch->slice, experts = model->experts.count;
-    pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, model->hidden);
-    if (direction == BACKWARD)
-        pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, model->hidden, tokens);
-    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * experts);
+static void route_kernels(const Work *work, Pass *pass, int direction) {
     if (work->training->fused_dispatch) return;
     int products = direction == BACKWARD ? 4 : 2;
     int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;
     pass_kernels(pass, ROUTER_KERNELS + EXPERT_KERNELS * (direction == BACKWARD ? 2 : 1));
-    pass_kernels(pass, products * each * dispatch->local_experts);
+    pass_kernels(pass, products * each * work->model->experts.count / work->ep);
 }
 
-void experts_forward(const Work *work, Pass *pass) {
-    Dispatch dispatch = dispatch_of(work);
-    route(work, pass, &dispatch, FORWARD);
-    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
-    exchange_tokens(work, pass, &dispatch, true);
-    mlp_forward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
-    expert_biases(work, pass, &dispatch, FORWARD);
-    exchange_tokens(work, pass, &dispatch, false);
-    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
-    double shared = work->model->experts.shared_ffn / work->tp;
-    if (shared == 0) return;
-    enter_region(work, pass);
-    mlp_forward(work, pass, 1, work->tokens, shared);
+// In backward tokens leave the region where, without slices, they entered it.
+void route(const Work *work, Pass *pass, const Operator *router, int direction) {
+    double tokens = router->m, experts = router->n;
+    pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, router->k);
+    if (direction == BACKWARD)
+        pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, router->k, tokens);
+    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * experts);
+    route_kernels(work, pass, direction);
+    if (direction == BACKWARD && !work->sequence_parallel) leave_region(work, pass);
 }
 
-void experts_backward(const Work *work, Pass *pass) {
+// What is dispatched forward is combined in backward, and the other way round. Second products' biases are added, and
+// their gradients made, on the experts' side.
+void exchange_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     Dispatch dispatch = dispatch_of(work);
-    double shared = work->model->experts.shared_ffn / work->tp;
-    if (shared > 0) {
-        mlp_backward(work, pass, 1, work->tokens, shared);
-        leave_region(work, pass);
-    }
-    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
-    exchange_tokens(work, pass, &dispatch, true);
-    expert_biases(work, pass, &dispatch, BACKWARD);
-    mlp_backward(work, pass, dispatch.local_experts, dispatch.per_expert, dispatch.ffn);
-    exchange_tokens(work, pass, &dispatch, false);
-    sort_tokens(work, pass, dispatch.sent * dispatch.slice, SORT_PASSES);
-    route(work, pass, &dispatch, BACKWARD);
-}
-
-// What selective recomputation repeats of experts: the activation between their products, the shared ones.
-void experts_again(const Work *work, Pass *pass) {
-    Dispatch dispatch = dispatch_of(work);
-    if (recomputes(work->training, MODULE_MOE_ACT)) {
-        activation_passes(work, pass, dispatch.received, dispatch.ffn, FORWARD);
-        pass_kernels(pass, 1);
-    }
-    double shared = work->model->experts.shared_ffn / work->tp;
-    if (shared == 0 || !recomputes(work->training, MODULE_SHARED_EXPERTS)) return;
-    enter_region(work, pass);
-    mlp_forward(work, pass, 1, work->tokens, shared);
-    pass_kernels(pass, 3);
+    bool to_experts = (one->region == REGION_DISPATCHES) == (direction == FORWARD);
+    if (to_experts) sort_tokens(work, pass, dispatch.sent * work->share, SORT_PASSES);
+    if (one->region == REGION_COMBINES && !to_experts) expert_biases(work, pass, &dispatch, direction);
+    exchange_tokens(work, pass, &dispatch, to_experts);
+    if (one->region == REGION_COMBINES && to_experts) expert_biases(work, pass, &dispatch, direction);
+    if (!to_experts) sort_tokens(work, pass, dispatch.sent * work->share, SORT_PASSES);
 }

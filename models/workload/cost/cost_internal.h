@@ -75,10 +75,11 @@ typedef struct Work {
     double parameters; // of the block, on this GPU
     RoutedShares load; // of the block
     bool sequence_parallel;
+    double share;      // of the tokens between tensor-parallel regions: 1/tp with sequence parallelism, else 1
     bool nf4;          // of the block: its weights are dequantised to 16 bits for each product
     double source_len; // tokens of the source that a decoder's layer looks at; 0 none
-    double key_len;    // keys that each query meets, where not those of its own sequence; 0: of its own
-    Pass *weight_pass; // where gradients of weights go that are computed later; NULL: with those of inputs
+    const OperatorList *operators; // of the block
+    Pass *weight_pass;             // where gradients of weights go that are computed later; NULL: with those of inputs
 } Work;
 
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
@@ -117,38 +118,39 @@ void pass_kernels(Pass *pass, double kernels);
 void pass_layer_issued(const Work *work, Pass *pass, int direction); // the CPU has gone through a layer's modules
 CostList pass_finish(const Work *work, const Pass *pass);            // launches added, merged by cause
 
-// A product of `batch` equal matrices with its casts; backward: the gradient of the input, then of the weight.
-void linear_forward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
-void linear_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
-void linear_input_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
-void linear_weight_backward(const Work *work, Pass *pass, double batch, double tokens, double out, double in);
 double hidden_tensor_bytes(const Work *work);
 double hidden_pass_count(const Work *work, int direction);       // of a layer's norms, residuals and dropout
 double score_pass_count(const Work *work, int direction);        // of plain attention
 double activation_pass_count(const Work *work, int direction);   // of an MLP, over its width
 double activation_kernels_more(const Work *work, int direction); // than one
 double wide_bytes(const Work *work);                             // of an element of the FFN's and the scores' passes
-// A transformer layer on one GPU: its tokens and the widths it holds.
-typedef struct Shard {
-    double tokens, query, key, value, qkv, ffn, fc1, hidden, heads, share; // share: 1/tp with sequence parallelism
-} Shard;
-Shard shard_of(const Work *work);
+
+// A block's operators, forward in their order and backward in reverse (cost_operators.c).
+void operators_forward(const Work *work, Pass *pass, int first, int end);
+void operators_backward(const Work *work, Pass *pass, int first, int end);
+// One of them without what passes between GPUs, and parts of that.
+void operator_cost(const Work *work, Pass *pass, const Operator *one, int direction);
+void norm_cost(const Work *work, Pass *pass, const Operator *norm, int direction);
+void product_forward(const Work *work, Pass *pass, const Operator *one);
+void adapters(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, beside a product
+void half_kernels(const Work *work, Pass *pass, int direction);                  // of half a layer
+void leave_region(const Work *work, Pass *pass);                                 // a tensor-parallel one
+void gather_slices(const Work *work, Pass *pass, double bytes);                  // nothing without sequence parallelism
+double product_input_bytes(const Work *work); // of an element that goes into a product, as it is kept and gathered
+
 void embedding_cost(const Work *work, Pass *forward, Pass *backward); // (cost_embedding_head.c)
-void logits_cost(const Work *work, Pass *forward, Pass *backward);    // (cost_embedding_head.c)
+void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction);
 // Flash attention of so many FLOPs and bytes, counted forward (cost_attention.c).
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
-void attention_core(const Work *work, Pass *pass, const Shard *shard, int direction); // (cost_attention.c)
-// Entering and leaving a tensor-parallel region: the all-reduce is split in two when activations are kept in slices.
-void enter_region(const Work *work, Pass *pass);
-void gather_slices(const Work *work, Pass *pass, double bytes); // nothing without sequence parallelism
-double product_input_bytes(const Work *work); // of an element that goes into a product, as it is kept and gathered
-void leave_region(const Work *work, Pass *pass);
+void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction);
+void attention_core(const Work *work, Pass *pass, const Operator *core, int direction);
+void split_heads(const Work *work, Pass *pass, const Operator *core);
 
-// Routed and shared experts in place of a layer's MLP, from the norm's output to the sum (cost_experts.c).
-void experts_forward(const Work *work, Pass *pass);
-void experts_backward(const Work *work, Pass *pass);
-void experts_again(const Work *work, Pass *pass); // the parts of them that are recomputed
+// Experts in place of an MLP (cost_experts.c).
+void route(const Work *work, Pass *pass, const Operator *router, int direction);
+void exchange_cost(const Work *work, Pass *pass, const Operator *one, int direction);
+void expert_activation(const Work *work, Pass *pass, const Operator *one, int direction);
 // Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
 double routed_tokens(const Work *work);
 

@@ -19,7 +19,8 @@ LayerWeights extra_head_weights(const Model *model);
 // Heads and widths on one GPU; keys that are fewer than the GPUs are held by several.
 double query_width_per_gpu(const Model *model, double tp);
 double key_width_per_gpu(const Model *model, double tp);
-bool layers_alike(const Model *model, int a, int b); // layers that hold and multiply the same
+double qkv_width_per_gpu(const Model *model, double tp); // of both keys and values
+bool layers_alike(const Model *model, int a, int b);     // layers that hold and multiply the same
 
 typedef void MakeOperators(const Model *model, int block, const Portion *portion, OperatorList *operators);
 MakeOperators transformer_operators, image_operators, mlp_operators;

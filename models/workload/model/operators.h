@@ -1,5 +1,6 @@
 // A layer told once: the operators that it runs in forward, in their order, each with what it multiplies, moves, holds
-// and keeps for backward. Parameters, FLOPs and activations are sums over such lists.
+// and keeps for backward. Parameters, FLOPs and activations are sums over such lists; a transformer's seconds are walks
+// over them.
 #ifndef LOCKSTEP_WORKLOAD_OPERATORS_H
 #define LOCKSTEP_WORKLOAD_OPERATORS_H
 
@@ -59,16 +60,37 @@ typedef enum LayerPart {
     LAYER_PART_COUNT
 } LayerPart;
 
+// Where what an operator works on passes between the GPUs that share a layer.
+typedef enum Region {
+    REGION_NONE,
+    REGION_ENTERS,         // a product that tensor parallelism splits by columns; consecutive ones share their input
+    REGION_ENTERS_WAITING, // the same, with nothing that runs beside the exchange
+    REGION_ENTERS_SOURCE,  // the same, of what a decoder reads of the source
+    REGION_LEAVES,         // a product that is split by rows, or the sum after such products
+    REGION_ROUTES,         // the choice of experts
+    REGION_DISPATCHES,     // tokens go to the ranks of their experts,
+    REGION_COMBINES        // and back
+} Region;
+
+// Software's passes over hidden states and its kernels are counted for half a layer, attention or MLP, at a time: one
+// operator of the half stands for them.
+typedef enum HalfLayer { HALF_PASSES = 1, HALF_KERNELS_FORWARD = 2, HALF_KERNELS_BACKWARD = 4 } HalfLayer;
+
 typedef struct Operator {
     const char *name; // as Megatron-Core, torchvision and profiles call it
     OperatorKind kind;
     double times;          // so many of it, alike, one after the other; 0: 1
-    double batch, m, n, k; // a product: so many of m x k by k x n at once; else 0
+    double batch, m, n, k; // a product: so many of m x k by k x n at once; attention: m queries, n keys; else 0
     double flops;          // of matrix products, forward
     double read, written;  // elements of tensors, weights counted in
     LayerWeights weights;  // of the model, not of one GPU
+    // Of transformers:
     LayerPart part;
-    Kept kept[3]; // transformers
+    Kept kept[3];
+    Region region;
+    unsigned half;   // of a layer: bits of HalfLayer
+    bool in_16_bits; // where other products are in 8
+    int adapters[2]; // LoRA's beside this product: where attention alone has them, where every product has its own
 } Operator;
 
 #define OPERATORS_ROOM 512

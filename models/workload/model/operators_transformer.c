@@ -19,6 +19,10 @@ double query_width_per_gpu(const Model *model, double tp) { return query_width(m
 
 double key_width_per_gpu(const Model *model, double tp) { return fmax(key_width(model) / tp, model->head_dim); }
 
+double qkv_width_per_gpu(const Model *model, double tp) {
+    return query_width_per_gpu(model, tp) + 2 * key_width_per_gpu(model, tp);
+}
+
 // ---- What all layers are made of.
 
 static bool has_dropout(const Model *model) { return !model->rms_norm && !model->patch; } // Llama trains without
@@ -45,12 +49,20 @@ static void add_product(OperatorList *to, const char *name, double tokens, doubl
                                 .kept = {first, second}});
 }
 
+// More of the operator that was added last.
+static Operator *newest(OperatorList *list) { return &list->items[list->count - 1]; }
+
+static void stands(OperatorList *to, Region region, int adapters, int adapters_everywhere) {
+    newest(to)->region = region;
+    newest(to)->adapters[0] = adapters;
+    newest(to)->adapters[1] = adapters_everywhere;
+}
+
 // From a norm, and what further products want of it.
 static void reads_normed(OperatorList *to, const Model *model, const Portion *portion, double products) {
     double elements = portion->tokens * portion->share * model->hidden;
-    Operator *newest = &to->items[to->count - 1];
-    newest->kept[0] = (Kept){KEPT_NORMED, elements};
-    if (model->gated_mlp) newest->kept[1] = (Kept){KEPT_MORE_CASTS, (products - 1) * elements};
+    newest(to)->kept[0] = (Kept){KEPT_NORMED, elements};
+    if (model->gated_mlp) newest(to)->kept[1] = (Kept){KEPT_MORE_CASTS, (products - 1) * elements};
 }
 
 static void add_layer_norm(OperatorList *to, const Model *model, const Portion *portion, const char *name,
@@ -76,11 +88,13 @@ static void add_latent_queries(OperatorList *to, const Model *model, const Porti
     if (rank > 0) {
         add_product(to, "q_down", slices, rank, h, (LayerWeights){.whole = h * rank}, PART_OTHER,
                     (Kept){KEPT_ELEMENTS, portion->tokens * rank}, (Kept){0});
+        stands(to, REGION_ENTERS, 0, 1);
         add_norm(to, "q_norm", rank, slices * rank, KEPT_NOT);
     }
     double in = rank > 0 ? rank : h;
     add_product(to, "q_up", portion->tokens, q / portion->tp, in, (LayerWeights){.split = in * q}, PART_LATENT_UP,
                 (Kept){KEPT_ELEMENTS, portion->tokens * q / portion->tp}, (Kept){0});
+    stands(to, REGION_ENTERS, 0, 1);
 }
 
 static void add_latent_products(OperatorList *to, const Model *model, const Portion *portion) {
@@ -92,22 +106,25 @@ static void add_latent_products(OperatorList *to, const Model *model, const Port
     add_product(to, "kv_down", slices, narrow, h, (LayerWeights){.whole = h * narrow}, PART_OTHER, (Kept){0},
                 (Kept){0});
     reads_normed(to, model, portion, 3);
-    to->items[to->count - 1].kept[2] = (Kept){KEPT_ELEMENTS, portion->tokens * rank};
+    newest(to)->kept[2] = (Kept){KEPT_ELEMENTS, portion->tokens * rank};
+    stands(to, REGION_ENTERS, 0, 1);
     add_norm(to, "kv_norm", rank, slices * rank, KEPT_NOT);
     double keys = key_width_per_gpu(model, portion->tp), values = value_width(model) / portion->tp;
     add_product(to, "kv_up", portion->tokens, wide / portion->tp, rank, (LayerWeights){.split = rank * wide},
                 PART_LATENT_UP, (Kept){KEPT_ELEMENTS, portion->tokens * (keys + values)}, (Kept){0});
+    stands(to, REGION_ENTERS, 1, 1);
 }
 
 // Key heads fewer than the GPUs are held by several.
 static void add_qkv(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, q = query_width(model), kv = key_width(model), all = q + 2 * kv;
-    double here = query_width_per_gpu(model, portion->tp) + 2 * key_width_per_gpu(model, portion->tp);
+    double here = qkv_width_per_gpu(model, portion->tp);
     bool biases = model->biases || model->query_biases;
     add_product(to, "qkv", portion->tokens, here, h, (LayerWeights){.split = h * all + (biases ? all : 0)}, PART_OTHER,
                 (Kept){0}, (Kept){0});
     reads_normed(to, model, portion, 3);
-    to->items[to->count - 1].kept[2] = (Kept){KEPT_ELEMENTS, portion->tokens * here};
+    newest(to)->kept[2] = (Kept){KEPT_ELEMENTS, portion->tokens * here};
+    stands(to, REGION_ENTERS, 1, 3);
     if (!model->query_norms) return;
     double normed = portion->tokens * (query_width_per_gpu(model, portion->tp) + key_width_per_gpu(model, portion->tp));
     add_norm(to, "qk_norm", 2.0 * model->head_dim, normed, KEPT_NOT);
@@ -120,10 +137,13 @@ static void add_core(OperatorList *to, const Model *model, const Portion *portio
     double scores = portion->tokens * model->heads / portion->tp * keys;
     add_operator(to, (Operator){.name = name,
                                 .kind = OPERATOR_ATTENTION,
+                                .m = portion->tokens,
+                                .n = keys,
                                 .flops = 2 * portion->tokens * keys * (q + v),
                                 .read = portion->tokens * q + source * 2 * kv,
                                 .written = portion->tokens * v,
-                                .kept = {{KEPT_ELEMENTS, portion->tokens * v}, {KEPT_SCORES, scores}}});
+                                .kept = {{KEPT_ELEMENTS, portion->tokens * v}, {KEPT_SCORES, scores}},
+                                .half = HALF_KERNELS_FORWARD | HALF_KERNELS_BACKWARD});
 }
 
 static void add_proj(OperatorList *to, const Model *model, const Portion *portion, const char *name) {
@@ -131,10 +151,12 @@ static void add_proj(OperatorList *to, const Model *model, const Portion *portio
     double bias = model->biases && !model->latent.key_rank ? h : 0;
     add_product(to, name, portion->tokens, h, v / portion->tp, (LayerWeights){.split = v * h, .whole = bias},
                 PART_OTHER, (Kept){KEPT_CAST, portion->tokens * v / portion->tp}, (Kept){0});
+    stands(to, REGION_LEAVES, 1, 1);
 }
 
 static void add_attention(OperatorList *to, const Model *model, const Portion *portion) {
     add_layer_norm(to, model, portion, "input_norm", KEPT_STREAM);
+    newest(to)->half = HALF_PASSES;
     if (model->latent.key_rank)
         add_latent_products(to, model, portion);
     else
@@ -150,12 +172,15 @@ static void add_cross_attention(OperatorList *to, const Model *model, const Port
     double source = portion->samples * portion->source_len;
     int first = to->count;
     add_layer_norm(to, model, portion, "cross_norm", KEPT_ELEMENTS);
+    newest(to)->half = HALF_PASSES;
     add_product(to, "cross_q", portion->tokens, q / tp, h, (LayerWeights){.split = h * q}, PART_OTHER,
                 (Kept){KEPT_INPUT, portion->tokens * portion->share * h},
                 (Kept){KEPT_ELEMENTS, portion->tokens * q / tp});
+    stands(to, REGION_ENTERS_WAITING, 0, 0);
     double wide = 2 * key_width_per_gpu(model, tp);
     add_product(to, "cross_kv", source, wide, h, (LayerWeights){.split = h * 2 * kv}, PART_OTHER,
                 (Kept){KEPT_ELEMENTS, source * wide}, (Kept){0});
+    stands(to, REGION_ENTERS_SOURCE, 0, 0);
     add_core(to, model, portion, "cross_attn", portion->source_len);
     add_proj(to, model, portion, "cross_proj");
     add_sum(to, model, portion, "cross_residual");
@@ -182,10 +207,12 @@ static void add_mlp(OperatorList *to, const Model *model, const Portion *portion
     add_product(to, "mlp_up", portion->tokens, first / tp, h,
                 (LayerWeights){.split = h * first + (model->biases ? first : 0)}, PART_OTHER, (Kept){0}, (Kept){0});
     reads_normed(to, model, portion, 2);
+    stands(to, REGION_ENTERS, 0, model->gated_mlp ? 2 : 1);
     add_activation(to, model, "mlp_act", wide, PART_MLP);
     add_product(to, "mlp_down", portion->tokens, h, ffn / tp,
                 (LayerWeights){.split = ffn * h, .whole = model->biases ? h : 0}, PART_MLP, (Kept){KEPT_INPUT, wide},
                 (Kept){0});
+    stands(to, REGION_LEAVES, 0, 1);
 }
 
 // Every expert that is here multiplies its part of the tokens routed to this GPU.
@@ -220,19 +247,22 @@ static void add_shared_experts(OperatorList *to, const Model *model, const Porti
     if (ffn == 0) return;
     add_product(to, "shared_up", portion->tokens, first / tp, h, (LayerWeights){.split = h * first},
                 PART_SHARED_EXPERTS, (Kept){0}, (Kept){0});
+    stands(to, REGION_ENTERS_WAITING, 0, 0);
     add_activation(to, model, "shared_act", wide, PART_SHARED_EXPERTS);
     add_product(to, "shared_down", portion->tokens, h, ffn / tp,
                 (LayerWeights){.split = ffn * h, .whole = model->experts.shared_gate ? h : 0}, PART_SHARED_EXPERTS,
                 (Kept){KEPT_INPUT, wide}, (Kept){0});
 }
 
-static void add_routed_tokens(OperatorList *to, const char *name, double read, double written, KeptAs as) {
+static void add_routed_tokens(OperatorList *to, const char *name, double read, double written, KeptAs as,
+                              Region region) {
     add_operator(to, (Operator){.name = name,
                                 .kind = OPERATOR_ELEMENTWISE,
                                 .read = read,
                                 .written = written,
                                 .part = PART_EXPERTS,
-                                .kept = {{as, read}}});
+                                .kept = {{as, read}},
+                                .region = region});
 }
 
 static void add_experts(OperatorList *to, const Model *model, const Portion *portion) {
@@ -240,21 +270,27 @@ static void add_experts(OperatorList *to, const Model *model, const Portion *por
     add_product(to, "router", portion->tokens * portion->share, n, h, (LayerWeights){.whole = h * n}, PART_OTHER,
                 (Kept){0}, (Kept){0});
     reads_normed(to, model, portion, 2);
-    add_routed_tokens(to, "dispatch", portion->routed * h, portion->routed * h, KEPT_INPUT);
+    stands(to, REGION_ROUTES, 0, 0);
+    newest(to)->in_16_bits = true;
+    add_routed_tokens(to, "dispatch", portion->routed * h, portion->routed * h, KEPT_INPUT, REGION_DISPATCHES);
     add_routed(to, model, portion);
-    add_routed_tokens(to, "combine", portion->routed * h, portion->tokens * h, KEPT_SORTED);
+    add_routed_tokens(to, "combine", portion->routed * h, portion->tokens * h, KEPT_SORTED, REGION_COMBINES);
     add_shared_experts(to, model, portion);
 }
 
 static void add_layer(OperatorList *to, const Model *model, int block, const Portion *portion) {
     add_attention(to, model, portion);
     if (looks_at_source(model, block)) add_cross_attention(to, model, portion);
+    bool experts = has_experts(model, block);
     add_layer_norm(to, model, portion, "mlp_norm", KEPT_STREAM);
-    if (has_experts(model, block))
+    newest(to)->half = HALF_PASSES | HALF_KERNELS_FORWARD;
+    if (experts)
         add_experts(to, model, portion);
     else
         add_mlp(to, model, portion);
     add_sum(to, model, portion, "mlp_residual");
+    stands(to, experts ? REGION_LEAVES : REGION_NONE, 0, 0);
+    newest(to)->half = HALF_KERNELS_BACKWARD;
 }
 
 // ---- The two ends.
@@ -300,13 +336,17 @@ static void add_embedding(OperatorList *to, const Model *model, const Portion *p
 // BERT's head has a dense layer with a norm before the logits, and a bias for each word.
 static void add_logits(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, vocab = model->vocab, tp = portion->tp, tokens = portion->tokens * model->head_share;
-    if (has_dense_head(model))
+    if (has_dense_head(model)) {
         add_product(to, "dense", tokens, h, h, (LayerWeights){.whole = h * h + h}, PART_OTHER,
                     (Kept){KEPT_ELEMENTS, 2 * tokens * h}, (Kept){0});
+        stands(to, REGION_ENTERS_WAITING, 0, 0);
+    }
     double biases = model->patch || has_dense_head(model) ? vocab : 0;
     double table = model->tied_embedding ? 0 : vocab * h;
     add_product(to, "logits", tokens, vocab / tp, h, (LayerWeights){.split = table, .whole = biases}, PART_OTHER,
                 (Kept){KEPT_ELEMENTS, portion->tokens * portion->share * h}, (Kept){0});
+    stands(to, REGION_ENTERS_WAITING, 0, 0);
+    newest(to)->in_16_bits = true;
     double logits = tokens * vocab / tp;
     add_operator(to, (Operator){.name = "loss",
                                 .kind = OPERATOR_LOSS,

@@ -1,0 +1,290 @@
+// What an operator of a transformer costs, by its kind, and a run of them: forward in their order, backward in reverse,
+// with what passes between the GPUs that share a layer (Shoeybi et al. 2019; sequence parallelism: Korthikanti et al.
+// 2022).
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/model/model_internal.h"
+
+// ---- Products.
+
+// An input is read in 16 bits and written in 8 twice, along its rows and along its columns: the product of the forward
+// pass, or of the input's gradient, wants the one, that of the weight's gradient the other. Counted. Weights are cast
+// once a step, by the optimizer or with the first micro-batch (Transformer Engine's is_first_microbatch).
+#define FP8_CAST_BYTES 4
+
+static Precision precision_of(const Work *work, const Operator *one) {
+    return one->in_16_bits ? work->safe_precision : work->precision;
+}
+
+static void add_casts(const Work *work, Pass *pass, const Operator *one, double elements) {
+    if (precision_of(work, one) == work->safe_precision) return;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, FP8_CAST_BYTES * one->batch * elements);
+}
+
+// Scales first, then weights: two kernels.
+static void dequantise_weights(const Work *work, Pass *pass, const Operator *one) {
+    if (!work->nf4) return;
+    double weights = one->batch * one->k * one->n;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, (NF4_BYTES + 2) * weights);
+    pass_kernels(pass, 2);
+}
+
+void product_forward(const Work *work, Pass *pass, const Operator *one) {
+    dequantise_weights(work, pass, one);
+    pass_gemm(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->n, one->k);
+    add_casts(work, pass, one, one->m * one->k);
+}
+
+static void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
+    dequantise_weights(work, pass, one);
+    pass_gemm_as_stored(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->k, one->n);
+    add_casts(work, pass, one, one->m * one->n);
+}
+
+static void product_weight_backward(const Work *work, Pass *pass, const Operator *one) {
+    if (work->training->lora_rank > 0) return;
+    Pass *weights = weights_of(work, pass);
+    pass_gemm(work, weights, CAUSE_GEMM, precision_of(work, one), one->batch, one->n, one->k, one->m);
+    if (weights != pass && !one->in_16_bits) pass_kernels(weights, 1);
+}
+
+static void product_backward(const Work *work, Pass *pass, const Operator *one) {
+    product_input_backward(work, pass, one);
+    product_weight_backward(work, pass, one);
+}
+
+static void product_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
+    if (one->region == REGION_ROUTES)
+        route(work, pass, one, direction);
+    else if (direction == FORWARD)
+        product_forward(work, pass, one);
+    else
+        product_backward(work, pass, one);
+}
+
+// Beside a frozen product: dropout of its input, two narrow products that read and write it, and the sum; counted.
+// Per adapter; half of the passes go over the product's input, half over its output. Where attention alone is adapted,
+// its fused product of queries, keys and values has one adapter, whose output counts as the hidden state.
+static const double adapter_passes[] = {7, 9}, adapter_kernels[] = {4, 8};
+
+void adapters(const Work *work, Pass *pass, const Operator *one, int direction) {
+    bool everywhere = work->training->lora_everywhere;
+    int count = one->adapters[everywhere];
+    if (work->training->lora_rank == 0 || count == 0) return;
+    double in = everywhere ? one->k : work->model->hidden, out = everywhere ? one->n : work->model->hidden;
+    double elements = work->tokens * work->share * (count * in + out) / 2;
+    pass_bytes(work, pass, CAUSE_MEMORY, adapter_passes[direction] * work->element_bytes * elements);
+    pass_kernels(pass, count * adapter_kernels[direction]);
+}
+
+// ---- Between products.
+
+double wide_bytes(const Work *work) {
+    bool wide = work->training->mixed_precision && work->traits->wide_bytes > 0;
+    return wide ? work->traits->wide_bytes : work->element_bytes;
+}
+
+static double layer_kernels(const Work *work, int direction) {
+    double saved = work->training->attention != ATTENTION_PLAIN ? FLASH_KERNELS_SAVED : 0;
+    return work->traits->layer_kernels[direction] + activation_kernels_more(work, direction) - saved;
+}
+
+void half_kernels(const Work *work, Pass *pass, int direction) {
+    bool later = direction == BACKWARD && work->weight_pass; // two products in each half
+    pass_kernels(pass, layer_kernels(work, direction) / 2 - (later ? 2 : 0));
+}
+
+// Norms, residuals and dropout: half of the layer's with attention, half with the MLP. The norm of a head has kernels
+// of its own; those of queries, keys and latents, which keep nothing, are counted with the half that they stand in.
+void norm_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
+    bool cast = work->training->mixed_precision && !work->training->half_weights;
+    double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
+    if (one->half & HALF_PASSES)
+        pass_bytes(work, pass, CAUSE_MEMORY, hidden_pass_count(work, direction) / 2 * bytes * one->written);
+    else if (one->kept[0].as == KEPT_STREAM)
+        pass_bytes(work, pass, CAUSE_MEMORY, (direction == FORWARD ? 2 : 4) * work->element_bytes * one->written);
+}
+
+// Sums are among the passes of their half layer.
+static void elementwise_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
+    if (one->region == REGION_DISPATCHES || one->region == REGION_COMBINES)
+        exchange_cost(work, pass, one, direction);
+    else if (one->part == PART_MLP)
+        pass_bytes(work, pass, CAUSE_MEMORY, activation_pass_count(work, direction) * wide_bytes(work) * one->written);
+    else if (one->part == PART_EXPERTS || one->part == PART_SHARED_EXPERTS)
+        expert_activation(work, pass, one, direction);
+}
+
+// ---- By kind.
+
+typedef void OperatorCost(const Work *work, Pass *pass, const Operator *one, int direction);
+
+static OperatorCost *const cost_of[OPERATOR_KIND_COUNT] = {
+    [OPERATOR_GEMM] = product_cost, [OPERATOR_ATTENTION] = attention_cost,
+    [OPERATOR_NORM] = norm_cost,    [OPERATOR_ELEMENTWISE] = elementwise_cost,
+    [OPERATOR_LOSS] = loss_cost,
+};
+
+void operator_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
+    CHECK(cost_of[one->kind]);
+    cost_of[one->kind](work, pass, one, direction);
+    if (one->half & (direction == FORWARD ? HALF_KERNELS_FORWARD : HALF_KERNELS_BACKWARD))
+        half_kernels(work, pass, direction);
+}
+
+// ---- Tensor-parallel regions. The all-reduce is split in two where activations are kept in slices. Where user buffers
+// pass it in pieces, a product works on the pieces that are there; what is summed has its last piece to pass when the
+// product is done.
+
+double hidden_tensor_bytes(const Work *work) { return work->tokens * work->model->hidden * work->element_bytes; }
+
+// Transformer Engine casts slices before it gathers them: what products want in 8 bits passes in 8 bits.
+static double gathered_bytes(const Work *work) {
+    return hidden_tensor_bytes(work) * product_input_bytes(work) / work->element_bytes;
+}
+
+void gather_slices(const Work *work, Pass *pass, double bytes) {
+    if (work->sequence_parallel) pass_collective(work, pass, COLLECTIVE_ALL_GATHER, bytes);
+}
+
+static CollectiveOp summing(const Work *work) {
+    return work->sequence_parallel ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
+}
+
+void leave_region(const Work *work, Pass *pass) {
+    pass_collective(work, pass, summing(work), hidden_tensor_bytes(work));
+}
+
+static bool passes_pieces(const Work *work) { return work->sequence_parallel && work->training->tp_overlap; }
+
+static void gather_beside(const Work *work, Pass *pass) {
+    pass_beside(pass, CAUSE_TP, COLLECTIVE_ALL_GATHER, gathered_bytes(work));
+}
+
+// Products that begin a region, of one input.
+static void enter_forward(const Work *work, Pass *pass, const Operator *group, int count) {
+    bool pieces = group->region == REGION_ENTERS && passes_pieces(work);
+    if (pieces)
+        gather_beside(work, pass);
+    else
+        gather_slices(work, pass, group[count - 1].in_16_bits ? hidden_tensor_bytes(work) : gathered_bytes(work));
+    for (int i = 0; i < count; i++) {
+        if (group[i].region == REGION_ENTERS_SOURCE)
+            gather_slices(work, pass, group[i].m * group[i].k * product_input_bytes(work));
+        operator_cost(work, pass, &group[i], FORWARD);
+    }
+    if (pieces) pass_beside_end(pass);
+    for (int i = 0; i < count; i++) adapters(work, pass, &group[i], FORWARD);
+}
+
+typedef void Product(const Work *work, Pass *pass, const Operator *one);
+
+static void gradients(const Work *work, Pass *pass, const Operator *group, int count, Product *product) {
+    for (int i = count - 1; i >= 0; i--)
+        if (group[i].kind == OPERATOR_GEMM) product(work, pass, &group[i]);
+}
+
+static void enter_backward_waiting(const Work *work, Pass *pass, const Operator *group, int count) {
+    gradients(work, pass, group, count, product_backward);
+    leave_region(work, pass);
+    for (int i = 0; i < count; i++)
+        if (group[i].region == REGION_ENTERS_SOURCE)
+            pass_collective(work, pass, summing(work), group[i].m * group[i].k * work->element_bytes);
+}
+
+// Slices of the input are gathered again beside the input's gradient, which is summed beside the weights' (Korthikanti
+// et al. 2022, section 4.2.2). Without gradients of weights the input is needed no more; where those come later,
+// nothing is left to run beside.
+static void enter_backward(const Work *work, Pass *pass, const Operator *group, int count) {
+    bool gathers = work->sequence_parallel && work->training->lora_rank == 0;
+    for (int i = count - 1; i >= 0; i--) adapters(work, pass, &group[i], BACKWARD);
+    if (group->region != REGION_ENTERS || (!work->weight_pass && (work->tp == 1 || work->training->tp_waits))) {
+        enter_backward_waiting(work, pass, group, count);
+        return;
+    }
+    if (work->weight_pass) {
+        gradients(work, pass, group, count, product_input_backward);
+        leave_region(work, pass);
+        if (gathers) gather_slices(work, work->weight_pass, gathered_bytes(work));
+        gradients(work, pass, group, count, product_weight_backward);
+        return;
+    }
+    if (gathers) gather_beside(work, pass);
+    gradients(work, pass, group, count, product_input_backward);
+    if (gathers) pass_beside_end(pass);
+    pass_beside(pass, CAUSE_TP, summing(work), hidden_tensor_bytes(work));
+    gradients(work, pass, group, count, product_weight_backward);
+    pass_beside_end(pass);
+}
+
+// Slices keep their slices through router and routed experts; only the shared experts' sums are whole.
+static bool sums_experts(const Work *work) { return !work->sequence_parallel || work->model->experts.shared_ffn > 0; }
+
+static void leave_forward(const Work *work, Pass *pass, const Operator *one) {
+    adapters(work, pass, one, FORWARD);
+    bool pieces = one->kind == OPERATOR_GEMM && passes_pieces(work);
+    double bytes = hidden_tensor_bytes(work), last_piece = bytes / work->tp;
+    if (pieces) pass_beside(pass, CAUSE_TP, COLLECTIVE_REDUCE_SCATTER, bytes - last_piece);
+    operator_cost(work, pass, one, FORWARD);
+    if (pieces) pass_beside_end(pass);
+    if (pieces)
+        pass_collective(work, pass, COLLECTIVE_REDUCE_SCATTER, last_piece);
+    else if (one->kind == OPERATOR_GEMM || sums_experts(work))
+        leave_region(work, pass);
+}
+
+static void leave_backward(const Work *work, Pass *pass, const Operator *one) {
+    bool pieces = one->kind == OPERATOR_GEMM && passes_pieces(work);
+    if (one->kind != OPERATOR_GEMM) {
+        operator_cost(work, pass, one, BACKWARD);
+        if (sums_experts(work)) gather_slices(work, pass, gathered_bytes(work));
+        return;
+    }
+    if (pieces)
+        gather_beside(work, pass);
+    else
+        gather_slices(work, pass, gathered_bytes(work));
+    operator_cost(work, pass, one, BACKWARD);
+    if (pieces) pass_beside_end(pass);
+    adapters(work, pass, one, BACKWARD);
+}
+
+// ---- Runs of operators.
+
+static bool enters(const Operator *one) {
+    return one->region == REGION_ENTERS || one->region == REGION_ENTERS_WAITING || one->region == REGION_ENTERS_SOURCE;
+}
+
+static bool is_small_norm(const Operator *one) { return one->kind == OPERATOR_NORM && one->kept[0].as == KEPT_NOT; }
+
+// Products of one input count together, latents and their norms with them.
+static int group_end(const OperatorList *list, int first, int end) {
+    int at = first + 1;
+    if (!enters(&list->items[first])) return at;
+    while (at < end && (enters(&list->items[at]) || is_small_norm(&list->items[at]))) at++;
+    return at;
+}
+
+static void group_cost(const Work *work, Pass *pass, const Operator *group, int count, int direction) {
+    if (enters(group))
+        (direction == FORWARD ? enter_forward : enter_backward)(work, pass, group, count);
+    else if (group->region == REGION_LEAVES)
+        (direction == FORWARD ? leave_forward : leave_backward)(work, pass, group);
+    else
+        operator_cost(work, pass, group, direction);
+}
+
+void operators_forward(const Work *work, Pass *pass, int first, int end) {
+    const OperatorList *list = work->operators;
+    for (int at = first, next; at < end; at = next) {
+        next = group_end(list, at, end);
+        group_cost(work, pass, &list->items[at], next - at, FORWARD);
+    }
+}
+
+void operators_backward(const Work *work, Pass *pass, int first, int end) {
+    const OperatorList *list = work->operators;
+    for (int last = end, at, next; last > first; last = at) {
+        for (at = first; (next = group_end(list, at, last)) < last;) at = next;
+        group_cost(work, pass, &list->items[at], last - at, BACKWARD);
+    }
+}
