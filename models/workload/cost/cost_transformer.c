@@ -46,7 +46,6 @@ static void latents_again(const Work *work, Pass *pass, int first, int core) {
 static void core_again(const Work *work, Pass *pass, const Operator *core) {
     if (!recomputes(work->training, MODULE_CORE_ATTN)) return;
     attention_core(work, pass, core, FORWARD);
-    if (core->part == PART_CROSS) return;
     pass_kernels(pass, work->training->attention != ATTENTION_PLAIN ? 1 : FLASH_KERNELS_SAVED);
 }
 
