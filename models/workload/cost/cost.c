@@ -368,7 +368,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
         .parameters = of_gpu.held,
         .expert_parameters = of_gpu.spread,
         .activation_bytes = block_activation_bytes(seen, block, &operators),
-        .late_bytes = block_late_bytes(seen, block),
+        .late_bytes = block_late_bytes(seen, block, &operators),
         .working_bytes = block_working_bytes(seen, block, &operators),
         .output_bytes = block_output_bytes(seen, block),
         .kernels_forward = count_kernels(&forward),

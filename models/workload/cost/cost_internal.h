@@ -176,7 +176,8 @@ typedef struct GpuParameters {
 GpuParameters parameters_per_gpu(const TrainingSpec *training, int block, const OperatorList *operators);
 double block_activation_bytes(const Work *work, int block,
                               const OperatorList *operators); // kept per micro-batch until backward
-double block_late_bytes(const Work *work, int block);         // from backward of inputs to that of weights
+// From backward of inputs to that of weights.
+double block_late_bytes(const Work *work, int block, const OperatorList *operators);
 double block_working_bytes(const Work *work, int block, const OperatorList *operators);
 // block_late_bytes of blocks first … last.
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);

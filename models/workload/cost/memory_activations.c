@@ -200,45 +200,32 @@ static double cnn_kept_bytes(const Work *work, int block, const OperatorList *un
 // ---- What gradients of weights need, where they are computed later than those of inputs: what went into each product
 // and the gradient of what came out. For GPT 32 s b h (Qi et al. 2023, table 1).
 
-static double linear_late_bytes(const Work *work, double tokens, double in, double out) {
-    return tokens * (product_input_bytes(work) * in + work->element_bytes * out);
+// Products of one input count it once: the one that keeps what a norm gave, else each its own.
+static double late_input(const Work *work, const Operator *one) {
+    if (one->kept[0].as == KEPT_NORMED) return one->kept[0].elements;
+    bool of_stream = one->region == REGION_ENTERS && one->k == work->model->hidden;
+    if (of_stream || (one->region == REGION_ENTERS_WAITING && one->part == PART_SHARED_EXPERTS)) return 0;
+    return one->batch * one->m * one->k * (one->region == REGION_ENTERS_WAITING ? work->share : 1);
 }
 
-static double attention_late_bytes(const Work *work, double sliced) {
-    const Model *model = work->model;
-    const LatentShape *latent = &model->latent;
-    double h = model->hidden, q = query_width_per_gpu(model, work->tp), kv = key_width_per_gpu(model, work->tp);
-    double v = value_width(model) / work->tp, late = linear_late_bytes(work, work->tokens, v, h / sliced);
-    if (!latent->key_rank) return late + linear_late_bytes(work, work->tokens, h / sliced, q + 2 * kv);
-    double narrow = latent->key_rank + latent->rotary_dim + latent->query_rank; // down, and as inputs up again
-    return late + linear_late_bytes(work, work->tokens, h / sliced, narrow) +
-           linear_late_bytes(work, work->tokens, narrow, q + kv + v);
+static double late_output(const Work *work, const Operator *one) {
+    bool leaves = one->region == REGION_LEAVES || (one->part == PART_SHARED_EXPERTS && one->region == REGION_NONE);
+    return one->batch * one->m * one->n * (leaves ? work->share : 1);
 }
 
-static double feed_forward_late_bytes(const Work *work, double tokens, double hidden, double ffn) {
-    double first = work->model->gated_mlp ? 2 * ffn : ffn;
-    return linear_late_bytes(work, tokens, hidden, first / work->tp) +
-           linear_late_bytes(work, tokens, ffn / work->tp, hidden);
-}
-
-static double transformer_late_bytes(const Work *work, int block) {
-    const Model *model = work->model;
-    double sliced = work->sequence_parallel ? work->tp : 1, h = model->hidden;
+static double transformer_late_bytes(const Work *work, int block, const OperatorList *operators) {
+    double late = 0, input = product_input_bytes(work), e = work->element_bytes;
     if (block == 0) return layer_input_bytes(work);
-    bool head = block == model->block_count - 1;
-    double layer = attention_late_bytes(work, sliced);
-    if (has_experts(model, head ? model->layers : block)) {
-        layer += feed_forward_late_bytes(work, routed_tokens(work), h, model->experts.ffn);
-        layer += feed_forward_late_bytes(work, work->tokens, h / sliced, model->experts.shared_ffn);
-    } else {
-        layer += feed_forward_late_bytes(work, work->tokens, h / sliced, model->ffn);
+    for (int i = 0; i < operators->count; i++) {
+        const Operator *one = &operators->items[i];
+        if (one->kind != OPERATOR_GEMM) continue;
+        late += one->times * (input * late_input(work, one) + e * late_output(work, one));
     }
-    if (!head) return layer;
-    double logits = linear_late_bytes(work, work->tokens * model->head_share, h / sliced, model->vocab / work->tp);
-    return logits * (1 + model->extra_heads) + layer * model->extra_heads;
+    return late;
 }
 
-static double cnn_late_bytes(const Work *work, int block) {
+static double cnn_late_bytes(const Work *work, int block, const OperatorList *unused) {
+    (void)unused;
     double late = 0;
     for (int i = 0; i < work->model->conv_count; i++) {
         const ConvLayer *layer = &work->model->conv[i];
@@ -250,10 +237,12 @@ static double cnn_late_bytes(const Work *work, int block) {
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
     Work work = work_of(training->model, training, micro_batch, NULL);
     double late = 0, one = 0;
-    for (int block = first_block; block <= last_block; block++) {
+    OperatorList operators;
+    for (int block = first_block; block <= last_block; block++, late += one) {
+        if (block > first_block && same_block(training, block - 1, block)) continue;
         work_on_block(&work, block);
-        if (block == first_block || !same_block(training, block - 1, block)) one = block_late_bytes(&work, block);
-        late += one;
+        operators_of(&work, block, &operators);
+        one = block_late_bytes(&work, block, &operators);
     }
     return late;
 }
@@ -345,8 +334,10 @@ static double mlp_held_bytes(const Work *work, int block, const OperatorList *un
     return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
 }
 
-static double mlp_late_bytes(const Work *work, int block) {
-    return linear_late_bytes(work, work->samples, work->model->widths[block], work->model->widths[block + 1]);
+static double mlp_late_bytes(const Work *work, int block, const OperatorList *unused) {
+    (void)unused;
+    const int *widths = &work->model->widths[block];
+    return work->samples * (product_input_bytes(work) * widths[0] + work->element_bytes * widths[1]);
 }
 
 static double mlp_output_bytes(const Work *work, int block) {
@@ -358,7 +349,7 @@ static double mlp_output_bytes(const Work *work, int block) {
 static const struct {
     double (*kept)(const Work *work, int block, const OperatorList *operators);
     double (*working)(const Work *work, int block, const OperatorList *operators);
-    double (*late)(const Work *work, int block);
+    double (*late)(const Work *work, int block, const OperatorList *operators);
     double (*output)(const Work *work, int block);
 } bytes_of[] = {
     [MODEL_TRANSFORMER] = {transformer_kept_bytes, transformer_working_bytes, transformer_late_bytes,
@@ -375,6 +366,8 @@ double block_working_bytes(const Work *work, int block, const OperatorList *oper
     return bytes_of[work->model->kind].working(work, block, operators);
 }
 
-double block_late_bytes(const Work *work, int block) { return bytes_of[work->model->kind].late(work, block); }
+double block_late_bytes(const Work *work, int block, const OperatorList *operators) {
+    return bytes_of[work->model->kind].late(work, block, operators);
+}
 
 double block_output_bytes(const Work *work, int block) { return bytes_of[work->model->kind].output(work, block); }
