@@ -112,12 +112,13 @@ TEST(image_networks_multiply_what_was_published) {
 
 static bool shapes_chain(const Model *model) {
     int block = 0;
-    for (int i = 0; i < model->conv_count; i++) {
-        const ConvLayer *layer = &model->conv[i];
-        bool grows = layer->kind == LAYER_TRANSPOSED;
+    for (int i = 0; i < model->net_layer_count; i++) {
+        const NetLayer *layer = &model->net_layers[i];
+        bool grows = layer->conv.transposed;
         if (layer->out_size < 1 || (layer->out_size > layer->in_size && !grows)) return false;
-        if (layer->in_channels < 1 || layer->out_channels < 1 || layer->groups < 1) return false;
-        if (layer->in_channels % layer->groups != 0 || layer->out_channels % layer->groups != 0) return false;
+        if (layer->in_channels < 1 || layer->out_channels < 1) return false;
+        int groups = layer->kind == LAYER_CONVOLUTION ? layer->conv.groups : 1;
+        if (groups < 1 || layer->in_channels % groups != 0 || layer->out_channels % groups != 0) return false;
         if (layer->block < block || layer->block > block + 1) return false; // blocks in order, none empty
         block = layer->block;
     }
@@ -194,18 +195,16 @@ TEST(images_channels_last_spare_matrix_units_a_change_of_layout) {
 }
 
 // One layer, then the same with one thing changed: what a convolution's groups, shape and place must do.
-static double layer_seconds(const Gpu *gpu, ConvLayer layer, Precision precision) {
-    ConvLayer layers[2] = {{.name = "first",
-                            .in_channels = 8,
-                            .out_channels = 8,
-                            .kernel = 1,
-                            .stride = 1,
-                            .groups = 1,
-                            .in_size = 1,
-                            .out_size = 1}};
+static double layer_seconds(const Gpu *gpu, NetLayer layer, Precision precision) {
+    NetLayer layers[2] = {{.name = "first",
+                           .in_channels = 8,
+                           .out_channels = 8,
+                           .conv = {.kernel = 1, .stride = 1, .groups = 1},
+                           .in_size = 1,
+                           .out_size = 1}};
     layers[1] = layer;
     layers[1].block = 1;
-    Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .conv = layers, .conv_count = 2};
+    Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .net_layers = layers, .net_layer_count = 2};
     TrainingSpec training = amp(&model);
     training.precision = precision;
     training.mixed_precision = precision == FP16;
@@ -217,33 +216,31 @@ static double layer_seconds(const Gpu *gpu, ConvLayer layer, Precision precision
 TEST(convolutions_cost_what_their_shape_says) {
     Bench bench = bench_open();
     const Gpu *gpu = find_gpu(bench.arena, bench.catalogue, "A100", nowhere, bench.problems);
-    ConvLayer dense = {.name = "conv",
-                       .in_channels = 256,
-                       .out_channels = 256,
-                       .kernel = 3,
-                       .stride = 1,
-                       .groups = 1,
-                       .in_size = 28,
-                       .out_size = 28};
-    ConvLayer wide = dense, tall = dense, grouped = dense, apart = dense, squeezed = dense;
-    wide.kernel = 1;
-    wide.kernel_wide = 7;
-    tall.kernel = 7;
-    tall.kernel_wide = 1;
+    NetLayer dense = {.name = "conv",
+                      .in_channels = 256,
+                      .out_channels = 256,
+                      .conv = {.kernel = 3, .stride = 1, .groups = 1},
+                      .in_size = 28,
+                      .out_size = 28};
+    NetLayer wide = dense, tall = dense, grouped = dense, apart = dense, squeezed = dense;
+    wide.conv.kernel = 1;
+    wide.conv.kernel_wide = 7;
+    tall.conv.kernel = 7;
+    tall.conv.kernel_wide = 1;
     EXPECT_NEAR(layer_seconds(gpu, wide, FP16), layer_seconds(gpu, tall, FP16), 0);
-    EXPECT_NEAR(conv_parameters(&wide), 7.0 * 256 * 256, 0);
+    EXPECT_NEAR(layer_parameters(&wide), 7.0 * 256 * 256, 0);
     EXPECT(layer_seconds(gpu, wide, FP16) < layer_seconds(gpu, dense, FP16)); // 7 taps against 9
     // Groups of 64 divide the products by four without padding; of those of 4 padding leaves little.
-    grouped.groups = 4;
+    grouped.conv.groups = 4;
     double quarter = layer_seconds(gpu, grouped, FP16) / layer_seconds(gpu, dense, FP16);
     EXPECT(quarter > 0.25 && quarter < 0.75);
-    grouped.groups = 64;
+    grouped.conv.groups = 64;
     EXPECT(layer_seconds(gpu, grouped, FP16) > 0.5 * layer_seconds(gpu, dense, FP16));
-    apart.groups = 256;
-    EXPECT_NEAR(conv_macs(&apart), conv_macs(&dense) / 256, 0);
+    apart.conv.groups = 256;
+    EXPECT_NEAR(layer_macs(&apart), layer_macs(&dense) / 256, 0);
     EXPECT(layer_seconds(gpu, apart, FP16) < layer_seconds(gpu, dense, FP16));
     squeezed.squeeze = 16;
-    EXPECT_NEAR(conv_parameters(&squeezed) - conv_parameters(&dense), 2 * 256 * 16 + 256 + 16, 0);
+    EXPECT_NEAR(layer_parameters(&squeezed) - layer_parameters(&dense), 2 * 256 * 16 + 256 + 16, 0);
     EXPECT(layer_seconds(gpu, squeezed, FP16) > layer_seconds(gpu, dense, FP16));
     // Winograd spares vector units products of square 3x3 alone.
     double per_tap = layer_seconds(gpu, dense, FP32) / 9, per_row_tap = layer_seconds(gpu, wide, FP32) / 7;

@@ -193,10 +193,10 @@ TEST(resnet_layers_chain_and_images_may_have_any_size) {
     Problems *problems = problems_create(arena);
     for (int size = 8; size <= 300; size += 7) {
         const Model *model = model_resnet(arena, 50, size, 10, nowhere, problems);
-        EXPECT_INT(model->conv_count, 54);
+        EXPECT_INT(model->net_layer_count, 54);
         EXPECT_INT(model->block_count, 18);
-        for (int i = 0; i < model->conv_count; i++) {
-            const ConvLayer *layer = &model->conv[i];
+        for (int i = 0; i < model->net_layer_count; i++) {
+            const NetLayer *layer = &model->net_layers[i];
             EXPECT(layer->out_size >= 1 && layer->out_size <= layer->in_size);
             EXPECT(layer->block >= 0 && layer->block < model->block_count);
         }

@@ -78,17 +78,15 @@ TEST(waveglow_multiplies_what_its_layers_do) {
 
 // ---- A single layer, and the same with one thing changed.
 
-static const ConvLayer square = {.name = "conv",
-                                 .in_channels = 64,
-                                 .out_channels = 128,
-                                 .kernel = 3,
-                                 .stride = 1,
-                                 .groups = 1,
-                                 .in_size = 64,
-                                 .out_size = 64,
-                                 .batch_norm = true,
-                                 .relu = true,
-                                 .block = 1};
+static const NetLayer square = {.name = "conv",
+                                .in_channels = 64,
+                                .out_channels = 128,
+                                .conv = {.kernel = 3, .stride = 1, .groups = 1},
+                                .in_size = 64,
+                                .out_size = 64,
+                                .batch_norm = true,
+                                .relu = true,
+                                .block = 1};
 
 typedef struct Seconds {
     double forward, backward;
@@ -100,38 +98,36 @@ static double total(const CostList *list) {
     return seconds;
 }
 
-static Seconds seconds_with(const Bench *bench, ConvLayer layer, Framework framework, Attention attention) {
-    const ConvLayer layers[] = {{.name = "first",
-                                 .in_channels = 8,
-                                 .out_channels = 8,
-                                 .kernel = 1,
-                                 .stride = 1,
-                                 .groups = 1,
-                                 .in_size = 1,
-                                 .out_size = 1},
-                                layer};
-    Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .conv = layers, .conv_count = 2};
+static Seconds seconds_with(const Bench *bench, NetLayer layer, Framework framework, Attention attention) {
+    const NetLayer layers[] = {{.name = "first",
+                                .in_channels = 8,
+                                .out_channels = 8,
+                                .conv = {.kernel = 1, .stride = 1, .groups = 1},
+                                .in_size = 1,
+                                .out_size = 1},
+                               layer};
+    Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .net_layers = layers, .net_layer_count = 2};
     TrainingSpec training = {
         .model = &model, .precision = FP16, .mixed_precision = true, .framework = framework, .attention = attention};
     BlockCost cost = block_cost(&model, 1, &training, 4, bench->gpu);
     return (Seconds){total(&cost.forward), total(&cost.backward)};
 }
 
-static Seconds seconds_of(const Bench *bench, ConvLayer layer, Framework framework) {
+static Seconds seconds_of(const Bench *bench, NetLayer layer, Framework framework) {
     return seconds_with(bench, layer, framework, ATTENTION_PLAIN);
 }
 
 TEST(a_volume_costs_what_a_square_with_as_many_places_and_taps_does) {
     Bench bench = bench_open();
-    ConvLayer volume = square, flat = square;
+    NetLayer volume = square, flat = square;
     volume.dimensions = 3;
-    volume.kernel = 3;
+    volume.conv.kernel = 3;
     volume.in_size = volume.out_size = 16; // 4096 places, 27 taps
-    flat.kernel = 9;
-    flat.kernel_wide = 3;
+    flat.conv.kernel = 9;
+    flat.conv.kernel_wide = 3;
     flat.in_size = flat.out_size = 64;
-    EXPECT_NEAR(conv_macs(&volume), conv_macs(&flat), 0);
-    EXPECT_NEAR(conv_parameters(&volume), conv_parameters(&flat), 0);
+    EXPECT_NEAR(layer_macs(&volume), layer_macs(&flat), 0);
+    EXPECT_NEAR(layer_parameters(&volume), layer_parameters(&flat), 0);
     Seconds a = seconds_of(&bench, volume, FRAMEWORK_EAGER), b = seconds_of(&bench, flat, FRAMEWORK_EAGER);
     EXPECT_NEAR(a.forward, b.forward, 1e-12);
     EXPECT_NEAR(a.backward, b.backward, 1e-12);
@@ -140,11 +136,11 @@ TEST(a_volume_costs_what_a_square_with_as_many_places_and_taps_does) {
 
 TEST(regions_count_like_images) {
     Bench bench = bench_open();
-    ConvLayer regions = square, whole = square;
+    NetLayer regions = square, whole = square;
     regions.regions = 16;
     regions.in_size = regions.out_size = 16;
-    EXPECT_NEAR(conv_macs(&regions), conv_macs(&whole), 0);
-    EXPECT_NEAR(conv_parameters(&regions), conv_parameters(&whole), 0);
+    EXPECT_NEAR(layer_macs(&regions), layer_macs(&whole), 0);
+    EXPECT_NEAR(layer_parameters(&regions), layer_parameters(&whole), 0);
     Seconds a = seconds_of(&bench, regions, FRAMEWORK_EAGER), b = seconds_of(&bench, whole, FRAMEWORK_EAGER);
     EXPECT_NEAR(a.forward, b.forward, 1e-12);
     EXPECT_NEAR(a.backward, b.backward, 1e-12);
@@ -153,7 +149,7 @@ TEST(regions_count_like_images) {
 
 TEST(what_does_not_learn_has_less_backward_and_shared_weights_count_once) {
     Bench bench = bench_open();
-    ConvLayer fixed = square, never = square, shared = square;
+    NetLayer fixed = square, never = square, shared = square;
     fixed.learning = LEARNS_NOT;
     never.learning = LEARNS_NEVER;
     shared.shared = true;
@@ -161,7 +157,7 @@ TEST(what_does_not_learn_has_less_backward_and_shared_weights_count_once) {
     EXPECT_NEAR(seconds_of(&bench, fixed, FRAMEWORK_TUNED).forward, learns.forward, 0);
     EXPECT(seconds_of(&bench, fixed, FRAMEWORK_TUNED).backward < 0.8 * learns.backward);
     EXPECT_NEAR(seconds_of(&bench, never, FRAMEWORK_TUNED).backward, 0, 0);
-    EXPECT_NEAR(conv_parameters(&shared), 0, 0);
+    EXPECT_NEAR(layer_parameters(&shared), 0, 0);
     EXPECT_NEAR(seconds_of(&bench, shared, FRAMEWORK_TUNED).backward, learns.backward, 0.02); // fewer casts
     arena_close(bench.arena);
 }
@@ -169,10 +165,10 @@ TEST(what_does_not_learn_has_less_backward_and_shared_weights_count_once) {
 // A frozen norm is arithmetic that tuned software fuses; batch norms have to look at all images first.
 TEST(fixed_norms_cost_less_than_those_of_a_batch) {
     Bench bench = bench_open();
-    ConvLayer fixed = square;
+    NetLayer fixed = square;
     fixed.batch_norm = false;
     fixed.fixed_norm = true;
-    EXPECT_NEAR(conv_parameters(&square) - conv_parameters(&fixed), 2 * 128, 0);
+    EXPECT_NEAR(layer_parameters(&square) - layer_parameters(&fixed), 2 * 128, 0);
     for (int framework = FRAMEWORK_EAGER; framework <= FRAMEWORK_TUNED; framework++) {
         Seconds a = seconds_of(&bench, fixed, (Framework)framework);
         Seconds b = seconds_of(&bench, square, (Framework)framework);
@@ -184,7 +180,7 @@ TEST(fixed_norms_cost_less_than_those_of_a_batch) {
 // Work on single images is launched for each of them, unless tuned software does it for the batch.
 TEST(work_on_single_images_is_launched_for_each) {
     Bench bench = bench_open();
-    ConvLayer boxes = square;
+    NetLayer boxes = square;
     boxes.kernels_per_image = 1000;
     double eager = seconds_of(&bench, boxes, FRAMEWORK_EAGER).forward,
            tuned = seconds_of(&bench, boxes, FRAMEWORK_TUNED).forward;
@@ -196,23 +192,23 @@ TEST(work_on_single_images_is_launched_for_each) {
 // Of n places on m keys in heads of so many channels: 4 n m c FLOP, and flash kernels spare the n m scores.
 TEST(attention_of_places_multiplies_each_with_each_key) {
     Bench bench = bench_open();
-    ConvLayer attention = square;
+    NetLayer attention = square;
     attention.kind = LAYER_ATTENTION;
     attention.batch_norm = attention.relu = false;
-    attention.heads = 2;
-    attention.keys = 64 * 64;
-    EXPECT_NEAR(conv_macs(&attention), 2.0 * 4096 * 4096 * 128, 0);
-    EXPECT_NEAR(conv_parameters(&attention), 0, 0);
+    attention.attention.heads = 2;
+    attention.attention.keys = 64 * 64;
+    EXPECT_NEAR(layer_macs(&attention), 2.0 * 4096 * 4096 * 128, 0);
+    EXPECT_NEAR(layer_parameters(&attention), 0, 0);
     Seconds plain = seconds_with(&bench, attention, FRAMEWORK_EAGER, ATTENTION_PLAIN);
     Seconds flash = seconds_with(&bench, attention, FRAMEWORK_EAGER, ATTENTION_FLASH);
     EXPECT(flash.forward < 0.5 * plain.forward && flash.backward < 0.5 * plain.backward);
-    attention.keys = 77;
+    attention.attention.keys = 77;
     Seconds few = seconds_with(&bench, attention, FRAMEWORK_EAGER, ATTENTION_FLASH);
     EXPECT(few.forward < 0.5 * flash.forward);
-    ConvLayer window = attention; // one window over all is attention on all, but for the cutting
-    window.keys = 0;
-    window.window = 64;
-    EXPECT_NEAR(conv_macs(&window), 2.0 * 4096 * 4096 * 128, 0);
+    NetLayer window = attention; // one window over all is attention on all, but for the cutting
+    window.attention.keys = 0;
+    window.attention.window = 64;
+    EXPECT_NEAR(layer_macs(&window), 2.0 * 4096 * 4096 * 128, 0);
     EXPECT_NEAR(seconds_of(&bench, window, FRAMEWORK_EAGER).forward, plain.forward, 0.05);
     arena_close(bench.arena);
 }

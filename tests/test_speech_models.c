@@ -63,12 +63,16 @@ typedef struct Times {
     double seconds, kernels, macs;
 } Times;
 
-static Times times_of(ConvLayer layer, double samples, const Gpu *gpu) {
+static Times times_of(NetLayer layer, double samples, const Gpu *gpu) {
     layer.name = "layer";
-    layer.kernel = layer.stride = layer.groups = layer.dimensions = 1;
+    layer.dimensions = 1;
     layer.in_size = layer.out_size;
-    Model model = {
-        .name = "one", .kind = MODEL_CNN, .block_count = 1, .dimensions = 1, .conv = &layer, .conv_count = 1};
+    Model model = {.name = "one",
+                   .kind = MODEL_CNN,
+                   .block_count = 1,
+                   .dimensions = 1,
+                   .net_layers = &layer,
+                   .net_layer_count = 1};
     TrainingSpec training = {.model = &model,
                              .layout = {.tp = 1, .pp = 1, .vpp = 1},
                              .precision = FP16,
@@ -76,15 +80,15 @@ static Times times_of(ConvLayer layer, double samples, const Gpu *gpu) {
                              .optimizer = OPTIMIZER_SGD};
     BlockCost cost = block_cost(&model, 0, &training, samples, gpu);
     return (Times){list_seconds(&cost.forward) + list_seconds(&cost.backward),
-                   cost.kernels_forward + cost.kernels_backward, conv_macs(&layer)};
+                   cost.kernels_forward + cost.kernels_backward, layer_macs(&layer)};
 }
 
-static ConvLayer recurrent(int steps) {
-    return (ConvLayer){.kind = LAYER_RECURRENT, .in_channels = 1024, .out_channels = 1024, .out_size = steps};
+static NetLayer recurrent(int steps) {
+    return (NetLayer){.kind = LAYER_RECURRENT, .in_channels = 1024, .out_channels = 1024, .out_size = steps};
 }
 
-static ConvLayer product(int steps, bool sequential) {
-    ConvLayer layer = {.kind = LAYER_LINEAR, .in_channels = 1024, .out_channels = 4096, .out_size = steps};
+static NetLayer product(int steps, bool sequential) {
+    NetLayer layer = {.kind = LAYER_LINEAR, .in_channels = 1024, .out_channels = 4096, .out_size = steps};
     layer.sequential = sequential;
     return layer;
 }
@@ -120,19 +124,21 @@ TEST(filters_along_time_cost_by_their_length) {
     const Gpu *gpu = bench_gpu(&bench, "A100");
     double seconds[2];
     for (int i = 0; i < 2; i++) {
-        ConvLayer layers[2];
+        NetLayer layers[2];
         for (int j = 0; j < 2; j++)
-            layers[j] = (ConvLayer){.name = "apart",
-                                    .in_channels = 512,
-                                    .out_channels = 512,
-                                    .kernel = i ? 76 : 38,
-                                    .stride = 1,
-                                    .groups = 512,
-                                    .in_size = 840,
-                                    .out_size = 840,
-                                    .dimensions = 1};
-        Model model = {
-            .name = "two", .kind = MODEL_CNN, .block_count = 1, .dimensions = 1, .conv = layers, .conv_count = 2};
+            layers[j] = (NetLayer){.name = "apart",
+                                   .in_channels = 512,
+                                   .out_channels = 512,
+                                   .conv = {.kernel = i ? 76 : 38, .stride = 1, .groups = 512},
+                                   .in_size = 840,
+                                   .out_size = 840,
+                                   .dimensions = 1};
+        Model model = {.name = "two",
+                       .kind = MODEL_CNN,
+                       .block_count = 1,
+                       .dimensions = 1,
+                       .net_layers = layers,
+                       .net_layer_count = 2};
         TrainingSpec training = {.model = &model, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .precision = FP16};
         BlockCost cost = block_cost(&model, 0, &training, 48, gpu);
         seconds[i] = list_seconds(&cost.forward);

@@ -214,8 +214,8 @@ static bool unlike_classifiers(const Row *row) {
 }
 
 static bool loops(const Model *model) {
-    for (int i = 0; i < model->conv_count; i++)
-        if (model->conv[i].sequential) return true;
+    for (int i = 0; i < model->net_layer_count; i++)
+        if (model->net_layers[i].sequential) return true;
     return false;
 }
 

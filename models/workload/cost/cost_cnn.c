@@ -131,28 +131,29 @@ typedef struct ConvGemm {
     bool winograd; // can be done so
 } ConvGemm;
 
-static bool wide_groups_last(const Work *work, const ConvLayer *layer) {
-    return layer->groups > 1 && layer->in_channels / layer->groups > WIDE_GROUP &&
+static bool wide_groups_last(const Work *work, const NetLayer *layer) {
+    return layer->conv.groups > 1 && layer->in_channels / layer->conv.groups > WIDE_GROUP &&
            precision_bytes(work->precision) <= 2 && channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
 }
 
-static double conv_compute_on_units(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
+static double conv_compute_on_units(const Work *work, const NetLayer *layer, ConvGemm gemm) {
     if (wide_groups_last(work, layer)) {
-        double flops = 2 * layer->groups * gemm.m * gemm.n * gemm.k;
+        double flops = 2 * layer->conv.groups * gemm.m * gemm.n * gemm.k;
         return roofline_seconds(work->gpu, FP32, flops / WIDE_GROUP_SHARE, 0);
     }
     double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
     double pad = on_tensor_cores(work) || before_volta(work->gpu) ? CHANNEL_PAD : CHANNEL_PAD_VECTOR;
     double m = gemm.pad_m ? padded(gemm.m, pad) : gemm.m, n = padded(gemm.n, pad);
-    double flops = 2 * layer->groups * m * n * k * wave_loss(work->gpu, layer->groups, gemm.m, gemm.n, gemm.k);
+    double flops =
+        2 * layer->conv.groups * m * n * k * wave_loss(work->gpu, layer->conv.groups, gemm.m, gemm.n, gemm.k);
     if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
     if (gemm.winograd && !on_tensor_cores(work)) flops /= WINOGRAD_GAIN;
-    double share = conv_share(work) * (layer->dilated ? CONV_SHARE_DILATED : 1);
+    double share = conv_share(work) * (layer->conv.dilated ? CONV_SHARE_DILATED : 1);
     return roofline_seconds(work->gpu, work->precision, flops / share, 0);
 }
 
 // TF32 is allowed, not ordered: where matrix units are hardly faster (GeForce), cuDNN may take the vector units.
-static double conv_compute_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
+static double conv_compute_seconds(const Work *work, const NetLayer *layer, ConvGemm gemm) {
     double seconds = conv_compute_on_units(work, layer, gemm);
     if (work->precision != TF32) return seconds;
     Work by_vectors = *work;
@@ -160,17 +161,17 @@ static double conv_compute_seconds(const Work *work, const ConvLayer *layer, Con
     return fmin(seconds, conv_compute_on_units(&by_vectors, layer, gemm));
 }
 
-static double elements_in(const Work *work, const ConvLayer *layer) {
-    return work->samples * layer->in_channels * conv_in_places(layer);
+static double elements_in(const Work *work, const NetLayer *layer) {
+    return work->samples * layer->in_channels * places_in(layer);
 }
 
-static double elements_out(const Work *work, const ConvLayer *layer) {
-    return work->samples * layer->out_channels * conv_out_places(layer);
+static double elements_out(const Work *work, const NetLayer *layer) {
+    return work->samples * layer->out_channels * places_out(layer);
 }
 
-static double conv_seconds(const Work *work, const ConvLayer *layer, ConvGemm gemm) {
+static double conv_seconds(const Work *work, const NetLayer *layer, ConvGemm gemm) {
     double in = elements_in(work, layer), out = elements_out(work, layer);
-    double bytes = work->element_bytes * (in + out + conv_parameters(layer));
+    double bytes = work->element_bytes * (in + out + layer_parameters(layer));
     bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
     if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
     double compute = conv_compute_seconds(work, layer, gemm);
@@ -183,16 +184,16 @@ static void cnn_bytes(const Work *work, Pass *pass, double passes, double elemen
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes) / memory_share(work->gpu);
 }
 
-static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
-    double in_pixels = work->samples * conv_in_places(layer), out_pixels = work->samples * conv_out_places(layer);
-    double in_channels = (double)layer->in_channels / layer->groups;
-    double out_channels = (double)layer->out_channels / layer->groups;
-    double taps = conv_taps(layer), met = conv_backward_taps(layer);
+static void conv_gemms(const Work *work, const NetLayer *layer, bool first, Pass *forward, Pass *backward) {
+    double in_pixels = work->samples * places_in(layer), out_pixels = work->samples * places_out(layer);
+    double in_channels = (double)layer->in_channels / layer->conv.groups;
+    double out_channels = (double)layer->out_channels / layer->conv.groups;
+    double taps = taps_forward(layer), met = taps_backward(layer);
     // Images of three colours are padded to eight channels for tensor cores (four in 32 bits).
     double fed_channels = on_tensor_cores(work) ? padded(in_channels, 16 / work->element_bytes) : in_channels;
-    bool square = layer->kernel == 3 && (layer->kernel_wide == 0 || layer->kernel_wide == 3);
+    bool square = layer->conv.kernel == 3 && (layer->conv.kernel_wide == 0 || layer->conv.kernel_wide == 3);
     bool flat = layer->dimensions == 0 || layer->dimensions == 2;
-    bool winograd = flat && square && layer->stride == 1 && layer->groups == 1;
+    bool winograd = flat && square && layer->conv.stride == 1 && layer->conv.groups == 1;
 
     pass_now(forward)->seconds[CAUSE_GEMM] += conv_seconds(
         work, layer,
@@ -206,15 +207,15 @@ static void conv_gemms(const Work *work, const ConvLayer *layer, bool first, Pas
         work, layer, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
 }
 
-static double apart_along_time_seconds(const Work *work, const ConvLayer *layer) {
-    double slots = APART_ALONG_TIME_SLOTS * work->samples * conv_macs(layer);
+static double apart_along_time_seconds(const Work *work, const NetLayer *layer) {
+    double slots = APART_ALONG_TIME_SLOTS * work->samples * layer_macs(layer);
     return slots / (SLOTS_PER_CLOCK * work->gpu->sm_count * work->gpu->tensor_hz * work->gpu->sustained);
 }
 
 // Channels apart: no product that matrix units could do, so bytes or vector units.
-static void apart_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+static void apart_cost(const Work *work, const NetLayer *layer, bool first, Pass *forward, Pass *backward) {
     double in = elements_in(work, layer), out = elements_out(work, layer);
-    double flops = 2 * work->samples * conv_macs(layer) / APART_FLOPS;
+    double flops = 2 * work->samples * layer_macs(layer) / APART_FLOPS;
     double bytes = work->element_bytes * (in + out) / (APART_BYTES * memory_share(work->gpu));
     double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
     if (layer->dimensions == 1) seconds = fmax(seconds, apart_along_time_seconds(work, layer));
@@ -222,8 +223,9 @@ static void apart_cost(const Work *work, const ConvLayer *layer, bool first, Pas
     pass_now(backward)->seconds[CAUSE_GEMM] += (first ? 1 : 2) * seconds;
 }
 
-static bool channels_apart(const ConvLayer *layer) {
-    return layer->groups > 1 && layer->groups == layer->in_channels && layer->groups == layer->out_channels;
+static bool channels_apart(const NetLayer *layer) {
+    return layer->conv.groups > 1 && layer->conv.groups == layer->in_channels &&
+           layer->conv.groups == layer->out_channels;
 }
 
 // Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
@@ -240,7 +242,7 @@ static void image_kernels(Pass *pass, double kernels) {
 }
 
 // Norms, activations, sums and copies of what a layer gives.
-static double element_passes(const Work *work, const ConvLayer *layer, int direction) {
+static double element_passes(const Work *work, const NetLayer *layer, int direction) {
     const ImageTraits *traits = image_traits_of(work);
     bool forward = direction == FORWARD;
     double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
@@ -250,8 +252,7 @@ static double element_passes(const Work *work, const ConvLayer *layer, int direc
     if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
     if (layer->relu) passes += traits->relu[direction];
     if (layer->residual_add) passes += traits->residual_add[direction];
-    if (layer->bias && !layer->batch_norm && layer->kind != LAYER_RECURRENT)
-        passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
+    if (layer->bias && !layer->batch_norm) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
     if (layer->scaled) passes += forward ? 2 : 4;
     if (layer->copied) passes += COPY_PASSES;
     if (layer->squeeze) passes += forward ? SQUEEZE_FORWARD : SQUEEZE_BACKWARD;
@@ -259,15 +260,15 @@ static double element_passes(const Work *work, const ConvLayer *layer, int direc
     return passes;
 }
 
-static double extra_kernels(const Work *work, const ConvLayer *layer, int direction) {
+static double extra_kernels(const Work *work, const NetLayer *layer, int direction) {
     int fixed = layer->residual_add + layer->max_pool_after + layer->scaled + (layer->squeeze ? SQUEEZE_KERNELS : 0);
     bool together = work->training->framework == FRAMEWORK_TUNED; // what others do image by image
     return fixed + layer->kernels[direction] + (together ? 1 : work->samples) * layer->kernels_per_image;
 }
 
-static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+static void layer_elements(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward) {
     double out = elements_out(work, layer), in = elements_in(work, layer);
-    double pooled = layer->max_pool_after ? out : layer->kind == LAYER_ELEMENTS && layer->kernel ? in : 0;
+    double pooled = layer->max_pool_after ? out : layer->pool_kernel ? in : 0;
     bool product = multiplies(layer);
     for (int direction = FORWARD; direction <= (layer->learning == LEARNS_NEVER ? FORWARD : BACKWARD); direction++) {
         Pass *pass = direction == FORWARD ? forward : backward;
@@ -279,7 +280,7 @@ static void layer_elements(const Work *work, const ConvLayer *layer, Pass *forwa
     }
 }
 
-static void conv_cost(const Work *work, const ConvLayer *layer, bool first, Pass *forward, Pass *backward) {
+static void conv_cost(const Work *work, const NetLayer *layer, bool first, Pass *forward, Pass *backward) {
     if (layer->kind == LAYER_ATTENTION)
         place_attention(work, layer, forward, backward);
     else if (channels_apart(layer))
@@ -313,13 +314,13 @@ static void weight_casts(const Work *work, double parameters, Pass *forward, Pas
 
 void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     const Model *model = work->model;
-    for (int i = 0; i < model->conv_count; i++) {
-        const ConvLayer *layer = &model->conv[i];
+    for (int i = 0; i < model->net_layer_count; i++) {
+        const NetLayer *layer = &model->net_layers[i];
         if (layer->block != block) continue;
         if (layer->sequential)
             sequential_cost(work, layer, forward, backward);
         else if (layer->kind == LAYER_LINEAR)
-            linear_cost(work, work->samples * conv_out_places(layer), layer->out_channels, layer->in_channels, false,
+            linear_cost(work, work->samples * places_out(layer), layer->out_channels, layer->in_channels, false,
                         forward, backward);
         else
             conv_cost(work, layer, i == 0, forward, backward);

@@ -155,14 +155,14 @@ void expert_activation(const Work *work, Pass *pass, const Operator *one, int di
 double routed_tokens(const Work *work);
 
 // Attention between the places of an image (cost_places.c).
-void place_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+void place_attention(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
 
 // Steps along time, one after the other (cost_recurrent.c).
-void sequential_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
-void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+void sequential_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
+void recurrent_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
 
 // Two embeddings of each sample against all, gathered from all data ranks.
-void contrast_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward);
+void contrast_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
 double contrast_pairs(const Work *work); // samples that each one is held against
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);

@@ -5,13 +5,13 @@
 
 #define WINDOW_PASSES 6.0 // cutting into windows, shifting, and putting together again
 
-static int direction_count(const ConvLayer *layer) { return layer->learning == LEARNS_NEVER ? 1 : 2; }
+static int direction_count(const NetLayer *layer) { return layer->learning == LEARNS_NEVER ? 1 : 2; }
 
-static void plain_attention(const Work *work, const ConvLayer *layer, Pass *const passes[2], double groups,
+static void plain_attention(const Work *work, const NetLayer *layer, Pass *const passes[2], double groups,
                             double queries) {
-    double keys = conv_keys(layer), width = (double)layer->out_channels / layer->heads;
+    double keys = attention_keys(layer), width = (double)layer->out_channels / layer->attention.heads;
     double scores = groups * queries * keys, elements = groups * queries * width;
-    double moved = 2 * 4 + (layer->keys ? 0 : WINDOW_PASSES);
+    double moved = 2 * 4 + (layer->attention.keys ? 0 : WINDOW_PASSES);
     for (int direction = FORWARD; direction < direction_count(layer); direction++) {
         Pass *pass = passes[direction];
         for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++) {
@@ -24,9 +24,9 @@ static void plain_attention(const Work *work, const ConvLayer *layer, Pass *cons
     }
 }
 
-static void flash_attention(const Work *work, const ConvLayer *layer, Pass *const passes[2]) {
-    double queries = conv_out_places(layer), keys = conv_keys(layer), heads = layer->heads;
-    double flops = 2 * work->samples * conv_macs(layer);
+static void flash_attention(const Work *work, const NetLayer *layer, Pass *const passes[2]) {
+    double queries = places_out(layer), keys = attention_keys(layer), heads = layer->attention.heads;
+    double flops = 2 * work->samples * layer_macs(layer);
     double bytes = work->element_bytes * work->samples * layer->out_channels * 2 * (queries + keys);
     for (int direction = FORWARD; direction < direction_count(layer); direction++) {
         flash_kernel(work, passes[direction], flops, bytes, layer->out_channels / heads, direction);
@@ -34,15 +34,16 @@ static void flash_attention(const Work *work, const ConvLayer *layer, Pass *cons
     }
 }
 
-void place_attention(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+void place_attention(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward) {
     Pass *const passes[2] = {forward, backward};
-    if (layer->keys && work->training->attention != ATTENTION_PLAIN) {
+    if (layer->attention.keys && work->training->attention != ATTENTION_PLAIN) {
         flash_attention(work, layer, passes);
-    } else if (layer->keys) {
-        plain_attention(work, layer, passes, work->samples * layer->heads, conv_out_places(layer));
+    } else if (layer->attention.keys) {
+        plain_attention(work, layer, passes, work->samples * layer->attention.heads, places_out(layer));
     } else {
-        double along = ceil((double)layer->out_size / layer->window);
-        plain_attention(work, layer, passes, work->samples * along * along * layer->heads, conv_keys(layer));
+        double along = ceil((double)layer->out_size / layer->attention.window);
+        plain_attention(work, layer, passes, work->samples * along * along * layer->attention.heads,
+                        attention_keys(layer));
     }
 }
 
@@ -60,7 +61,7 @@ double contrast_pairs(const Work *work) {
     return training->global_batch > 0 ? training->global_batch / steps : work->samples * replicas;
 }
 
-void contrast_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+void contrast_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward) {
     double own = work->samples, all = contrast_pairs(work), width = layer->out_channels;
     double gathered = 2 * work->element_bytes * all * width, similarities = 2 * 4 * own * all;
     if (all > own) pass_among_replicas(forward, COLLECTIVE_ALL_GATHER, gathered);

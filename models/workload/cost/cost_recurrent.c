@@ -23,7 +23,7 @@ static void sequential_gates(const Work *work, Pass *pass, double times, double 
     pass_now(pass)->seconds[CAUSE_MEMORY] += times * seconds;
 }
 
-void recurrent_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+void recurrent_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward) {
     double rows = work->samples, in = layer->in_channels, hidden = layer->out_channels, steps = layer->out_size;
     double gates = GATES * hidden;
     Pass *weights = weights_of(work, backward);
@@ -59,7 +59,7 @@ static void sequential_kernels(Pass *pass, double kernels) {
     pass->host_seconds += kernels * LOOP_HOST_SECONDS;
 }
 
-static void sequential_product(const Work *work, const ConvLayer *layer, double rows, double steps, Pass *forward,
+static void sequential_product(const Work *work, const NetLayer *layer, double rows, double steps, Pass *forward,
                                Pass *backward) {
     double in = layer->in_channels, out = layer->out_channels, bias = layer->bias;
     sequential_gemms(work, forward, steps, rows, out, in);
@@ -70,7 +70,7 @@ static void sequential_product(const Work *work, const ConvLayer *layer, double 
     sequential_kernels(backward, steps * (3 + 2 * bias));
 }
 
-void sequential_cost(const Work *work, const ConvLayer *layer, Pass *forward, Pass *backward) {
+void sequential_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward) {
     double steps = layer->out_size, rows = work->samples * (layer->regions > 0 ? layer->regions : 1);
     if (multiplies(layer)) {
         sequential_product(work, layer, rows, steps, forward, backward);

@@ -164,25 +164,25 @@ static double transformer_kept_bytes(const Work *work, int block, const Operator
     return whole ? stream_input_bytes(work) : layer_kept_bytes(work, block, operators);
 }
 
-static double in_bytes(const Work *work, const ConvLayer *layer) {
-    return work->samples * layer->in_channels * conv_in_places(layer) * work->element_bytes;
+static double in_bytes(const Work *work, const NetLayer *layer) {
+    return work->samples * layer->in_channels * places_in(layer) * work->element_bytes;
 }
 
-static double out_bytes(const Work *work, const ConvLayer *layer) {
-    return work->samples * layer->out_channels * conv_out_places(layer) * work->element_bytes;
+static double out_bytes(const Work *work, const NetLayer *layer) {
+    return work->samples * layer->out_channels * places_out(layer) * work->element_bytes;
 }
 
 // A convolution keeps its output for the batch norm, and what comes out of norm, ReLU or pooling for the next one.
-static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool first) {
+static double conv_kept_bytes(const Work *work, const NetLayer *layer, bool first) {
     double out = out_bytes(work, layer), kept = first ? in_bytes(work, layer) * image_copies(work) : 0;
     bool norm = layer->batch_norm || layer->layer_norm;
     if (layer->learning == LEARNS_NEVER) return 0;
     if (layer->kind == LAYER_CONTRAST) return kept + 2 * work->samples * contrast_pairs(work) * 4; // in 32 bits
     if (layer->sequential && layer->kind == LAYER_ELEMENTS) return kept + out;
-    if (layer->kind == LAYER_ELEMENTS) return norm || layer->kernel || layer->copied ? kept + out : kept;
+    if (layer->kind == LAYER_ELEMENTS) return norm || layer->pool_kernel || layer->copied ? kept + out : kept;
     kept += out * (layer->kind == LAYER_RECURRENT ? RECURRENT_KEPT : norm ? 2 : 1);
-    if (layer->kind == LAYER_ATTENTION && (!layer->keys || work->training->attention == ATTENTION_PLAIN))
-        kept += 2 * out / layer->out_channels * layer->heads * conv_keys(layer);
+    if (layer->kind == LAYER_ATTENTION && (!layer->attention.keys || work->training->attention == ATTENTION_PLAIN))
+        kept += 2 * out / layer->out_channels * layer->attention.heads * attention_keys(layer);
     if (layer->squeeze) kept += out;
     if (layer->max_pool_after)
         kept += out / 4 + out / work->element_bytes; // the pooled image, and which pixel won (8 of 32 bytes)
@@ -192,8 +192,9 @@ static double conv_kept_bytes(const Work *work, const ConvLayer *layer, bool fir
 static double cnn_kept_bytes(const Work *work, int block, const OperatorList *unused) {
     (void)unused;
     double kept = 0;
-    for (int i = 0; i < work->model->conv_count; i++)
-        if (work->model->conv[i].block == block) kept += conv_kept_bytes(work, &work->model->conv[i], i == 0);
+    for (int i = 0; i < work->model->net_layer_count; i++)
+        if (work->model->net_layers[i].block == block)
+            kept += conv_kept_bytes(work, &work->model->net_layers[i], i == 0);
     return kept;
 }
 
@@ -227,8 +228,8 @@ static double transformer_late_bytes(const Work *work, int block, const Operator
 static double cnn_late_bytes(const Work *work, int block, const OperatorList *unused) {
     (void)unused;
     double late = 0;
-    for (int i = 0; i < work->model->conv_count; i++) {
-        const ConvLayer *layer = &work->model->conv[i];
+    for (int i = 0; i < work->model->net_layer_count; i++) {
+        const NetLayer *layer = &work->model->net_layers[i];
         if (layer->block == block) late += in_bytes(work, layer) + out_bytes(work, layer);
     }
     return late;
@@ -296,8 +297,8 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
 static double cnn_working_bytes(const Work *work, int block, const OperatorList *unused) {
     (void)unused;
     double largest = 0;
-    for (int i = 0; i < work->model->conv_count; i++) {
-        const ConvLayer *layer = &work->model->conv[i];
+    for (int i = 0; i < work->model->net_layer_count; i++) {
+        const NetLayer *layer = &work->model->net_layers[i];
         if (layer->block != block) continue;
         largest = fmax(largest, in_bytes(work, layer) + 2 * out_bytes(work, layer));
     }
@@ -306,8 +307,8 @@ static double cnn_working_bytes(const Work *work, int block, const OperatorList 
 
 static double cnn_output_bytes(const Work *work, int block) {
     double bytes = 0;
-    for (int i = 0; i < work->model->conv_count; i++) {
-        const ConvLayer *layer = &work->model->conv[i];
+    for (int i = 0; i < work->model->net_layer_count; i++) {
+        const NetLayer *layer = &work->model->net_layers[i];
         if (layer->block != block) continue;
         int halved = (layer->out_size - 1) / 2 + 1;
         double left = (double)halved / layer->out_size;

@@ -13,8 +13,8 @@ static const Clip clips[] = {
 #define TEXT_TOKENS 77
 #define TEXT_VOCABULARY 49408
 
-static ConvLayer *norm(ImageBuilder *builder) {
-    ConvLayer *layer = image_elements(builder, "norm", 0, 1);
+static NetLayer *norm(ImageBuilder *builder) {
+    NetLayer *layer = image_elements(builder, "norm", 0, 1);
     layer->layer_norm = true;
     return layer;
 }
@@ -24,10 +24,7 @@ static void layer_of_tower(ImageBuilder *builder, int width, int heads, int toke
     norm(builder);
     image_conv_plain(builder, "qkv", 3 * width, 1, 1);
     builder->channels = width;
-    ConvLayer *attention = image_elements(builder, "attention", 0, 1);
-    attention->kind = LAYER_ATTENTION;
-    attention->keys = tokens;
-    attention->heads = heads;
+    image_attention(builder, (PlaceAttention){.keys = tokens, .heads = heads});
     image_conv_plain(builder, "projection", width, 1, 1)->residual_add = true;
     norm(builder);
     image_conv_plain(builder, "widen", 4 * width, 1, 1)->relu = true;
@@ -43,7 +40,7 @@ static void embed(ImageBuilder *builder, int embedding) {
 }
 
 static void image_tower(ImageBuilder *builder, const Clip *clip) {
-    ConvLayer *patches = image_conv_valid(builder, "patches", clip->width, clip->patch, clip->patch);
+    NetLayer *patches = image_conv_valid(builder, "patches", clip->width, clip->patch, clip->patch);
     patches->batch_norm = patches->relu = false;
     int side = builder->size, tokens = side * side + 1;
     builder->size = 1;
@@ -57,7 +54,7 @@ static void text_tower(ImageBuilder *builder, const Clip *clip) {
     image_next_block(builder);
     builder->channels = clip->text_width;
     builder->regions = TEXT_TOKENS;
-    ConvLayer *words = image_elements(builder, "words", 0, 1);
+    NetLayer *words = image_elements(builder, "words", 0, 1);
     words->table = (double)clip->text_width * (TEXT_VOCABULARY + TEXT_TOKENS);
     words->copied = true;
     for (int i = 0; i < TEXT_LAYERS; i++) layer_of_tower(builder, clip->text_width, clip->text_heads, TEXT_TOKENS);
@@ -69,7 +66,5 @@ void build_clip(ImageBuilder *builder, int variant, int classes) {
     const Clip *clip = &clips[variant];
     image_tower(builder, clip);
     text_tower(builder, clip);
-    ConvLayer *pairs = image_elements(builder, "pairs", 0, 1);
-    pairs->kind = LAYER_CONTRAST;
-    pairs->table = 1; // the temperature
+    image_contrast(builder, "pairs");
 }

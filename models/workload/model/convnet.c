@@ -42,7 +42,7 @@ void build_convnet(ImageBuilder *builder, int variant, int classes) {
     for (int i = 0; i < MOST_CONVOLUTIONS && net->steps[i].channels; i++) {
         const Step *step = &net->steps[i];
         int out = shrunk(builder->size, step->kernel, step->stride, step->pad);
-        ConvLayer *layer = image_conv(builder, "conv", step->channels, step->kernel, step->stride);
+        NetLayer *layer = image_conv(builder, "conv", step->channels, step->kernel, step->stride);
         layer->out_size = out;
         layer->batch_norm = net->batch_norm;
         layer->bias = true;

@@ -10,7 +10,7 @@ typedef struct Staged {
 static const Staged convnexts[] = {{{3, 3, 9, 3}, 96}, {{3, 3, 27, 3}, 96}, {{3, 3, 27, 3}, 128}, {{3, 3, 27, 3}, 192}};
 static const Staged swins[] = {{{2, 2, 6, 2}, 96}, {{2, 2, 18, 2}, 96}, {{2, 2, 18, 2}, 128}, {{2, 2, 18, 2}, 192}};
 
-static ConvLayer *plain(ConvLayer *layer, bool bias) {
+static NetLayer *plain(NetLayer *layer, bool bias) {
     layer->batch_norm = layer->relu = false;
     layer->bias = bias;
     return layer;
@@ -24,7 +24,7 @@ static void convnext_block(ImageBuilder *builder, int channels) {
     image_next_block(builder);
     plain(image_conv_depthwise(builder, "depthwise", 7, 1), true)->layer_norm = true;
     plain(image_conv(builder, "widen", 4 * channels, 1, 1), true)->relu = true;
-    ConvLayer *narrow = plain(image_conv(builder, "narrow", channels, 1, 1), true);
+    NetLayer *narrow = plain(image_conv(builder, "narrow", channels, 1, 1), true);
     narrow->scaled = true;
     narrow->residual_add = true;
 }
@@ -56,10 +56,7 @@ static void swin_block(ImageBuilder *builder, int channels) {
     add_norm(builder);
     plain(image_conv(builder, "qkv", 3 * channels, 1, 1), true);
     builder->channels = channels;
-    ConvLayer *attention = image_elements(builder, "attention", 0, 1);
-    attention->kind = LAYER_ATTENTION;
-    attention->window = WINDOW;
-    attention->heads = channels / HEAD_SIZE;
+    image_attention(builder, (PlaceAttention){.window = WINDOW, .heads = channels / HEAD_SIZE});
     plain(image_conv(builder, "projection", channels, 1, 1), true)->residual_add = true;
     add_norm(builder);
     plain(image_conv(builder, "widen", 4 * channels, 1, 1), true)->relu = true;

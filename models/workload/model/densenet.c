@@ -12,7 +12,7 @@ static const Dense denses[] = {{32, 64, {6, 12, 24, 16}},
                                {32, 64, {6, 12, 48, 32}}}; // 121, 161, 169, 201
 
 static void norm_and_relu(ImageBuilder *builder) {
-    ConvLayer *norm = image_elements(builder, "norm", 0, 1);
+    NetLayer *norm = image_elements(builder, "norm", 0, 1);
     norm->batch_norm = norm->relu = true;
 }
 
@@ -20,7 +20,7 @@ static void dense_layer(ImageBuilder *builder, int growth) {
     int before = builder->channels;
     norm_and_relu(builder);
     image_conv(builder, "conv1", 4 * growth, 1, 1);
-    ConvLayer *added = image_conv(builder, "conv2", growth, 3, 1);
+    NetLayer *added = image_conv(builder, "conv2", growth, 3, 1);
     added->batch_norm = added->relu = false;
     image_concatenated(builder, before + growth);
 }
@@ -28,7 +28,7 @@ static void dense_layer(ImageBuilder *builder, int growth) {
 static void transition(ImageBuilder *builder) {
     image_next_block(builder);
     norm_and_relu(builder);
-    ConvLayer *halving = image_conv(builder, "conv", builder->channels / 2, 1, 1);
+    NetLayer *halving = image_conv(builder, "conv", builder->channels / 2, 1, 1);
     halving->batch_norm = halving->relu = false;
     int out = builder->size / 2;
     image_elements(builder, "pool", 2, 2)->out_size = out;
@@ -37,7 +37,7 @@ static void transition(ImageBuilder *builder) {
 
 void build_densenet(ImageBuilder *builder, int variant, int classes) {
     const Dense *net = &denses[variant];
-    ConvLayer *stem = image_conv(builder, "conv", net->first, 7, 2);
+    NetLayer *stem = image_conv(builder, "conv", net->first, 7, 2);
     stem->max_pool_after = true;
     builder->size = image_halved(stem->out_size, 2);
     for (int b = 0; b < BLOCKS; b++) {

@@ -40,7 +40,7 @@ static const Extra extras[SSD_LEVELS - 1] = {
     {256, 512, 2, 1}, {256, 512, 2, 1}, {128, 256, 2, 1}, {128, 256, 1, 0}, {128, 256, 1, 0}};
 static const int boxes_per_place[SSD_LEVELS] = {4, 6, 6, 6, 4, 4};
 
-static ConvLayer *extra_layer(ConvLayer *layer, bool batch_norm) {
+static NetLayer *extra_layer(NetLayer *layer, bool batch_norm) {
     layer->batch_norm = batch_norm;
     layer->bias = !batch_norm;
     return layer;
@@ -48,8 +48,8 @@ static ConvLayer *extra_layer(ConvLayer *layer, bool batch_norm) {
 
 static void add_extra(ImageBuilder *builder, const Extra *extra, bool batch_norm) {
     extra_layer(image_conv(builder, "narrow", extra->middle, 1, 1), batch_norm);
-    ConvLayer *layer = extra->pad ? image_conv(builder, "shrink", extra->channels, 3, extra->stride)
-                                  : image_conv_valid(builder, "shrink", extra->channels, 3, extra->stride);
+    NetLayer *layer = extra->pad ? image_conv(builder, "shrink", extra->channels, 3, extra->stride)
+                                 : image_conv_valid(builder, "shrink", extra->channels, 3, extra->stride);
     extra_layer(layer, batch_norm);
 }
 
@@ -58,7 +58,7 @@ static void box_loss(ImageBuilder *builder, int classes, double boxes) {
     Feature before = feature_now(builder);
     look_back(builder, (Feature){classes, 1});
     builder->regions = boxes;
-    ConvLayer *loss = image_elements(builder, "loss", 0, 1);
+    NetLayer *loss = image_elements(builder, "loss", 0, 1);
     loss->passes[0] = LOSS_FORWARD;
     loss->passes[1] = LOSS_BACKWARD;
     loss->kernels[0] = loss->kernels[1] = LOSS_KERNELS;
@@ -111,7 +111,7 @@ static void add_pyramid(ImageBuilder *builder, const Feature *stages, int first,
     image_next_block(builder);
     for (int i = count - 1; i >= first; i--) {
         look_back(builder, stages[i]);
-        ConvLayer *inner = image_conv_plain(builder, "inner", WIDTH, 1, 1);
+        NetLayer *inner = image_conv_plain(builder, "inner", WIDTH, 1, 1);
         inner->residual_add = i < count - 1;
         image_conv_plain(builder, "level", WIDTH, 3, 1);
         levels[i - first] = feature_now(builder);
@@ -119,8 +119,8 @@ static void add_pyramid(ImageBuilder *builder, const Feature *stages, int first,
 }
 
 // The same head works on every level: its weights count once.
-static ConvLayer *head_conv(ImageBuilder *builder, const char *name, int channels, int kernel, bool relu, bool shared) {
-    ConvLayer *layer = image_conv_plain(builder, name, channels, kernel, 1);
+static NetLayer *head_conv(ImageBuilder *builder, const char *name, int channels, int kernel, bool relu, bool shared) {
+    NetLayer *layer = image_conv_plain(builder, name, channels, kernel, 1);
     layer->relu = relu;
     layer->shared = shared;
     return layer;
@@ -189,7 +189,7 @@ static void align_regions(ImageBuilder *builder, double regions, int side) {
     image_next_block(builder);
     builder->regions = regions;
     look_back(builder, (Feature){WIDTH, side});
-    ConvLayer *align = image_elements(builder, "align", 0, 1);
+    NetLayer *align = image_elements(builder, "align", 0, 1);
     align->passes[0] = ALIGN_FORWARD;
     align->passes[1] = ALIGN_BACKWARD;
 }

@@ -26,7 +26,7 @@ typedef struct Net {
 } Net;
 
 static void group_norm(ImageBuilder *builder, bool activated) {
-    ConvLayer *norm = image_elements(builder, "norm", 0, 1);
+    NetLayer *norm = image_elements(builder, "norm", 0, 1);
     norm->layer_norm = true;
     norm->relu = activated;
 }
@@ -58,10 +58,8 @@ static void residual_block(Net *net, int out) {
 
 static void attend(Net *net, int channels, int keys) {
     ImageBuilder *builder = net->builder;
-    ConvLayer *attention = image_elements(builder, "attention", 0, 1);
-    attention->kind = LAYER_ATTENTION;
-    attention->keys = keys;
-    attention->heads = net->version->heads ? net->version->heads : channels / HEAD_SIZE;
+    int heads = net->version->heads ? net->version->heads : channels / HEAD_SIZE;
+    image_attention(builder, (PlaceAttention){.keys = keys, .heads = heads});
     image_conv_plain(builder, "out", channels, 1, 1)->residual_add = true;
 }
 
@@ -84,7 +82,7 @@ static void transformer(Net *net) {
     beside(builder, "text_key", TEXT_TOKENS, text, 2 * channels, false);
     attend(net, channels, TEXT_TOKENS);
     group_norm(builder, false);
-    ConvLayer *gated = image_conv_plain(builder, "widen", 8 * channels, 1, 1);
+    NetLayer *gated = image_conv_plain(builder, "widen", 8 * channels, 1, 1);
     gated->passes[0] = 3; // GELU of one half times the other
     gated->passes[1] = 4;
     gated->kernels[0] = gated->kernels[1] = 3;

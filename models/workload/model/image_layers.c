@@ -10,7 +10,7 @@ ImageBuilder image_builder(Arena *arena, int image_size) {
 
 int image_halved(int size, int stride) { return (size - 1) / stride + 1; }
 
-static ConvLayer *add(ImageBuilder *builder, const char *name, ConvLayer layer) {
+static NetLayer *add(ImageBuilder *builder, const char *name, NetLayer layer) {
     layer.name = arena_printf(builder->arena, "block%d.%s", builder->block, name);
     layer.block = builder->block;
     layer.in_channels = builder->channels;
@@ -19,79 +19,68 @@ static ConvLayer *add(ImageBuilder *builder, const char *name, ConvLayer layer) 
     layer.regions = builder->regions;
     layer.learning = builder->learning;
     LIST_PUSH(builder->arena, &builder->layers, layer);
-    ConvLayer *added = &builder->layers.items[builder->layers.count - 1];
+    NetLayer *added = &builder->layers.items[builder->layers.count - 1];
     builder->channels = added->out_channels;
     builder->size = added->out_size;
     return added;
 }
 
-ConvLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride) {
+NetLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride) {
     return add(builder, name,
-               (ConvLayer){.out_channels = out_channels,
-                           .kernel = kernel,
-                           .stride = stride,
-                           .groups = 1,
-                           .out_size = image_halved(builder->size, stride),
-                           .batch_norm = !builder->fixed_norms,
-                           .fixed_norm = builder->fixed_norms,
-                           .relu = true});
+               (NetLayer){.out_channels = out_channels,
+                          .conv = {.kernel = kernel, .stride = stride, .groups = 1},
+                          .out_size = image_halved(builder->size, stride),
+                          .batch_norm = !builder->fixed_norms,
+                          .fixed_norm = builder->fixed_norms,
+                          .relu = true});
 }
 
-ConvLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride) {
+NetLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride) {
     int out_size = (builder->size - kernel) / stride + 1;
-    ConvLayer *layer = image_conv(builder, name, out_channels, kernel, stride);
+    NetLayer *layer = image_conv(builder, name, out_channels, kernel, stride);
     layer->out_size = builder->size = out_size;
     return layer;
 }
 
-ConvLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride) {
-    ConvLayer *layer = image_conv(builder, name, builder->channels, kernel, stride);
-    layer->groups = layer->in_channels;
+NetLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride) {
+    NetLayer *layer = image_conv(builder, name, builder->channels, kernel, stride);
+    layer->conv.groups = layer->in_channels;
     return layer;
 }
 
-ConvLayer *image_conv_plain(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride) {
-    ConvLayer *layer = image_conv(builder, name, out_channels, kernel, stride);
+NetLayer *image_conv_plain(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride) {
+    NetLayer *layer = image_conv(builder, name, out_channels, kernel, stride);
     layer->batch_norm = layer->fixed_norm = layer->relu = false;
     layer->bias = true;
     return layer;
 }
 
-ConvLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channels, int kernel, int times) {
+NetLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channels, int kernel, int times) {
     int out = builder->size * times;
-    ConvLayer *layer = image_conv_plain(builder, name, out_channels, kernel, 1);
-    layer->kind = LAYER_TRANSPOSED;
+    NetLayer *layer = image_conv_plain(builder, name, out_channels, kernel, 1);
+    layer->conv.transposed = true;
     layer->out_size = builder->size = out;
     return layer;
 }
 
-ConvLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride) {
+NetLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride) {
     return add(builder, name,
-               (ConvLayer){.kind = LAYER_ELEMENTS,
-                           .out_channels = builder->channels,
-                           .kernel = pool_kernel,
-                           .stride = stride,
-                           .groups = 1,
-                           .out_size = image_halved(builder->size, stride)});
+               (NetLayer){.kind = LAYER_ELEMENTS,
+                          .out_channels = builder->channels,
+                          .pool_kernel = pool_kernel,
+                          .out_size = image_halved(builder->size, stride)});
 }
 
-ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out) {
+NetLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out) {
     builder->channels = in;
     builder->size = 1;
-    return add(builder, name,
-               (ConvLayer){.kind = LAYER_LINEAR,
-                           .out_channels = out,
-                           .kernel = 1,
-                           .stride = 1,
-                           .groups = 1,
-                           .out_size = 1,
-                           .bias = true});
+    return add(builder, name, (NetLayer){.kind = LAYER_LINEAR, .out_channels = out, .out_size = 1, .bias = true});
 }
 
-ConvLayer *image_passes(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
-                        int forward_kernels, int backward_kernels) {
+NetLayer *image_passes(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
+                       int forward_kernels, int backward_kernels) {
     builder->channels = channels;
-    ConvLayer *layer = image_elements(builder, name, 0, 1);
+    NetLayer *layer = image_elements(builder, name, 0, 1);
     layer->passes[0] = forward;
     layer->passes[1] = backward;
     layer->kernels[0] = forward_kernels - 1;
@@ -104,18 +93,16 @@ void image_dropout(ImageBuilder *builder) {
     image_passes(builder, "dropout", builder->channels, DROPOUT_PASSES, DROPOUT_PASSES, 1, 1);
 }
 
-ConvLayer *image_lookup(ImageBuilder *builder, const char *name, int entries, int width) {
-    ConvLayer *layer = image_passes(builder, name, width, 2, 4, 1, 6); // backward sorts them and adds up
+NetLayer *image_lookup(ImageBuilder *builder, const char *name, int entries, int width) {
+    NetLayer *layer = image_passes(builder, name, width, 2, 4, 1, 6); // backward sorts them and adds up
     layer->table = (double)entries * width;
     return layer;
 }
 
-ConvLayer *image_product(ImageBuilder *builder, const char *name, int in, int out, bool bias) {
+NetLayer *image_product(ImageBuilder *builder, const char *name, int in, int out, bool bias) {
     builder->channels = in;
-    ConvLayer *layer = image_conv_plain(builder, name, out, 1, 1);
-    layer->kind = LAYER_LINEAR;
-    layer->bias = bias;
-    return layer;
+    return add(builder, name,
+               (NetLayer){.kind = LAYER_LINEAR, .out_channels = out, .out_size = builder->size, .bias = bias});
 }
 
 // Over the logits: logarithm of softmax in 32 bits, mean; backward: of both, their sum, and of the softmax.
@@ -126,12 +113,23 @@ void image_logits(ImageBuilder *builder, int in, int entries) {
     image_passes(builder, "loss", entries, LOSS_FORWARD, LOSS_BACKWARD, 6, 8);
 }
 
-ConvLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden) {
-    ConvLayer *layer = image_elements(builder, name, 0, 1);
+NetLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden) {
+    NetLayer *layer = image_elements(builder, name, 0, 1);
     layer->kind = LAYER_RECURRENT;
-    layer->bias = true;
     builder->channels = layer->out_channels = hidden;
     return layer;
+}
+
+void image_attention(ImageBuilder *builder, PlaceAttention attention) {
+    NetLayer *layer = image_elements(builder, "attention", 0, 1);
+    layer->kind = LAYER_ATTENTION;
+    layer->attention = attention;
+}
+
+void image_contrast(ImageBuilder *builder, const char *name) {
+    NetLayer *layer = image_elements(builder, name, 0, 1);
+    layer->kind = LAYER_CONTRAST;
+    layer->table = 1; // the temperature
 }
 
 void image_concatenated(ImageBuilder *builder, int channels) {
@@ -148,7 +146,7 @@ void image_classifier(ImageBuilder *builder, int classes) {
 
 // ---- Its places and taps.
 
-static int dimensions(const ConvLayer *layer) { return layer->dimensions ? layer->dimensions : 2; }
+static int dimensions(const NetLayer *layer) { return layer->dimensions ? layer->dimensions : 2; }
 
 // A product, not pow: it is asked for often.
 static double along(double size, int dimensions) {
@@ -157,25 +155,31 @@ static double along(double size, int dimensions) {
     return product;
 }
 
-static double places(const ConvLayer *layer, double size) {
+static double places(const NetLayer *layer, double size) {
     return along(size, dimensions(layer)) * (layer->regions > 0 ? layer->regions : 1);
 }
 
-double conv_in_places(const ConvLayer *layer) { return places(layer, layer->in_size); }
-double conv_out_places(const ConvLayer *layer) { return places(layer, layer->out_size); }
+double places_in(const NetLayer *layer) { return places(layer, layer->in_size); }
+double places_out(const NetLayer *layer) { return places(layer, layer->out_size); }
 
-double conv_kernel_taps(const ConvLayer *layer) {
-    if (layer->kernel_wide) return (double)layer->kernel * layer->kernel_wide;
-    return along(layer->kernel, dimensions(layer));
+double attention_keys(const NetLayer *layer) {
+    const PlaceAttention *attention = &layer->attention;
+    return attention->keys ? attention->keys : (double)attention->window * attention->window;
+}
+
+double kernel_taps(const NetLayer *layer) {
+    const ConvShape *conv = &layer->conv;
+    if (conv->kernel_wide) return (double)conv->kernel * conv->kernel_wide;
+    return along(conv->kernel, dimensions(layer));
 }
 
 // Backwards each pixel that comes in meets all taps, each that goes out those of its place in the stride.
-double conv_taps(const ConvLayer *layer) {
-    if (layer->kind != LAYER_TRANSPOSED) return conv_kernel_taps(layer);
-    return conv_kernel_taps(layer) / along((double)layer->out_size / layer->in_size, dimensions(layer));
+double taps_forward(const NetLayer *layer) {
+    if (!layer->conv.transposed) return kernel_taps(layer);
+    return kernel_taps(layer) / along((double)layer->out_size / layer->in_size, dimensions(layer));
 }
 
-double conv_backward_taps(const ConvLayer *layer) {
-    return layer->kind == LAYER_TRANSPOSED ? conv_kernel_taps(layer)
-                                           : conv_kernel_taps(layer) / along(layer->stride, dimensions(layer));
+double taps_backward(const NetLayer *layer) {
+    if (layer->conv.transposed) return kernel_taps(layer);
+    return kernel_taps(layer) / along(layer->conv.stride, dimensions(layer));
 }

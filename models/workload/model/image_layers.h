@@ -7,11 +7,11 @@
 typedef struct ImageBuilder {
     Arena *arena;
     struct {
-        ConvLayer *items;
+        NetLayer *items;
         int count, room;
     } layers;
     int channels, size; // of the newest output
-    int dimensions;     // of what comes next (ConvLayer); 0: 2
+    int dimensions;     // of what comes next (NetLayer); 0: 2
     double regions;     // 0: 1
     Learning learning;
     bool fixed_norms; // in place of batch norms
@@ -23,30 +23,34 @@ ImageBuilder image_builder(Arena *arena, int image_size);
 // What comes in is the newest output, or (after looking back) what `channels` and `size` were set to. Pointers hold
 // until the next layer is added.
 // "Same" padding, batch norm and an activation, as most networks have them.
-ConvLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
+NetLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
 // Without padding.
-ConvLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
+NetLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
 // Channels apart: one filter each.
-ConvLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride);
+NetLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride);
 // With a bias and nothing else.
-ConvLayer *image_conv_plain(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
+NetLayer *image_conv_plain(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
 // Backwards, with a bias: the image grows so many times.
-ConvLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channels, int kernel, int times);
+NetLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channels, int kernel, int times);
 // A layer without weights for products: a norm, a copy, a pooling by `kernel` (0: none).
-ConvLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride);
-ConvLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out);
+NetLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride);
+NetLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out);
 // So many passes over it, forward and backward, by so many kernels; and dropout.
-ConvLayer *image_passes(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
-                        int forward_kernels, int backward_kernels);
+NetLayer *image_passes(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
+                       int forward_kernels, int backward_kernels);
 void image_dropout(ImageBuilder *builder);
 // Words or letters looked up in a table.
-ConvLayer *image_lookup(ImageBuilder *builder, const char *name, int entries, int width);
+NetLayer *image_lookup(ImageBuilder *builder, const char *name, int entries, int width);
 // The same product at every place.
-ConvLayer *image_product(ImageBuilder *builder, const char *name, int in, int out, bool bias);
+NetLayer *image_product(ImageBuilder *builder, const char *name, int in, int out, bool bias);
 // The logits of a vocabulary at every place, and their loss.
 void image_logits(ImageBuilder *builder, int in, int entries);
 // Step by step along time (LSTM), so many wide.
-ConvLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden);
+NetLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden);
+// Between the places of what came last, of which the newest channels are the values.
+void image_attention(ImageBuilder *builder, PlaceAttention attention);
+// Of each sample with all samples.
+void image_contrast(ImageBuilder *builder, const char *name);
 // What follows works on all that branches have put side by side.
 void image_concatenated(ImageBuilder *builder, int channels);
 void image_next_block(ImageBuilder *builder);

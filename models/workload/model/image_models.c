@@ -168,8 +168,8 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
         .classes = classes,
         .dimensions = kind.dimensions,
         .of_words = row->build == build_gnmt,
-        .conv = builder.layers.items,
-        .conv_count = builder.layers.count,
+        .net_layers = builder.layers.items,
+        .net_layer_count = builder.layers.count,
     };
     return model;
 }

@@ -25,7 +25,7 @@ static void end_branch(Module *module) { module->out_channels += module->builder
 static void end_module(Module *module) { image_concatenated(module->builder, module->out_channels); }
 
 static void conv_wide(Module *module, int channels, int high, int wide) {
-    image_conv(module->builder, "conv", channels, high, 1)->kernel_wide = wide;
+    image_conv(module->builder, "conv", channels, high, 1)->conv.kernel_wide = wide;
 }
 
 typedef struct Step { // channels 0: the end of the branch
@@ -221,7 +221,7 @@ void build_inception_v4(ImageBuilder *builder, int variant, int classes) {
 // ---- Xception: depthwise convolutions without a norm, each followed by one over channels with a norm.
 
 static void add_separable(ImageBuilder *builder, int channels) {
-    ConvLayer *apart = image_conv_depthwise(builder, "depthwise", 3, 1);
+    NetLayer *apart = image_conv_depthwise(builder, "depthwise", 3, 1);
     apart->batch_norm = apart->relu = false;
     image_conv(builder, "pointwise", channels, 1, 1);
 }

@@ -26,8 +26,8 @@ const Model *model_lstm(Arena *arena, const char *name, LstmShape shape) {
         .classes = shape.vocab,
         .dimensions = 1,
         .of_words = true,
-        .conv = builder.layers.items,
-        .conv_count = builder.layers.count,
+        .net_layers = builder.layers.items,
+        .net_layer_count = builder.layers.count,
     };
     return model;
 }

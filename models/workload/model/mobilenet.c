@@ -14,9 +14,9 @@ static void inverted_residual(ImageBuilder *builder, const Stage *stage, int cha
     int in_channels = builder->channels, wide = in_channels * stage->widen;
     image_next_block(builder);
     if (stage->widen > 1) image_conv(builder, "widen", wide, 1, 1);
-    ConvLayer *apart = image_conv_depthwise(builder, "depthwise", stage->kernel, stride);
+    NetLayer *apart = image_conv_depthwise(builder, "depthwise", stage->kernel, stride);
     if (squeeze) apart->squeeze = in_channels / 4;
-    ConvLayer *narrow = image_conv(builder, "narrow", channels, 1, 1);
+    NetLayer *narrow = image_conv(builder, "narrow", channels, 1, 1);
     narrow->relu = false;
     narrow->residual_add = stride == 1 && in_channels == channels;
 }

@@ -12,12 +12,12 @@ typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP } ModelKind;
 
 typedef enum LayerKind {
     LAYER_CONVOLUTION,
-    LAYER_LINEAR,     // in_channels x out_channels after global average pooling
-    LAYER_TRANSPOSED, // a convolution backwards: the image grows
-    LAYER_ELEMENTS,   // no product: pooling (kernel > 0), a norm, an activation or a copy of what comes in
-    LAYER_ATTENTION,  // of pixels within square windows, or on `keys`; the layer before gives queries, keys and values
-    LAYER_RECURRENT,  // LSTM: steps along time, each of which needs the one before
-    LAYER_CONTRAST    // two embeddings of each sample, held against those of all samples on all GPUs
+    LAYER_LINEAR,    // in_channels x out_channels, the same at every place
+    LAYER_ELEMENTS,  // no product: a pooling, a norm, an activation or a copy of what comes in
+    LAYER_ATTENTION, // between places; the layer before gives queries, keys and values
+    LAYER_RECURRENT, // LSTM: steps along time, each of which needs the one before
+    LAYER_CONTRAST,  // two embeddings of each sample, held against those of all samples on all GPUs
+    LAYER_KIND_COUNT
 } LayerKind;
 
 // What of a layer learns.
@@ -27,33 +27,47 @@ typedef enum Learning {
     LEARNS_NEVER // nor does anything before it: it has no backward at all
 } Learning;
 
-// One layer of a network of images or volumes with what follows it. Sizes are per image, before batching.
-typedef struct ConvLayer {
+typedef struct ConvShape {
+    int kernel, stride, groups;
+    int kernel_wide; // where the kernel is not as wide as high; 0: it is
+    bool dilated;    // its taps lie apart
+    bool transposed; // backwards: the image grows
+} ConvShape;
+
+typedef struct PlaceAttention {
+    int heads;
+    int window; // places along the side of a square within which they meet
+    int keys;   // or of all places on so many keys; 0: within windows
+} PlaceAttention;
+
+// One layer of a network of images, volumes, sounds or sentences with what follows it. Sizes are of one sample.
+typedef struct NetLayer {
     const char *name;
     LayerKind kind;
-    int in_channels, out_channels, kernel, stride, groups;
-    int kernel_wide;       // where the kernel is not as wide as high; 0: it is
+    int block; // which block (below) it belongs to
+    int in_channels, out_channels;
     int in_size, out_size; // along each dimension: height = width
     int dimensions;        // 1: sounds; 3: volumes; 0: 2, images
     double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
-    bool dilated;          // its taps lie apart
     bool sequential;       // its places along time one after the other, by kernels that the host issues for each
     bool shared;           // its weights are an earlier layer's
     Learning learning;
+    // What one kind has.
+    ConvShape conv;
+    PlaceAttention attention;
+    int pool_kernel; // of a layer of elements; 0: it does not pool
+    // What follows.
     bool batch_norm, relu, residual_add; // relu: or another activation
     bool layer_norm, bias, scaled;       // scaled: by a learned factor for each channel
     bool max_pool_after;                 // 3x3 stride 2, on this layer's output
     bool copied;                         // branches are copied to lie side by side
     int squeeze;                         // channels are weighted by a network of this width (SE); 0 none
     bool fixed_norm;                     // a norm of fixed statistics: a scale and a shift for each channel
-    int window, heads;                   // attention: pixels along a window's side
-    int keys;                            // attention: of all places on so many keys, 0: within windows
     double passes[2];                    // over its output, beyond all the above; forward, backward
     int kernels[2];                      // that do them
     double table;                        // parameters looked up, added or multiplied by, beyond the above
     int kernels_per_image;               // work on single images too small to count but for its launches
-    int block;                           // which block (below) it belongs to
-} ConvLayer;
+} NetLayer;
 
 // Layers whose MLP is a choice of experts. Layer i of 0 … is one when i >= first_dense and every-th: (i + 1) % every =
 // 0.
@@ -98,8 +112,8 @@ typedef struct Model {
     int image_size, classes;
     int dimensions; // of what the network works on; 0: 2
     bool of_words;  // its size is the subwords of a sentence, not samples of sound
-    const ConvLayer *conv;
-    int conv_count;
+    const NetLayer *net_layers;
+    int net_layer_count;
     // MLP: widths[0] inputs … widths[width_count-1] outputs
     const int *widths;
     int width_count;

@@ -41,15 +41,15 @@ int vision_transformer_index(const char *name);                                 
 bool is_lstm(const Model *model); // one of model_lstm's
 const Model *lstm_resized(Arena *arena, const Model *model, int words, int vocab);
 
-bool multiplies(const ConvLayer *layer);           // its input by weights
-double conv_parameters(const ConvLayer *layer);    // with its norm
-double conv_macs(const ConvLayer *layer);          // multiply-adds of one image
-double conv_kernel_taps(const ConvLayer *layer);   // places of its kernel
-double conv_taps(const ConvLayer *layer);          // products that each output has of each channel
-double conv_backward_taps(const ConvLayer *layer); // the same of what comes in, for its gradient
-double conv_in_places(const ConvLayer *layer);     // pixels of one image
-double conv_out_places(const ConvLayer *layer);
-double conv_keys(const ConvLayer *layer); // that a place's attention meets
+bool multiplies(const NetLayer *layer);         // its input by weights
+double layer_parameters(const NetLayer *layer); // with its norm
+double layer_macs(const NetLayer *layer);       // multiply-adds of one image
+double kernel_taps(const NetLayer *layer);      // places of its kernel
+double taps_forward(const NetLayer *layer);     // products that each output has of each channel
+double taps_backward(const NetLayer *layer);    // the same of what comes in, for its gradient
+double places_in(const NetLayer *layer);        // pixels of one image
+double places_out(const NetLayer *layer);
+double attention_keys(const NetLayer *layer); // that each place meets
 
 extern const int encoder_decoder_count; // the library's models with an encoder and a decoder
 const char *encoder_decoder_name(int index);

@@ -35,7 +35,7 @@ static void add_stem(ImageBuilder *builder, bool deep) {
         image_conv(builder, "conv1", 32, 3, 2);
         image_conv(builder, "conv2", 32, 3, 1);
     }
-    ConvLayer *stem = deep ? image_conv(builder, "conv3", 64, 3, 1) : image_conv(builder, "conv", 64, 7, 2);
+    NetLayer *stem = deep ? image_conv(builder, "conv3", 64, 3, 1) : image_conv(builder, "conv", 64, 7, 2);
     stem->max_pool_after = true;
     builder->size = image_halved(stem->out_size, 2);
 }
@@ -56,10 +56,10 @@ static void add_residual_block(ImageBuilder *builder, const Residual *net, int s
     builder->channels = in_channels;
     builder->size = in_size;
 
-    ConvLayer *last;
+    NetLayer *last;
     if (net->bottleneck) {
         image_conv(builder, "conv1", width, 1, net->early_stride ? stride : 1);
-        image_conv(builder, "conv2", width, 3, net->early_stride ? 1 : stride)->groups = net->groups;
+        image_conv(builder, "conv2", width, 3, net->early_stride ? 1 : stride)->conv.groups = net->groups;
         last = image_conv(builder, "conv3", out_channels, 1, 1);
     } else {
         image_conv(builder, "conv1", width, 3, stride);
@@ -103,8 +103,8 @@ static void add_regnet_block(ImageBuilder *builder, const RegNet *net, int width
     builder->channels = in_channels;
     builder->size = in_size;
     image_conv(builder, "conv1", width, 1, 1);
-    ConvLayer *grouped = image_conv(builder, "conv2", width, 3, stride);
-    grouped->groups = width / net->group_width;
+    NetLayer *grouped = image_conv(builder, "conv2", width, 3, stride);
+    grouped->conv.groups = width / net->group_width;
     if (net->squeeze) grouped->squeeze = (in_channels + 2) / 4;
     image_conv(builder, "conv3", width, 1, 1)->residual_add = true;
 }

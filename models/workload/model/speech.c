@@ -35,38 +35,38 @@ static const SpeechShape shapes[] = {
 #define MOST_BLOCKS 15
 #define WIDE_CHANNELS 1024
 
-static void add_kernels(ConvLayer *layer, int forward, int backward) {
+static void add_kernels(NetLayer *layer, int forward, int backward) {
     layer->kernels[0] += forward;
     layer->kernels[1] += backward;
 }
 
-static void masked(ConvLayer *layer) {
+static void masked(NetLayer *layer) {
     double fed = (double)layer->in_channels * layer->in_size / layer->out_channels / layer->out_size;
     layer->passes[0] += MASK_PASSES * fed;
     layer->passes[1] += MASK_PASSES * fed;
     add_kernels(layer, MASK_KERNELS, 2);
 }
 
-static void dropped_out(ConvLayer *layer) {
+static void dropped_out(NetLayer *layer) {
     layer->passes[0] += DROPOUT_PASSES;
     layer->passes[1] += DROPOUT_PASSES;
     add_kernels(layer, 1, 1);
 }
 
-static void activated(ConvLayer *layer, bool by_relu) {
+static void activated(NetLayer *layer, bool by_relu) {
     layer->relu = by_relu;
     if (by_relu) dropped_out(layer);
 }
 
-static ConvLayer *conv_layer(ImageBuilder *builder, const SpeechShape *shape, int channels, int kernel, int stride,
-                             bool by_relu) {
+static NetLayer *conv_layer(ImageBuilder *builder, const SpeechShape *shape, int channels, int kernel, int stride,
+                            bool by_relu) {
     if (shape->apart && kernel > 1) {
-        ConvLayer *along = image_conv_depthwise(builder, "along", kernel, stride);
+        NetLayer *along = image_conv_depthwise(builder, "along", kernel, stride);
         along->batch_norm = along->relu = false;
         masked(along);
         kernel = stride = 1;
     }
-    ConvLayer *layer = image_conv(builder, "conv", channels, kernel, stride);
+    NetLayer *layer = image_conv(builder, "conv", channels, kernel, stride);
     masked(layer);
     activated(layer, by_relu);
     return layer;
@@ -77,7 +77,7 @@ static ConvLayer *conv_layer(ImageBuilder *builder, const SpeechShape *shape, in
 static void shortcuts(ImageBuilder *builder, const int *from, int count, int channels) {
     for (int i = 0; i < count; i++) {
         builder->channels = from[i];
-        ConvLayer *layer = image_conv(builder, "shortcut", channels, 1, 1);
+        NetLayer *layer = image_conv(builder, "shortcut", channels, 1, 1);
         layer->relu = false;
         layer->residual_add = true;
         layer->passes[1] += SUM_PASSES * from[i] / channels;
@@ -104,7 +104,7 @@ void build_speech(ImageBuilder *builder, int variant, int classes) {
         from[from_count++] = block->channels;
     }
     image_next_block(builder);
-    conv_layer(builder, shape, shape->last_channels, shape->last_kernel, 1, true)->dilated = true;
+    conv_layer(builder, shape, shape->last_channels, shape->last_kernel, 1, true)->conv.dilated = true;
     conv_layer(builder, shape, WIDE_CHANNELS, 1, 1, true);
     image_conv_plain(builder, "letters", classes, 1, 1);
 }

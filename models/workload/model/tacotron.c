@@ -37,7 +37,7 @@ static void encoder(ImageBuilder *builder) {
 
 // ---- The decoder's loop.
 
-static void in_turn(ConvLayer *layer, double regions) {
+static void in_turn(NetLayer *layer, double regions) {
     layer->sequential = true;
     layer->regions = regions;
 }
@@ -100,7 +100,7 @@ void build_tacotron(ImageBuilder *builder, int variant, int classes) {
     image_next_block(builder);
     builder->channels = MELS;
     for (int i = 0; i < 4; i++) convolution(builder, POSTNET);
-    ConvLayer *last = image_conv(builder, "conv", MELS, KERNEL, 1);
+    NetLayer *last = image_conv(builder, "conv", MELS, KERNEL, 1);
     last->bias = true;
     last->relu = false;
     image_passes(builder, "loss", MELS, 10, 10, 12, 12);

@@ -12,7 +12,7 @@ static void each_pixel(ImageBuilder *builder, int classes) {
 
 #define LEVELS 5
 
-static ConvLayer *biased(ConvLayer *layer) {
+static NetLayer *biased(NetLayer *layer) {
     layer->batch_norm = false;
     layer->bias = true;
     return layer;
@@ -88,7 +88,7 @@ void build_unet_industrial(ImageBuilder *builder, int variant, int classes) {
 static const int volume_channels[] = {32, 64, 128, 256, 320, 320};
 #define VOLUME_LEVELS ((int)(sizeof volume_channels / sizeof *volume_channels))
 
-static void normed_by_volume(ConvLayer *layer) {
+static void normed_by_volume(NetLayer *layer) {
     layer->batch_norm = false;
     layer->layer_norm = true;
 }

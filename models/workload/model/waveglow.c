@@ -19,26 +19,26 @@ static const int widths[] = {512, 256};
 static void elements(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
                      int backward_kernels) {
     builder->channels = channels;
-    ConvLayer *layer = image_elements(builder, name, 0, 1);
+    NetLayer *layer = image_elements(builder, name, 0, 1);
     layer->passes[0] = forward;
     layer->passes[1] = backward;
     layer->kernels[1] = backward_kernels;
 }
 
-static ConvLayer *conv(ImageBuilder *builder, const char *name, int in, int out, int kernel) {
+static NetLayer *conv(ImageBuilder *builder, const char *name, int in, int out, int kernel) {
     builder->channels = in;
     return image_conv_plain(builder, name, out, kernel, 1);
 }
 
 // Weights as directions and lengths: a length for each output.
-static ConvLayer *normed(ConvLayer *layer) {
+static NetLayer *normed(NetLayer *layer) {
     layer->table = layer->out_channels;
     return layer;
 }
 
 static void dilated_layer(ImageBuilder *builder, int width, int layer, bool last) {
-    normed(conv(builder, "dilated", width, 2 * width, 3))->dilated = layer > 0; // by 2^layer
-    ConvLayer *condition = normed(conv(builder, "spectrogram", MELS * GROUP, 2 * width, 1));
+    normed(conv(builder, "dilated", width, 2 * width, 3))->conv.dilated = layer > 0; // by 2^layer
+    NetLayer *condition = normed(conv(builder, "spectrogram", MELS * GROUP, 2 * width, 1));
     condition->passes[1] = 3.0 * MELS * GROUP / (2 * width); // its gradients of all layers are added up
     elements(builder, "gate", width, 5, 5 + HALVES_PUT_BACK, 1 + HALVES_KERNELS);
     normed(conv(builder, "out", width, last ? width : 2 * width, 1));
@@ -47,7 +47,7 @@ static void dilated_layer(ImageBuilder *builder, int width, int layer, bool last
 
 static void flow_step(ImageBuilder *builder, int width, int channels) {
     image_next_block(builder);
-    ConvLayer *mix = conv(builder, "mix", channels, channels, 1);
+    NetLayer *mix = conv(builder, "mix", channels, channels, 1);
     mix->bias = false;
     mix->kernels[0] = mix->kernels[1] = SMALL_KERNELS;
     normed(conv(builder, "start", channels / 2, width, 1));
