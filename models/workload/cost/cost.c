@@ -337,7 +337,7 @@ double block_matmul_flops(const Model *model, int block, const TrainingSpec *tra
 // By kind of model.
 static void (*const cost_of[])(const Work *work, int block, Pass *forward, Pass *backward) = {
     [MODEL_TRANSFORMER] = transformer_cost,
-    [MODEL_CNN] = cnn_cost,
+    [MODEL_CNN] = net_cost,
     [MODEL_MLP] = mlp_cost,
 };
 

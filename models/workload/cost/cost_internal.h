@@ -154,19 +154,10 @@ void expert_activation(const Work *work, Pass *pass, const Operator *one, int di
 // Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
 double routed_tokens(const Work *work);
 
-// Attention between the places of an image (cost_places.c).
-void place_attention(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
-
-// Steps along time, one after the other (cost_recurrent.c).
-void sequential_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
-void recurrent_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
-
-// Two embeddings of each sample against all, gathered from all data ranks.
-void contrast_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward);
-double contrast_pairs(const Work *work); // samples that each one is held against
+double contrast_pairs(const Work *work); // samples that each one is held against (cost_contrast.c)
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
-void cnn_cost(const Work *work, int block, Pass *forward, Pass *backward);
+void net_cost(const Work *work, int block, Pass *forward, Pass *backward); // (cost_layers.c)
 void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);
 
 void operators_of(const Work *work, int block, OperatorList *operators); // what of them this GPU runs

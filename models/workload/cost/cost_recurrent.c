@@ -1,8 +1,7 @@
 // A recurrent layer (LSTM) as cuDNN runs it: what comes in is multiplied for all steps at once; then each step
 // multiplies what the step before gave, and a kernel of gates follows. Backward the same in reverse, and the gradients
 // of weights are products over all steps again. Loops of one's own are kernel by kernel.
-#include "models/workload/cost/cost_internal.h"
-#include "models/workload/model/model_internal.h"
+#include "models/workload/cost/cost_layers.h"
 
 #define GATES 4.0
 // Passes over one step's hidden state. Forward: both products' gates, bias, old and new cell, output, gates kept;
@@ -23,7 +22,7 @@ static void sequential_gates(const Work *work, Pass *pass, double times, double 
     pass_now(pass)->seconds[CAUSE_MEMORY] += times * seconds;
 }
 
-void recurrent_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward) {
+void recurrent_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
     double rows = work->samples, in = layer->in_channels, hidden = layer->out_channels, steps = layer->out_size;
     double gates = GATES * hidden;
     Pass *weights = weights_of(work, backward);
@@ -40,6 +39,7 @@ void recurrent_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass
     pass_gemm(work, weights, CAUSE_GEMM, work->precision, 1, gates, in, rows * steps);
     pass_gemm(work, weights, CAUSE_GEMM, work->precision, 1, gates, hidden, rows * steps);
     pass_kernels(weights, 3);
+    elements_cost(work, layer, one, forward, backward);
 }
 
 // ---- A loop in Python over the places along time.
@@ -59,9 +59,12 @@ static void sequential_kernels(Pass *pass, double kernels) {
     pass->host_seconds += kernels * LOOP_HOST_SECONDS;
 }
 
-static void sequential_product(const Work *work, const NetLayer *layer, double rows, double steps, Pass *forward,
-                               Pass *backward) {
-    double in = layer->in_channels, out = layer->out_channels, bias = layer->bias;
+static double rows_of_place(const Work *work, const NetLayer *layer) {
+    return work->samples * (layer->regions > 0 ? layer->regions : 1);
+}
+
+void sequential_product(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
+    double in = one->k, out = one->n, bias = layer->bias, steps = layer->out_size, rows = rows_of_place(work, layer);
     sequential_gemms(work, forward, steps, rows, out, in);
     sequential_kernels(forward, steps);
     sequential_gemms(work, backward, steps, rows, in, out);
@@ -70,16 +73,12 @@ static void sequential_product(const Work *work, const NetLayer *layer, double r
     sequential_kernels(backward, steps * (3 + 2 * bias));
 }
 
-void sequential_cost(const Work *work, const NetLayer *layer, Pass *forward, Pass *backward) {
-    double steps = layer->out_size, rows = work->samples * (layer->regions > 0 ? layer->regions : 1);
-    if (multiplies(layer)) {
-        sequential_product(work, layer, rows, steps, forward, backward);
-        return;
-    }
+void sequential_elements(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
+    (void)one;
+    double steps = layer->out_size, elements = rows_of_place(work, layer) * layer->out_channels;
     for (int direction = FORWARD; direction <= BACKWARD; direction++) {
         Pass *pass = direction == FORWARD ? forward : backward;
-        double bytes = layer->passes[direction] * rows * layer->out_channels * work->element_bytes;
-        sequential_bytes(work, pass, steps, bytes);
+        sequential_bytes(work, pass, steps, layer->passes[direction] * elements * work->element_bytes);
         sequential_kernels(pass, steps * (1 + layer->kernels[direction]));
     }
 }

@@ -41,7 +41,6 @@ int vision_transformer_index(const char *name);                                 
 bool is_lstm(const Model *model); // one of model_lstm's
 const Model *lstm_resized(Arena *arena, const Model *model, int words, int vocab);
 
-bool multiplies(const NetLayer *layer);         // its input by weights
 double layer_parameters(const NetLayer *layer); // with its norm
 double layer_macs(const NetLayer *layer);       // multiply-adds of one image
 double kernel_taps(const NetLayer *layer);      // places of its kernel

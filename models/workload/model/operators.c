@@ -4,7 +4,7 @@
 #include "models/workload/model/model_internal.h"
 
 const char *const operator_kind_names[OPERATOR_KIND_COUNT] = {
-    "gemm", "convolution", "attention", "recurrent", "norm", "elementwise", "lookup", "loss",
+    "gemm", "convolution", "attention", "recurrent", "norm", "elementwise", "lookup", "loss", "contrast",
 };
 
 double operator_flops(const OperatorList *operators) {

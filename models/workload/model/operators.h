@@ -16,6 +16,7 @@ typedef enum OperatorKind {
     OPERATOR_ELEMENTWISE,
     OPERATOR_LOOKUP,
     OPERATOR_LOSS,
+    OPERATOR_CONTRAST,
     OPERATOR_KIND_COUNT
 } OperatorKind;
 extern const char *const operator_kind_names[OPERATOR_KIND_COUNT];
@@ -83,6 +84,7 @@ typedef struct Operator {
     double batch, m, n, k; // a product: so many of m x k by k x n at once; attention: m queries, n keys; else 0
     double flops;          // of matrix products, forward
     double read, written;  // elements of tensors, weights counted in
+    double fed;            // of what it reads, the elements that come from the layer before (networks of NetLayers)
     LayerWeights weights;  // of the model, not of one GPU
     // Of transformers:
     LayerPart part;
@@ -112,7 +114,8 @@ typedef struct Portion {
 // One sample on one GPU, as this block sees it: a decoder's layers work on the target.
 Portion portion_of_sample(const Model *model, int block, double seq_len);
 
-// Made in one place for each kind of model and layer: operators_transformer.c, operators_image.c.
+// Made in one place for each kind of model and layer: operators_transformer.c, operators_image.c
+// (layers of each kind: layer_kinds.c).
 void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators);
 
 // A product's FLOPs, reads and writes follow from its shape where they are not said.

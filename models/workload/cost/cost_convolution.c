@@ -1,0 +1,169 @@
+// Convolutions as implicit GEMMs, and those of channels apart.
+#include <string.h>
+
+#include "models/workload/cost/cost_layers.h"
+#include "models/workload/model/model_internal.h"
+
+// Fitted on 470 published CNN steps of twelve families, shared by every network: how much of what a GEMM reaches a
+// convolution reaches, by GPU generation (matrix units before and since Ampere; vector units), and what surrounds it.
+#define CONV_SHARE_BEFORE_AMPERE 0.89
+#define CONV_SHARE_SINCE_AMPERE 0.98
+#define CONV_SHARE_VECTOR 1.12
+#define CONV_SHARE_DILATED 0.58 // of the others' (WaveGlow's, on twelve types of GPU)
+#define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
+#define K_RAMP_CUDNN_5 900.0
+#define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
+#define CHANNEL_PAD_VECTOR 32.0 // of vector units since
+#define WINOGRAD_GAIN 2.25      // 3x3 with stride 1 on vector units: 36 products become 16
+#define LAYOUT_PASSES 2.05      // NCHW to NHWC and back, on matrix units
+#define CONV_SHARPNESS 3.0
+// Channels last, PyTorch of 2022 with cuDNN 8.3: no matrix-unit kernel has more than 32 channels in a group, and what
+// it falls back to reaches this of the vector units (two networks of one family).
+#define WIDE_GROUP 32
+#define WIDE_GROUP_SHARE 0.1
+#define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
+#define APART_FLOPS 0.25 // and products on vector units, against their peak
+// Along time PyTorch's own kernels do them, whatever their length, for cuDNN has none: issue slots that a multiply-add
+// of one thread takes with its loads, bounds and indices, of 128 in a clock. Volta and Ampere agree within 7 %.
+#define APART_ALONG_TIME_SLOTS 38.0
+#define SLOTS_PER_CLOCK 128.0
+#define TILE 128.0
+#define SPLIT_K_LIMIT 8
+#define SPLIT_K_LEAST 256.0 // elements of K left to each part
+
+static bool since_ampere(const Gpu *gpu) { return gpu->year >= 2020; }
+static bool on_tensor_cores(const Work *work) { return work->precision != FP32 && work->precision != FP64; }
+
+static double padded(double size, double unit) { return unit * ceil(size / unit); }
+
+// Time lost because tiles come in whole waves; cuDNN splits K when there are too few. Half of the last wave's loss is
+// hidden by tiles that end early (the same weight as in the GEMM model).
+static double wave_loss(const Gpu *gpu, double groups, double m, double n, double k) {
+    double tiles = groups * ceil(m / TILE) * ceil(n / (n <= 64 ? 64 : TILE));
+    double least = 0;
+    for (int split = 1; split <= SPLIT_K_LIMIT && (split == 1 || k / split >= SPLIT_K_LEAST); split++) {
+        double waves = tiles * split / gpu->sm_count;
+        double loss = (fmax(1, waves) + fmax(1, ceil(waves))) / 2 / waves;
+        if (split == 1 || loss < least) least = loss;
+    }
+    return least;
+}
+
+// Where what a type's products reach says little of its convolutions: their share of the peak itself, by architecture
+// and bytes of an element. H100 and H200 agree, and B200 and GB200; Kepler and Pascal ran cuDNN 5 and 6, whose ramp is
+// long and whose algorithms spare products.
+typedef struct ConvRate {
+    const char *architecture;
+    int element_bytes;
+    double of_peak;
+} ConvRate;
+static const ConvRate conv_rates[] = {
+    {"Kepler", 4, 0.80}, {"Pascal", 4, 1.24}, {"Hopper", 2, 0.78}, {"Blackwell", 2, 0.60}};
+
+static double conv_share(const Work *work) {
+    for (size_t i = 0; i < sizeof conv_rates / sizeof *conv_rates; i++)
+        if (work->gpu->architecture && strcmp(work->gpu->architecture, conv_rates[i].architecture) == 0 &&
+            work->element_bytes == conv_rates[i].element_bytes)
+            return conv_rates[i].of_peak / work->gpu->gemm_efficiency[work->precision];
+    if (!on_tensor_cores(work)) return CONV_SHARE_VECTOR;
+    return since_ampere(work->gpu) ? CONV_SHARE_SINCE_AMPERE : CONV_SHARE_BEFORE_AMPERE;
+}
+
+typedef struct ConvGemm {
+    double m, n, k; // of one group
+    bool ramp;      // K is short enough for the ramp to count
+    bool pad_m;
+    bool winograd; // can be done so
+} ConvGemm;
+
+static bool wide_groups_last(const Work *work, const NetLayer *layer) {
+    return layer->conv.groups > 1 && layer->in_channels / layer->conv.groups > WIDE_GROUP &&
+           precision_bytes(work->precision) <= 2 && channels_last(work) && work->training->framework == FRAMEWORK_EAGER;
+}
+
+static double conv_compute_on_units(const Work *work, const NetLayer *layer, ConvGemm gemm) {
+    if (wide_groups_last(work, layer)) {
+        double flops = 2 * layer->conv.groups * gemm.m * gemm.n * gemm.k;
+        return roofline_seconds(work->gpu, FP32, flops / WIDE_GROUP_SHARE, 0);
+    }
+    double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
+    double pad = on_tensor_cores(work) || before_volta(work->gpu) ? CHANNEL_PAD : CHANNEL_PAD_VECTOR;
+    double m = gemm.pad_m ? padded(gemm.m, pad) : gemm.m, n = padded(gemm.n, pad);
+    double flops =
+        2 * layer->conv.groups * m * n * k * wave_loss(work->gpu, layer->conv.groups, gemm.m, gemm.n, gemm.k);
+    if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
+    if (gemm.winograd && !on_tensor_cores(work)) flops /= WINOGRAD_GAIN;
+    double share = conv_share(work) * (layer->conv.dilated ? CONV_SHARE_DILATED : 1);
+    return roofline_seconds(work->gpu, work->precision, flops / share, 0);
+}
+
+// TF32 is allowed, not ordered: where matrix units are hardly faster (GeForce), cuDNN may take the vector units.
+static double conv_compute_seconds(const Work *work, const NetLayer *layer, ConvGemm gemm) {
+    double seconds = conv_compute_on_units(work, layer, gemm);
+    if (work->precision != TF32) return seconds;
+    Work by_vectors = *work;
+    by_vectors.precision = FP32;
+    return fmin(seconds, conv_compute_on_units(&by_vectors, layer, gemm));
+}
+
+static double conv_seconds(const Work *work, const NetLayer *layer, const Operator *one, ConvGemm gemm) {
+    double in = one->fed, out = one->written;
+    double bytes = work->element_bytes * (in + out + layer_parameters(layer));
+    bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
+    if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
+    double compute = conv_compute_seconds(work, layer, gemm);
+    double memory = memory_seconds(work->gpu, bytes) / image_memory_share(work->gpu);
+    return pow(pow(compute, CONV_SHARPNESS) + pow(memory, CONV_SHARPNESS), 1 / CONV_SHARPNESS);
+}
+
+static void conv_gemms(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
+    double in_pixels = work->samples * places_in(layer), out_pixels = work->samples * places_out(layer);
+    double in_channels = (double)layer->in_channels / layer->conv.groups;
+    double out_channels = (double)layer->out_channels / layer->conv.groups;
+    double taps = taps_forward(layer), met = taps_backward(layer);
+    // Images of three colours are padded to eight channels for tensor cores (four in 32 bits).
+    double fed_channels = on_tensor_cores(work) ? padded(in_channels, 16 / work->element_bytes) : in_channels;
+    bool square = layer->conv.kernel == 3 && (layer->conv.kernel_wide == 0 || layer->conv.kernel_wide == 3);
+    bool flat = layer->dimensions == 0 || layer->dimensions == 2;
+    bool winograd = flat && square && layer->conv.stride == 1 && layer->conv.groups == 1;
+
+    pass_now(forward)->seconds[CAUSE_GEMM] += conv_seconds(
+        work, layer, one,
+        (ConvGemm){.m = out_pixels, .n = out_channels, .k = fed_channels * taps, .ramp = true, .winograd = winograd});
+    if (!is_first_layer(work, layer) && layer->learning != LEARNS_NEVER)
+        pass_now(backward)->seconds[CAUSE_GEMM] += conv_seconds(
+            work, layer, one,
+            (ConvGemm){.m = in_pixels, .n = in_channels, .k = out_channels * met, .ramp = true, .winograd = winograd});
+    if (layer->learning != LEARNS) return;
+    pass_now(weights_of(work, backward))->seconds[CAUSE_GEMM] += conv_seconds(
+        work, layer, one, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
+}
+
+static double apart_along_time_seconds(const Work *work, const NetLayer *layer) {
+    double slots = APART_ALONG_TIME_SLOTS * work->samples * layer_macs(layer);
+    return slots / (SLOTS_PER_CLOCK * work->gpu->sm_count * work->gpu->tensor_hz * work->gpu->sustained);
+}
+
+// Channels apart: no product that matrix units could do, so bytes or vector units.
+static void apart_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
+    double in = one->fed, out = one->written;
+    double flops = 2 * work->samples * layer_macs(layer) / APART_FLOPS;
+    double bytes = work->element_bytes * (in + out) / (APART_BYTES * image_memory_share(work->gpu));
+    double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
+    if (layer->dimensions == 1) seconds = fmax(seconds, apart_along_time_seconds(work, layer));
+    pass_now(forward)->seconds[CAUSE_GEMM] += seconds;
+    pass_now(backward)->seconds[CAUSE_GEMM] += (is_first_layer(work, layer) ? 1 : 2) * seconds;
+}
+
+static bool channels_apart(const NetLayer *layer) {
+    return layer->conv.groups > 1 && layer->conv.groups == layer->in_channels &&
+           layer->conv.groups == layer->out_channels;
+}
+
+void convolution_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
+    if (channels_apart(layer))
+        apart_cost(work, layer, one, forward, backward);
+    else
+        conv_gemms(work, layer, one, forward, backward);
+    after_convolution_cost(work, layer, one, forward, backward);
+}

@@ -1,0 +1,129 @@
+// Layers of elements, and what follows the others: norms, activations, sums, pools and copies, by the passes that they
+// make over a layer's output.
+#include "models/workload/cost/cost_layers.h"
+
+// What a multiprocessor can ask of memory in a clock by the strided loads of these kernels; beside it the bandwidth.
+// H100 and A100 have 13 and 11 bytes to give to each, V100 6, GDDR cards less than 6.
+#define BYTES_PER_CLOCK_AND_SM 13.0
+// Before Volta: the catalogue's efficiencies, judged from the same steps with cuDNN's later passes, are short by this.
+#define MEMORY_SHARE_CUDNN_5 1.3
+#define MAX_POOL_FORWARD 1.25 // passes over its input
+#define MAX_POOL_BACKWARD 2.25
+#define LAYER_NORM_FORWARD 2.0
+#define LAYER_NORM_BACKWARD 4.0
+#define BIAS_FORWARD 2.0 // an addition of its own
+#define BIAS_BACKWARD 1.0
+#define COPY_PASSES 2.0
+#define SQUEEZE_FORWARD 3.0 // the mean; each channel scaled
+#define SQUEEZE_BACKWARD 6.0
+#define SQUEEZE_KERNELS 8
+// Beyond an empty kernel: until the first bytes are there, and the last tile is out.
+#define DRAIN_SECONDS 1.2e-6
+
+// How a framework runs what surrounds a convolution. Passes, forward and backward, read or write a whole tensor once:
+// cuDNN's batch norm reads its input twice, ReLU and sums are kernels of their own unless they are fused to it.
+typedef struct ImageTraits {
+    bool channels_last; // as convolutions on matrix units want it; else they change the layout there and back
+    double traffic;     // bytes moved, as a multiple of what the passes say
+    double batch_norm[2], fixed_norm[2], relu[2], residual_add[2];
+    int kernels[2]; // of a convolution with its batch norm and ReLU
+} ImageTraits;
+// clang-format off
+#define SEPARATE .batch_norm = {3, 5}, .relu = {2, 3}, .residual_add = {3, 2}, .kernels = {3, 4}, .fixed_norm = {4, 2}
+#define TOGETHER .batch_norm = {2.2, 3.3}, .relu = {0, 0.1}, .residual_add = {1, 1.1}, .kernels = {2, 3}, .fixed_norm = {0, 0}
+static const ImageTraits image_traits[FRAMEWORK_COUNT] = {
+    [FRAMEWORK_EAGER] = {false, 1.08, SEPARATE},
+    [FRAMEWORK_MEGATRON] = {false, 1, SEPARATE},
+    [FRAMEWORK_TUNED] = {true, 0.83, TOGETHER},
+    [FRAMEWORK_GRAPH] = {true, 1.6, TOGETHER},
+    [FRAMEWORK_FUSED] = {false, 1.08, SEPARATE},
+    [FRAMEWORK_COMPOSED] = {true, 1.0, SEPARATE},
+    [FRAMEWORK_OPERATORS] = {false, 1, SEPARATE},
+    [FRAMEWORK_TENSORFLOW] = {true, 1.6, TOGETHER},
+};
+// clang-format on
+
+static const ImageTraits *image_traits_of(const Work *work) { return &image_traits[work->training->framework]; }
+
+bool channels_last(const Work *work) {
+    ImageLayout layout = work->training->image_layout;
+    if (layout != IMAGE_LAYOUT_USUAL) return layout == IMAGE_LAYOUT_NHWC;
+    return image_traits_of(work)->channels_last;
+}
+
+bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
+
+double image_memory_share(const Gpu *gpu) {
+    if (before_volta(gpu)) return MEMORY_SHARE_CUDNN_5;
+    double given = gpu->memory_efficiency * gpu->memory_bytes_per_second / (gpu->sm_count * gpu->tensor_hz);
+    return 1 / hypot(1, given / BYTES_PER_CLOCK_AND_SM);
+}
+
+static void image_bytes(const Work *work, Pass *pass, double passes, double elements) {
+    double bytes = passes * work->element_bytes * elements * image_traits_of(work)->traffic;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes) / image_memory_share(work->gpu);
+}
+
+// Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
+static double batch_norm_passes(const Work *work, int direction) {
+    static const double persistent[] = {2, 3};
+    const double *separate = image_traits_of(work)->batch_norm;
+    bool stays = channels_last(work) && precision_bytes(work->precision) <= 2;
+    return stays ? persistent[direction] : separate[direction];
+}
+
+static void image_kernels(Pass *pass, double kernels) {
+    pass_kernels(pass, kernels);
+    pass_now(pass)->seconds[CAUSE_LAUNCH] += kernels * DRAIN_SECONDS;
+}
+
+// Norms, activations, sums and copies of what a layer gives.
+static double element_passes(const Work *work, const NetLayer *layer, int direction) {
+    const ImageTraits *traits = image_traits_of(work);
+    bool forward = direction == FORWARD;
+    double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
+    double passes = 0;
+    if (layer->batch_norm) passes += batch_norm_passes(work, direction);
+    if (layer->fixed_norm) passes += traits->fixed_norm[direction];
+    if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
+    if (layer->relu) passes += traits->relu[direction];
+    if (layer->residual_add) passes += traits->residual_add[direction];
+    if (layer->bias && !layer->batch_norm) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
+    if (layer->scaled) passes += forward ? 2 : 4;
+    if (layer->copied) passes += COPY_PASSES;
+    if (layer->squeeze) passes += forward ? SQUEEZE_FORWARD : SQUEEZE_BACKWARD;
+    passes += layer->passes[direction];
+    return passes;
+}
+
+static double extra_kernels(const Work *work, const NetLayer *layer, int direction) {
+    int fixed = layer->residual_add + layer->max_pool_after + layer->scaled + (layer->squeeze ? SQUEEZE_KERNELS : 0);
+    bool together = work->training->framework == FRAMEWORK_TUNED; // what others do image by image
+    return fixed + layer->kernels[direction] + (together ? 1 : work->samples) * layer->kernels_per_image;
+}
+
+static void add_passes(const Work *work, const NetLayer *layer, const Operator *one, Pass *pass, int direction) {
+    double pooled = layer->max_pool_after ? one->written : layer->pool_kernel ? one->fed : 0;
+    double passes = element_passes(work, layer, direction);
+    if (passes > 0) image_bytes(work, pass, passes, one->written);
+    if (pooled > 0) image_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, pooled);
+}
+
+// Software may fuse what follows a convolution to it, in fewer kernels.
+static void elements_of(const Work *work, const NetLayer *layer, const Operator *one, bool convolved,
+                        Pass *const passes[2]) {
+    for (int direction = FORWARD; direction < direction_count(layer); direction++) {
+        double kernels = image_traits_of(work)->kernels[direction] - (layer->relu ? 0 : 1);
+        add_passes(work, layer, one, passes[direction], direction);
+        image_kernels(passes[direction], (convolved ? fmax(1, kernels) : 1) + extra_kernels(work, layer, direction));
+    }
+}
+
+void elements_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
+    elements_of(work, layer, one, false, (Pass *const[]){forward, backward});
+}
+
+void after_convolution_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward,
+                            Pass *backward) {
+    elements_of(work, layer, one, true, (Pass *const[]){forward, backward});
+}

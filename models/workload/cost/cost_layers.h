@@ -1,0 +1,26 @@
+// What a layer of a network costs, by the kind of its operator, and what the files of those kinds share.
+#ifndef LOCKSTEP_WORKLOAD_COST_LAYERS_H
+#define LOCKSTEP_WORKLOAD_COST_LAYERS_H
+
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/model/layer_kinds.h"
+
+// Seconds, kernels and collectives of a layer, whose operator this is, added to both passes.
+typedef void LayerCost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward);
+
+// Norms, activations and what else follows a layer are counted in.
+LayerCost linear_cost, convolution_cost, place_attention_cost, recurrent_cost, contrast_cost, elements_cost;
+LayerCost after_convolution_cost; // what follows one, to which software may fuse it
+// Place by place, in a loop of the program's own (cost_recurrent.c).
+LayerCost sequential_product, sequential_elements;
+
+// How images lie in memory, and how much of its bandwidth such kernels reach (cost_elements.c).
+bool channels_last(const Work *work);
+double image_memory_share(const Gpu *gpu);
+bool before_volta(const Gpu *gpu);
+
+// Nobody asks for the gradient of what comes into a network.
+static inline bool is_first_layer(const Work *work, const NetLayer *layer) { return layer == work->model->net_layers; }
+static inline int direction_count(const NetLayer *layer) { return layer->learning == LEARNS_NEVER ? 1 : 2; }
+
+#endif
