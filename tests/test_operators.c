@@ -81,3 +81,27 @@ TEST(experts_on_many_gpus_multiply_what_they_do_on_one) {
     EXPECT_NEAR(own->flops, all->flops, 0);
     arena_close(arena);
 }
+
+// A convolution keeps its output for the norm, the norm its own for the next layer; a pool keeps which pixel won. What
+// has no backward keeps nothing.
+TEST(a_network_keeps_what_its_layers_and_norms_give) {
+    Arena *arena = arena_open();
+    Portion portion = {.samples = 3};
+    double pixels = 224 * 224, out = 64 * pixels / 4;
+    OperatorList stem = operators_in(named(arena, "resnet-50"), 0, &portion);
+    EXPECT_INT(stem.count, 4);
+    const Operator *conv = &stem.items[0], *norm = find_operator(&stem, "batch_norm");
+    const Operator *pool = find_operator(&stem, "max_pool");
+    EXPECT_NEAR(conv->fed, 3 * 3 * pixels, 0);
+    EXPECT_NEAR(conv->kept[0].elements, 3 * out, 0);
+    EXPECT_INT(conv->kept[2].as, KEPT_PIXELS);
+    EXPECT_NEAR(conv->kept[2].elements, conv->fed, 0);
+    EXPECT_NEAR(norm->kept[0].elements, 3 * out, 0);
+    EXPECT_NEAR(pool->written, 3 * out / 4, 0);
+    EXPECT_INT(find_operator(&stem, "activation")->kept[0].as, KEPT_NOT);
+
+    OperatorList frozen = operators_in(named(arena, "retinanet-resnet-50"), 0, &portion);
+    for (int i = 0; i < frozen.count; i++)
+        for (int k = 0; k < 3; k++) EXPECT_NEAR(frozen.items[i].kept[k].elements, 0, 0);
+    arena_close(arena);
+}

@@ -31,18 +31,17 @@ static const char *or_none(double value, QuantityKind kind, char text[32]) {
     return value > 0 ? quantity_format(value, kind, text, 32) : "-";
 }
 
-static void print_operator(const Model *model, const Operator *one) {
+static void print_operator(const Operator *one) {
     char shape[96] = "", flops[32], moved[32], parameters[32], kept[32];
     if (one->k > 0) snprintf(shape, sizeof shape, "%.0f x %.0f x %.0f", one->m, one->n, one->k);
     if (one->batch > 1) snprintf(shape, sizeof shape, "%.0f of %.0f x %.0f x %.0f", one->batch, one->m, one->n, one->k);
     printf("  %-26s  %-11s  %-26s  %12s  %10s  %10s", one->name, operator_kind_names[one->kind], shape,
            or_none(one->flops, QUANTITY_FLOPS, flops), or_none(moved_bytes(one), QUANTITY_BYTES, moved),
            or_none(parameters_of(one), QUANTITY_COUNT, parameters));
-    if (counts_tokens(model)) printf("  %10s", or_none(kept_bytes(one), QUANTITY_BYTES, kept));
-    printf("\n");
+    printf("  %10s\n", or_none(kept_bytes(one), QUANTITY_BYTES, kept));
 }
 
-static void write_operator(JsonWriter *json, const Model *model, const Operator *one) {
+static void write_operator(JsonWriter *json, const Operator *one) {
     json_begin_object(json);
     write_text(json, "name", one->name);
     write_text(json, "kind", operator_kind_names[one->kind]);
@@ -56,7 +55,7 @@ static void write_operator(JsonWriter *json, const Model *model, const Operator 
     write_number(json, "flops", one->flops);
     write_number(json, "bytes", moved_bytes(one));
     write_integer(json, "parameters", (int64_t)parameters_of(one));
-    if (counts_tokens(model)) write_number(json, "kept_bytes", kept_bytes(one));
+    write_number(json, "kept_bytes", kept_bytes(one));
     json_end_object(json);
 }
 
@@ -72,21 +71,20 @@ static int count_alike(const Model *model, int block) { // 0: told before
     return count;
 }
 
-static void print_block(const char *name, int count, const Model *model, const OperatorList *operators) {
+static void print_block(const char *name, int count, const OperatorList *operators) {
     printf("%s", name);
     if (count > 1) printf(", and %d alike", count - 1);
     printf("\n");
-    for (int i = 0; i < operators->count; i++) print_operator(model, &operators->items[i]);
+    for (int i = 0; i < operators->count; i++) print_operator(&operators->items[i]);
 }
 
-static void write_block(JsonWriter *json, const char *name, int count, const Model *model,
-                        const OperatorList *operators) {
+static void write_block(JsonWriter *json, const char *name, int count, const OperatorList *operators) {
     json_begin_object(json);
     write_text(json, "name", name);
     write_integer(json, "blocks", count);
     json_key(json, "operators");
     json_begin_list(json);
-    for (int i = 0; i < operators->count; i++) write_operator(json, model, &operators->items[i]);
+    for (int i = 0; i < operators->count; i++) write_operator(json, &operators->items[i]);
     json_end_list(json);
     json_end_object(json);
 }
@@ -99,20 +97,19 @@ static void tell_blocks(Arena *arena, const Model *model, double seq_len, JsonWr
         Portion portion = portion_of_sample(model, block, seq_len);
         block_operators(model, block, &portion, &operators);
         if (json)
-            write_block(json, block_name(arena, model, block), count, model, &operators);
+            write_block(json, block_name(arena, model, block), count, &operators);
         else
-            print_block(block_name(arena, model, block), count, model, &operators);
+            print_block(block_name(arena, model, block), count, &operators);
     }
 }
 
 void print_operators(Arena *arena, const Model *model, double seq_len) {
     bool tokens = counts_tokens(model);
-    printf("%-28s  %-11s  %-26s  %12s  %10s  %10s%s\n", "Forward of one sample", "kind", "m x n x k", "FLOP",
-           "read+write", "parameters", tokens ? "        kept" : "");
+    printf("%-28s  %-11s  %-26s  %12s  %10s  %10s  %10s\n", "Forward of one sample", "kind", "m x n x k", "FLOP",
+           "read+write", "parameters", "kept");
     tell_blocks(arena, model, seq_len, NULL);
     if (tokens) printf("A sample has %.0f tokens. ", seq_len);
-    printf("An element has %d bytes%s.\n", ELEMENT_BYTES,
-           tokens ? "; attention is flash, and kept is what backward needs" : "");
+    printf("An element has %d bytes; attention is flash, and kept is what backward needs.\n", ELEMENT_BYTES);
 }
 
 void write_operators(JsonWriter *json, Arena *arena, const Model *model, double seq_len) {

@@ -370,7 +370,7 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
         .activation_bytes = block_activation_bytes(seen, block, &operators),
         .late_bytes = block_late_bytes(seen, block, &operators),
         .working_bytes = block_working_bytes(seen, block, &operators),
-        .output_bytes = block_output_bytes(seen, block),
+        .output_bytes = block_output_bytes(seen, block, &operators),
         .kernels_forward = count_kernels(&forward),
         .kernels_backward = count_kernels(&backward),
     };

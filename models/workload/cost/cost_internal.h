@@ -173,6 +173,6 @@ double block_working_bytes(const Work *work, int block, const OperatorList *oper
 // block_late_bytes of blocks first … last.
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs
-double block_output_bytes(const Work *work, int block);
+double block_output_bytes(const Work *work, int block, const OperatorList *operators);
 
 #endif

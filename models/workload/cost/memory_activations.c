@@ -7,8 +7,7 @@
 #include <math.h>
 
 #define CONV_WORKSPACE_BYTES (0.25 * 1073741824.0)
-#define RECURRENT_KEPT 6 // gates, cell and output of an LSTM's every step
-#define MASK_BYTES 1.0   // per element of a dropout mask
+#define MASK_BYTES 1.0 // per element of a dropout mask
 
 // ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
 // s b h (10 + 24/t + 5 a s / h t), 34/t with sequence parallelism, without the last term when attention is recomputed.
@@ -80,6 +79,8 @@ static KeptBytes kept_bytes_of(const Work *work) {
         [KEPT_SORTED] = work->training->fused_dispatch ? 0 : e,
         [KEPT_LOGARITHMS] = 4,
         [KEPT_PIXELS] = e * image_copies(work),
+        [KEPT_PLACE_SCORES] = work->training->attention == ATTENTION_PLAIN ? e : 0,
+        [KEPT_PAIRS] = 4 * contrast_pairs(work),
     }};
 }
 
@@ -164,38 +165,9 @@ static double transformer_kept_bytes(const Work *work, int block, const Operator
     return whole ? stream_input_bytes(work) : layer_kept_bytes(work, block, operators);
 }
 
-static double in_bytes(const Work *work, const NetLayer *layer) {
-    return work->samples * layer->in_channels * places_in(layer) * work->element_bytes;
-}
-
-static double out_bytes(const Work *work, const NetLayer *layer) {
-    return work->samples * layer->out_channels * places_out(layer) * work->element_bytes;
-}
-
-// A convolution keeps its output for the batch norm, and what comes out of norm, ReLU or pooling for the next one.
-static double conv_kept_bytes(const Work *work, const NetLayer *layer, bool first) {
-    double out = out_bytes(work, layer), kept = first ? in_bytes(work, layer) * image_copies(work) : 0;
-    bool norm = layer->batch_norm || layer->layer_norm;
-    if (layer->learning == LEARNS_NEVER) return 0;
-    if (layer->kind == LAYER_CONTRAST) return kept + 2 * work->samples * contrast_pairs(work) * 4; // in 32 bits
-    if (layer->sequential && layer->kind == LAYER_ELEMENTS) return kept + out;
-    if (layer->kind == LAYER_ELEMENTS) return norm || layer->pool_kernel || layer->copied ? kept + out : kept;
-    kept += out * (layer->kind == LAYER_RECURRENT ? RECURRENT_KEPT : norm ? 2 : 1);
-    if (layer->kind == LAYER_ATTENTION && (!layer->attention.keys || work->training->attention == ATTENTION_PLAIN))
-        kept += 2 * out / layer->out_channels * layer->attention.heads * attention_keys(layer);
-    if (layer->squeeze) kept += out;
-    if (layer->max_pool_after)
-        kept += out / 4 + out / work->element_bytes; // the pooled image, and which pixel won (8 of 32 bytes)
-    return kept;
-}
-
-static double cnn_kept_bytes(const Work *work, int block, const OperatorList *unused) {
-    (void)unused;
-    double kept = 0;
-    for (int i = 0; i < work->model->net_layer_count; i++)
-        if (work->model->net_layers[i].block == block)
-            kept += conv_kept_bytes(work, &work->model->net_layers[i], i == 0);
-    return kept;
+static double net_kept_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
+    return kept_bytes(work, operators, PART_OTHER, false);
 }
 
 // ---- What gradients of weights need, where they are computed later than those of inputs: what went into each product
@@ -225,20 +197,20 @@ static double transformer_late_bytes(const Work *work, int block, const Operator
     return late;
 }
 
-static double cnn_late_bytes(const Work *work, int block, const OperatorList *unused) {
-    (void)unused;
+static double net_late_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
     double late = 0;
-    for (int i = 0; i < work->model->net_layer_count; i++) {
-        const NetLayer *layer = &work->model->net_layers[i];
-        if (layer->block == block) late += in_bytes(work, layer) + out_bytes(work, layer);
+    for (int i = 0; i < operators->count; i++) {
+        const Operator *one = &operators->items[i];
+        if (one->fed > 0) late += work->element_bytes * (one->fed + one->written);
     }
     return late;
 }
 
 double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
     Work work = work_of(training->model, training, micro_batch, NULL);
-    double late = 0, one = 0;
     OperatorList operators;
+    double late = 0, one = 0;
     for (int block = first_block; block <= last_block; block++, late += one) {
         if (block > first_block && same_block(training, block - 1, block)) continue;
         work_on_block(&work, block);
@@ -294,27 +266,20 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
     return gradients;
 }
 
-static double cnn_working_bytes(const Work *work, int block, const OperatorList *unused) {
-    (void)unused;
+// What comes into a layer and goes out of it, and the gradient of what goes out.
+static double net_working_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
     double largest = 0;
-    for (int i = 0; i < work->model->net_layer_count; i++) {
-        const NetLayer *layer = &work->model->net_layers[i];
-        if (layer->block != block) continue;
-        largest = fmax(largest, in_bytes(work, layer) + 2 * out_bytes(work, layer));
+    for (int i = 0; i < operators->count; i++) {
+        const Operator *one = &operators->items[i];
+        if (one->fed > 0) largest = fmax(largest, work->element_bytes * (one->fed + 2 * one->written));
     }
     return largest + CONV_WORKSPACE_BYTES;
 }
 
-static double cnn_output_bytes(const Work *work, int block) {
-    double bytes = 0;
-    for (int i = 0; i < work->model->net_layer_count; i++) {
-        const NetLayer *layer = &work->model->net_layers[i];
-        if (layer->block != block) continue;
-        int halved = (layer->out_size - 1) / 2 + 1;
-        double left = (double)halved / layer->out_size;
-        bytes = out_bytes(work, layer) * (layer->max_pool_after ? left * left : 1); // of the last layer of the block
-    }
-    return bytes;
+static double net_output_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
+    return work->element_bytes * operators->items[operators->count - 1].written;
 }
 
 // Beside its own output a decoder's layer passes on the encoder's.
@@ -323,7 +288,8 @@ static double source_bytes(const Work *work) {
     return work->samples * work->source_len * work->model->hidden * work->element_bytes / sliced;
 }
 
-static double transformer_output_bytes(const Work *work, int block) {
+static double transformer_output_bytes(const Work *work, int block, const OperatorList *unused) {
+    (void)unused;
     if (block == work->model->block_count - 1) return 0;
     return (layer_input_bytes(work) + source_bytes(work)) / (sends_slices(work->training) ? work->tp : 1);
 }
@@ -341,21 +307,21 @@ static double mlp_late_bytes(const Work *work, int block, const OperatorList *un
     return work->samples * (product_input_bytes(work) * widths[0] + work->element_bytes * widths[1]);
 }
 
-static double mlp_output_bytes(const Work *work, int block) {
+static double mlp_output_bytes(const Work *work, int block, const OperatorList *unused) {
+    (void)unused;
     return work->samples * work->model->widths[block + 1] * work->element_bytes;
 }
 
 // ---- By kind of model.
 
+typedef double BlockBytes(const Work *work, int block, const OperatorList *operators);
+
 static const struct {
-    double (*kept)(const Work *work, int block, const OperatorList *operators);
-    double (*working)(const Work *work, int block, const OperatorList *operators);
-    double (*late)(const Work *work, int block, const OperatorList *operators);
-    double (*output)(const Work *work, int block);
+    BlockBytes *kept, *working, *late, *output;
 } bytes_of[] = {
     [MODEL_TRANSFORMER] = {transformer_kept_bytes, transformer_working_bytes, transformer_late_bytes,
                            transformer_output_bytes},
-    [MODEL_CNN] = {cnn_kept_bytes, cnn_working_bytes, cnn_late_bytes, cnn_output_bytes},
+    [MODEL_CNN] = {net_kept_bytes, net_working_bytes, net_late_bytes, net_output_bytes},
     [MODEL_MLP] = {mlp_held_bytes, mlp_held_bytes, mlp_late_bytes, mlp_output_bytes},
 };
 
@@ -371,4 +337,6 @@ double block_late_bytes(const Work *work, int block, const OperatorList *operato
     return bytes_of[work->model->kind].late(work, block, operators);
 }
 
-double block_output_bytes(const Work *work, int block) { return bytes_of[work->model->kind].output(work, block); }
+double block_output_bytes(const Work *work, int block, const OperatorList *operators) {
+    return bytes_of[work->model->kind].output(work, block, operators);
+}

@@ -1,10 +1,14 @@
-// What a layer of each kind multiplies, moves and holds: a function and a row. What its operator's kind costs is known
-// (cost_layers.c), so that a kind of layer made of known operators needs no more than that.
+// What a layer of each kind multiplies, moves, holds and keeps: a function and a row. What its operator's kind costs is
+// known (cost_layers.c), so that a kind of layer made of known operators needs no more than that.
 #include "models/workload/model/layer_kinds.h"
 
 #include "models/workload/model/model_internal.h"
 
 typedef Operator LayerOperator(const NetLayer *layer, double samples);
+
+static double elements_out(const NetLayer *layer, double samples) {
+    return samples * layer->out_channels * places_out(layer);
+}
 
 // A convolution as the product of matrices that it implies.
 static Operator convolution(const NetLayer *layer, double samples) {
@@ -19,6 +23,7 @@ static Operator convolution(const NetLayer *layer, double samples) {
         .flops = 2 * (pixels * out * in / groups * taps_forward(layer)),
         .read = samples * in * places_in(layer) + weights,
         .weights.whole = weights + (layer->bias ? out : 0),
+        .kept = {{KEPT_ELEMENTS, elements_out(layer, samples)}},
     };
 }
 
@@ -31,30 +36,37 @@ static Operator linear(const NetLayer *layer, double samples) {
         .n = out,
         .k = in,
         .weights.whole = in * out + (layer->bias ? out : 0),
+        .kept = {{KEPT_ELEMENTS, elements_out(layer, samples)}},
     };
 }
 
+// Alone they are done in place, but for pools, copies, and what is done step by step.
 static Operator elements(const NetLayer *layer, double samples) {
-    (void)samples;
+    bool kept = layer->pool_kernel || layer->copied || layer->sequential;
     return (Operator){
         .kind = layer->table > 0 ? OPERATOR_LOOKUP : OPERATOR_ELEMENTWISE,
         .weights.whole = layer->bias ? layer->out_channels : 0,
+        .kept = {{kept ? KEPT_ELEMENTS : KEPT_NOT, elements_out(layer, samples)}},
     };
 }
 
-// Biases by relative place: (2w - 1)^2 for each head.
+// Biases by relative place: (2w - 1)^2 for each head. Two sets of scores, of which flash kernels keep none; within
+// windows nothing is flash.
 static Operator attention_of_places(const NetLayer *layer, double samples) {
     const PlaceAttention *attention = &layer->attention;
     double side = 2.0 * attention->window - 1, out = layer->out_channels, places = samples * places_out(layer);
+    double kept = elements_out(layer, samples), scores = 2 * kept / out * attention->heads * attention_keys(layer);
     return (Operator){
         .kind = OPERATOR_ATTENTION,
         .flops = 4 * places * attention_keys(layer) * out,
         .read = 3 * places * out,
         .weights.whole = (attention->window ? side * side * attention->heads : 0) + (layer->bias ? out : 0),
+        .kept = {{KEPT_ELEMENTS, kept}, {attention->keys ? KEPT_PLACE_SCORES : KEPT_ELEMENTS, scores}},
     };
 }
 
 #define GATES 4.0
+#define RECURRENT_KEPT 6 // gates, cell and output of every step
 static Operator recurrence(const NetLayer *layer, double samples) {
     double in = layer->in_channels, out = layer->out_channels, steps = samples * places_out(layer);
     double weights = GATES * out * (in + out);
@@ -63,12 +75,13 @@ static Operator recurrence(const NetLayer *layer, double samples) {
         .flops = 2 * steps * weights,
         .read = steps * in + weights,
         .weights.whole = weights + 2 * GATES * out,
+        .kept = {{KEPT_ELEMENTS, RECURRENT_KEPT * elements_out(layer, samples)}},
     };
 }
 
 static Operator contrast(const NetLayer *layer, double samples) {
-    (void)layer, (void)samples;
-    return (Operator){.kind = OPERATOR_CONTRAST};
+    (void)layer;
+    return (Operator){.kind = OPERATOR_CONTRAST, .kept = {{KEPT_PAIRS, 2 * samples}}};
 }
 
 // clang-format off
@@ -87,7 +100,7 @@ Operator layer_operator(const NetLayer *layer, double samples) {
     Operator one = operator_of[layer->kind](layer, samples);
     one.name = layer->name;
     one.fed = samples * layer->in_channels * places_in(layer);
-    one.written = samples * layer->out_channels * places_out(layer);
+    one.written = elements_out(layer, samples);
     if (one.read == 0 && one.k == 0) one.read = one.fed;
     one.weights.whole += layer->table;
     return one;

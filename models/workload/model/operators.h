@@ -41,6 +41,8 @@ typedef enum KeptAs {
     KEPT_SORTED,     // tokens in the order of their experts, where that is not part of the exchange
     KEPT_LOGARITHMS, // of 32 bits
     KEPT_PIXELS,
+    KEPT_PLACE_SCORES, // between places, where attention is not flash
+    KEPT_PAIRS,        // one number of 32 bits for each sample of all GPUs
     KEPT_AS_COUNT
 } KeptAs;
 
