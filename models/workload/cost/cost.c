@@ -338,7 +338,7 @@ double block_matmul_flops(const Model *model, int block, const TrainingSpec *tra
 static void (*const cost_of[])(const Work *work, int block, Pass *forward, Pass *backward) = {
     [MODEL_TRANSFORMER] = transformer_cost,
     [MODEL_CNN] = net_cost,
-    [MODEL_MLP] = mlp_cost,
+    [MODEL_MLP] = net_cost,
 };
 
 static void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {

@@ -158,7 +158,6 @@ double contrast_pairs(const Work *work); // samples that each one is held agains
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void net_cost(const Work *work, int block, Pass *forward, Pass *backward); // (cost_layers.c)
-void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward);
 
 void operators_of(const Work *work, int block, OperatorList *operators); // what of them this GPU runs
 typedef struct GpuParameters {

@@ -18,8 +18,9 @@ static const struct {
     [OPERATOR_CONTRAST] = {contrast_cost, NULL},
 };
 
-static void product_cost(const Work *work, const Operator *one, bool first, Pass *forward, Pass *backward) {
+void linear_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
     double b = one->batch, m = one->m, n = one->n, k = one->k, bytes = work->element_bytes * one->written;
+    bool first = is_first_layer(work, layer);
     pass_gemm(work, forward, CAUSE_GEMM, work->precision, b, m, n, k);
     if (!first) pass_gemm(work, backward, CAUSE_GEMM, work->precision, b, m, k, n);
     pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->precision, b, n, k, m);
@@ -27,10 +28,6 @@ static void product_cost(const Work *work, const Operator *one, bool first, Pass
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * bytes);
     pass_kernels(forward, 2);
     pass_kernels(backward, first ? 3 : 4);
-}
-
-void linear_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
-    product_cost(work, one, is_first_layer(work, layer), forward, backward);
 }
 
 static void weight_casts(const Work *work, double parameters, Pass *forward, Pass *backward) {
@@ -50,13 +47,5 @@ void net_cost(const Work *work, int block, Pass *forward, Pass *backward) {
         CHECK(cost != NULL);
         cost(work, layer, &one, forward, backward);
     }
-    weight_casts(work, block_parameters(model, block), forward, backward);
-}
-
-void mlp_cost(const Work *work, int block, Pass *forward, Pass *backward) {
-    const Model *model = work->model;
-    double rows = work->samples, in = model->widths[block], out = model->widths[block + 1];
-    Operator one = {.batch = 1, .m = rows, .n = out, .k = in, .written = rows * out};
-    product_cost(work, &one, block == 0, forward, backward);
     weight_casts(work, block_parameters(model, block), forward, backward);
 }

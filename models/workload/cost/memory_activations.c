@@ -199,10 +199,11 @@ static double transformer_late_bytes(const Work *work, int block, const Operator
 
 static double net_late_bytes(const Work *work, int block, const OperatorList *operators) {
     (void)block;
-    double late = 0;
+    double late = 0, e = work->element_bytes;
     for (int i = 0; i < operators->count; i++) {
         const Operator *one = &operators->items[i];
-        if (one->fed > 0) late += work->element_bytes * (one->fed + one->written);
+        bool linear = one->kind == OPERATOR_GEMM;
+        if (one->fed > 0) late += one->fed * (linear ? product_input_bytes(work) : e) + one->written * e;
     }
     return late;
 }
@@ -277,6 +278,12 @@ static double net_working_bytes(const Work *work, int block, const OperatorList 
     return largest + CONV_WORKSPACE_BYTES;
 }
 
+// What comes into an MLP's layer and goes out of it, both while it waits and while it runs.
+static double mlp_held_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
+    return work->element_bytes * (operators->items[0].fed + operators->items[0].written);
+}
+
 static double net_output_bytes(const Work *work, int block, const OperatorList *operators) {
     (void)block;
     return work->element_bytes * operators->items[operators->count - 1].written;
@@ -294,24 +301,6 @@ static double transformer_output_bytes(const Work *work, int block, const Operat
     return (layer_input_bytes(work) + source_bytes(work)) / (sends_slices(work->training) ? work->tp : 1);
 }
 
-// ---- Linear layers.
-
-static double mlp_held_bytes(const Work *work, int block, const OperatorList *unused) {
-    (void)unused;
-    return work->samples * work->element_bytes * (work->model->widths[block] + work->model->widths[block + 1]);
-}
-
-static double mlp_late_bytes(const Work *work, int block, const OperatorList *unused) {
-    (void)unused;
-    const int *widths = &work->model->widths[block];
-    return work->samples * (product_input_bytes(work) * widths[0] + work->element_bytes * widths[1]);
-}
-
-static double mlp_output_bytes(const Work *work, int block, const OperatorList *unused) {
-    (void)unused;
-    return work->samples * work->model->widths[block + 1] * work->element_bytes;
-}
-
 // ---- By kind of model.
 
 typedef double BlockBytes(const Work *work, int block, const OperatorList *operators);
@@ -322,7 +311,7 @@ static const struct {
     [MODEL_TRANSFORMER] = {transformer_kept_bytes, transformer_working_bytes, transformer_late_bytes,
                            transformer_output_bytes},
     [MODEL_CNN] = {net_kept_bytes, net_working_bytes, net_late_bytes, net_output_bytes},
-    [MODEL_MLP] = {mlp_held_bytes, mlp_held_bytes, mlp_late_bytes, mlp_output_bytes},
+    [MODEL_MLP] = {mlp_held_bytes, mlp_held_bytes, net_late_bytes, net_output_bytes},
 };
 
 double block_activation_bytes(const Work *work, int block, const OperatorList *operators) {

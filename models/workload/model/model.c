@@ -130,6 +130,11 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
 
     int *copy = ARENA_ARRAY(arena, int, width_count);
     for (int i = 0; i < width_count; i++) copy[i] = widths[i];
+    ImageBuilder builder = image_builder(arena, 1);
+    for (int i = 0; i + 1 < width_count; i++) {
+        builder.block = i;
+        image_linear(&builder, "linear", widths[i], widths[i + 1])->relu = i + 2 < width_count;
+    }
     Model *model = ARENA_NEW(arena, Model);
     *model = (Model){
         .name = name ? arena_copy_text(arena, name) : "mlp",
@@ -139,6 +144,8 @@ const Model *model_mlp(Arena *arena, const char *name, const int *widths, int wi
         .block_count = width_count - 1,
         .widths = copy,
         .width_count = width_count,
+        .net_layers = builder.layers.items,
+        .net_layer_count = builder.layers.count,
     };
     return model;
 }

@@ -110,9 +110,9 @@ typedef struct Model {
     int patch;
     // CNN, and ViT
     int image_size, classes;
-    int dimensions; // of what the network works on; 0: 2
-    bool of_words;  // its size is the subwords of a sentence, not samples of sound
-    const NetLayer *net_layers;
+    int dimensions;             // of what the network works on; 0: 2
+    bool of_words;              // its size is the subwords of a sentence, not samples of sound
+    const NetLayer *net_layers; // and of MLPs
     int net_layer_count;
     // MLP: widths[0] inputs … widths[width_count-1] outputs
     const int *widths;

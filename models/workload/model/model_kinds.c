@@ -12,7 +12,7 @@ static const struct {
     [MODEL_TRANSFORMER] = {"transformer", "sequences", "embedding", "layer", "head", .tokens = true, .parts = true,
                            .bare_ends = true, .operators = transformer_operators},
     [MODEL_CNN] = {"cnn", "images", "stem", "block", "classifier", .convolves = true, .operators = image_operators},
-    [MODEL_MLP] = {"mlp", "samples", NULL, "linear", NULL, .operators = mlp_operators},
+    [MODEL_MLP] = {"mlp", "samples", NULL, "linear", NULL, .operators = image_operators},
 };
 
 const char *model_kind_name(const Model *model) { return kinds[model->kind].name; }

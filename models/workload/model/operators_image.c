@@ -67,23 +67,9 @@ static void add_layer(OperatorList *to, const NetLayer *layer, double samples, b
     }
 }
 
-// ---- Blocks.
-
 void image_operators(const Model *model, int block, const Portion *portion, OperatorList *operators) {
     for (int i = 0; i < model->net_layer_count; i++)
         if (model->net_layers[i].block == block) add_layer(operators, &model->net_layers[i], portion->samples, i == 0);
-}
-
-void mlp_operators(const Model *model, int block, const Portion *portion, OperatorList *operators) {
-    double in = model->widths[block], out = model->widths[block + 1], rows = portion->samples;
-    add_operator(operators, (Operator){.name = "linear",
-                                       .kind = OPERATOR_GEMM,
-                                       .batch = 1,
-                                       .m = rows,
-                                       .n = out,
-                                       .k = in,
-                                       .weights.whole = (in + 1) * out});
-    add_after(operators, "activation", OPERATOR_ELEMENTWISE, rows * out, 0, KEPT_NOT);
 }
 
 // ---- Sums of one layer.
