@@ -165,5 +165,5 @@ void convolution_cost(const Work *work, const NetLayer *layer, const Operator *o
         apart_cost(work, layer, one, forward, backward);
     else
         conv_gemms(work, layer, one, forward, backward);
-    after_convolution_cost(work, layer, one, forward, backward);
+    elements_cost(work, layer, one, forward, backward);
 }

@@ -110,20 +110,12 @@ static void add_passes(const Work *work, const NetLayer *layer, const Operator *
 }
 
 // Software may fuse what follows a convolution to it, in fewer kernels.
-static void elements_of(const Work *work, const NetLayer *layer, const Operator *one, bool convolved,
-                        Pass *const passes[2]) {
-    for (int direction = FORWARD; direction < direction_count(layer); direction++) {
-        double kernels = image_traits_of(work)->kernels[direction] - (layer->relu ? 0 : 1);
-        add_passes(work, layer, one, passes[direction], direction);
-        image_kernels(passes[direction], (convolved ? fmax(1, kernels) : 1) + extra_kernels(work, layer, direction));
-    }
-}
-
 void elements_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
-    elements_of(work, layer, one, false, (Pass *const[]){forward, backward});
-}
-
-void after_convolution_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward,
-                            Pass *backward) {
-    elements_of(work, layer, one, true, (Pass *const[]){forward, backward});
+    bool convolved = one->kind == OPERATOR_CONVOLUTION;
+    for (int direction = FORWARD; direction < direction_count(layer); direction++) {
+        Pass *pass = direction == FORWARD ? forward : backward;
+        double kernels = image_traits_of(work)->kernels[direction] - (layer->relu ? 0 : 1);
+        add_passes(work, layer, one, pass, direction);
+        image_kernels(pass, (convolved ? fmax(1, kernels) : 1) + extra_kernels(work, layer, direction));
+    }
 }

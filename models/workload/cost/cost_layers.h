@@ -10,7 +10,6 @@ typedef void LayerCost(const Work *work, const NetLayer *layer, const Operator *
 
 // Norms, activations and what else follows a layer are counted in.
 LayerCost linear_cost, convolution_cost, place_attention_cost, recurrent_cost, contrast_cost, elements_cost;
-LayerCost after_convolution_cost; // what follows one, to which software may fuse it
 // Place by place, in a loop of the program's own (cost_recurrent.c).
 LayerCost sequential_product, sequential_elements;
 

@@ -13,20 +13,14 @@ static const Clip clips[] = {
 #define TEXT_TOKENS 77
 #define TEXT_VOCABULARY 49408
 
-static NetLayer *norm(ImageBuilder *builder) {
-    NetLayer *layer = image_elements(builder, "norm", 0, 1);
-    layer->layer_norm = true;
-    return layer;
-}
-
 static void layer_of_tower(ImageBuilder *builder, int width, int heads, int tokens) {
     image_next_block(builder);
-    norm(builder);
+    image_layer_norm(builder);
     image_conv_plain(builder, "qkv", 3 * width, 1, 1);
     builder->channels = width;
     image_attention(builder, (PlaceAttention){.keys = tokens, .heads = heads});
     image_conv_plain(builder, "projection", width, 1, 1)->residual_add = true;
-    norm(builder);
+    image_layer_norm(builder);
     image_conv_plain(builder, "widen", 4 * width, 1, 1)->relu = true;
     image_conv_plain(builder, "narrow", width, 1, 1)->residual_add = true;
 }
@@ -35,7 +29,7 @@ static void layer_of_tower(ImageBuilder *builder, int width, int heads, int toke
 static void embed(ImageBuilder *builder, int embedding) {
     image_next_block(builder);
     builder->regions = 1;
-    norm(builder);
+    image_layer_norm(builder);
     image_conv_plain(builder, "embed", embedding, 1, 1)->bias = false;
 }
 
@@ -45,7 +39,7 @@ static void image_tower(ImageBuilder *builder, const Clip *clip) {
     int side = builder->size, tokens = side * side + 1;
     builder->size = 1;
     builder->regions = tokens;
-    norm(builder)->table = (double)clip->width * (tokens + 1); // positions, and the class's token
+    image_layer_norm(builder)->table = (double)clip->width * (tokens + 1); // positions, and the class's token
     for (int i = 0; i < clip->layers; i++) layer_of_tower(builder, clip->width, clip->heads, tokens);
     embed(builder, clip->embedding);
 }

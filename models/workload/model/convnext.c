@@ -10,21 +10,21 @@ typedef struct Staged {
 static const Staged convnexts[] = {{{3, 3, 9, 3}, 96}, {{3, 3, 27, 3}, 96}, {{3, 3, 27, 3}, 128}, {{3, 3, 27, 3}, 192}};
 static const Staged swins[] = {{{2, 2, 6, 2}, 96}, {{2, 2, 18, 2}, 96}, {{2, 2, 18, 2}, 128}, {{2, 2, 18, 2}, 192}};
 
-static NetLayer *plain(NetLayer *layer, bool bias) {
+static NetLayer *plain(NetLayer *layer) {
     layer->batch_norm = layer->relu = false;
-    layer->bias = bias;
+    layer->bias = true;
     return layer;
 }
 
 static void patches(ImageBuilder *builder, int channels, int size) {
-    plain(image_conv_valid(builder, "patches", channels, size, size), true)->layer_norm = true;
+    plain(image_conv_valid(builder, "patches", channels, size, size))->layer_norm = true;
 }
 
 static void convnext_block(ImageBuilder *builder, int channels) {
     image_next_block(builder);
-    plain(image_conv_depthwise(builder, "depthwise", 7, 1), true)->layer_norm = true;
-    plain(image_conv(builder, "widen", 4 * channels, 1, 1), true)->relu = true;
-    NetLayer *narrow = plain(image_conv(builder, "narrow", channels, 1, 1), true);
+    plain(image_conv_depthwise(builder, "depthwise", 7, 1))->layer_norm = true;
+    image_conv_plain(builder, "widen", 4 * channels, 1, 1)->relu = true;
+    NetLayer *narrow = image_conv_plain(builder, "narrow", channels, 1, 1);
     narrow->scaled = true;
     narrow->residual_add = true;
 }
@@ -35,12 +35,12 @@ void build_convnext(ImageBuilder *builder, int variant, int classes) {
     for (int stage = 0; stage < STAGES; stage++) {
         if (stage > 0) {
             image_next_block(builder);
-            image_elements(builder, "norm", 0, 1)->layer_norm = true;
-            plain(image_conv_valid(builder, "downsample", net->channels << stage, 2, 2), true);
+            image_layer_norm(builder);
+            plain(image_conv_valid(builder, "downsample", net->channels << stage, 2, 2));
         }
         for (int i = 0; i < net->blocks[stage]; i++) convnext_block(builder, net->channels << stage);
     }
-    image_elements(builder, "norm", 0, 1)->layer_norm = true;
+    image_layer_norm(builder);
     image_classifier(builder, classes);
 }
 
@@ -49,18 +49,16 @@ void build_convnext(ImageBuilder *builder, int variant, int classes) {
 #define WINDOW 7
 #define HEAD_SIZE 32
 
-static void add_norm(ImageBuilder *builder) { image_elements(builder, "norm", 0, 1)->layer_norm = true; }
-
 static void swin_block(ImageBuilder *builder, int channels) {
     image_next_block(builder);
-    add_norm(builder);
-    plain(image_conv(builder, "qkv", 3 * channels, 1, 1), true);
+    image_layer_norm(builder);
+    image_conv_plain(builder, "qkv", 3 * channels, 1, 1);
     builder->channels = channels;
     image_attention(builder, (PlaceAttention){.window = WINDOW, .heads = channels / HEAD_SIZE});
-    plain(image_conv(builder, "projection", channels, 1, 1), true)->residual_add = true;
-    add_norm(builder);
-    plain(image_conv(builder, "widen", 4 * channels, 1, 1), true)->relu = true;
-    plain(image_conv(builder, "narrow", channels, 1, 1), true)->residual_add = true;
+    image_conv_plain(builder, "projection", channels, 1, 1)->residual_add = true;
+    image_layer_norm(builder);
+    image_conv_plain(builder, "widen", 4 * channels, 1, 1)->relu = true;
+    image_conv_plain(builder, "narrow", channels, 1, 1)->residual_add = true;
 }
 
 // Four neighbours become one of four times the channels, normed and halved.
@@ -69,8 +67,8 @@ static void merge_patches(ImageBuilder *builder) {
     image_next_block(builder);
     builder->size /= 2;
     image_concatenated(builder, 4 * channels);
-    add_norm(builder);
-    plain(image_conv(builder, "merge", 2 * channels, 1, 1), false);
+    image_layer_norm(builder);
+    image_conv_plain(builder, "merge", 2 * channels, 1, 1)->bias = false;
 }
 
 void build_swin(ImageBuilder *builder, int variant, int classes) {
@@ -80,6 +78,6 @@ void build_swin(ImageBuilder *builder, int variant, int classes) {
         if (stage > 0) merge_patches(builder);
         for (int i = 0; i < net->blocks[stage]; i++) swin_block(builder, net->channels << stage);
     }
-    add_norm(builder);
+    image_layer_norm(builder);
     image_classifier(builder, classes);
 }

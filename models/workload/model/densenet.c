@@ -20,16 +20,14 @@ static void dense_layer(ImageBuilder *builder, int growth) {
     int before = builder->channels;
     norm_and_relu(builder);
     image_conv(builder, "conv1", 4 * growth, 1, 1);
-    NetLayer *added = image_conv(builder, "conv2", growth, 3, 1);
-    added->batch_norm = added->relu = false;
+    image_conv_plain(builder, "conv2", growth, 3, 1)->bias = false;
     image_concatenated(builder, before + growth);
 }
 
 static void transition(ImageBuilder *builder) {
     image_next_block(builder);
     norm_and_relu(builder);
-    NetLayer *halving = image_conv(builder, "conv", builder->channels / 2, 1, 1);
-    halving->batch_norm = halving->relu = false;
+    image_conv_plain(builder, "conv", builder->channels / 2, 1, 1)->bias = false;
     int out = builder->size / 2;
     image_elements(builder, "pool", 2, 2)->out_size = out;
     builder->size = out;

@@ -8,23 +8,12 @@
 // Rows of resnet.c's table.
 enum { RESNET_34 = 1, RESNET_50 = 2, RESNEXT_50 = 8 };
 
-typedef struct Feature {
-    int channels, size;
-} Feature;
-
-static Feature feature_now(const ImageBuilder *builder) { return (Feature){builder->channels, builder->size}; }
-
-static void look_back(ImageBuilder *builder, Feature feature) {
-    builder->channels = feature.channels;
-    builder->size = feature.size;
-}
-
 // ---- SSD300: the ResNet's first three stages, the third of them without its stride, then five that shrink.
 
 #define BOX_NUMBERS 4
 #define LOSS_FORWARD 10.0 // passes over the classes of all boxes: softmax, sorting of negatives
 #define LOSS_BACKWARD 4.0
-#define LOSS_KERNELS 40
+#define LOSS_KERNELS 41
 #define SSD_LEVELS 6
 
 typedef struct Extra {
@@ -58,10 +47,7 @@ static void box_loss(ImageBuilder *builder, int classes, double boxes) {
     Feature before = feature_now(builder);
     look_back(builder, (Feature){classes, 1});
     builder->regions = boxes;
-    NetLayer *loss = image_elements(builder, "loss", 0, 1);
-    loss->passes[0] = LOSS_FORWARD;
-    loss->passes[1] = LOSS_BACKWARD;
-    loss->kernels[0] = loss->kernels[1] = LOSS_KERNELS;
+    image_passes(builder, "loss", classes, LOSS_FORWARD, LOSS_BACKWARD, LOSS_KERNELS, LOSS_KERNELS);
     builder->regions = 0;
     look_back(builder, before);
 }
@@ -188,10 +174,8 @@ static void add_proposals(ImageBuilder *builder, const Feature *levels) {
 static void align_regions(ImageBuilder *builder, double regions, int side) {
     image_next_block(builder);
     builder->regions = regions;
-    look_back(builder, (Feature){WIDTH, side});
-    NetLayer *align = image_elements(builder, "align", 0, 1);
-    align->passes[0] = ALIGN_FORWARD;
-    align->passes[1] = ALIGN_BACKWARD;
+    builder->size = side;
+    image_passes(builder, "align", WIDTH, ALIGN_FORWARD, ALIGN_BACKWARD, 1, 1);
 }
 
 static void add_boxes(ImageBuilder *builder, int classes) {

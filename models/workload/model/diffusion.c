@@ -25,31 +25,23 @@ typedef struct Net {
     int skips[MOST_SKIPS], skip_count; // channels of what is copied across
 } Net;
 
-static void group_norm(ImageBuilder *builder, bool activated) {
-    NetLayer *norm = image_elements(builder, "norm", 0, 1);
-    norm->layer_norm = true;
-    norm->relu = activated;
-}
-
 // A linear layer over something else than the image: `rows` of so many channels.
 static void beside(ImageBuilder *builder, const char *name, int rows, int in, int out, bool bias) {
-    int channels = builder->channels, size = builder->size;
+    Feature image = feature_now(builder);
     builder->regions = rows;
-    builder->channels = in;
-    builder->size = 1;
+    look_back(builder, (Feature){in, 1});
     image_conv_plain(builder, name, out, 1, 1)->bias = bias;
     builder->regions = 0;
-    builder->channels = channels;
-    builder->size = size;
+    look_back(builder, image);
 }
 
 static void residual_block(Net *net, int out) {
     ImageBuilder *builder = net->builder;
     int in = builder->channels;
-    group_norm(builder, true);
+    image_layer_norm(builder)->relu = true;
     image_conv_plain(builder, "conv1", out, 3, 1);
     beside(builder, "time", 1, EMBEDDING, out, true);
-    group_norm(builder, true);
+    image_layer_norm(builder)->relu = true;
     image_conv_plain(builder, "conv2", out, 3, 1)->residual_add = true;
     if (in == out) return;
     builder->channels = in;
@@ -72,16 +64,16 @@ static void plain_product(ImageBuilder *builder, const char *name, int channels,
 static void transformer(Net *net) {
     ImageBuilder *builder = net->builder;
     int channels = builder->channels, text = net->version->text_width;
-    group_norm(builder, false);
+    image_layer_norm(builder);
     image_conv_plain(builder, "proj_in", channels, 1, 1);
-    group_norm(builder, false);
+    image_layer_norm(builder);
     plain_product(builder, "qkv", channels, 3 * channels);
     attend(net, channels, builder->size * builder->size);
-    group_norm(builder, false);
+    image_layer_norm(builder);
     plain_product(builder, "query", channels, channels);
     beside(builder, "text_key", TEXT_TOKENS, text, 2 * channels, false);
     attend(net, channels, TEXT_TOKENS);
-    group_norm(builder, false);
+    image_layer_norm(builder);
     NetLayer *gated = image_conv_plain(builder, "widen", 8 * channels, 1, 1);
     gated->passes[0] = 3; // GELU of one half times the other
     gated->passes[1] = 4;
@@ -136,6 +128,6 @@ void build_diffusion(ImageBuilder *builder, int variant, int classes) {
     residual_block(&net, FIRST * widths[LEVELS - 1]);
     way_up(&net);
     image_next_block(builder);
-    group_norm(builder, true);
+    image_layer_norm(builder)->relu = true;
     image_conv_plain(builder, "out", LATENT_CHANNELS, 3, 1);
 }

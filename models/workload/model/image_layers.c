@@ -120,6 +120,12 @@ NetLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden) {
     return layer;
 }
 
+NetLayer *image_layer_norm(ImageBuilder *builder) {
+    NetLayer *layer = image_elements(builder, "norm", 0, 1);
+    layer->layer_norm = true;
+    return layer;
+}
+
 void image_attention(ImageBuilder *builder, PlaceAttention attention) {
     NetLayer *layer = image_elements(builder, "attention", 0, 1);
     layer->kind = LAYER_ATTENTION;

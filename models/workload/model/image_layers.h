@@ -20,7 +20,17 @@ typedef struct ImageBuilder {
 
 ImageBuilder image_builder(Arena *arena, int image_size);
 
-// What comes in is the newest output, or (after looking back) what `channels` and `size` were set to. Pointers hold
+// What has come out so far, for branches that begin from it.
+typedef struct Feature {
+    int channels, size;
+} Feature;
+static inline Feature feature_now(const ImageBuilder *builder) { return (Feature){builder->channels, builder->size}; }
+static inline void look_back(ImageBuilder *builder, Feature feature) {
+    builder->channels = feature.channels;
+    builder->size = feature.size;
+}
+
+// What comes in is the newest output, or what was looked back at. Pointers hold
 // until the next layer is added.
 // "Same" padding, batch norm and an activation, as most networks have them.
 NetLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
@@ -51,6 +61,8 @@ NetLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden);
 void image_attention(ImageBuilder *builder, PlaceAttention attention);
 // Of each sample with all samples.
 void image_contrast(ImageBuilder *builder, const char *name);
+// A norm by itself, of each sample over its channels or places.
+NetLayer *image_layer_norm(ImageBuilder *builder);
 // What follows works on all that branches have put side by side.
 void image_concatenated(ImageBuilder *builder, int channels);
 void image_next_block(ImageBuilder *builder);

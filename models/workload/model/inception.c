@@ -7,18 +7,16 @@
 // What every branch of a module begins with, and the channels that have come out of its branches.
 typedef struct Module {
     ImageBuilder *builder;
-    int channels, size, out_channels;
+    Feature in;
+    int out_channels;
 } Module;
 
 static Module begin_module(ImageBuilder *builder) {
     image_next_block(builder);
-    return (Module){builder, builder->channels, builder->size, 0};
+    return (Module){builder, feature_now(builder), 0};
 }
 
-static void begin_branch(Module *module) {
-    module->builder->channels = module->channels;
-    module->builder->size = module->size;
-}
+static void begin_branch(Module *module) { look_back(module->builder, module->in); }
 
 static void end_branch(Module *module) { module->out_channels += module->builder->channels; }
 
@@ -227,11 +225,10 @@ static void add_separable(ImageBuilder *builder, int channels) {
 }
 
 static void separable_block(ImageBuilder *builder, const int *channels, int count, int stride) {
-    int in_channels = builder->channels, in_size = builder->size;
+    Feature in = feature_now(builder);
     image_next_block(builder);
     if (stride > 1) image_conv(builder, "downsample", channels[count - 1], 1, stride)->relu = false;
-    builder->channels = in_channels;
-    builder->size = in_size;
+    look_back(builder, in);
     for (int i = 0; i < count; i++) add_separable(builder, channels[i]);
     if (stride > 1) image_elements(builder, "pool", 3, stride);
     builder->layers.items[builder->layers.count - 1].residual_add = true;

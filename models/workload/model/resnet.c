@@ -49,12 +49,12 @@ static void add_shortcut(ImageBuilder *builder, int out_channels, int stride, bo
 }
 
 static void add_residual_block(ImageBuilder *builder, const Residual *net, int stage, int stride) {
-    int in_channels = builder->channels, in_size = builder->size, width = (net->groups * net->group_width) << stage;
+    Feature in = feature_now(builder);
+    int width = (net->groups * net->group_width) << stage;
     int out_channels = net->bottleneck ? 256 << stage : width;
     image_next_block(builder);
-    if (stride != 1 || in_channels != out_channels) add_shortcut(builder, out_channels, stride, net->deep_stem);
-    builder->channels = in_channels;
-    builder->size = in_size;
+    if (stride != 1 || in.channels != out_channels) add_shortcut(builder, out_channels, stride, net->deep_stem);
+    look_back(builder, in);
 
     NetLayer *last;
     if (net->bottleneck) {
@@ -97,15 +97,14 @@ static const RegNet regnets[] = {
 };
 
 static void add_regnet_block(ImageBuilder *builder, const RegNet *net, int width, int stride) {
-    int in_channels = builder->channels, in_size = builder->size;
+    Feature in = feature_now(builder);
     image_next_block(builder);
-    if (stride != 1 || in_channels != width) image_conv(builder, "downsample", width, 1, stride)->relu = false;
-    builder->channels = in_channels;
-    builder->size = in_size;
+    if (stride != 1 || in.channels != width) image_conv(builder, "downsample", width, 1, stride)->relu = false;
+    look_back(builder, in);
     image_conv(builder, "conv1", width, 1, 1);
     NetLayer *grouped = image_conv(builder, "conv2", width, 3, stride);
     grouped->conv.groups = width / net->group_width;
-    if (net->squeeze) grouped->squeeze = (in_channels + 2) / 4;
+    if (net->squeeze) grouped->squeeze = (in.channels + 2) / 4;
     image_conv(builder, "conv3", width, 1, 1)->residual_add = true;
 }
 

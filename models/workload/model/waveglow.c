@@ -16,15 +16,6 @@
 
 static const int widths[] = {512, 256};
 
-static void elements(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
-                     int backward_kernels) {
-    builder->channels = channels;
-    NetLayer *layer = image_elements(builder, name, 0, 1);
-    layer->passes[0] = forward;
-    layer->passes[1] = backward;
-    layer->kernels[1] = backward_kernels;
-}
-
 static NetLayer *conv(ImageBuilder *builder, const char *name, int in, int out, int kernel) {
     builder->channels = in;
     return image_conv_plain(builder, name, out, kernel, 1);
@@ -40,9 +31,12 @@ static void dilated_layer(ImageBuilder *builder, int width, int layer, bool last
     normed(conv(builder, "dilated", width, 2 * width, 3))->conv.dilated = layer > 0; // by 2^layer
     NetLayer *condition = normed(conv(builder, "spectrogram", MELS * GROUP, 2 * width, 1));
     condition->passes[1] = 3.0 * MELS * GROUP / (2 * width); // its gradients of all layers are added up
-    elements(builder, "gate", width, 5, 5 + HALVES_PUT_BACK, 1 + HALVES_KERNELS);
+    image_passes(builder, "gate", width, 5, 5 + HALVES_PUT_BACK, 1, 2 + HALVES_KERNELS);
     normed(conv(builder, "out", width, last ? width : 2 * width, 1));
-    elements(builder, "sums", width, last ? 3 : 6, last ? 0 : HALVES_PUT_BACK + 3, last ? 0 : 1 + HALVES_KERNELS);
+    if (last)
+        image_passes(builder, "sums", width, 3, 0, 1, 1);
+    else
+        image_passes(builder, "sums", width, 6, HALVES_PUT_BACK + 3, 1, 2 + HALVES_KERNELS);
 }
 
 static void flow_step(ImageBuilder *builder, int width, int channels) {
