@@ -9,7 +9,10 @@ typedef struct Layer {
     int first, mlp, end;
 } Layer;
 
-static const Operator *operator_at(const Work *work, int at) { return &work->operators->items[at]; }
+static const Operator *operator_at(const Work *work, int at) {
+    CHECK(at < work->operators->count);
+    return &work->operators->items[at];
+}
 
 static int find_half(const Work *work, int from, OperatorKind kind, HalfLayer half) {
     const Operator *one = operator_at(work, from);

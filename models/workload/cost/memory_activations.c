@@ -12,11 +12,8 @@
 // ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
 // s b h (10 + 24/t + 5 a s / h t), 34/t with sequence parallelism, without the last term when attention is recomputed.
 
-static double attention_score_bytes(const Work *work) {
-    double seq_len = work->training->seq_len;
-    double scores = work->samples * work->model->heads / work->tp * seq_len * seq_len / work->cp;
-    return scores * (2 * work->element_bytes + MASK_BYTES); // softmax, its dropped-out copy, the mask
-}
+// Softmax, its dropped-out copy, the mask.
+static double score_bytes(const Work *work) { return 2 * work->element_bytes + MASK_BYTES; }
 
 static bool again(const Work *work, RecomputeModule module) { return recomputes(work->training, module); }
 
@@ -74,7 +71,7 @@ static KeptBytes kept_bytes_of(const Work *work) {
         [KEPT_CAST] = keeps_casts(work) ? input : 0,
         [KEPT_STREAM] = stream,
         [KEPT_MASK] = MASK_BYTES,
-        [KEPT_SCORES] = keeps_scores(work) ? 2 * e + MASK_BYTES : 0,
+        [KEPT_SCORES] = keeps_scores(work) ? score_bytes(work) : 0,
         [KEPT_GATE] = work->traits->keeps_gates ? e : 0,
         [KEPT_SORTED] = work->training->fused_dispatch ? 0 : e,
         [KEPT_LOGARITHMS] = 4,
@@ -111,23 +108,26 @@ static double kept_bytes(const Work *work, const OperatorList *operators, LayerP
 }
 
 // A frozen product needs no input in backward; its adapter keeps a copy of it after dropout, and the mask.
-static double adapters_kept_bytes(const Work *work) {
-    const Model *model = work->model;
-    double copy = work->element_bytes + MASK_BYTES, gates = model->gated_mlp ? 2 : 1, h = model->hidden;
-    double sliced = work->sequence_parallel ? work->tp : 1, ffn = model->ffn / work->tp;
-    double output = value_width(model) / work->tp;
-    double freed = product_input_bytes(work) * (2 * h / sliced + ffn);
-    bool everywhere = work->training->lora_everywhere;
-    double adapted = everywhere ? (3 + gates) * h / sliced + output + ffn : h / sliced + output;
-    return work->tokens * (copy * adapted - freed);
+static double adapters_kept_bytes(const Work *work, const OperatorList *operators) {
+    KeptBytes bytes_of = kept_bytes_of(work);
+    double bytes = 0, copy = work->element_bytes + MASK_BYTES;
+    for (int i = 0; i < operators->count; i++) {
+        const Operator *one = &operators->items[i];
+        KeptAs as = one->kept[0].as;
+        double input = as == KEPT_NORMED ? one->kept[0].elements : one->m * one->k;
+        bytes += copy * one->adapters[work->training->lora_everywhere] * input;
+        bool freed = (as == KEPT_NORMED || as == KEPT_INPUT) && !is_again(work, one->part);
+        if (freed) bytes -= bytes_of.of[as] * one->kept[0].elements;
+    }
+    return bytes;
 }
 
 // Of the products every second one, and the attention's result.
 static double kept_by_operations(const Work *work, const OperatorList *operators) {
     double e = work->element_bytes, h = work->model->hidden, mlp = kept_bytes(work, operators, PART_MLP, false);
     double q = query_width_per_gpu(work->model, work->tp), kv = key_width_per_gpu(work->model, work->tp);
-    double sliced = work->sequence_parallel ? work->tp : 1;
-    double kept = work->tokens * (stream_bytes(work) * h / sliced + e * (2 * q + kv + h)) + mlp / mlp_tensors(work);
+    double kept =
+        work->tokens * (stream_bytes(work) * h * work->share + e * (2 * q + kv + h)) + mlp / mlp_tensors(work);
     return kept + kept_bytes(work, operators, PART_CROSS, false) - mlp;
 }
 
@@ -135,12 +135,11 @@ static double layer_kept_bytes(const Work *work, int block, const OperatorList *
     double bytes = work->training->recompute == RECOMPUTE_OPERATIONS ? kept_by_operations(work, operators)
                                                                      : kept_bytes(work, operators, PART_OTHER, false);
     bool adapts = work->training->lora_rank > 0 && !has_experts(work->model, block);
-    return adapts ? bytes + adapters_kept_bytes(work) : bytes;
+    return adapts ? bytes + adapters_kept_bytes(work, operators) : bytes;
 }
 
 static double layer_input_bytes(const Work *work) {
-    double sliced = work->sequence_parallel ? work->tp : 1;
-    return work->tokens * work->model->hidden * work->element_bytes / sliced;
+    return work->tokens * work->model->hidden * work->element_bytes * work->share;
 }
 
 // A layer's input where that alone is kept.
@@ -233,38 +232,52 @@ double forward_bytes(const TrainingSpec *training, int block, double micro_batch
     return logits * (4 + (work.element_bytes < 4 ? work.element_bytes : 0));
 }
 
+// Of parts from `first` on, what backward makes again.
+static double rebuilt_bytes(const Work *work, const OperatorList *operators, LayerPart first) {
+    return kept_bytes(work, operators, first, true) - kept_bytes(work, operators, first, false);
+}
+
 // What comes back for one layer: parts are recomputed one after the other.
 static double again_bytes(const Work *work, const OperatorList *operators) {
-    if (work->training->recompute != RECOMPUTE_SELECTIVE || !work->training->recompute_modules) return 0;
-    double q = query_width_per_gpu(work->model, work->tp), v = value_width(work->model) / work->tp;
-    double up = again(work, MODULE_MLA_UP_PROJ) ? work->tokens * work->element_bytes * (2 * q + v) : 0;
-    return fmax(up, kept_bytes(work, operators, PART_MLP, true) - kept_bytes(work, operators, PART_MLP, false));
+    double mlp = rebuilt_bytes(work, operators, PART_MLP);
+    return fmax(mlp, rebuilt_bytes(work, operators, PART_LATENT_UP) - mlp);
+}
+
+static const Operator *first_of(const OperatorList *operators, OperatorKind kind) {
+    int at = 0;
+    while (at < operators->count && operators->items[at].kind != kind) at++;
+    CHECK(at < operators->count);
+    return &operators->items[at];
+}
+
+// Beside the logits' logarithms their gradient; where each operator is a kernel that does not work in place, the
+// gradient of the logarithms too.
+static double head_working_bytes(const Work *work, const OperatorList *operators) {
+    double copies = work->traits->copies_logits && !work->training->fused_loss ? 2 : 1;
+    return copies * 4 * first_of(operators, OPERATOR_LOSS)->written;
+}
+
+// Of the attention, plain, of a layer.
+static double layer_score_bytes(const Work *work, const OperatorList *operators) {
+    if (work->training->attention != ATTENTION_PLAIN) return 0;
+    return score_bytes(work) * first_of(operators, OPERATOR_ATTENTION)->kept[1].elements;
 }
 
 static double transformer_working_bytes(const Work *work, int block, const OperatorList *operators) {
     const Model *model = work->model;
     double e = work->element_bytes;
     if (block == 0) return 2 * layer_input_bytes(work);
-    if (block == model->block_count - 1) {
-        // Beside the logits' logarithms their gradient; where each operator is a kernel that does not work in place,
-        // the gradient of the logarithms too.
-        double copies = work->traits->copies_logits && !work->training->fused_loss ? 2 : 1;
-        return copies * 4 * work->tokens * model->head_share * model->vocab / work->tp;
-    }
+    if (block == model->block_count - 1) return head_working_bytes(work, operators);
 
     double gradients = work->tokens * e * 2 * model->hidden + kept_bytes(work, operators, PART_MLP, true) +
                        again_bytes(work, operators);
+    double scores = layer_score_bytes(work, operators);
     if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
         gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
     if (work->nf4) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
-    if (work->training->attention == ATTENTION_PLAIN) gradients = fmax(gradients, attention_score_bytes(work));
-    if (work->training->recompute == RECOMPUTE_FULL) {
-        gradients += layer_kept_bytes(work, block, operators);
-        if (work->training->attention == ATTENTION_PLAIN) gradients += attention_score_bytes(work);
-    }
-    if (again(work, MODULE_CORE_ATTN) && work->training->attention == ATTENTION_PLAIN)
-        gradients += attention_score_bytes(work);
-    return gradients;
+    gradients = fmax(gradients, scores);
+    if (work->training->recompute == RECOMPUTE_FULL) gradients += layer_kept_bytes(work, block, operators) + scores;
+    return gradients + (again(work, MODULE_CORE_ATTN) ? scores : 0);
 }
 
 // What comes into a layer and goes out of it, and the gradient of what goes out.
@@ -291,8 +304,7 @@ static double net_output_bytes(const Work *work, int block, const OperatorList *
 
 // Beside its own output a decoder's layer passes on the encoder's.
 static double source_bytes(const Work *work) {
-    double sliced = work->sequence_parallel ? work->tp : 1;
-    return work->samples * work->source_len * work->model->hidden * work->element_bytes / sliced;
+    return work->samples * work->source_len * work->model->hidden * work->element_bytes * work->share;
 }
 
 static double transformer_output_bytes(const Work *work, int block, const OperatorList *unused) {

@@ -107,12 +107,12 @@ static void add_latent_products(OperatorList *to, const Model *model, const Port
                 (Kept){0});
     reads_normed(to, model, portion, 3);
     newest(to)->kept[2] = (Kept){KEPT_ELEMENTS, portion->tokens * rank};
-    stands(to, REGION_ENTERS, 0, 1);
+    stands(to, REGION_ENTERS, 1, 1);
     add_norm(to, "kv_norm", rank, slices * rank, KEPT_NOT);
     double keys = key_width_per_gpu(model, portion->tp), values = value_width(model) / portion->tp;
     add_product(to, "kv_up", portion->tokens, wide / portion->tp, rank, (LayerWeights){.split = rank * wide},
                 PART_LATENT_UP, (Kept){KEPT_ELEMENTS, portion->tokens * (keys + values)}, (Kept){0});
-    stands(to, REGION_ENTERS, 1, 1);
+    stands(to, REGION_ENTERS, 0, 1);
 }
 
 // Key heads fewer than the GPUs are held by several.
