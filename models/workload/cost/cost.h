@@ -99,6 +99,7 @@ typedef struct Memory {
     double peak;       // their sum
     double capacity;   // of the GPU
     double host, disk; // of a rank, offloaded
+    double late;       // of one chunk's micro-batch: from backward of inputs to that of weights
     double outside;    // of the peak, not from the framework's allocator: context, its slack, NCCL's buffers
 } Memory;
 

@@ -169,8 +169,6 @@ double block_activation_bytes(const Work *work, int block,
 // From backward of inputs to that of weights.
 double block_late_bytes(const Work *work, int block, const OperatorList *operators);
 double block_working_bytes(const Work *work, int block, const OperatorList *operators);
-// block_late_bytes of blocks first … last.
-double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs
 double block_output_bytes(const Work *work, int block, const OperatorList *operators);
 

@@ -147,6 +147,7 @@ static BlockMemory block_memory(Work *work, const TrainingSpec *training, int bl
         .block = block,
         .parameters = parameters_per_gpu(training, block, &operators),
         .activations = block_activation_bytes(seen, block, &operators),
+        .late = block_late_bytes(seen, block, &operators),
         .working = block_working_bytes(seen, block, &operators),
     };
     work->training = training;
@@ -160,6 +161,7 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0, saved_of_experts = 0;
     LargestBlock largest = {0};
+    Memory memory = {.capacity = gpu->memory_bytes};
     for (int block = first_block; block <= last_block; block++) {
         bool as_before = same_block(training, newest->block, block) && !training->recompute_layers;
         if (!as_before) *newest = block_memory(&work, training, block, block - (first_block > 0 ? first_block : 1));
@@ -173,6 +175,7 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
         if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
         if (block_in_nf4(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
         activations += newest->activations;
+        memory.late += newest->late;
         working = fmax(working, newest->working);
     }
 
@@ -180,7 +183,6 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     each.gradient *= trained_share(training);
     each.optimizer *= trained_share(training);
     const Layout *layout = &training->layout;
-    Memory memory = {.capacity = gpu->memory_bytes};
     memory.bytes[MEMORY_WEIGHTS] = sharded(each.weight * parameters - saved, layout, 3, dp);
     memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, layout, 2, dp);
     memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, layout, 1, dp);

@@ -207,19 +207,6 @@ static double net_late_bytes(const Work *work, int block, const OperatorList *op
     return late;
 }
 
-double late_bytes(const TrainingSpec *training, int first_block, int last_block, double micro_batch) {
-    Work work = work_of(training->model, training, micro_batch, NULL);
-    OperatorList operators;
-    double late = 0, one = 0;
-    for (int block = first_block; block <= last_block; block++, late += one) {
-        if (block > first_block && same_block(training, block - 1, block)) continue;
-        work_on_block(&work, block);
-        operators_of(&work, block, &operators);
-        one = block_late_bytes(&work, block, &operators);
-    }
-    return late;
-}
-
 // ---- What a block needs only while it runs.
 
 // Logits as their product gives them and a copy in 32 bits, beside the logarithms that are kept.

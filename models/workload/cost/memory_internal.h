@@ -9,7 +9,7 @@
 typedef struct BlockMemory {
     int block; // 0: none, or the embedding, which is like no other
     GpuParameters parameters;
-    double activations, working; // bytes
+    double activations, late, working; // bytes
 } BlockMemory;
 // memory_estimate of one micro-batch; `newest` is the block looked at last, of this or of an earlier call.
 Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,

@@ -44,7 +44,7 @@ Memory stage_memory_whole(Arena *arena, const Stages *s, int stage) {
         Memory held = memory_of_blocks(s->training, first, last, s->micro_batch, s->dp * pipeline_copies(pipeline),
                                        s->gpu, s->newest);
         kept[part] = held.bytes[MEMORY_ACTIVATIONS];
-        late[part] = late_bytes(s->training, first, last, s->micro_batch);
+        late[part] = held.late;
         add_chunk(&memory, &held);
     }
     memory.bytes[MEMORY_ACTIVATIONS] = pipeline_peak(arena, pipeline, stage, kept, late);

@@ -58,7 +58,7 @@ static void weigh_blocks(Arena *arena, Walk *walk) {
             walk->working[b] = one.bytes[MEMORY_WORKING];
             walk->gradients[b] = one.bytes[MEMORY_GRADIENTS];
             walk->casts[b] = one.bytes[MEMORY_WEIGHTS];
-            walk->late[b] = late_bytes(s->training, b, b, s->micro_batch);
+            walk->late[b] = one.late;
         }
     }
     if (walk->drops) weigh_table(walk);
