@@ -19,6 +19,7 @@ const Constant hardware_constants[HARDWARE_CONSTANT_COUNT] = {
     [SPLIT_SMS]           = {"share of SMs filled below which every GPU splits K", "", 0.25, 0.3, CONSTANT_FITTED, "skinny " NEUSIGHT, NEUSIGHT_ROWS},
     [SPLIT_K_SECONDS]     = {"second kernel of a split, which adds the parts", "s", 1e-6, 0.5, CONSTANT_ASSUMED, "a kernel right behind another; order of magnitude", NOTHING},
     [RANGE_IN_NODE]       = {"range of the best products of a node's eight GPUs", "", 0.05, 0.3, CONSTANT_MEASURED, "stas00/ml-engineering, MAMF", "1 node, 8 GPUs"},
+    [REPLICA_SPREAD] = {"sigma of a replica's step where hosts feed it", "", 0.047, 0.1, CONSTANT_MEASURED, "one GPU against several of the same runs: MXNet, TensorFlow, PyTorch, OneFlow, MLPerf", "120 pairs of 2 to 128 GPUs"},
     [THROTTLED_SHARE]     = {"draw of matrix work of a throttled GPU, of its TDP", "", 1, 0.03, CONSTANT_ASSUMED, "a GPU slows down at its limit", NOTHING},
     [MATRIX_SHARE]        = {"draw of matrix work, of TDP", "", 0.9, 0.1, CONSTANT_ASSUMED, "where the catalogue does not say", NOTHING},
     [MEMORY_SHARE]        = {"draw of memory-bound work, of TDP", "", 0.85, 0.15, CONSTANT_ASSUMED, "where the catalogue does not say", NOTHING},

@@ -14,6 +14,7 @@ typedef enum HardwareConstantId {
     SPLIT_SMS,
     SPLIT_K_SECONDS,
     RANGE_IN_NODE,
+    REPLICA_SPREAD,
     THROTTLED_SHARE,
     MATRIX_SHARE,
     MEMORY_SHARE,

@@ -12,6 +12,10 @@ double slowest_share(int count) {
     return 1 - hardware_constant(RANGE_IN_NODE) / RANGE_OF_EIGHT * (expected_maximum(count) - expected_maximum(NODE));
 }
 
+double slowest_pace(int replicas) {
+    return replicas < 2 ? 1 : 1 + hardware_constant(REPLICA_SPREAD) * expected_maximum(replicas);
+}
+
 const Gpu *slowest_gpu(Arena *arena, const Gpu *gpu, int count) {
     if (count == NODE) return gpu;
     Gpu *slowest = ARENA_NEW(arena, Gpu);

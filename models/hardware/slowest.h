@@ -1,4 +1,5 @@
-// GPUs of one type differ in speed, and a step that all of them take together is as slow as the slowest.
+// What waits for the slowest: GPUs of one type differ in speed, and so do the hosts that feed them. A step that all of
+// them take together is as slow as the slowest.
 #ifndef LOCKSTEP_HARDWARE_SLOWEST_H
 #define LOCKSTEP_HARDWARE_SLOWEST_H
 
@@ -9,5 +10,9 @@
 double slowest_share(int count);
 // That GPU; the same one for eight.
 const Gpu *slowest_gpu(Arena *arena, const Gpu *gpu, int count);
+
+// Where hosts feed images or short texts and issue their kernels at an uneven pace: the time of the slowest of so many
+// replicas over that of one alone.
+double slowest_pace(int replicas);
 
 #endif

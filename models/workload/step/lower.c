@@ -8,8 +8,6 @@
 #include "models/hardware/kernel.h"
 #include "models/hardware/slowest.h"
 #include "models/workload/step/lower_internal.h"
-#include "models/workload/step/step_constants.h"
-#include "sim/statistics.h"
 
 // ---- Data that a rank reads each step.
 
@@ -30,14 +28,6 @@ static double decode_seconds(const Lowering *l, int node) {
 
 // ---- What a stage is made from.
 
-// Hosts feed images and short texts, and issue their kernels, at an uneven pace: a replica's step takes REPLICA_SPREAD
-// more or less (1 sigma), and all wait for the slowest. Decoders' long steps show none of it.
-static double pace_of_slowest_replica(const Lowering *l) {
-    const Model *model = l->training->model;
-    bool decoder = model->causal;
-    return decoder || l->r.data_ranks < 2 ? 1 : 1 + step_constant(REPLICA_SPREAD) * expected_maximum(l->r.data_ranks);
-}
-
 static const Gpu *slowest_type(const Lowering *l) {
     const Gpu *slowest = l->cluster->gpu_of[0];
     for (int r = 1; r < l->cluster->gpu_count; r++) {
@@ -56,7 +46,8 @@ StageRequest stage_request(const Lowering *l, int rank, int stage) {
                             .output_bytes = l->output_bytes,
                             .traffic_seconds = l->traffic_seconds,
                             .tp_traffic_seconds = l->tp_traffic_seconds,
-                            .pace = pace_of_slowest_replica(l),
+                            // Decoders' long steps show nothing of uneven hosts.
+                            .pace = l->training->model->causal ? 1 : slowest_pace(l->r.data_ranks),
                             .label_per_kind = l->label_per_kind};
     if (l->slowest != l->cluster->gpu_of[rank])
         request.slower = slowest_gpu(l->arena, l->slowest, l->cluster->gpu_count);

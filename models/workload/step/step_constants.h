@@ -1,4 +1,4 @@
-// The fitted and assumed numbers of a training step: how even replicas are, and how sure the answer is.
+// The fitted and assumed numbers of a training step: what hosts do in it, and how sure the answer is.
 #ifndef LOCKSTEP_STEP_CONSTANTS_TABLE_H
 #define LOCKSTEP_STEP_CONSTANTS_TABLE_H
 
@@ -6,7 +6,6 @@
 #include "sim/constant.h"
 
 typedef enum StepConstantId {
-    REPLICA_SPREAD,
     HOST_ADAM_SHARE,
     RUN_TO_RUN_SIGMA,
     CAUSE_SIGMA, // + Cause
