@@ -105,3 +105,36 @@ TEST(a_network_keeps_what_its_layers_and_norms_give) {
         for (int k = 0; k < 3; k++) EXPECT_NEAR(frozen.items[i].kept[k].elements, 0, 0);
     arena_close(arena);
 }
+
+static bool enters(const Operator *one) { return one->region >= REGION_ENTERS && one->region <= REGION_ENTERS_SOURCE; }
+
+// Tokens that go to experts come back, what is split by columns is summed by rows, and what is counted for half a layer
+// is counted for each half: attention, that to a source, the MLP.
+TEST(what_a_layer_enters_it_leaves) {
+    int count = 0;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count; i++) {
+        Arena *arena = arena_open();
+        const Model *model = named(arena, names[i]);
+        for (int block = 1; model->kind == MODEL_TRANSFORMER && block <= model->layers; block++) {
+            Portion portion = portion_of_sample(model, block, 256);
+            OperatorList layer = operators_in(model, block, &portion);
+            int halves[3] = {0}, away = 0, cores = 0;
+            bool inside = false;
+            for (int o = 0; o < layer.count; o++) {
+                const Operator *one = &layer.items[o];
+                for (int bit = 0; bit < 3; bit++) halves[bit] += one->half >> bit & 1;
+                cores += one->kind == OPERATOR_ATTENTION;
+                away += (one->region == REGION_DISPATCHES) - (one->region == REGION_COMBINES);
+                EXPECT(away == 0 || away == 1);
+                if (one->kind == OPERATOR_ATTENTION) EXPECT(inside);
+                if (enters(one)) inside = true;
+                if (one->region == REGION_LEAVES) inside = false;
+                if (one->half & HALF_PASSES) EXPECT(!inside);
+            }
+            EXPECT(!inside && away == 0);
+            for (int bit = 0; bit < 3; bit++) EXPECT_INT(halves[bit], 1 + cores);
+        }
+        arena_close(arena);
+    }
+}

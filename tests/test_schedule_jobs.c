@@ -135,6 +135,19 @@ TEST(what_late_gradients_keep_of_a_layer_is_the_papers) {
     arena_close(c.arena);
 }
 
+// What goes into each product and the gradient of what comes out, counted by hand; the router's input is that of no
+// other product, for experts read copies.
+TEST(what_late_gradients_keep_of_experts_is_what_their_products_read_and_give) {
+    Case c;
+    open_narrow(&c, 1, "mixtral-8x7b");
+    c.training.schedule = SCHEDULE_ZB_H1;
+    double h = c.model.hidden, q = h, kv = h / 4, f = c.model.experts.ffn, n = 8;
+    double attention = (h + q + 2 * kv) + (q + h), routed = 2 * ((h + 2 * f) + (f + h));
+    BlockCost cost = block_cost(&c.model, 1, &c.training, 2, c.cluster->gpu_of[0]);
+    EXPECT_NEAR(cost.late_bytes, 2 * c.training.seq_len * 2 * (attention + (h + n) + routed), 1e-12);
+    arena_close(c.arena);
+}
+
 // ZB-H1 and ZB-V keep about what 1F1B's first stage does; DualPipe holds every weight twice.
 TEST(memory_of_the_schedules_is_ordered_as_in_the_papers) {
     Memory memory[SCHEDULE_COUNT];
