@@ -117,6 +117,27 @@ static Seconds seconds_of(const Bench *bench, NetLayer layer, Framework framewor
     return seconds_with(bench, layer, framework, ATTENTION_PLAIN);
 }
 
+// A kind without a row would stop here; twice the samples take no less time and keep at least twice as much.
+TEST(every_kind_of_layer_has_an_operator_seconds_and_memory) {
+    Bench bench = bench_open();
+    for (int kind = 0; kind < LAYER_KIND_COUNT; kind++) {
+        NetLayer layers[] = {square, square};
+        layers[0].block = 0;
+        layers[1].kind = (LayerKind)kind;
+        layers[1].attention = (PlaceAttention){.heads = 2, .keys = 77};
+        Model model = {.name = "one", .kind = MODEL_CNN, .block_count = 2, .net_layers = layers, .net_layer_count = 2};
+        TrainingSpec training = {.model = &model, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .precision = FP16};
+        BlockCost one = block_cost(&model, 1, &training, 8, bench.gpu);
+        BlockCost two = block_cost(&model, 1, &training, 16, bench.gpu);
+        EXPECT(total(&one.forward) > 0 && total(&two.forward) >= total(&one.forward));
+        EXPECT(total(&one.backward) > 0 && total(&two.backward) >= total(&one.backward));
+        EXPECT(one.activation_bytes > 0 && two.activation_bytes >= 2 * one.activation_bytes);
+        EXPECT_NEAR(two.output_bytes, 2.0 * 2 * 8 * 128 * 64 * 64, 0);
+        EXPECT_NEAR(two.late_bytes, 2 * one.late_bytes, 0);
+    }
+    arena_close(bench.arena);
+}
+
 TEST(a_volume_costs_what_a_square_with_as_many_places_and_taps_does) {
     Bench bench = bench_open();
     NetLayer volume = square, flat = square;

@@ -97,6 +97,7 @@ static LayerOperator *const operator_of[LAYER_KIND_COUNT] = {
 
 // What is read and written is what comes in and goes out where the row says no more.
 Operator layer_operator(const NetLayer *layer, double samples) {
+    CHECK(operator_of[layer->kind] != NULL);
     Operator one = operator_of[layer->kind](layer, samples);
     one.name = layer->name;
     one.fed = samples * layer->in_channels * places_in(layer);
