@@ -90,7 +90,7 @@ static void route_kernels(const Work *work, Pass *pass, int direction) {
 }
 
 // In backward tokens leave the region where, without slices, they entered it.
-void route(const Work *work, Pass *pass, const Operator *router, int direction) {
+void route_cost(const Work *work, Pass *pass, const Operator *router, int direction) {
     double tokens = router->m, experts = router->n;
     pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, router->k);
     if (direction == BACKWARD)

@@ -132,10 +132,10 @@ void operators_backward(const Work *work, Pass *pass, int first, int end);
 void operator_cost(const Work *work, Pass *pass, const Operator *one, int direction);
 void norm_cost(const Work *work, Pass *pass, const Operator *norm, int direction);
 void product_forward(const Work *work, Pass *pass, const Operator *one);
-void adapters(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, beside a product
-void half_kernels(const Work *work, Pass *pass, int direction);                  // of half a layer
-void leave_region(const Work *work, Pass *pass);                                 // a tensor-parallel one
-void gather_slices(const Work *work, Pass *pass, double bytes);                  // nothing without sequence parallelism
+void adapter_cost(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, beside a product
+void half_kernels(const Work *work, Pass *pass, int direction);                      // of half a layer
+void leave_region(const Work *work, Pass *pass);                                     // a tensor-parallel one
+void gather_slices(const Work *work, Pass *pass, double bytes); // nothing without sequence parallelism
 double product_input_bytes(const Work *work); // of an element that goes into a product, as it is kept and gathered
 
 void embedding_cost(const Work *work, Pass *forward, Pass *backward); // (cost_embedding_head.c)
@@ -148,7 +148,7 @@ void attention_core(const Work *work, Pass *pass, const Operator *core, int dire
 void split_heads(const Work *work, Pass *pass, const Operator *core);
 
 // Experts in place of an MLP (cost_experts.c).
-void route(const Work *work, Pass *pass, const Operator *router, int direction);
+void route_cost(const Work *work, Pass *pass, const Operator *router, int direction);
 void exchange_cost(const Work *work, Pass *pass, const Operator *one, int direction);
 void expert_activation(const Work *work, Pass *pass, const Operator *one, int direction);
 // Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.

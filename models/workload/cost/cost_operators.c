@@ -54,7 +54,7 @@ static void product_backward(const Work *work, Pass *pass, const Operator *one) 
 
 static void product_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     if (one->region == REGION_ROUTES)
-        route(work, pass, one, direction);
+        route_cost(work, pass, one, direction);
     else if (direction == FORWARD)
         product_forward(work, pass, one);
     else
@@ -66,7 +66,7 @@ static void product_cost(const Work *work, Pass *pass, const Operator *one, int 
 // its fused product of queries, keys and values has one adapter, whose output counts as the hidden state.
 static const double adapter_passes[] = {7, 9}, adapter_kernels[] = {4, 8};
 
-void adapters(const Work *work, Pass *pass, const Operator *one, int direction) {
+void adapter_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     bool everywhere = work->training->lora_everywhere;
     int count = one->adapters[everywhere];
     if (work->training->lora_rank == 0 || count == 0) return;
@@ -173,7 +173,7 @@ static void enter_forward(const Work *work, Pass *pass, const Operator *group, i
         operator_cost(work, pass, &group[i], FORWARD);
     }
     if (pieces) pass_beside_end(pass);
-    for (int i = 0; i < count; i++) adapters(work, pass, &group[i], FORWARD);
+    for (int i = 0; i < count; i++) adapter_cost(work, pass, &group[i], FORWARD);
 }
 
 typedef void Product(const Work *work, Pass *pass, const Operator *one);
@@ -196,7 +196,7 @@ static void enter_backward_waiting(const Work *work, Pass *pass, const Operator 
 // nothing is left to run beside.
 static void enter_backward(const Work *work, Pass *pass, const Operator *group, int count) {
     bool gathers = work->sequence_parallel && work->training->lora_rank == 0;
-    for (int i = count - 1; i >= 0; i--) adapters(work, pass, &group[i], BACKWARD);
+    for (int i = count - 1; i >= 0; i--) adapter_cost(work, pass, &group[i], BACKWARD);
     if (group->region != REGION_ENTERS || (!work->weight_pass && (work->tp == 1 || work->training->tp_waits))) {
         enter_backward_waiting(work, pass, group, count);
         return;
@@ -220,7 +220,7 @@ static void enter_backward(const Work *work, Pass *pass, const Operator *group, 
 static bool sums_experts(const Work *work) { return !work->sequence_parallel || work->model->experts.shared_ffn > 0; }
 
 static void leave_forward(const Work *work, Pass *pass, const Operator *one) {
-    adapters(work, pass, one, FORWARD);
+    adapter_cost(work, pass, one, FORWARD);
     bool pieces = one->kind == OPERATOR_GEMM && passes_pieces(work);
     double bytes = hidden_tensor_bytes(work), last_piece = bytes / work->tp;
     if (pieces) pass_beside(pass, CAUSE_TP, COLLECTIVE_REDUCE_SCATTER, bytes - last_piece);
@@ -233,19 +233,19 @@ static void leave_forward(const Work *work, Pass *pass, const Operator *one) {
 }
 
 static void leave_backward(const Work *work, Pass *pass, const Operator *one) {
-    bool pieces = one->kind == OPERATOR_GEMM && passes_pieces(work);
     if (one->kind != OPERATOR_GEMM) {
         operator_cost(work, pass, one, BACKWARD);
         if (sums_experts(work)) gather_slices(work, pass, gathered_bytes(work));
         return;
     }
+    bool pieces = passes_pieces(work);
     if (pieces)
         gather_beside(work, pass);
     else
         gather_slices(work, pass, gathered_bytes(work));
     operator_cost(work, pass, one, BACKWARD);
     if (pieces) pass_beside_end(pass);
-    adapters(work, pass, one, BACKWARD);
+    adapter_cost(work, pass, one, BACKWARD);
 }
 
 // ---- Runs of operators.

@@ -119,7 +119,7 @@ static void whole_again(const Work *work, Pass *pass, const Layer *layer) {
     int end = layer->end - stops;
     while (stops && operator_at(work, end)->region != REGION_LEAVES) end--;
     layer_forward(work, pass, layer->first, end);
-    if (stops) adapters(work, pass, operator_at(work, end), FORWARD);
+    if (stops) adapter_cost(work, pass, operator_at(work, end), FORWARD);
 }
 
 // So many columns of a product, of all tokens.
