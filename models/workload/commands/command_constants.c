@@ -8,6 +8,7 @@
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/commands.h"
 #include "models/workload/commands/constant_tables.h"
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
 
 static const OptionSpec specs[] = {
@@ -23,6 +24,7 @@ static const char about[] = "The fitted and assumed numbers inside the models, w
 
 static Constant hardware_row(int index) { return hardware_constants[index]; }
 static Constant network_row(int index) { return network_constants[index]; }
+static Constant cost_row(int index) { return cost_constants[index]; }
 static Constant step_row(int index) { return step_constants[index]; }
 
 // Of NCCL, in the units of its table; what no log has moved is as it was assumed.
@@ -45,6 +47,7 @@ const ConstantTable constant_tables[CONSTANT_TABLE_COUNT] = {
     {"hardware", "kernels, clocks and power", HARDWARE_CONSTANT_COUNT, hardware_row},
     {"network", "links, back ends on host memory, and how sure collectives are", NETWORK_CONSTANT_COUNT, network_row},
     {"collectives", "NCCL", PLATFORM_FLOOR, collectives_row},
+    {"cost", "what blocks cost: software, attention, convolutions, memory held", COST_CONSTANT_COUNT, cost_row},
     {"step", "a training step, and how sure it is", STEP_CONSTANT_COUNT, step_row},
 };
 

@@ -10,7 +10,7 @@ typedef struct ConstantTable {
     Constant (*row)(int index);
 } ConstantTable;
 
-enum { CONSTANT_TABLE_COUNT = 4 };
+enum { CONSTANT_TABLE_COUNT = 5 };
 extern const ConstantTable constant_tables[CONSTANT_TABLE_COUNT];
 
 #endif

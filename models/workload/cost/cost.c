@@ -1,17 +1,11 @@
 // What a block costs: its kernels on one GPU, added up by cause, with the collectives where they fall.
 #include "models/workload/cost/cost.h"
 
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
 #include "models/workload/model/model_internal.h"
 #include "sim/check.h"
-
-// The queue of kernels is full or empty, with little in between: the fourth power is a nearly hard maximum.
-#define ISSUE_SHARPNESS 4.0
-
-// Issue times (framework_traits.c) are of hosts that take so long for an empty kernel: a slower one takes longer for
-// all it does.
-#define USUAL_ISSUE_SECONDS 2.2e-6
 
 // Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
 // and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
@@ -21,11 +15,7 @@
 #define PARAMETERS_PER_OPTIMIZER_KERNEL 2e7 // multi-tensor kernels take about 320 blocks of 65,536 at once
 #define OPTIMIZER_KERNELS 10.0              // norms, scale checks, clearing
 
-// FSDP copies a block's gradients into one buffer, casts and divides it: 18 bytes in 32 bits and 8 in 16 by counting,
-// 0.72 of which fits 154 measured runs.
-#define FSDP_BYTES_32 13.0
-#define FSDP_BYTES_16 5.8
-
+// FSDP copies a block's gradients into one buffer, casts and divides it.
 double weight_traffic(const TrainingSpec *training, int direction) {
     if (training->lora_rank > 0) return 0;
     double more = direction == BACKWARD ? training->accumulation_bytes : 0;
@@ -34,7 +24,7 @@ double weight_traffic(const TrainingSpec *training, int direction) {
         return framework_traits(framework)->weight_cast_bytes[direction] + more;
     }
     if (direction == FORWARD) return 0;
-    return more + (gradient_bytes(training) > 2 ? FSDP_BYTES_32 : FSDP_BYTES_16);
+    return more + (gradient_bytes(training) > 2 ? cost_constant(FSDP_BYTES_32) : cost_constant(FSDP_BYTES_16));
 }
 
 // ViT is trained without dropout and masks nothing. (Llama is too: the passes of its software were fitted on it.)
@@ -181,14 +171,11 @@ void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
 
 void pass_beside_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
-// Products that PyTorch and XLA call reach so much on Hopper's tensor cores of what those reach that Transformer Engine
-// calls (cuBLASLt, 32 MiB of workspace), which Megatron uses. One value from 70 runs on H100 of Composer, IBM's FSDP,
-// torchtitan and Lambda, each of which was 5 to 12 % too fast while NeMo's were right; the cause is not verified.
-#define PLAIN_CUBLAS_ON_HOPPER 0.88
-
+// Products that PyTorch and XLA call reach less on Hopper's tensor cores than those that Transformer Engine calls
+// (cuBLASLt, 32 MiB of workspace), which Megatron uses.
 static double product_rate(const Work *work, Precision precision) {
     bool slowed = work->traits->plain_cublas && work->gpu->generation == HOPPER;
-    return slowed && precision != FP32 && precision != FP64 ? PLAIN_CUBLAS_ON_HOPPER : 1;
+    return slowed && precision != FP32 && precision != FP64 ? cost_constant(PLAIN_CUBLAS_ON_HOPPER) : 1;
 }
 
 static void add_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {
@@ -229,7 +216,8 @@ static double stretch_seconds(const Stretch *stretch) {
     return seconds;
 }
 
-static double host_slowness(const Gpu *gpu) { return gpu->issue_seconds / USUAL_ISSUE_SECONDS; }
+// A host that takes longer for an empty kernel takes longer for all it does.
+static double host_slowness(const Gpu *gpu) { return gpu->issue_seconds / cost_constant(USUAL_ISSUE_SECONDS); }
 
 static double issue_seconds(Framework framework, const Gpu *gpu) {
     return framework_traits(framework)->issue_seconds * host_slowness(gpu);
@@ -263,7 +251,7 @@ static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
     }
     if (kernels == 0) return 0;
     double gpu = busy + kernels * kernel_floor(work), cpu = cpu_seconds(work, pass, kernels, collectives);
-    double total = pow(pow(gpu, ISSUE_SHARPNESS) + pow(cpu, ISSUE_SHARPNESS), 1 / ISSUE_SHARPNESS);
+    double q = cost_constant(ISSUE_SHARPNESS), total = pow(pow(gpu, q) + pow(cpu, q), 1 / q);
     return (total - busy) / kernels;
 }
 

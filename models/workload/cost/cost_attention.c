@@ -1,50 +1,45 @@
 // The attention core: from queries, keys and values to the weighted values, plain or by flash kernels, shared out by
 // rings or by heads.
 #include <math.h>
-#include <string.h>
 
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
 
-// Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's: what each reaches of the dense peak
-// over what GEMMs reach. 1: 0.34 on A100 and 0.21 on H100 (154 training runs); 2: 0.58 and 0.42; 3 and cuDNN: 0.6 on
-// both, 0.52 on B200 (kernel tables, long-sequence runs). Backward: 2.5 times the FLOPs at a lower rate.
-// Sequences must be long for that: starting and finishing a tile of queries, and what the mask of causal attention
-// leaves of the tiles on the diagonal, cost as much as so many keys more: one tile of 128 before Blackwell
-// (FlashAttention-3 at 1,024 tokens reaches 0.87 of its rate at 16,384), four on it, where products end sooner
-// (eight runs of one model at 8,192 to 1,048,576 tokens).
+// Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's. Sequences must be long for that:
+// starting and finishing a tile of queries, and what the mask of causal attention leaves of the tiles on the diagonal,
+// cost as much as so many keys more: one tile before Blackwell, four on it, where products end sooner. Backward: 2.5
+// times the FLOPs at a lower rate.
 typedef struct FlashShares {
-    double before_hopper, hopper, blackwell;
+    CostConstantId before_hopper, hopper, blackwell;
     bool pads_heads; // to 64 or 128
-    double more_keys, more_keys_on_blackwell;
+    bool costs_more_keys;
 } FlashShares;
 static const FlashShares flash_shares[ATTENTION_COUNT] = {
-    [ATTENTION_FLASH] = {0.82, 0.79, 0.98, false, 128, 512},
-    [ATTENTION_FLASH_1] = {0.46, 0.28, 0.28, true, 0, 0},
-    [ATTENTION_FLASH_2] = {0.78, 0.55, 0.55, false, 128, 512},
+    [ATTENTION_FLASH] = {FLASH_BEFORE_HOPPER, FLASH_ON_HOPPER, FLASH_ON_BLACKWELL, false, true},
+    [ATTENTION_FLASH_1] = {FLASH_1_BEFORE_HOPPER, FLASH_1_SINCE_HOPPER, FLASH_1_SINCE_HOPPER, true, false},
+    [ATTENTION_FLASH_2] = {FLASH_2_BEFORE_HOPPER, FLASH_2_SINCE_HOPPER, FLASH_2_SINCE_HOPPER, false, true},
 };
 #define FLASH_BACKWARD_FLOPS 2.5
-#define FLASH_BACKWARD_SHARE 0.85
 
-static double flash_share(const FlashShares *shares, const char *architecture) {
-    if (strcmp(architecture, "Blackwell") == 0) return shares->blackwell;
-    return strcmp(architecture, "Hopper") == 0 ? shares->hopper : shares->before_hopper;
+static double flash_share(const FlashShares *shares, Architecture generation) {
+    if (generation == BLACKWELL) return cost_constant(shares->blackwell);
+    return cost_constant(generation == HOPPER ? shares->hopper : shares->before_hopper);
 }
 
 static double more_keys(const Work *work) {
-    const FlashShares *shares = &flash_shares[work->training->attention];
-    bool blackwell = strcmp(work->gpu->architecture, "Blackwell") == 0;
-    return blackwell ? shares->more_keys_on_blackwell : shares->more_keys;
+    if (!flash_shares[work->training->attention].costs_more_keys) return 0;
+    return cost_constant(work->gpu->generation == BLACKWELL ? FLASH_KEYS_ON_BLACKWELL : FLASH_KEYS);
 }
 
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction) {
     const FlashShares *shares = &flash_shares[work->training->attention];
-    double share = flash_share(shares, work->gpu->architecture);
+    double share = flash_share(shares, work->gpu->generation);
     if (shares->pads_heads) share *= head_dim / (64 * ceil(head_dim / 64.0));
     if (direction == BACKWARD) {
         flops *= FLASH_BACKWARD_FLOPS;
         bytes *= 2;
-        share *= FLASH_BACKWARD_SHARE;
+        share *= cost_constant(FLASH_BACKWARD_SHARE);
     }
     pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, work->safe_precision, flops / share, bytes);
 }
@@ -66,7 +61,6 @@ static void flash_attention(const Work *work, Pass *pass, const Operator *core, 
 // Tensor cores want rows of 8 elements; other head sizes fall back to vector units, whose kernels for 16-bit operands
 // (fp16_sgemm) turn each into 32 bits first. On A100 that leaves 9.7 TFLOP/s, 0.72 of what 32-bit products of these
 // shapes reach: heads of 108 and of 150 elements against 144 and 216 in otherwise equal steps of BLOOM's prototypes.
-#define MIXED_VECTOR_SHARE 0.72
 
 static bool on_vector_units(const Work *work) {
     return work->model->head_dim % 8 != 0 && work->gpu->vector_flops[FP32] > 0;
@@ -77,7 +71,8 @@ static void score_products(const Work *work, Pass *pass, double batch, double qu
     Precision precision = on_vector_units(work) ? FP32 : work->safe_precision;
     pass_gemm(work, &alone, CAUSE_ATTENTION, precision, batch, queries, keys, work->model->head_dim);
     pass_gemm_as_stored(work, &alone, CAUSE_ATTENTION, precision, batch, queries, value_dim, keys);
-    double share = precision_bytes(precision) > precision_bytes(work->safe_precision) ? MIXED_VECTOR_SHARE : 1;
+    double share =
+        precision_bytes(precision) > precision_bytes(work->safe_precision) ? cost_constant(MIXED_VECTOR_SHARE) : 1;
     pass_now(pass)->seconds[CAUSE_ATTENTION] += pass_now(&alone)->seconds[CAUSE_ATTENTION] / share;
 }
 

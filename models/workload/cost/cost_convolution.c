@@ -1,32 +1,15 @@
 // Convolutions as implicit GEMMs, and those of channels apart.
-#include <string.h>
-
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_layers.h"
 #include "models/workload/model/model_internal.h"
 
-// Fitted on 470 published CNN steps of twelve families, shared by every network: how much of what a GEMM reaches a
-// convolution reaches, by GPU generation (matrix units before and since Ampere; vector units), and what surrounds it.
-#define CONV_SHARE_BEFORE_AMPERE 0.89
-#define CONV_SHARE_SINCE_AMPERE 0.98
-#define CONV_SHARE_VECTOR 1.12
-#define CONV_SHARE_DILATED 0.58 // of the others' (WaveGlow's, on twelve types of GPU)
-#define K_RAMP 114.0            // elements of K that a tile loses to prologue and epilogue
-#define K_RAMP_CUDNN_5 900.0
 #define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
 #define CHANNEL_PAD_VECTOR 32.0 // of vector units since
 #define WINOGRAD_GAIN 2.25      // 3x3 with stride 1 on vector units: 36 products become 16
-#define LAYOUT_PASSES 2.05      // NCHW to NHWC and back, on matrix units
-#define CONV_SHARPNESS 3.0
-// Channels last, PyTorch of 2022 with cuDNN 8.3: no matrix-unit kernel has more than 32 channels in a group, and what
-// it falls back to reaches this of the vector units (two networks of one family).
+// Channels last, PyTorch of 2022 with cuDNN 8.3: no matrix-unit kernel has more channels in a group, and what it falls
+// back to reaches little of the vector units.
 #define WIDE_GROUP 32
-#define WIDE_GROUP_SHARE 0.1
-#define APART_BYTES 1.2  // channels apart: against passes over all that goes in and out (caches help)
-#define APART_FLOPS 0.25 // and products on vector units, against their peak
-// Along time PyTorch's own kernels do them, whatever their length, for cuDNN has none: issue slots that a multiply-add
-// of one thread takes with its loads, bounds and indices, of 128 in a clock. Volta and Ampere agree within 7 %.
-#define APART_ALONG_TIME_SLOTS 38.0
-#define SLOTS_PER_CLOCK 128.0
+#define SLOTS_PER_CLOCK 128.0 // a multiprocessor issues to so many lanes
 #define TILE 128.0
 #define SPLIT_K_LIMIT 8
 #define SPLIT_K_LEAST 256.0 // elements of K left to each part
@@ -53,20 +36,20 @@ static double wave_loss(const Gpu *gpu, double groups, double m, double n, doubl
 // and bytes of an element. H100 and H200 agree, and B200 and GB200; Kepler and Pascal ran cuDNN 5 and 6, whose ramp is
 // long and whose algorithms spare products.
 typedef struct ConvRate {
-    const char *architecture;
-    int element_bytes;
-    double of_peak;
+    int element_bytes; // 0: their products say enough
+    CostConstantId of_peak;
 } ConvRate;
-static const ConvRate conv_rates[] = {
-    {"Kepler", 4, 0.80}, {"Pascal", 4, 1.24}, {"Hopper", 2, 0.78}, {"Blackwell", 2, 0.60}};
+static const ConvRate conv_rates[ARCHITECTURE_COUNT] = {[KEPLER] = {4, CONV_PEAK_KEPLER},
+                                                        [PASCAL] = {4, CONV_PEAK_PASCAL},
+                                                        [HOPPER] = {2, CONV_PEAK_HOPPER},
+                                                        [BLACKWELL] = {2, CONV_PEAK_BLACKWELL}};
 
 static double conv_share(const Work *work) {
-    for (size_t i = 0; i < sizeof conv_rates / sizeof *conv_rates; i++)
-        if (work->gpu->architecture && strcmp(work->gpu->architecture, conv_rates[i].architecture) == 0 &&
-            work->element_bytes == conv_rates[i].element_bytes)
-            return conv_rates[i].of_peak / work->gpu->gemm_efficiency[work->precision];
-    if (!on_tensor_cores(work)) return CONV_SHARE_VECTOR;
-    return since_ampere(work->gpu) ? CONV_SHARE_SINCE_AMPERE : CONV_SHARE_BEFORE_AMPERE;
+    const ConvRate *rate = &conv_rates[work->gpu->generation];
+    if (rate->element_bytes == work->element_bytes)
+        return cost_constant(rate->of_peak) / work->gpu->gemm_efficiency[work->precision];
+    if (!on_tensor_cores(work)) return cost_constant(CONV_SHARE_VECTOR);
+    return since_ampere(work->gpu) ? cost_constant(CONV_SHARE_SINCE_AMPERE) : cost_constant(CONV_SHARE_BEFORE_AMPERE);
 }
 
 typedef struct ConvGemm {
@@ -84,16 +67,17 @@ static bool wide_groups_last(const Work *work, const NetLayer *layer) {
 static double conv_compute_on_units(const Work *work, const NetLayer *layer, ConvGemm gemm) {
     if (wide_groups_last(work, layer)) {
         double flops = 2 * layer->conv.groups * gemm.m * gemm.n * gemm.k;
-        return roofline_seconds(work->gpu, FP32, flops / WIDE_GROUP_SHARE, 0);
+        return roofline_seconds(work->gpu, FP32, flops / cost_constant(WIDE_GROUP_SHARE), 0);
     }
     double k = on_tensor_cores(work) ? padded(gemm.k, 16 / work->element_bytes) : gemm.k; // rows of 16 bytes
     double pad = on_tensor_cores(work) || before_volta(work->gpu) ? CHANNEL_PAD : CHANNEL_PAD_VECTOR;
     double m = gemm.pad_m ? padded(gemm.m, pad) : gemm.m, n = padded(gemm.n, pad);
     double flops =
         2 * layer->conv.groups * m * n * k * wave_loss(work->gpu, layer->conv.groups, gemm.m, gemm.n, gemm.k);
-    if (gemm.ramp) flops *= 1 + (before_volta(work->gpu) ? K_RAMP_CUDNN_5 : K_RAMP) / gemm.k;
+    if (gemm.ramp)
+        flops *= 1 + (before_volta(work->gpu) ? cost_constant(K_RAMP_CUDNN_5) : cost_constant(K_RAMP)) / gemm.k;
     if (gemm.winograd && !on_tensor_cores(work)) flops /= WINOGRAD_GAIN;
-    double share = conv_share(work) * (layer->conv.dilated ? CONV_SHARE_DILATED : 1);
+    double share = conv_share(work) * (layer->conv.dilated ? cost_constant(CONV_SHARE_DILATED) : 1);
     return roofline_seconds(work->gpu, work->precision, flops / share, 0);
 }
 
@@ -110,10 +94,11 @@ static double conv_seconds(const Work *work, const NetLayer *layer, const Operat
     double in = one->fed, out = one->written;
     double bytes = work->element_bytes * (in + out + layer_parameters(layer));
     bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
-    if (layout_changes) bytes += LAYOUT_PASSES * work->element_bytes * (in + out);
+    if (layout_changes) bytes += cost_constant(LAYOUT_PASSES) * work->element_bytes * (in + out);
     double compute = conv_compute_seconds(work, layer, gemm);
     double memory = memory_seconds(work->gpu, bytes) / image_memory_share(work->gpu);
-    return pow(pow(compute, CONV_SHARPNESS) + pow(memory, CONV_SHARPNESS), 1 / CONV_SHARPNESS);
+    double q = cost_constant(CONV_SHARPNESS);
+    return pow(pow(compute, q) + pow(memory, q), 1 / q);
 }
 
 static void conv_gemms(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
@@ -139,16 +124,18 @@ static void conv_gemms(const Work *work, const NetLayer *layer, const Operator *
         work, layer, one, (ConvGemm){.m = out_channels, .n = in_channels * taps, .k = out_pixels, .pad_m = true});
 }
 
+// Along time PyTorch's own kernels do them, whatever their length, for cuDNN has none: each multiply-add of a thread
+// takes issue slots with its loads, bounds and indices.
 static double apart_along_time_seconds(const Work *work, const NetLayer *layer) {
-    double slots = APART_ALONG_TIME_SLOTS * work->samples * layer_macs(layer);
+    double slots = cost_constant(APART_ALONG_TIME_SLOTS) * work->samples * layer_macs(layer);
     return slots / (SLOTS_PER_CLOCK * work->gpu->sm_count * work->gpu->tensor_hz * work->gpu->sustained);
 }
 
 // Channels apart: no product that matrix units could do, so bytes or vector units.
 static void apart_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
     double in = one->fed, out = one->written;
-    double flops = 2 * work->samples * layer_macs(layer) / APART_FLOPS;
-    double bytes = work->element_bytes * (in + out) / (APART_BYTES * image_memory_share(work->gpu));
+    double flops = 2 * work->samples * layer_macs(layer) / cost_constant(APART_FLOPS);
+    double bytes = work->element_bytes * (in + out) / (cost_constant(APART_BYTES) * image_memory_share(work->gpu));
     double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
     if (layer->dimensions == 1) seconds = fmax(seconds, apart_along_time_seconds(work, layer));
     pass_now(forward)->seconds[CAUSE_GEMM] += seconds;

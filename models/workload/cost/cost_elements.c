@@ -1,12 +1,8 @@
 // Layers of elements, and what follows the others: norms, activations, sums, pools and copies, by the passes that they
 // make over a layer's output.
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_layers.h"
 
-// What a multiprocessor can ask of memory in a clock by the strided loads of these kernels; beside it the bandwidth.
-// H100 and A100 have 13 and 11 bytes to give to each, V100 6, GDDR cards less than 6.
-#define BYTES_PER_CLOCK_AND_SM 13.0
-// Before Volta: the catalogue's efficiencies, judged from the same steps with cuDNN's later passes, are short by this.
-#define MEMORY_SHARE_CUDNN_5 1.3
 #define MAX_POOL_FORWARD 1.25 // passes over its input
 #define MAX_POOL_BACKWARD 2.25
 #define LAYER_NORM_FORWARD 2.0
@@ -17,8 +13,6 @@
 #define SQUEEZE_FORWARD 3.0 // the mean; each channel scaled
 #define SQUEEZE_BACKWARD 6.0
 #define SQUEEZE_KERNELS 8
-// Beyond an empty kernel: until the first bytes are there, and the last tile is out.
-#define DRAIN_SECONDS 1.2e-6
 
 // How a framework runs what surrounds a convolution. Passes, forward and backward, read or write a whole tensor once:
 // cuDNN's batch norm reads its input twice, ReLU and sums are kernels of their own unless they are fused to it.
@@ -53,10 +47,12 @@ bool channels_last(const Work *work) {
 
 bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
 
+// A multiprocessor can ask only so much of memory in a clock by the strided loads of these kernels. Before Volta the
+// catalogue's efficiencies, judged from the same steps with cuDNN's later passes, are short.
 double image_memory_share(const Gpu *gpu) {
-    if (before_volta(gpu)) return MEMORY_SHARE_CUDNN_5;
+    if (before_volta(gpu)) return cost_constant(MEMORY_SHARE_CUDNN_5);
     double given = gpu->memory_efficiency * gpu->memory_bytes_per_second / (gpu->sm_count * gpu->tensor_hz);
-    return 1 / hypot(1, given / BYTES_PER_CLOCK_AND_SM);
+    return 1 / hypot(1, given / cost_constant(BYTES_PER_CLOCK_AND_SM));
 }
 
 static void image_bytes(const Work *work, Pass *pass, double passes, double elements) {
@@ -74,7 +70,7 @@ static double batch_norm_passes(const Work *work, int direction) {
 
 static void image_kernels(Pass *pass, double kernels) {
     pass_kernels(pass, kernels);
-    pass_now(pass)->seconds[CAUSE_LAUNCH] += kernels * DRAIN_SECONDS;
+    pass_now(pass)->seconds[CAUSE_LAUNCH] += kernels * cost_constant(DRAIN_SECONDS);
 }
 
 // Norms, activations, sums and copies of what a layer gives.

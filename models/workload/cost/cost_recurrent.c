@@ -1,6 +1,7 @@
 // A recurrent layer (LSTM) as cuDNN runs it: what comes in is multiplied for all steps at once; then each step
 // multiplies what the step before gave, and a kernel of gates follows. Backward the same in reverse, and the gradients
 // of weights are products over all steps again. Loops of one's own are kernel by kernel.
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_layers.h"
 
 #define GATES 4.0
@@ -46,7 +47,6 @@ void recurrent_cost(const Work *work, const NetLayer *layer, const Operator *one
 
 // What the host takes for a kernel of such a loop beyond issuing it as usual: the modules and views around operations
 // that do next to nothing, forward; a node of the graph for each of them, backward.
-#define LOOP_HOST_SECONDS 15e-6
 #define ADDED_UP 3.0 // passes: a step's gradients of weights are added to those of the steps after it
 
 static void sequential_bytes(const Work *work, Pass *pass, double times, double bytes) {
@@ -56,7 +56,7 @@ static void sequential_bytes(const Work *work, Pass *pass, double times, double 
 
 static void sequential_kernels(Pass *pass, double kernels) {
     pass_kernels(pass, kernels);
-    pass->host_seconds += kernels * LOOP_HOST_SECONDS;
+    pass->host_seconds += kernels * cost_constant(LOOP_HOST_SECONDS);
 }
 
 static double rows_of_place(const Work *work, const NetLayer *layer) {

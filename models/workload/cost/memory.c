@@ -1,6 +1,7 @@
 // What a rank keeps in GPU memory: parameters and what trains them, activations (memory_activations.c), buffers, and
 // what the runtime holds back.
 
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
 #include "models/workload/job/recompute.h"
@@ -9,8 +10,6 @@
 #include "sim/check.h"
 
 #define GIB 1073741824.0
-#define RESERVE_BYTES GIB               // CUDA context and library handles (about half) and allocator slack (the rest)
-#define COMMUNICATOR_BYTES (0.25 * GIB) // NCCL's channel buffers of one group of GPUs
 // PyTorch takes cuBLAS's workspaces from its allocator, one for the thread of forward and one for that of backward:
 // 4 MiB eight times since Hopper; twice, with eight of 16 KiB, before.
 #define CUBLAS_WORKSPACE_BYTES (32 * 1048576.0)
@@ -98,7 +97,7 @@ bool optimizer_is_sharded(const TrainingSpec *training, int dp) {
 
 static double communicator_bytes(const Layout *layout, int dp) {
     int groups = (dp > 1) + (layout->tp > 1) + (layout->cp > 1) + (layout->ep > 1) + (layout->pp > 1);
-    return groups * COMMUNICATOR_BYTES;
+    return groups * cost_constant(COMMUNICATOR_BYTES);
 }
 
 static double workspace_bytes(const TrainingSpec *training, const Gpu *gpu) {
@@ -196,8 +195,8 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     memory.bytes[MEMORY_WORKING] = working;
     memory.bytes[MEMORY_BUFFERS] =
         buffer_bytes(training, parameters + experts, dp, gpu) + gathered_bytes(training, &largest, dp);
-    memory.bytes[MEMORY_RESERVE] = RESERVE_BYTES;
-    memory.outside = RESERVE_BYTES + communicator_bytes(layout, dp);
+    memory.bytes[MEMORY_RESERVE] = cost_constant(RESERVE_BYTES);
+    memory.outside = cost_constant(RESERVE_BYTES) + communicator_bytes(layout, dp);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
     return memory;
 }

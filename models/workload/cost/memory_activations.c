@@ -1,12 +1,12 @@
 // Activations that a block keeps until backward needs them, with those of gradients of weights that come later, and
 // what it needs only while it runs (Korthikanti et al. 2022, equations 1 to 6).
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/model/model_internal.h"
 
 #include <math.h>
 
-#define CONV_WORKSPACE_BYTES (0.25 * 1073741824.0)
 #define MASK_BYTES 1.0 // per element of a dropout mask
 
 // ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
@@ -275,7 +275,7 @@ static double net_working_bytes(const Work *work, int block, const OperatorList 
         const Operator *one = &operators->items[i];
         if (one->fed > 0) largest = fmax(largest, work->element_bytes * (one->fed + 2 * one->written));
     }
-    return largest + CONV_WORKSPACE_BYTES;
+    return largest + cost_constant(CONV_WORKSPACE_BYTES);
 }
 
 // What comes into an MLP's layer and goes out of it, both while it waits and while it runs.
