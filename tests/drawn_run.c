@@ -15,7 +15,7 @@
 
 #define WHOLE_GPUS 32      // so many are simulated rank by rank too
 #define WHOLE_EVENTS 20000 // of the folded run, at most
-#define MOST_EVENTS 2e7    // of one simulation; seconds under sanitizers
+#define MOST_EVENTS 2e6    // of one simulation; seconds under sanitizers
 
 static const char *write_study(const DrawnStudy *study) {
     char *text = NULL;

@@ -11,6 +11,7 @@
 #include "sim/watch.h"
 
 #define MESSAGES_MOST 20000000.0 // of a step, some gigabytes
+#define EVENTS_PER_MESSAGE 2     // at least: it is sent, and it is there
 
 typedef struct OpRow {
     Op *items;
@@ -180,8 +181,11 @@ static void expand_call(Stretch *s, int stream, const Op *call, const Part *part
 // ---- One rank.
 // Ranks send about as many messages each: where the first alone is twice its part, the others are not awaited.
 static bool is_too_much(Expander *e) {
-    double ranks = e->is_first_rank ? e->before->actor_count / 2.0 : 1;
-    if (e->message_count * fmax(ranks, 1) <= MESSAGES_MOST) return false;
+    double ranks = e->is_first_rank ? e->before->actor_count / 2.0 : 1, messages = e->message_count * fmax(ranks, 1);
+    if (messages <= MESSAGES_MOST)
+        return !watch_allows(EVENTS_PER_MESSAGE * messages, 0, "a step of this job by messages",
+                             "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches", e->l->training->where,
+                             e->problems);
     problem_add(e->problems, e->l->training->where,
                 "fidelity \"flow\": a step of this job is more than %.0f million messages", MESSAGES_MOST * 1e-6);
     problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
