@@ -24,6 +24,8 @@ extern const Field fabric_table_fields[];
 extern const Field fabric_cable_fields[];
 extern const Field fabric_nodes_fields[];
 extern const Field node_fields[];
+// fields_operators.c
+extern const Field operators_fields[], operators_block_fields[], operator_fields[];
 // fields_money.c
 extern const Field price_fields[];
 extern const Field own_fields[];

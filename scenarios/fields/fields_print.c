@@ -110,6 +110,7 @@ static const Call calls[] = {
     {"sim.model.resnet", OBJECT_RESNET, "lockstep.Model"},
     {"sim.model.mlp", OBJECT_MLP, "lockstep.Model"},
     {"sim.model.lstm", OBJECT_LSTM, "lockstep.Model"},
+    {"sim.model.operators", OBJECT_OPERATORS, "lockstep.Model"},
     {"sim.training", OBJECT_TRAINING, "lockstep.Job"},
     {"sim.study", OBJECT_STUDY, "lockstep.Study"},
     {"sim.program", OBJECT_PROGRAM, "lockstep.Program"},

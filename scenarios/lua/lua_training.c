@@ -1,5 +1,6 @@
 // sim.model, sim.training, and job:expect.
 #include "models/workload/model/hf_config.h"
+#include "models/workload/model/written.h"
 #include "scenarios/lua/lua_script.h"
 #include "sim/check.h"
 
@@ -89,6 +90,70 @@ static int model_make_lstm(lua_State *L) {
     return push_model(L, model_lstm(script->arena, object_text(&object, "name"), shape), object.where);
 }
 
+static WrittenOperator written_operator(const Script *script, const Object *object, Where where) {
+    const Value *passes = object_value(object, "passes");
+    const char *name = object_text(object, "name");
+    WrittenOperator one = {
+        .where = where,
+        .kind = (WrittenKind)object_value(object, "op")->choice,
+        .name = name ? arena_copy_text(script->arena, name) : NULL,
+        .n = object_int(object, "n", 0),
+        .k = object_int(object, "k", 0),
+        .rows = object_int(object, "rows", 0),
+        .width = object_int(object, "width", 0),
+        .heads = object_int(object, "heads", 0),
+        .kv_heads = object_int(object, "kv_heads", 0),
+        .head_dim = object_int(object, "head_dim", 0),
+        .causal = object_flag(object, "causal", false),
+        .bias = object_flag(object, "bias", false),
+        .gated = object_flag(object, "gated", false),
+        .split = (TensorSplit)object_value(object, "tp")->choice,
+        .kept = object_number(object, "kept", -1),
+    };
+    if (passes->given && passes->count > 2) {
+        problem_add(script->problems, passes->where, "passes are forward and backward, and these are %d",
+                    passes->count);
+        problem_hint(script->problems, "for example passes = { 3, 5 }");
+    }
+    for (int i = 0; i < 2 && passes->given; i++)
+        one.passes[i] = passes->items[i < passes->count ? i : passes->count - 1].number;
+    return one;
+}
+
+static WrittenBlock written_block_of(const Script *script, const Object *object, Where where, int number) {
+    const Value *list = object_value(object, "operators");
+    const char *name = object_text(object, "name");
+    WrittenBlock block = {.where = where,
+                          .name = name ? arena_copy_text(script->arena, name)
+                                       : arena_printf(script->arena, "block %d", number),
+                          .times = object_int(object, "times", 1),
+                          .operators = ARENA_ARRAY(script->arena, WrittenOperator, list->count),
+                          .count = list->count};
+    for (int i = 0; i < list->count; i++)
+        block.operators[i] = written_operator(script, list->items[i].table, list->items[i].where);
+    return block;
+}
+
+static int model_make_operators(lua_State *L) {
+    const Script *script = script_of(L);
+    Object object = read_call(L, 1, OBJECT_OPERATORS);
+    if (!object.sound) return push_model(L, NULL, object.where);
+    const Value *blocks = object_value(&object, "blocks");
+    WrittenModel *written = ARENA_NEW(script->arena, WrittenModel);
+    *written = (WrittenModel){
+        .name = arena_copy_text(script->arena, object_text(&object, "name")),
+        .tokens = object_value(&object, "samples")->choice == 0,
+        .max_positions = object_int(&object, "max_positions", 0),
+        .experts = object_int(&object, "experts", 0),
+        .per_token = object_int(&object, "per_token", 0),
+        .blocks = ARENA_ARRAY(script->arena, WrittenBlock, blocks->count),
+        .count = blocks->count,
+    };
+    for (int i = 0; i < blocks->count; i++)
+        written->blocks[i] = written_block_of(script, blocks->items[i].table, blocks->items[i].where, i + 1);
+    return push_model(L, model_written(script->arena, written, object.where, script->problems), object.where);
+}
+
 const luaL_Reg model_functions[] = {{"get", model_get},
                                     {"hf", model_hf},
                                     {"gpt", model_make_transformer},
@@ -96,6 +161,7 @@ const luaL_Reg model_functions[] = {{"get", model_get},
                                     {"resnet", model_make_resnet},
                                     {"mlp", model_make_mlp},
                                     {"lstm", model_make_lstm},
+                                    {"operators", model_make_operators},
                                     {NULL, NULL}};
 
 // ---- Training.

@@ -86,6 +86,8 @@ static void print_shape(const Model *model) {
                model->vocab);
     else if (convolves(model))
         print_image_shape(model);
+    else if (model->written)
+        printf("%d blocks of operators", model->block_count);
     else
         printf("%d linear layers, %d inputs", model->block_count, model->widths[0]);
 }

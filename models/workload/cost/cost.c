@@ -327,6 +327,7 @@ static void (*const cost_of[])(const Work *work, int block, Pass *forward, Pass 
     [MODEL_TRANSFORMER] = transformer_cost,
     [MODEL_CNN] = net_cost,
     [MODEL_MLP] = net_cost,
+    [MODEL_OPERATORS] = written_cost,
 };
 
 static void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {

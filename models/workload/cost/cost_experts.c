@@ -81,7 +81,8 @@ void expert_activation(const Work *work, Pass *pass, const Operator *one, int di
     pass_bytes(work, pass, CAUSE_MEMORY, bytes * one->written);
 }
 
-static void route_kernels(const Work *work, Pass *pass, int direction) {
+void choose_experts(const Work *work, Pass *pass, double tokens, int direction) {
+    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * work->model->experts.count);
     if (work->training->fused_dispatch) return;
     int products = direction == BACKWARD ? 4 : 2;
     int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;
@@ -95,8 +96,7 @@ void route_cost(const Work *work, Pass *pass, const Operator *router, int direct
     pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, router->k);
     if (direction == BACKWARD)
         pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, router->k, tokens);
-    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * experts);
-    route_kernels(work, pass, direction);
+    choose_experts(work, pass, tokens, direction);
     if (direction == BACKWARD && !work->sequence_parallel) leave_region(work, pass);
 }
 

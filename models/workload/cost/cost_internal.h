@@ -132,6 +132,10 @@ void operators_backward(const Work *work, Pass *pass, int first, int end);
 void operator_cost(const Work *work, Pass *pass, const Operator *one, int direction);
 void norm_cost(const Work *work, Pass *pass, const Operator *norm, int direction);
 void product_forward(const Work *work, Pass *pass, const Operator *one);
+void product_input_backward(const Work *work, Pass *pass, const Operator *one);
+void product_weight_backward(const Work *work, Pass *pass, const Operator *one);
+// The weights' casts, and gradients added to those of earlier micro-batches.
+void weight_passes(const Work *work, Pass *pass, int direction);
 void adapter_cost(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, beside a product
 void half_kernels(const Work *work, Pass *pass, int direction);                      // of half a layer
 void leave_region(const Work *work, Pass *pass);                                     // a tensor-parallel one
@@ -149,6 +153,8 @@ void split_heads(const Work *work, Pass *pass, const Operator *core);
 
 // Experts in place of an MLP (cost_experts.c).
 void route_cost(const Work *work, Pass *pass, const Operator *router, int direction);
+// The choice behind a router's product, and all kernels of the experts.
+void choose_experts(const Work *work, Pass *pass, double tokens, int direction);
 void exchange_cost(const Work *work, Pass *pass, const Operator *one, int direction);
 void expert_activation(const Work *work, Pass *pass, const Operator *one, int direction);
 // Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
@@ -157,6 +163,7 @@ double routed_tokens(const Work *work);
 double contrast_pairs(const Work *work); // samples that each one is held against (cost_contrast.c)
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
+void written_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void net_cost(const Work *work, int block, Pass *forward, Pass *backward); // (cost_layers.c)
 
 void operators_of(const Work *work, int block, OperatorList *operators); // what of them this GPU runs
@@ -171,5 +178,9 @@ double block_late_bytes(const Work *work, int block, const OperatorList *operato
 double block_working_bytes(const Work *work, int block, const OperatorList *operators);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs
 double block_output_bytes(const Work *work, int block, const OperatorList *operators);
+// Of blocks that users write (memory_written.c).
+double written_working_bytes(const Work *work, int block, const OperatorList *operators);
+double written_late_bytes(const Work *work, int block, const OperatorList *operators);
+double written_output_bytes(const Work *work, int block, const OperatorList *operators);
 
 #endif

@@ -34,13 +34,13 @@ void product_forward(const Work *work, Pass *pass, const Operator *one) {
     add_casts(work, pass, one, one->m * one->k);
 }
 
-static void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
+void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
     dequantise_weights(work, pass, one);
     pass_gemm_as_stored(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->k, one->n);
     add_casts(work, pass, one, one->m * one->n);
 }
 
-static void product_weight_backward(const Work *work, Pass *pass, const Operator *one) {
+void product_weight_backward(const Work *work, Pass *pass, const Operator *one) {
     if (work->training->lora_rank > 0) return;
     Pass *weights = weights_of(work, pass);
     pass_gemm(work, weights, CAUSE_GEMM, precision_of(work, one), one->batch, one->n, one->k, one->m);

@@ -157,8 +157,7 @@ static void layer_cost(const Work *work, const Layer *layer, Pass *forward, Pass
     layer_backward(work, backward, layer);
 }
 
-// The weights' casts, and gradients added to those of earlier micro-batches.
-static void weight_passes(const Work *work, Pass *pass, int direction) {
+void weight_passes(const Work *work, Pass *pass, int direction) {
     if (!work->training->mixed_precision) return;
     double bytes = weight_traffic(work->training, direction) * work->parameters;
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);

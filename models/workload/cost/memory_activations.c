@@ -169,6 +169,12 @@ static double net_kept_bytes(const Work *work, int block, const OperatorList *op
     return kept_bytes(work, operators, PART_OTHER, false);
 }
 
+// A model that a user writes has no parts to be computed again.
+static double written_kept_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
+    return kept_bytes(work, operators, PART_OTHER, false);
+}
+
 // ---- What gradients of weights need, where they are computed later than those of inputs: what went into each product
 // and the gradient of what came out. For GPT 32 s b h (Qi et al. 2023, table 1).
 
@@ -311,6 +317,7 @@ static const struct {
                            transformer_output_bytes},
     [MODEL_CNN] = {net_kept_bytes, net_working_bytes, net_late_bytes, net_output_bytes},
     [MODEL_MLP] = {mlp_held_bytes, mlp_held_bytes, net_late_bytes, net_output_bytes},
+    [MODEL_OPERATORS] = {written_kept_bytes, written_working_bytes, written_late_bytes, written_output_bytes},
 };
 
 double block_activation_bytes(const Work *work, int block, const OperatorList *operators) {

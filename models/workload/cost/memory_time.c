@@ -3,6 +3,7 @@
 // backward as activations go, and autocast's 16-bit copies of weights come and go with their blocks.
 #include "models/workload/cost/memory_time.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/workload/cost/memory_internal.h"
@@ -32,7 +33,7 @@ static void weigh_table(Walk *walk) {
     const Model *model = training->model;
     if (model->vocab == 0) return;
     int head = model->block_count - 1;
-    double share = model->patch ? 0 : (double)model->vocab * model->hidden / block_parameters(model, 0);
+    double share = model->patch ? 0 : fmin(1, (double)model->vocab * model->hidden / block_parameters(model, 0));
     double gradient = share * walk->gradients[0], cast = share * walk->casts[0];
     walk->working[0] += model->tied_embedding ? 2 * gradient : gradient;
     walk->casts[0] = 0;

@@ -261,7 +261,7 @@ static void settle_software(const Maker *m, const Software *software) {
     bool half = precision_bytes(spec->precision) <= 2,
          flat = spec->model->dimensions != 1; // sounds have no such layout
     if (!says(m, JOB_PARALLEL, "sequence_parallel"))
-        spec->layout.sequence_parallel = spec->layout.tp > 1 && software->sequence_parallel;
+        spec->layout.sequence_parallel = spec->layout.tp > 1 && software->sequence_parallel && !spec->model->written;
     if (!says(m, JOB_TRAINING, "image_layout") && software->nhwc_16_bits && flat && half)
         spec->image_layout = IMAGE_LAYOUT_NHWC;
     if (!says(m, JOB_TRAINING, "accumulation_bytes") && !shards_optimizer(&spec->layout)) spec->accumulation_bytes = 0;

@@ -4,6 +4,7 @@
 #include "models/hardware/kernel.h"
 #include "models/workload/job/job.h"
 #include "models/workload/job/layout.h"
+#include "models/workload/model/written.h"
 
 static bool divides(double whole, double part) { return part > 0 && fmod(whole, part) == 0; }
 
@@ -270,16 +271,34 @@ static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems
     return pipeline_possible(&r->pipeline, &training->layout, training->where, problems);
 }
 
+// What is written of operators is split as they say.
+static bool resolve_operators(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    const WrittenOperator *undivided = written_undivided(training->model, r->tp);
+    if (undivided) {
+        problem_add(problems, training->where, "%s of %s does not divide by tp %d", written_name(undivided),
+                    training->model->name, r->tp);
+        problem_hint(problems, "tp must divide columns, rows and heads that are split");
+    } else if (training->layout.sequence_parallel && r->tp > 1) {
+        problem_add(problems, training->where, "sequence parallelism slices the layers of a transformer; %s is none",
+                    training->model->name);
+        problem_hint(problems, "leave sequence_parallel out");
+    } else {
+        return true;
+    }
+    return false;
+}
+
 bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, Resolved *resolved, Problems *problems) {
     *resolved = (Resolved){0};
     if (!resolve_groups(arena, training, gpu_count, resolved, problems)) return false;
     const Model *model = training->model;
-    if (model->heads == 0 && resolved->tp > 1) {
-        problem_add(problems, training->where, "tensor parallelism splits attention heads, and %s has none",
-                    model->name);
+    if (!splits_products(model) && resolved->tp > 1) {
+        problem_add(problems, training->where, "tensor parallelism splits %s, and %s has none",
+                    model->written ? "products by columns or rows" : "attention heads", model->name);
         problem_hint(problems, "use data or pipeline parallelism");
         return false;
     }
+    if (model->written && !resolve_operators(training, resolved, problems)) return false;
     if (model->heads % resolved->tp || model->kv_heads % resolved->tp) {
         problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads,
                     model->kv_heads, resolved->tp);

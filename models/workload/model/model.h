@@ -8,7 +8,7 @@
 #include "sim/arena.h"
 #include "sim/problem.h"
 
-typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP } ModelKind;
+typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP, MODEL_OPERATORS } ModelKind;
 
 typedef enum LayerKind {
     LAYER_CONVOLUTION,
@@ -117,6 +117,7 @@ typedef struct Model {
     // MLP: widths[0] inputs … widths[width_count-1] outputs
     const int *widths;
     int width_count;
+    const struct WrittenModel *written; // of operators (written.h); NULL: of the shapes above
 } Model;
 
 // The built-in library: transformers (transformer.c), mixtures of experts (library_experts.c), image networks
@@ -150,6 +151,7 @@ const char *sample_name(const Model *model);     // of many: "sequences", "image
 bool counts_tokens(const Model *model);          // samples are sequences of tokens, as long as the job says
 bool convolves(const Model *model);              // made of layers for images, volumes or sounds
 bool takes_images(const Model *model);           // or sounds or volumes
+bool splits_products(const Model *model);        // among tensor-parallel GPUs
 bool names_parts(const Model *model);            // attention, MLP, experts: recomputation and LoRA choose among them
 // A pipeline spreads layers; the blocks before them (embedding, stem) and after them (head, classifier) go with its
 // ends.

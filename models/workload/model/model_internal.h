@@ -23,7 +23,7 @@ double qkv_width_per_gpu(const Model *model, double tp); // of both keys and val
 bool layers_alike(const Model *model, int a, int b);     // layers that hold and multiply the same
 
 typedef void MakeOperators(const Model *model, int block, const Portion *portion, OperatorList *operators);
-MakeOperators transformer_operators, image_operators;
+MakeOperators transformer_operators, image_operators, written_operators;
 
 const Model *transformer_named(Arena *arena, int index); // of the library below
 const char *transformer_name(int index);

@@ -5,11 +5,13 @@
 
 #include "models/workload/model/model_internal.h"
 #include "models/workload/model/operators.h"
+#include "models/workload/model/written.h"
 
 static double norm_parameters(const Model *model) { return model->rms_norm ? model->hidden : 2.0 * model->hidden; }
 
 bool has_experts(const Model *model, int block) {
-    if (model->kind != MODEL_TRANSFORMER || model->experts.count == 0) return false;
+    if (model->experts.count == 0) return false;
+    if (model->written) return written_has_experts(model, block);
     int layer = block - 1;
     if (layer < 0 || layer >= model->layers) return layer >= model->layers; // a further head's layer is like the last
     return layer >= model->experts.first_dense && (layer + 1) % model->experts.every == 0;
@@ -391,7 +393,9 @@ void transformer_operators(const Model *model, int block, const Portion *portion
 
 bool layers_alike(const Model *model, int a, int b) {
     int head = model->block_count - 1;
-    if (model->kind != MODEL_TRANSFORMER || a == 0 || b == 0 || a == head || b == head) return false;
+    if (a == 0 || b == 0) return false;
+    if (model->written) return written_block(model, a) == written_block(model, b);
+    if (model->kind != MODEL_TRANSFORMER || a == head || b == head) return false;
     return has_experts(model, a) == has_experts(model, b) && on_target(model, a) == on_target(model, b);
 }
 

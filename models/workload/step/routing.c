@@ -61,8 +61,9 @@ void work_on_block(Work *work, int block) {
 RoutedShares routed_shares(const TrainingSpec *training) {
     RoutedShares mean = {0, 0};
     int layers = 0;
-    for (int block = 1; block < training->model->block_count - 1; block++) {
-        if (!has_experts(training->model, block)) continue;
+    const Model *model = training->model;
+    for (int block = first_layer(model); block < model->block_count - first_layer(model); block++) {
+        if (!has_experts(model, block)) continue;
         RoutedShares load = expert_load(training, block, training->layout.ep > 1 ? training->layout.ep : 1);
         mean.fullest += load.fullest;
         mean.kept += load.kept;
