@@ -1,6 +1,7 @@
 // The memory of a whole job: blocks on stages, micro-batches in flight, and what to change when it does not fit.
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
+#include "models/workload/model/written.h"
 #include "sim/check.h"
 #include "sim/quantity.h"
 
@@ -143,7 +144,8 @@ static bool regroup(TrainingSpec *training, int gpus, int tp, int pp) {
 static bool double_tp(TrainingSpec *training, int gpus) {
     const Model *model = training->model;
     int tp = 2 * at_least_one(training->layout.tp);
-    if (model->heads == 0 || tp > MOST_TP || model->heads % tp != 0) return false;
+    if (!splits_products(model) || tp > MOST_TP || model->heads % tp != 0) return false;
+    if (model->written && written_undivided(model, tp)) return false;
     return regroup(training, gpus, tp, at_least_one(training->layout.pp));
 }
 
