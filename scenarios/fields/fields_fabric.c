@@ -7,13 +7,12 @@
         "link", PART(FIELD_LINK), .required = true, .example = "\"ib-ndr400\"",                                        \
                                   .help = "link of one port (see: lockstep hw list fabric)"                            \
     }
-const Field single_switch_fields[] = {FABRIC_LINK_FIELD};
+const Field single_switch_fields[] = {FABRIC_LINK_FIELD, LAST_FIELD};
 const Field fat_tree_fields[] = {
     FABRIC_LINK_FIELD,
     {"oversubscription", NUMBER(1, 1000), .fallback = "1", .example = "2",
      .help = "capacity towards nodes over capacity towards the spine; 1: none"},
     {"nodes_per_leaf", COUNT(1, 1e5), .fallback = "32", .example = "16", .help = "nodes that share a leaf switch"},
-    LAST_FIELD,
     LAST_FIELD,
 };
 
