@@ -173,7 +173,7 @@ typedef struct GpuParameters {
 GpuParameters parameters_per_gpu(const TrainingSpec *training, int block, const OperatorList *operators);
 double block_activation_bytes(const Work *work, int block,
                               const OperatorList *operators); // kept per micro-batch until backward
-// From backward of inputs to that of weights.
+// From backward of inputs to that of weights, where a schedule splits it.
 double block_late_bytes(const Work *work, int block, const OperatorList *operators);
 double block_working_bytes(const Work *work, int block, const OperatorList *operators);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs

@@ -3,6 +3,7 @@
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/recompute.h"
+#include "models/workload/job/schedule.h"
 #include "models/workload/model/model_internal.h"
 
 #include <math.h>
@@ -232,6 +233,7 @@ static double rebuilt_bytes(const Work *work, const OperatorList *operators, Lay
 
 // What comes back for one layer: parts are recomputed one after the other.
 static double again_bytes(const Work *work, const OperatorList *operators) {
+    if (!work->training->recompute_modules) return 0;
     double mlp = rebuilt_bytes(work, operators, PART_MLP);
     return fmax(mlp, rebuilt_bytes(work, operators, PART_LATENT_UP) - mlp);
 }
@@ -329,7 +331,8 @@ double block_working_bytes(const Work *work, int block, const OperatorList *oper
 }
 
 double block_late_bytes(const Work *work, int block, const OperatorList *operators) {
-    return bytes_of[work->model->kind].late(work, block, operators);
+    bool later = schedule_splits_backward(work->training->schedule);
+    return later ? bytes_of[work->model->kind].late(work, block, operators) : 0;
 }
 
 double block_output_bytes(const Work *work, int block, const OperatorList *operators) {
