@@ -23,11 +23,11 @@ typedef struct StreamState {
 #define ROUTINE_CHANNELS 4
 typedef struct RoutinePass {
     bool known, possible;
-    int32_t beside; // that routine, -1 none
+    int32_t overlapped; // that routine, -1 none
     int32_t channel_count, channels[ROUTINE_CHANNELS];
-    SimTime time, beside_end;
-    SimTime *spent;                // [cause]
-    int64_t passed, beside_passed; // so often
+    SimTime time, overlapped_end;
+    SimTime *spent;                    // [cause]
+    int64_t passed, overlapped_passed; // so often
 } RoutinePass;
 
 // What a stream has found out when it looked at the rivals of a channel. It stays true.

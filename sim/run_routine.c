@@ -14,7 +14,7 @@ void open_passes(Arena *arena, Run *run) {
         run->passes[a] = ARENA_ARRAY(arena, RoutinePass, count);
         for (int r = 0; r < count; r++) {
             run->passes[a][r].spent = ARENA_ARRAY(arena, SimTime, system->cause_count);
-            run->passes[a][r].beside = -1;
+            run->passes[a][r].overlapped = -1;
         }
     }
 }
@@ -46,8 +46,9 @@ static void wait_until(RoutinePass *pass, int cause, SimTime time) {
 }
 
 // Both routines in turns: a mark starts the transfer beside, whose end is waited for before the next of any kind.
-static bool add_up(const Run *run, const Actor *actor, const Routine *own, const Routine *beside, RoutinePass *pass) {
-    int32_t at = 0, waits_for = -1, beside_count = beside ? beside->count : 0;
+static bool add_up(const Run *run, const Actor *actor, const Routine *own, const Routine *overlapped,
+                   RoutinePass *pass) {
+    int32_t at = 0, waits_for = -1, overlapped_count = overlapped ? overlapped->count : 0;
     for (int32_t i = 0; i < own->count; i++) {
         const Op *op = &own->ops[i];
         SimTime now = pass->time;
@@ -61,18 +62,18 @@ static bool add_up(const Run *run, const Actor *actor, const Routine *own, const
             wait_until(pass, op->cause, now);
             break;
         case OP_RECORD: {
-            const Op *taken = beside && at + 3 <= beside_count ? &beside->ops[at] : NULL;
+            const Op *taken = overlapped && at + 3 <= overlapped_count ? &overlapped->ops[at] : NULL;
             if (!taken || waits_for >= 0 || taken->kind != OP_TAKE || taken->id != op->id) return false;
             if (taken[1].kind != OP_TRANSFER || taken[2].kind != OP_RECORD) return false;
             if (!add_transfer(run, actor, pass, &taken[1], &now)) return false;
-            pass->beside_end = now;
+            pass->overlapped_end = now;
             waits_for = taken[2].id;
             at += 3;
             break;
         }
         case OP_TAKE:
             if (waits_for != op->id) return false;
-            wait_until(pass, op->cause, pass->beside_end);
+            wait_until(pass, op->cause, pass->overlapped_end);
             waits_for = -1;
             break;
         case OP_WAIT:
@@ -80,22 +81,26 @@ static bool add_up(const Run *run, const Actor *actor, const Routine *own, const
             return false;
         }
     }
-    return waits_for < 0 && at == beside_count;
+    return waits_for < 0 && at == overlapped_count;
 }
 
-static void look_into(Run *run, const StreamState *state, int32_t own, int32_t beside, RoutinePass *pass) {
+static void look_into(Run *run, const StreamState *state, int32_t own, int32_t overlapped, RoutinePass *pass) {
     const Actor *actor = &run->system->actors[state->actor];
     SimTime *spent = pass->spent;
     for (int c = 0; c < run->system->cause_count; c++) spent[c] = 0;
-    *pass = (RoutinePass){
-        .known = true, .beside = beside, .spent = spent, .passed = pass->passed, .beside_passed = pass->beside_passed};
-    pass->possible = add_up(run, actor, &state->routines[own], beside < 0 ? NULL : &state->routines[beside], pass);
+    *pass = (RoutinePass){.known = true,
+                          .overlapped = overlapped,
+                          .spent = spent,
+                          .passed = pass->passed,
+                          .overlapped_passed = pass->overlapped_passed};
+    pass->possible =
+        add_up(run, actor, &state->routines[own], overlapped < 0 ? NULL : &state->routines[overlapped], pass);
 }
 
 // ---- Passing.
 
 // The stream that waits for the mark in the first operation of a routine; NULL: none does.
-static StreamState *stream_beside(Run *run, const StreamState *state, int32_t mark) {
+static StreamState *stream_overlapped(Run *run, const StreamState *state, int32_t mark) {
     for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++) {
         StreamState *other = &run->streams[s];
         if (other == state || other->waiting_mark != mark || other->inner > 0) continue;
@@ -128,26 +133,26 @@ bool pass_routine(Run *run, StreamState *state) {
     if (!run->passes || state->inner || !run->passes[state->actor]) return false;
     int32_t own = state->stream->ops[state->next].id;
     RoutinePass *pass = &run->passes[state->actor][own];
-    if (pass->known && !pass->possible && pass->beside < 0) return false;
-    StreamState *beside = NULL;
+    if (pass->known && !pass->possible && pass->overlapped < 0) return false;
+    StreamState *overlapped = NULL;
     int32_t mark = first_record(&state->routines[own]);
     if (mark >= 0) {
-        beside = stream_beside(run, state, mark);
-        if (!beside || beside->clock > state->clock || !comes_to_rest(beside, mark)) return false;
+        overlapped = stream_overlapped(run, state, mark);
+        if (!overlapped || overlapped->clock > state->clock || !comes_to_rest(overlapped, mark)) return false;
     }
-    int32_t number = beside ? beside->stream->ops[beside->next].id : -1;
-    if (!pass->known || pass->beside != number) look_into(run, state, own, number, pass);
+    int32_t number = overlapped ? overlapped->stream->ops[overlapped->next].id : -1;
+    if (!pass->known || pass->overlapped != number) look_into(run, state, own, number, pass);
     if (!pass->possible || pass->time >= SIM_TIME_NEVER - state->clock) return false;
     for (int32_t i = 0; i < pass->channel_count && !run->options->uncontended; i++)
         if (!certainly_alone(run, state, pass->channels[i], time_later(state->clock, pass->time))) return false;
     SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
     bool main = state == &run->streams[run->first_stream[state->actor]];
     for (int c = 0; c < run->system->cause_count && main; c++) spent[c] += pass->spent[c];
-    if (beside) {
-        beside->clock = state->clock;
-        move_on(beside, pass->beside_end);
-        if (beside->next == beside->stream->count) beside->waiting_mark = -1;
-        run->passes[state->actor][number].beside_passed++;
+    if (overlapped) {
+        overlapped->clock = state->clock;
+        move_on(overlapped, pass->overlapped_end);
+        if (overlapped->next == overlapped->stream->count) overlapped->waiting_mark = -1;
+        run->passes[state->actor][number].overlapped_passed++;
     }
     move_on(state, pass->time);
     pass->passed++;
@@ -159,7 +164,7 @@ void count_passes(Run *run) {
         const Actor *actor = &run->system->actors[a];
         const Program *program = &run->system->programs[actor->program];
         for (int r = 0; r < program->routine_count && run->passes[a]; r++) {
-            int64_t times = run->passes[a][r].passed + run->passes[a][r].beside_passed;
+            int64_t times = run->passes[a][r].passed + run->passes[a][r].overlapped_passed;
             for (int32_t i = 0; i < program->routines[r].count && times; i++) {
                 const Op *op = &program->routines[r].ops[i];
                 if (op->kind == OP_TRANSFER) fluid_count_bytes(run->fluid, actor->channels[op->slot], op->id, times);

@@ -30,16 +30,16 @@ static double block_seconds(const BlockCost *cost) {
 }
 
 // "all_gather reduce_scatter …"
-static const char *collectives_of(Arena *arena, const CostList *list, bool beside_only) {
+static const char *collectives_of(Arena *arena, const CostList *list, bool overlapped_only) {
     const char *text = "";
     for (int i = 0; i < list->count; i++)
-        if (list->items[i].bytes > 0 && (list->items[i].beside || !beside_only))
+        if (list->items[i].bytes > 0 && (list->items[i].overlapped || !overlapped_only))
             text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", collective_op_name(list->items[i].collective));
     return text;
 }
 
 static const char *collectives(Arena *arena, const CostList *list) { return collectives_of(arena, list, false); }
-static const char *beside_products(Arena *arena, const CostList *list) { return collectives_of(arena, list, true); }
+static const char *overlapped_products(Arena *arena, const CostList *list) { return collectives_of(arena, list, true); }
 
 static double step_seconds_of(const Model *m, const TrainingSpec *training, double micro_batch, const Gpu *g) {
     double seconds = 0;
@@ -120,8 +120,9 @@ TEST(collectives_are_megatrons_in_number_kind_and_size) {
     // Backward gathers the inputs of the products that begin a region again, beside their gradients.
     EXPECT_TEXT(collectives(bench.arena, &cost.backward),
                 "all_gather all_gather reduce_scatter all_gather all_gather reduce_scatter");
-    EXPECT_TEXT(beside_products(bench.arena, &cost.forward), "");
-    EXPECT_TEXT(beside_products(bench.arena, &cost.backward), "all_gather reduce_scatter all_gather reduce_scatter");
+    EXPECT_TEXT(overlapped_products(bench.arena, &cost.forward), "");
+    EXPECT_TEXT(overlapped_products(bench.arena, &cost.backward),
+                "all_gather reduce_scatter all_gather reduce_scatter");
     arena_close(bench.arena);
 }
 

@@ -43,7 +43,7 @@ static double ready_at(const Twin *twin, int chunk, const PipelinePass *pass) {
 static bool step_stage(Twin *twin, int stage) {
     if (twin->at[stage] == twin->order[stage].count) return false;
     const PipelinePass *pass = &twin->order[stage].items[twin->at[stage]];
-    int count = pass->beside_next ? 2 : 1;
+    int count = pass->overlaps_next ? 2 : 1;
     double time = 0, ready = 0;
     for (int i = 0; i < count; i++) {
         double input = ready_at(twin, pipeline_chunk(twin->pipeline, stage, pass[i].part), &pass[i]);

@@ -46,10 +46,11 @@ static double seconds_of(const CostList *list, Cause cause) {
 
 static double list_memory(const CostList *list) { return seconds_of(list, CAUSE_MEMORY); }
 
-static double bytes_of(const CostList *list, Cause cause, bool beside_only) {
+static double bytes_of(const CostList *list, Cause cause, bool overlapped_only) {
     double bytes = 0;
     for (int i = 0; i < list->count; i++)
-        if (list->items[i].cause == cause && (list->items[i].beside || !beside_only)) bytes += list->items[i].bytes;
+        if (list->items[i].cause == cause && (list->items[i].overlapped || !overlapped_only))
+            bytes += list->items[i].bytes;
     return bytes;
 }
 
@@ -233,10 +234,10 @@ TEST(traffic_beside_products_is_all_there_whatever_waits_for_it) {
         EXPECT_NEAR(bytes_of(&waits.backward, CAUSE_TP, true), 0, 0);
         EXPECT_NEAR(bytes_of(&waits.backward, CAUSE_TP, false), (slices ? 4 : 2) * tensor, 0);
         bench.training.tp_waits = false;
-        BlockCost beside = cost_of(&bench, 1);
-        EXPECT_NEAR(bytes_of(&beside.backward, CAUSE_TP, true), (slices ? 4 : 2) * tensor, 0);
-        EXPECT_NEAR(bytes_of(&beside.backward, CAUSE_TP, false), (slices ? 6 : 2) * tensor, 0);
-        EXPECT_NEAR(bytes_of(&beside.forward, CAUSE_TP, true), 0, 0);
+        BlockCost overlapped = cost_of(&bench, 1);
+        EXPECT_NEAR(bytes_of(&overlapped.backward, CAUSE_TP, true), (slices ? 4 : 2) * tensor, 0);
+        EXPECT_NEAR(bytes_of(&overlapped.backward, CAUSE_TP, false), (slices ? 6 : 2) * tensor, 0);
+        EXPECT_NEAR(bytes_of(&overlapped.forward, CAUSE_TP, true), 0, 0);
         bench.training.tp_overlap = true; // of sums the last of four pieces is waited for
         BlockCost pieces = cost_of(&bench, 1);
         EXPECT_NEAR(bytes_of(&pieces.forward, CAUSE_TP, true), slices ? (2 + 2 * 0.75) * tensor : 0, 0);

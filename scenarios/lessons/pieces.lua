@@ -9,7 +9,7 @@ function pieces.play(r, list, groups, name)
       r:compute { seconds = item.seconds, name = name }
     elseif item.join then
       r:wait "beside done"
-    elseif item.beside then
+    elseif item.overlapped then
       local beside = r:stream "beside"
       r:record "beside starts"
       beside:wait "beside starts"

@@ -20,8 +20,8 @@ static void set_integer(lua_State *L, const char *key, int value) {
     lua_setfield(L, -2, key);
 }
 
-// One operation: { seconds = … }, or { collective = …, group = …, bytes = … }, with beside = true when it runs beside
-// what follows up to { join = true }.
+// One operation: { seconds = … }, or { collective = …, group = …, bytes = … }, with overlapped = true when it runs
+// beside what follows up to { join = true }.
 static void push_item(lua_State *L, const CostItem *item) {
     lua_createtable(L, 0, 4);
     lua_pushstring(L, cause_names[item->cause]);
@@ -35,9 +35,9 @@ static void push_item(lua_State *L, const CostItem *item) {
         lua_pushstring(L, cause_names[item->cause]); // "tp", "cp", "ep"
         lua_setfield(L, -2, "group");
         set_number(L, "bytes", item->bytes);
-        if (item->beside) {
+        if (item->overlapped) {
             lua_pushboolean(L, true);
-            lua_setfield(L, -2, "beside");
+            lua_setfield(L, -2, "overlapped");
         }
     } else {
         set_number(L, "seconds", item->seconds);

@@ -163,11 +163,11 @@ static RankRow group_of(const TrainingSpec *training, Cause cause) {
 // The main stream waits for each collective; beside one that runs beside it it computes until it must wait.
 static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list,
                            double busy[CAUSE_COUNT]) {
-    double now = 0, beside_end = 0;
+    double now = 0, overlapped_end = 0;
     for (int i = 0; i < list->count; i++) {
         const CostItem *item = &list->items[i];
         if (item->join) {
-            now = fmax(now, beside_end);
+            now = fmax(now, overlapped_end);
             continue;
         }
         now += item->seconds;
@@ -175,8 +175,8 @@ static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const
         if (item->bytes <= 0) continue;
         double seconds = plan_quickest_seconds(costs, training->backend, item->collective,
                                                group_of(training, item->cause), item->bytes);
-        if (item->beside)
-            beside_end = now + seconds;
+        if (item->overlapped)
+            overlapped_end = now + seconds;
         else
             now += seconds;
     }

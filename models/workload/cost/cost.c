@@ -161,15 +161,15 @@ void pass_among_replicas(Pass *pass, CollectiveOp op, double bytes) {
     open_stretch(pass, stretch->recomputed);
 }
 
-void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
+void pass_overlap(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
     open_stretch(pass, pass_now(pass)->recomputed);
     Stretch *stretch = pass_now(pass);
-    stretch->beside = op;
-    stretch->beside_bytes = bytes;
-    stretch->beside_cause = cause;
+    stretch->overlapped = op;
+    stretch->overlapped_bytes = bytes;
+    stretch->overlapped_cause = cause;
 }
 
-void pass_beside_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
+void pass_overlap_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
 // Products that PyTorch and XLA call reach less on Hopper's tensor cores than those that Transformer Engine calls
 // (cuBLASLt, 32 MiB of workspace), which Megatron uses.
@@ -247,7 +247,7 @@ static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
         const Stretch *stretch = &pass->stretches[i];
         busy += stretch_seconds(stretch);
         kernels += stretch->kernels;
-        collectives += (stretch->bytes > 0) + (stretch->beside_bytes > 0);
+        collectives += (stretch->bytes > 0) + (stretch->overlapped_bytes > 0);
     }
     if (kernels == 0) return 0;
     double gpu = busy + kernels * kernel_floor(work), cpu = cpu_seconds(work, pass, kernels, collectives);
@@ -267,9 +267,11 @@ static void list_add(CostList *list, CostItem item) {
 }
 
 static void list_add_stretch(CostList *list, const Stretch *stretch, double launch_seconds) {
-    CostItem beside = {
-        .cause = stretch->beside_cause, .collective = stretch->beside, .bytes = stretch->beside_bytes, .beside = true};
-    list_add(list, beside);
+    CostItem overlapped = {.cause = stretch->overlapped_cause,
+                           .collective = stretch->overlapped,
+                           .bytes = stretch->overlapped_bytes,
+                           .overlapped = true};
+    list_add(list, overlapped);
     if (stretch->recomputed) {
         list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE, .seconds = stretch_seconds(stretch) + launch_seconds});
     } else {
@@ -278,7 +280,7 @@ static void list_add_stretch(CostList *list, const Stretch *stretch, double laun
             list_add(list, (CostItem){.cause = (Cause)cause, .seconds = seconds});
         }
     }
-    if (stretch->beside_bytes > 0) list_add(list, (CostItem){.cause = stretch->beside_cause, .join = true});
+    if (stretch->overlapped_bytes > 0) list_add(list, (CostItem){.cause = stretch->overlapped_cause, .join = true});
     if (stretch->bytes > 0)
         list_add(list,
                  (CostItem){.cause = stretch->for_what, .collective = stretch->collective, .bytes = stretch->bytes});

@@ -32,8 +32,8 @@ typedef struct CostItem {
     double seconds;          // of work; 0 for a collective
     CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, unless it runs beside
     double bytes;
-    bool beside; // it runs beside what follows, until
-    bool join;   // the stream waits for it
+    bool overlapped; // it runs beside what follows, until
+    bool join;       // the stream waits for it
 } CostItem;
 
 #define COST_ITEMS 160

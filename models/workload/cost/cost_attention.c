@@ -97,9 +97,9 @@ static void attention_on_what_is_here(const Work *work, Pass *pass, const Operat
 // Round the ring go keys and values, in backward their gradients too.
 static void ring_attention(const Work *work, Pass *pass, const Operator *core, int direction, double key_bytes) {
     bool ring = work->cp > 1;
-    if (ring) pass_beside(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
+    if (ring) pass_overlap(pass, CAUSE_CP, COLLECTIVE_ALL_GATHER, direction == BACKWARD ? 2 * key_bytes : key_bytes);
     attention_on_what_is_here(work, pass, core, direction);
-    if (ring) pass_beside_end(pass);
+    if (ring) pass_overlap_end(pass);
 }
 
 // Tokens of all heads become all tokens of a cp-th of the heads, and back; backward the other way round.

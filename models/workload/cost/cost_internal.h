@@ -49,9 +49,9 @@ typedef struct Stretch {
     Cause for_what;  // TP, CP or EP
     CollectiveOp collective;
     double bytes;
-    CollectiveOp beside;
-    double beside_bytes; // what runs beside this stretch; 0 none
-    Cause beside_cause;  // CP: keys and values around the ring; TP: beside products
+    CollectiveOp overlapped;
+    double overlapped_bytes; // what runs beside this stretch; 0 none
+    Cause overlapped_cause;  // CP: keys and values around the ring; TP: beside products
 } Stretch;
 
 #define PASS_STRETCHES 64
@@ -106,8 +106,8 @@ void pass_context(const Work *work, Pass *pass, CollectiveOp op, double bytes);
 // Over all data ranks; `bytes` of all of them together.
 void pass_among_replicas(Pass *pass, CollectiveOp op, double bytes);
 // Beside the stretch that begins here, until it ends.
-void pass_beside(Pass *pass, Cause cause, CollectiveOp op, double bytes);
-void pass_beside_end(Pass *pass);
+void pass_overlap(Pass *pass, Cause cause, CollectiveOp op, double bytes);
+void pass_overlap_end(Pass *pass);
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k);
 // The same, of a second operand that is stored k x n.

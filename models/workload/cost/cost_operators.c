@@ -156,15 +156,15 @@ void leave_region(const Work *work, Pass *pass) {
 
 static bool passes_pieces(const Work *work) { return work->sequence_parallel && work->training->tp_overlap; }
 
-static void gather_beside(const Work *work, Pass *pass) {
-    pass_beside(pass, CAUSE_TP, COLLECTIVE_ALL_GATHER, gathered_bytes(work));
+static void gather_overlapped(const Work *work, Pass *pass) {
+    pass_overlap(pass, CAUSE_TP, COLLECTIVE_ALL_GATHER, gathered_bytes(work));
 }
 
 // Products that begin a region, of one input.
 static void enter_forward(const Work *work, Pass *pass, const Operator *group, int count) {
     bool pieces = group->region == REGION_ENTERS && passes_pieces(work);
     if (pieces)
-        gather_beside(work, pass);
+        gather_overlapped(work, pass);
     else
         gather_slices(work, pass, group[count - 1].in_16_bits ? hidden_tensor_bytes(work) : gathered_bytes(work));
     for (int i = 0; i < count; i++) {
@@ -172,7 +172,7 @@ static void enter_forward(const Work *work, Pass *pass, const Operator *group, i
             gather_slices(work, pass, group[i].m * group[i].k * product_input_bytes(work));
         operator_cost(work, pass, &group[i], FORWARD);
     }
-    if (pieces) pass_beside_end(pass);
+    if (pieces) pass_overlap_end(pass);
     for (int i = 0; i < count; i++) adapter_cost(work, pass, &group[i], FORWARD);
 }
 
@@ -208,12 +208,12 @@ static void enter_backward(const Work *work, Pass *pass, const Operator *group, 
         gradients(work, pass, group, count, product_weight_backward);
         return;
     }
-    if (gathers) gather_beside(work, pass);
+    if (gathers) gather_overlapped(work, pass);
     gradients(work, pass, group, count, product_input_backward);
-    if (gathers) pass_beside_end(pass);
-    pass_beside(pass, CAUSE_TP, summing(work), hidden_tensor_bytes(work));
+    if (gathers) pass_overlap_end(pass);
+    pass_overlap(pass, CAUSE_TP, summing(work), hidden_tensor_bytes(work));
     gradients(work, pass, group, count, product_weight_backward);
-    pass_beside_end(pass);
+    pass_overlap_end(pass);
 }
 
 // Slices keep their slices through router and routed experts; only the shared experts' sums are whole.
@@ -223,9 +223,9 @@ static void leave_forward(const Work *work, Pass *pass, const Operator *one) {
     adapter_cost(work, pass, one, FORWARD);
     bool pieces = one->kind == OPERATOR_GEMM && passes_pieces(work);
     double bytes = hidden_tensor_bytes(work), last_piece = bytes / work->tp;
-    if (pieces) pass_beside(pass, CAUSE_TP, COLLECTIVE_REDUCE_SCATTER, bytes - last_piece);
+    if (pieces) pass_overlap(pass, CAUSE_TP, COLLECTIVE_REDUCE_SCATTER, bytes - last_piece);
     operator_cost(work, pass, one, FORWARD);
-    if (pieces) pass_beside_end(pass);
+    if (pieces) pass_overlap_end(pass);
     if (pieces)
         pass_collective(work, pass, COLLECTIVE_REDUCE_SCATTER, last_piece);
     else if (one->kind == OPERATOR_GEMM || sums_experts(work))
@@ -240,11 +240,11 @@ static void leave_backward(const Work *work, Pass *pass, const Operator *one) {
     }
     bool pieces = passes_pieces(work);
     if (pieces)
-        gather_beside(work, pass);
+        gather_overlapped(work, pass);
     else
         gather_slices(work, pass, gathered_bytes(work));
     operator_cost(work, pass, one, BACKWARD);
-    if (pieces) pass_beside_end(pass);
+    if (pieces) pass_overlap_end(pass);
     adapter_cost(work, pass, one, BACKWARD);
 }
 

@@ -31,14 +31,14 @@ static void gemm_forward(const Work *work, Pass *pass, const Step *step) {
 // The input's gradient is summed over the GPUs beside the weights' (Korthikanti et al. 2022, section 4.2.2).
 static void gemm_backward(const Work *work, Pass *pass, const Step *step) {
     double summed = step->written->enters ? work->tokens * step->written->k * work->element_bytes : 0;
-    bool beside = summed > 0 && work->tp > 1 && !work->weight_pass && !work->training->tp_waits;
+    bool overlapped = summed > 0 && work->tp > 1 && !work->weight_pass && !work->training->tp_waits;
     product_input_backward(work, pass, step->one);
-    if (beside)
-        pass_beside(pass, CAUSE_TP, COLLECTIVE_ALL_REDUCE, summed);
+    if (overlapped)
+        pass_overlap(pass, CAUSE_TP, COLLECTIVE_ALL_REDUCE, summed);
     else
         pass_collective(work, pass, COLLECTIVE_ALL_REDUCE, summed);
     product_weight_backward(work, pass, step->one);
-    if (beside) pass_beside_end(pass);
+    if (overlapped) pass_overlap_end(pass);
     if (!step->written->routed) pass_kernels(pass, work->weight_pass ? 1 : 2);
 }
 

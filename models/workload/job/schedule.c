@@ -254,9 +254,9 @@ static void delayed_weights(Writer *writer, Delayed *delayed) {
     next(writer, PASS_BACKWARD_WEIGHT, delayed->parts[delayed->first++]);
 }
 
-static void forward_beside_backward(Writer *writer, int forward, int backward) {
+static void forward_overlaps_backward(Writer *writer, int forward, int backward) {
     next(writer, PASS_FORWARD, forward);
-    writer->passes.items[writer->passes.count - 1].beside_next = true;
+    writer->passes.items[writer->passes.count - 1].overlaps_next = true;
     next(writer, PASS_BACKWARD, backward);
 }
 
@@ -281,13 +281,13 @@ static void write_dualpipe(Writer *writer) {
             next(writer, PASS_FORWARD, near);
             next(writer, PASS_BACKWARD, far);
         } else {
-            forward_beside_backward(writer, near, far);
+            forward_overlaps_backward(writer, near, far);
         }
-        forward_beside_backward(writer, far, near);
+        forward_overlaps_backward(writer, far, near);
     }
     for (int i = 0; i < half - depth - 1; i++) {
         next(writer, PASS_BACKWARD, far);
-        forward_beside_backward(writer, far, near);
+        forward_overlaps_backward(writer, far, near);
     }
     bool delay = false;
     for (int i = 0; i < depth + 1; i++) {

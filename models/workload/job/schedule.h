@@ -16,9 +16,9 @@ typedef enum PassKind {
 
 // One micro-batch through one chunk.
 typedef struct PipelinePass {
-    uint8_t kind;     // PassKind
-    bool beside_next; // its exchanges run while the pass that follows computes, and the other way round (DualPipe)
-    int16_t part;     // which of the GPU's chunks
+    uint8_t kind;       // PassKind
+    bool overlaps_next; // its exchanges run while the pass that follows computes, and the other way round (DualPipe)
+    int16_t part;       // which of the GPU's chunks
     int32_t micro_batch;
 } PipelinePass;
 

@@ -66,12 +66,12 @@ int new_mark(Builder *builder) { return builder->mark_count++; }
 // ---- What one micro-batch costs in a chunk.
 
 // Tensor-parallel kernels take SMs and memory bandwidth from the products beside them.
-static void add_interference(Builder *builder, OpList *list, const CostItem *beside) {
+static void add_interference(Builder *builder, OpList *list, const CostItem *overlapped) {
     SimTime work = 0;
     for (int i = list->count - 2; i >= 0 && list->items[i].label != OVERLAPPED; i--)
         if (list->items[i].kind == OP_WORK) work = time_later(work, list->items[i].time);
-    if (beside->cause != CAUSE_TP) return;
-    double together = fmin(builder->request->tp_traffic_seconds * beside->bytes, step_seconds(work));
+    if (overlapped->cause != CAUSE_TP) return;
+    double together = fmin(builder->request->tp_traffic_seconds * overlapped->bytes, step_seconds(work));
     if (together > 0)
         LIST_PUSH(builder->arena, list, work_op(CAUSE_TP, builder->request->gpu->interference * together));
 }
@@ -83,20 +83,20 @@ static int slot_of(const Builder *builder, Cause cause) {
 }
 
 static void add_items(Builder *builder, OpList *list, const CostList *cost) {
-    const CostItem *beside = NULL;
+    const CostItem *overlapped = NULL;
     for (int i = 0; i < cost->count; i++) {
         const CostItem *item = &cost->items[i];
         if (item->join) {
             LIST_PUSH(builder->arena, list, wait_op(item->cause, JOIN_OVERLAPPED));
-            add_interference(builder, list, beside);
+            add_interference(builder, list, overlapped);
         } else if (item->bytes > 0) {
             int slot = slot_of(builder, item->cause);
             if (slot < 0) continue;
             int plan = shape_number(builder->arena, shapes_of(builder, slot), item->collective, item->bytes);
             Op op = transfer_op(item->cause, slot, plan);
-            if (item->beside) {
+            if (item->overlapped) {
                 op.label = OVERLAPPED;
-                beside = item;
+                overlapped = item;
             }
             LIST_PUSH(builder->arena, list, op);
         } else if (item->seconds > 0) {

@@ -47,8 +47,8 @@ static SimTime work_of_list(const OpList *list) {
     return work;
 }
 
-static void put_interference(Builder *builder, const OpList *beside, double bytes) {
-    double together = fmin(builder->request->traffic_seconds * bytes, step_seconds(work_of_list(beside)));
+static void put_interference(Builder *builder, const OpList *overlapped, double bytes) {
+    double together = fmin(builder->request->traffic_seconds * bytes, step_seconds(work_of_list(overlapped)));
     if (together > 0) put(builder, STREAM_MAIN, work_op(CAUSE_DP, builder->request->gpu->interference * together));
 }
 
@@ -150,10 +150,10 @@ static int gather_block(Builder *builder, int block, int after_mark) {
     return gathered;
 }
 
-static int compute_block(Builder *builder, const OpList *list, int gathered, int32_t label, double bytes_beside) {
+static int compute_block(Builder *builder, const OpList *list, int gathered, int32_t label, double overlapped_bytes) {
     if (gathered >= 0) put(builder, STREAM_MAIN, wait_op(CAUSE_DP, gathered));
     put_labelled(builder, list, label);
-    put_interference(builder, list, bytes_beside);
+    put_interference(builder, list, overlapped_bytes);
     int computed = new_mark(builder);
     put(builder, STREAM_MAIN, record_op(computed));
     return computed;
@@ -226,10 +226,10 @@ void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_ba
     for (int place = 0; place < window.count; place++) {
         int block = block_at(builder, v, place, true);
         if (again) gather_up_to(builder, &window, v, place, true);
-        double beside = arriving(builder, &window, v, place, true);
-        if (place > 0) beside += builder->blocks[block + 1].parameters * gradient_bytes(training);
+        double overlapped = arriving(builder, &window, v, place, true);
+        if (place > 0) overlapped += builder->blocks[block + 1].parameters * gradient_bytes(training);
         int gathered = again ? window.gathered[place] : -1;
-        window.computed[place] = compute_block(builder, &builder->blocks[block].backward, gathered, label, beside);
+        window.computed[place] = compute_block(builder, &builder->blocks[block].backward, gathered, label, overlapped);
         reduce_block(builder, block, window.computed[place], last_micro_batch);
     }
 }

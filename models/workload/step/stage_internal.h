@@ -45,7 +45,7 @@ typedef struct StageBlock {
 // A list as a routine, and what runs beside it as another (-1: nothing does).
 typedef struct StageRoutine {
     const Op *list;
-    int own, beside;
+    int own, overlapped;
 } StageRoutine;
 
 typedef struct Builder {

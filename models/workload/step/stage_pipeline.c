@@ -78,9 +78,9 @@ static void play_on(Builder *builder, Play *play) {
     play->exchange_done = -1;
     while (play->at < play->list->count) {
         Op op = play->list->items[play->at++];
-        bool beside = op.label == OVERLAPPED;
+        bool overlapped = op.label == OVERLAPPED;
         op.label = play->label;
-        if (beside) {
+        if (overlapped) {
             play->overlapped_done = start_overlapped(builder, STREAM_OVERLAPPED, op);
             continue;
         }
@@ -101,21 +101,21 @@ void put_each(Builder *builder, const OpList *list, int32_t label) {
 
 // Each transfer beside it is waited for before the next begins: two marks do for all of them.
 static bool is_routine(const Builder *builder, const OpList *list) {
-    bool beside = false;
+    bool overlapped = false;
     for (int i = 0; i < list->count; i++) {
         const Op *op = &list->items[i];
         bool joins = op->kind == OP_WAIT && op->id == JOIN_OVERLAPPED;
         if (op->kind == OP_TRANSFER && op->slot == SLOT_EP && exchanges_apart(builder)) return false;
-        if ((op->label == OVERLAPPED) == beside && (op->label == OVERLAPPED || joins)) return false;
-        if (op->label == OVERLAPPED || joins) beside = !beside;
+        if ((op->label == OVERLAPPED) == overlapped && (op->label == OVERLAPPED || joins)) return false;
+        if (op->label == OVERLAPPED || joins) overlapped = !overlapped;
     }
-    return list->count > 1 && !beside;
+    return list->count > 1 && !overlapped;
 }
 
 // The list's own operations, and those of the stream beside it.
 static StageRoutine split_list(Builder *builder, const OpList *list) {
-    StageRoutine routine = {.list = list->items, .beside = -1};
-    OpList own = {0}, beside = {0};
+    StageRoutine routine = {.list = list->items, .overlapped = -1};
+    OpList own = {0}, overlapped = {0};
     for (int i = 0; i < list->count; i++) {
         Op op = list->items[i];
         bool starts = op.label == OVERLAPPED, joins = op.kind == OP_WAIT && op.id == JOIN_OVERLAPPED;
@@ -126,18 +126,18 @@ static StageRoutine split_list(Builder *builder, const OpList *list) {
         op.label = 0;
         if (starts) {
             LIST_PUSH(builder->arena, &own, record_op(builder->overlapped_started));
-            LIST_PUSH(builder->arena, &beside, take_op((Cause)op.cause, builder->overlapped_started));
-            LIST_PUSH(builder->arena, &beside, op);
-            LIST_PUSH(builder->arena, &beside, record_op(builder->overlapped_done));
+            LIST_PUSH(builder->arena, &overlapped, take_op((Cause)op.cause, builder->overlapped_started));
+            LIST_PUSH(builder->arena, &overlapped, op);
+            LIST_PUSH(builder->arena, &overlapped, record_op(builder->overlapped_done));
         } else {
             LIST_PUSH(builder->arena, &own, joins ? take_op((Cause)op.cause, builder->overlapped_done) : op);
         }
     }
     routine.own = builder->routines.count;
     LIST_PUSH(builder->arena, &builder->routines, ((Routine){own.items, own.count}));
-    if (beside.count) {
-        routine.beside = builder->routines.count;
-        LIST_PUSH(builder->arena, &builder->routines, ((Routine){beside.items, beside.count}));
+    if (overlapped.count) {
+        routine.overlapped = builder->routines.count;
+        LIST_PUSH(builder->arena, &builder->routines, ((Routine){overlapped.items, overlapped.count}));
     }
     return routine;
 }
@@ -159,12 +159,12 @@ void put_labelled(Builder *builder, const OpList *list, int32_t label) {
         return;
     }
     put(builder, STREAM_MAIN, (Op){.kind = OP_ROUTINE, .id = routine->own, .label = label});
-    if (routine->beside >= 0)
-        put(builder, STREAM_OVERLAPPED, (Op){.kind = OP_ROUTINE, .id = routine->beside, .label = label});
+    if (routine->overlapped >= 0)
+        put(builder, STREAM_OVERLAPPED, (Op){.kind = OP_ROUTINE, .id = routine->overlapped, .label = label});
 }
 
 // Two passes in turns: while one exchanges tokens the other computes.
-static void put_beside(Builder *builder, Play *first, Play *second) {
+static void put_overlapped(Builder *builder, Play *first, Play *second) {
     while (!is_played(first) || !is_played(second)) {
         if (!is_played(first)) play_on(builder, first);
         if (!is_played(second)) play_on(builder, second);
@@ -292,7 +292,7 @@ static void run_pair(Builder *builder, const PipelinePass *first, const Pipeline
     receive_input(builder, second);
     Play one = play_of(ops_of(builder, first), label_of(builder, first));
     Play other = play_of(ops_of(builder, second), label_of(builder, second));
-    put_beside(builder, &one, &other);
+    put_overlapped(builder, &one, &other);
     send_output(builder, first);
     send_output(builder, second);
 }
@@ -301,7 +301,7 @@ void run_schedule(Builder *builder) {
     PassList order = pipeline_order(builder->arena, pipeline_of_stage(builder), builder->request->stage);
     make_room(builder, &builder->streams[STREAM_MAIN], order.count * PASS_EXTRA);
     for (int i = 0; i < order.count; i++) {
-        if (order.items[i].beside_next) {
+        if (order.items[i].overlaps_next) {
             run_pair(builder, &order.items[i], &order.items[i + 1]);
             i++;
         } else {
