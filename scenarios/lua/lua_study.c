@@ -21,11 +21,12 @@ static int order_varied(const void *a, const void *b) {
 }
 
 static Variation variation_of(Arena *arena, const Field *field, const Value *value) {
-    bool is_name = field->kind == FIELD_PART || field->kind == FIELD_CHOICE;
+    bool is_flag = field->kind == FIELD_FLAG;
+    bool is_name = is_flag || field->kind == FIELD_PART || field->kind == FIELD_CHOICE;
     const char **texts = ARENA_ARRAY(arena, const char *, value->count);
     double *numbers = ARENA_ARRAY(arena, double, value->count);
     for (int i = 0; i < value->count; i++) {
-        texts[i] = value->items[i].text;
+        texts[i] = !is_flag ? value->items[i].text : value->items[i].flag ? "true" : "false";
         numbers[i] = is_name ? NAN : value->items[i].number;
     }
     return (Variation){field->name, value->where, texts, numbers, value->count};
