@@ -54,6 +54,42 @@ TEST(fsdp_gathers_twice_and_scatters_once_per_block_and_micro_batch) {
         }
 }
 
+static double passes_of_blocks(Case *c) {
+    double seconds = 0;
+    for (int block = 0; block < c->model.block_count; block++) {
+        BlockCost cost = block_cost(&c->model, block, &c->training, 2, c->cluster->gpu_of[0]);
+        for (int i = 0; i < cost.forward.count; i++)
+            seconds += cost.forward.items[i].cause == CAUSE_MEMORY ? cost.forward.items[i].seconds : 0;
+        for (int i = 0; i < cost.backward.count; i++)
+            seconds += cost.backward.items[i].cause == CAUSE_MEMORY ? cost.backward.items[i].seconds : 0;
+    }
+    return seconds;
+}
+
+// qwZ of ZeRO++ (Wang et al. 2023): a weight passes as one byte in place of two, each time that it is gathered, and is
+// read and written where it arrives.
+TEST(quantised_weights_pass_in_half_the_bytes_and_are_dequantised) {
+    Case c;
+    case_open(&c, 8, "gpt2-124m");
+    c.training.layout.zero = 3;
+    c.training.global_batch = 16.0 * 2;
+    Moved plain = moved(lower_training(c.arena, c.cluster, &c.training, c.problems), SLOT_SHARD);
+    double passes = passes_of_blocks(&c);
+    c.training.zero_quantized_weights = true;
+    Moved quantised = moved(lower_training(c.arena, c.cluster, &c.training, c.problems), SLOT_SHARD);
+    double parameters = model_parameters(&c.model), more = passes_of_blocks(&c) - passes;
+    EXPECT_INT(quantised.count, plain.count);
+    EXPECT_NEAR(plain.bytes - quantised.bytes, 2 * 2 * parameters, 1e-6); // two micro-batches, forward and backward
+    double layers = parameters - model_embedding_parameters(&c.model);    // tables are cast with their own passes
+    double moved = 2 * 3 * layers / c.cluster->gpu_of[0]->memory_bytes_per_second;
+    EXPECT(more > 0.7 * moved && more < 1.5 * moved); // the L2 helps
+    case_folds(&c);
+
+    c.training.layout.zero = 2;
+    EXPECT(!lower_training(c.arena, c.cluster, &c.training, c.problems) && problem_count(c.problems) == 1);
+    arena_close(c.arena);
+}
+
 TEST(hybrid_sharding_reduces_over_the_groups_once_per_step) {
     Case c;
     case_open(&c, 16, "gpt2-124m");

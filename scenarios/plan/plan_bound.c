@@ -102,7 +102,7 @@ static void add_blocks(const BoundPipeline *p, int stage, Exchange *exchange) {
             exchange->scattered += exchange_seconds(p, stage, exchange->shard, DATA_SHARD, COLLECTIVE_REDUCE_SCATTER,
                                                     exchanged_bytes(parameters, gradient_bytes(p->training)));
             exchange->gathered_block +=
-                gather_seconds(p, stage, exchange->shard, parameters, stored_weight_bytes(p->training, b));
+                gather_seconds(p, stage, exchange->shard, parameters, gathered_weight_bytes(p->training, b));
         }
 }
 

@@ -15,15 +15,18 @@
 #define PARAMETERS_PER_OPTIMIZER_KERNEL 2e7 // multi-tensor kernels take about 320 blocks of 65,536 at once
 #define OPTIMIZER_KERNELS 10.0              // norms, scale checks, clearing
 
+#define DEQUANTISED_BYTES 3.0 // a gathered weight is read in 8 bits and written in 16; scales are one for thousands
+
 // FSDP copies a block's gradients into one buffer, casts and divides it.
 double weight_traffic(const TrainingSpec *training, int direction) {
     if (training->lora_rank > 0) return 0;
     double more = direction == BACKWARD ? training->accumulation_bytes : 0;
+    if (training->zero_quantized_weights) more += DEQUANTISED_BYTES;
     if (!shards_gradients(&training->layout)) {
         Framework framework = training->half_weights ? FRAMEWORK_MEGATRON : training->framework;
         return framework_traits(framework)->weight_cast_bytes[direction] + more;
     }
-    if (direction == FORWARD) return 0;
+    if (direction == FORWARD) return more;
     return more + (gradient_bytes(training) > 2 ? cost_constant(FSDP_BYTES_32) : cost_constant(FSDP_BYTES_16));
 }
 
@@ -431,6 +434,10 @@ double weight_bytes(const TrainingSpec *training) {
 // Tables and the head stay in 16 bits.
 bool block_in_nf4(const TrainingSpec *training, int block) {
     return training->nf4_weights && block > 0 && block < training->model->block_count - 1;
+}
+
+double gathered_weight_bytes(const TrainingSpec *training, int block) {
+    return training->zero_quantized_weights ? 1 : stored_weight_bytes(training, block);
 }
 
 double stored_weight_bytes(const TrainingSpec *training, int block) {

@@ -70,9 +70,10 @@ double trained_share(const TrainingSpec *training);         // of the parameters
 double gradient_bytes(const TrainingSpec *training);        // per parameter on the wire, frozen ones counted in
 // FLOPs of forward and backward, as model_flops_per_sample counts them; frozen weights have no gradients to compute.
 double training_flops_per_sample(const TrainingSpec *training);
-double weight_bytes(const TrainingSpec *training);                   // the same when gathered
-bool block_in_nf4(const TrainingSpec *training, int block);          // its weights are kept and gathered in 4 bits
-double stored_weight_bytes(const TrainingSpec *training, int block); // weight_bytes, or of NF4 with its scales
+double weight_bytes(const TrainingSpec *training);                     // the same when gathered
+bool block_in_nf4(const TrainingSpec *training, int block);            // its weights are kept and gathered in 4 bits
+double stored_weight_bytes(const TrainingSpec *training, int block);   // weight_bytes, or of NF4 with its scales
+double gathered_weight_bytes(const TrainingSpec *training, int block); // as ZeRO 3 passes them between GPUs
 
 // Of the tokens routed to experts, mean over the layers that have them: what the rank with most gets, and what no
 // expert's capacity drops.

@@ -20,6 +20,17 @@ static void check_adapters(const TrainingSpec *training, Problems *problems) {
     }
 }
 
+static void check_quantised_gathers(const TrainingSpec *training, Problems *problems) {
+    if (!training->zero_quantized_weights) return;
+    const char *why = !shards_weights(&training->layout) ? "weights are gathered by ZeRO 3 alone"
+                      : training->lora_rank > 0          ? "frozen weights are not quantised by it"
+                      : !training->mixed_precision       ? "it quantises the 16-bit copy of 32-bit weights"
+                                                         : NULL;
+    if (!why) return;
+    problem_add(problems, training->where, "zero_quantized_weights: %s", why);
+    problem_hint(problems, "use zero = 3 with mixed precision and all weights trained, or leave it out");
+}
+
 static void check_encoder_decoder(const TrainingSpec *training, Problems *problems) {
     const char *what = training->layout.cp > 1                        ? "context parallelism"
                        : schedule_splits_backward(training->schedule) ? "a schedule that splits backward"
@@ -61,6 +72,7 @@ static void check_other_parts(const TrainingSpec *training, Problems *problems) 
 }
 
 void job_check(const TrainingSpec *training, Problems *problems) {
+    check_quantised_gathers(training, problems);
     if (!names_parts(training->model)) {
         check_other_parts(training, problems);
         return;

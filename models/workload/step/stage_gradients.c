@@ -129,10 +129,9 @@ void last_backward(Builder *builder, int v, PassKind kind, int32_t label) {
 
 // ---- Blocks whose weights are gathered when needed.
 
-static void gather_experts(Builder *builder, double experts) {
+static void gather_experts(Builder *builder, double experts, double each) {
     if (experts <= 0 || builder->request->resolved->expert_ranks == 1) return;
-    put_collective(builder, SLOT_EXPERT_DP, COLLECTIVE_ALL_GATHER,
-                   ceil(experts) * weight_bytes(builder->request->training));
+    put_collective(builder, SLOT_EXPERT_DP, COLLECTIVE_ALL_GATHER, ceil(experts) * each);
 }
 
 // Weights of at most `prefetch` blocks are there beside those at work (limit_all_gathers): a gather waits until the
@@ -144,8 +143,9 @@ static int gather_block(Builder *builder, int block, int after_mark) {
     double each = stored_weight_bytes(builder->request->training, block);
     after_mark = fetch_weights(builder, each * parameters, after_mark);
     if (after_mark >= 0) put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, after_mark));
-    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER, exchanged_bytes(parameters, each));
-    gather_experts(builder, experts);
+    double passed = gathered_weight_bytes(builder->request->training, block);
+    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER, exchanged_bytes(parameters, passed));
+    gather_experts(builder, experts, passed);
     put(builder, STREAM_GRADIENTS, record_op(gathered));
     return gathered;
 }
@@ -192,7 +192,7 @@ static double arriving(const Builder *builder, const Window *window, int v, int 
     int next = place + 1;
     if (next >= window->issued || window->gathered[next] < 0) return 0;
     int block = block_at(builder, v, next, backward);
-    return builder->blocks[block].parameters * stored_weight_bytes(builder->request->training, block);
+    return builder->blocks[block].parameters * gathered_weight_bytes(builder->request->training, block);
 }
 
 void gathered_forward(Builder *builder, int v, int32_t label) {
@@ -258,9 +258,9 @@ void gather_weights_after_optimizer(Builder *builder) {
     int updated = new_mark(builder), gathered = new_mark(builder);
     put(builder, STREAM_MAIN, record_op(updated));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, updated));
-    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER,
-                   ceil(ceil(builder->parameters) * weight_bytes(builder->request->training) * share));
-    gather_experts(builder, share * builder->experts);
+    double each = weight_bytes(builder->request->training);
+    put_collective(builder, SLOT_SHARD, COLLECTIVE_ALL_GATHER, ceil(ceil(builder->parameters) * each * share));
+    gather_experts(builder, share * builder->experts, each);
     put(builder, STREAM_GRADIENTS, record_op(gathered));
     put(builder, STREAM_MAIN, wait_op(CAUSE_DP, gathered));
 }
