@@ -132,7 +132,9 @@ static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins) {
     if (!twins || !is_small(record)) return end;
     const Record *again = run(arena, study, false);
     CHECK(again && again->digest == record->digest);
+    watch_open(&(WatchLimits){.events = MOST_EVENTS * WHOLE_GPUS});
     check_same_times(record, run(arena, study, true));
+    watch_open(&(WatchLimits){.events = MOST_EVENTS});
     return end;
 }
 
