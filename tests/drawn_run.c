@@ -115,8 +115,9 @@ static void check_same_times(const Record *folded, const Record *whole) {
     CHECK(whole && whole->point_count == folded->point_count);
     for (int i = 0; i < folded->point_count; i++) {
         const RecordPoint *a = &folded->points[i], *b = &whole->points[i];
-        CHECK(a->ran == b->ran);
-        if (a->ran) CHECK(a->step_p50_s == b->step_p50_s);
+        if (!a->ran) continue; // by the limit of events, which is wider for the whole
+        CHECK(b->ran);
+        CHECK(a->step_p50_s == b->step_p50_s);
     }
 }
 
