@@ -5,10 +5,12 @@
 #include <string.h>
 
 #define Z_OF_90_PERCENT 1.645
+#define MOST_TIMES_OFF 5.0 // 1 in 400 of all published steps is further off; then it is more likely another job
 
 Anchor step_of(const PredictedRun *run) {
     Anchor step = {.gpu = run->run->cluster->groups[0].gpu,
                    .training = &run->training,
+                   .gpus = run->run->cluster->groups[0].gpus,
                    .step_s = run->step_s,
                    .measured_s = run->run->measured_step_s};
     memcpy(step.spent, run->spent, sizeof step.spent);
@@ -129,12 +131,19 @@ Anchors *anchors_read(Arena *arena, const Catalogue *catalogue, const char *cons
     }
     PredictedRun *runs = ARENA_ARRAY(arena, PredictedRun, measured.count);
     for (int i = 0; i < measured.count; i++) {
-        runs[i] = predict_run(arena, catalogue, &measured.items[i]);
-        if (!runs[i].skipped) runs[i].skipped = measured.items[i].unmeasured;
-        if (!runs[i].skipped) continue;
-        problem_add(problems, measured.items[i].where, "%s cannot be an anchor: %s", measured.items[i].row_id,
-                    runs[i].skipped);
-        problem_hint(problems, "its columns are those of calibrate/measurements/training/README.md");
+        const MeasuredRun *run = &measured.items[i];
+        runs[i] = predict_run(arena, catalogue, run);
+        if (!runs[i].skipped) runs[i].skipped = run->unmeasured;
+        if (runs[i].skipped) {
+            problem_add(problems, run->where, "%s cannot be an anchor: %s", run->row_id, runs[i].skipped);
+            problem_hint(problems, "its columns are those of calibrate/measurements/training/README.md");
+        } else if (fabs(log(run->measured_step_s / runs[i].step_s)) > log(MOST_TIMES_OFF)) {
+            problem_add(problems, run->where,
+                        "%s cannot be an anchor: %.4g s measured and %.4g s simulated are further apart than %g times",
+                        run->row_id, run->measured_step_s, runs[i].step_s, MOST_TIMES_OFF);
+            problem_hint(problems, "is it this batch, length, precision, GPU and recomputation? lockstep validate "
+                                   "training FILE --verbose says what was simulated");
+        }
     }
     return anchors_of(arena, runs, NULL, measured.count);
 }

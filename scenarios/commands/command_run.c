@@ -479,6 +479,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
     if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
     run->all_hold = true;
     simulate(run, scenario, request.seed);
+    anchors_tell_unheard(run->anchors);
     if (!trace_close(run->problems)) return show_problems(run->problems, FAILED);
     if (problem_count(run->problems)) return show_problems(run->problems, watch_status(status_of(run->problems)));
 

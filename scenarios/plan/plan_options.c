@@ -205,6 +205,10 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
     JobSaid said = job_from_options(arena, options, request->catalogue, model, problems);
     request->training = job_make(arena, &said, (GpuTypes){&gpu, 1}, problems);
     request->training.anchors = anchors_from_options(arena, options, request->catalogue, problems);
+    for (int i = 0; i < request->node_count; i++)
+        anchors_will_hear(request->training.anchors, node_gpu(request->catalogue, request->nodes[i], 0),
+                          &request->training);
+    anchors_tell_unheard(request->training.anchors);
     read_fixed(&said, request);
     TrainingSpec *training = &request->training;
     if (training->recompute_layers > 0) {

@@ -1,6 +1,8 @@
-// The logs of predicted over measured steps are taken as normal variables: each is a sum of corrections of physical
-// constants, weighed with the share of the step that they act on, and of what is peculiar to the run. The anchors'
-// corrections of another step are its expectation given theirs.
+// The logs of measured over simulated steps are taken as normal variables: each is a sum of corrections of physical
+// constants, weighed with the share of the step that they act on, of what is peculiar to a layout, and of what differs
+// from run to run. The anchors' correction of another step is its expectation given theirs (Rasmussen and Williams,
+// Gaussian Processes for Machine Learning, 2006, eq. 2.25). How wide the corrections are is the constants' word until
+// the anchors contradict it: then they are as wide as the anchors' errors say (the scale that makes those most likely).
 #include "models/workload/step/anchor.h"
 
 #include <math.h>
@@ -13,6 +15,7 @@
 AnchorsReader *anchors_reader = NULL;
 
 #define REWEIGHTINGS 20
+#define FAR 4.0 // times the variance that constants allow: two sigmas
 
 // ---- What two steps share.
 
@@ -33,6 +36,8 @@ static const Cause attention_causes[] = {CAUSE_ATTENTION};
 
 static double square(double x) { return x * x; }
 
+static int at_least_one(int ranks) { return ranks > 1 ? ranks : 1; }
+
 static bool same_model(const Model *a, const Model *b) {
     return strcasecmp(a->name, b->name) == 0 && a->layers == b->layers && a->hidden == b->hidden &&
            a->image_size == b->image_size;
@@ -44,13 +49,26 @@ bool anchor_speaks_of(const Anchor *anchor, const Anchor *step) {
            a->framework == b->framework && (a->lora_rank > 0) == (b->lora_rank > 0);
 }
 
+// Whatever the cluster's network: how a layout does there follows from the shares of its traffic.
+static bool same_layout(const Anchor *a, const Anchor *b) {
+    const TrainingSpec *first = a->training, *second = b->training;
+    const Layout *one = &first->layout, *other = &second->layout;
+    return anchor_speaks_of(a, b) && same_model(first->model, second->model) && a->gpus == b->gpus &&
+           first->seq_len == second->seq_len && first->micro_batch == second->micro_batch &&
+           first->global_batch == second->global_batch && one->tp == other->tp && one->pp == other->pp &&
+           one->vpp == other->vpp && at_least_one(one->cp) == at_least_one(other->cp) &&
+           at_least_one(one->ep) == at_least_one(other->ep) && one->zero == other->zero &&
+           first->recompute == second->recompute;
+}
+
 static double covariance(const Anchor *a, const Anchor *b) {
     if (!anchor_speaks_of(a, b)) return 0;
     const TrainingSpec *first = a->training, *second = b->training;
     double kernels = square(step_constant(KERNELS_OF_GPU));
     if (same_model(first->model, second->model) && first->seq_len == second->seq_len) {
         kernels += square(step_constant(KERNELS_OF_MODEL));
-        if (first->micro_batch == second->micro_batch) kernels += square(step_constant(KERNELS_OF_BATCH));
+        if (first->micro_batch == second->micro_batch && first->layout.tp == second->layout.tp)
+            kernels += square(step_constant(KERNELS_OF_BATCH));
     }
     return kernels * SHARED(a, b, kernel_causes) + square(step_constant(TRAFFIC_SIGMA)) * SHARED(a, b, traffic_causes) +
            square(step_constant(MEMORY_SIGMA)) * SHARED(a, b, memory_causes) +
@@ -77,10 +95,18 @@ static void invert(double *matrix, int n) {
 
 static double log_error(const Anchor *anchor) { return log(anchor->measured_s / anchor->step_s); }
 
-static void weigh(Anchors *anchors, const double *shared, const double *peculiar) {
+// What the anchors' errors share: the constants' part, as wide as the anchors say, and among runs of one layout what is
+// peculiar to it.
+static void weigh(Anchors *anchors, const double *peculiar) {
     int n = anchors->count;
-    memcpy(anchors->inverse, shared, (size_t)n * (size_t)n * sizeof *shared);
-    for (int i = 0; i < n; i++) anchors->inverse[i * n + i] += peculiar[i];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            const Anchor *a = &anchors->items[i], *b = &anchors->items[j];
+            double shared = anchors->surprise[i] * covariance(a, b);
+            if (i != j && same_layout(a, b)) shared += fmin(peculiar[i], peculiar[j]);
+            anchors->inverse[i * n + j] = shared;
+        }
+    for (int i = 0; i < n; i++) anchors->inverse[i * n + i] += peculiar[i] + square(step_constant(RUN_TO_RUN_SIGMA));
     invert(anchors->inverse, n);
     for (int i = 0; i < n; i++) {
         anchors->weights[i] = 0;
@@ -88,52 +114,102 @@ static void weigh(Anchors *anchors, const double *shared, const double *peculiar
     }
 }
 
+// Of errors that the constants expect, the mean of their squares over what is expected is 1.
+static void let_surprise(Anchors *anchors) {
+    int n = anchors->count;
+    double *surprise = anchors->surprise;
+    for (int i = 0; i < n; i++) {
+        double squares = 0;
+        int alike = 0;
+        for (int j = 0; j < n; j++) {
+            if (!anchor_speaks_of(&anchors->items[i], &anchors->items[j])) continue;
+            squares += anchors->weights[j] * log_error(&anchors->items[j]);
+            alike++;
+        }
+        surprise[i] = fmax(1, squares / alike);
+    }
+}
+
 void anchors_solve(Arena *arena, Anchors *anchors) {
     int n = anchors->count;
-    double *shared = ARENA_ARRAY(arena, double, n *n), *peculiar = ARENA_ARRAY(arena, double, n);
+    double usual = square(step_constant(PECULIAR_SIGMA)), freedom = step_constant(PECULIAR_FREEDOM);
+    double *peculiar = ARENA_ARRAY(arena, double, n);
+    anchors->surprise = ARENA_ARRAY(arena, double, n);
     anchors->weights = ARENA_ARRAY(arena, double, n);
     anchors->inverse = ARENA_ARRAY(arena, double, n *n);
+    anchors->heard = ARENA_ARRAY(arena, bool, n);
     for (int i = 0; i < n; i++) {
-        peculiar[i] = square(step_constant(PECULIAR_SIGMA));
-        for (int j = 0; j < n; j++) shared[i * n + j] = covariance(&anchors->items[i], &anchors->items[j]);
+        anchors->surprise[i] = 1;
+        peculiar[i] = usual;
     }
+    weigh(anchors, peculiar);
+    let_surprise(anchors);
     for (int round = 0; round < REWEIGHTINGS && n > 0; round++) {
-        weigh(anchors, shared, peculiar);
+        weigh(anchors, peculiar);
         for (int i = 0; i < n; i++) { // what is left to be peculiar is its variance times the weight
-            double left = square(anchors->weights[i] * peculiar[i] / step_constant(PECULIAR_SIGMA));
-            peculiar[i] = square(step_constant(PECULIAR_SIGMA)) *
-                          fmax(1, (step_constant(PECULIAR_FREEDOM) + left) / (step_constant(PECULIAR_FREEDOM) + 1));
+            double left = square(anchors->weights[i] * peculiar[i]) / usual;
+            peculiar[i] = usual * fmax(1, (freedom + left) / (freedom + 1));
         }
     }
+    anchors->peculiar = peculiar;
+}
+
+static double shared_with(const Anchors *anchors, int i, const Anchor *step) {
+    const Anchor *anchor = &anchors->items[i];
+    double shared = anchors->surprise[i] * covariance(anchor, step);
+    return same_layout(anchor, step) ? shared + anchors->peculiar[i] : shared;
 }
 
 AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
+    AnchorCorrection correction = {.surprise = 1};
     double expected = 0, gone = 0;
     int n = anchors->count;
     for (int i = 0; i < n; i++) {
-        double shared = covariance(&anchors->items[i], step);
+        if (!anchor_speaks_of(&anchors->items[i], step)) continue;
+        double shared = shared_with(anchors, i, step);
+        anchors->heard[i] = true;
+        correction.surprise = anchors->surprise[i];
+        correction.measured |= same_layout(&anchors->items[i], step);
         expected += anchors->weights[i] * shared;
         for (int j = 0; j < n && shared > 0; j++)
-            gone += shared * anchors->inverse[i * n + j] * covariance(&anchors->items[j], step);
+            gone += shared * anchors->inverse[i * n + j] * shared_with(anchors, j, step);
     }
-    return (AnchorCorrection){exp(expected), gone};
+    correction.factor = exp(expected);
+    correction.variance_gone = gone / correction.surprise;
+    return correction;
 }
 
 double anchored_sigma(double sigma, const AnchorCorrection *correction) {
-    return sqrt(fmax(square(sigma) - correction->variance_gone,
-                     fmin(square(sigma), square(step_constant(OTHER_LAYOUT_SIGMA)))));
+    if (correction->measured) return fmin(sigma, hypot(step_constant(PECULIAR_SIGMA), step_constant(RUN_TO_RUN_SIGMA)));
+    double stays = fmax(square(sigma) - correction->variance_gone, square(step_constant(OTHER_LAYOUT_SIGMA)));
+    return fmin(sigma, sqrt(stays * correction->surprise));
 }
 
 // ---- Options.
 
+// Of anchors alike, the first.
+static bool is_first_of_its_like(const Anchors *anchors, int i) {
+    for (int j = 0; j < i; j++)
+        if (anchor_speaks_of(&anchors->items[j], &anchors->items[i])) return false;
+    return true;
+}
+
 static void say_what_of(const Anchors *anchors) {
     for (int i = 0; i < anchors->count; i++) {
         const Anchor *anchor = &anchors->items[i];
-        bool said = false;
-        for (int j = 0; j < i && !said; j++) said = anchor_speaks_of(&anchors->items[j], anchor);
-        if (said) continue;
-        fprintf(stderr, "note: anchored on measured steps of %s in %s, %s software\n", anchor->gpu->name,
-                precision_name(anchor->training->precision), framework_name(anchor->training->framework));
+        double least = INFINITY, most = 0;
+        if (!is_first_of_its_like(anchors, i)) continue;
+        for (int j = i; j < anchors->count; j++) {
+            if (!anchor_speaks_of(&anchors->items[j], anchor)) continue;
+            double times = anchors->items[j].measured_s / anchors->items[j].step_s;
+            least = fmin(least, times);
+            most = fmax(most, times);
+        }
+        fprintf(stderr, "note: anchored on measured steps of %s in %s, %s software: %.2f", anchor->gpu->name,
+                precision_name(anchor->training->precision), framework_name(anchor->training->framework), least);
+        if (most > least) fprintf(stderr, " to %.2f", most);
+        fprintf(stderr, " times what is simulated%s\n",
+                anchors->surprise[i] > FAR ? ", more than its constants allow; believed all the same" : "");
     }
 }
 
@@ -147,6 +223,26 @@ const Anchors *anchors_from_options(Arena *arena, const Options *options, const 
     if (problems_added(problems) > before) return NULL;
     say_what_of(anchors);
     return anchors;
+}
+
+void anchors_tell_unheard(const Anchors *anchors) {
+    for (int i = 0; anchors && i < anchors->count; i++) {
+        const Anchor *anchor = &anchors->items[i];
+        bool heard = false;
+        for (int j = i; j < anchors->count; j++)
+            heard |= anchors->heard[j] && anchor_speaks_of(&anchors->items[j], anchor);
+        if (heard || !is_first_of_its_like(anchors, i)) continue;
+        fprintf(stderr,
+                "note: nothing is simulated on %s in %s with %s software: what was measured there corrects nothing\n",
+                anchor->gpu->name, precision_name(anchor->training->precision),
+                framework_name(anchor->training->framework));
+    }
+}
+
+void anchors_will_hear(const Anchors *anchors, const Gpu *gpu, const TrainingSpec *training) {
+    Anchor step = {.gpu = gpu, .training = training};
+    for (int i = 0; anchors && i < anchors->count; i++)
+        anchors->heard[i] |= anchor_speaks_of(&anchors->items[i], &step);
 }
 
 bool anchors_speed_up(const Anchors *anchors) {

@@ -11,6 +11,7 @@
 typedef struct Anchor {
     const Gpu *gpu;
     const TrainingSpec *training;
+    int gpus;
     double spent[CAUSE_COUNT]; // seconds
     double step_s;             // simulated
     double measured_s;
@@ -19,16 +20,23 @@ typedef struct Anchor {
 typedef struct Anchors {
     const Anchor *items;
     int count;
-    double *weights; // of each anchor's log error, once anchors_solve is through
-    double *inverse; // [count x count] of the covariance of their errors
+    // Once anchors_solve is through:
+    double *surprise; // [count] how many times their variance is beyond the constants', among those alike; 1 at least
+    double *peculiar; // [count] variance of what is peculiar to each
+    double *weights;  // of each anchor's log error
+    double *inverse;  // [count x count] of the covariance of their errors
+    bool *heard;      // [count] whether a step that it speaks of was corrected
 } Anchors;
 
-// Weighs the anchors against each other; one that is far off what the constants allow counts less.
+// Weighs the anchors against each other. A lone one is believed however far it is from what is simulated: constants
+// that allow less are then wrong by more than they say. Of several, one that the others contradict counts less.
 void anchors_solve(Arena *arena, Anchors *anchors);
 
 typedef struct AnchorCorrection {
     double factor;        // on the simulated step
     double variance_gone; // of its log, that the anchors took away
+    double surprise;      // by which the variance that stays has to be widened
+    bool measured;        // the very step was measured: no more than runs differ from each other stays open
 } AnchorCorrection;
 
 // For a step (its measured_s is not looked at). Anchors on another GPU, precision or kind of software say nothing.
@@ -50,6 +58,10 @@ extern AnchorsReader *anchors_reader;
     }
 const Anchors *anchors_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
                                     Problems *problems);
+// On stderr, once all is simulated: anchors that were like no step.
+void anchors_tell_unheard(const Anchors *anchors);
+// The same before: steps of a job on these GPUs will be asked for.
+void anchors_will_hear(const Anchors *anchors, const Gpu *gpu, const TrainingSpec *training);
 // Whether one of them was faster than simulated: then bounds below simulated steps hold no more.
 bool anchors_speed_up(const Anchors *anchors);
 

@@ -139,7 +139,9 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
 static double anchor_step(SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training, double seconds) {
     TrainingSpec resolved = *training;
     resolved.micro_batch = step->lowered->resolved.micro_batch;
-    Anchor simulated = {.gpu = cluster->gpu_of[0], .training = &resolved, .step_s = seconds};
+    resolved.global_batch = step->lowered->resolved.global_batch;
+    Anchor simulated = {
+        .gpu = cluster->gpu_of[0], .training = &resolved, .gpus = cluster->gpu_count, .step_s = seconds};
     for (int c = 0; c < CAUSE_COUNT; c++) simulated.spent[c] = step->spent[c];
     AnchorCorrection correction = anchors_correct(training->anchors, &simulated);
     for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= correction.factor;
