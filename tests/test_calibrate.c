@@ -305,7 +305,8 @@ TEST(nccl_tests_give_both_halves_of_a_line) {
         "calibrate import --from nccl-tests %s",
         write_temporary(
             path,
-            "#  Rank  0 Group  0 Pid  1 on a device  0\n#  Rank  1 Group  0 Pid  1 on a device  1\n"
+            "#  Rank  0 Group  0 Pid  1 on a device  0 [0x1b] NVIDIA H100 80GB HBM3\n"
+            "#  Rank  1 Group  0 Pid  1 on a device  1 [0x43] NVIDIA H100 80GB HBM3\n"
             "       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
             "busbw #wrong\n"
             "        1024           256     float     sum      -1    11.50    0.09    0.09      0    10.25    0.10    "
@@ -317,6 +318,7 @@ TEST(nccl_tests_give_both_halves_of_a_line) {
     EXPECT_CONTAINS(ended->out, "\"seconds\":1.025e-05");
     EXPECT_CONTAINS(ended->out, "\"nccl in place\"");
     EXPECT_CONTAINS(ended->out, "\"ranks\":2");
+    EXPECT_CONTAINS(ended->out, "\"gpu\":\"NVIDIA H100 80GB HBM3\"");
     EXPECT_CONTAINS(ended->out, "\"seconds\":1.2e-05");
     unlink(path);
     char nameless[] = "/tmp/lockstep-XXXXXX";

@@ -85,6 +85,21 @@ static void find_step(Arena *arena, Task *task, int rows, NcclConstants *start, 
     *step = best;
 }
 
+double fit_these(Arena *arena, const Measurements *logs, const ConstantId *ids, int count, NcclConstants *constants,
+                 double *sigma) {
+    NcclConstants start = *constants;
+    double *weights = ARENA_ARRAY(arena, double, logs->count), *x = ARENA_ARRAY(arena, double, count);
+    Task task = {logs, weights, ids, count, &start};
+    int rows = 0;
+    for (int l = 0; l < logs->count; l++) {
+        weights[l] = 1;
+        rows += rows_taken(&logs->items[l]);
+    }
+    double fitted = search(arena, &task, rows, x, sigma);
+    *constants = constants_at(&task, x);
+    return fitted;
+}
+
 double fit_collectives(Arena *arena, const Measurements *logs, const double *weights, ConstantScope scope,
                        NcclConstants *constants, double *sigma) {
     NcclConstants start = *constants;

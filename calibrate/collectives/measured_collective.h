@@ -34,5 +34,8 @@ int constants_of_scope(ConstantScope scope, ConstantId *ids); // room for CONSTA
 // the residuals in units of the noise.
 double fit_collectives(Arena *arena, const Measurements *logs, const double *weights, ConstantScope scope,
                        NcclConstants *constants, double *sigma);
+// The same of those constants alone, each log with the same weight.
+double fit_these(Arena *arena, const Measurements *logs, const ConstantId *ids, int count, NcclConstants *constants,
+                 double *sigma);
 
 #endif

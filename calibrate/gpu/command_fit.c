@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/profile.h"
 #include "models/network/constants.h"
@@ -27,17 +28,30 @@ static const OptionSpec specs[] = {
      .kind = OPTION_TEXT,
      .metavar = "NAME",
      .help = "which GPU was measured (default: as the file says)"},
+    {.name = "node",
+     .kind = OPTION_TEXT,
+     .metavar = "NAME",
+     .help = "type of node that logs of nccl-tests were measured on, where they do not say"},
+    {.name = "nodes", .kind = OPTION_COUNT, .metavar = "N", .help = "how many of them, where the logs do not say"},
+    {.name = "fabric",
+     .kind = OPTION_TEXT,
+     .metavar = "NAME",
+     .help = "the link between them (lockstep hw list fabric)"},
     {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "which shapes are held out (default 1)"},
     {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of a table"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
-static const char usage[] = "lockstep calibrate fit MEASUREMENTS.json|GEMM.csv [-o PROFILE.json] [--seed N] [--json]";
+static const char usage[] =
+    "lockstep calibrate fit MEASUREMENTS.json|GEMM.csv|LOG… [-o PROFILE.json] [--node NAME --nodes N --fabric NAME] "
+    "[--seed N] [--json]";
 static const char about[] =
     "Fits the constants of a GPU (shares of its peaks and of its memory bandwidth, launch time, and the shape of the\n"
     "roofline) to what lockstep-bench measured on it, or those of many GPUs to a CSV of GEMMs with the columns gpu, "
     "dtype,\n"
-    "op, batch, M, N, K, latency_ms. Errors held out are on shapes that the fit had not seen; values are from all of "
+    "op, batch, M, N, K, latency_ms. Logs of nccl-tests (several of one machine together) give factors on the network\n"
+    "model's constants, inside a node and between nodes. Errors held out are on shapes that the fit had not seen; "
+    "values are from all of "
     "them.";
 
 // ---- Many GPUs, from a CSV of GEMMs.
@@ -365,12 +379,31 @@ static int fit_many(Arena *arena, const Options *options, const char *path, Prob
     return !output || profile_write_gemm(arena, &fit, path, output, problems) ? 0 : 1;
 }
 
+static int fit_nccl(Arena *arena, const Options *options, Problems *problems) {
+    int count = option_positional_count(options);
+    const char **paths = ARENA_ARRAY(arena, const char *, count);
+    for (int i = 0; i < count; i++) paths[i] = option_positional(options, i);
+    LogMachine machine = {.node = option_text(options, "node", NULL),
+                          .gpu = option_text(options, "gpu", NULL),
+                          .fabric = option_text(options, "fabric", NULL),
+                          .nodes = (int)option_count(options, "nodes", 0)};
+    if (option_flag(options, "json")) {
+        problem_add(problems, (Where){0}, "a fit to logs of nccl-tests is printed as a table alone");
+        problem_hint(problems, "-o PROFILE.json writes it as JSON");
+        return EXIT_USAGE;
+    }
+    return fit_logs(arena, catalogue_builtin(arena), paths, count, &machine, option_text(options, "output", NULL),
+                    problems);
+}
+
 int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
     Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
     if (option_help(options)) {
         options_print_help(specs, SPEC_COUNT, usage, about, stdout);
         return 0;
     }
+    const char *first = option_positional_count(options) > 0 ? option_positional(options, 0) : NULL;
+    if (first && problem_count(problems) == 0 && is_nccl_log(first)) return fit_nccl(arena, options, problems);
     options_refuse_positional(options, 1, problems);
     const char *path = option_positional_count(options) > 0 ? option_positional(options, 0) : NULL;
     if (path && option_given(options, "gemm")) problem_add(problems, (Where){0}, "one file at a time");

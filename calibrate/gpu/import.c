@@ -120,6 +120,16 @@ static bool nccl_json(Import *import, const char *all, size_t bytes, const char 
     return import->rows > 0;
 }
 
+// What its list of ranks says.
+static void take_machine(Import *import, const char *all, int *ranks) {
+    NcclFacts facts = {.arena = import->arena};
+    char *copy = arena_copy_text(import->arena, all);
+    for (char *save, *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        nccl_facts_read(&facts, line);
+    *ranks = facts.ranks;
+    if (!import->gpu) import->gpu = facts.gpu;
+}
+
 bool import_nccl_tests(Import *import) {
     size_t bytes;
     int ranks = 0;
@@ -134,12 +144,10 @@ bool import_nccl_tests(Import *import) {
         return false;
     }
     if (all[strspn(all, " \t\r\n")] == '{') return nccl_json(import, all, bytes, operation);
+    take_machine(import, all, &ranks);
     import_header(import, "nccl-tests");
     for (char *save, *line = strtok_r(all, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        if (strstr(line, "Rank") && strstr(line, "Pid"))
-            ranks++;
-        else if (!strchr(line, '#'))
-            nccl_line(import, line, operation, ranks);
+        if (!strchr(line, '#')) nccl_line(import, line, operation, ranks);
     }
     if (import->rows == 0)
         problem_add(import->problems, (Where){import->path, 0}, "no line of this looks like a result of nccl-tests");

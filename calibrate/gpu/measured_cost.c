@@ -56,7 +56,7 @@ static double collective_seconds(const Gpu *gpu, const Measured *row) {
     NcclConstants constants = nccl_constants_shipped();
     const double factors[NODE_FACTORS] = {gpu->collectives.floor, gpu->collectives.hop, gpu->collectives.fill,
                                           gpu->collectives.rate};
-    for (int i = 0; i < NODE_FACTORS; i++) constants.values[node_factors[i]] *= factors[i];
+    for (int i = 0; i < NODE_FACTORS; i++) constants.values[measured_factors[i]] *= factors[i];
     return collective_price_seconds(row->price, row->bytes, &constants);
 }
 

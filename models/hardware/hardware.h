@@ -155,6 +155,10 @@ typedef struct FabricLink {
     const char *price_date;
     double switch_power_watts, port_power_watts; // of a switch without optics; of what stands at each end of a cable
     int switch_ports;
+    // What NCCL's messages over it take against the usual of its kind, as measured; 0 as 1.
+    struct {
+        double hop, rate, pair;
+    } collectives;
     const Fact *facts;
     int fact_count;
 } FabricLink;

@@ -137,6 +137,9 @@ static const PartField fabric_fields[] = {
     TEXT("price_date", price_date, false),
     POWER("switch_power", switch_power_watts, false),
     POWER("port_power", port_power_watts, false),
+    FACTOR("collective_hop", collectives.hop),
+    FACTOR("collective_rate", collectives.rate),
+    FACTOR("collective_pair", collectives.pair),
 };
 #undef S
 

@@ -301,6 +301,7 @@ uint64_t collective_price_likeness(const CollectivePrice *price) {
                       (double)shape->gpu_fabric,         shape->collective_factors[0],   shape->collective_factors[1],
                       shape->collective_factors[2],      shape->collective_factors[3]};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) hash = mix_number(hash, sizes[i]);
+    for (int i = NODE_FACTORS; i < MEASURED_FACTORS; i++) hash = mix_number(hash, shape->collective_factors[i]);
     for (int i = 0; i < price->kinds.count; i++) {
         const Load *kind = &price->kinds.items[i];
         hash = mix_number(mix_number(hash, kind->inside), kind->between);

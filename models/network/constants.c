@@ -120,8 +120,9 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
 };
 // clang-format on
 
-const ConstantId node_factors[NODE_FACTORS] = {PLATFORM_FLOOR, PLATFORM_INSIDE_HOP, PLATFORM_FILL,
-                                               PLATFORM_INSIDE_RATE};
+const ConstantId measured_factors[MEASURED_FACTORS] = {
+    PLATFORM_FLOOR,       PLATFORM_INSIDE_HOP,   PLATFORM_FILL, PLATFORM_INSIDE_RATE,
+    PLATFORM_BETWEEN_HOP, PLATFORM_BETWEEN_RATE, PLATFORM_PAIR};
 
 NcclConstants nccl_constants_shipped(void) {
     NcclConstants constants;

@@ -108,9 +108,10 @@ typedef struct ConstantRow {
 
 extern const ConstantRow constant_rows[CONSTANT_COUNT];
 
-// The constants of a platform that measurements inside one node tell: what NodeShape.collective_factors multiplies.
-enum { NODE_FACTORS = 4 };
-extern const ConstantId node_factors[NODE_FACTORS];
+// The constants of a platform that measurements tell: what NodeShape.collective_factors multiplies. The first are told
+// inside one node, the others between nodes.
+enum { NODE_FACTORS = 4, MEASURED_FACTORS = 7 };
+extern const ConstantId measured_factors[MEASURED_FACTORS];
 
 // A set of values in SI units, when others than the shipped ones are tried.
 typedef struct NcclConstants {

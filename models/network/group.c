@@ -72,14 +72,14 @@ static double farthest_seconds(const Network *network, const Group *group) {
 // A machine that was measured has factors of its own on the shipped constants: of a mixed group, the first node's.
 static const NcclConstants *own_constants(Arena *arena, const NodeShape *shape) {
     NcclConstants *own = NULL;
-    for (int i = 0; i < NODE_FACTORS; i++) {
+    for (int i = 0; i < MEASURED_FACTORS; i++) {
         double factor = shape->collective_factors[i];
         if (factor <= 0 || factor == 1) continue;
         if (!own) {
             own = ARENA_NEW(arena, NcclConstants);
             *own = nccl_constants_shipped();
         }
-        own->values[node_factors[i]] *= factor;
+        own->values[measured_factors[i]] *= factor;
     }
     return own;
 }

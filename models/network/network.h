@@ -42,7 +42,7 @@ typedef struct NodeShape {
     bool superchip;        // GPU and CPU in one package (GH200, GB200)
     bool numa_per_switch;  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
     const struct NodeInterior *interior; // imported (interior.h): says how parts hang together; NULL: evenly
-    double collective_factors[4];        // on constants of NCCL inside the node, in the order of node_factors; 0: 1
+    double collective_factors[7];        // on constants of NCCL, in the order of measured_factors; 0: 1
     bool deep_switches;                  // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
 } NodeShape;
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/network/constants.h"
 #include "models/network/interior.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "sim/check.h"
@@ -80,6 +81,12 @@ static FabricShape shape_of_fabric(const ClusterSpec *spec) {
     return shape;
 }
 
+// What was measured between nodes is the link's, and stands behind what was measured inside one.
+static void tell_link(NodeShape *shape, const FabricLink *link) {
+    const double in_order[] = {link->collectives.hop, link->collectives.rate, link->collectives.pair};
+    memcpy(shape->collective_factors + NODE_FACTORS, in_order, sizeof in_order);
+}
+
 typedef struct Builder {
     Arena *arena;
     const Catalogue *catalogue;
@@ -113,6 +120,7 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
         int shape = here == type->gpu_count
                         ? full_shape
                         : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
+        if (spec->link) tell_link(&builder->shapes[shape], spec->link);
         // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
         if (spec->link && nics == 0 && !type->interior) builder->shapes[shape].nic_count = 1;
         if (spec->nics > 0 && !type->interior) builder->shapes[shape].nic_count = spec->nics;

@@ -1,0 +1,108 @@
+// Logs of nccl-tests become factors of a profile, which every command takes.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calibrate/collectives/fit_logs.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "models/network/constants.h"
+#include "scenarios/lua/lua_steps.h"
+#include "tests/command.h"
+#include "tests/test.h"
+
+#define LOG "build/fit-log.txt"
+#define PROFILE "build/fit-log.json"
+
+// nccl-tests' text of what `collective` with those options says, each time as many times as long.
+static void write_log(const char *options, const char *head, double slower) {
+    char line[512];
+    snprintf(line, sizeof line, "collective all_reduce %s --sizes 1K:1G:4 --csv", options);
+    const Ended *ended = run_command(command_collective, line);
+    EXPECT_INT(ended->code, 0);
+    FILE *file = fopen(LOG, "w");
+    EXPECT(file != NULL);
+    if (!file) return;
+    fprintf(file, "# nThread 1 nGpus 1\n# op: all_reduce\n%s", head);
+    fprintf(file, "#  size  count  type  redop  root  time  algbw  busbw #wrong\n");
+    for (char *save, *row = strtok_r(strdup(ended->out), "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
+        double bytes, us;
+        if (sscanf(row, "%lf,%lf", &bytes, &us) != 2) continue;
+        fprintf(file, "%.0f %.0f float sum -1 %.4f 1.0 1.0 0\n", bytes, bytes / 4, slower * us);
+    }
+    fclose(file);
+}
+
+static double time_of(const char *options, const char *size, const char *more) {
+    char line[512];
+    snprintf(line, sizeof line, "collective all_reduce %s --sizes %s --csv %s", options, size, more);
+    const Ended *ended = run_command(command_collective, line);
+    double us = 0;
+    EXPECT_INT(ended->code, 0);
+    const char *row = strchr(ended->out, '\n');
+    EXPECT(row && sscanf(row + 1, "%*[^,],%lf", &us) == 1);
+    return us;
+}
+
+static const Ended *fit(const char *more) {
+    char line[512];
+    snprintf(line, sizeof line, "calibrate fit " LOG " -o " PROFILE " %s", more);
+    return run_command(command_calibrate, line);
+}
+
+TEST(a_node_that_is_slower_throughout_is_found_so_and_collective_takes_it) {
+    write_log("--node dgx-h100", "", 1.3);
+    EXPECT(is_nccl_log(LOG));
+    EXPECT_INT(fit("--node dgx-h100")->code, 0);
+    for (int i = 0; i < 3; i++) {
+        const char *size = (const char *[]){"4K", "16M", "1G"}[i];
+        double before = time_of("--node dgx-h100", size, ""),
+               after = time_of("--node dgx-h100", size, "--profile " PROFILE);
+        EXPECT(after > 1.2 * before && after < 1.4 * before);
+    }
+    double other = time_of("--node dgx-a100", "1G", ""), same = time_of("--node dgx-a100", "1G", "--profile " PROFILE);
+    EXPECT_NEAR(other, same, 0);
+    remove(LOG), remove(PROFILE);
+}
+
+TEST(what_was_measured_between_nodes_is_the_links) {
+    write_log("--node dgx-h100 --nodes 2 --fabric ib-ndr400", "", 1.3);
+    const Ended *ended = fit("--node dgx-h100 --nodes 2");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "nothing says over which network");
+    EXPECT_INT(fit("--node dgx-h100 --nodes 2 --fabric ib-ndr400")->code, 0);
+    static const char two[] = "--node dgx-h100 --nodes 2 --fabric ib-ndr400";
+    for (int i = 0; i < 2; i++) {
+        const char *size = (const char *[]){"4K", "1G"}[i];
+        double before = time_of(two, size, ""), after = time_of(two, size, "--profile " PROFILE);
+        EXPECT(after > 1.2 * before && after < 1.4 * before);
+    }
+    // a switch of another kind keeps its own
+    static const char roce[] = "--node dgx-h100 --nodes 2 --fabric roce-400";
+    double before = time_of(roce, "1G", ""), after = time_of(roce, "1G", "--profile " PROFILE);
+    EXPECT(after < 1.29 * before);
+    remove(LOG), remove(PROFILE);
+}
+
+TEST(a_log_that_does_not_say_its_machine_is_asked_about) {
+    write_log("--node dgx-h100", "", 1);
+    const Ended *ended = fit("");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "does not say what it was measured on");
+    EXPECT_CONTAINS(ended->err, "--node NAME");
+    EXPECT_INT(fit("--node no-such-node")->code, 4);
+    EXPECT_INT(fit("--node dgx-h100 --nodes 3 --fabric ib-ndr400 --json")->code, 2);
+    EXPECT(!is_nccl_log("calibrate/measurements/gemm.csv") && !is_nccl_log("no-such-file"));
+    remove(LOG), remove(PROFILE);
+}
+
+TEST(a_list_of_ranks_says_the_machine) {
+    char head[2048] = "", *at = head;
+    for (int i = 0; i < 8; i++)
+        at += sprintf(at, "#  Rank  %d Group  0 Pid  %d on node-1 device  %d [0x1b] NVIDIA H100 80GB HBM3\n", i,
+                      100 + i, i);
+    write_log("--node dgx-h100", head, 0.9);
+    EXPECT_INT(fit("")->code, 0);
+    remove(LOG), remove(PROFILE);
+}
