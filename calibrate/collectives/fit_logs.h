@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_CALIBRATE_FIT_LOGS_H
 #define LOCKSTEP_CALIBRATE_FIT_LOGS_H
 
-#include "models/hardware/hardware.h"
+#include "models/workload/cluster/cluster.h"
 
 // What the logs do not say of the machine, or NULL and 0.
 typedef struct LogMachine {
