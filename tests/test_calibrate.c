@@ -328,6 +328,62 @@ TEST(nccl_tests_give_both_halves_of_a_line) {
     unlink(nameless);
 }
 
+#define LAYER_SHAPES 8
+
+// A trace of a model whose products ran at 400 TFLOP/s and 4 us each, operators behind their kernels as well as before.
+static const char *trace_of_products(char *path) {
+    static const int shapes[LAYER_SHAPES][3] = {{4096, 12288, 4096}, {4096, 4096, 4096},  {4096, 16384, 4096},
+                                                {4096, 4096, 16384}, {4096, 4096, 12288}, {12288, 4096, 4096},
+                                                {4096, 50304, 4096}, {2048, 8192, 2048}};
+    static char text[65536];
+    char *at =
+        text + sprintf(text, "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H100 80GB "
+                             "HBM3\"}], \"traceEvents\": [");
+    for (int i = 0; i < 2 * LAYER_SHAPES; i++) {
+        const int *shape = shapes[i % LAYER_SHAPES];
+        double us = 2.0 * shape[0] * shape[1] * shape[2] / 400e6 + 4;
+        char kernel[256];
+        sprintf(kernel,
+                "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"dur\": %g, \"args\": {\"External id\": %d}},",
+                us / 2, i + 1);
+        if (i % 2) at += sprintf(at, "%s%s", kernel, kernel); // a product may be two kernels
+        at += sprintf(
+            at,
+            "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::addmm\", \"dur\": 9, \"args\": {\"External id\": "
+            "%d, "
+            "\"Input Dims\": [[%d], [%d, %d], [%d, %d], []], \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\", "
+            "\"c10::BFloat16\", \"Scalar\"]}},",
+            i + 1, shape[1], shape[0], shape[2], shape[2], shape[1]);
+        if (i % 2 == 0) at += sprintf(at, "%s%s", kernel, kernel);
+    }
+    for (int late = 0; late < 3; late++) // the rank that came last waited least
+        at += sprintf(
+            at,
+            "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"nccl\", \"dur\": %d, \"args\": {\"External id\": 99, "
+            "\"Collective name\": \"allreduce\", \"In msg nelems\": 1048576, \"Out msg nelems\": 1048576, "
+            "\"Group size\": 8, \"dtype\": \"BFloat16\", \"Process Group Ranks\": \"[%s, 7]\"}},",
+            300 - 100 * late, late == 2 ? "0, 8, 16, 24, 32, 40, 48" : "0, 1, 2, 3, 4, 5, 6");
+    sprintf(at - 1, "]}");
+    return write_temporary(path, text);
+}
+
+TEST(products_of_a_trace_have_shapes_and_a_fit_takes_them) {
+    char path[] = "/tmp/lockstep-trace-XXXXXX", profile[] = "/tmp/lockstep-profile-XXXXXX";
+    trace_of_products(path);
+    const Ended *ended = calibrate("calibrate import --from kineto %s", path);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "\"gpu\":\"NVIDIA H100 80GB HBM3\"");
+    EXPECT_CONTAINS(ended->out, "\"m\":4096,\"n\":12288,\"k\":4096,\"count\":2,");
+    EXPECT_CONTAINS(ended->out, "\"bytes\":2097152,\"ranks\":8,\"count\":2,\"seconds\":0.0002"); // not of ranks apart
+    ended = calibrate("calibrate fit %s -o %s", path, write_temporary(profile, ""));
+    EXPECT_INT(ended->code, 0);
+    double found = 0;
+    const char *at = strstr(ended->out, "gemm_efficiency_bf16");
+    EXPECT(at && sscanf(at, "gemm_efficiency_bf16 %lf", &found) == 1);
+    EXPECT(found > 0.38 && found < 0.46); // 400 of 989, of which a wave and K take some
+    unlink(path), unlink(profile);
+}
+
 TEST(a_trace_is_summed_by_kernel_and_only_its_gpu_events) {
     char path[] = "/tmp/lockstep-trace-XXXXXX";
     const Ended *ended = calibrate(

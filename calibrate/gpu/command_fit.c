@@ -1,10 +1,12 @@
 // lockstep calibrate fit: from measurements to the constants of the GPUs, as a table and as a profile.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/import.h"
 #include "calibrate/gpu/profile.h"
 #include "models/network/constants.h"
 #include "sim/json.h"
@@ -13,6 +15,7 @@
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4
 #define FEWEST_MEASUREMENTS 20
+#define FEWEST_IMPORTED 6 // a layer of a transformer, forward and back, has a dozen shapes
 
 static const OptionSpec specs[] = {
     {.name = "gemm",
@@ -42,14 +45,15 @@ static const OptionSpec specs[] = {
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
-static const char usage[] =
-    "lockstep calibrate fit MEASUREMENTS.json|GEMM.csv|LOG… [-o PROFILE.json] [--node NAME --nodes N --fabric NAME] "
-    "[--seed N] [--json]";
+static const char usage[] = "lockstep calibrate fit MEASUREMENTS.json|GEMM.csv|TRACE.json|LOG… [-o PROFILE.json] "
+                            "[--node NAME --nodes N --fabric NAME] "
+                            "[--seed N] [--json]";
 static const char about[] =
     "Fits the constants of a GPU (shares of its peaks and of its memory bandwidth, launch time, and the shape of the\n"
     "roofline) to what lockstep-bench measured on it, or those of many GPUs to a CSV of GEMMs with the columns gpu, "
     "dtype,\n"
-    "op, batch, M, N, K, latency_ms. Logs of nccl-tests (several of one machine together) give factors on the network\n"
+    "op, batch, M, N, K, latency_ms. A trace of torch.profiler with record_shapes=True gives its products and the\n"
+    "exchanges within its node. Logs of nccl-tests (several of one machine together) give factors on the network\n"
     "model's constants, inside a node and between nodes. Errors held out are on shapes that the fit had not seen; "
     "values are from all of "
     "them.";
@@ -345,15 +349,44 @@ static void print_device_json(const MeasuredFile *file, const DeviceFit *fit) {
     printf("\n");
 }
 
+// torch.profiler's: a JSON document that begins with what it is.
+static bool is_trace(const char *path) {
+    char head[4096] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    head[fread(head, 1, sizeof head - 1, file)] = '\0';
+    fclose(file);
+    return strstr(head, "\"schemaVersion\"") || strstr(head, "\"deviceProperties\"") || strstr(head, "\"traceEvents\"");
+}
+
+static const MeasuredFile *read_trace(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu,
+                                      Problems *problems) {
+    char *text = NULL;
+    size_t bytes;
+    Import import = {
+        .arena = arena, .path = path, .gpu = gpu, .out = open_memstream(&text, &bytes), .problems = problems};
+    if (!import.out) out_of_memory(sizeof import);
+    bool read = import_kineto(&import);
+    fclose(import.out);
+    char *lines = arena_copy_text(arena, text);
+    free(text);
+    return read ? measured_read_text(arena, catalogue, path, lines, gpu, problems) : NULL;
+}
+
 static int fit_one(Arena *arena, const Options *options, const char *path, Problems *problems) {
     const char *output = option_text(options, "output", NULL);
     const Catalogue *catalogue = catalogue_builtin(arena);
-    const MeasuredFile *file = measured_read(arena, catalogue, path, option_text(options, "gpu", NULL), problems);
+    const char *gpu = option_text(options, "gpu", NULL);
+    bool traced = is_trace(path);
+    const MeasuredFile *file = traced ? read_trace(arena, catalogue, path, gpu, problems)
+                                      : measured_read(arena, catalogue, path, gpu, problems);
     if (!file) return EXIT_INPUT;
-    if (file->count < FEWEST_MEASUREMENTS) {
+    int fewest = file->is_import ? FEWEST_IMPORTED : FEWEST_MEASUREMENTS;
+    if (file->count < fewest) {
         problem_add(problems, (Where){path, 0}, "%d measurements that a fit can use are too few: it takes %d",
-                    file->count, FEWEST_MEASUREMENTS);
-        problem_hint(problems, "a full run of lockstep-bench has hundreds");
+                    file->count, fewest);
+        problem_hint(problems, traced ? "profile with record_shapes=True, so that products have shapes"
+                                      : "a full run of lockstep-bench has hundreds");
         return EXIT_INPUT;
     }
     DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count,

@@ -1,40 +1,19 @@
 // Kineto traces (torch.profiler's Chrome JSON), which may be gigabytes: read as a stream, so that memory holds a row
-// for each kind of kernel and nothing else.
+// for each kind of kernel, and 24 bytes for each matrix product whose shape was recorded (record_shapes=True).
+//
+// A product is an operator of PyTorch and its kernels, which bear the same "External id". Operators may stand behind
+// their kernels, so the file is read twice: for the shapes, then for the times.
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-#include "calibrate/gpu/import.h"
+#include "calibrate/gpu/import_kineto.h"
 #include "sim/json.h"
 #include "sim/list.h"
 
 #define EVENT_DEPTH 1 // objects inside the root: an event is one, in the list "traceEvents"
-#define LONGEST_NAME 256
-
-typedef struct KernelSum {
-    char *name;
-    const char *category;
-    double count, microseconds, least, most;
-} KernelSum;
-
-typedef struct KernelSums {
-    KernelSum *items;
-    int count, room;
-} KernelSums;
-
-typedef struct Trace {
-    Arena *arena;
-    KernelSums sums;
-    int maps, lists; // open ones
-    bool in_events;
-    char key[32], name[LONGEST_NAME], category[32];
-    double duration;
-    int next[4096]; // buckets of names: one more than the first sum's place
-    int *chain;     // next of the same bucket, likewise
-    int chain_room;
-} Trace;
 
 static unsigned bucket_of(const char *name, const char *category) {
     unsigned hash = 2166136261u;
@@ -75,12 +54,18 @@ static bool is_on_gpu(const char *category) {
 }
 
 static void end_event(Trace *trace) {
+    if (trace->for_shapes) {
+        trace_keep_shape(trace);
+        return;
+    }
     if (!is_on_gpu(trace->category) || !(trace->duration >= 0)) return;
     KernelSum *sum = sum_of(trace);
     sum->count++;
     sum->microseconds += trace->duration;
     sum->least = fmin(sum->least, trace->duration);
     sum->most = fmax(sum->most, trace->duration);
+    trace_add_to_product(trace);
+    trace_add_exchange(trace);
 }
 
 // ---- What the parser calls.
@@ -89,10 +74,18 @@ static bool in_event(const Trace *trace) {
     return trace->in_events && trace->lists == 1 && trace->maps == 1 + EVENT_DEPTH;
 }
 
+// Lists may be open: those of the inputs' dimensions and types.
+static bool in_arguments(const Trace *trace) {
+    return trace->in_events && trace->maps == 2 + EVENT_DEPTH && strcmp(trace->key, "args") == 0;
+}
+
 static int on_map_start(void *context) {
     Trace *trace = context;
     trace->maps++;
-    if (in_event(trace)) trace->name[0] = trace->category[0] = '\0', trace->duration = -1;
+    if (in_event(trace)) {
+        trace->name[0] = trace->category[0] = trace->argument[0] = '\0', trace->duration = -1;
+        trace->said = (EventArguments){.id = 0};
+    }
     return 1;
 }
 
@@ -106,14 +99,18 @@ static int on_map_end(void *context) {
 static int on_list_start(void *context) {
     Trace *trace = context;
     trace->lists++;
-    if (trace->lists == 1) trace->in_events = trace->maps == 1 && strcmp(trace->key, "traceEvents") == 0;
+    if (trace->lists == 1) {
+        trace->in_events = trace->maps == 1 && strcmp(trace->key, "traceEvents") == 0;
+        trace->in_devices = trace->maps == 1 && strcmp(trace->key, "deviceProperties") == 0;
+    }
     return 1;
 }
 
 static int on_list_end(void *context) {
     Trace *trace = context;
+    if (in_arguments(trace) && trace->lists == 3 && strcmp(trace->argument, "Input Dims") == 0) trace->said.input++;
     trace->lists--;
-    if (trace->lists == 0) trace->in_events = false;
+    if (trace->lists == 0) trace->in_events = trace->in_devices = false;
     return 1;
 }
 
@@ -125,24 +122,65 @@ static void keep(char *place, size_t room, const unsigned char *text, size_t len
 
 static int on_key(void *context, const unsigned char *text, size_t length) {
     Trace *trace = context;
-    keep(trace->key, sizeof trace->key, text, length);
+    if (in_arguments(trace))
+        keep(trace->argument, sizeof trace->argument, text, length);
+    else
+        keep(trace->key, sizeof trace->key, text, length);
     return 1;
+}
+
+static void take_words(Trace *trace, const unsigned char *text, size_t length) {
+    EventArguments *said = &trace->said;
+    const struct {
+        const char *key;
+        char *place;
+        size_t room;
+    } places[] = {{"Collective name", said->collective, sizeof said->collective},
+                  {"dtype", said->collective_type, sizeof said->collective_type},
+                  {"Process Group Ranks", said->ranks, sizeof said->ranks}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (trace->lists == 1 && strcmp(trace->argument, places[i].key) == 0)
+            keep(places[i].place, places[i].room, text, length);
+    // of an operator's factors; the bias stands before them and is of their type
+    if (trace->lists == 2 && !said->type[0] && strcmp(trace->argument, "Input type") == 0)
+        keep(said->type, sizeof said->type, text, length);
 }
 
 static int on_text(void *context, const unsigned char *text, size_t length) {
     Trace *trace = context;
+    if (in_arguments(trace)) take_words(trace, text, length);
+    if (trace->in_devices && trace->lists == 1 && trace->maps == 2 && !trace->gpu[0] && strcmp(trace->key, "name") == 0)
+        keep(trace->gpu, sizeof trace->gpu, text, length);
     if (!in_event(trace)) return 1;
     if (strcmp(trace->key, "name") == 0) keep(trace->name, sizeof trace->name, text, length);
     if (strcmp(trace->key, "cat") == 0) keep(trace->category, sizeof trace->category, text, length);
     return 1;
 }
 
+static void take_number(Trace *trace, double value) {
+    EventArguments *said = &trace->said;
+    const char *key = trace->argument;
+    if (strcmp(key, "External id") == 0 && value > 0 && value < 9e15) said->id = (int64_t)value;
+    if (strcmp(key, "In msg nelems") == 0) said->in_count = value;
+    if (strcmp(key, "Out msg nelems") == 0) said->out_count = value;
+    if (strcmp(key, "Group size") == 0) said->group = value;
+    bool dimension = trace->lists == 3 && strcmp(key, "Input Dims") == 0 && said->input < MOST_INPUTS;
+    if (!dimension) return;
+    int *count = &said->dim_count[said->input];
+    if (*count < MOST_DIMS) said->dims[said->input][*count] = value;
+    (*count)++;
+}
+
 static int on_number(void *context, const char *text, size_t length) {
     Trace *trace = context;
     char digits[64];
-    if (!in_event(trace) || strcmp(trace->key, "dur") != 0) return 1;
+    bool duration = in_event(trace) && strcmp(trace->key, "dur") == 0;
+    if (!duration && !in_arguments(trace)) return 1;
     keep(digits, sizeof digits, (const unsigned char *)text, length);
-    trace->duration = strtod(digits, NULL);
+    if (duration)
+        trace->duration = strtod(digits, NULL);
+    else
+        take_number(trace, strtod(digits, NULL));
     return 1;
 }
 
@@ -206,7 +244,11 @@ bool import_kineto(Import *import) {
     }
     Trace *trace = ARENA_NEW(import->arena, Trace);
     *trace = (Trace){.arena = import->arena};
-    bool ok = parse(import, file, trace);
+    trace->for_shapes = fseek(file, 0, SEEK_SET) == 0; // a pipe is read once, without shapes
+    bool ok = !trace->for_shapes || (parse(import, file, trace) && fseek(file, 0, SEEK_SET) == 0);
+    trace->for_shapes = trace->in_events = trace->in_devices = false;
+    trace->maps = trace->lists = 0;
+    ok = ok && parse(import, file, trace);
     fclose(file);
     if (!ok) return false;
     if (trace->sums.count == 0) {
@@ -214,7 +256,10 @@ bool import_kineto(Import *import) {
         problem_hint(import->problems, "profile with ProfilerActivity.CUDA and export_chrome_trace");
         return false;
     }
+    if (!import->gpu && trace->gpu[0]) import->gpu = trace->gpu;
     import_header(import, "Kineto trace");
     write_sums(import, &trace->sums);
+    trace_write_products(import, trace);
+    trace_write_exchanges(import, trace);
     return true;
 }

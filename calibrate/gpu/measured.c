@@ -332,13 +332,17 @@ static void take_rows(Arena *arena, const Catalogue *catalogue, const Rows *rows
 
 const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu_name,
                                   Problems *problems) {
-    int before = problems_added(problems);
     size_t bytes;
+    char *text = file_read(arena, path, LARGEST_FILE_BYTES, &bytes, problems);
+    return text ? measured_read_text(arena, catalogue, path, text, gpu_name, problems) : NULL;
+}
+
+const MeasuredFile *measured_read_text(Arena *arena, const Catalogue *catalogue, const char *path, char *text,
+                                       const char *gpu_name, Problems *problems) {
+    int before = problems_added(problems);
     MeasuredFile *file = ARENA_NEW(arena, MeasuredFile);
     Rows rows = {0};
     *file = (MeasuredFile){.path = path, .gpu_name = "", .date = "", .driver = ""};
-    char *text = file_read(arena, path, LARGEST_FILE_BYTES, &bytes, problems);
-    if (!text) return NULL;
     read_lines(arena, text, file, &rows, problems);
     if (problems_added(problems) > before) return NULL;
     file->gpu = catalogue_gpu(catalogue, gpu_name ? gpu_name : file->gpu_name);

@@ -80,6 +80,9 @@ bool measured_is_json(const char *path);
 // gpu_name names the GPU where the file's own name is not in the catalogue; NULL takes the file's. NULL after problems.
 const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu_name,
                                   Problems *problems);
+// The same of a text, whose lines it cuts; problems name the path.
+const MeasuredFile *measured_read_text(Arena *arena, const Catalogue *catalogue, const char *path, char *text,
+                                       const char *gpu_name, Problems *problems);
 
 // What a case of the measuring program's plan would be as a measurement; false where no cost function says anything.
 bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const BenchCase *of, Measured *row);

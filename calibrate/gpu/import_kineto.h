@@ -1,0 +1,87 @@
+// A Kineto trace as it is read: what the files that read one share.
+#ifndef LOCKSTEP_CALIBRATE_IMPORT_KINETO_H
+#define LOCKSTEP_CALIBRATE_IMPORT_KINETO_H
+
+#include <stdint.h>
+
+#include "calibrate/gpu/import.h"
+
+#define LONGEST_NAME 256
+
+typedef struct KernelSum {
+    char *name;
+    const char *category;
+    double count, microseconds, least, most;
+} KernelSum;
+
+typedef struct KernelSums {
+    KernelSum *items;
+    int count, room;
+} KernelSums;
+
+#define MOST_INPUTS 3
+#define MOST_DIMS 3
+
+// What an event says besides its name.
+typedef struct EventArguments {
+    int64_t id;
+    int input, dim_count[MOST_INPUTS]; // inputs so far
+    double dims[MOST_INPUTS][MOST_DIMS];
+    char type[32]; // of the first input
+    char collective[32], collective_type[16], ranks[LONGEST_NAME];
+    double in_count, out_count, group;
+} EventArguments;
+
+typedef struct Product {
+    const char *type; // in our words
+    double batch, m, n, k;
+} Product;
+
+typedef struct Launched { // a product of the model, once
+    int64_t id;
+    int product;
+    float microseconds;
+} Launched;
+
+// Of one size: kernels wait for the ranks that come later, so that the shortest of them is the exchange itself.
+typedef struct Exchange {
+    const char *operation, *type;
+    double bytes, count, least;
+    int ranks;
+} Exchange;
+
+typedef struct Trace {
+    Arena *arena;
+    KernelSums sums;
+    int maps, lists; // open ones
+    bool in_events, in_devices, for_shapes;
+    char key[32], argument[32], name[LONGEST_NAME], category[32], gpu[64];
+    double duration;
+    EventArguments said;
+    struct {
+        Product *items;
+        int count, room;
+    } products;
+    struct {
+        Launched *items;
+        int count, room;
+    } launched;
+    struct {
+        Exchange *items;
+        int count, room;
+    } exchanges;
+    int *slots; // launched by id: one more than its place, 0 free
+    int slot_count;
+    int next[4096]; // buckets of names: one more than the first sum's place
+    int *chain;     // next of the same bucket, likewise
+    int chain_room;
+} Trace;
+
+// ---- Products and collectives (import_kineto_shapes.c): an event is at its end.
+void trace_keep_shape(Trace *trace);
+void trace_add_to_product(Trace *trace);
+void trace_add_exchange(Trace *trace);
+void trace_write_products(Import *import, Trace *trace);
+void trace_write_exchanges(Import *import, const Trace *trace);
+
+#endif
