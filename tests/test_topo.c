@@ -1,10 +1,14 @@
 // Nodes read from nvidia-smi topo -m and NCCL's XML: everything that is in the files comes out again.
 #include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "models/network/interior.h"
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/imported_node.h"
+#include "scenarios/lua/lua_steps.h"
 #include "sim/file.h"
+#include "tests/command.h"
 #include "tests/test.h"
 
 #define TEXT_BYTES 65536
@@ -270,6 +274,34 @@ TEST(links_to_switches_of_nvlink_join_all_gpus_that_have_them) {
     EXPECT(interior && interior->nvswitch);
     EXPECT_INT(interior_nvlinks(interior, 0, 1), 12);
     arena_close(arena);
+}
+
+// A vendor's file, as NCCL_TOPO_FILE takes it: what is on PCIe, and no word of NVLink.
+TEST(an_xml_without_nvlinks_takes_those_of_the_gpu_and_says_so) {
+    static const char xml[] =
+        "<system version='1'><cpu numaid='0'><pci busid='1' class='0x060400'>"
+        "<pci busid='a' class='0x030200' link_speed='32.0 GT/s PCIe' link_width='16'/>"
+        "<pci busid='n' class='0x020700'/></pci>"
+        "<pci busid='b' class='0x030200' link_speed='32.0 GT/s PCIe' link_width='16'/></cpu></system>";
+    char path[] = "/tmp/lockstep-topo-XXXXXX.xml", line[256];
+    int handle = mkstemps(path, 4);
+    EXPECT(handle >= 0 && write(handle, xml, sizeof xml - 1) == (ssize_t)sizeof xml - 1);
+    close(handle);
+    const Ended *ended =
+        run_command(command_collective,
+                    (snprintf(line, sizeof line, "collective all_reduce --node %s --sizes 1G --csv", path), line));
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "does not say which GPUs these are");
+    snprintf(line, sizeof line, "collective all_reduce --node %s --gpu H100-SXM5-80GB --sizes 1G --csv", path);
+    ended = run_command(command_collective, line);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->err, "lists no NVLinks; those of H100-SXM5-80GB are taken as in");
+    EXPECT_CONTAINS(ended->out, "nvlink");
+    snprintf(line, sizeof line, "collective all_reduce --node %s --gpu H100-PCIE-80GB --sizes 1G --csv", path);
+    ended = run_command(command_collective, line);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "pcie");
+    unlink(path);
 }
 
 TEST(broken_xml_is_refused_at_its_line) {

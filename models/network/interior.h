@@ -21,6 +21,7 @@ typedef struct NodeInterior {
     double pcie_bytes_per_second, nic_bytes_per_second;
     int sm; // 90 for sm_90
     bool nvswitch, no_gpudirect;
+    bool links_unsaid; // an XML without any NVLink: of GPUs that have none, or a vendor's, which tells of PCIe alone
 } NodeInterior;
 
 // NULL after problems, each with its line.

@@ -299,7 +299,8 @@ static const NodeInterior *interior_of(const Reading *reading) {
         long number = known ? strtol(known, NULL, 10) : NODE_NIC_LIMIT;
         names[n] = number < NODE_NIC_LIMIT && reading->legend[number] ? reading->legend[number] : name;
     }
-    *interior = (NodeInterior){gpus, parts - gpus, cells, numa, names, 0, 0, 0, false, false};
+    *interior =
+        (NodeInterior){.gpu_count = gpus, .nic_count = parts - gpus, .cells = cells, .numa = numa, .nic_names = names};
     return interior;
 }
 

@@ -243,6 +243,9 @@ static void fill(Reading *reading) {
         const char *name = order[interior->gpu_count + n]->name;
         names[n] = *name ? arena_copy_text(reading->arena, name) : arena_printf(reading->arena, "NIC%d", n);
     }
+    interior->links_unsaid = true;
+    for (int g = 0; g < interior->gpu_count; g++)
+        if (order[g]->switch_links || order[g]->link_count) interior->links_unsaid = false;
     interior->cells = cells;
     interior->numa = numa;
     interior->nic_names = names;

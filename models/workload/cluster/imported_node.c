@@ -2,6 +2,7 @@
 #include "models/workload/cluster/imported_node.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/network/interior.h"
@@ -132,6 +133,40 @@ const NodeType *node_from_interior(Arena *arena, const Catalogue *catalogue, con
     return node;
 }
 
+// ---- NVLinks that a vendor's XML leaves out, since NCCL asks the driver for them: as the GPU's own boards have them.
+static NodeInterior *joined(Arena *arena, const NodeInterior *interior, int links) {
+    NodeInterior *all = ARENA_NEW(arena, NodeInterior);
+    int parts = interior_parts(interior);
+    unsigned char *cells = arena_alloc(arena, (size_t)parts * (size_t)parts);
+    memcpy(cells, interior->cells, (size_t)parts * (size_t)parts);
+    for (int a = 0; a < interior->gpu_count; a++)
+        for (int b = 0; b < interior->gpu_count; b++)
+            if (a != b) cells[a * parts + b] = (unsigned char)(CELL_NVLINK + links);
+    *all = *interior;
+    all->cells = cells;
+    return all;
+}
+
+static const NodeInterior *with_links(Arena *arena, const NodeInterior *interior, const Gpu *gpu, const NodeType *board,
+                                      const char *path) {
+    bool has = gpu->nvlink_bytes_per_second > 0 && gpu->nvlink_link_bytes_per_second > 0;
+    if (!interior->links_unsaid || interior->gpu_count < 2 || (!has && !interior->sm)) return interior;
+    int all = has ? (int)lround(gpu->nvlink_bytes_per_second / gpu->nvlink_link_bytes_per_second) : 0;
+    GpuLinkKind kind = has ? board->gpu_links : GPU_LINK_NONE;
+    NodeInterior *linked = NULL;
+    if (kind == GPU_LINK_SWITCH)
+        linked = joined(arena, interior, all < INTERIOR_NVLINK_LIMIT ? all : INTERIOR_NVLINK_LIMIT);
+    if (linked) linked->nvswitch = true;
+    if (kind == GPU_LINK_MESH && all >= interior->gpu_count - 1)
+        linked = joined(arena, interior, all / (interior->gpu_count - 1));
+    if (linked)
+        fprintf(stderr, "note: %s lists no NVLinks; those of %s are taken as in %s\n", path, gpu->name, board->name);
+    else
+        fprintf(stderr, "note: %s lists no NVLinks: %d %s on PCIe alone%s\n", path, interior->gpu_count, gpu->name,
+                has ? ", since which of them are joined is not said" : "; --gpu NAME says of others");
+    return linked ? linked : interior;
+}
+
 // ---- Files.
 const NodeType *node_from_file(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *path,
                                const char *gpu_name, const char *like, Where where, Problems *problems) {
@@ -143,6 +178,8 @@ const NodeType *node_from_file(Arena *arena, const Catalogue *catalogue, const R
     const Gpu *gpu = choose_gpu(arena, catalogue, interior, gpu_name, path, where, problems);
     const NodeType *host = like ? find_node(arena, catalogue, like, where, problems) : NULL;
     if (!gpu || (like && !host)) return NULL;
+    const NodeType *board = host ? host : nearest_node(catalogue, gpu, interior->gpu_count);
+    interior = with_links(arena, interior, gpu, board, path);
     return node_from_interior(arena, catalogue, path, interior, gpu, host, where, problems);
 }
 
