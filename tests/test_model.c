@@ -319,3 +319,34 @@ TEST(model_commands_print_counts_and_refuse_what_they_do_not_know) {
     EXPECT_CONTAINS(text, "\"block0.conv\"");
     EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 >/dev/full", text, sizeof text), 1);
 }
+
+// 131,072 tokens are what it was stretched to at the end: trained on throughout they would cost half as much again.
+TEST(a_model_is_trained_on_sequences_as_long_as_it_was_published) {
+    static const struct {
+        const char *name;
+        int tokens;
+    } rows[] = {{"llama-3.1-405b", 8192}, {"mistral-nemo-12b", 8192}, {"kimi-k2", 4096},  {"qwen3-8b", 4096},
+                {"llama-2-70b", 4096},    {"gpt3-175b", 2048},        {"bert-large", 512}};
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Model *model = find_model(arena, rows[i].name, (Where){0}, problems);
+        const char *source = NULL;
+        EXPECT_INT(usual_tokens(model, &source), rows[i].tokens);
+        EXPECT(source && *source);
+    }
+    TransformerShape shape = {
+        .name = "kimi-k2", .layers = 2, .hidden = 64, .heads = 4, .vocab = 100, .max_positions = 9000};
+    const char *source;
+    EXPECT_INT(usual_tokens(model_transformer(arena, &shape, (Where){0}, problems), &source), 9000); // a user's own
+    char text[4096];
+    EXPECT_INT(test_shell("$LOCKSTEP plan --model llama-3.1-405b --node dgx-h100 --gpus 1024 --tokens 1T --tp 8 --pp 8 "
+                          "--global-batch 512 --micro-batch 1 --fabric ib-ndr400 --csv",
+                          text, sizeof text),
+               0);
+    EXPECT_INT(test_shell("$LOCKSTEP run --model kimi-k2 --node dgx-h100 --gpus 8 --global-batch 8 --plain", text,
+                          sizeof text),
+               3);
+    EXPECT_CONTAINS(text, "4096 tokens");
+    arena_close(arena);
+}

@@ -193,6 +193,7 @@ static void read_fixed(const JobSaid *said, PlanRequest *request) {
     if (!says(said, "ep")) training->layout.ep = 0;
     request->recompute_fixed =
         job_says(said, JOB_TRAINING, "recompute") || job_says(said, JOB_TRAINING, "recompute_modules");
+    request->seq_given = job_says(said, JOB_TRAINING, "seq_len");
     request->zero_fixed = job_says(said, JOB_TRAINING, "zero");
     request->sequence_parallel_fixed = says(said, "sequence_parallel");
     request->schedule_fixed = job_says(said, JOB_TRAINING, "schedule");

@@ -304,6 +304,11 @@ static void print_assumed(const Screen *screen) {
     const PlanRequest *request = screen->request;
     if (request->batch_assumed)
         printf("! The global batch is assumed, from GPT-3's models of this size. --global-batch says yours.\n");
+    const Model *model = request->training.model;
+    const char *source;
+    if (counts_tokens(model) && !request->seq_given && usual_tokens(model, &source) < model->max_positions)
+        printf("! Sequences of %.0f tokens are assumed (%s); %s goes to %d. --seq says yours.\n",
+               request->training.seq_len, source, model->name, model->max_positions);
     bool rents = !request->own || request->own_or_rent;
     for (int i = 0; i < request->node_count && rents; i++) {
         const Offer *offer = plan_stand_in_offer(request, request->nodes[i]);

@@ -81,6 +81,14 @@ static void assume_routing(Study *study, AssumptionList *list) {
                 "the scenario, stated or by default");
 }
 
+static void assume_length(Study *study, AssumptionList *list) {
+    const TrainingSpec *training = &study->spec->training;
+    const char *source;
+    bool usual = usual_tokens(training->model, &source) == training->seq_len;
+    assume_text(study, list, "sequence", arena_printf(study->arena, "%.0f tokens", training->seq_len),
+                usual ? source : "the scenario");
+}
+
 static void list_assumptions(Study *study, Record *record) {
     const StudySpec *spec = study->spec;
     const TrainingSpec *training = &spec->training;
@@ -90,6 +98,7 @@ static void list_assumptions(Study *study, Record *record) {
     if (training->software)
         assume_text(study, &list, "software", training->software->word, training->software->because);
     assume_text(study, &list, "framework", framework_name(training->framework), said);
+    if (counts_tokens(training->model)) assume_length(study, &list);
     if (convolves(training->model))
         assume_text(study, &list, "image layout", image_layout_name(training->image_layout), said);
     if (names_parts(training->model)) {

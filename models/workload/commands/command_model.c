@@ -156,7 +156,8 @@ static void print_parameters(const Model *model) {
 
 // Tokens of a sequence, as asked or as the model has them; 1 of other models.
 static double asked_tokens(const Model *model, const Options *options) {
-    double usual = counts_tokens(model) ? model->max_positions : 1;
+    const char *source;
+    double usual = counts_tokens(model) ? usual_tokens(model, &source) : 1;
     return fmin(fmax((double)option_count(options, "seq", (int64_t)usual), 1), MOST_TOKENS);
 }
 

@@ -86,12 +86,13 @@ static int oldest_year(GpuTypes gpus) {
 // Adam and Megatron for transformers, SGD and eager PyTorch for the others; the best 16-bit format that all GPUs have.
 TrainingSpec job_usual(const Model *model, GpuTypes gpus) {
     bool tokens = counts_tokens(model);
+    const char *source;
     Precision precision = all_support(gpus, BF16) ? BF16 : all_support(gpus, FP16) ? FP16 : FP32;
     return (TrainingSpec){
         .model = model,
         .layout = {.tp = 1, .pp = 1, .vpp = 1, .cp = 1, .ep = 1},
         .schedule = SCHEDULE_1F1B,
-        .seq_len = tokens ? model->max_positions : 1,
+        .seq_len = tokens ? usual_tokens(model, &source) : 1,
         .precision = precision,
         .mixed_precision = precision_bytes(precision) < 4,
         .attention = oldest_year(gpus) >= FLASH_SINCE ? ATTENTION_FLASH : ATTENTION_PLAIN,
