@@ -101,6 +101,14 @@ TEST(leaving_a_family_out_gives_it_constants_from_the_others) {
     EXPECT_CONTAINS(ended->out, "left out in turn");
 }
 
+TEST(leaving_machines_out_gives_each_of_them_one_vote) {
+    const Ended *ended = validate("validate collectives --family nvlink-bridge --family cube-mesh --nested");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "machine left out");
+    EXPECT_CONTAINS(ended->out, "its type of GPU             4 "); // two V100 of five logs each have one vote each
+    EXPECT_CONTAINS(ended->out, "OCCL V100                   5 ");
+}
+
 TEST(validate_ends_with_a_sentence_when_it_cannot) {
     EXPECT_INT(validate("validate")->code, 2);
     EXPECT_CONTAINS(validate("validate collectivs")->err, "did you mean \"collectives\"?");

@@ -13,11 +13,13 @@ typedef struct MeasuredCollective {
     const DescribedCluster *cluster;
     CollectiveOp op;
     CollectivePrice *price;
-    double *predicted;                  // [log->row_count] seconds
-    double large_spread, small_spread;  // of the logarithm, zero-shot
-    const char *machine, *network_kind; // of the same machine: equal; of the same network: equal, "" within one node
-    bool fitted;                        // constants were fitted on this very log
-    bool informed;                      // or on another log of the same machine
+    double *predicted;                 // [log->row_count] seconds
+    bool *matters;                     // [CONSTANT_COUNT] which constants its times depend on
+    double large_spread, small_spread; // of the logarithm, zero-shot
+    const char *machine, *gpu;         // whose logs are left out together: by name, or by all that describes it
+    const char *setup, *network_kind;  // likewise with one NCCL; of the same network: equal, "" within one node
+    bool fitted;                       // constants were fitted on this very log
+    bool informed;                     // or on another log of the same setup
 } MeasuredCollective;
 
 typedef struct Measurements {
@@ -26,14 +28,16 @@ typedef struct Measurements {
 } Measurements;
 
 // ---- Fitting (fit_collectives.c). All fits are of logarithms of predicted over measured time, robust, with each
-// constant's own prior spread around where it starts.
+// constant's own prior spread around where it starts; `near` (or NULL) is where the search begins.
 int constants_of_scope(ConstantScope scope, ConstantId *ids); // room for CONSTANT_COUNT
+
+void find_what_matters(Arena *arena, MeasuredCollective *measured); // once, before the log is fitted
 
 // Takes the logs with a weight above 0; writes the constants of that scope from their start to their best; sigma (or
 // NULL), in the order of constants_of_scope, takes standard errors of their logarithms. Returns the root mean square of
 // the residuals in units of the noise.
 double fit_collectives(Arena *arena, const Measurements *logs, const double *weights, ConstantScope scope,
-                       NcclConstants *constants, double *sigma);
+                       NcclConstants *constants, const NcclConstants *near, double *sigma);
 // The same of those constants alone, each log with the same weight.
 double fit_these(Arena *arena, const Measurements *logs, const ConstantId *ids, int count, NcclConstants *constants,
                  double *sigma);

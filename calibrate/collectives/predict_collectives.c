@@ -13,8 +13,8 @@ void predict(MeasuredCollective *measured, const NcclConstants *constants) {
 }
 
 // Within one node the network says nothing, and whatever network the machine has is as good.
-static bool of_one_machine(const MeasuredCollective *a, const MeasuredCollective *b) {
-    return strcmp(a->machine, b->machine) == 0 &&
+static bool of_one_setup(const MeasuredCollective *a, const MeasuredCollective *b) {
+    return strcmp(a->setup, b->setup) == 0 &&
            (!*a->network_kind || !*b->network_kind || strcmp(a->network_kind, b->network_kind) == 0);
 }
 
@@ -35,7 +35,7 @@ static void print_fit(const MeasuredCollective *measured, const NcclConstants *c
 static bool is_least_scale(const Measurements *logs, const MeasuredCollective *measured) {
     for (int i = 0; i < logs->count; i++) {
         const MeasuredCollective *other = &logs->items[i];
-        if (spans_nodes(other->cluster) && of_one_machine(measured, other) &&
+        if (spans_nodes(other->cluster) && of_one_setup(measured, other) &&
             other->cluster->rank_count < measured->cluster->rank_count)
             return false;
     }
@@ -72,20 +72,21 @@ void fit_and_predict(Validation *validation, const char *what, bool quiet) {
     double *sigma = ARENA_ARRAY(arena, double, CONSTANT_COUNT);
     int set_count = 0;
     if (!choose_fitted(validation, what)) return;
+    for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i]);
     for (int i = 0; i < logs->count; i++) {
         MeasuredCollective *measured = &logs->items[i];
         double *set = ARENA_ARRAY(arena, double, logs->count);
         int members = 0, same = 0;
         if (measured->fitted) continue;
         for (int j = 0; j < logs->count; j++)
-            members += (set[j] = logs->items[j].fitted && of_one_machine(measured, &logs->items[j])) > 0;
+            members += (set[j] = logs->items[j].fitted && of_one_setup(measured, &logs->items[j])) > 0;
         if (!members) continue;
         measured->informed = true;
         while (same < set_count && memcmp(sets[same], set, (size_t)logs->count * sizeof *set) != 0) same++;
         if (same == set_count) {
             sets[same] = set;
             found[same] = nccl_constants_shipped();
-            fit_collectives(arena, logs, set, SCOPE_PLATFORM, &found[same], sigma);
+            fit_collectives(arena, logs, set, SCOPE_PLATFORM, &found[same], NULL, sigma);
             if (!quiet) print_fit(measured, &found[same], sigma, members);
             set_count++;
         }
@@ -94,15 +95,14 @@ void fit_and_predict(Validation *validation, const char *what, bool quiet) {
 }
 
 // ---- Fitting the shared constants.
-// Each log counts, those of one family together as the root of their number.
+// One vote per machine, shared by its logs.
 static void weigh(const Measurements *logs, WordOf word_of, const char *without, double *weights) {
     for (int i = 0; i < logs->count; i++) {
         const MeasuredCollective *measured = &logs->items[i];
         int alike = 0;
-        for (int j = 0; j < logs->count; j++)
-            alike += strcmp(measured->cluster->family, logs->items[j].cluster->family) == 0;
+        for (int j = 0; j < logs->count; j++) alike += strcmp(measured->machine, logs->items[j].machine) == 0;
         bool left_out = *measured->cluster->do_not_fit || (without && strcmp(word_of(measured), without) == 0);
-        weights[i] = left_out ? 0 : 1 / sqrt(alike);
+        weights[i] = left_out ? 0 : 1.0 / alike;
     }
 }
 
@@ -112,10 +112,16 @@ static double sum_of(const double *values, int count) {
     return sum;
 }
 
-void cross(Validation *validation, WordOf word_of, const char *what, bool quiet) {
+// All fits begin their search where one to all logs ends.
+int leave_out(Validation *validation, WordOf word_of) {
     Measurements *logs = &validation->logs;
     double *weights = ARENA_ARRAY(validation->arena, double, logs->count);
-    int left_out = 0;
+    NcclConstants all = nccl_constants_prior();
+    int groups = 0;
+    for (int i = 0; i < logs->count; i++) find_what_matters(validation->arena, &logs->items[i]);
+    weigh(logs, word_of, NULL, weights);
+    if (sum_of(weights, logs->count) > 0)
+        fit_collectives(validation->arena, logs, weights, SCOPE_SHARED, &all, NULL, NULL);
     for (int i = 0; i < logs->count; i++) {
         const char *word = word_of(&logs->items[i]);
         bool seen = false;
@@ -124,12 +130,18 @@ void cross(Validation *validation, WordOf word_of, const char *what, bool quiet)
         weigh(logs, word_of, word, weights);
         NcclConstants constants = nccl_constants_prior();
         Arena *scratch = arena_open();
-        if (sum_of(weights, logs->count) > 0) fit_collectives(scratch, logs, weights, SCOPE_SHARED, &constants, NULL);
+        if (sum_of(weights, logs->count) > 0)
+            fit_collectives(scratch, logs, weights, SCOPE_SHARED, &constants, &all, NULL);
         arena_close(scratch);
         for (int j = 0; j < logs->count; j++)
             if (strcmp(word_of(&logs->items[j]), word) == 0) predict(&logs->items[j], &constants);
-        left_out++;
+        groups++;
     }
+    return groups;
+}
+
+void cross(Validation *validation, WordOf word_of, const char *what, bool quiet) {
+    int left_out = leave_out(validation, word_of);
     ConstantId ids[CONSTANT_COUNT];
     if (!quiet)
         printf(
@@ -145,8 +157,9 @@ void refit(Validation *validation) {
     NcclConstants constants = nccl_constants_prior();
     ConstantId ids[CONSTANT_COUNT];
     int count = constants_of_scope(SCOPE_SHARED, ids);
-    weigh(logs, family_word, NULL, weights);
-    double rms = fit_collectives(arena, logs, weights, SCOPE_SHARED, &constants, sigma);
+    for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i]);
+    weigh(logs, machine_word, NULL, weights);
+    double rms = fit_collectives(arena, logs, weights, SCOPE_SHARED, &constants, NULL, sigma);
     printf("%-60s %-5s %9s %9s %5s %9s %6s\n", "constant", "unit", "shipped", "fitted", "±", "prior", "spread");
     for (int p = 0; p < count; p++) {
         const ConstantRow *row = &constant_rows[ids[p]];

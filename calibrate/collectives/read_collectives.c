@@ -5,12 +5,12 @@
 #include "calibrate/collectives/validation.h"
 #include "sim/list.h"
 
-// Logs whose descriptions agree in these are of one machine, or of one network.
-static const char *const machine_columns[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",
-                                              "pcie_gen", "cpu_vendor", "nccl_version"};
+// Logs whose descriptions agree in these are of one machine with one NCCL, or of one network.
+static const char *const setup_columns[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",
+                                            "pcie_gen", "cpu_vendor", "nccl_version"};
 static const char *const network_columns[] = {"transport", "nics_per_node", "nic_gbps", "gdr"};
 enum {
-    MACHINE_COLUMNS = sizeof machine_columns / sizeof *machine_columns,
+    SETUP_COLUMNS = sizeof setup_columns / sizeof *setup_columns,
     NETWORK_COLUMNS = sizeof network_columns / sizeof *network_columns
 };
 
@@ -26,11 +26,24 @@ static const char *key_of(Arena *arena, const Csv *clusters, int row, const char
     return key;
 }
 
+// Named, or told from others by its parts, whatever its NCCL.
+static const char *machine_of(Arena *arena, const Csv *described) {
+    const char *name = cell_of(described, 0, "machine");
+    if (*name) return name;
+    return arena_printf(arena, "%s%s", key_of(arena, described, 0, setup_columns, SETUP_COLUMNS - 1),
+                        key_of(arena, described, 0, network_columns, NETWORK_COLUMNS));
+}
+
+// "A100" of any board and memory.
+static const char *gpu_of(Arena *arena, const char *name) {
+    return arena_printf(arena, "%.*s", (int)strcspn(name, "-"), name);
+}
+
 static bool machine_spans_nodes(const Csv *clusters, const Csv *described) {
     for (int other = 0; clusters && other < clusters->row_count; other++) {
         bool same = atoi(cell_of(clusters, other, "nodes")) > 1;
-        for (int c = 0; c < MACHINE_COLUMNS && same; c++)
-            same = strcmp(cell_of(described, 0, machine_columns[c]), cell_of(clusters, other, machine_columns[c])) == 0;
+        for (int c = 0; c < SETUP_COLUMNS && same; c++)
+            same = strcmp(cell_of(described, 0, setup_columns[c]), cell_of(clusters, other, setup_columns[c])) == 0;
         if (same) return true;
     }
     return false;
@@ -159,7 +172,9 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         .op = op,
         .price = collective_price_create(arena, cluster->cluster->network, &request),
         .predicted = ARENA_ARRAY(arena, double, log->row_count),
-        .machine = key_of(arena, described, 0, machine_columns, MACHINE_COLUMNS),
+        .machine = machine_of(arena, described),
+        .gpu = gpu_of(arena, cell_of(described, 0, "gpu")),
+        .setup = key_of(arena, described, 0, setup_columns, SETUP_COLUMNS),
         .network_kind = spans_nodes(cluster) ? key_of(arena, described, 0, network_columns, NETWORK_COLUMNS) : ""};
     measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
     measured.small_spread = spread_at(&request, cluster, 1);

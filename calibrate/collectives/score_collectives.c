@@ -19,6 +19,7 @@ Score score_of(Arena *arena, const MeasuredCollective *measured, bool large) {
     if (!score.sizes) return score;
     score.median = quantile(arena, errors, score.sizes, 0.5);
     score.p90 = quantile(arena, errors, score.sizes, 0.9);
+    score.share_inside = (double)score.inside / score.sizes;
     return score;
 }
 
@@ -46,6 +47,7 @@ Summed sum_up(const Board *board, const bool *chosen, bool large) {
 // ---- Groups of logs by a word.
 const char *family_word(const MeasuredCollective *measured) { return measured->cluster->family; }
 const char *machine_word(const MeasuredCollective *measured) { return measured->machine; }
+const char *gpu_word(const MeasuredCollective *measured) { return measured->gpu; }
 const char *op_word(const MeasuredCollective *measured) { return nccl_op_name(measured->op); }
 const char *all_word(const MeasuredCollective *measured) { return measured ? "all logs" : ""; }
 

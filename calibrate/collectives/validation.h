@@ -25,6 +25,7 @@ typedef struct Validation {
 typedef const char *(*WordOf)(const MeasuredCollective *measured);
 const char *family_word(const MeasuredCollective *measured);
 const char *machine_word(const MeasuredCollective *measured);
+const char *gpu_word(const MeasuredCollective *measured);
 const char *op_word(const MeasuredCollective *measured);
 const char *all_word(const MeasuredCollective *measured);
 
@@ -38,13 +39,15 @@ void predict(MeasuredCollective *measured, const NcclConstants *constants); // N
 void fit_and_predict(Validation *validation, const char *what, bool quiet);
 // Each group predicted with shared constants fitted without it, from their priors.
 void cross(Validation *validation, WordOf word_of, const char *what, bool quiet);
+// Likewise; returns how many groups there are.
+int leave_out(Validation *validation, WordOf word_of);
 // Prints the table of constants as one fit to all given logs has it, and predicts with it.
 void refit(Validation *validation);
 
 // ---- Scores (score_collectives.c).
 typedef struct Score {
     int sizes, inside; // of them within the 90 % range
-    double median, p90;
+    double median, p90, share_inside;
 } Score;
 
 typedef struct LogScore {
@@ -73,6 +76,16 @@ int choose_word(const Board *board, WordOf word_of, const char *word, bool *chos
 bool seen_before(const Board *board, WordOf word_of, int index);
 // Why a log is likely to be as far off as it is.
 const char *likely_reason(Arena *arena, const MeasuredCollective *measured);
+
+// ---- Leaving out machines and types of GPU (nested_collectives.c).
+typedef struct MachineSummed {
+    int machines;
+    double median, p90, inside; // over machines, each the median over its logs
+} MachineSummed;
+
+MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large);
+// Prints how machines are predicted without their type of GPU, and without them; the latter predictions stay.
+void nested(Validation *validation, bool quiet);
 
 // ---- Showing (show_collectives.c, write_collectives.c).
 void print_board(const Validation *validation, const Board *board, bool verbose);

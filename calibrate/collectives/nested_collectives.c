@@ -1,0 +1,109 @@
+// The hardest question: each machine, then each type of GPU, predicted without anything that its logs told. One vote
+// per machine: the median over its logs.
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/collectives/validation.h"
+#include "sim/statistics.h"
+
+static bool is_word_of(const MeasuredCollective *measured, WordOf word_of, const char *word) {
+    return strcmp(word_of(measured), word) == 0;
+}
+
+static bool is_first(const Measurements *logs, WordOf word_of, int index) {
+    for (int i = 0; i < index; i++)
+        if (is_word_of(&logs->items[i], word_of, word_of(&logs->items[index]))) return false;
+    return true;
+}
+
+// The machine's own of its logs' scores; a machine may have logs of large sizes only.
+static Score machine_score(Arena *arena, const Measurements *logs, const char *machine, bool large) {
+    double *medians = ARENA_ARRAY(arena, double, logs->count), *p90s = ARENA_ARRAY(arena, double, logs->count);
+    double inside = 0;
+    int count = 0;
+    Score score = {0};
+    for (int i = 0; i < logs->count; i++) {
+        if (!is_word_of(&logs->items[i], machine_word, machine)) continue;
+        Score log = score_of(arena, &logs->items[i], large);
+        if (!log.sizes) continue;
+        medians[count] = log.median;
+        p90s[count++] = log.p90;
+        inside += (double)log.inside / log.sizes;
+    }
+    if (!count) return score;
+    score.sizes = count;
+    score.median = quantile(arena, medians, count, 0.5);
+    score.p90 = quantile(arena, p90s, count, 0.5);
+    score.share_inside = inside / count;
+    return score;
+}
+
+MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large) {
+    double *medians = ARENA_ARRAY(arena, double, logs->count);
+    MachineSummed summed = {0};
+    for (int i = 0; i < logs->count; i++) {
+        if (!is_first(logs, machine_word, i)) continue;
+        Score score = machine_score(arena, logs, logs->items[i].machine, large);
+        if (!score.sizes) continue;
+        medians[summed.machines++] = score.median;
+        summed.inside += score.share_inside;
+    }
+    if (!summed.machines) return summed;
+    summed.inside /= summed.machines;
+    summed.median = quantile(arena, medians, summed.machines, 0.5);
+    summed.p90 = quantile(arena, medians, summed.machines, 0.9);
+    return summed;
+}
+
+static int count_logs(const Measurements *logs, WordOf word_of, const char *word) {
+    int count = 0;
+    for (int i = 0; i < logs->count; i++) count += is_word_of(&logs->items[i], word_of, word);
+    return count;
+}
+
+static void print_scores(const Score *score) {
+    if (score->sizes)
+        printf("  %6.1f %6.1f %6.0f", 100 * score->median, 100 * score->p90, 100 * score->share_inside);
+    else
+        printf("  %6s %6s %6s", "-", "-", "-");
+}
+
+static void print_sums(const char *title, Arena *arena, const Measurements *logs) {
+    MachineSummed large = sum_machines(arena, logs, true), small = sum_machines(arena, logs, false);
+    printf("%-24s %4d  %6.1f %6.1f %6.0f  %6.1f %6.1f %6.0f\n", title, large.machines, 100 * large.median,
+           100 * large.p90, 100 * large.inside, 100 * small.median, 100 * small.p90, 100 * small.inside);
+}
+
+static void print_machines(Arena *arena, const Measurements *logs) {
+    printf("%-24s logs  %20s  %20s\n", "machine left out", "from 64 KiB, %", "below 64 KiB, %");
+    printf("%-24s       %6s %6s %6s  %6s %6s %6s\n", "", "median", "p90", "range", "median", "p90", "range");
+    for (int i = 0; i < logs->count; i++) {
+        const char *machine = logs->items[i].machine;
+        if (!is_first(logs, machine_word, i)) continue;
+        Score large = machine_score(arena, logs, machine, true), small = machine_score(arena, logs, machine, false);
+        printf("%-24.24s %4d", machine, count_logs(logs, machine_word, machine));
+        print_scores(&large);
+        print_scores(&small);
+        printf("\n");
+    }
+    printf("\n");
+}
+
+void nested(Validation *validation, bool quiet) {
+    Arena *arena = validation->arena;
+    Measurements *logs = &validation->logs;
+    if (!quiet) {
+        printf(
+            "Left out with all that its logs told; one vote per machine, the median over its logs. A machine is what\n"
+            "`machine` in clusters.csv names, else the same GPU, links, slots, CPU vendor and NICs, whatever its "
+            "NCCL.\n\n%-24s mach. %20s  %20s\n%-24s       %6s %6s %6s  %6s %6s %6s\n",
+            "left out", "from 64 KiB, %", "below 64 KiB, %", "", "median", "p90", "range", "median", "p90", "range");
+    }
+    leave_out(validation, gpu_word);
+    if (!quiet) print_sums("its type of GPU", arena, logs);
+    leave_out(validation, machine_word);
+    if (quiet) return;
+    print_sums("the machine", arena, logs);
+    printf("\n");
+    print_machines(arena, logs);
+}
