@@ -1,6 +1,7 @@
 // What a step of NCCL costs, constant by constant: two sets of constants that differ in one of them give times that
 // differ by a formula.
 #include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "tests/networks.h"
 #include "tests/test.h"
 
@@ -185,7 +186,7 @@ TEST(over_slingshot_a_long_ring_is_as_slow_as_its_proxies_post_all_but_eight_mes
     arena_close(arena);
 }
 
-// In a ring over two GPUs of each node half of a GPU's bytes come or go by the NIC and half by host memory.
+// A ring over two GPUs of each node: what a GPU has from the NIC goes on over host memory, by the same way.
 TEST(what_is_staged_and_what_is_bounced_share_a_gpus_way_to_the_root_complex) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, workstation(), 4, infiniband(6400)); // so that no NIC decides
@@ -195,10 +196,10 @@ TEST(what_is_staged_and_what_is_bounced_share_a_gpus_way_to_the_root_complex) {
     double staged = constants.values[STAGED_SHARE] * raw, bounced = constants.values[BOUNCED_SHARE] * raw;
     double rate = constants.values[TRANSPORT_RATE + NET_INFINIBAND];
     for (int nodes = 2; nodes <= 4; nodes++) {
-        double around = bytes * (2 * nodes - 1) / (2 * nodes);
+        double around = bytes * (2 * nodes - 1) / (2 * nodes), phases = 2.0 * nodes / (2 * nodes - 1);
         Asked asked = {COLLECTIVE_ALL_GATHER, "ring", &simple, nodes, 2, bytes};
         EXPECT_NEAR(plan_asked(arena, network, &asked, &constants).alone_seconds,
-                    around * (1 / staged + 1 / bounced / rate), 1e-3);
+                    around * phases / 2 / staged + around / bounced / rate, 1e-3);
         asked.gpus_per_node = 1; // bounced alone, in and out
         around = bytes * (nodes - 1) / nodes;
         EXPECT_NEAR(plan_asked(arena, network, &asked, &constants).alone_seconds, around * 2 / bounced / rate, 1e-3);
@@ -224,5 +225,45 @@ TEST(gpus_that_are_far_from_the_nics_move_messages_at_their_own_pace) {
         asked.op = COLLECTIVE_ALL_REDUCE, asked.gpus_per_node = 4; // the near ones take it
         EXPECT_NEAR(grown(arena, network, &asked, FAR_RATE, 0.5), 0, 0);
     }
+    arena_close(arena);
+}
+
+// A step more than the ring has: the first only writes to host memory and the last only reads.
+TEST(rings_over_host_memory_take_a_step_more_than_they_have) {
+    Arena *arena = arena_open();
+    NodeShape node = pcie_server();
+    node.peer_to_peer = false;
+    node.gpus_per_pcie_switch = 0;
+    node.host_memory_bytes_per_second = 1e12; // the slots decide
+    node.socket_bytes_per_second = 1e12;
+    Network *network = network_of(arena, node, 1, infiniband(200));
+    double share = nccl_constants_shipped().values[STAGED_SHARE];
+    for (int n = 2; n <= 8; n++) {
+        double slot = share * node.pcie_bytes_per_second, bytes = 4 * GB, steps[] = {n - 1, 2 * (n - 1), 1};
+        const CollectiveOp ops[] = {COLLECTIVE_ALL_GATHER, COLLECTIVE_ALL_REDUCE, COLLECTIVE_BROADCAST};
+        for (int i = 0; i < 3; i++) {
+            double seconds =
+                plan_asked(arena, network, &(Asked){ops[i], "ring", &simple, 1, n, bytes}, NULL).moving_seconds;
+            double taken = i < 2 ? (steps[i] + 1) / n : 1; // of all bytes over each slot
+            EXPECT_NEAR(seconds, taken * bytes / slot, 1e-6);
+        }
+    }
+    arena_close(arena);
+}
+
+// Two cards behind one switch share its way to the host: a broadcast uses half of what a ring does.
+TEST(two_gpus_behind_one_switch_share_its_way_to_the_host) {
+    Arena *arena = arena_open();
+    NodeShape node = pcie_server();
+    node.peer_to_peer = false;
+    node.gpus_per_pcie_switch = 2;
+    node.host_memory_bytes_per_second = 1e12;
+    Network *network = network_of(arena, node, 1, infiniband(200));
+    Asked gather = {COLLECTIVE_ALL_GATHER, "ring", &simple, 1, 2, 4 * GB}, broadcast = gather;
+    broadcast.op = COLLECTIVE_BROADCAST;
+    double both = plan_asked(arena, network, &gather, NULL).moving_seconds;
+    double one = plan_asked(arena, network, &broadcast, NULL).moving_seconds;
+    EXPECT_NEAR(both, 2 * 4 * GB / (network_constant(PCIE_SHARE) * node.pcie_bytes_per_second), 1e-6);
+    EXPECT(both > 1.3 * one);
     arena_close(arena);
 }

@@ -188,6 +188,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     if (ring)
         plan->style.hidden_seconds = nccl_hidden_share(&plan->group, plan->style.protocol, plan->style.message_bytes) *
                                      ring_step_seconds(plan, &fluid);
+    if (ring) plan->style.phases = nccl_staged_phases(&plan->group, request->op);
     plan->style.tree = plan->algorithm->pieces == tree_pieces;
     if (plan->style.direct) plan->style.message_bytes = plan->piece_bytes;
     plan->start_seconds = nccl_start_seconds(&plan->group, &plan->style, bytes, plan->piece_bytes);

@@ -16,6 +16,7 @@ typedef struct MessageStyle {
     int lengthening_channels; // of these, as nccl_lengthening_channels says
     double message_bytes;     // that a channel sends at a time; all of a direct one
     double hidden_seconds;    // of a hop between nodes, as nccl_hidden_share says
+    double phases;            // of a ring's steps, as nccl_staged_phases says; 0: 1
     bool tree;                // between nodes
     bool direct;              // NCCL's grouped sends and receives
     bool exchange;            // of everyone with everyone
@@ -41,6 +42,7 @@ int nccl_version_of(const Group *group, int asked); // asked, or usual with its 
 int nccl_channels(const Group *group, Protocol protocol, double bytes);
 int nccl_lengthening_channels(const Group *group, Protocol protocol, int channels); // that lengthen a ring's step
 double nccl_hidden_share(const Group *group, Protocol protocol, double message);    // of a step's time, off its hop
+double nccl_staged_phases(const Group *group, CollectiveOp op); // steps of a ring that take time, against those it has
 SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style);
 
 #define SOFTWARE_LINKS 6 // of a rank

@@ -79,6 +79,13 @@ double nccl_hidden_share(const Group *group, Protocol protocol, double message) 
     return fmin(message, RING_CHUNK_BYTES) / 2 / message;
 }
 
+// Of a ring of two only the way from the root is used: of the host's links, which both ways share, that is half.
+static void send_one_way(const Group *group, Candidate *candidate) {
+    if (group->medium != MEDIUM_HOST || group->block_count > 1) return;
+    candidate->inside /= 2;
+    candidate->inside_limit /= 2; // the GPU's own way is as busy as ever
+}
+
 static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol protocol, double bytes) {
     bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
     int channels = nccl_channels_used(group, protocol, true, bytes);
@@ -100,10 +107,11 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
         candidate.hideable = between;
         candidate.hidden = nccl_hidden_share(group, protocol, message) * shape.network_steps / shape.steps;
     }
-    candidate.inside = shape.bytes / nccl_inside_share(group, protocol);
+    candidate.inside = shape.bytes * nccl_staged_phases(group, op) / nccl_inside_share(group, protocol);
     candidate.between = shape.bytes / nccl_between_share(group, protocol);
     count_slow_ll(group, protocol, &candidate);
     limit_ring(group, rooted && group->rank_count == 2 ? 1 : 2, &candidate);
+    if (rooted && group->rank_count == 2) send_one_way(group, &candidate);
     return candidate;
 }
 

@@ -90,6 +90,7 @@ NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool rem
                           0)
                    : nccl_hop_inside(group, style->protocol, style->lengthening_channels);
         message.share = remote ? nccl_between_share(group, style->protocol) : nccl_inside_share(group, style->protocol);
+        if (!remote && style->phases > 0) message.share /= style->phases;
         if (remote && style->protocol == PROTOCOL_LL && group->network->fabric.transport == NET_SLINGSHOT)
             message.share *= nccl_constant(group, SLINGSHOT_LL);
         if (remote && style->tree) message.share *= nccl_tree_network_share(group);
@@ -108,7 +109,10 @@ SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *styl
     SoftwareLimits limits = {0};
     double raw = group->pcie_bytes_per_second;
     if (group->medium == MEDIUM_PCIE) limits.inside_out = nccl_constant(group, PCIE_PEER_SHARE) * raw;
-    if (group->medium == MEDIUM_HOST) limits.inside_both = nccl_constant(group, STAGED_SHARE + nccl_age(group)) * raw;
+    if (group->medium == MEDIUM_HOST) {
+        limits.inside_out = nccl_constant(group, STAGED_SHARE) * raw / (style->phases > 0 ? style->phases : 1);
+        limits.inside_both = 2 * limits.inside_out;
+    }
     if (!group->rdma || (style->direct && group->far_nics)) {
         limits.between_out = nccl_constant(group, BOUNCED_RATE);
         limits.between_both = nccl_constant(group, BOUNCED_SHARE) * raw;

@@ -55,6 +55,16 @@ double nccl_tree_network_share(const Group *group) {
     return group->block_count > 2 ? nccl_constant(group, TREE_NETWORK_SHARE) : 1;
 }
 
+// A rank's kernel first sends and at last receives, and in between does both at once. Over host memory the sender
+// writes to it and the receiver reads from it, each for as long as the bytes take: a step more than the ring has.
+double nccl_staged_phases(const Group *group, CollectiveOp op) {
+    double n = group->rank_count;
+    bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
+    if (group->medium != MEDIUM_HOST || rooted) return 1;
+    bool twice = op == COLLECTIVE_ALL_REDUCE || op == COLLECTIVE_BARRIER;
+    return twice ? (2 * n - 1) / (2 * n - 2) : n / (n - 1);
+}
+
 int nccl_channel_limit(const Group *group) {
     if (group->block_count > 1) {
         int channels = 2 * group->nics;
@@ -152,8 +162,7 @@ static double bridge_limit(const Group *group, double directions) {
 void nccl_limit_software(const Group *group, double directions, double inside, double between, Candidate *candidate) {
     double raw = group->pcie_bytes_per_second, network = 0;
     if (group->medium == MEDIUM_PCIE) candidate->inside_limit = nccl_constant(group, PCIE_PEER_SHARE) * raw / inside;
-    if (group->medium == MEDIUM_HOST)
-        candidate->inside_limit = nccl_constant(group, STAGED_SHARE + nccl_age(group)) * raw / directions / inside;
+    if (group->medium == MEDIUM_HOST) candidate->inside_limit = nccl_constant(group, STAGED_SHARE) * raw / inside;
     if (!group->rdma)
         network = fmin(nccl_constant(group, BOUNCED_SHARE) * raw / directions, nccl_constant(group, BOUNCED_RATE));
     else if (group->host_bridge)
