@@ -109,7 +109,6 @@ static double candidate_seconds(const Group *group, const Loads *loads, const Ca
 // By what the back end goes when it chooses.
 static double believed_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
     Candidate believed = *candidate;
-    believed.posting = 0;
     if (believed.believed_between > 0) believed.between = believed.believed_between;
     return candidate_seconds(group, loads, &believed, bytes);
 }

@@ -247,8 +247,7 @@ static void count_time_slices(const Group *group, int ranks_per_gpu, Candidate *
 // A platform's links may carry more or less than others of their kind.
 static void count_rates(const Group *group, double bytes, Candidate *candidate) {
     double length = bytes > nccl_constant(group, PLATFORM_LONG_BYTES) ? nccl_constant(group, PLATFORM_LONG_RATE) : 1;
-    double between = nccl_constant(group, PLATFORM_BETWEEN_RATE) *
-                     nccl_constant(group, TRANSPORT_RATE + (int)group->network->fabric.transport);
+    double between = nccl_constant(group, PLATFORM_BETWEEN_RATE) * nccl_transport_share(group);
     between *= length;
     candidate->inside /= nccl_constant(group, PLATFORM_INSIDE_RATE) * length;
     candidate->between /= between;

@@ -73,9 +73,7 @@ Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift,
 NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool remote) {
     NcclMessage message = {.share = 1};
     double rate = nccl_constant(group, PLATFORM_INSIDE_RATE);
-    if (remote)
-        rate = nccl_constant(group, PLATFORM_BETWEEN_RATE) *
-               nccl_constant(group, TRANSPORT_RATE + (int)group->network->fabric.transport);
+    if (remote) rate = nccl_constant(group, PLATFORM_BETWEEN_RATE) * nccl_transport_share(group);
     if (style->direct) {
         message.seconds = nccl_constant(group, PAIR_MESSAGE_TIME);
         if (remote) message.seconds += nccl_constant(group, PAIR_NETWORK_TIME) * nccl_network_factor(group);
@@ -122,6 +120,6 @@ SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *styl
         limits.between_out = nccl_constant(group, BRIDGE_SHARE) * raw;
         limits.between_both = nccl_constant(group, BRIDGE_DUPLEX_SHARE) * raw;
     }
-    if (group->network->fabric.transport == NET_TCP) limits.node_out = nccl_constant(group, SOCKET_RATE);
+    if (group->network->fabric.transport == NET_TCP) limits.node_out = nccl_socket_rate(group);
     return limits;
 }

@@ -151,7 +151,21 @@ double nccl_floor_seconds(const Group *group) {
            (group->superchip ? nccl_constant(group, SUPERCHIP_FLOOR) : 1);
 }
 
+// Of the NICs' rate in the catalogue, and never above what packets leave for payload.
+double nccl_transport_share(const Group *group) {
+    const FabricShape *fabric = &group->network->fabric;
+    const TransportRow *row = transport_row(fabric->transport);
+    double share = nccl_constant(group, TRANSPORT_RATE + (int)fabric->transport);
+    return fmin(share, fmax(1, transport_payload_share(row, row->mtu) / fabric->efficiency));
+}
+
 // ---- Limits that are not a link's.
+// Connections are one core's work each, and more interfaces have more of them; but all bytes pass the host's memory
+// three or four times.
+double nccl_socket_rate(const Group *group) {
+    return nccl_constant(group, SOCKET_RATE) * sqrt(group->nics > 1 ? group->nics : 1);
+}
+
 // `inside` and `between` are what the busiest GPU sends per byte of the pattern, to GPUs of its node and beyond.
 static double bridge_limit(const Group *group, double directions) {
     double raw = group->pcie_bytes_per_second;
@@ -170,7 +184,7 @@ void nccl_limit_software(const Group *group, double directions, double inside, d
     candidate->between_limit = network / between;
     candidate->limits_add = group->medium != MEDIUM_NVLINK && network > 0;
     if (group->network->fabric.transport != NET_TCP) return;
-    double sockets = nccl_constant(group, SOCKET_RATE) / (between * group->least);
+    double sockets = nccl_socket_rate(group) / (between * group->least);
     if (network > 0 && sockets >= candidate->between_limit) return;
     candidate->between_limit = sockets;
     candidate->limits_add = false;
