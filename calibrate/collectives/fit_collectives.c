@@ -54,13 +54,14 @@ static void predict_rows(const MeasuredCollective *measured, const NcclConstants
 // Most constants say nothing of most logs, and a search that moves one of those need not predict the log again. One
 // matters when any row takes another time with a third more or less of it, from its prior or from its shipped value. A
 // platform's may come to matter with a step.
-void find_what_matters(Arena *arena, MeasuredCollective *measured) {
-    const NcclConstants starts[] = {nccl_constants_prior(), nccl_constants_shipped()};
+void find_what_matters(Arena *arena, MeasuredCollective *measured, const bool *without) {
+    NcclConstants starts[] = {nccl_constants_prior(), nccl_constants_shipped()};
     double usual[ROWS_OF_A_LOG], other[ROWS_OF_A_LOG];
     size_t size = (size_t)rows_taken(measured) * sizeof *usual;
     measured->matters = ARENA_ARRAY(arena, bool, CONSTANT_COUNT);
     for (int id = 0; id < CONSTANT_COUNT; id++) measured->matters[id] = constant_rows[id].scope == SCOPE_PLATFORM;
     for (int s = 0; s < 2; s++) {
+        if (without) memcpy(starts[s].without, without, sizeof starts[s].without);
         predict_rows(measured, &starts[s], usual);
         for (int id = 0; id < CONSTANT_COUNT; id++)
             for (int more = 0; more < 2 && !measured->matters[id]; more++) {

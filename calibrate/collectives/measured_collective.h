@@ -31,7 +31,8 @@ typedef struct Measurements {
 // constant's own prior spread around where it starts; `near` (or NULL) is where the search begins.
 int constants_of_scope(ConstantScope scope, ConstantId *ids); // room for CONSTANT_COUNT
 
-void find_what_matters(Arena *arena, MeasuredCollective *measured); // once, before the log is fitted
+// Once, before the log is fitted, and again for other rules (NULL: all hold).
+void find_what_matters(Arena *arena, MeasuredCollective *measured, const bool *without);
 
 // Takes the logs with a weight above 0; writes the constants of that scope from their start to their best; sigma (or
 // NULL), in the order of constants_of_scope, takes standard errors of their logarithms. Returns the root mean square of

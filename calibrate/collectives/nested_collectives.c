@@ -1,10 +1,14 @@
 // The hardest question: each machine, then each type of GPU, predicted without anything that its logs told. One vote
 // per machine: the median over its logs.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
 #include "sim/statistics.h"
+
+#define TOUCHED 0.02      // of a logarithm, at any size
+#define WORTH_NAMING 0.01 // of an error
 
 static bool is_word_of(const MeasuredCollective *measured, WordOf word_of, const char *word) {
     return strcmp(word_of(measured), word) == 0;
@@ -89,6 +93,90 @@ static void print_machines(Arena *arena, const Measurements *logs) {
     printf("\n");
 }
 
+// ---- What each rule is worth.
+static double change_of(Arena *arena, const MeasuredCollective *measured, const NcclConstants *without) {
+    double most = 0;
+    (void)arena;
+    for (int r = 0; r < measured->log->row_count; r++) {
+        double bytes = measured->log->rows[r].bytes;
+        double ratio = collective_price_seconds(measured->price, bytes, without) /
+                       collective_price_seconds(measured->price, bytes, NULL);
+        most = fmax(most, fabs(log(ratio)));
+    }
+    return most;
+}
+
+// Marks the logs of machines that go otherwise without the rule, by the shipped constants; returns how many machines.
+static int find_touched(Validation *validation, RuleId rule, bool *touched) {
+    Measurements *logs = &validation->logs;
+    NcclConstants without = nccl_constants_shipped();
+    int machines = 0;
+    without.without[rule] = true;
+    for (int i = 0; i < logs->count; i++) touched[i] = false;
+    for (int i = 0; i < logs->count; i++) {
+        const char *machine = logs->items[i].machine;
+        if (touched[i] || change_of(validation->arena, &logs->items[i], &without) < TOUCHED) continue;
+        for (int j = 0; j < logs->count; j++)
+            if (is_word_of(&logs->items[j], machine_word, machine)) touched[j] = true;
+        machines++;
+    }
+    return machines;
+}
+
+typedef struct Worth {
+    int machines, better, worse; // left out: how many of them the rule brings nearer, or takes further, by a point
+    double with, without;        // mean over them of the median errors of their logs
+} Worth;
+
+static void add_worth(Worth *worth, const Score *with, const Score *without) {
+    if (!with->sizes) return;
+    worth->machines++;
+    worth->with += with->median;
+    worth->without += without->median;
+    worth->better += without->median - with->median > WORTH_NAMING;
+    worth->worse += with->median - without->median > WORTH_NAMING;
+}
+
+static void print_worth(const Worth *worth) {
+    if (!worth->machines) {
+        printf("  %5s %6s %6s %6s %5s", "-", "-", "-", "-", "-");
+        return;
+    }
+    printf("  %5d %6.1f %6.1f %6d %5d", worth->machines, 100 * worth->with / worth->machines,
+           100 * worth->without / worth->machines, worth->better, worth->worse);
+}
+
+void weigh_rules(Validation *validation) {
+    Arena *arena = validation->arena;
+    Measurements *logs = &validation->logs;
+    bool *touched = ARENA_ARRAY(arena, bool, logs->count);
+    Score *with[2] = {ARENA_ARRAY(arena, Score, logs->count), ARENA_ARRAY(arena, Score, logs->count)};
+    leave_out(validation, machine_word, NULL, RULE_COUNT);
+    for (int i = 0; i < logs->count; i++)
+        for (int large = 0; large < 2; large++)
+            with[large][i] = machine_score(arena, logs, logs->items[i].machine, large);
+    printf(
+        "What a rule is worth on the machines that it touches, each left out: mean of their median errors in %%, and "
+        "how many\nthe rule brings nearer or takes further by a point.\n\n%-58s %35s  %35s\n%-58s  %5s %6s %6s %6s "
+        "%5s  %5s %6s %6s %6s %5s\n",
+        "rule", "from 64 KiB", "below 64 KiB", "", "mach.", "with", "off", "nearer", "far", "mach.", "with", "off",
+        "nearer", "far");
+    for (int rule = 0; rule < RULE_COUNT; rule++) {
+        Worth worth[2] = {0};
+        if (find_touched(validation, (RuleId)rule, touched)) leave_out(validation, machine_word, touched, (RuleId)rule);
+        for (int i = 0; i < logs->count; i++)
+            for (int large = 0; large < 2 && touched[i] && is_first(logs, machine_word, i); large++) {
+                Score without = machine_score(arena, logs, logs->items[i].machine, large);
+                add_worth(&worth[large], &with[large][i], &without);
+            }
+        printf("%-58s", rule_rows[rule].name);
+        print_worth(&worth[1]);
+        print_worth(&worth[0]);
+        printf("\n");
+    }
+    printf("\n");
+}
+
 void nested(Validation *validation, bool quiet) {
     Arena *arena = validation->arena;
     Measurements *logs = &validation->logs;
@@ -99,9 +187,9 @@ void nested(Validation *validation, bool quiet) {
             "NCCL.\n\n%-24s mach. %20s  %20s\n%-24s       %6s %6s %6s  %6s %6s %6s\n",
             "left out", "from 64 KiB, %", "below 64 KiB, %", "", "median", "p90", "range", "median", "p90", "range");
     }
-    leave_out(validation, gpu_word);
+    leave_out(validation, gpu_word, NULL, RULE_COUNT);
     if (!quiet) print_sums("its type of GPU", arena, logs);
-    leave_out(validation, machine_word);
+    leave_out(validation, machine_word, NULL, RULE_COUNT);
     if (quiet) return;
     print_sums("the machine", arena, logs);
     printf("\n");

@@ -72,7 +72,7 @@ void fit_and_predict(Validation *validation, const char *what, bool quiet) {
     double *sigma = ARENA_ARRAY(arena, double, CONSTANT_COUNT);
     int set_count = 0;
     if (!choose_fitted(validation, what)) return;
-    for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i]);
+    for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i], NULL);
     for (int i = 0; i < logs->count; i++) {
         MeasuredCollective *measured = &logs->items[i];
         double *set = ARENA_ARRAY(arena, double, logs->count);
@@ -113,12 +113,14 @@ static double sum_of(const double *values, int count) {
 }
 
 // All fits begin their search where one to all logs ends.
-int leave_out(Validation *validation, WordOf word_of) {
+int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without) {
     Measurements *logs = &validation->logs;
     double *weights = ARENA_ARRAY(validation->arena, double, logs->count);
-    NcclConstants all = nccl_constants_prior();
+    NcclConstants prior = nccl_constants_prior(), all;
     int groups = 0;
-    for (int i = 0; i < logs->count; i++) find_what_matters(validation->arena, &logs->items[i]);
+    if (without < RULE_COUNT) prior.without[without] = true;
+    all = prior;
+    for (int i = 0; i < logs->count; i++) find_what_matters(validation->arena, &logs->items[i], prior.without);
     weigh(logs, word_of, NULL, weights);
     if (sum_of(weights, logs->count) > 0)
         fit_collectives(validation->arena, logs, weights, SCOPE_SHARED, &all, NULL, NULL);
@@ -126,9 +128,9 @@ int leave_out(Validation *validation, WordOf word_of) {
         const char *word = word_of(&logs->items[i]);
         bool seen = false;
         for (int j = 0; j < i; j++) seen = seen || strcmp(word_of(&logs->items[j]), word) == 0;
-        if (seen) continue;
+        if (seen || (chosen && !chosen[i])) continue;
         weigh(logs, word_of, word, weights);
-        NcclConstants constants = nccl_constants_prior();
+        NcclConstants constants = prior;
         Arena *scratch = arena_open();
         if (sum_of(weights, logs->count) > 0)
             fit_collectives(scratch, logs, weights, SCOPE_SHARED, &constants, &all, NULL);
@@ -141,7 +143,7 @@ int leave_out(Validation *validation, WordOf word_of) {
 }
 
 void cross(Validation *validation, WordOf word_of, const char *what, bool quiet) {
-    int left_out = leave_out(validation, word_of);
+    int left_out = leave_out(validation, word_of, NULL, RULE_COUNT);
     ConstantId ids[CONSTANT_COUNT];
     if (!quiet)
         printf(
@@ -157,7 +159,7 @@ void refit(Validation *validation) {
     NcclConstants constants = nccl_constants_prior();
     ConstantId ids[CONSTANT_COUNT];
     int count = constants_of_scope(SCOPE_SHARED, ids);
-    for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i]);
+    for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i], NULL);
     weigh(logs, machine_word, NULL, weights);
     double rms = fit_collectives(arena, logs, weights, SCOPE_SHARED, &constants, NULL, sigma);
     printf("%-60s %-5s %9s %9s %5s %9s %6s\n", "constant", "unit", "shipped", "fitted", "±", "prior", "spread");

@@ -20,6 +20,7 @@ static const OptionSpec specs[] = {
      .choices = cross_names, .choice_count = 2},
     {"nested", OPTION_FLAG,
      .help = "leave each type of GPU, then each machine, out with all that was learned from it; one vote per machine"},
+    {"rules", OPTION_FLAG, .help = "switch each special rule off in turn: what it is worth on machines left out"},
     {"op", OPTION_TEXTS, "NAME", .help = "only logs of that operation; may be given again"},
     {"family", OPTION_TEXTS, "WORD", .help = "only logs whose family has the word in it; may be given again"},
     {"refit", OPTION_FLAG, .help = "fit the shared constants to all logs, from their priors, and print them"},
@@ -31,7 +32,7 @@ static const OptionSpec specs[] = {
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char usage[] = "lockstep validate collectives [LOG…] [--clusters clusters.csv] [--fit-on ops|scale|GLOB] "
-                            "[--cross family|machine] [--nested] [--rows OUT.csv] [--json]";
+                            "[--cross family|machine] [--nested] [--rules] [--rows OUT.csv] [--json]";
 static const char about[] =
     "Compares nccl-tests logs (text or JSON) with what the network model predicts from a description of each cluster.\n"
     "Without logs: those in " SHIPPED_FOLDER
@@ -52,6 +53,10 @@ static int validate(Validation *validation, const Options *options) {
     int crossed = option_choice(options, "cross", -1);
     if (crossed >= 0) cross(validation, crossed ? machine_word : family_word, cross_names[crossed], json);
     if (option_flag(options, "nested")) nested(validation, json || option_flag(options, "csv"));
+    if (option_flag(options, "rules")) {
+        weigh_rules(validation);
+        return 0;
+    }
     if (option_flag(options, "refit")) refit(validation);
     LogScore *scores = ARENA_ARRAY(arena, LogScore, validation->logs.count);
     for (int i = 0; i < validation->logs.count; i++) {

@@ -39,8 +39,9 @@ void predict(MeasuredCollective *measured, const NcclConstants *constants); // N
 void fit_and_predict(Validation *validation, const char *what, bool quiet);
 // Each group predicted with shared constants fitted without it, from their priors.
 void cross(Validation *validation, WordOf word_of, const char *what, bool quiet);
-// Likewise; returns how many groups there are.
-int leave_out(Validation *validation, WordOf word_of);
+// Likewise, only those groups that have a chosen log (NULL: all), and without that rule (RULE_COUNT: with all); returns
+// how many groups there are.
+int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without);
 // Prints the table of constants as one fit to all given logs has it, and predicts with it.
 void refit(Validation *validation);
 
@@ -86,6 +87,8 @@ typedef struct MachineSummed {
 MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large);
 // Prints how machines are predicted without their type of GPU, and without them; the latter predictions stay.
 void nested(Validation *validation, bool quiet);
+// Prints what each rule is worth on machines left out.
+void weigh_rules(Validation *validation);
 
 // ---- Showing (show_collectives.c, write_collectives.c).
 void print_board(const Validation *validation, const Board *board, bool verbose);

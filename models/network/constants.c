@@ -119,18 +119,42 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
 };
 // clang-format on
 
+// clang-format off
+const RuleRow rule_rows[RULE_COUNT] = {
+    [RULE_STAGED_PHASES]   = {"a ring over host memory takes a step more than it has", "NCCL device/all_gather.h: sends first, receives last"},
+    [RULE_CHAIN_FILL]      = {"chunks of a broadcast show within a node before Ampere", "logs"},
+    [RULE_FILL_BY_AGE]     = {"fill of chunks differs from Hopper on", "logs; faster channels"},
+    [RULE_LL_BY_AGE]       = {"LL of NVLink differs from Hopper on", "logs"},
+    [RULE_SUPERCHIP]       = {"a superchip's floor is lower", "launch without PCIe"},
+    [RULE_LL_CHANNEL]      = {"LL of one channel between nodes has a pace of its own", "logs"},
+    [RULE_HIDDEN_SLICE]    = {"half a step's chunk hides its hop between nodes", "NCCL device/primitives.h: two slices a step"},
+    [RULE_TREE_UNDERRATED] = {"trees of two nodes are not taken for what they save", "NCCL graph/search.cc"},
+    [RULE_NVLS_TAKEN]      = {"NVLS is taken from 2 MB on even where rings are faster", "NCCL graph/tuning.cc"},
+    [RULE_FIRST_EFA]       = {"the first EFA's plug-in leaves Simple only", "aws-ofi-nccl: sets NCCL_PROTO=simple before RDMA"},
+    [RULE_SLINGSHOT_LL]    = {"LL over Slingshot is slower than NCCL believes", "logs; the plug-in copies"},
+    [RULE_SLINGSHOT_POSTS] = {"proxies over Slingshot post messages one by one", "libfabric cxi: matched in software"},
+    [RULE_RENDEZVOUS]      = {"long messages over Slingshot agree first", "libfabric cxi: eager to 18 KiB, sites set 0"},
+    [RULE_BOUNCED_RATE]    = {"what bounces in host memory has a most", "logs"},
+    [RULE_FAR_NICS]        = {"GPUs far from the NICs have a pace of their own", "NCCL graph/topo.h: 16 GB/s between AMD's sockets"},
+    [RULE_HOST_BRIDGE]     = {"RDMA over a host bridge is slower than the slot", "NCCL graph/topo.h: 24 of 31.5 GB/s"},
+    [RULE_SOCKETS_BY_ROOT] = {"several interfaces carry the root of their number", "all bytes pass host memory three or four times"},
+    [RULE_PAIR_PARTS]      = {"messages in a node share channels from 2.22 on", "NCCL enqueue.cc"},
+    [RULE_PAIR_RATE]       = {"one connection between nodes has a most", "NCCL graph/paths.cc: two channels of 14 GB/s"},
+};
+// clang-format on
+
 const ConstantId measured_factors[MEASURED_FACTORS] = {
     PLATFORM_FLOOR,       PLATFORM_INSIDE_HOP,   PLATFORM_FILL, PLATFORM_INSIDE_RATE,
     PLATFORM_BETWEEN_HOP, PLATFORM_BETWEEN_RATE, PLATFORM_PAIR};
 
 NcclConstants nccl_constants_shipped(void) {
-    NcclConstants constants;
+    NcclConstants constants = {0};
     for (int i = 0; i < CONSTANT_COUNT; i++) constants.values[i] = constant_rows[i].value * constant_rows[i].scale;
     return constants;
 }
 
 NcclConstants nccl_constants_prior(void) {
-    NcclConstants constants;
+    NcclConstants constants = {0};
     for (int i = 0; i < CONSTANT_COUNT; i++) constants.values[i] = constant_rows[i].prior * constant_rows[i].scale;
     return constants;
 }

@@ -112,9 +112,41 @@ extern const ConstantRow constant_rows[CONSTANT_COUNT];
 enum { NODE_FACTORS = 4, MEASURED_FACTORS = 7 };
 extern const ConstantId measured_factors[MEASURED_FACTORS];
 
+// What holds for some GPUs, networks or versions only. Each can be switched off, to learn what it is worth on machines
+// that were left out (lockstep validate collectives --rules).
+typedef enum RuleId {
+    RULE_STAGED_PHASES,
+    RULE_CHAIN_FILL,
+    RULE_FILL_BY_AGE,
+    RULE_LL_BY_AGE,
+    RULE_SUPERCHIP,
+    RULE_LL_CHANNEL,
+    RULE_HIDDEN_SLICE,
+    RULE_TREE_UNDERRATED,
+    RULE_NVLS_TAKEN,
+    RULE_FIRST_EFA,
+    RULE_SLINGSHOT_LL,
+    RULE_SLINGSHOT_POSTS,
+    RULE_RENDEZVOUS,
+    RULE_BOUNCED_RATE,
+    RULE_FAR_NICS,
+    RULE_HOST_BRIDGE,
+    RULE_SOCKETS_BY_ROOT,
+    RULE_PAIR_PARTS,
+    RULE_PAIR_RATE,
+    RULE_COUNT
+} RuleId;
+
+typedef struct RuleRow {
+    const char *name, *source;
+} RuleRow;
+
+extern const RuleRow rule_rows[RULE_COUNT];
+
 // A set of values in SI units, when others than the shipped ones are tried.
 typedef struct NcclConstants {
     double values[CONSTANT_COUNT];
+    bool without[RULE_COUNT];
 } NcclConstants;
 
 NcclConstants nccl_constants_shipped(void);

@@ -19,7 +19,9 @@ const char *const protocol_names[PROTOCOL_COUNT + 1] = {"LL", "LL128", "Simple",
 
 // LL over Slingshot is slower than NCCL believes when it chooses.
 static void count_slow_ll(const Group *group, Protocol protocol, Candidate *candidate) {
-    if (protocol != PROTOCOL_LL || group->network->fabric.transport != NET_SLINGSHOT) return;
+    if (protocol != PROTOCOL_LL || group->network->fabric.transport != NET_SLINGSHOT ||
+        !nccl_rule(group, RULE_SLINGSHOT_LL))
+        return;
     if (candidate->believed_between == 0) candidate->believed_between = candidate->between;
     candidate->between /= nccl_constant(group, SLINGSHOT_LL);
 }
@@ -65,7 +67,7 @@ static double rate_between(const Group *group) {
 // A chunk of every channel passes all ranks before the last byte of a broadcast is done. Within a node, from Ampere on,
 // that hides: ranks up the chain are at nccl-tests' next broadcast by then.
 static double chain_fill_seconds(const Group *group, int channels, double bytes) {
-    if (group->block_count == 1 && nccl_generation(group) > 0) return 0;
+    if (group->block_count == 1 && (nccl_generation(group) > 0 || !nccl_rule(group, RULE_CHAIN_FILL))) return 0;
     double chunk = fmin(bytes / (8 * channels), CHAIN_CHUNK_BYTES);
     int between = group->block_count - 1, inside = group->rank_count - group->block_count;
     double steps = (inside ? inside / rate_inside(group) : 0) + (between ? between / rate_between(group) : 0);
@@ -75,7 +77,8 @@ static double chain_fill_seconds(const Group *group, int channels, double bytes)
 // A ring over NICs passes a step's message on in two slices, and the first is on its way while the second is sent: that
 // much of a step's time, at whatever pace its bytes pass, does not show of its hop.
 double nccl_hidden_share(const Group *group, Protocol protocol, double message) {
-    if (protocol != PROTOCOL_SIMPLE || group->block_count < 2 || message <= 0) return 0;
+    if (protocol != PROTOCOL_SIMPLE || group->block_count < 2 || message <= 0 || !nccl_rule(group, RULE_HIDDEN_SLICE))
+        return 0;
     return fmin(message, RING_CHUNK_BYTES) / 2 / message;
 }
 
@@ -130,8 +133,8 @@ static double tree_fill_seconds(const Group *group, int channels, int levels, do
 // the node than on the NICs: with NVSwitch, one NIC, or since Hopper. Elsewhere it takes rings for what is large.
 static bool tree_is_underrated(const Group *group) {
     const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
-    return group->block_count == 2 && group->most > 1 && group->nics > 1 && group->year < 2022 &&
-           group->medium == MEDIUM_NVLINK && layout->shape->gpu_fabric != GPU_FABRIC_SWITCH;
+    return nccl_rule(group, RULE_TREE_UNDERRATED) && group->block_count == 2 && group->most > 1 && group->nics > 1 &&
+           group->year < 2022 && group->medium == MEDIUM_NVLINK && layout->shape->gpu_fabric != GPU_FABRIC_SWITCH;
 }
 
 static Candidate tree_candidate(const Group *group, Protocol protocol, double bytes) {
@@ -192,7 +195,8 @@ static bool has_nvls(const Group *group) {
 // NCCL does not know of the slow approach, and in one domain takes NVLS from here on even where rings are faster.
 static bool takes_nvls(const Group *group, const CollectiveRequest *request) {
     bool free = !request->algorithm && (!request->protocol || *request->protocol == PROTOCOL_SIMPLE);
-    return free && has_nvls(group) && group->block_count == 1 && request->bytes >= NVLS_FROM_BYTES;
+    return free && nccl_rule(group, RULE_NVLS_TAKEN) && has_nvls(group) && group->block_count == 1 &&
+           request->bytes >= NVLS_FROM_BYTES;
 }
 
 // Switches that reduce (SHARP): each node sends the payload up once and gets it back once, whatever their number.

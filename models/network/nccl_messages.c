@@ -15,7 +15,9 @@
 // 2 MiB, and channels are many; from 2.22 on the ranks share 32 channels between their peers, and a message takes more
 // than its own only when each has 16 MiB to carry (enqueue.cc).
 static bool in_parts(const Group *group) { return group->block_count == 1 && group->medium == MEDIUM_NVLINK; }
-static bool channels_are_shared(const Group *group) { return in_parts(group) && group->nccl_version >= 22200; }
+static bool channels_are_shared(const Group *group) {
+    return in_parts(group) && group->nccl_version >= 22200 && nccl_rule(group, RULE_PAIR_PARTS);
+}
 
 static int pair_channels(const Group *group, double message) {
     int channels = PAIR_CHANNELS;
@@ -56,16 +58,17 @@ Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift,
     candidate.between = exchange ? 1 / nccl_constant(group, EXCHANGE_SHARE) : 1;
     double inside = pair ? 1 : (group->most - 1) / n, between = pair ? 1 : (n - group->least) / n;
     Group all = *group; // GPUs take part, those far from a NIC too, which rings leave to their neighbours
-    all.rdma = group->rdma && !group->far_nics;
+    bool far = group->far_nics && nccl_rule(group, RULE_FAR_NICS);
+    all.rdma = group->rdma && !far;
     nccl_limit_software(&all, pair && !shift ? 1 : 2, inside, between, &candidate);
-    if (group->far_nics)
-        candidate.between_limit = fmin(candidate.between_limit, nccl_constant(group, FAR_RATE) / between);
+    if (far) candidate.between_limit = fmin(candidate.between_limit, nccl_constant(group, FAR_RATE) / between);
     if (channels_are_shared(group)) {
         candidate.channels = pair_channels(group, message);
         candidate.inside_limit = candidate.channels * pair_channel_rate(group) * (pair ? 1 : n);
     }
     double connection = nccl_constant(group, PLATFORM_PAIR) * nccl_constant(group, PAIR_RATE) * (pair ? 1 : n);
-    if (candidate.between_limit == 0 || connection < candidate.between_limit) candidate.between_limit = connection;
+    if (nccl_rule(group, RULE_PAIR_RATE) && (candidate.between_limit == 0 || connection < candidate.between_limit))
+        candidate.between_limit = connection;
     return candidate;
 }
 
@@ -112,7 +115,7 @@ SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *styl
         limits.inside_both = 2 * limits.inside_out;
     }
     if (!group->rdma || (style->direct && group->far_nics)) {
-        limits.between_out = nccl_constant(group, BOUNCED_RATE);
+        limits.between_out = nccl_bounced_rate(group);
         limits.between_both = nccl_constant(group, BOUNCED_SHARE) * raw;
         if (style->direct && group->far_nics)
             limits.between_out = fmin(limits.between_out, nccl_constant(group, FAR_RATE));

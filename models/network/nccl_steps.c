@@ -14,6 +14,8 @@ double nccl_constant(const Group *group, int id) {
     return group->constants ? group->constants->values[id] : constant_rows[id].value * constant_rows[id].scale;
 }
 
+bool nccl_rule(const Group *group, RuleId rule) { return !group->constants || !group->constants->without[rule]; }
+
 // ---- What changes with the GPU's generation, and the NCCL version usual with it.
 int nccl_generation(const Group *group) {
     return group->year < 2019 ? 0 : group->year < 2022 ? 1 : group->year < 2024 ? 2 : 3;
@@ -30,7 +32,8 @@ int nccl_version_of(const Group *group, int asked) {
 // promise that. The first EFA's plug-in leaves Simple only.
 bool nccl_protocol_allowed(const Group *group, Protocol protocol) {
     Transport transport = group->network->fabric.transport;
-    bool first_efa = group->block_count > 1 && transport == NET_EFA && group->year < 2022;
+    bool first_efa =
+        nccl_rule(group, RULE_FIRST_EFA) && group->block_count > 1 && transport == NET_EFA && group->year < 2022;
     if (protocol == PROTOCOL_SIMPLE) return true;
     if (protocol == PROTOCOL_LL || first_efa) return !first_efa;
     if (group->year < 2017 || (group->most > 1 && group->medium != MEDIUM_NVLINK)) return false;
@@ -42,7 +45,8 @@ bool nccl_protocol_allowed(const Group *group, Protocol protocol) {
 double nccl_inside_share(const Group *group, Protocol protocol) {
     if (protocol == PROTOCOL_SIMPLE) return 1;
     if (protocol == PROTOCOL_LL128) return nccl_constant(group, LL128_SHARE);
-    return nccl_constant(group, LL_SHARE + (group->medium == MEDIUM_NVLINK ? nccl_age(group) : 0));
+    return nccl_constant(
+        group, LL_SHARE + (group->medium == MEDIUM_NVLINK && nccl_rule(group, RULE_LL_BY_AGE) ? nccl_age(group) : 0));
 }
 
 double nccl_between_share(const Group *group, Protocol protocol) {
@@ -60,7 +64,7 @@ double nccl_tree_network_share(const Group *group) {
 double nccl_staged_phases(const Group *group, CollectiveOp op) {
     double n = group->rank_count;
     bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
-    if (group->medium != MEDIUM_HOST || rooted) return 1;
+    if (group->medium != MEDIUM_HOST || rooted || !nccl_rule(group, RULE_STAGED_PHASES)) return 1;
     bool twice = op == COLLECTIVE_ALL_REDUCE || op == COLLECTIVE_BARRIER;
     return twice ? (2 * n - 1) / (2 * n - 2) : n / (n - 1);
 }
@@ -107,7 +111,7 @@ double nccl_network_factor(const Group *group) {
 // first.
 static double rendezvous_seconds(const Group *group, Protocol protocol, double message) {
     double eager = transport_row(group->network->fabric.transport)->eager_bytes;
-    bool agrees = eager > 0 && message * (protocol == PROTOCOL_LL ? 2 : 1) > eager;
+    bool agrees = nccl_rule(group, RULE_RENDEZVOUS) && eager > 0 && message * (protocol == PROTOCOL_LL ? 2 : 1) > eager;
     return agrees ? nccl_constant(group, RENDEZVOUS_TIME) : 0;
 }
 
@@ -121,7 +125,7 @@ double nccl_hop_between(const Group *group, Protocol protocol, int channels, dou
     double seconds =
         nccl_constant(group, NETWORK_HOP_TIME + (int)protocol) + rendezvous_seconds(group, protocol, message);
     double moving = nccl_constant(group, NETWORK_RAMP_TIME + (int)protocol) * log2(channels);
-    if (protocol == PROTOCOL_LL) moving += ll_seconds(group, message);
+    if (protocol == PROTOCOL_LL && nccl_rule(group, RULE_LL_CHANNEL)) moving += ll_seconds(group, message);
     return seconds * nccl_network_factor(group) + moving * nccl_constant(group, PLATFORM_BETWEEN_HOP);
 }
 
@@ -129,7 +133,8 @@ double nccl_hop_between(const Group *group, Protocol protocol, int channels, dou
 // their slots given back. NCCL's tuner counts 1 to 2 us for that, which hide behind the hops; over Slingshot they do
 // not.
 double nccl_posting_seconds(const Group *group, Protocol protocol, int steps, double message) {
-    if (group->network->fabric.transport != NET_SLINGSHOT || group->block_count < 2 || steps <= CONNECTION_SLOTS)
+    if (group->network->fabric.transport != NET_SLINGSHOT || group->block_count < 2 || steps <= CONNECTION_SLOTS ||
+        !nccl_rule(group, RULE_SLINGSHOT_POSTS))
         return 0;
     double each = nccl_constant(group, SLINGSHOT_POST_TIME) * nccl_constant(group, PLATFORM_BETWEEN_HOP) +
                   rendezvous_seconds(group, protocol, message) * nccl_network_factor(group);
@@ -139,16 +144,16 @@ double nccl_posting_seconds(const Group *group, Protocol protocol, int steps, do
 // Filling the pipeline of chunks: hidden for small messages, the same for all large ones.
 double nccl_fill_seconds(const Group *group, double bytes) {
     double seconds = 0;
-    if (group->most > 1) seconds += nccl_constant(group, FILL_INSIDE + nccl_age(group));
-    if (group->block_count > 1)
-        seconds += nccl_constant(group, FILL_BETWEEN + nccl_age(group)) * nccl_network_factor(group);
+    int age = nccl_rule(group, RULE_FILL_BY_AGE) ? nccl_age(group) : 0;
+    if (group->most > 1) seconds += nccl_constant(group, FILL_INSIDE + age);
+    if (group->block_count > 1) seconds += nccl_constant(group, FILL_BETWEEN + age) * nccl_network_factor(group);
     return nccl_constant(group, PLATFORM_FILL) * seconds * bytes / (bytes + nccl_constant(group, FILL_BYTES));
 }
 
 // Of any collective.
 double nccl_floor_seconds(const Group *group) {
     return nccl_constant(group, PLATFORM_FLOOR) * nccl_constant(group, FLOOR_TIME + nccl_generation(group)) *
-           (group->superchip ? nccl_constant(group, SUPERCHIP_FLOOR) : 1);
+           (group->superchip && nccl_rule(group, RULE_SUPERCHIP) ? nccl_constant(group, SUPERCHIP_FLOOR) : 1);
 }
 
 // Of the NICs' rate in the catalogue, and never above what packets leave for payload.
@@ -163,7 +168,8 @@ double nccl_transport_share(const Group *group) {
 // Connections are one core's work each, and more interfaces have more of them; but all bytes pass the host's memory
 // three or four times.
 double nccl_socket_rate(const Group *group) {
-    return nccl_constant(group, SOCKET_RATE) * sqrt(group->nics > 1 ? group->nics : 1);
+    return nccl_constant(group, SOCKET_RATE) *
+           (group->nics > 1 && nccl_rule(group, RULE_SOCKETS_BY_ROOT) ? sqrt(group->nics) : 1);
 }
 
 // `inside` and `between` are what the busiest GPU sends per byte of the pattern, to GPUs of its node and beyond.
@@ -173,13 +179,17 @@ static double bridge_limit(const Group *group, double directions) {
     return directions < 2 ? one_way : fmin(one_way, both / 2);
 }
 
+double nccl_bounced_rate(const Group *group) {
+    return nccl_rule(group, RULE_BOUNCED_RATE) ? nccl_constant(group, BOUNCED_RATE) : INFINITY;
+}
+
 void nccl_limit_software(const Group *group, double directions, double inside, double between, Candidate *candidate) {
     double raw = group->pcie_bytes_per_second, network = 0;
     if (group->medium == MEDIUM_PCIE) candidate->inside_limit = nccl_constant(group, PCIE_PEER_SHARE) * raw / inside;
     if (group->medium == MEDIUM_HOST) candidate->inside_limit = nccl_constant(group, STAGED_SHARE) * raw / inside;
     if (!group->rdma)
-        network = fmin(nccl_constant(group, BOUNCED_SHARE) * raw / directions, nccl_constant(group, BOUNCED_RATE));
-    else if (group->host_bridge)
+        network = fmin(nccl_constant(group, BOUNCED_SHARE) * raw / directions, nccl_bounced_rate(group));
+    else if (group->host_bridge && nccl_rule(group, RULE_HOST_BRIDGE))
         network = bridge_limit(group, directions);
     candidate->between_limit = network / between;
     candidate->limits_add = group->medium != MEDIUM_NVLINK && network > 0;

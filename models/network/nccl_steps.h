@@ -6,6 +6,7 @@
 #include "models/network/candidates.h"
 
 double nccl_constant(const Group *group, int id);
+bool nccl_rule(const Group *group, RuleId rule); // whether it holds; always but in --rules
 // 0 to Volta, 1 Ampere, 2 Hopper and Ada, 3 Blackwell; and which of two ages that is, where no more is known.
 int nccl_generation(const Group *group);
 int nccl_age(const Group *group);
@@ -29,6 +30,7 @@ double nccl_fill_seconds(const Group *group, double bytes);
 double nccl_floor_seconds(const Group *group);
 
 double nccl_transport_share(const Group *group);
+double nccl_bounced_rate(const Group *group);
 double nccl_socket_rate(const Group *group); // bytes per second of a node
 
 // `inside` and `between` are what the busiest GPU sends per byte of the pattern, to GPUs of its node and beyond.
