@@ -103,7 +103,9 @@ Verdict law_recompute(const DrawnStudy *study, uint64_t seed, Finding *finding) 
     DrawnStudy with = *study;
     int kind = (int)(seed % 2);
     drawn_set(&with, "training.recompute_modules", NULL);
+    drawn_set(&with, "training.recompute_keeps", NULL);
     drawn_set(&with, "training.recompute_layers", NULL);
+    drawn_set(&with, "training.recompute_every", NULL);
     drawn_set(&with, "training.recompute", kinds[kind]);
     Answer less = estimate(&with, false);
     drawn_set(&with, "training.recompute", kinds[kind + 1]);

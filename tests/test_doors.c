@@ -77,6 +77,13 @@ static void draw_text(RandomStream *stream, const Field *field, char *out, size_
         plain_text(field->example, out, room);
 }
 
+// Of two, doors need not find the same one first.
+static bool has_nonsense(const DrawnJob *job) {
+    for (int i = 0; i < job->count; i++)
+        if (strcmp(job->said[i].text, "-1") == 0 || strcmp(job->said[i].text, "wrong") == 0) return true;
+    return false;
+}
+
 static bool has_said(const DrawnJob *job, const Field *field) {
     for (int i = 0; i < job->count; i++)
         if (job->said[i].field == field) return true;
@@ -105,9 +112,13 @@ static DrawnJob draw_job(uint64_t seed) {
         const Field *field = &job_objects[object].fields[draw(&stream, job_objects[object].field_count)];
         if (!field->flag || has_said(&job, field) || (strcmp(field->name, "fidelity") == 0 && draw(&stream, 8)))
             continue;
-        SaidField *said = &job.said[job.count++];
+        SaidField *said = &job.said[job.count];
+        bool nonsense_before = has_nonsense(&job);
         *said = (SaidField){.object = object, .field = field};
         draw_text(&stream, field, said->text, sizeof said->text);
+        job.count++;
+        if (nonsense_before && (strcmp(said->text, "-1") == 0 || strcmp(said->text, "wrong") == 0))
+            plain_text(field->example, said->text, sizeof said->text);
     }
     return job;
 }

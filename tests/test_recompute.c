@@ -121,6 +121,60 @@ TEST(layers_are_recomputed_one_after_the_other) {
     }
 }
 
+// Every second layer: half of what all of them take and free.
+TEST(every_second_layer_is_half_of_all) {
+    double step[3], peak[3];
+    for (int every = 0; every < 3; every++) {
+        Case c;
+        case_open(&c, 8, "gpt2-355m");
+        c.training.global_batch = 64;
+        c.training.recompute = every == 1 ? RECOMPUTE_NONE : RECOMPUTE_FULL;
+        c.training.recompute_every = every == 2 ? 2 : 0;
+        step[every] = case_folds(&c).step_p50_s;
+        peak[every] = memory_of_job(&c.training, 8, c.cluster->gpu_of[0], NULL).bytes[MEMORY_ACTIVATIONS];
+        arena_close(c.arena);
+    }
+    EXPECT_NEAR(step[2], (step[0] + step[1]) / 2, 0.01);
+    EXPECT_NEAR(peak[2], (peak[0] + peak[1]) / 2, 0.03);
+}
+
+static BlockCost keeping(const Case *c, unsigned keeps) {
+    TrainingSpec training = c->training;
+    training.recompute = RECOMPUTE_OPERATIONS;
+    training.recompute_keeps = keeps;
+    return block_cost(training.model, 1, &training, training.micro_batch, c->cluster->gpu_of[0]);
+}
+
+// By token and layer, in 16-bit elements: queries, keys and values 3 h, the core and its product h each, the product
+// into a plain MLP 4 h. What comes out of the MLP is the next layer's input: keeping it frees and saves nothing.
+TEST(what_is_kept_by_name_is_not_computed_again) {
+    static const struct {
+        unsigned keeps;
+        double widths;
+    } rows[] = {{1u << KEEPS_CORE_ATTN, 1}, {1u << KEEPS_QKV, 3},      {1u << KEEPS_PROJ, 1},
+                {1u << KEEPS_MLP_UP, 4},    {1u << KEEPS_MLP_DOWN, 0}, {1u << KEEPS_QKV | 1u << KEEPS_MLP_UP, 7}};
+    Case c;
+    case_open(&c, 8, "gpt3-2.7b");
+    double width = c.training.seq_len * c.training.micro_batch * 2 * 2560;
+    TrainingSpec full = c.training;
+    full.recompute = RECOMPUTE_FULL;
+    full.recompute_stops_early = true;
+    BlockCost whole = block_cost(full.model, 1, &full, full.micro_batch, c.cluster->gpu_of[0]);
+    double again = recompute_seconds(&whole.backward);
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
+        BlockCost cost = keeping(&c, rows[i].keeps);
+        EXPECT_NEAR(cost.activation_bytes, width * (1 + rows[i].widths), 1e-12);
+        double seconds = recompute_seconds(&cost.backward);
+        if (rows[i].widths > 0)
+            EXPECT(seconds < again);
+        else
+            EXPECT_NEAR(seconds, again, 0.1); // it stops before the last product too
+    }
+    BlockCost all = keeping(&c, (1u << KEPT_OUTPUT_COUNT) - 1);
+    EXPECT(recompute_seconds(&all.backward) > 0 && recompute_seconds(&all.backward) < 0.4 * again);
+    arena_close(c.arena);
+}
+
 TEST(layouts_fold_exactly_whatever_is_recomputed) {
     for (int schedule = SCHEDULE_1F1B; schedule < SCHEDULE_COUNT; schedule++)
         for (int tp = 1; tp <= 2; tp++)
@@ -184,6 +238,13 @@ TEST(what_is_recomputed_is_told) {
     c.training.recompute = RECOMPUTE_FULL;
     c.training.recompute_layers = 4;
     EXPECT_TEXT(recompute_text(c.arena, &c.training), "full (first 4 layers of each chunk)");
+    c.training.recompute_layers = 0;
+    c.training.recompute_every = 2;
+    EXPECT_TEXT(recompute_text(c.arena, &c.training), "full (1 layer of 2)");
+    c.training.recompute = RECOMPUTE_OPERATIONS;
+    c.training.recompute_every = 0;
+    c.training.recompute_keeps = 1u << KEEPS_QKV | 1u << KEEPS_PROJ;
+    EXPECT_TEXT(recompute_text(c.arena, &c.training), "operations (all but qkv proj)");
     arena_close(c.arena);
 }
 
@@ -193,10 +254,15 @@ TEST(scenarios_are_held_to_the_same_parts) {
         {"recompute = 'full', recompute_modules = { 'mlp' }", "not \"full\""},
         {"recompute = 'none', recompute_layers = 2", "recompute none"},
         {"recompute_layers = 2", NULL},
+        {"recompute_layers = 2, recompute_every = 2", "both say which layers"},
+        {"recompute = 'none', recompute_every = 2", "recompute none"},
+        {"recompute_every = 2", NULL},
+        {"recompute = 'full', recompute_keeps = { 'qkv' }", "not \"full\""},
+        {"recompute_keeps = { 'qkv', 'proj' }", NULL},
         {"recompute_modules = { 'mlp' }", NULL},
         {"recompute = 'selective', recompute_modules = { 'mlp', 'layernorm' }", NULL},
     };
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         char text[256];
         snprintf(text, sizeof text,
                  "sim.study { on = sim.cluster { node = 'dgx-a100' }, run = sim.training { model = 'gpt2-124m', %s } }",
@@ -217,8 +283,10 @@ TEST(studies_vary_recomputation_beside_its_parts_in_any_order) {
         {"recompute_modules = { 'mlp' }", "'full', 'none'", "the job says recompute_modules"},
         {"recompute_layers = 2", "'none', 'full'", NULL},
         {"recompute_layers = 2", "'none'", "the job says recompute_layers"},
+        {"recompute_keeps = { 'qkv' }", "'full', 'operations'", NULL},
+        {"recompute_keeps = { 'qkv' }", "'full', 'none'", "the job says recompute_keeps"},
     };
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         char text[256];
         snprintf(text, sizeof text,
                  "sim.study { on = sim.cluster { node = 'dgx-a100' }, vary = { recompute = { %s } }, "

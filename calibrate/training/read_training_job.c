@@ -4,6 +4,7 @@
 
 #include "calibrate/training/read_training_internal.h"
 #include "calibrate/training/sample_lengths.h"
+#include "models/workload/job/recompute.h"
 #include "sim/check.h"
 
 // ---- The model.
@@ -353,18 +354,83 @@ void read_precision(Row *row) {
     if (!row->run->skipped) check_units(row);
 }
 
+// What publications call what is recomputed. Of several words the first row that has one stands.
+typedef struct RecomputeWord {
+    const char *word, *recompute;
+    unsigned keeps;
+} RecomputeWord;
+#define KEEPS(output_) (1u << KEEPS_##output_)
+#define KEEPS_PRODUCTS (KEEPS(QKV) | KEEPS(PROJ) | KEEPS(MLP_UP) | KEEPS(MLP_DOWN))
+static const RecomputeWord recompute_words[] = {
+    {"minimal_flash", "operations", KEEPS_PRODUCTS | KEEPS(CORE_ATTN)}, // MaxText's policies
+    {"minimal", "operations", KEEPS_PRODUCTS},
+    {"saves matrix products only", "operations", KEEPS_PRODUCTS},
+    {"qkv and attention output projections and the MLP output", "operations",
+     KEEPS(QKV) | KEEPS(PROJ) | KEEPS(MLP_DOWN)},
+    {"qkv and attention output projections", "operations", KEEPS(QKV) | KEEPS(PROJ)},
+    {"qkv and output projections", "operations", KEEPS(QKV) | KEEPS(PROJ)},
+    {"-op", "operations", 0}, // torchtitan: "selective-per-op", "selective-op"
+    {"torchtitan", "operations", 0},
+    {"selective", "selective", 0},
+    {"full", "full", 0},
+};
+
+// "selective (norm, act)": Megatron-Core's modules.
+typedef struct ModuleWord {
+    const char *word;
+    RecomputeModule module;
+} ModuleWord;
+static const ModuleWord module_words[] = {{"norm", MODULE_LAYERNORM}, {"act", MODULE_MOE_ACT}};
+
+static int module_called(const char *word, size_t length) {
+    for (int m = 0; m < RECOMPUTE_MODULE_COUNT; m++)
+        if (strlen(recompute_module_names[m]) == length && strncmp(word, recompute_module_names[m], length) == 0)
+            return m;
+    for (size_t i = 0; i < sizeof module_words / sizeof *module_words; i++)
+        if (strlen(module_words[i].word) == length && strncmp(word, module_words[i].word, length) == 0)
+            return (int)module_words[i].module;
+    return -1;
+}
+
+static void say_modules(Row *row) {
+    const char *at = strchr(row->text[RECOMPUTE], '(');
+    unsigned modules = 0;
+    for (at = at ? at + 1 : ""; *at && *at != ')'; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ", )");
+        int module = module_called(at, length);
+        if (module < 0) skip(row, "recomputation of \"%.*s\" is not known", (int)length, at);
+        if (module >= 0) modules |= 1u << module;
+        at += length;
+    }
+    job_say_names(row->arena, &row->said, JOB_TRAINING, "recompute_modules", modules);
+}
+
+// "full on 10 of 80 layers"; torchtitan's "selective-layer" is every second.
+static bool say_some_layers(Row *row) {
+    int layers = 0, all = 0;
+    if (sscanf(row->text[RECOMPUTE], "full on %d of %d layers", &layers, &all) == 2) {
+        int ranks = row->number[PP] > 1 ? (int)row->number[PP] : 1;
+        say_number(row, JOB_TRAINING, "recompute_layers", ceil((double)layers / ranks));
+    } else if (strcasecmp(row->text[RECOMPUTE], "selective-layer") == 0) {
+        say_number(row, JOB_TRAINING, "recompute_every", 2);
+    } else {
+        return false;
+    }
+    say_name(row, "recompute", "full");
+    return true;
+}
+
 static void say_recompute(Row *row) {
-    if (!stated(row, RECOMPUTE) || strcasecmp(row->text[RECOMPUTE], "none") == 0) return;
-    if (strcasecmp(row->text[RECOMPUTE], "full") == 0)
-        say_name(row, "recompute", "full");
-    else if (says(row, RECOMPUTE, "per-op") || says(row, RECOMPUTE, "torchtitan"))
-        say_name(row, "recompute", "operations");
-    else if (says(row, RECOMPUTE, "selective"))
-        say_name(row, "recompute", "selective");
-    else if (says(row, RECOMPUTE, "minimal"))
-        say_name(row, "recompute", "none"); // keeps every product, recomputes what stands between
-    else
-        skip(row, "recomputation \"%s\" is not modelled yet", row->text[RECOMPUTE]);
+    if (!stated(row, RECOMPUTE) || strcasecmp(row->text[RECOMPUTE], "none") == 0 || say_some_layers(row)) return;
+    for (size_t i = 0; i < sizeof recompute_words / sizeof *recompute_words; i++) {
+        const RecomputeWord *known = &recompute_words[i];
+        if (!says(row, RECOMPUTE, known->word)) continue;
+        say_name(row, "recompute", known->recompute);
+        job_say_names(row->arena, &row->said, JOB_TRAINING, "recompute_keeps", known->keeps);
+        if (strcmp(known->recompute, "selective") == 0) say_modules(row);
+        return;
+    }
+    skip(row, "recomputation \"%s\" is not known", row->text[RECOMPUTE]);
 }
 
 void read_recompute(Row *row) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
+#include "models/workload/job/recompute.h"
 #include "scenarios/lua/lua_script.h"
 
 // ---- vary: the product of all, outermost first, as the script has them.
@@ -125,18 +126,27 @@ static bool set_published(Script *script, StudySpec *study, const Value *publish
 
 // What is said of recomputation means something for one of the values.
 static bool check_varied_recompute(Script *script, const StudySpec *study, const Variation *variation) {
-    bool selective = false, some = false;
+    bool selective = false, some = false, operations = false;
     for (int i = 0; i < variation->count; i++) {
         if (!variation->texts[i]) return true; // refused elsewhere
         selective = selective || strcmp(variation->texts[i], recompute_name(RECOMPUTE_SELECTIVE)) == 0;
+        operations = operations || strcmp(variation->texts[i], recompute_name(RECOMPUTE_OPERATIONS)) == 0;
         some = some || strcmp(variation->texts[i], recompute_name(RECOMPUTE_NONE)) != 0;
     }
-    bool parts = study->training.recompute_modules && !selective;
-    if (!parts && (study->training.recompute_layers == 0 || some)) return true;
-    const char *said = parts ? "recompute_modules" : "recompute_layers";
+    const TrainingSpec *training = &study->training;
+    bool parts = training->recompute_modules && !selective, kept = training->recompute_keeps && !operations;
+    if (!parts && !kept && (!recomputes_some_layers(training) || some)) return true;
+    const char *said = parts                            ? "recompute_modules"
+                       : kept                           ? "recompute_keeps"
+                       : training->recompute_layers > 0 ? "recompute_layers"
+                                                        : "recompute_every";
     problem_add(script->problems, variation->where, "the job says %s, which none of these values of recompute uses",
                 said);
-    problem_hint(script->problems, "add \"%s\", or leave %s out", parts ? "selective" : "full", said);
+    problem_hint(script->problems, "add \"%s\", or leave %s out",
+                 parts  ? "selective"
+                 : kept ? "operations"
+                        : "full",
+                 said);
     return false;
 }
 

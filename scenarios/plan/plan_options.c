@@ -5,6 +5,7 @@
 
 #include "models/hardware/market.h"
 #include "models/workload/job/job_options.h"
+#include "models/workload/job/recompute.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "models/workload/step/anchor.h"
@@ -192,7 +193,8 @@ static void read_fixed(const JobSaid *said, PlanRequest *request) {
     if (!says(said, "cp")) training->layout.cp = 0;
     if (!says(said, "ep")) training->layout.ep = 0;
     request->recompute_fixed =
-        job_says(said, JOB_TRAINING, "recompute") || job_says(said, JOB_TRAINING, "recompute_modules");
+        job_says(said, JOB_TRAINING, "recompute") || job_says(said, JOB_TRAINING, "recompute_modules") ||
+        job_says(said, JOB_TRAINING, "recompute_keeps");
     request->seq_given = job_says(said, JOB_TRAINING, "seq_len");
     request->zero_fixed = job_says(said, JOB_TRAINING, "zero");
     request->sequence_parallel_fixed = says(said, "sequence_parallel");
@@ -212,10 +214,10 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
     anchors_tell_unheard(request->training.anchors);
     read_fixed(&said, request);
     TrainingSpec *training = &request->training;
-    if (training->recompute_layers > 0) {
-        problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at the first %d",
-                    training->recompute_layers);
-        problem_hint(problems, "leave --recompute-num-layers out; lockstep memory and scenarios take it");
+    if (recomputes_some_layers(training)) {
+        problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at some of them");
+        problem_hint(problems, "leave --recompute-num-layers and --recompute-every out; lockstep memory and scenarios "
+                               "take them");
     }
     if (training->tokens > 0 && !counts_tokens(model)) {
         problem_add(problems, command_line, "%s reads no tokens", model->name);

@@ -201,7 +201,7 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     if (counts_tokens(training->model)) write_number(&json, "seq_len", training->seq_len);
     write_text(&json, "precision", precision_name(training->precision));
     write_text(&json, "recompute", recompute_name(training->recompute));
-    if (training->recompute_modules || training->recompute_layers)
+    if (training->recompute_modules || training->recompute_keeps || recomputes_some_layers(training))
         write_text(&json, "recomputed", recompute_text(arena, training));
     write_text(&json, "attention", attention_name(training->attention));
     write_text(&json, "framework", framework_name(training->framework));

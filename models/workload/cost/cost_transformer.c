@@ -148,11 +148,34 @@ static void operations_again(const Work *work, Pass *pass, const Layer *layer) {
     for (int half = 0; half < 2; half++) half_kernels(work, pass, FORWARD);
 }
 
+// All but what is kept, each by itself. The MLP's output is the next layer's input, which is kept anyway; experts are
+// computed again with their exchanges, up to their sum.
+static void unkept_again(const Work *work, Pass *pass, const Layer *layer) {
+    const TrainingSpec *training = work->training;
+    int core = find_half(work, layer->first, OPERATOR_ATTENTION, HALF_KERNELS_FORWARD);
+    norm_cost(work, pass, operator_at(work, layer->first), FORWARD);
+    if (!keeps_output(training, KEEPS_QKV)) operators_forward(work, pass, layer->first + 1, core);
+    if (keeps_output(training, KEEPS_CORE_ATTN))
+        split_heads(work, pass, operator_at(work, core));
+    else
+        operators_forward(work, pass, core, core + 1);
+    if (!keeps_output(training, KEEPS_PROJ)) operators_forward(work, pass, core + 1, core + 2);
+    norm_cost(work, pass, operator_at(work, layer->mlp), FORWARD);
+    if (routes(work, layer)) {
+        operators_forward(work, pass, layer->mlp + 1, layer->end - 1);
+    } else {
+        int first = layer->mlp + (keeps_output(training, KEEPS_MLP_UP) ? 2 : 1);
+        operators_forward(work, pass, first, layer->mlp + 3);
+    }
+    for (int half = 0; half < 2; half++) half_kernels(work, pass, FORWARD);
+}
+
 static void layer_cost(const Work *work, const Layer *layer, Pass *forward, Pass *backward) {
     layer_forward(work, forward, layer->first, layer->end);
     pass_recompute(backward, work->training->recompute >= RECOMPUTE_FULL);
     if (work->training->recompute == RECOMPUTE_FULL) whole_again(work, backward, layer);
-    if (work->training->recompute == RECOMPUTE_OPERATIONS) operations_again(work, backward, layer);
+    if (work->training->recompute == RECOMPUTE_OPERATIONS)
+        (names_kept_outputs(work->training) ? unkept_again : operations_again)(work, backward, layer);
     pass_recompute(backward, false);
     layer_backward(work, backward, layer);
 }

@@ -162,7 +162,7 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     LargestBlock largest = {0};
     Memory memory = {.capacity = gpu->memory_bytes};
     for (int block = first_block; block <= last_block; block++) {
-        bool as_before = same_block(training, newest->block, block) && !training->recompute_layers;
+        bool as_before = same_block(training, newest->block, block) && !recomputes_some_layers(training);
         if (!as_before) *newest = block_memory(&work, training, block, block - (first_block > 0 ? first_block : 1));
         double held = newest->parameters.held, spread = newest->parameters.spread;
         parameters += held;

@@ -132,13 +132,6 @@ static double kept_by_operations(const Work *work, const OperatorList *operators
     return kept + kept_bytes(work, operators, PART_CROSS, false) - mlp;
 }
 
-static double layer_kept_bytes(const Work *work, int block, const OperatorList *operators) {
-    double bytes = work->training->recompute == RECOMPUTE_OPERATIONS ? kept_by_operations(work, operators)
-                                                                     : kept_bytes(work, operators, PART_OTHER, false);
-    bool adapts = work->training->lora_rank > 0 && !has_experts(work->model, block);
-    return adapts ? bytes + adapters_kept_bytes(work, operators) : bytes;
-}
-
 static double layer_input_bytes(const Work *work) {
     return work->tokens * work->model->hidden * work->element_bytes * work->share;
 }
@@ -146,6 +139,30 @@ static double layer_input_bytes(const Work *work) {
 // A layer's input where that alone is kept.
 static double stream_input_bytes(const Work *work) {
     return layer_input_bytes(work) * stream_bytes(work) / work->element_bytes;
+}
+
+// The layer's input, and of each operator that is named its output: the next layer's input for that of the MLP.
+static double kept_by_name(const Work *work, const OperatorList *operators) {
+    const TrainingSpec *training = work->training;
+    double elements = 0, keys = key_width_per_gpu(work->model, work->tp), values = value_width(work->model) / work->tp;
+    double queries = query_width_per_gpu(work->model, work->tp);
+    if (keeps_output(training, KEEPS_QKV))
+        elements += work->tokens * (queries + keys + (work->model->latent.key_rank ? values : keys));
+    if (keeps_output(training, KEEPS_CORE_ATTN)) elements += work->tokens * values;
+    if (keeps_output(training, KEEPS_PROJ)) elements += work->tokens * work->model->hidden * work->share;
+    for (int i = 0; i < operators->count && keeps_output(training, KEEPS_MLP_UP); i++)
+        if (operators->items[i].kind == OPERATOR_ELEMENTWISE && operators->items[i].part == PART_MLP)
+            elements += operators->items[i].read;
+    return stream_input_bytes(work) + work->element_bytes * elements;
+}
+
+static double layer_kept_bytes(const Work *work, int block, const OperatorList *operators) {
+    bool by_operations = work->training->recompute == RECOMPUTE_OPERATIONS;
+    double bytes = !by_operations                       ? kept_bytes(work, operators, PART_OTHER, false)
+                   : names_kept_outputs(work->training) ? kept_by_name(work, operators)
+                                                        : kept_by_operations(work, operators);
+    bool adapts = work->training->lora_rank > 0 && !has_experts(work->model, block);
+    return adapts ? bytes + adapters_kept_bytes(work, operators) : bytes;
 }
 
 // The layers of further heads are kept as the model's are.
@@ -272,6 +289,8 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
     if (work->nf4) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
     gradients = fmax(gradients, scores);
     if (work->training->recompute == RECOMPUTE_FULL) gradients += layer_kept_bytes(work, block, operators) + scores;
+    if (names_kept_outputs(work->training))
+        gradients += fmax(0, kept_bytes(work, operators, PART_OTHER, true) - kept_by_name(work, operators)) + scores;
     return gradients + (again(work, MODULE_CORE_ATTN) ? scores : 0);
 }
 

@@ -1,6 +1,7 @@
 // The memory of a whole job: blocks on stages, micro-batches in flight, and what to change when it does not fit.
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
+#include "models/workload/job/recompute.h"
 #include "models/workload/model/written.h"
 #include "sim/check.h"
 #include "sim/quantity.h"
@@ -113,11 +114,11 @@ static bool halve_micro_batch(TrainingSpec *training, int gpus) {
 
 static bool recompute_more(TrainingSpec *training, int gpus) {
     (void)gpus;
-    bool all = training->recompute == RECOMPUTE_FULL && training->recompute_layers == 0;
+    bool all = training->recompute == RECOMPUTE_FULL && !recomputes_some_layers(training);
     if (!names_parts(training->model) || all) return false;
     training->recompute = training->recompute == RECOMPUTE_NONE ? RECOMPUTE_SELECTIVE : RECOMPUTE_FULL;
-    training->recompute_modules = 0;
-    training->recompute_layers = 0;
+    training->recompute_modules = training->recompute_keeps = 0;
+    training->recompute_layers = training->recompute_every = 0;
     return true;
 }
 

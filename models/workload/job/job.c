@@ -64,6 +64,16 @@ void job_say_name(Arena *arena, JobSaid *said, JobObject object, const char *fie
     say(arena, said, object, field, (Value){.choice = choice, .text = name, .number = NAN});
 }
 
+void job_say_names(Arena *arena, JobSaid *said, JobObject object, const char *field, unsigned bits) {
+    const Field *row = &job_objects[object].fields[job_field_index(object, field)];
+    CHECK(row->list);
+    Value *items = ARENA_ARRAY(arena, Value, row->name_count);
+    int count = 0;
+    for (int i = 0; i < row->name_count; i++)
+        if (bits >> i & 1) items[count++] = (Value){.choice = i, .text = row->names[i], .number = NAN};
+    if (count > 0) say(arena, said, object, field, (Value){.items = items, .count = count, .number = NAN});
+}
+
 void job_say_text(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *text) {
     say(arena, said, object, field, (Value){.text = text, .number = NAN});
 }
@@ -199,12 +209,18 @@ static void set_layout(const Maker *m) {
     layout->stage_layers_count = layers->count;
 }
 
-// Parts that are named are recomputed selectively, and a number of layers means whole ones.
+// Parts that are named are recomputed selectively, outputs that are kept are of operations, and a number of layers
+// means whole ones.
 static void set_recompute(const Maker *m) {
     const Value *modules = value_of(m, JOB_TRAINING, "recompute_modules");
+    const Value *kept = value_of(m, JOB_TRAINING, "recompute_keeps");
     for (int i = 0; modules && i < modules->count; i++) m->spec->recompute_modules |= 1u << modules->items[i].choice;
+    for (int i = 0; kept && i < kept->count; i++) m->spec->recompute_keeps |= 1u << kept->items[i].choice;
     if (says(m, JOB_TRAINING, "recompute")) return;
-    m->spec->recompute = modules ? RECOMPUTE_SELECTIVE : m->spec->recompute_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    m->spec->recompute = modules                           ? RECOMPUTE_SELECTIVE
+                         : kept                            ? RECOMPUTE_OPERATIONS
+                         : recomputes_some_layers(m->spec) ? RECOMPUTE_FULL
+                                                           : RECOMPUTE_NONE;
 }
 
 // At most one of zipf, dirichlet and histogram.

@@ -28,6 +28,8 @@ JobSaid job_said_with(Arena *arena, const JobSaid *said, JobObject object, const
 void job_say_number(Arena *arena, JobSaid *said, JobObject object, const char *field, double number);
 void job_say_flag(Arena *arena, JobSaid *said, JobObject object, const char *field, bool flag);
 void job_say_name(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *name);
+// Those of the field's names whose bits are set, as a list.
+void job_say_names(Arena *arena, JobSaid *said, JobObject object, const char *field, unsigned bits);
 void job_say_text(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *text);
 
 // Adds a problem with its remedy for what cannot go together whatever the layout: adapters, recomputation, lengths

@@ -10,6 +10,17 @@ const char *const recompute_module_names[RECOMPUTE_MODULE_COUNT] = {
     "core_attn", "layernorm", "mla_up_proj", "mlp", "moe", "moe_act", "shared_experts",
 };
 
+const char *const kept_output_names[KEPT_OUTPUT_COUNT] = {"qkv", "core_attn", "proj", "mlp_up", "mlp_down"};
+
+bool names_kept_outputs(const TrainingSpec *training) {
+    return training->recompute == RECOMPUTE_OPERATIONS && training->recompute_keeps;
+}
+
+bool keeps_output(const TrainingSpec *training, KeptOutput output) {
+    CHECK(output < KEPT_OUTPUT_COUNT);
+    return training->recompute_keeps >> output & 1;
+}
+
 static bool named(const TrainingSpec *training, RecomputeModule module) {
     return training->recompute_modules >> module & 1;
 }
@@ -20,9 +31,17 @@ bool recomputes(const TrainingSpec *training, RecomputeModule module) {
     return training->recompute_modules ? named(training, module) : module == MODULE_CORE_ATTN;
 }
 
+bool recomputes_some_layers(const TrainingSpec *training) {
+    return training->recompute_layers > 0 || training->recompute_every > 0;
+}
+
+bool recomputes_layer(const TrainingSpec *training, int layer) {
+    if (training->recompute_layers > 0 && layer >= training->recompute_layers) return false;
+    return training->recompute_every == 0 || (layer + 1) % training->recompute_every == 0;
+}
+
 const TrainingSpec *training_of_layer(const TrainingSpec *training, int layer, TrainingSpec *room) {
-    bool beyond = training->recompute_layers > 0 && layer >= training->recompute_layers;
-    if (!beyond || training->recompute == RECOMPUTE_NONE) return training;
+    if (training->recompute == RECOMPUTE_NONE || recomputes_layer(training, layer)) return training;
     *room = *training;
     room->recompute = RECOMPUTE_NONE;
     return room;
@@ -30,6 +49,7 @@ const TrainingSpec *training_of_layer(const TrainingSpec *training, int layer, T
 
 // Chunks have about as many layers each; a model of a few layers more or less is not worth the pipeline's rounding.
 static double share_of_layers(const TrainingSpec *training) {
+    if (training->recompute_every > 0) return 1.0 / training->recompute_every;
     if (training->recompute_layers == 0) return 1;
     double chunks = training->layout.pp > 1 ? (double)training->layout.pp : 1;
     if (training->layout.vpp > 1) chunks *= training->layout.vpp;
@@ -42,19 +62,26 @@ double recomputed_flops_per_sample(const TrainingSpec *training) {
     return share_of_layers(training) * model_forward_flops_per_sample(training->model, (int)training->seq_len);
 }
 
-static const char *module_list(Arena *arena, unsigned modules) {
+static const char *list_of(Arena *arena, unsigned bits, const char *const *names, int count) {
     const char *list = "";
-    for (int m = 0; m < RECOMPUTE_MODULE_COUNT; m++)
-        if (modules >> m & 1) list = arena_printf(arena, "%s%s%s", list, *list ? " " : "", recompute_module_names[m]);
+    for (int i = 0; i < count; i++)
+        if (bits >> i & 1) list = arena_printf(arena, "%s%s%s", list, *list ? " " : "", names[i]);
     return list;
 }
 
 const char *recompute_text(Arena *arena, const TrainingSpec *training) {
     const char *text = recompute_name(training->recompute);
     if (training->recompute == RECOMPUTE_SELECTIVE && training->recompute_modules)
-        text = arena_printf(arena, "%s (%s)", text, module_list(arena, training->recompute_modules));
+        text =
+            arena_printf(arena, "%s (%s)", text,
+                         list_of(arena, training->recompute_modules, recompute_module_names, RECOMPUTE_MODULE_COUNT));
+    if (names_kept_outputs(training))
+        text = arena_printf(arena, "%s (all but %s)", text,
+                            list_of(arena, training->recompute_keeps, kept_output_names, KEPT_OUTPUT_COUNT));
     if (training->recompute != RECOMPUTE_NONE && training->recompute_layers > 0)
         text = arena_printf(arena, "%s (first %d layers of each chunk)", text, training->recompute_layers);
+    if (training->recompute != RECOMPUTE_NONE && training->recompute_every > 0)
+        text = arena_printf(arena, "%s (1 layer of %d)", text, training->recompute_every);
     return text;
 }
 
@@ -112,11 +139,23 @@ static void check_modules(const TrainingSpec *training, Problems *problems) {
     }
 }
 
+static void check_layers(const TrainingSpec *training, Problems *problems) {
+    if (training->recompute == RECOMPUTE_NONE) {
+        problem_add(problems, training->where, "%s says how many layers are recomputed, and recompute none",
+                    training->recompute_layers > 0 ? "recompute_layers" : "recompute_every");
+        problem_hint(problems, "recompute = \"full\"");
+    } else if (training->recompute_layers > 0 && training->recompute_every > 0) {
+        problem_add(problems, training->where, "recompute_layers and recompute_every both say which layers");
+        problem_hint(problems, "keep one of them");
+    }
+}
+
 void recompute_check(const TrainingSpec *training, Problems *problems) {
     if (training->recompute_modules) check_modules(training, problems);
-    if (training->recompute_layers > 0 && training->recompute == RECOMPUTE_NONE) {
-        problem_add(problems, training->where,
-                    "recompute_layers says how many layers are recomputed, and recompute none");
-        problem_hint(problems, "recompute = \"full\"");
+    if (training->recompute_keeps && training->recompute != RECOMPUTE_OPERATIONS) {
+        problem_add(problems, training->where, "recompute_keeps says what \"operations\" keeps, not \"%s\"",
+                    recompute_name(training->recompute));
+        problem_hint(problems, "recompute = \"operations\"");
     }
+    if (recomputes_some_layers(training)) check_layers(training, problems);
 }

@@ -29,8 +29,8 @@ typedef enum Schedule {
     SCHEDULE_DUALPIPE,
     SCHEDULE_COUNT
 } Schedule;
-// What backward computes again: nothing, parts of layers (recompute.h), whole layers, or (torchtitan's selective
-// default) every second matrix product and all that stands between products.
+// What backward computes again: nothing, parts of layers (recompute.h), whole layers, or all but the outputs of some
+// operators (JAX's policies; torchtitan's selective default: every second matrix product and the attention core).
 typedef enum Recompute {
     RECOMPUTE_NONE,
     RECOMPUTE_SELECTIVE,
@@ -137,7 +137,9 @@ typedef struct TrainingSpec {
                       // 2023)
     Recompute recompute;
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
+    unsigned recompute_keeps;   // bits by KeptOutput, of RECOMPUTE_OPERATIONS; 0: as torchtitan does
     int recompute_layers;       // of each pipeline chunk its first; 0: all
+    int recompute_every;        // of each pipeline chunk every so-manieth; 0: all
     Attention attention;
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;

@@ -132,8 +132,9 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
 static void cost_blocks(Builder *builder, int first, int end) {
     for (int b = first; b < end; b++) {
         int layer = b - (first > 0 ? first : 1);
-        bool ends = layer > 0 && layer == builder->request->training->recompute_layers; // of what is recomputed
-        if (b > first && !ends && same_block(builder->request->training, b, b - 1)) {
+        const TrainingSpec *training = builder->request->training;
+        bool differs = layer > 0 && recomputes_layer(training, layer) != recomputes_layer(training, layer - 1);
+        if (b > first && !differs && same_block(training, b, b - 1)) {
             builder->blocks[b] = builder->blocks[b - 1];
             continue;
         }
