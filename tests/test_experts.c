@@ -21,12 +21,18 @@ static void open_experts(Case *c, int gpus) {
     c->training.bucket_bytes = 1 << 20;
 }
 
-static void fold_layout(int gpus, int tp, int pp, int cp, int ep, int zero) {
+static void fold_layout(int gpus, int tp, int pp, int cp, int ep, int etp, int zero) {
     Case c;
     open_experts(&c, gpus);
     c.model.experts.shared_ffn = cp > 1 ? 512 : 0;
-    c.training.layout =
-        (Layout){.tp = tp, .pp = pp, .vpp = 1, .cp = cp, .ep = ep, .zero = zero, .sequence_parallel = tp == 4};
+    c.training.layout = (Layout){.tp = tp,
+                                 .pp = pp,
+                                 .vpp = 1,
+                                 .cp = cp,
+                                 .ep = ep,
+                                 .etp = etp,
+                                 .zero = zero,
+                                 .sequence_parallel = tp == 4 || etp == 1};
     c.training.overlap_param_gather = zero && tp == 2;
     c.training.expert_skew = pp == 2 ? 0.5 : 0;
     c.training.global_batch = 4.0 * pp * gpus / (tp * pp * cp);
@@ -41,12 +47,14 @@ TEST(every_layout_of_experts_up_to_16_gpus_folds_exactly) {
             for (int pp = 1; pp <= 2; pp++)
                 for (int cp = 1; cp <= 2; cp++)
                     for (int ep = 1; ep <= 8; ep *= 2)
-                        for (int zero = 0; zero <= 1; zero++) {
-                            if (gpus % (tp * pp * cp) || gpus / (tp * pp) % ep) continue;
-                            fold_layout(gpus, tp, pp, cp, ep, zero);
-                            ran++;
-                        }
-    EXPECT(ran > 80);
+                        for (int zero = 0; zero <= 3; zero++)
+                            for (int etp = 0; etp <= (tp > 1); etp++) {
+                                int spread_over = gpus / (etp ? pp : tp * pp);
+                                if (gpus % (tp * pp * cp) || spread_over % ep || (zero > 1 && pp > 1)) continue;
+                                fold_layout(gpus, tp, pp, cp, ep, etp, zero);
+                                ran++;
+                            }
+    EXPECT(ran > 200);
 }
 
 static double exchanged(const CostList *list, int *count) {
@@ -75,6 +83,46 @@ TEST(a_layer_of_experts_exchanges_its_tokens_there_and_back) {
         EXPECT_NEAR(exchanged(&cost.backward, &backward), expected, 0);
         EXPECT_INT(forward, block % 2 ? 0 : 2);
         EXPECT_INT(backward, block % 2 ? 0 : 2);
+    }
+    arena_close(c.arena);
+}
+
+// Whole experts on tensor-parallel ranks: each sends its slice of the tokens, and nothing is gathered or split. So the
+// ranks of tp 4 exchange a quarter each, and hold together what those that split experts hold.
+TEST(experts_that_are_not_split_take_slices_of_the_tokens) {
+    Case c;
+    open_experts(&c, 8);
+    c.training.layout = (Layout){.tp = 4, .pp = 1, .vpp = 1, .ep = 8, .etp = 1, .sequence_parallel = true};
+    const Gpu *gpu = c.cluster->gpu_of[0];
+    BlockCost whole = block_cost(&c.model, 2, &c.training, 2, gpu);
+    int count, gathers[2] = {0};
+    EXPECT_NEAR(exchanged(&whole.forward, &count), 2 * (2 * 512 * 2) / 4.0 * 512 * 2, 0);
+    c.training.layout.ep = 2;
+    c.training.layout.etp = 4;
+    BlockCost split = block_cost(&c.model, 2, &c.training, 2, gpu);
+    EXPECT_NEAR(exchanged(&split.forward, &count), 2 * (2 * 512 * 2) / 4.0 * 512 * 2, 0);
+    EXPECT_NEAR(whole.expert_parameters, split.expert_parameters, 0);
+    for (int i = 0; i < whole.forward.count; i++) gathers[0] += whole.forward.items[i].cause == CAUSE_TP;
+    for (int i = 0; i < split.forward.count; i++) gathers[1] += split.forward.items[i].cause == CAUSE_TP;
+    EXPECT_INT(gathers[1], gathers[0] + 2);
+    arena_close(c.arena);
+}
+
+// ZeRO 1, 2 and 3 shard experts over the ranks that hold the same ones: 16 / (ep 4) of them.
+TEST(zero_shards_experts_over_those_that_hold_them) {
+    Case c;
+    open_experts(&c, 16);
+    c.training.layout = (Layout){.tp = 1, .pp = 1, .vpp = 1, .ep = 4};
+    const Gpu *gpu = c.cluster->gpu_of[0];
+    static const MemoryClass sharded[] = {MEMORY_OPTIMIZER, MEMORY_GRADIENTS, MEMORY_WEIGHTS};
+    double experts = 2 * 3.0 * 512 * 1024 * 8 / 4, all = 0;
+    for (int b = 0; b < c.model.block_count; b++) all += block_parameters(&c.model, b);
+    double others = all - 4 * experts;
+    for (int zero = 1; zero <= 3; zero++) {
+        c.training.layout.zero = zero;
+        Memory memory = memory_estimate(&c.model, &c.training, 0, c.model.block_count - 1, 2, 1, 16, gpu);
+        double each = zero == 1 ? 12 : zero == 2 ? 4 : 2;
+        EXPECT_NEAR(memory.bytes[sharded[zero - 1]], each * (experts / 4 + others / 16), 1e-9);
     }
     arena_close(c.arena);
 }
@@ -161,7 +209,11 @@ TEST(layouts_of_experts_that_cannot_be_are_refused) {
     } cases[] = {
         {{.tp = 1, .pp = 1, .vpp = 1, .ep = 16}, "8 experts do not divide by ep 16"},
         {{.tp = 2, .pp = 2, .vpp = 1, .ep = 4}, "ep 4 does not divide the 2 data-parallel ranks"},
-        {{.tp = 1, .pp = 1, .vpp = 1, .ep = 2, .zero = 3}, "zero 0 or 1"},
+        {{.tp = 1, .pp = 1, .vpp = 1, .ep = 2, .zero = 3, .shard = 4}, "over all ranks only"},
+        {{.tp = 4, .pp = 1, .vpp = 1, .ep = 2, .etp = 2}, "etp 2 is neither tp 4 nor 1"},
+        {{.tp = 4, .pp = 1, .vpp = 1, .ep = 2, .etp = 1}, "its own slice of the tokens"},
+        {{.tp = 4, .pp = 2, .vpp = 1, .ep = 8, .etp = 1, .sequence_parallel = true},
+         "the 4 data- and tensor-parallel ranks"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Case c;

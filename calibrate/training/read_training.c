@@ -61,6 +61,7 @@ static const ColumnRule columns[COLUMN_COUNT] = {
     [VP] = {.word = "vp", .whole = true},
     [CP] = {.word = "cp", .whole = true},
     [EP] = {.word = "ep", .whole = true},
+    [ETP] = {.word = "etp", .whole = true},
     [DP] = {.word = "dp", .whole = true},
     [ZERO] = {.word = "zero_stage", .whole = true, .may_be_zero = true},
     [SHARD_GROUP] = {.word = "shard_group", .whole = true},
@@ -165,6 +166,15 @@ static double hardware_flops(const TrainingSpec *training) {
     return model_flops_per_sample(training->model, (int)training->seq_len) + recomputed_flops_per_sample(training);
 }
 
+// Megatron-Core since 2025 counts the half of attention that is not masked (training.py, num_floating_point_operations),
+// which is what twice as many samples of half the length have.
+static double counted_flops(const Row *row, const TrainingSpec *training) {
+    bool half = says(row, FRAMEWORK_NAME, "megatron-core") && strtod(row->text[SOFTWARE], NULL) >= 2025;
+    int length = (int)training->seq_len;
+    return half ? 2 * model_flops_per_sample(training->model, length / 2)
+                : model_flops_per_sample(training->model, length);
+}
+
 static void set_measured(Row *row, double seconds, const char *rule) {
     if (row->run->measured_step_s > 0 || !(seconds > 0) || !isfinite(seconds)) return;
     row->run->measured_step_s = seconds;
@@ -219,7 +229,7 @@ static void read_measured(Row *row) {
     set_measured(row, tokens / number[TOKENS_PER_S], "tokens of a batch / tokens_per_s");
     set_measured(row, tokens / (number[TOKENS_PER_S_GPU] * gpus), "tokens of a batch / (tokens_per_s_gpu x GPUs)");
     if (row->run->measured_step_s == 0 && samples > 0) {
-        double model = samples * model_flops_per_sample(training->model, (int)training->seq_len);
+        double model = samples * counted_flops(row, training);
         set_measured(row, model / (number[MODEL_TFLOPS] * 1e12 * gpus), "model FLOPs / (model_tflops_gpu x GPUs)");
         double hardware = samples * hardware_flops(training);
         set_measured(row, hardware / (number[HARDWARE_TFLOPS] * 1e12 * gpus),

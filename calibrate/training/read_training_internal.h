@@ -52,6 +52,7 @@ typedef enum Column {
     VP,
     CP,
     EP,
+    ETP,
     DP,
     ZERO,
     SHARD_GROUP,

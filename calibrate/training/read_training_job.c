@@ -463,6 +463,18 @@ static void say_sharding(Row *row, int data_ranks) {
         say_parallel(row, "shard", row->number[SHARD_GROUP]);
 }
 
+// Fused exchanges by name. Where it is not said: recipes with them do not split experts by tensor parallelism, and no
+// run can whose experts are spread over more ranks than data parallelism has.
+static void say_experts(Row *row, int data_ranks) {
+    bool fused = says(row, OVERLAP, "deepep") || says(row, OVERLAP, "hybridep");
+    int tp = at_least_one(row->number[TP]), ep = at_least_one(row->number[EP]);
+    if (fused) say_flag(row, JOB_TRAINING, "fused_dispatch", true);
+    if (tp == 1 || ep == 1) return;
+    bool whole = stated(row, ETP) ? row->number[ETP] == 1 : fused || data_ranks % ep;
+    if (stated(row, ETP) || whole) say_number(row, JOB_PARALLEL, "etp", whole ? 1 : row->number[ETP]);
+    if (whole) say_flag(row, JOB_PARALLEL, "sequence_parallel", true);
+}
+
 static void say_optimizer(Row *row) {
     const Model *model = row->said.model;
     bool by_adam = says(row, MODEL_TYPE, "diffusion") || model->dimensions == 1;
@@ -484,6 +496,7 @@ void read_layout(Row *row) {
         say_flag(row, JOB_PARALLEL, "sequence_parallel", row->number[SEQUENCE_PARALLEL] > 0);
     else if (tp > 1)
         assume(row, ASSUMED_SEQUENCE_PARALLEL);
+    say_experts(row, row->gpu_count / (tp * pp));
     row->run->interleaving_open = pp > 1 && !stated(row, VP) && row->run->software->interleaves;
     if (row->run->interleaving_open) assume(row, ASSUMED_INTERLEAVING);
     spread_layers(row, pp * vpp);

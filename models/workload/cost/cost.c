@@ -87,6 +87,7 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
         .tp = training->layout.tp > 1 ? training->layout.tp : 1,
         .cp = cp,
         .ep = ep,
+        .etp = ranks_of_an_expert(&training->layout),
         .sequence_parallel = training->layout.sequence_parallel && training->layout.tp > 1,
     };
     work.share = work.sequence_parallel ? 1 / work.tp : 1;
@@ -312,6 +313,7 @@ void operators_of(const Work *work, int block, OperatorList *operators) {
         .routed = routed_tokens(work),
         .tp = work->tp,
         .ep = work->ep,
+        .etp = work->etp,
         .share = work->share,
     };
     block_operators(work->model, block, &portion, operators);

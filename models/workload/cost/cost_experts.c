@@ -19,14 +19,17 @@
 static const double elementary_gate_bytes[] = {34, 72}, expert_bias_bytes[] = {28, 40};
 static const double expert_bias_kernels[] = {2, 5};
 
+// Tensor-parallel ranks that share experts gather what each of them got for its slice of the tokens.
+static double gathered_slices(const Work *work) { return work->etp == work->tp ? 1 : work->share; }
+
 double routed_tokens(const Work *work) {
-    return work->tokens * work->model->experts.per_token * work->ep * work->load.fullest;
+    return work->tokens * gathered_slices(work) * work->model->experts.per_token * work->ep * work->load.fullest;
 }
 
 // ---- Steps of a layer.
 
 typedef struct Dispatch {
-    double sent, received; // tokens with repeats, on this GPU's slice of the tokens; on all slices
+    double sent, received; // tokens with repeats, of all slices of the tokens; on the slices that its experts get
     double local_experts;
     double copies; // of a token that travel, as a share of its experts: one per rank with fused dispatch
 } Dispatch;
@@ -57,12 +60,14 @@ static bool sorts_again(const Work *work, const Dispatch *dispatch) {
 // Routed tokens to the ranks of their experts, or back: slices are exchanged, then put together for tensor parallelism.
 static void exchange_tokens(const Work *work, Pass *pass, const Dispatch *dispatch, bool to_experts) {
     double row = work->model->hidden * work->element_bytes;
-    double exchanged = fmax(dispatch->sent, dispatch->received) * work->share * dispatch->copies * row;
+    double arriving = dispatch->received / gathered_slices(work); // were it of all slices
+    double exchanged = fmax(dispatch->sent, arriving) * work->share * dispatch->copies * row;
+    bool gathers = work->sequence_parallel && work->etp == work->tp;
     CollectiveOp slices = to_experts ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER;
     if (!to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
-    if (!to_experts && work->sequence_parallel) pass_collective(work, pass, slices, dispatch->received * row);
+    if (!to_experts && gathers) pass_collective(work, pass, slices, dispatch->received * row);
     pass_exchange(work, pass, exchanged);
-    if (to_experts && work->sequence_parallel) pass_collective(work, pass, slices, dispatch->received * row);
+    if (to_experts && gathers) pass_collective(work, pass, slices, dispatch->received * row);
     if (to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
 }
 

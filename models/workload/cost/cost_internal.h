@@ -71,7 +71,7 @@ typedef struct Work {
     Precision safe_precision; // of those kept in 16 bits or more (attention, logits)
     double element_bytes;     // of an activation
     double samples, tokens;   // per micro-batch
-    double tp, cp, ep;
+    double tp, cp, ep, etp;
     double parameters; // of the block, on this GPU
     RoutedShares load; // of the block
     bool sequence_parallel;

@@ -23,7 +23,9 @@
 // Matrices and the biases of their output columns are split; norms and biases added after a sum are on every GPU.
 GpuParameters parameters_per_gpu(const TrainingSpec *training, int block, const OperatorList *operators) {
     const Model *model = training->model;
-    double tp = training->layout.tp > 1 ? training->layout.tp : 1, ep = training->layout.ep;
+    double tp = training->layout.tp > 1 ? training->layout.tp : 1,
+           ep = training->layout.ep > 1 ? training->layout.ep : 1;
+    double etp = ranks_of_an_expert(&training->layout);
     bool head = block == model->block_count - 1;
     LayerWeights weights = operator_weights(operators);
     Pipeline pipeline = pipeline_of(training->schedule, training->layout.pp, training->layout.vpp, 1);
@@ -32,8 +34,8 @@ GpuParameters parameters_per_gpu(const TrainingSpec *training, int block, const 
     bool attends = head ? model->extra_heads > 0 : block > 0; // keys fewer than the GPUs are repeated
     double repeated = attends ? 2 * (key_width_per_gpu(model, tp) - key_width(model) / tp) : 0;
     double held = (weights.split + tables) / tp + weights.whole + model->hidden * repeated,
-           routed = weights.routed / tp;
-    return ep > 1 ? (GpuParameters){held, routed / ep} : (GpuParameters){held + routed, 0};
+           routed = weights.routed / etp;
+    return ep > 1 || etp < tp ? (GpuParameters){held, routed / ep} : (GpuParameters){held + routed, 0};
 }
 
 // ---- A rank.
@@ -68,7 +70,8 @@ static double sharded(double bytes, const Layout *layout, int stage, int dp) {
 
 // Spread experts are shared out among the ranks that hold the same ones.
 static double sharded_experts(double bytes, const Layout *layout, int stage, int dp) {
-    double alike = (double)dp * (layout->cp > 1 ? layout->cp : 1) / layout->ep;
+    double tp = layout->tp > 1 ? layout->tp : 1, ep = layout->ep > 1 ? layout->ep : 1;
+    double alike = (double)dp * (layout->cp > 1 ? layout->cp : 1) * tp / (ep * ranks_of_an_expert(layout));
     return layout->zero >= stage && alike > 1 ? bytes / alike : bytes;
 }
 
@@ -168,9 +171,9 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
         parameters += held;
         experts += spread;
         double stored = stored_weight_bytes(training, block);
-        largest.parameters = fmax(largest.parameters, held);
-        largest.weights = fmax(largest.weights, stored * held);
-        largest.all_weights += stored * held;
+        largest.parameters = fmax(largest.parameters, held + spread);
+        largest.weights = fmax(largest.weights, stored * (held + spread));
+        largest.all_weights += stored * (held + spread);
         if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
         if (block_in_nf4(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
         activations += newest->activations;
@@ -186,8 +189,8 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     memory.bytes[MEMORY_GRADIENTS] = sharded(each.gradient * parameters, layout, 2, dp);
     memory.bytes[MEMORY_OPTIMIZER] = sharded(each.optimizer * parameters, layout, 1, dp);
     if (experts > 0) {
-        memory.bytes[MEMORY_WEIGHTS] += each.weight * experts - saved_of_experts;
-        memory.bytes[MEMORY_GRADIENTS] += each.gradient * experts;
+        memory.bytes[MEMORY_WEIGHTS] += sharded_experts(each.weight * experts - saved_of_experts, layout, 3, dp);
+        memory.bytes[MEMORY_GRADIENTS] += sharded_experts(each.gradient * experts, layout, 2, dp);
         memory.bytes[MEMORY_OPTIMIZER] += sharded_experts(each.optimizer * experts, layout, 1, dp);
     }
     move_offloaded(training, &memory);

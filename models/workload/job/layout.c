@@ -105,15 +105,38 @@ static void check_routing(const TrainingSpec *training, int experts, Problems *p
     }
 }
 
+// Experts that tensor-parallel ranks do not share take each rank's own slice of the tokens (Megatron-Core asks for
+// sequence parallelism there, too).
+static void check_expert_slices(const TrainingSpec *training, const Resolved *r, Problems *problems) {
+    if (training->layout.etp <= 0 || r->etp == r->tp) return;
+    if (training->model->experts.count == 0 || training->model->written) {
+        problem_add(problems, training->where, "etp %d says how experts are split, but %s", r->etp,
+                    training->model->written ? "those of a model written by operators are split by tp"
+                                             : "the model has none");
+        problem_hint(problems, "leave etp out");
+    } else if (r->etp != 1) {
+        problem_add(problems, training->where, "etp %d is neither tp %d nor 1", r->etp, r->tp);
+        problem_hint(problems, "experts are split by all tensor-parallel ranks or by none");
+    } else if (!training->layout.sequence_parallel) {
+        problem_add(problems, training->where,
+                    "etp 1 gives each tensor-parallel rank its own slice of the tokens, and they are not sliced");
+        problem_hint(problems, "sequence_parallel = true");
+    }
+}
+
 static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems *problems) {
     const Model *model = training->model;
     int experts = model->experts.count, before = problems_added(problems);
     r->ep = training->layout.ep > 0 ? training->layout.ep : 1;
-    r->expert_ranks = r->reduce_ranks / r->ep;
-    if (experts > 0 && model->experts.ffn % r->tp) {
-        problem_add(problems, training->where, "experts %d wide do not divide by tp %d", model->experts.ffn, r->tp);
-        problem_hint(problems, "tp splits each expert");
+    r->etp = ranks_of_an_expert(&training->layout);
+    int folded = r->tp / r->etp; // ranks of a tensor-parallel group that hold experts of their own
+    r->expert_ranks = r->reduce_ranks * (folded > 0 ? folded : 1) / r->ep;
+    if (experts > 0 && model->experts.ffn % r->etp) {
+        problem_add(problems, training->where, "experts %d wide do not divide by %s %d", model->experts.ffn,
+                    training->layout.etp > 0 ? "etp" : "tp", r->etp);
+        problem_hint(problems, training->layout.etp > 0 ? "etp splits each expert" : "tp splits each expert");
     }
+    check_expert_slices(training, r, problems);
     check_routing(training, experts, problems);
     if (r->ep == 1) return problems_added(problems) == before;
     if (experts == 0 || r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
@@ -123,13 +146,16 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
     } else if (experts % r->ep) {
         problem_add(problems, training->where, "%d experts do not divide by ep %d", experts, r->ep);
         problem_hint(problems, "ep must divide %d", experts);
-    } else if (r->data_ranks % r->ep) {
-        problem_add(problems, training->where, "ep %d does not divide the %d data-parallel ranks", r->ep,
-                    r->data_ranks);
-        problem_hint(problems, "experts are spread over dp x cp; use an ep that divides it");
-    } else if (shards_gradients(&training->layout) || (r->shard > 1 && r->shard < r->reduce_ranks)) {
-        problem_add(problems, training->where, "ep %d goes with zero 0 or 1 over all ranks only", r->ep);
-        problem_hint(problems, "use zero = 1 without shard, or ep = 1");
+    } else if (r->data_ranks * folded % r->ep) {
+        problem_add(problems, training->where, "ep %d does not divide the %d %s ranks", r->ep, r->data_ranks * folded,
+                    folded > 1 ? "data- and tensor-parallel" : "data-parallel");
+        problem_hint(problems, folded == 1 && r->tp > 1
+                                   ? "experts are spread over dp x cp, with etp = 1 over tp x dp x cp; use an ep that "
+                                     "divides it"
+                                   : "experts are spread over dp x cp; use an ep that divides it");
+    } else if (r->shard > 1 && r->shard < r->reduce_ranks) {
+        problem_add(problems, training->where, "ep %d goes with zero over all ranks only", r->ep);
+        problem_hint(problems, "leave shard out, or ep = 1");
     }
     return problems_added(problems) == before;
 }

@@ -12,8 +12,8 @@ typedef struct Resolved {
     Schedule schedule;
     int tp, cp, pp, vpp, dp;
     int data_ranks;     // dp x cp: those of one stage that reduce gradients with each other
-    int ep;             // data ranks over which experts are spread
-    int expert_ranks;   // reduce_ranks / ep: those that hold the same experts
+    int ep, etp;        // ranks over which experts are spread, and that share each of them
+    int expert_ranks;   // tp x reduce_ranks / (ep x etp): those that hold the same experts
     int shard;          // of which so many share one copy of what ZeRO shards; 1 without it
     double micro_batch; // samples of one forward on one replica
     int micro_batches;  // per replica and step

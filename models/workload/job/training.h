@@ -92,12 +92,17 @@ typedef struct Layout {
     bool sequence_parallel;
     int cp; // ranks that share each sequence; 0: 1
     ContextExchange context;
-    int ep;                  // consecutive data ranks over which the experts of a layer are spread; 0: 1
+    int ep;                  // ranks over which the experts of a layer are spread, etp apart; 0: 1
+    int etp;                 // ranks that share each expert: all tensor-parallel ones or 1; 0: tp
     int shard;               // ranks over which ZeRO shards, then replicated (hybrid sharding); 0: all of dp x cp
     const int *stage_layers; // layers of each chunk in the model's order, or NULL: even
     int stage_layers_count;
     bool embedding_counts, head_counts; // as a layer each, where layers are spread evenly
 } Layout;
+
+static inline int ranks_of_an_expert(const Layout *layout) {
+    return layout->etp > 0 ? layout->etp : layout->tp > 1 ? layout->tp : 1;
+}
 
 // What ZeRO spreads over ranks (Rajbhandari et al. 2020).
 static inline bool shards_optimizer(const Layout *layout) { return layout->zero >= 1; }

@@ -39,6 +39,7 @@ Portion portion_of_sample(const Model *model, int block, double seq_len) {
         .routed = seen * model->experts.per_token,
         .tp = 1,
         .ep = 1,
+        .etp = 1,
         .share = 1,
     };
 }

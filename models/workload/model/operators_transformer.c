@@ -221,7 +221,7 @@ static void add_mlp(OperatorList *to, const Model *model, const Portion *portion
 static void add_routed(OperatorList *to, const Model *model, const Portion *portion) {
     const ExpertShape *experts = &model->experts;
     double h = model->hidden, n = experts->count, ffn = experts->ffn, first = first_width(model, ffn);
-    double here = n / portion->ep, each = portion->routed / here, tp = portion->tp, wide = portion->routed * ffn / tp;
+    double here = n / portion->ep, each = portion->routed / here, tp = portion->etp, wide = portion->routed * ffn / tp;
     add_operator(to, (Operator){.name = "experts_up",
                                 .kind = OPERATOR_GEMM,
                                 .batch = here,

@@ -211,9 +211,21 @@ static void data_groups(Lowering *l, int slot, int *ranks, int t, int p, int cou
     }
 }
 
+// The same of all ranks of a stage, tensor-parallel ones next to each other: where experts lie.
+static void expert_groups(Lowering *l, int slot, int *ranks, int p, int data_ranks, int size, int stride) {
+    for (int s = 0; s < l->r.tp * data_ranks; s++) {
+        if (s / stride % size != 0) continue;
+        for (int i = 0; i < size; i++) {
+            int at = s + i * stride;
+            ranks[i] = holder_rank(&l->r, at % l->r.tp, at / l->r.tp, p);
+        }
+        group_channel(l, slot, &l->shapes[p].slot[slot], ranks, size);
+    }
+}
+
 void make_group_channels(Lowering *l) {
     const Resolved *r = &l->r;
-    int *ranks = ARENA_ARRAY(l->arena, int, r->tp > r->reduce_ranks ? r->tp : r->reduce_ranks);
+    int *ranks = ARENA_ARRAY(l->arena, int, (size_t)r->tp * r->reduce_ranks);
     for (int p = 0; p < r->pp; p++) {
         for (int d = 0; d < r->data_ranks; d++) {
             for (int t = 0; t < r->tp; t++) ranks[t] = layout_rank(r, t, d, p);
@@ -221,13 +233,14 @@ void make_group_channels(Lowering *l) {
         }
         for (int t = 0; t < r->tp; t++) {
             data_groups(l, SLOT_CP, ranks, t, p, r->data_ranks, r->cp, 1);
-            data_groups(l, SLOT_EP, ranks, t, p, r->data_ranks, r->ep, 1);
             data_groups(l, SLOT_REPLICAS, ranks, t, p, r->data_ranks, r->data_ranks, 1);
             if (pipeline_twin_stage(&r->pipeline, p) < p) continue; // with its twin's
             data_groups(l, SLOT_SHARD, ranks, t, p, r->reduce_ranks, r->shard, 1);
             data_groups(l, SLOT_DP, ranks, t, p, r->reduce_ranks, r->reduce_ranks / r->shard, r->shard);
-            data_groups(l, SLOT_EXPERT_DP, ranks, t, p, r->reduce_ranks, r->expert_ranks, r->ep);
         }
+        expert_groups(l, SLOT_EP, ranks, p, r->data_ranks, r->ep, r->etp);
+        if (pipeline_twin_stage(&r->pipeline, p) >= p)
+            expert_groups(l, SLOT_EXPERT_DP, ranks, p, r->reduce_ranks, r->expert_ranks, r->ep * r->etp);
     }
 }
 

@@ -53,7 +53,7 @@ typedef struct ChannelClass {
 
 // All that which ranks do the same depends on.
 typedef struct LayoutKey {
-    int numbers[11];
+    int numbers[12];
     const uint16_t *operations; // [pp x SLOT_COUNT] families of operations, a bit each
 } LayoutKey;
 
@@ -90,7 +90,7 @@ static uint16_t operations_of(const ShapeList *shapes) {
 
 static LayoutKey key_of(Arena *arena, const Lowering *l) {
     const Resolved *r = &l->r;
-    LayoutKey key = {.numbers = {r->tp, r->cp, r->pp, r->dp, r->ep, r->shard, r->reduce_ranks, r->expert_ranks,
+    LayoutKey key = {.numbers = {r->tp, r->cp, r->pp, r->dp, r->ep, r->etp, r->shard, r->reduce_ranks, r->expert_ranks,
                                  (int)ends_lie_apart(&r->pipeline), pipeline_twin_stage(&r->pipeline, 0),
                                  (int)l->training->backend}};
     uint16_t *operations = ARENA_ARRAY(arena, uint16_t, r->pp * SLOT_COUNT);

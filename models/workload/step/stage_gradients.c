@@ -209,14 +209,18 @@ static void reduce_block(Builder *builder, int block, int computed, bool last_mi
     const Resolved *r = builder->request->resolved;
     double parameters = builder->blocks[block].parameters;
     if (parameters <= 0) return;
+    double experts = builder->blocks[block].experts;
     double bytes = exchanged_bytes(parameters, gradient_bytes(builder->request->training));
     put(builder, STREAM_GRADIENTS, wait_op(CAUSE_DP, computed));
     put_collective(builder, SLOT_SHARD, COLLECTIVE_REDUCE_SCATTER, bytes);
+    if (experts > 0 && r->expert_ranks > 1)
+        put_collective(builder, SLOT_EXPERT_DP, COLLECTIVE_REDUCE_SCATTER,
+                       exchanged_bytes(experts, gradient_bytes(builder->request->training)));
     if (last_micro_batch && r->reduce_ranks > r->shard)
         put_collective(builder, SLOT_DP, COLLECTIVE_ALL_REDUCE, ceil(bytes / r->shard));
     builder->last_reduced = new_mark(builder);
     put(builder, STREAM_GRADIENTS, record_op(builder->last_reduced));
-    offload_gradients(builder, parameters, 0, builder->last_reduced);
+    offload_gradients(builder, parameters, experts, builder->last_reduced);
 }
 
 void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_batch) {
