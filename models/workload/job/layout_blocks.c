@@ -36,7 +36,8 @@ static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Pr
         return blocks_to_stages(model, chunks, first, training->where, problems);
     int start = layout->embedding_counts ? 0 : 1;
     int all = layers_to_spread(model) + (layout->embedding_counts ? 1 : 0) + (layout->head_counts ? 1 : 0);
-    if (layers_to_spread(model) < chunks) return blocks_to_stages(model, chunks, first, training->where, problems);
+    int least = ends_stand_alone(model) ? all : layers_to_spread(model); // an end may be embedding or head alone
+    if (least < chunks) return blocks_to_stages(model, chunks, first, training->where, problems);
     first[0] = 0;
     for (int chunk = 1; chunk < chunks; chunk++)
         first[chunk] = start + chunk * (all / chunks) + (chunk < all % chunks ? chunk : all % chunks);
