@@ -1,6 +1,7 @@
 // Block costs: laws that must hold whatever the constants, and the orders of collectives.
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
+#include "models/workload/cost/cost_constants.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 
@@ -268,7 +269,7 @@ static double scores_seconds(const Model *m, const TrainingSpec *training, const
 #define SESSION_MS 5
 
 // Whatever the batch: the host's part of a step is the same for 2 and for 32 images, and eager software has none.
-TEST(tensorflow_returns_to_its_host_between_steps) {
+TEST(sessions_and_eager_loops_return_to_their_host_between_steps) {
     for (int batch = 2; batch <= 32; batch *= 4) {
         Case c;
         case_open(&c, 1, "resnet-50");
@@ -276,6 +277,8 @@ TEST(tensorflow_returns_to_its_host_between_steps) {
         c.training.framework = FRAMEWORK_TENSORFLOW;
         EXPECT_NEAR(simulate(&c, false).spent[CAUSE_HOST], SESSION_MS * 1e-3, 1e-9);
         c.training.framework = FRAMEWORK_EAGER;
+        EXPECT_NEAR(simulate(&c, false).spent[CAUSE_HOST], cost_constant(EAGER_STEP_SECONDS), 1e-9);
+        c.training.framework = FRAMEWORK_TUNED;
         EXPECT_NEAR(simulate(&c, false).spent[CAUSE_HOST], 0, 0);
         arena_close(c.arena);
     }

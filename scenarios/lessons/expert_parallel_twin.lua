@@ -15,7 +15,7 @@ local opt = sim.options {
 local cluster = sim.cluster { node = "dgx-h100", gpus = opt.gpus, fabric = "ib-ndr400" }
 -- Plain SGD and 16-bit weights, so that a few GPUs are enough to try.
 local job = sim.training { model = "qwen3-30b-a3b", parallel = { ep = opt.ep }, seq_len = 2048, precision = "bf16",
-                           framework = "eager", expert_skew = opt.skew, recompute = "full", optimizer = "sgd", mixed_precision = false,
+                           framework = "fused", expert_skew = opt.skew, recompute = "full", optimizer = "sgd", mixed_precision = false,
                            batch = { micro = 1 }, fidelity = opt.fidelity }
 local blocks = sim.blocks { on = cluster, run = job }
 

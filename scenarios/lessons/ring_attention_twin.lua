@@ -14,7 +14,7 @@ local opt = sim.options {
 }
 local cluster = sim.cluster { node = "dgx-h100", gpus = opt.gpus, fabric = "ib-ndr400" }
 local job = sim.training { model = opt.model, parallel = { cp = opt.cp }, seq_len = opt.seq_len, precision = "bf16",
-                           framework = "eager", recompute = "full", optimizer = "sgd", mixed_precision = false, batch = { micro = 1 },
+                           framework = "fused", recompute = "full", optimizer = "sgd", mixed_precision = false, batch = { micro = 1 },
                            fidelity = opt.fidelity }
 local blocks = sim.blocks { on = cluster, run = job }
 

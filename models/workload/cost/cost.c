@@ -380,10 +380,15 @@ BlockCost block_cost(const Model *model, int block, const TrainingSpec *training
     return cost;
 }
 
+static double seconds_between_steps(const TrainingSpec *training, const Gpu *gpu) {
+    if (training->framework == FRAMEWORK_EAGER) return host_slowness(gpu) * cost_constant(EAGER_STEP_SECONDS);
+    bool idle =
+        training->framework != FRAMEWORK_MEGATRON || (counts_tokens(training->model) && since_transformer_engine(gpu));
+    return idle ? framework_traits(training->framework)->step_seconds : 0;
+}
+
 double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
-    bool megatron = training->framework == FRAMEWORK_MEGATRON;
-    bool idle = !megatron || (counts_tokens(training->model) && since_transformer_engine(gpu));
-    return training->cpu_seconds_per_step + (idle ? framework_traits(training->framework)->step_seconds : 0);
+    return training->cpu_seconds_per_step + seconds_between_steps(training, gpu);
 }
 
 // Weights and their gradients are in 32 bits; what is in 16 comes and goes within forward and backward.
