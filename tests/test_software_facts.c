@@ -56,6 +56,29 @@ static double bytes_of(const CostList *list, Cause cause, bool overlapped_only) 
 
 static int head_of(const Bench *bench) { return bench->training.model->block_count - 1; }
 
+// ---- Llama's norms.
+
+// Forward, operator by operator: two norms and two sums 84 bytes of an element of the hidden state, queries and keys 20
+// of an element of theirs; fused, 15 passes over the hidden state in 32 bits, of GPT's norms, sums and dropout.
+TEST(norms_and_rotary_embedding_of_elementary_operators_move_more_than_fused_ones) {
+    Bench bench = bench_open("llama-2-7b");
+    bench.training.framework = FRAMEWORK_EAGER;
+    double elements = 2 * bench.training.seq_len * bench.training.model->hidden;
+    BlockCost apart = cost_of(&bench, 1);
+    bench.training.fused_norms = true;
+    BlockCost fused = cost_of(&bench, 1);
+    double bytes = 1.25 * elements * (84 + 2 * 20 - 15 * 4);
+    EXPECT_NEAR(list_memory(&apart.forward) - list_memory(&fused.forward), cold_memory_seconds(bench.gpu, bytes), 0.05);
+    EXPECT(list_memory(&apart.backward) > list_memory(&fused.backward));
+    EXPECT(apart.kernels_forward > fused.kernels_forward);
+    bench.training.framework = FRAMEWORK_MEGATRON; // its are fused in any case
+    BlockCost said = cost_of(&bench, 1);
+    bench.training.fused_norms = false;
+    BlockCost unsaid = cost_of(&bench, 1);
+    EXPECT_NEAR(list_memory(&unsaid.forward), list_memory(&said.forward), 0);
+    arena_close(bench.arena);
+}
+
 // ---- LoRA.
 
 TEST(frozen_weights_have_no_gradients_of_their_own) {

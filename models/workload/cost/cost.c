@@ -35,6 +35,11 @@ double weight_traffic(const TrainingSpec *training, int direction) {
 #define MASK_PASSES 2.0
 static bool drops_out(const Model *model) { return model->patch == 0; }
 
+bool norms_elementary(const Work *work) {
+    bool llama = work->model->rms_norm && work->model->gated_mlp;
+    return llama && work->traits->rms_bytes[FORWARD] > 0 && !work->training->fused_norms;
+}
+
 double hidden_pass_count(const Work *work, int direction) {
     return work->traits->hidden[direction] - (drops_out(work->model) ? 0 : 2 * DROPOUT_PASSES);
 }

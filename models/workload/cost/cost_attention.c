@@ -132,8 +132,15 @@ void split_heads(const Work *work, Pass *pass, const Operator *core) {
     if (core->part != PART_CROSS) pass_bytes(work, pass, CAUSE_MEMORY, 2 * qkv_bytes(work, core));
 }
 
+static void turn_queries(const Work *work, Pass *pass, const Operator *core, int direction) {
+    if (!norms_elementary(work)) return;
+    double turned = query_width_per_gpu(work->model, work->tp) + key_width_per_gpu(work->model, work->tp);
+    pass_bytes(work, pass, CAUSE_MEMORY, work->traits->rotary_bytes[direction] * core->m * turned);
+}
+
 void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction) {
     if (direction == FORWARD) split_heads(work, pass, core);
+    turn_queries(work, pass, core, direction);
     attention_core(work, pass, core, direction);
     if (direction == BACKWARD) split_heads(work, pass, core);
 }

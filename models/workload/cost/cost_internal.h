@@ -8,19 +8,23 @@
 
 // How kernels are run. A pass reads or writes a whole tensor once; "forward, backward".
 typedef struct FrameworkTraits {
-    double traffic;              // bytes moved by element-wise kernels, as a multiple of what the passes say
-    double issue_seconds;        // CPU time to issue one kernel
-    double layer_seconds[2];     // CPU time of a transformer layer's modules beside issuing their kernels
-    double collective_seconds;   // CPU time to issue one collective
-    double step_seconds;         // CPU time between steps
-    bool in_graphs;              // its kernels are launched as CUDA graphs
-    double hidden_bytes;         // of an element of those passes in mixed precision: autocast keeps them in fp32
-    double hidden[2];            // transformer layer: norms, residuals, dropout, biases; passes over h
-    double gelu[2], gated[2];    // passes over the FFN's width
-    double scores[2];            // plain attention: scale, mask, softmax, dropout; passes over s x s
-    bool copies_logits;          // a loss of eager operators holds gradients before and after its softmax
-    double logit_bytes[2];       // per logit: 32-bit loss over 16-bit logits; eager software copies to 32 bits first
-    int layer_kernels[2];        // of a transformer layer with plain attention
+    double traffic;            // bytes moved by element-wise kernels, as a multiple of what the passes say
+    double issue_seconds;      // CPU time to issue one kernel
+    double layer_seconds[2];   // CPU time of a transformer layer's modules beside issuing their kernels
+    double collective_seconds; // CPU time to issue one collective
+    double step_seconds;       // CPU time between steps
+    bool in_graphs;            // its kernels are launched as CUDA graphs
+    double hidden_bytes;       // of an element of those passes in mixed precision: autocast keeps them in fp32
+    double hidden[2];          // transformer layer: norms, residuals, dropout, biases; passes over h
+    double gelu[2], gated[2];  // passes over the FFN's width
+    double scores[2];          // plain attention: scale, mask, softmax, dropout; passes over s x s
+    bool copies_logits;        // a loss of eager operators holds gradients before and after its softmax
+    double logit_bytes[2];     // per logit: 32-bit loss over 16-bit logits; eager software copies to 32 bits first
+    int layer_kernels[2];      // of a transformer layer with plain attention
+    double rms_bytes[2]; // of Llama's two norms and two sums, operator by operator and in 32 bits within, per element
+                         // of the hidden state; 0: fused, as the passes say
+    double rotary_bytes[2];                // of turning queries and keys, per element of theirs
+    int rms_kernels[2], rotary_kernels[2]; // more than a layer of GPT's has
     double weight_cast_bytes[2]; // per parameter and micro-batch in mixed precision: casts, gradient accumulation
     double wire_bytes;           // of one gradient of mixed precision
     double gradient_bytes;       // of one gradient of mixed precision in memory
@@ -119,8 +123,9 @@ void pass_layer_issued(const Work *work, Pass *pass, int direction); // the CPU 
 CostList pass_finish(const Work *work, const Pass *pass);            // launches added, merged by cause
 
 double hidden_tensor_bytes(const Work *work);
-double hidden_pass_count(const Work *work, int direction);       // of a layer's norms, residuals and dropout
-double score_pass_count(const Work *work, int direction);        // of plain attention
+double hidden_pass_count(const Work *work, int direction); // of a layer's norms, residuals and dropout
+bool norms_elementary(const Work *work);                   // Llama's norms and rotary embedding operator by operator
+double score_pass_count(const Work *work, int direction);  // of plain attention
 double activation_pass_count(const Work *work, int direction);   // of an MLP, over its width
 double activation_kernels_more(const Work *work, int direction); // than one
 double wide_bytes(const Work *work);                             // of an element of the FFN's and the scores' passes

@@ -84,8 +84,10 @@ double wide_bytes(const Work *work) {
 }
 
 static double layer_kernels(const Work *work, int direction) {
+    const FrameworkTraits *traits = work->traits;
     double saved = work->training->attention != ATTENTION_PLAIN ? FLASH_KERNELS_SAVED : 0;
-    return work->traits->layer_kernels[direction] + activation_kernels_more(work, direction) - saved;
+    double elementary = norms_elementary(work) ? traits->rms_kernels[direction] + traits->rotary_kernels[direction] : 0;
+    return traits->layer_kernels[direction] + elementary + activation_kernels_more(work, direction) - saved;
 }
 
 void half_kernels(const Work *work, Pass *pass, int direction) {
@@ -98,9 +100,11 @@ void half_kernels(const Work *work, Pass *pass, int direction) {
 void norm_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     bool cast = work->training->mixed_precision && !work->training->half_weights;
     double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
-    if (one->half & HALF_PASSES)
-        pass_bytes(work, pass, CAUSE_MEMORY, hidden_pass_count(work, direction) / 2 * bytes * one->written);
-    else if (one->kept[0].as == KEPT_STREAM)
+    if (one->half & HALF_PASSES) {
+        double moved = hidden_pass_count(work, direction) * bytes;
+        if (norms_elementary(work)) moved = work->traits->rms_bytes[direction];
+        pass_bytes(work, pass, CAUSE_MEMORY, moved / 2 * one->written);
+    } else if (one->kept[0].as == KEPT_STREAM)
         pass_bytes(work, pass, CAUSE_MEMORY, (direction == FORWARD ? 2 : 4) * work->element_bytes * one->written);
 }
 

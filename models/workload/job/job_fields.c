@@ -100,6 +100,8 @@ static const Field training_fields[] = {
      .help = "tensor-parallel ranks send slices to the next stage, gathered there (Megatron before sequence parallelism)"},
     {"fused_loss", SWITCH, .fallback = "false", .example = "true", .flag = "fused-loss", BOOL(fused_loss),
      .help = "softmax and cross entropy in few kernels that keep logits in 16 bits"},
+    {"fused_norms", SWITCH, .fallback = "false", .example = "true", .flag = "fused-norms", BOOL(fused_norms),
+     .help = "eager software: RMSNorm and rotary embedding are kernels of their own (apex, Liger, flash-attn)"},
     {"composed_gelu", SWITCH, .fallback = "false", .example = "true", .flag = "composed-gelu", BOOL(composed_gelu),
      .help = "GELU by tanh from eight elementary operators (Hugging Face's GPT-2)"},
     {"whole_head", SWITCH, .fallback = "false", .example = "true", .flag = "whole-head", BOOL(whole_head),

@@ -85,8 +85,8 @@ static const Software stacks[] = {
      .overlap_grad_reduce = true, .tuned_images = true, .tp_waits = true,
      .because = "OneFlow runs a graph of operators; batch norm, sums and ReLU are fused, NHWC"},
     {.word = "internevo", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .half_weights = true, .bucket_parameters = 512 * 1048576.0,
-     .because = "InternEvo: flash attention, eager rotary embedding and SwiGLU, overlapped 16-bit ZeRO-1"},
+     .overlap_grad_reduce = true, .half_weights = true, .fused_norms = true, .bucket_parameters = 512 * 1048576.0,
+     .because = "InternEvo: flash attention, RMSNorm of apex, rotary embedding of flash-attn, eager SwiGLU, overlapped 16-bit ZeRO-1"},
     {.word = "llm.c", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_FLASH,
      .overlap_grad_reduce = true, .because = "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},
     {.word = "flash-attn", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_FLASH_1, .fused_loss = true,
@@ -208,6 +208,7 @@ void software_apply(const Software *software, TrainingSpec *training) {
     training->tp_waits = software->tp_waits;
     training->recompute_stops_early = software->recompute_stops_early;
     training->accumulation_bytes = software->sharded_accumulation_bytes;
+    training->fused_norms = software->fused_norms;
     training->composed_gelu = software->composed_gelu && contains(model->name, "gpt");
     training->whole_head = software->whole_head;
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;

@@ -149,6 +149,7 @@ typedef struct TrainingSpec {
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;
     bool whole_head;    // an encoder's logits at every position, not at masked ones only
+    bool fused_norms;   // eager software whose RMSNorm and rotary embedding are kernels of their own (apex, Liger)
     bool composed_gelu; // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
     ImageLayout image_layout;
     Optimizer optimizer;
