@@ -4,6 +4,7 @@
 
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/simulate.h"
 #include "tests/test.h"
 
@@ -149,6 +150,24 @@ TEST(four_bit_weights_are_dequantised_for_each_product) {
     EXPECT_NEAR(seconds_of(&spread.forward, CAUSE_GEMM), seconds_of(&plain.forward, CAUSE_GEMM), 0);
     BlockCost whole = cost_of(&bench, head_of(&bench)); // the head is not quantised
     EXPECT_NEAR(list_memory(&whole.forward), list_memory(&head.forward), 0);
+    arena_close(bench.arena);
+}
+
+// Passes of elementary operators over each weight, forward alone: backward has what they gave.
+TEST(gptq_weights_are_unpacked_by_elementary_operators_forward) {
+    Bench bench = bench_open("llama-2-7b");
+    const Model *model = bench.training.model;
+    bench.training.lora_rank = 16;
+    BlockCost plain = cost_of(&bench, 1);
+    bench.training.gptq_weights = true;
+    BlockCost packed = cost_of(&bench, 1);
+    double weights = 4.0 * model->hidden * model->hidden + 3.0 * model->hidden * model->ffn;
+    double seconds = memory_seconds(bench.gpu, cost_constant(GPTQ_UNPACK_BYTES) * weights);
+    EXPECT_NEAR(list_memory(&packed.forward) - list_memory(&plain.forward), seconds, 0.01);
+    EXPECT_NEAR(list_memory(&packed.backward), list_memory(&plain.backward), 0);
+    EXPECT_INT(packed.kernels_forward - plain.kernels_forward, 4 * 8);
+    EXPECT_NEAR(stored_weight_bytes(&bench.training, 1), 0.5 + 20.0 / 1024, 1e-3);
+    EXPECT_NEAR(stored_weight_bytes(&bench.training, 0), 2, 0);
     arena_close(bench.arena);
 }
 

@@ -337,6 +337,7 @@ static void check_units(Row *row) {
 void read_precision(Row *row) {
     const char *text = row->text[PRECISION], *name = precision_in(row, text);
     if (strcasestr(text, "nf4")) say_flag(row, JOB_TRAINING, "nf4_weights", true);
+    if (strcasestr(text, "gptq")) say_flag(row, JOB_TRAINING, "gptq_weights", true);
     if (!text[0] && says(row, MODEL_TYPE, "diffusion") && says(row, METRIC_KIND, "mlperf"))
         take_16_bits(row);
     else if (!text[0])

@@ -444,8 +444,9 @@ double weight_bytes(const TrainingSpec *training) {
 }
 
 // Tables and the head stay in 16 bits.
-bool block_in_nf4(const TrainingSpec *training, int block) {
-    return training->nf4_weights && block > 0 && block < training->model->block_count - 1;
+bool block_in_4_bits(const TrainingSpec *training, int block) {
+    bool layer = block > 0 && block < training->model->block_count - 1;
+    return layer && (training->nf4_weights || training->gptq_weights);
 }
 
 double gathered_weight_bytes(const TrainingSpec *training, int block) {
@@ -453,7 +454,8 @@ double gathered_weight_bytes(const TrainingSpec *training, int block) {
 }
 
 double stored_weight_bytes(const TrainingSpec *training, int block) {
-    return block_in_nf4(training, block) ? NF4_BYTES : weight_bytes(training);
+    if (!block_in_4_bits(training, block)) return weight_bytes(training);
+    return training->gptq_weights ? GPTQ_BYTES : NF4_BYTES;
 }
 
 // Narayanan et al. 2021, section 4.1. With sequence parallelism a rank has no more than its slice anyway.

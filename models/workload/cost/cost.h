@@ -71,7 +71,7 @@ double gradient_bytes(const TrainingSpec *training);        // per parameter on 
 // FLOPs of forward and backward, as model_flops_per_sample counts them; frozen weights have no gradients to compute.
 double training_flops_per_sample(const TrainingSpec *training);
 double weight_bytes(const TrainingSpec *training);                     // the same when gathered
-bool block_in_nf4(const TrainingSpec *training, int block);            // its weights are kept and gathered in 4 bits
+bool block_in_4_bits(const TrainingSpec *training, int block);         // its weights are kept and gathered in 4 bits
 double stored_weight_bytes(const TrainingSpec *training, int block);   // weight_bytes, or of NF4 with its scales
 double gathered_weight_bytes(const TrainingSpec *training, int block); // as ZeRO 3 passes them between GPUs
 

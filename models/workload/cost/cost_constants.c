@@ -43,6 +43,7 @@ const Constant cost_constants[COST_CONSTANT_COUNT] = {
     [APART_ALONG_TIME_SLOTS] = {"channels apart along time, issue slots of a multiply-add", "", 38, 0.1, CONSTANT_FITTED, "PyTorch's own kernels; Volta and Ampere agree within 7 %", "1 model (QuartzNet)"},
     [LOOP_HOST_SECONDS] = {"a loop in Python, the host for each kernel beyond issuing it", "s", 15e-6, 0.3, CONSTANT_FITTED, "modules and views around operations that do next to nothing", "1 model (Tacotron 2)"},
     [EAGER_STEP_SECONDS] = {"eager software, the host between steps while the GPU waits", "s", 5e-3, 0.5, CONSTANT_ASSUMED, "loss and norm of the gradients are read, logged, gradients cleared, a batch drawn: TensorFlow's sessions leave 3 to 9 ms, Megatron's loop 14 to 30", "two other loops"},
+    [GPTQ_UNPACK_BYTES] = {"GPTQ weights unpacked by elementary operators, bytes moved per weight", "B", 30, 0.25, CONSTANT_FITTED, "16.5 to 22.5 B by counting, at half to all of the memory's rate: kernels of bytes, strided", "1 family (Qwen on A100, AutoGPTQ), four sizes"},
     [RESERVE_BYTES] = {"CUDA's context, libraries' handles and the allocator's slack", "B", 1073741824, 0.3, CONSTANT_ASSUMED, "about half of it each", "nothing measured"},
     [COMMUNICATOR_BYTES] = {"NCCL's buffers of one group of GPUs", "B", 268435456, 0.5, CONSTANT_ASSUMED, "channels times their buffers, order of magnitude", "nothing measured"},
     [CONV_WORKSPACE_BYTES] = {"cuDNN's workspace", "B", 268435456, 0.5, CONSTANT_ASSUMED, "what its algorithms of convolution usually ask for", "nothing measured"},

@@ -39,6 +39,8 @@ typedef struct FrameworkTraits {
 
 // Half a byte; of 64 weights a scale of 8 bits; of 256 scales one of 32 (Dettmers et al. 2023, section 3).
 #define NF4_BYTES (0.5 + 1.0 / 64 + 4.0 / (64 * 256))
+// Half a byte; of 128 weights a scale of 16 bits and a zero of 4 (Frantar et al. 2023; AutoGPTQ).
+#define GPTQ_BYTES (0.5 + (2 + 0.5) / 128)
 
 const FrameworkTraits *framework_traits(Framework framework);
 enum { FORWARD, BACKWARD };
@@ -80,7 +82,7 @@ typedef struct Work {
     RoutedShares load; // of the block
     bool sequence_parallel;
     double share;      // of the tokens between tensor-parallel regions: 1/tp with sequence parallelism, else 1
-    bool nf4;          // of the block: its weights are dequantised to 16 bits for each product
+    bool in_4_bits;    // of the block: its weights are dequantised to 16 bits for its products
     double source_len; // tokens of the source that a decoder's layer looks at; 0 none
     const OperatorList *operators; // of the block
     Pass *weight_pass;             // where gradients of weights go that are computed later; NULL: with those of inputs

@@ -1,6 +1,7 @@
 // What an operator of a transformer costs, by its kind, and a run of them: forward in their order, backward in reverse,
 // with what passes between the GPUs that share a layer (Shoeybi et al. 2019; sequence parallelism: Korthikanti et al.
 // 2022).
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
 
@@ -20,22 +21,29 @@ static void add_casts(const Work *work, Pass *pass, const Operator *one, double 
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, FP8_CAST_BYTES * one->batch * elements);
 }
 
-// Scales first, then weights: two kernels.
-static void dequantise_weights(const Work *work, Pass *pass, const Operator *one) {
-    if (!work->nf4) return;
-    double weights = one->batch * one->k * one->n;
-    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, (NF4_BYTES + 2) * weights);
-    pass_kernels(pass, 2);
+// NF4: scales first, then weights, two kernels, forward and backward. GPTQ: shifted, cast, masked, less their zero,
+// times their scale, each a pass of PyTorch's over the weights and three kernels over the zeros before; autograd keeps
+// what they give for backward (auto_gptq/nn_modules/qlinear/qlinear_cuda_old.py).
+#define NF4_KERNELS 2
+#define GPTQ_KERNELS 8
+
+static void dequantise_weights(const Work *work, Pass *pass, const Operator *one, int direction) {
+    bool gptq = work->training->gptq_weights;
+    if (!work->in_4_bits || (gptq && direction == BACKWARD)) return;
+    double bytes = gptq ? cost_constant(GPTQ_UNPACK_BYTES) : NF4_BYTES + 2;
+    double seconds = memory_seconds(work->gpu, bytes * one->batch * one->k * one->n);
+    pass_now(pass)->seconds[CAUSE_MEMORY] += seconds;
+    pass_kernels(pass, gptq ? GPTQ_KERNELS : NF4_KERNELS);
 }
 
 void product_forward(const Work *work, Pass *pass, const Operator *one) {
-    dequantise_weights(work, pass, one);
+    dequantise_weights(work, pass, one, FORWARD);
     pass_gemm(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->n, one->k);
     add_casts(work, pass, one, one->m * one->k);
 }
 
 void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
-    dequantise_weights(work, pass, one);
+    dequantise_weights(work, pass, one, BACKWARD);
     pass_gemm_as_stored(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->k, one->n);
     add_casts(work, pass, one, one->m * one->n);
 }

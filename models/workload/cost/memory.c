@@ -174,8 +174,8 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
         largest.parameters = fmax(largest.parameters, held + spread);
         largest.weights = fmax(largest.weights, stored * (held + spread));
         largest.all_weights += stored * (held + spread);
-        if (block_in_nf4(training, block)) saved += (weight_bytes(training) - stored) * held;
-        if (block_in_nf4(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
+        if (block_in_4_bits(training, block)) saved += (weight_bytes(training) - stored) * held;
+        if (block_in_4_bits(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
         activations += newest->activations;
         memory.late += newest->late;
         working = fmax(working, newest->working);

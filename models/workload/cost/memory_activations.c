@@ -286,7 +286,7 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
     double scores = layer_score_bytes(work, operators);
     if (work->cp > 1 && work->training->layout.context == CONTEXT_ALL_GATHER) // gathered, and their gradients
         gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
-    if (work->nf4) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
+    if (work->in_4_bits) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
     gradients = fmax(gradients, scores);
     if (work->training->recompute == RECOMPUTE_FULL) gradients += layer_kept_bytes(work, block, operators) + scores;
     if (names_kept_outputs(work->training))

@@ -6,17 +6,21 @@
 
 // What is frozen can be stored in fewer bits; what is trained cannot.
 static void check_adapters(const TrainingSpec *training, Problems *problems) {
-    if (training->lora_rank == 0 && (training->nf4_weights || training->lora_everywhere)) {
+    bool in_4_bits = training->nf4_weights || training->gptq_weights;
+    if (training->lora_rank == 0 && (in_4_bits || training->lora_everywhere)) {
         problem_add(problems, training->where, "%s for adapters on frozen weights, but all weights are trained",
-                    training->nf4_weights ? "4-bit weights are" : "lora_everywhere is");
+                    in_4_bits ? "4-bit weights are" : "lora_everywhere is");
         problem_hint(problems, "set lora_rank (--lora-rank), for example to 16");
-    } else if (training->nf4_weights && precision_bytes(training->precision) != 2) {
+    } else if (training->nf4_weights && training->gptq_weights) {
+        problem_add(problems, training->where, "weights lie in 4 bits of one kind: nf4_weights or gptq_weights");
+        problem_hint(problems, "leave one of them out");
+    } else if (in_4_bits && precision_bytes(training->precision) != 2) {
         problem_add(problems, training->where, "4-bit weights are dequantised to 16 bits, not to %s",
                     precision_name(training->precision));
         problem_hint(problems, "use bf16 or fp16");
-    } else if (training->nf4_weights && training->model->experts.count > 0) {
+    } else if (in_4_bits && training->model->experts.count > 0) {
         problem_add(problems, training->where, "4-bit weights of experts are not known: their products are grouped");
-        problem_hint(problems, "take a dense model, or leave nf4_weights out");
+        problem_hint(problems, "take a dense model, or leave the 4 bits out");
     }
 }
 
@@ -60,10 +64,10 @@ static void check_length(const TrainingSpec *training, Problems *problems) {
 
 // What only transformers have.
 static void check_other_parts(const TrainingSpec *training, Problems *problems) {
-    if (training->lora_rank > 0 || training->nf4_weights) {
+    if (training->lora_rank > 0 || training->nf4_weights || training->gptq_weights) {
         problem_add(problems, training->where, "LoRA's adapters are for transformers; %s is none",
                     training->model->name);
-        problem_hint(problems, "leave lora_rank and nf4_weights out");
+        problem_hint(problems, "leave lora_rank and the 4 bits out");
     }
     if (training->recompute != RECOMPUTE_NONE) {
         problem_add(problems, training->where, "recomputation is for transformers; %s is none", training->model->name);

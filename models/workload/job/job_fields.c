@@ -91,6 +91,8 @@ static const Field training_fields[] = {
      .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
     {"nf4_weights", SWITCH, .fallback = "false", .example = "true", .flag = "nf4-weights", BOOL(nf4_weights),
      .help = "frozen weights lie in 4 bits (NormalFloat), dequantised for each product (QLoRA); needs lora_rank"},
+    {"gptq_weights", SWITCH, .fallback = "false", .example = "true", .flag = "gptq-weights", BOOL(gptq_weights),
+     .help = "the same in 4 bits of GPTQ, unpacked by elementary operators (AutoGPTQ while training)"},
     {"zero_quantized_weights", SWITCH, .fallback = "false", .example = "true", .flag = "zero-quantized-weights",
      .varied = "zero_quantized_weights", BOOL(zero_quantized_weights),
      .help = "ZeRO 3 gathers weights in 8 bits and dequantises them where they arrive (ZeRO++, qwZ)"},

@@ -140,6 +140,7 @@ typedef struct TrainingSpec {
     bool zero_quantized_weights; // ZeRO 3 gathers them in 8 bits (qwZ of ZeRO++; Wang et al. 2023)
     bool nf4_weights; // frozen weights of layers lie in 4 bits, dequantised for each product (QLoRA, Dettmers et al.
                       // 2023)
+    bool gptq_weights; // the same by GPTQ (Frantar et al. 2023), unpacked by elementary operators (AutoGPTQ)
     Recompute recompute;
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
     unsigned recompute_keeps;   // bits by KeptOutput, of RECOMPUTE_OPERATIONS; 0: as torchtitan does

@@ -81,7 +81,7 @@ double peak_flops_of(const Cluster *cluster, Precision precision) {
 
 double least_weight_bytes(const Lowered *lowered, const Cluster *cluster) {
     const TrainingSpec *training = lowered->training;
-    double bytes = training->nf4_weights ? 0.5 : fmin(weight_bytes(training), 2);
+    double bytes = training->nf4_weights || training->gptq_weights ? 0.5 : fmin(weight_bytes(training), 2);
     double ranks = (double)lowered->resolved.tp * lowered->resolved.pp * lowered->resolved.ep;
     if (shards_weights(&training->layout)) ranks = cluster->gpu_count;
     if (training->offload_parameters != OFFLOAD_GPU) return 0;

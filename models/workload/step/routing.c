@@ -53,7 +53,7 @@ RoutedShares expert_load(const TrainingSpec *training, int block, double ep) {
 }
 
 void work_on_block(Work *work, int block) {
-    work->nf4 = block_in_nf4(work->training, block);
+    work->in_4_bits = block_in_4_bits(work->training, block);
     if (work->model->experts.count == 0) return;
     work->load = expert_load(work->training, block, work->ep);
 }
