@@ -80,6 +80,52 @@ TEST(norms_and_rotary_embedding_of_elementary_operators_move_more_than_fused_one
     arena_close(bench.arena);
 }
 
+// ---- The host.
+
+static double list_seconds(const CostList *list) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++) seconds += list->items[i].seconds;
+    return seconds;
+}
+
+// A few tokens leave the GPU next to nothing to do: a layer takes as long as the host issues its kernels.
+TEST(a_layer_of_few_tokens_takes_what_its_host_does) {
+    Bench bench = bench_open("llama-2-7b");
+    bench.training.framework = FRAMEWORK_EAGER;
+    bench.training.half_weights = true;
+    bench.training.seq_len = 8;
+    for (double each = 50e-6; each < 1e-3; each *= 2) {
+        bench.training.cpu_seconds_per_kernel = each;
+        BlockCost cost = cost_of(&bench, 1);
+        double host = each * cost.kernels_forward, slowness = bench.gpu->issue_seconds / 2.2e-6;
+        EXPECT_NEAR(list_seconds(&cost.forward), slowness * host, 0.02);
+    }
+    bench.training.cuda_graphs = true; // the host is not asked
+    BlockCost replayed = cost_of(&bench, 1);
+    EXPECT(list_seconds(&replayed.forward) < 1e-3);
+    arena_close(bench.arena);
+}
+
+// Before and after each of thirteen modules, with ZeRO 3 alone.
+TEST(hooks_around_modules_cost_the_host_their_time_with_zero_3) {
+    Bench bench = bench_open("llama-2-7b");
+    bench.training.framework = FRAMEWORK_EAGER;
+    bench.training.seq_len = 8;
+    bench.training.cpu_seconds_per_kernel = 50e-6;
+    BlockCost without = cost_of(&bench, 1);
+    bench.training.module_hooks = true;
+    BlockCost of_zero_0 = cost_of(&bench, 1);
+    EXPECT_NEAR(list_seconds(&of_zero_0.forward), list_seconds(&without.forward), 0);
+    bench.training.layout.zero = 3;
+    BlockCost hooked = cost_of(&bench, 1);
+    bench.training.module_hooks = false;
+    BlockCost plain = cost_of(&bench, 1);
+    double hooks = 26 * cost_constant(HOOK_SECONDS);
+    EXPECT_NEAR(list_seconds(&hooked.forward) - list_seconds(&plain.forward), hooks, 0.03);
+    EXPECT_NEAR(list_seconds(&hooked.backward) - list_seconds(&plain.backward), hooks, 0.03);
+    arena_close(bench.arena);
+}
+
 // ---- LoRA.
 
 TEST(frozen_weights_have_no_gradients_of_their_own) {

@@ -212,7 +212,17 @@ void pass_kernels(Pass *pass, double kernels) { pass_now(pass)->kernels += kerne
 // Software with Transformer Engine, which came with Hopper.
 static bool since_transformer_engine(const Gpu *gpu) { return gpu->year >= 2022; }
 
+// Of a layer: two norms, four products of attention, three of the MLP, its activation, attention, MLP, the layer. A
+// hook before and one after each, in either direction.
+#define MODULES_OF_A_LAYER 13
+
+static double hook_seconds(const TrainingSpec *training) {
+    bool hooked = training->module_hooks && shards_weights(&training->layout);
+    return hooked ? 2 * MODULES_OF_A_LAYER * cost_constant(HOOK_SECONDS) : 0;
+}
+
 void pass_layer_issued(const Work *work, Pass *pass, int direction) {
+    pass->host_seconds += hook_seconds(work->training);
     if (!since_transformer_engine(work->gpu)) return;
     pass->host_seconds += work->traits->layer_seconds[direction];
 }
@@ -228,8 +238,9 @@ static double stretch_seconds(const Stretch *stretch) {
 // A host that takes longer for an empty kernel takes longer for all it does.
 static double host_slowness(const Gpu *gpu) { return gpu->issue_seconds / cost_constant(USUAL_ISSUE_SECONDS); }
 
-static double issue_seconds(Framework framework, const Gpu *gpu) {
-    return framework_traits(framework)->issue_seconds * host_slowness(gpu);
+static double issue_seconds(const TrainingSpec *training, const Gpu *gpu) {
+    double usual = framework_traits(training->framework)->issue_seconds;
+    return host_slowness(gpu) * (training->cpu_seconds_per_kernel > 0 ? training->cpu_seconds_per_kernel : usual);
 }
 
 static double kernel_floor(const Work *work) {
@@ -240,7 +251,7 @@ static double kernel_floor(const Work *work) {
 // Of issuing kernels and of what a layer takes beside; a graph of them is replayed without the CPU.
 static double cpu_seconds(const Work *work, const Pass *pass, double kernels, double collectives) {
     if (work->training->cuda_graphs) return 0;
-    double issuing = kernels * issue_seconds(work->training->framework, work->gpu);
+    double issuing = kernels * issue_seconds(work->training, work->gpu);
     if (pass->host_seconds == 0) return issuing;
     return issuing + host_slowness(work->gpu) * (pass->host_seconds + collectives * work->traits->collective_seconds);
 }
@@ -410,7 +421,7 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     if (!training->mixed_precision && precision_bytes(training->precision) < 4) bytes /= 2; // all of it in 16 bits
     if (training->mixed_precision && !autocasts(training)) bytes += MIXED_BYTES;
     double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);
-    double issue = fmax(gpu->launch_seconds, issue_seconds(training->framework, gpu));
+    double issue = fmax(gpu->launch_seconds, issue_seconds(training, gpu));
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 

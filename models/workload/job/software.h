@@ -31,6 +31,8 @@ typedef struct Software {
     double sharded_accumulation_bytes; // with ZeRO: moved per parameter and micro-batch beyond the usual
     bool recipes_keep_activations;     // published recipes of this software do not recompute unless they say so
     bool interleaves;                  // has the interleaved schedule: the number of virtual stages matters
+    double cpu_seconds_per_kernel;     // see TrainingSpec
+    bool module_hooks;                 // see TrainingSpec
     bool fused_norms;                  // RMSNorm and rotary embedding by kernels of their own
     bool composed_gelu;                // GPT-2's GELU is made of elementary operators
     bool whole_head;                   // an encoder's logits at every position, not at masked ones only

@@ -138,8 +138,8 @@ typedef struct TrainingSpec {
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     bool lora_everywhere;        // adapters beside every product, each by itself (PEFT's "all-linear")
     bool zero_quantized_weights; // ZeRO 3 gathers them in 8 bits (qwZ of ZeRO++; Wang et al. 2023)
-    bool nf4_weights; // frozen weights of layers lie in 4 bits, dequantised for each product (QLoRA, Dettmers et al.
-                      // 2023)
+    bool nf4_weights;  // frozen weights of layers lie in 4 bits, dequantised for each product (QLoRA, Dettmers et al.
+                       // 2023)
     bool gptq_weights; // the same by GPTQ (Frantar et al. 2023), unpacked by elementary operators (AutoGPTQ)
     Recompute recompute;
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
@@ -175,7 +175,9 @@ typedef struct TrainingSpec {
     bool cuda_graphs;           // layers' kernels are replayed as CUDA graphs: the CPU issues none of them
     double expert_skew;         // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
     Routing routing;
-    double capacity_factor;      // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
+    double capacity_factor; // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
+    double cpu_seconds_per_kernel; // host time to issue one, with the Python around it; 0: the framework's usual
+    bool module_hooks; // ZeRO 3 goes through Python before and after each module (DeepSpeed), not each layer (FSDP)
     double cpu_seconds_per_step; // host work that nothing hides (Python, logging): 0 unless the user knows
     // Data loading
     double sample_bytes;                     // read per sample; 0: from memory (no loading simulated)
