@@ -138,7 +138,7 @@ static const Model *transformer_of(Row *row) {
     if (mixture) assume(row, ASSUMED_EXPERTS);
     if (known) return known;
 
-    bool encoder = says(row, MODEL_TYPE, "encoder"), llama = says(row, MLP_ACT, "swiglu");
+    bool encoder = says(row, MODEL_TYPE, "encoder"), llama = says(row, MLP_ACT, "glu"); // SwiGLU, GEGLU
     bool rotary = llama || says(row, MLP_ACT, "squared");
     int hidden = (int)row->number[HIDDEN], head_size = usual_head_size(hidden);
     TransformerShape shape = {
