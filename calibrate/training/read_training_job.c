@@ -257,6 +257,8 @@ static void say_software(Row *row, const char *text) {
 
 static void say_overlap(Row *row) {
     if (says(row, OVERLAP, "overlap-grad-reduce")) say_flag(row, JOB_OVERLAP, "grad_reduce", true);
+    if (says(row, OVERLAP, "deepep") || says(row, OVERLAP, "hybridep"))
+        say_flag(row, JOB_TRAINING, "fused_dispatch", true);
     if (says(row, OVERLAP, "tp-comm-overlap")) say_flag(row, JOB_OVERLAP, "tp", true);
     if (says(row, OVERLAP, "overlap-param-gather")) say_flag(row, JOB_OVERLAP, "param_gather", true);
 }

@@ -88,10 +88,10 @@ void expert_activation(const Work *work, Pass *pass, const Operator *one, int di
 
 void choose_experts(const Work *work, Pass *pass, double tokens, int direction) {
     pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * work->model->experts.count);
-    if (work->training->fused_dispatch) return;
     int products = direction == BACKWARD ? 4 : 2;
     int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;
-    pass_kernels(pass, ROUTER_KERNELS + EXPERT_KERNELS * (direction == BACKWARD ? 2 : 1));
+    if (!work->training->fused_dispatch)
+        pass_kernels(pass, ROUTER_KERNELS + EXPERT_KERNELS * (direction == BACKWARD ? 2 : 1));
     pass_kernels(pass, products * each * work->model->experts.count / work->ep);
 }
 
