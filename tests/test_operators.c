@@ -53,7 +53,7 @@ TEST(shards_of_a_layer_multiply_and_keep_what_the_whole_does) {
         int block = model->layers;
         Portion portion = portion_of_sample(model, block, 2048);
         OperatorList whole = operators_in(model, block, &portion);
-        portion.tp = 8;
+        portion.tp = portion.etp = 8;
         portion.share = 1.0 / 8;
         OperatorList shard = operators_in(model, block, &portion);
         EXPECT_NEAR(8 * operator_flops(&shard), operator_flops(&whole), 1e-12);

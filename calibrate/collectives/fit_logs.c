@@ -154,6 +154,7 @@ static bool add_log(LogFit *fit, const char *path) {
                                    .op = op,
                                    .price = collective_price_create(fit->arena, cluster->network, &request),
                                    .predicted = ARENA_ARRAY(fit->arena, double, log->row_count)};
+    find_what_matters(fit->arena, &measured, NULL);
     LIST_PUSH(fit->arena, &fit->logs, measured);
     fit->inside |= count / nodes > 1;
     fit->between |= nodes > 1;
