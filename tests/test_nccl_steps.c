@@ -38,22 +38,6 @@ static double grown(Arena *arena, const Network *network, const Asked *asked, Co
            plan_asked(arena, network, asked, &usual).alone_seconds;
 }
 
-TEST(a_message_of_ll_takes_its_channels_time_at_every_hop_between_nodes_and_no_more_than_4_kib_of_it) {
-    Arena *arena = arena_open();
-    Network *network = network_of(arena, dgx_h100(), 32, infiniband(400));
-    double per_byte = 1 / nccl_constants_shipped().values[NETWORK_LL_CHANNEL_RATE];
-    for (int nodes = 2, levels = 1; nodes <= 32; nodes *= 2, levels++)
-        for (double bytes = 512; bytes <= 65536; bytes *= 8) {
-            // Two channels at most with one NIC; each has 4 KiB at least, and beyond that chunks overlap.
-            Asked asked = {COLLECTIVE_ALL_REDUCE, "tree", &ll, nodes, 1, bytes};
-            double expected = 2 * levels * fmin(bytes, 4096) * per_byte;
-            EXPECT_NEAR(grown(arena, network, &asked, NETWORK_LL_CHANNEL_RATE, 0.5), expected, 1e-6);
-            asked.protocol = &ll128;
-            EXPECT_NEAR(grown(arena, network, &asked, NETWORK_LL_CHANNEL_RATE, 0.5), 0, 0);
-        }
-    arena_close(arena);
-}
-
 TEST(channels_lengthen_the_steps_of_simples_rings_within_a_node_only) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, dgx_h100(), 4, infiniband(400));
@@ -130,26 +114,6 @@ TEST(from_2_mb_on_one_domain_takes_nvls_even_where_a_ring_would_be_faster) {
     arena_close(arena);
 }
 
-// Bytes that a step of a ring sends while its first half is on its way are not waited for twice.
-TEST(a_ring_over_nics_hides_of_each_step_what_its_second_slice_takes) {
-    Arena *arena = arena_open();
-    FabricShape fabric = infiniband(400);
-    fabric.latency_seconds = 100e-6; // so that something is left of a hop
-    Network *network = network_of(arena, dgx_h100(), 8, fabric);
-    NcclConstants constants = nccl_constants_shipped();
-    constants.values[FILL_BETWEEN] = constants.values[FILL_BETWEEN + 1] = 0;
-    double nic = fabric.nic_bytes_per_second * fabric.efficiency, latency[4];
-    for (int i = 0; i < 4; i++) {
-        Asked asked = {COLLECTIVE_ALL_GATHER, "ring", &simple, 8, 1, 8e6 * (1 << i)};
-        latency[i] = step_seconds(plan_asked(arena, network, &asked, &constants).plan.latency);
-    }
-    // Seven steps of an eighth each, by halves, until 2 MiB in each of the two channels.
-    EXPECT_NEAR(latency[0] - latency[1], 7 * 8e6 / 8 / 2 / nic, 0.02);
-    EXPECT_NEAR(latency[1] - latency[2], 7 * 16e6 / 8 / 2 / nic, 0.02);
-    EXPECT_NEAR(latency[2] - latency[3], 7 * (4 * 1048576 - 4e6) / 2 / nic, 0.02);
-    arena_close(arena);
-}
-
 // Constants that leave nothing of a ring but what is asked for.
 static NcclConstants without_hops(void) {
     NcclConstants constants = nccl_constants_shipped();
@@ -191,7 +155,6 @@ TEST(what_is_staged_and_what_is_bounced_share_a_gpus_way_to_the_root_complex) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, workstation(), 4, infiniband(6400)); // so that no NIC decides
     NcclConstants constants = nccl_constants_shipped();
-    constants.values[BOUNCED_RATE] = 1e15;
     double raw = workstation().pcie_bytes_per_second, bytes = 64 * GB;
     double staged = constants.values[STAGED_SHARE] * raw, bounced = constants.values[BOUNCED_SHARE] * raw;
     double rate = constants.values[TRANSPORT_RATE + NET_INFINIBAND];
@@ -213,7 +176,7 @@ TEST(gpus_that_are_far_from_the_nics_move_messages_at_their_own_pace) {
     node.nic_count = 2;
     Network *network = network_of(arena, node, 4, infiniband(6400));
     NcclConstants constants = nccl_constants_shipped();
-    constants.values[PAIR_RATE] = constants.values[BOUNCED_RATE] = constants.values[BOUNCED_SHARE] = 1e15;
+    constants.values[PAIR_RATE] = constants.values[BOUNCED_SHARE] = 1e15;
     double far = constants.values[FAR_RATE] * constants.values[TRANSPORT_RATE + NET_INFINIBAND], bytes = 64 * GB;
     double exchange = constants.values[EXCHANGE_SHARE];
     for (int nodes = 2; nodes <= 4; nodes++) {

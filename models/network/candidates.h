@@ -10,8 +10,7 @@ typedef struct Candidate {
     const char *algorithm;
     Protocol protocol;
     int channels;
-    double latency;                     // seconds, of which
-    double hideable, hidden;            // so many do not show while this share of the bytes' time passes
+    double latency;                     // seconds
     double inside, between;             // bytes on the wire per byte of payload, for a load of 1
     double believed_between;            // what the choice takes `between` for; 0: what it is
     double posting;                     // seconds that proxies post messages, which likewise hide

@@ -100,7 +100,7 @@ static double candidate_seconds(const Group *group, const Loads *loads, const Ca
     int32_t limiting;
     double wire = seconds_per_byte(group->network, loads, candidate, &limiting);
     double moving = bytes * fmax(wire, 1 / software_limit(candidate, group));
-    double seconds = candidate->latency - fmin(candidate->hideable, candidate->hidden * moving) + moving;
+    double seconds = candidate->latency + moving;
     if (candidate->launch > 0 || candidate->posting > 0)
         return pow(pow(seconds, 4) + pow(candidate->launch, 4) + pow(candidate->posting, 4), 0.25);
     return seconds;

@@ -152,12 +152,6 @@ static void cut(Arena *arena, FlowPlan *plan) {
     }
 }
 
-// What the bytes of one step of a ring take.
-static double ring_step_seconds(const FlowPlan *plan, const CollectivePlan *fluid) {
-    bool twice = plan->request.op == COLLECTIVE_ALL_REDUCE || plan->request.op == COLLECTIVE_BARRIER;
-    return fluid->moving_seconds / ((twice ? 2 : 1) * (plan->group.rank_count - 1));
-}
-
 const FlowPlan *flow_plan(Arena *arena, const Network *network, const CollectiveRequest *request, const char **why,
                           const char **remedy) {
     FlowPlan *plan = ARENA_NEW(arena, FlowPlan);
@@ -185,9 +179,6 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     plan->style.lengthening_channels =
         ring ? nccl_lengthening_channels(&plan->group, plan->style.protocol, plan->style.channels)
              : plan->style.channels;
-    if (ring)
-        plan->style.hidden_seconds = nccl_hidden_share(&plan->group, plan->style.protocol, plan->style.message_bytes) *
-                                     ring_step_seconds(plan, &fluid);
     if (ring) plan->style.phases = nccl_staged_phases(&plan->group, request->op);
     plan->style.tree = plan->algorithm->pieces == tree_pieces;
     if (plan->style.direct) plan->style.message_bytes = plan->piece_bytes;

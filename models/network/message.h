@@ -15,7 +15,6 @@ typedef struct MessageStyle {
     int channels;
     int lengthening_channels; // of these, as nccl_lengthening_channels says
     double message_bytes;     // that a channel sends at a time; all of a direct one
-    double hidden_seconds;    // of a hop between nodes, as nccl_hidden_share says
     double phases;            // of a ring's steps, as nccl_staged_phases says; 0: 1
     bool tree;                // between nodes
     bool direct;              // NCCL's grouped sends and receives
@@ -41,7 +40,6 @@ double nccl_start_seconds(const Group *group, const MessageStyle *style, double 
 int nccl_version_of(const Group *group, int asked); // asked, or usual with its GPUs where that is 0
 int nccl_channels(const Group *group, Protocol protocol, double bytes);
 int nccl_lengthening_channels(const Group *group, Protocol protocol, int channels); // that lengthen a ring's step
-double nccl_hidden_share(const Group *group, Protocol protocol, double message);    // of a step's time, off its hop
 double nccl_staged_phases(const Group *group, CollectiveOp op); // steps of a ring that take time, against those it has
 SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style);
 

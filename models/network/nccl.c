@@ -17,15 +17,6 @@
 
 const char *const protocol_names[PROTOCOL_COUNT + 1] = {"LL", "LL128", "Simple", ""};
 
-// LL over Slingshot is slower than NCCL believes when it chooses.
-static void count_slow_ll(const Group *group, Protocol protocol, Candidate *candidate) {
-    if (protocol != PROTOCOL_LL || group->network->fabric.transport != NET_SLINGSHOT ||
-        !nccl_rule(group, RULE_SLINGSHOT_LL))
-        return;
-    if (candidate->believed_between == 0) candidate->believed_between = candidate->between;
-    candidate->between /= nccl_constant(group, SLINGSHOT_LL);
-}
-
 // A ring passes a node by each of its GPUs in turn.
 static void limit_ring(const Group *group, double directions, Candidate *candidate) {
     double inside = group->block_count == 1 ? 1 : (group->most - 1.0) / group->most;
@@ -64,22 +55,14 @@ static double rate_between(const Group *group) {
     return group->most == 1 ? nics : fmin(nics, rate_inside(group));
 }
 
-// A chunk of every channel passes all ranks before the last byte of a broadcast is done. Within a node, from Ampere on,
-// that hides: ranks up the chain are at nccl-tests' next broadcast by then.
+// A chunk of every channel passes all ranks before the last byte of a broadcast is done. Within a node that hides:
+// ranks up the chain are at nccl-tests' next broadcast by then.
 static double chain_fill_seconds(const Group *group, int channels, double bytes) {
-    if (group->block_count == 1 && (nccl_generation(group) > 0 || !nccl_rule(group, RULE_CHAIN_FILL))) return 0;
+    if (group->block_count == 1) return 0;
     double chunk = fmin(bytes / (8 * channels), CHAIN_CHUNK_BYTES);
     int between = group->block_count - 1, inside = group->rank_count - group->block_count;
     double steps = (inside ? inside / rate_inside(group) : 0) + (between ? between / rate_between(group) : 0);
     return nccl_constant(group, PLATFORM_FILL) * nccl_constant(group, CHAIN_FILL) * steps * chunk * channels;
-}
-
-// A ring over NICs passes a step's message on in two slices, and the first is on its way while the second is sent: that
-// much of a step's time, at whatever pace its bytes pass, does not show of its hop.
-double nccl_hidden_share(const Group *group, Protocol protocol, double message) {
-    if (protocol != PROTOCOL_SIMPLE || group->block_count < 2 || message <= 0 || !nccl_rule(group, RULE_HIDDEN_SLICE))
-        return 0;
-    return fmin(message, RING_CHUNK_BYTES) / 2 / message;
 }
 
 // Of a ring of two only the way from the root is used: of the host's links, which both ways share, that is half.
@@ -107,12 +90,9 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
     candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) + hops;
     if (!rooted) {
         candidate.posting = nccl_posting_seconds(group, protocol, shape.steps, message);
-        candidate.hideable = between;
-        candidate.hidden = nccl_hidden_share(group, protocol, message) * shape.network_steps / shape.steps;
     }
     candidate.inside = shape.bytes * nccl_staged_phases(group, op) / nccl_inside_share(group, protocol);
     candidate.between = shape.bytes / nccl_between_share(group, protocol);
-    count_slow_ll(group, protocol, &candidate);
     limit_ring(group, rooted && group->rank_count == 2 ? 1 : 2, &candidate);
     if (rooted && group->rank_count == 2) send_one_way(group, &candidate);
     return candidate;
@@ -149,7 +129,6 @@ static Candidate tree_candidate(const Group *group, Protocol protocol, double by
     candidate.between =
         tree_network_bytes(group->block_count) / (nccl_between_share(group, protocol) * nccl_tree_network_share(group));
     if (tree_is_underrated(group)) candidate.believed_between = 2 / nccl_between_share(group, protocol);
-    count_slow_ll(group, protocol, &candidate);
     limit_ring(group, 2, &candidate);
     candidate.between_limit /= nccl_tree_network_share(group); // what software moves it keeps busy with all the same
     return candidate;
@@ -226,7 +205,6 @@ static Candidate pat_candidate(const Group *group, CollectiveOp op, double bytes
     candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) +
                         log2_up(group->block_count) *
                             nccl_hop_between(group, PROTOCOL_SIMPLE, candidate.channels, bytes / candidate.channels);
-    candidate.hideable = 0;
     candidate.between /= PAT_SHARE;
     return candidate;
 }

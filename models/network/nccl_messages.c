@@ -86,14 +86,10 @@ NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool rem
             message.rate_limit = pair_channels(group, style->message_bytes) * pair_channel_rate(group);
     } else {
         message.seconds =
-            remote ? fmax(nccl_hop_between(group, style->protocol, style->lengthening_channels, style->message_bytes) -
-                              style->hidden_seconds,
-                          0)
+            remote ? nccl_hop_between(group, style->protocol, style->lengthening_channels, style->message_bytes)
                    : nccl_hop_inside(group, style->protocol, style->lengthening_channels);
         message.share = remote ? nccl_between_share(group, style->protocol) : nccl_inside_share(group, style->protocol);
         if (!remote && style->phases > 0) message.share /= style->phases;
-        if (remote && style->protocol == PROTOCOL_LL && group->network->fabric.transport == NET_SLINGSHOT)
-            message.share *= nccl_constant(group, SLINGSHOT_LL);
         if (remote && style->tree) message.share *= nccl_tree_network_share(group);
     }
     message.share *= rate;
@@ -115,10 +111,8 @@ SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *styl
         limits.inside_both = 2 * limits.inside_out;
     }
     if (!group->rdma || (style->direct && group->far_nics)) {
-        limits.between_out = nccl_bounced_rate(group);
         limits.between_both = nccl_constant(group, BOUNCED_SHARE) * raw;
-        if (style->direct && group->far_nics)
-            limits.between_out = fmin(limits.between_out, nccl_constant(group, FAR_RATE));
+        if (style->direct && group->far_nics) limits.between_out = nccl_constant(group, FAR_RATE);
     } else if (group->host_bridge) {
         limits.between_out = nccl_constant(group, BRIDGE_SHARE) * raw;
         limits.between_both = nccl_constant(group, BRIDGE_DUPLEX_SHARE) * raw;

@@ -7,8 +7,7 @@
 #include "models/network/message.h"
 #include "models/network/transports.h"
 
-#define CONNECTION_SLOTS 8      // NCCL_STEPS
-#define LL_MESSAGE_BYTES 4096.0 // with more, further channels and further chunks overlap
+#define CONNECTION_SLOTS 8 // NCCL_STEPS
 
 double nccl_constant(const Group *group, int id) {
     return group->constants ? group->constants->values[id] : constant_rows[id].value * constant_rows[id].scale;
@@ -45,8 +44,7 @@ bool nccl_protocol_allowed(const Group *group, Protocol protocol) {
 double nccl_inside_share(const Group *group, Protocol protocol) {
     if (protocol == PROTOCOL_SIMPLE) return 1;
     if (protocol == PROTOCOL_LL128) return nccl_constant(group, LL128_SHARE);
-    return nccl_constant(
-        group, LL_SHARE + (group->medium == MEDIUM_NVLINK && nccl_rule(group, RULE_LL_BY_AGE) ? nccl_age(group) : 0));
+    return nccl_constant(group, LL_SHARE);
 }
 
 double nccl_between_share(const Group *group, Protocol protocol) {
@@ -116,16 +114,10 @@ static double rendezvous_seconds(const Group *group, Protocol protocol, double m
 }
 
 // `message` is what one channel sends at a time, of payload.
-// A chunk of LL is written, found by its flags and read channel by channel, at a pace of its own.
-static double ll_seconds(const Group *group, double message) {
-    return fmin(message, LL_MESSAGE_BYTES) / nccl_constant(group, NETWORK_LL_CHANNEL_RATE);
-}
-
 double nccl_hop_between(const Group *group, Protocol protocol, int channels, double message) {
     double seconds =
         nccl_constant(group, NETWORK_HOP_TIME + (int)protocol) + rendezvous_seconds(group, protocol, message);
     double moving = nccl_constant(group, NETWORK_RAMP_TIME + (int)protocol) * log2(channels);
-    if (protocol == PROTOCOL_LL && nccl_rule(group, RULE_LL_CHANNEL)) moving += ll_seconds(group, message);
     return seconds * nccl_network_factor(group) + moving * nccl_constant(group, PLATFORM_BETWEEN_HOP);
 }
 
@@ -179,16 +171,12 @@ static double bridge_limit(const Group *group, double directions) {
     return directions < 2 ? one_way : fmin(one_way, both / 2);
 }
 
-double nccl_bounced_rate(const Group *group) {
-    return nccl_rule(group, RULE_BOUNCED_RATE) ? nccl_constant(group, BOUNCED_RATE) : INFINITY;
-}
-
 void nccl_limit_software(const Group *group, double directions, double inside, double between, Candidate *candidate) {
     double raw = group->pcie_bytes_per_second, network = 0;
     if (group->medium == MEDIUM_PCIE) candidate->inside_limit = nccl_constant(group, PCIE_PEER_SHARE) * raw / inside;
     if (group->medium == MEDIUM_HOST) candidate->inside_limit = nccl_constant(group, STAGED_SHARE) * raw / inside;
     if (!group->rdma)
-        network = fmin(nccl_constant(group, BOUNCED_SHARE) * raw / directions, nccl_bounced_rate(group));
+        network = nccl_constant(group, BOUNCED_SHARE) * raw / directions;
     else if (group->host_bridge && nccl_rule(group, RULE_HOST_BRIDGE))
         network = bridge_limit(group, directions);
     candidate->between_limit = network / between;

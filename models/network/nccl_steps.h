@@ -30,7 +30,6 @@ double nccl_fill_seconds(const Group *group, double bytes);
 double nccl_floor_seconds(const Group *group);
 
 double nccl_transport_share(const Group *group);
-double nccl_bounced_rate(const Group *group);
 double nccl_socket_rate(const Group *group); // bytes per second of a node
 
 // `inside` and `between` are what the busiest GPU sends per byte of the pattern, to GPUs of its node and beyond.
