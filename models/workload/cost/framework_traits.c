@@ -45,8 +45,8 @@ static const FrameworkTraits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_GRAPH] = {
         .traffic = 1.45, .issue_seconds = 2.5e-6,
         .hidden_bytes = 2, .hidden = {10, 14}, .gelu = {2, 3}, .gated = {3, 5}, .scores = {2.5, 4},
-        .layer_kernels = {22, 36}, .logit_bytes = {8, 10},
-        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 2, .plain_cublas = true,
+        .layer_kernels = {22, 36}, .copies_logits = true, .logit_bytes = {8, 10},
+        .weight_cast_bytes = {6, 6}, .wire_bytes = 2, .gradient_bytes = 4, .plain_cublas = true,
         .drops_gradients = true,
     },
     [FRAMEWORK_FUSED] = {
