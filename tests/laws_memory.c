@@ -29,6 +29,7 @@ static double meets_nothing(const Answer *less, const Answer *more) {
 Verdict law_zero(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     DrawnStudy with = *study;
     int stage = (int)(seed % 3);
+    if (stage > 0 && drawn_count(study, "training.parallel.pp", 1) > 1) return LAW_SILENT; // stays whole beside shards
     drawn_set_count(&with, "training.zero", stage);
     Answer less = estimate(&with, false);
     drawn_set_count(&with, "training.zero", stage + 1);

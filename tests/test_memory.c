@@ -272,3 +272,24 @@ TEST(the_memory_command_answers_and_says_no_with_exit_code_3) {
     EXPECT_CONTAINS(text, "\"recompute\": \"selective\"");
     EXPECT_CONTAINS(text, "\"format_version\": 1");
 }
+
+// 405 B parameters on tp 8, pp 8: a stage of 1/64, sharded over 8 with its Adam in 32 bits, gathered whole in 16 bits
+// and its gradients whole in 32: torchtitan published 78 to 91 GB of reserved memory for it.
+TEST(sharded_stages_of_a_pipeline_are_whole_between_micro_batches) {
+    Case c;
+    case_open(&c, 512, "llama-3.1-405b");
+    c.training.layout = (Layout){.tp = 8, .pp = 8, .vpp = 1, .zero = 3, .sequence_parallel = true};
+    c.training.global_batch = 64;
+    c.training.micro_batch = 1;
+    c.training.fp32_grad_reduce = true;
+    c.training.framework = FRAMEWORK_GRAPH;
+    c.training.recompute = RECOMPUTE_FULL;
+    const Gpu *gpu = c.cluster->gpu_of[0];
+    Memory whole = memory_of_job(&c.training, 512, gpu, NULL);
+    c.training.layout.zero = 1;
+    Memory unsharded = memory_of_job(&c.training, 512, gpu, NULL);
+    double stage = unsharded.bytes[MEMORY_WEIGHTS] / 2;
+    EXPECT_NEAR(whole.bytes[MEMORY_WEIGHTS], stage * 2 * (1 + 1 / 8.0), 1e-6);
+    EXPECT_NEAR(whole.bytes[MEMORY_GRADIENTS], stage * 4 * (1 + 1 / 8.0), 1e-6);
+    arena_close(c.arena);
+}

@@ -259,7 +259,7 @@ static void say_overlap(Row *row) {
     if (says(row, OVERLAP, "overlap-grad-reduce")) say_flag(row, JOB_OVERLAP, "grad_reduce", true);
     if (says(row, OVERLAP, "deepep") || says(row, OVERLAP, "hybridep"))
         say_flag(row, JOB_TRAINING, "fused_dispatch", true);
-    if (says(row, OVERLAP, "tp-comm-overlap")) say_flag(row, JOB_OVERLAP, "tp", true);
+    if (says(row, OVERLAP, "tp-comm-overlap") || says(row, OVERLAP, "asynctp")) say_flag(row, JOB_OVERLAP, "tp", true);
     if (says(row, OVERLAP, "overlap-param-gather")) say_flag(row, JOB_OVERLAP, "param_gather", true);
 }
 
@@ -487,7 +487,9 @@ static void say_optimizer(Row *row) {
 
 void read_layout(Row *row) {
     int tp = at_least_one(row->number[TP]), pp = at_least_one(row->number[PP]);
-    int vpp = pp > 1 ? at_least_one(row->number[VP]) : 1;
+    bool interleaved = says(row, METRIC_KIND, "interleaved") || says(row, OVERLAP, "interleaved");
+    bool two_stages = interleaved && !(row->number[VP] > 1); // a rank, as PyTorch's schedules have unless told
+    int vpp = pp == 1 ? 1 : two_stages ? 2 : at_least_one(row->number[VP]);
     say_parallel(row, "tp", tp);
     say_parallel(row, "pp", pp);
     say_parallel(row, "vpp", vpp);
@@ -500,7 +502,7 @@ void read_layout(Row *row) {
     else if (tp > 1)
         assume(row, ASSUMED_SEQUENCE_PARALLEL);
     say_experts(row, row->gpu_count / (tp * pp));
-    row->run->interleaving_open = pp > 1 && !stated(row, VP) && row->run->software->interleaves;
+    row->run->interleaving_open = pp > 1 && !stated(row, VP) && !two_stages && row->run->software->interleaves;
     if (row->run->interleaving_open) assume(row, ASSUMED_INTERLEAVING);
     spread_layers(row, pp * vpp);
     say_name(row, "strategy", row->gpu_count == 1 ? "single" : "ddp");

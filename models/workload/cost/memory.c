@@ -88,6 +88,7 @@ typedef struct LargestBlock {
 static double gathered_bytes(const TrainingSpec *training, const LargestBlock *largest, int dp) {
     const Layout *layout = &training->layout;
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
+    if (stays_gathered(layout)) return 0; // counted with what is there all the time
     if (!fetched && (!shards_gradients(layout) || shard_size(layout, dp) == 1)) return 0;
     double weights =
         shards_weights(layout) ? fmin((1 + blocks_ahead(training)) * largest->weights, largest->all_weights) : 0;
@@ -194,6 +195,10 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
         memory.bytes[MEMORY_OPTIMIZER] += sharded_experts(each.optimizer * experts, layout, 1, dp);
     }
     move_offloaded(training, &memory);
+    if (stays_gathered(layout) && shard_size(layout, dp) > 1) {
+        if (shards_weights(layout)) memory.bytes[MEMORY_WEIGHTS] += largest.all_weights;
+        memory.bytes[MEMORY_GRADIENTS] += gradient_bytes(training) * (parameters + experts);
+    }
     memory.bytes[MEMORY_ACTIVATIONS] = activations;
     memory.bytes[MEMORY_WORKING] = working;
     memory.bytes[MEMORY_BUFFERS] =

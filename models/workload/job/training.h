@@ -109,6 +109,11 @@ static inline bool shards_optimizer(const Layout *layout) { return layout->zero 
 static inline bool shards_gradients(const Layout *layout) { return layout->zero >= 2; }
 static inline bool shards_weights(const Layout *layout) { return layout->zero >= 3; }
 
+// Between the micro-batches of a pipeline nothing is gathered or reduced again: weights stay whole for the step, and
+// gradients add up whole until the last micro-batch (torchtitan, parallelize.py: reshard_after_forward "default";
+// PyTorch's pipeline stages: set_is_last_backward).
+static inline bool stays_gathered(const Layout *layout) { return shards_gradients(layout) && layout->pp > 1; }
+
 // Shares of the tokens by expert.
 typedef enum RoutingKind { ROUTING_ZIPF, ROUTING_DIRICHLET, ROUTING_HISTOGRAM } RoutingKind;
 typedef struct Routing {

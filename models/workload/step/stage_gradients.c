@@ -196,7 +196,8 @@ static double arriving(const Builder *builder, const Window *window, int v, int 
 }
 
 void gathered_forward(Builder *builder, int v, int32_t label) {
-    Window window = window_of(builder, v, gathers_weights(builder)); // weights that stay need not wait for room
+    bool frees = gathers_weights(builder) && !stays_gathered(&builder->request->training->layout);
+    Window window = window_of(builder, v, frees); // weights that stay need not wait for room
     for (int place = 0; place < window.count; place++) {
         gather_up_to(builder, &window, v, place, false);
         window.computed[place] =
@@ -225,7 +226,7 @@ static void reduce_block(Builder *builder, int block, int computed, bool last_mi
 
 void sharded_backward(Builder *builder, int v, int32_t label, bool last_micro_batch) {
     const TrainingSpec *training = builder->request->training;
-    bool again = shards_weights(&training->layout);
+    bool again = shards_weights(&training->layout) && !stays_gathered(&training->layout);
     Window window = window_of(builder, v, true);
     for (int place = 0; place < window.count; place++) {
         int block = block_at(builder, v, place, true);

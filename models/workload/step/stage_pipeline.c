@@ -256,7 +256,8 @@ static const OpList *ops_of(const Builder *builder, const PipelinePass *pass) {
 
 static void forward_pass(Builder *builder, const PipelinePass *pass) {
     int first = pipeline_first_micro_batch(pipeline_of_stage(builder), pass->part);
-    bool gathers = gathers_weights(builder) || (gathers_ahead(builder) && pass->micro_batch == first);
+    bool once = gathers_ahead(builder) || stays_gathered(&builder->request->training->layout);
+    bool gathers = once ? pass->micro_batch == first : gathers_weights(builder);
     if (gathers)
         gathered_forward(builder, pass->part, label_of(builder, pass));
     else
@@ -266,9 +267,11 @@ static void forward_pass(Builder *builder, const PipelinePass *pass) {
 static void backward_pass(Builder *builder, const PipelinePass *pass) {
     bool last = pass->micro_batch == pipeline_end_micro_batch(pipeline_of_stage(builder), pass->part) - 1;
     bool has_gradients = pass->kind != PASS_BACKWARD_INPUT;
-    if (gathers_weights(builder))
+    bool later = stays_gathered(&builder->request->training->layout) && !last;
+    if (gathers_weights(builder) && !later)
         sharded_backward(builder, pass->part, label_of(builder, pass), last);
-    else if ((last || builder->request->training->syncs_always) && has_gradients && reduces_gradients(builder))
+    else if (!later && (last || builder->request->training->syncs_always) && has_gradients &&
+             reduces_gradients(builder))
         last_backward(builder, pass->part, (PassKind)pass->kind, label_of(builder, pass));
     else
         put_labelled(builder, ops_of(builder, pass), label_of(builder, pass));
