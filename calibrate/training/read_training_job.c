@@ -478,7 +478,27 @@ static void say_experts(Row *row, int data_ranks) {
     if (whole) say_flag(row, JOB_PARALLEL, "sequence_parallel", true);
 }
 
+// "CPU AdamW (offloaded)", "cpu_offload_optimizer=1": its state alone; weights are gathered from the GPUs.
+static void say_optimizer_alone_offloaded(Row *row) {
+    bool offloaded = says(row, OPTIMIZER, "offload") || says(row, NOTES, "cpu_offload_optimizer=1");
+    if (offloaded) job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
+}
+
+// Liger's fused linear cross entropy takes the tokens in as many parts as make a part's logits as large as the hidden
+// states (liger_kernel/ops/fused_linear_cross_entropy.py).
+static void say_loss(Row *row) {
+    const Model *model = row->said.model;
+    bool liger =
+        (says(row, NOTES, "liger") && says(row, NOTES, "cross entropy")) || says(row, NOTES, "fused linear cross");
+    if (!liger || !counts_tokens(model) || model->vocab <= model->hidden) return;
+    say_flag(row, JOB_TRAINING, "fused_loss", true);
+    say_number(row, JOB_TRAINING, "loss_chunks", ceil((double)model->vocab / model->hidden));
+}
+
 static void say_optimizer(Row *row) {
+    say_optimizer_alone_offloaded(row);
+    if (says(row, OVERLAP, "optimizer in backward")) say_flag(row, JOB_TRAINING, "optimizer_in_backward", true);
+    say_loss(row);
     const Model *model = row->said.model;
     bool by_adam = says(row, MODEL_TYPE, "diffusion") || model->dimensions == 1;
     bool sgd = (convolves(model) && !by_adam) || says(row, OPTIMIZER, "sgd");

@@ -26,7 +26,7 @@ static const double fused_logit_bytes[] = {8, 10}, loss_kernels[] = {12, 16}; //
 void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction) {
     const double *logit_bytes = work->training->fused_loss ? fused_logit_bytes : work->traits->logit_bytes;
     pass_bytes(work, pass, CAUSE_MEMORY, logit_bytes[direction] * loss->read);
-    pass_kernels(pass, loss_kernels[direction]);
+    pass_kernels(pass, loss_kernels[direction] * (work->training->loss_chunks > 1 ? work->training->loss_chunks : 1));
     // Each position's maximum, sum and own logit, in 32 bits.
     if (direction == FORWARD)
         pass_collective(work, pass, COLLECTIVE_ALL_REDUCE, 12 * work->tokens * work->model->head_share);

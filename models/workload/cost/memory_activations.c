@@ -61,6 +61,9 @@ typedef struct KeptBytes {
     double of[KEPT_AS_COUNT]; // per element
 } KeptBytes;
 
+// Fused kernels write gradients over logits in their own 16 bits (Transformer Engine, Liger).
+static double logit_bytes(const Work *work) { return work->training->fused_loss ? fmin(4, work->element_bytes) : 4; }
+
 static KeptBytes kept_bytes_of(const Work *work) {
     double e = work->element_bytes, input = product_input_bytes(work), stream = stream_bytes(work);
     double normed = again(work, MODULE_LAYERNORM) ? 0 : input;
@@ -75,7 +78,7 @@ static KeptBytes kept_bytes_of(const Work *work) {
         [KEPT_SCORES] = keeps_scores(work) ? score_bytes(work) : 0,
         [KEPT_GATE] = work->traits->keeps_gates ? e : 0,
         [KEPT_SORTED] = work->training->fused_dispatch ? 0 : e,
-        [KEPT_LOGARITHMS] = 4,
+        [KEPT_LOGARITHMS] = work->training->loss_chunks > 1 ? 0 : logit_bytes(work),
         [KEPT_PIXELS] = e * image_copies(work),
         [KEPT_PLACE_SCORES] = work->training->attention == ATTENTION_PLAIN ? e : 0,
         [KEPT_PAIRS] = 4 * contrast_pairs(work),
@@ -239,7 +242,8 @@ double forward_bytes(const TrainingSpec *training, int block, double micro_batch
     bool head = model->vocab > 0 && block == model->block_count - 1;
     if (!head || !framework_traits(training->framework)->copies_logits || training->fused_loss) return 0;
     Work work = work_of(model, training, micro_batch, NULL);
-    double logits = work.tokens * model->head_share * model->vocab / work.tp;
+    double chunks = training->loss_chunks > 1 ? training->loss_chunks : 1;
+    double logits = work.tokens * model->head_share * model->vocab / work.tp / chunks;
     return logits * (4 + (work.element_bytes < 4 ? work.element_bytes : 0));
 }
 
@@ -264,9 +268,13 @@ static const Operator *first_of(const OperatorList *operators, OperatorKind kind
 
 // Beside the logits' logarithms their gradient; where each operator is a kernel that does not work in place, the
 // gradient of the logarithms too.
+// Of tokens that are taken in parts, only one part's are there, and the gradient of what went into the head.
 static double head_working_bytes(const Work *work, const OperatorList *operators) {
     double copies = work->traits->copies_logits && !work->training->fused_loss ? 2 : 1;
-    return copies * 4 * first_of(operators, OPERATOR_LOSS)->written;
+    double logits = first_of(operators, OPERATOR_LOSS)->written, each = logit_bytes(work),
+           chunks = work->training->loss_chunks;
+    if (chunks <= 1) return copies * each * logits;
+    return (copies + 1) * each * logits / chunks + work->element_bytes * work->tokens * work->model->hidden;
 }
 
 // Of the attention, plain, of a layer.

@@ -106,7 +106,8 @@ static void walk_pass(Arena *arena, Walk *walk, const PipelinePass *pass) {
         if (again) walk->casts_now = walk->casts[b];
         consider(walk, &moment, b, weights ? 0 : walk->working[b]);
         walk->now -= weights ? walk->late[b] : walk->kept[b];
-        walk->gradients_now += walk->gradients[b];
+        walk->gradients_now =
+            s->training->optimizer_in_backward ? walk->gradients[b] : walk->gradients_now + walk->gradients[b];
         walk->casts_now -= walk->casts[b];
         if (pass->kind == PASS_BACKWARD_INPUT) walk->now += walk->late[b];
     }

@@ -75,7 +75,29 @@ static void check_other_parts(const TrainingSpec *training, Problems *problems) 
     }
 }
 
+static void check_loss_chunks(const TrainingSpec *training, Problems *problems) {
+    if (training->loss_chunks == 0 || (names_parts(training->model) && training->model->vocab > 0)) return;
+    problem_add(problems, training->where, "loss_chunks divides logits of words, and %s has none",
+                training->model->name);
+    problem_hint(problems, "leave loss_chunks out");
+}
+
+// With what is sharded, summed or accumulated the update must wait.
+static void check_optimizer_in_backward(const TrainingSpec *training, Problems *problems) {
+    if (!training->optimizer_in_backward) return;
+    const char *why = training->grad_accumulation > 1              ? "gradients are accumulated"
+                      : shards_optimizer(&training->layout)        ? "ZeRO shards what it updates"
+                      : training->layout.pp > 1                    ? "a pipeline adds up gradients"
+                      : training->offload_optimizer != OFFLOAD_GPU ? "the optimizer is offloaded"
+                                                                   : NULL;
+    if (!why) return;
+    problem_add(problems, training->where, "the optimizer cannot run in backward where %s", why);
+    problem_hint(problems, "leave optimizer_in_backward out");
+}
+
 void job_check(const TrainingSpec *training, Problems *problems) {
+    check_loss_chunks(training, problems);
+    check_optimizer_in_backward(training, problems);
     check_quantised_gathers(training, problems);
     if (!names_parts(training->model)) {
         check_other_parts(training, problems);

@@ -168,6 +168,8 @@ typedef struct TrainingSpec {
     bool tp_waits;             // and backward waits for all of it: Megatron before 2022, frameworks like it
     bool scatter_gather;       // to the next stage each tensor-parallel rank sends its slice of what all of them hold
     bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits
+    int loss_chunks; // logits and loss are made for so many parts of the tokens, one after the other; 0: at once
+    bool optimizer_in_backward; // a weight is updated, and its gradient dropped, as soon as that is there
     OffloadPlace offload_optimizer, offload_parameters;
     bool syncs_always; // gradients are reduced after every micro-batch (DDP without no_sync)
     int prefetch;      // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
