@@ -146,6 +146,12 @@ static const Software stacks[] = {
      .overlap_grad_reduce = true, .because = "Paxml through XLA alone: plain attention"},
     {.word = "jax", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_FLASH,
      .overlap_grad_reduce = true, .because = "JAX compiles through XLA"},
+    {.word = "torchtune", .also = "compiled", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_FLASH_2,
+     .overlap_grad_reduce = true, .recipes_keep_activations = true, .loss_chunks = 8,
+     .because = "torchtune with torch.compile: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
+    {.word = "torchtune", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_FLASH_2,
+     .overlap_grad_reduce = true, .recipes_keep_activations = true, .loss_chunks = 8,
+     .because = "torchtune: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
     {.word = "pytorch", .also = EXAMPLES, .until_year = EVER, .framework = FRAMEWORK_EAGER,
      .attention = ATTENTION_PLAIN, .overlap_grad_reduce = true, .recipes_keep_activations = true, .nhwc_16_bits = true,
      .because = "NVIDIA's PyTorch examples: eager, channels last in 16 bits"},
@@ -216,6 +222,7 @@ void software_apply(const Software *software, TrainingSpec *training) {
     training->fused_dispatch = software->fused_dispatch;
     training->cuda_graphs = software->cuda_graphs;
     training->fused_loss = software->fused_loss;
+    if (names_parts(model) && model->vocab > 0) training->loss_chunks = software->loss_chunks;
     training->tp_waits = software->tp_waits;
     training->recompute_stops_early = software->recompute_stops_early;
     training->accumulation_bytes = software->sharded_accumulation_bytes;

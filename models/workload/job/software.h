@@ -25,6 +25,7 @@ typedef struct Software {
     bool fused_dispatch;
     bool cuda_graphs;
     bool fused_loss;
+    int loss_chunks;
     bool tp_waits;            // for all tensor-parallel traffic, in backward too
     double bucket_parameters; // of a gradient bucket at least; 0: 25 MiB as PyTorch
     bool recompute_stops_early;
