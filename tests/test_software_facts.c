@@ -80,6 +80,55 @@ TEST(norms_and_rotary_embedding_of_elementary_operators_move_more_than_fused_one
     arena_close(bench.arena);
 }
 
+// ---- 8 bits.
+
+static double layer_weights(const Model *model) {
+    return 4.0 * model->hidden * model->hidden + 3.0 * model->hidden * model->ffn;
+}
+
+// Of Llama's layer: queries, keys and values cast one input, gate and up another.
+TEST(recipes_of_8_bits_move_the_bytes_of_their_casts) {
+    static const double activation[] = {4, 6, 8, 6 + 8.0 / 128, 6 + 2.0 / 32}, weight[] = {0, 5, 7, 3, 3 + 1.0 / 32};
+    Bench bench = bench_open("llama-2-7b");
+    const Model *model = bench.training.model;
+    bench.gpu = find_gpu(bench.arena, bench.catalogue, "H100", (Where){0}, bench.problems);
+    bench.training.framework = FRAMEWORK_GRAPH; // torchao's casts
+    bench.training.seq_len = 8192;              // the L2 keeps little of so much
+    double inputs = 2 * bench.training.seq_len * (3.0 * model->hidden + model->ffn), none = 0, gemm = 0;
+    for (int recipe = -1; recipe < FP8_RECIPE_COUNT; recipe++) {
+        bench.training.precision = recipe < 0 ? BF16 : FP8;
+        bench.training.fp8_recipe = recipe < 0 ? FP8_DELAYED : (Fp8Recipe)recipe;
+        BlockCost cost = cost_of(&bench, 1);
+        if (recipe < 0) none = list_memory(&cost.forward);
+        if (recipe < 0) continue;
+        double bytes = activation[recipe] * inputs + weight[recipe] * layer_weights(model);
+        EXPECT_NEAR(list_memory(&cost.forward) - none, memory_seconds(bench.gpu, bytes), 0.04);
+        double products = seconds_of(&cost.forward, CAUSE_GEMM);
+        if (recipe == FP8_DELAYED) gemm = products;
+        double rate = recipe == FP8_ROWWISE     ? cost_constant(FP8_ROWWISE_SHARE)
+                      : recipe >= FP8_BLOCKWISE ? cost_constant(FP8_BLOCK_SHARE)
+                                                : 1;
+        EXPECT_NEAR(products, gemm / rate, 1e-9);
+    }
+    arena_close(bench.arena);
+}
+
+// Small products lose more by their casts than they gain (the crossover is at some thousands of tokens and columns).
+TEST(small_products_in_8_bits_are_slower_than_in_16) {
+    Bench bench = bench_open("gpt3-125m");
+    bench.gpu = find_gpu(bench.arena, bench.catalogue, "H100", (Where){0}, bench.problems);
+    bench.training.framework = FRAMEWORK_GRAPH;
+    double seconds[2];
+    for (int in_8 = 0; in_8 < 2; in_8++) {
+        bench.training.precision = in_8 ? FP8 : BF16;
+        bench.training.fp8_recipe = FP8_ROWWISE;
+        BlockCost cost = cost_of(&bench, 1);
+        seconds[in_8] = seconds_of(&cost.forward, CAUSE_GEMM) + list_memory(&cost.forward);
+    }
+    EXPECT(seconds[1] > seconds[0]);
+    arena_close(bench.arena);
+}
+
 // ---- The host.
 
 static double list_seconds(const CostList *list) {

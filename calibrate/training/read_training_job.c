@@ -259,7 +259,8 @@ static void say_overlap(Row *row) {
     if (says(row, OVERLAP, "overlap-grad-reduce")) say_flag(row, JOB_OVERLAP, "grad_reduce", true);
     if (says(row, OVERLAP, "deepep") || says(row, OVERLAP, "hybridep"))
         say_flag(row, JOB_TRAINING, "fused_dispatch", true);
-    if (says(row, OVERLAP, "tp-comm-overlap") || says(row, OVERLAP, "asynctp")) say_flag(row, JOB_OVERLAP, "tp", true);
+    if (says(row, OVERLAP, "fp8 FSDP all-gather")) say_flag(row, JOB_TRAINING, "zero_quantized_weights", true);
+    if (says(row, OVERLAP, "tp-comm-overlap") || says(row, OVERLAP, "asyncTP")) say_flag(row, JOB_OVERLAP, "tp", true);
     if (says(row, OVERLAP, "overlap-param-gather")) say_flag(row, JOB_OVERLAP, "param_gather", true);
 }
 
@@ -329,6 +330,19 @@ static const char *precision_in(const Row *row, const char *text) {
     return strcasestr(text, "fp32") ? "fp32" : NULL;
 }
 
+// Words of publications: "CS" is current scaling, "MX" micro-scaling; what says no more is delayed.
+static void say_fp8_recipe(Row *row, const char *text) {
+    static const struct {
+        const char *word, *recipe;
+    } words[] = {{"mx", "mxfp8"},     {"rowwise", "rowwise"},       {"block", "blockwise"}, {"finer", "mxfp8"},
+                 {"sc", "blockwise"}, {"tensorwise", "tensorwise"}, {"cs", "tensorwise"}};
+    for (size_t i = 0; strcasestr(text, "fp8") && i < sizeof words / sizeof *words; i++) {
+        if (!strcasestr(text, words[i].word)) continue;
+        say_name(row, "fp8_recipe", words[i].recipe);
+        return;
+    }
+}
+
 static void check_units(Row *row) {
     Precision precision;
     CHECK(precision_from_name(job_value(&row->said, JOB_TRAINING, "precision")->text, &precision));
@@ -352,6 +366,7 @@ void read_precision(Row *row) {
         say_name(row, "precision", name);
     else
         skip(row, "precision \"%s\" is not known", text);
+    say_fp8_recipe(row, text);
     // Lightning's "-true": weights and the optimizer's state too
     if (strcasestr(text, "-true")) say_flag(row, JOB_TRAINING, "mixed_precision", false);
     if (!row->run->skipped) check_units(row);

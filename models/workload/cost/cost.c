@@ -21,7 +21,7 @@
 double weight_traffic(const TrainingSpec *training, int direction) {
     if (training->lora_rank > 0) return 0;
     double more = direction == BACKWARD ? training->accumulation_bytes : 0;
-    if (training->zero_quantized_weights) more += DEQUANTISED_BYTES;
+    if (training->zero_quantized_weights && training->precision != FP8) more += DEQUANTISED_BYTES;
     if (!shards_gradients(&training->layout)) {
         Framework framework = training->half_weights ? FRAMEWORK_MEGATRON : training->framework;
         return framework_traits(framework)->weight_cast_bytes[direction] + more;
@@ -182,9 +182,15 @@ void pass_overlap_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recompute
 
 // Products that PyTorch and XLA call reach less on Hopper's tensor cores than those that Transformer Engine calls
 // (cuBLASLt, 32 MiB of workspace), which Megatron uses.
+static double recipe_rate(Fp8Recipe recipe) {
+    if (recipe == FP8_ROWWISE) return cost_constant(FP8_ROWWISE_SHARE);
+    return recipe == FP8_BLOCKWISE || recipe == FP8_MX ? cost_constant(FP8_BLOCK_SHARE) : 1;
+}
+
 static double product_rate(const Work *work, Precision precision) {
     bool slowed = work->traits->plain_cublas && work->gpu->generation == HOPPER;
-    return slowed && precision != FP32 && precision != FP64 ? cost_constant(PLAIN_CUBLAS_ON_HOPPER) : 1;
+    double plain = slowed && precision != FP32 && precision != FP64 ? cost_constant(PLAIN_CUBLAS_ON_HOPPER) : 1;
+    return precision == FP8 ? plain * recipe_rate(work->training->fp8_recipe) : plain;
 }
 
 static void add_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {

@@ -8,17 +8,32 @@
 // ---- Products.
 
 // An input is read in 16 bits and written in 8 twice, along its rows and along its columns: the product of the forward
-// pass, or of the input's gradient, wants the one, that of the weight's gradient the other. Counted. Weights are cast
-// once a step, by the optimizer or with the first micro-batch (Transformer Engine's is_first_microbatch).
-#define FP8_CAST_BYTES 4
+// pass, or of the input's gradient, wants the one, that of the weight's gradient the other. A tensor's largest element
+// takes a read of its own; of a row, both ways. torchao reads blocks of 128 and of 32 for each of their two ways and
+// casts weights in every pass; Transformer Engine reads once for both, and casts weights once a step
+// (is_first_microbatch). Counted, per element (torchao/testing/training/roofline_utils.py).
+typedef struct Fp8Casts {
+    double at_once, activation, weight[2]; // Transformer Engine; torchao
+} Fp8Casts;
+static const Fp8Casts fp8_casts[FP8_RECIPE_COUNT] = {
+    [FP8_DELAYED] = {4, 4, {0, 0}},
+    [FP8_TENSORWISE] = {6, 6, {5, 3}},
+    [FP8_ROWWISE] = {8, 8, {7, 3}},
+    [FP8_BLOCKWISE] = {4 + 8.0 / 128, 6 + 8.0 / 128, {3, 3}},
+    [FP8_MX] = {4 + 2.0 / 32, 6 + 2.0 / 32, {3 + 1.0 / 32, 3 + 1.0 / 32}},
+};
 
 static Precision precision_of(const Work *work, const Operator *one) {
     return one->in_16_bits ? work->safe_precision : work->precision;
 }
 
-static void add_casts(const Work *work, Pass *pass, const Operator *one, double elements) {
+static void add_casts(const Work *work, Pass *pass, const Operator *one, double elements, int direction) {
     if (precision_of(work, one) == work->safe_precision) return;
-    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, FP8_CAST_BYTES * one->batch * elements);
+    const Fp8Casts *casts = &fp8_casts[work->training->fp8_recipe];
+    bool at_once = work->traits->keeps_casts;
+    double bytes = (at_once ? casts->at_once : casts->activation) * elements;
+    if (!at_once) bytes += casts->weight[direction] * one->k * one->n;
+    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes * one->batch);
 }
 
 // NF4: scales first, then weights, two kernels, forward and backward. GPTQ: shifted, cast, masked, less their zero,
@@ -39,13 +54,13 @@ static void dequantise_weights(const Work *work, Pass *pass, const Operator *one
 void product_forward(const Work *work, Pass *pass, const Operator *one) {
     dequantise_weights(work, pass, one, FORWARD);
     pass_gemm(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->n, one->k);
-    add_casts(work, pass, one, one->m * one->k);
+    add_casts(work, pass, one, one->m * one->k, FORWARD);
 }
 
 void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
     dequantise_weights(work, pass, one, BACKWARD);
     pass_gemm_as_stored(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->k, one->n);
-    add_casts(work, pass, one, one->m * one->n);
+    add_casts(work, pass, one, one->m * one->n, BACKWARD);
 }
 
 void product_weight_backward(const Work *work, Pass *pass, const Operator *one) {

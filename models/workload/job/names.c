@@ -13,6 +13,7 @@ const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam", "none"};
 const char *const image_layout_names[IMAGE_LAYOUT_COUNT] = {"usual", "nchw", "nhwc"};
 const char *const offload_names[OFFLOAD_COUNT] = {"gpu", "host", "nvme"};
 const char *const context_exchange_names[CONTEXT_COUNT] = {"ring", "all-gather", "ulysses"};
+const char *const fp8_recipe_names[FP8_RECIPE_COUNT] = {"delayed", "tensorwise", "rowwise", "blockwise", "mxfp8"};
 
 static const char *name_at(const char *const *names, int count, int index) {
     CHECK(index >= 0 && index < count);

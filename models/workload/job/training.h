@@ -65,6 +65,9 @@ typedef enum ImageLayout { IMAGE_LAYOUT_USUAL, IMAGE_LAYOUT_NCHW, IMAGE_LAYOUT_N
 // How ranks that share a sequence get each other's keys and values: round a ring beside attention (Liu et al. 2023),
 // all before attention (Llama 3), or heads instead of tokens, exchanged before and after (DeepSpeed-Ulysses).
 typedef enum ContextExchange { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES, CONTEXT_COUNT } ContextExchange;
+// What 8-bit numbers share a scale: a tensor, whose largest is that of earlier steps or looked for at once, a row, a
+// block of 128 or of 32.
+typedef enum Fp8Recipe { FP8_DELAYED, FP8_TENSORWISE, FP8_ROWWISE, FP8_BLOCKWISE, FP8_MX, FP8_RECIPE_COUNT } Fp8Recipe;
 // Where the optimizer's state, or weights that are not at work, lie.
 typedef enum OffloadPlace { OFFLOAD_GPU, OFFLOAD_HOST, OFFLOAD_NVME, OFFLOAD_COUNT } OffloadPlace;
 typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_NONE, OPTIMIZER_COUNT } Optimizer;
@@ -84,7 +87,8 @@ extern const char *const strategy_names[STRATEGY_COUNT],
                                                    *const framework_names[FRAMEWORK_COUNT],
                                                        *const optimizer_names[OPTIMIZER_COUNT],
                                                            *const image_layout_names[IMAGE_LAYOUT_COUNT];
-extern const char *const context_exchange_names[CONTEXT_COUNT], *const offload_names[OFFLOAD_COUNT];
+extern const char *const context_exchange_names[CONTEXT_COUNT], *const offload_names[OFFLOAD_COUNT],
+                                                                    *const fp8_recipe_names[FP8_RECIPE_COUNT];
 
 typedef struct Layout {
     int tp, pp, vpp, dp; // vpp: virtual stages per pipeline rank (interleaved); dp 0: fill
@@ -139,6 +143,7 @@ typedef struct TrainingSpec {
     double epochs;            // times `samples`; 0: 1
     Precision precision;      // of matrix multiplications; weights: mixed precision keeps an fp32 master copy
     bool mixed_precision;     // fp16/bf16 compute with fp32 master weights (AMP, Megatron)
+    Fp8Recipe fp8_recipe;     // of precision fp8
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     bool lora_everywhere;        // adapters beside every product, each by itself (PEFT's "all-linear")
