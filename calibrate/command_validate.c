@@ -17,6 +17,7 @@ static const Kind kinds[] = {
     {"collectives", "nccl-tests logs against the network model", validate_collectives},
     {"training", "published training runs against simulated steps", validate_training},
     {"kernels", "measured GEMMs and other kernels against the cost functions", validate_kernels},
+    {"first-contact", "a batch of new measurements, as a dated section to keep", validate_first_contact},
     {"reliability", "how often jobs stop, against lives simulated from failure rates", validate_reliability},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
@@ -24,7 +25,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 static void print_help(FILE *out) {
     fprintf(out, "usage: lockstep validate KIND …\nCompares predictions with measurements and says how far off they "
                  "are.\n\n");
-    for (int i = 0; i < KIND_COUNT; i++) fprintf(out, "  %-12s %s\n", kinds[i].name, kinds[i].help);
+    for (int i = 0; i < KIND_COUNT; i++) fprintf(out, "  %-14s %s\n", kinds[i].name, kinds[i].help);
     fprintf(out, "\nlockstep validate KIND --help says more.\n");
 }
 
