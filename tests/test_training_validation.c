@@ -185,15 +185,47 @@ TEST(software_facts_go_by_framework_version_and_date) {
         {"MXNet", 2017, ATTENTION_PLAIN, FRAMEWORK_OPERATORS},
         {"NGC MXNet", 2017, ATTENTION_PLAIN, FRAMEWORK_TUNED},
         {"NGC TensorFlow 1.x", 2017, ATTENTION_PLAIN, FRAMEWORK_COMPOSED},
-        {"something of their own", 2022, ATTENTION_PLAIN, FRAMEWORK_EAGER},
+        {"compiled", 2022, ATTENTION_FLASH_2, FRAMEWORK_GRAPH},
+        {"something of their own", 2020, ATTENTION_PLAIN, FRAMEWORK_EAGER},
+        {"something of their own", 2022, ATTENTION_FLASH_2, FRAMEWORK_EAGER},
+        {"something of their own of 2021", 2022, ATTENTION_PLAIN, FRAMEWORK_EAGER},
     };
+    Arena *arena = arena_open();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const Software *facts = software_of(rows[i].text, rows[i].year);
+        const Software *facts = software_of(arena, &(SoftwareQuery){.text = rows[i].text, .gpu_year = rows[i].year});
         EXPECT_INT(facts->attention, rows[i].attention);
         EXPECT_INT(facts->framework, rows[i].framework);
         EXPECT(facts->because && facts->because[0]);
     }
+    const char *unknown = "something of their own";
+    SoftwareQuery split = {.text = unknown, .gpu_year = 2022, .splits_layers = true};
+    EXPECT_INT(software_of(arena, &split)->framework, FRAMEWORK_MEGATRON);
+    EXPECT_TEXT(software_of(arena, &split)->word, ""); // assumed, not known
+    SoftwareQuery named = {.text = "NeMo 24.07", .gpu_year = 2022}, withheld = named;
+    withheld.name_withheld = true;
+    EXPECT_INT(software_of(arena, &named)->framework, FRAMEWORK_MEGATRON);
+    EXPECT_INT(software_of(arena, &withheld)->framework, FRAMEWORK_EAGER);
+    arena_close(arena);
     for (int i = 0; i < ASSUMED_COUNT; i++) EXPECT(assumed_facts[i].name && assumed_facts[i].sigma > 0);
+}
+
+TEST(the_date_of_software_is_read_from_dates_containers_and_versions) {
+    static const struct {
+        const char *text;
+        double year;
+    } rows[] = {
+        {"torchtitan 9dec (2024-12-23)", 2024 + 11 / 12.0},
+        {"25.09 NeMo Container", 2025 + 8 / 12.0},
+        {"NeMo24.03.01", 2024 + 2 / 12.0},
+        {"2020-2021 versions in report", 2020},
+        {"PyTorch 2.2.1", 2023.2 + 2 / 3.6},
+        {"PyTorch 1.13", 2018.9 + 13 / 3.4},
+        {"NCCL 2.12.10, driver 550.54.15, f2024a1", 0},
+        {"cuDNN 8.9.7, NCCL 2.21.05", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        EXPECT_NEAR(software_year(rows[i].text), rows[i].year, 1e-9);
 }
 
 #define IMAGE_COLUMNS                                                                                                  \

@@ -117,8 +117,7 @@ static void read_number(Row *row, Column column) {
     skip(row, "%s is \"%s\", expected %s %s", columns[column].word, cell, expected, sign);
 }
 
-static void read_cells(Row *row, const Csv *csv, int line, const int *places) {
-    for (int c = 0; c < COLUMN_COUNT; c++) row->text[c] = places[c] < 0 ? "" : csv_cell(csv, line, places[c]);
+static void read_cells(Row *row) {
     for (int c = FIRST_NUMBER; c < COLUMN_COUNT; c++) read_number(row, (Column)c);
     row->run->row_id = row->text[ROW_ID];
     row->run->family = row->text[FAMILY];
@@ -245,8 +244,19 @@ typedef void Step(Row *row);
 static Step *const steps[] = {refuse_kinds,   read_model,  read_gpu, read_cluster, read_precision, read_software,
                               read_recompute, read_layout, make_job, read_batch,   make_job,       read_measured};
 
-static void read_row(Row *row) {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !row->run->skipped; i++) steps[i](row);
+static void read_row(Arena *arena, const Catalogue *catalogue, MeasuredRun *run, const Withheld *withheld,
+                     Problems *problems) {
+    Row row = {.arena = arena, .catalogue = catalogue, .problems = problems, .run = run, .withheld = *withheld};
+    for (int c = 0; c < COLUMN_COUNT; c++) row.text[c] = run->cells[c];
+    read_cells(&row);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !run->skipped; i++) steps[i](&row);
+}
+
+MeasuredRun measured_run_again(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run,
+                               const Withheld *withheld) {
+    MeasuredRun again = {.where = run->where, .rule = "", .cells = run->cells, .training.where = run->where};
+    read_row(arena, catalogue, &again, withheld, problems_create(arena));
+    return again;
 }
 
 static bool find_columns(const Csv *csv, int *places, Problems *problems) {
@@ -266,9 +276,10 @@ static bool read_csv(Arena *arena, const Catalogue *catalogue, const Csv *csv, M
     for (int i = 0; i < csv->row_count; i++) {
         MeasuredRun run = {.where = csv_where(csv, i), .rule = ""};
         run.training.where = run.where;
-        Row row = {.arena = arena, .catalogue = catalogue, .problems = problems, .run = &run};
-        read_cells(&row, csv, i, places);
-        read_row(&row);
+        const char **cells = ARENA_ARRAY(arena, const char *, COLUMN_COUNT);
+        for (int c = 0; c < COLUMN_COUNT; c++) cells[c] = places[c] < 0 ? "" : csv_cell(csv, i, places[c]);
+        run.cells = cells;
+        read_row(arena, catalogue, &run, &(Withheld){.rules = 0}, problems);
         LIST_PUSH(arena, runs, run);
     }
     return true;

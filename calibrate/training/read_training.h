@@ -19,8 +19,15 @@ typedef struct MeasuredRun {
     TrainingSpec training;
     bool micro_batch_open, interleaving_open, recompute_open; // not published: to be tried
     const Software *software;
-    unsigned assumed; // bit 1 << Assumed for each thing that the row leaves open
+    const char *const *cells; // of the row, by Column
+    unsigned assumed;         // bit 1 << Assumed for each thing that the row leaves open
 } MeasuredRun;
+
+// What is not told to the reader, to see what it is worth.
+typedef struct Withheld {
+    bool framework_name;
+    SoftwareRules rules; // of software
+} Withheld;
 
 typedef struct MeasuredRuns {
     MeasuredRun *items;
@@ -31,6 +38,9 @@ typedef struct MeasuredRuns {
 // which costs its row and no other.
 bool measured_runs_read(Arena *arena, const Catalogue *catalogue, const char *path, MeasuredRuns *runs,
                         Problems *problems);
+// The same row read again, knowing less.
+MeasuredRun measured_run_again(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run,
+                               const Withheld *withheld);
 // The same from a text under a name.
 bool measured_runs_read_text(Arena *arena, const Catalogue *catalogue, const char *name, const char *text,
                              MeasuredRuns *runs, Problems *problems);

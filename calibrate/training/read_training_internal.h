@@ -84,6 +84,7 @@ typedef struct Row {
     JobSaid said;
     const Gpu *gpu;
     int gpu_count, gpus_per_node;
+    Withheld withheld;
 } Row;
 
 static inline bool stated(const Row *row, Column column) { return row->text[column][0] != '\0'; }

@@ -227,7 +227,7 @@ static const char *software_text(const Row *row, bool causal) {
     return arena_printf(
         row->arena, "%s | %s | %s | %s%s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE], row->text[PRECISION],
         !mlperf  ? ""
-        : causal ? "nemo"
+        : causal ? "nemo of mlperf"
                  : "mlperf",
         strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", examples ? " README of DeepLearningExamples" : "");
 }
@@ -242,17 +242,35 @@ static void say_flag(Row *row, JobObject object, const char *field, bool flag) {
     job_say_flag(row->arena, &row->said, object, field, flag);
 }
 
-// Where no word is known: as eager PyTorch.
+// Where no word is known: as usual for the date, the model and its layout.
 static void say_software(Row *row, const char *text) {
-    const Software *software = software_of(text, row->gpu->year);
-    row->run->software = software;
+    SoftwareQuery query = {.text = text,
+                           .gpu_year = row->gpu->year,
+                           .model = row->said.model,
+                           .splits_layers = row->number[TP] > 1 || row->number[PP] > 1,
+                           .name_withheld = row->withheld.framework_name,
+                           .withheld = row->withheld.rules};
+    const Software *software = software_of(row->arena, &query);
+    row->run->software = row->said.software = software;
     assume(row, software->word[0] ? ASSUMED_SOFTWARE : ASSUMED_FRAMEWORK);
-    if (software->word[0]) {
-        job_say_text(row->arena, &row->said, JOB_TRAINING, "software", text);
-    } else {
-        say_name(row, "framework", framework_name(software->framework));
-        say_name(row, "attention", attention_name(software->attention));
-    }
+}
+
+// What the row says of attention, whatever its software does.
+static void say_attention(Row *row) {
+    if (!says(row, ATTENTION, "flash")) return;
+    static const struct {
+        const char *word;
+        Attention kind;
+    } kinds[] = {
+        {"flash-2", ATTENTION_FLASH_2}, {"flash v2", ATTENTION_FLASH_2}, {"flash-3", ATTENTION_FLASH},
+        {"flash-4", ATTENTION_FLASH},   {"cudnn", ATTENTION_FLASH},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (says(row, ATTENTION, kinds[i].word)) {
+            say_name(row, "attention", attention_name(kinds[i].kind));
+            return;
+        }
+    if (row->run->software->attention == ATTENTION_PLAIN) say_name(row, "attention", "flash");
 }
 
 static void say_overlap(Row *row) {
@@ -265,7 +283,7 @@ static void say_overlap(Row *row) {
 }
 
 static void say_servers(Row *row) {
-    bool server = row->run->software->parameter_server || says(row, OVERLAP, "parameter_server") ||
+    bool server = software_does(row->run->software, PARAMETER_SERVERS) || says(row, OVERLAP, "parameter_server") ||
                   says(row, OVERLAP, "grpc") || says(row, OVERLAP, "no NCCL");
     if (!server) return;
     bool several = row->gpu_count > 1;
@@ -277,7 +295,7 @@ static void say_images(Row *row, const char *text) {
     const Software *software = row->run->software;
     if (strcasestr(text, "nhwc")) say_name(row, "image_layout", "nhwc");
     if (strcasestr(text, "nchw")) say_name(row, "image_layout", "nchw");
-    bool decodes = convolves(row->said.model) && software->images_per_core > 0;
+    bool decodes = convolves(row->said.model) && software_does(software, HOST_DECODES);
     if (!decodes || says(row, NOTES, "synthetic")) return;
     say_number(row, JOB_DATA, "samples_per_second_per_worker", software->images_per_core);
     say_number(row, JOB_DATA, "workers", HOST_CORES); // as many as the host has
@@ -297,8 +315,7 @@ void read_software(Row *row) {
     assume_host(row, causal, says(row, METRIC_KIND, "mlperf"));
     if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
     if (loops(model)) assume(row, ASSUMED_LOOP);
-    if (says(row, ATTENTION, "flash") && row->run->software->attention == ATTENTION_PLAIN)
-        say_name(row, "attention", says(row, ATTENTION, "flash-2") ? "flash2" : "flash");
+    say_attention(row);
     say_images(row, text);
     say_overlap(row);
     say_servers(row);
@@ -454,7 +471,7 @@ static void say_recompute(Row *row) {
 void read_recompute(Row *row) {
     bool open = names_parts(row->said.model) && !stated(row, RECOMPUTE);
     if (open) assume(row, ASSUMED_RECOMPUTE);
-    row->run->recompute_open = open && !row->run->software->recipes_keep_activations;
+    row->run->recompute_open = open && !software_does(row->run->software, KEEPS_ACTIVATIONS);
     say_recompute(row);
 }
 
@@ -476,7 +493,7 @@ static void say_parallel(Row *row, const char *field, double number) { say_numbe
 
 static void say_sharding(Row *row, int data_ranks) {
     if (stated(row, ZERO)) say_number(row, JOB_TRAINING, "zero", row->number[ZERO]);
-    if (!stated(row, ZERO) && row->run->software->shards_optimizer) assume(row, ASSUMED_SHARD_GROUP);
+    if (!stated(row, ZERO) && software_does(row->run->software, SHARDS_OPTIMIZER)) assume(row, ASSUMED_SHARD_GROUP);
     if (stated(row, SHARD_GROUP) && row->number[SHARD_GROUP] < data_ranks)
         say_parallel(row, "shard", row->number[SHARD_GROUP]);
 }
@@ -537,7 +554,7 @@ void read_layout(Row *row) {
     else if (tp > 1)
         assume(row, ASSUMED_SEQUENCE_PARALLEL);
     say_experts(row, row->gpu_count / (tp * pp));
-    row->run->interleaving_open = pp > 1 && !stated(row, VP) && !two_stages && row->run->software->interleaves;
+    row->run->interleaving_open = pp > 1 && !stated(row, VP) && !two_stages && software_does(row->run->software, INTERLEAVES);
     if (row->run->interleaving_open) assume(row, ASSUMED_INTERLEAVING);
     spread_layers(row, pp * vpp);
     say_name(row, "strategy", row->gpu_count == 1 ? "single" : "ddp");

@@ -85,32 +85,43 @@ static void print_settings(Arena *arena, const Software *software) {
             if (field->stored == STORED_BY_HAND || !field->flag || same_member(field, &usual, &changed)) continue;
             print_member(&job_objects[o], field, &changed);
         }
-    if (software->sequence_parallel) printf("  parallel.sequence_parallel = true where tp is above 1\n");
-    if (software->tuned_images) printf("  framework = \"tuned\" for image networks\n");
-    if (software->nhwc_16_bits) printf("  image_layout = \"nhwc\" in 16 bits\n");
+    if (software_does(software, SLICES_SEQUENCE)) printf("  parallel.sequence_parallel = true where tp is above 1\n");
+    if (software_does(software, TUNES_IMAGES)) printf("  framework = \"tuned\" for image networks\n");
+    if (software_does(software, CHANNELS_LAST)) printf("  image_layout = \"nhwc\" in 16 bits\n");
     if (software->images_per_core > 0)
         printf("  data.samples_per_second_per_worker = %g where images are read\n", software->images_per_core);
-    if (software->parameter_server) printf("  backend = \"mpi\": parameter servers\n");
+    if (software_does(software, PARAMETER_SERVERS)) printf("  backend = \"mpi\": parameter servers\n");
 }
 
-static void print_years(const Software *software) {
-    if (software->from_year > 0) printf(", on GPUs since %d", software->from_year);
-    if (software->until_year < 9999) printf(", on GPUs before %d", software->until_year);
+static void print_words(const char *before, const char *words) {
+    if (!words || !words[0]) return;
+    printf("%s\"", before);
+    for (; *words; words++) printf("%.*s", *words == '|' ? 4 : 1, *words == '|' ? "\", \"" : words);
+    printf("\"");
+}
+
+static void print_date(const char *before, double year) {
+    if (year > 0) printf(", %s %d-%02d", before, (int)year, 1 + (int)((year - (int)year) * 12 + 0.5));
 }
 
 static int print_all_software(void) {
-    const Software *software;
-    for (int i = 0; (software = software_at(i)) != NULL; i++) {
-        printf("\"%s\"%s%s%s", software->word, software->also ? " with \"" : "", software->also ? software->also : "",
-               software->also ? "\"" : "");
-        print_years(software);
-        printf("\n  %s\n", software->because);
+    const SoftwareRule *rule;
+    printf("Each rule that fits changes a little of what those above it say.\n");
+    for (int i = 0; (rule = software_rule(i)) != NULL; i++) {
+        printf("%s", rule->word[0] ? "" : "all");
+        print_words("", rule->word);
+        print_words(" with ", rule->also);
+        print_words(" without ", rule->unless);
+        print_date("since", rule->since);
+        print_date("before", rule->until);
+        printf("\n  %s\n", rule->because);
     }
     return EXIT_DONE;
 }
 
 static int print_software(Arena *arena, const char *text, Problems *problems) {
-    const Software *software = find_software(text, SOFTWARE_GPU_YEAR, (Where){0}, problems);
+    SoftwareQuery query = {.text = text, .gpu_year = SOFTWARE_GPU_YEAR};
+    const Software *software = find_software(arena, &query, (Where){0}, problems);
     if (!software) return command_fails(problems, EXIT_BAD_INPUT);
     printf("%s\n  what is not said of a transformer is then:\n", software->because);
     print_settings(arena, software);

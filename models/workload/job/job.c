@@ -258,7 +258,7 @@ static void set_data(const Maker *m, const Software *software) {
     const Value *storage = value_of(m, JOB_DATA, "storage");
     const StorageType *type = storage ? storage->handle : NULL;
     m->spec->storage = type ? type->name : NULL;
-    bool decodes = software && software->images_per_core > 0 && convolves(m->spec->model);
+    bool decodes = software_does(software, HOST_DECODES) && convolves(m->spec->model);
     if (decodes && m->spec->sample_bytes > 0 && !says(m, JOB_DATA, "samples_per_second_per_worker"))
         m->spec->samples_per_second_per_worker = software->images_per_core;
 }
@@ -278,8 +278,11 @@ static void settle_software(const Maker *m, const Software *software) {
     bool half = precision_bytes(spec->precision) <= 2,
          flat = spec->model->dimensions != 1; // sounds have no such layout
     if (!says(m, JOB_PARALLEL, "sequence_parallel"))
-        spec->layout.sequence_parallel = spec->layout.tp > 1 && software->sequence_parallel && !spec->model->written;
-    if (!says(m, JOB_TRAINING, "image_layout") && software->nhwc_16_bits && flat && half)
+        spec->layout.sequence_parallel =
+            spec->layout.tp > 1 && software_does(software, SLICES_SEQUENCE) && !spec->model->written;
+    if (!says(m, JOB_TRAINING, "attention") && precision_bytes(spec->precision) > 2) // flash kernels take 16 bits
+        spec->attention = ATTENTION_PLAIN;
+    if (!says(m, JOB_TRAINING, "image_layout") && software_does(software, CHANNELS_LAST) && flat && half)
         spec->image_layout = IMAGE_LAYOUT_NHWC;
     if (!says(m, JOB_TRAINING, "accumulation_bytes") && !shards_optimizer(&spec->layout)) spec->accumulation_bytes = 0;
     if (!says(m, JOB_TRAINING, "lora_everywhere") && spec->lora_rank == 0) spec->lora_everywhere = false;
@@ -303,9 +306,18 @@ static void check_sequences(const Maker *m) {
     problem_hint(m->problems, "leave it out");
 }
 
+static double number_said(const Maker *m, JobObject object, const char *field) {
+    const Value *said = value_of(m, object, field);
+    return said && said->number > 0 ? said->number : 1;
+}
+
 static const Software *software_said(const Maker *m, GpuTypes gpus) {
     const Value *said = value_of(m, JOB_TRAINING, "software");
-    return said ? find_software(said->text, oldest_year(gpus), said->where, m->problems) : NULL;
+    if (m->said->software || !said) return m->said->software;
+    bool splits = number_said(m, JOB_PARALLEL, "tp") > 1 || number_said(m, JOB_PARALLEL, "pp") > 1;
+    SoftwareQuery query = {
+        .text = said->text, .gpu_year = oldest_year(gpus), .model = m->said->model, .splits_layers = splits};
+    return find_software(m->arena, &query, said->where, m->problems);
 }
 
 TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems *problems) {

@@ -10,6 +10,7 @@ typedef struct JobSaid {
     Where where;
     const Model *model;
     const Value *values[JOB_OBJECT_COUNT]; // [fields of the object]; NULL: nothing of it was said
+    const struct Software *software;       // known already; NULL: by the word that was said, if any
 } JobSaid;
 
 // What is left open suits all types of GPU that it is made for; none: any. Adds problems for what cannot go together

@@ -1,204 +1,275 @@
-// The table: what is known of each stack, per framework, version and date, never per model or per measured row. Three
-// were settled by looking at a family's residuals, not by reading its source: DeepSpeed's 24 bytes per parameter,
-// FlashAttention-2 in NeMo 24.03, and recomputation that stops early in Composer.
+// The rules: what is known of each library, by version and date, never per model or per measured row. Three were
+// settled by looking at a family's residuals, not by reading its source: DeepSpeed's 24 bytes per parameter,
+// FlashAttention-2 in NeMo before 24.04, and recomputation that stops early in Composer.
 #include "models/workload/job/software.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define EVER 9999
-#define EXAMPLES "README of DeepLearningExamples" // the row comes from NVIDIA itself
-#define HOROVOD_CYCLE 5e-3                        // HOROVOD_CYCLE_TIME's default until 2020
-#define WRAPPED_PYTHON 15e-6 // host time of a kernel where Hugging Face's modules stand around it: Qwen's finetuning on
-                             // A100 takes 14 to 16 us, the loop of Tacotron 22
+#include "sim/check.h"
+
+#define KEPT (-1)        // what the rules before say stays
+#define EVERYTHING (~0u) // a library of its own: nothing of the rules before stays
+#define LONGEST_WORD 64
+#define HOROVOD_CYCLE 5e-3  // HOROVOD_CYCLE_TIME's default until 2020
 #define HOST_DECODING 120.0 // JPEGs of ImageNet per second and core: hosts of 2017 to 2020 gave 6,900 to 7,700 in all
+#define YEARS_AFTER_GPU 2.5 // the middle of the years in which most is published of a type of GPU
 
 // clang-format off
-static const Software stacks[] = {
-    {.word = "mlperf", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .sequence_parallel = true, .interleaves = true,
-     .because = "MLPerf submissions are tuned: fused kernels, NHWC, CUDA graphs, 16-bit gradients"},
-    {.word = "composer", .until_year = EVER, .framework = FRAMEWORK_FUSED, .attention = ATTENTION_FLASH_1,
-     .overlap_grad_reduce = true, .recompute_stops_early = true,
-     .because = "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
-    {.word = "torchtitan", .also = "compiled", .until_year = EVER, .framework = FRAMEWORK_GRAPH,
-     .attention = ATTENTION_FLASH_2, .overlap_grad_reduce = true, .fp32_grad_reduce = true,
-     .because = "torchtitan with torch.compile: FlashAttention-2 through PyTorch, fp32 gradient reduction"},
-    {.word = "torchtitan", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_FLASH_2,
-     .overlap_grad_reduce = true, .fp32_grad_reduce = true,
-     .because = "torchtitan: FlashAttention-2 through PyTorch, fp32 gradient reduction"},
-    {.word = "pytorch train_steps", .also = "compiled", .until_year = EVER, .framework = FRAMEWORK_GRAPH,
-     .attention = ATTENTION_PLAIN, .overlap_grad_reduce = true, .recompute_stops_early = true, .whole_head = true,
-     .because = "calibrate/gpu/train_steps.py under torch.compile: logits at every position, checkpoints that stop early"},
-    {.word = "pytorch train_steps", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .recompute_stops_early = true, .whole_head = true,
-     .because = "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
-    {.word = "pytorch fsdp + qlora", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_FLASH_2,
-     .overlap_grad_reduce = true, .lora_everywhere = true, .half_weights = true,
-     .because = "fsdp_qlora: Hugging Face Llama in bf16, FlashAttention-2 through PyTorch, adapters beside every product"},
-    {.word = "pytorch fsdp", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_FLASH_2,
-     .overlap_grad_reduce = true,
-     .because = "IBM's FSDP: torch.compile, FlashAttention-2 through PyTorch, 16-bit gradient reduction"},
-    {.word = "zero-3", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .because = "DeepSpeed ZeRO-3 with Megatron's layers"},
-    {.word = "accelerate", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_PLAIN, .tp_waits = true,
-     .because = "Megatron's layers under accelerate: plain attention, gradients after backward"},
-    {.word = "megatron-bridge", .also = "26.06", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_parameters = 40e6, .sequence_parallel = true, .interleaves = true,
-     .tp_overlap = true, .fused_loss = true, .fused_dispatch = true, .cuda_graphs = true, .recipes_keep_activations = true, .shards_optimizer = true, .because = "Megatron-Bridge since June 2026: experts exchanged by fused kernels"},
-    {.word = "megatron-bridge", .also = "26.08", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_parameters = 40e6, .sequence_parallel = true, .interleaves = true,
-     .tp_overlap = true, .fused_loss = true, .fused_dispatch = true, .cuda_graphs = true, .recipes_keep_activations = true, .shards_optimizer = true, .because = "Megatron-Bridge since June 2026: experts exchanged by fused kernels"},
-    {.word = "megatron-bridge", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_parameters = 40e6, .sequence_parallel = true, .interleaves = true,
-     .tp_overlap = true, .fused_loss = true, .recipes_keep_activations = true, .shards_optimizer = true, .because = "Megatron-Bridge: as NeMo"},
-    {.word = "nemo megatron", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .sequence_parallel = true, .interleaves = true,
-     .because = "NeMo Megatron of 2022: plain attention, overlapped 16-bit gradient reduction"},
-    {.word = "nemo", .also = "24.03", .until_year = EVER, .framework = FRAMEWORK_MEGATRON,
-     .attention = ATTENTION_FLASH_2, .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_parameters = 40e6, .sequence_parallel = true,
-     .interleaves = true, .tp_overlap = true, .recipes_keep_activations = true, .shards_optimizer = true,
-     .because = "NeMo before mid-2024: as later, with FlashAttention-2 or cuDNN's kernels before version 9"},
-    {.word = "nemo", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_parameters = 40e6, .sequence_parallel = true, .interleaves = true,
-     .tp_overlap = true, .fused_loss = true, .recipes_keep_activations = true, .shards_optimizer = true,
-     .because = "NeMo since 2023: flash attention, overlapped 16-bit gradient reduction and tensor-parallel traffic"},
-    {.word = "megatron-core", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .overlap_param_gather = true, .bucket_parameters = 40e6, .fp32_grad_reduce = true, .sequence_parallel = true, .interleaves = true,
-     .because = "Megatron-Core: flash attention, overlapped fp32 gradient reduction, sequence parallel"},
-    {.word = "megatron-deepspeed", .until_year = EVER, .framework = FRAMEWORK_MEGATRON,
-     .attention = ATTENTION_PLAIN, .sharded_accumulation_bytes = 24, .tp_waits = true, .scatter_gather = true,
-     .because = "Megatron-DeepSpeed: plain attention; its ZeRO copies gradients into buckets every micro-batch"},
-    {.word = "megatron", .from_year = 2022, .until_year = EVER, .framework = FRAMEWORK_MEGATRON,
-     .attention = ATTENTION_FLASH, .bucket_parameters = 40e6, .fp32_grad_reduce = true, .sequence_parallel = true,
-     .interleaves = true,
-     .because = "Megatron-LM on GPUs since Hopper: as Megatron-Core, where overlap is off until it is asked for"},
-    {.word = "megatron", .also = "| 2022", .until_year = 2022, .framework = FRAMEWORK_MEGATRON,
-     .attention = ATTENTION_PLAIN, .interleaves = true, .scatter_gather = true,
-     .because = "Megatron-LM of 2022: plain attention, tensor-parallel traffic of backward beside products"},
-    {.word = "megatron", .until_year = 2022, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_PLAIN,
-     .interleaves = true, .tp_waits = true, .scatter_gather = true,
-     .because = "Megatron-LM and Megatron-DeepSpeed of 2020 to 2022: plain attention, 16-bit gradients after backward"},
-    {.word = "libai", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .tp_waits = true, .because = "OneFlow compiles the graph: fused kernels, overlapped gradients"},
-    {.word = "oneflow-gpt", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .tp_waits = true, .because = "OneFlow since 2021: scale, mask, softmax and dropout are one kernel"},
-    {.word = "oneflow", .until_year = EVER, .framework = FRAMEWORK_OPERATORS, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .tuned_images = true, .tp_waits = true,
-     .because = "OneFlow runs a graph of operators; batch norm, sums and ReLU are fused, NHWC"},
-    {.word = "internevo", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .half_weights = true, .fused_norms = true, .bucket_parameters = 512 * 1048576.0,
-     .because = "InternEvo: flash attention, RMSNorm of apex, rotary embedding of flash-attn, eager SwiGLU, overlapped 16-bit ZeRO-1"},
-    {.word = "llm.c", .until_year = EVER, .framework = FRAMEWORK_TUNED, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .because = "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},
-    {.word = "flash-attn", .until_year = EVER, .framework = FRAMEWORK_MEGATRON, .attention = ATTENTION_FLASH_1, .fused_loss = true,
-     .overlap_grad_reduce = true, .because = "fused layers and flash attention"},
-    {.word = "hf model", .also = "deepspeed", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_PLAIN,
-     .cpu_seconds_per_kernel = WRAPPED_PYTHON, .module_hooks = true, .overlap_grad_reduce = true, .lora_everywhere = true,
-     .half_weights = true, .composed_gelu = true, .whole_head = true, .recipes_keep_activations = true,
-     .because = "Hugging Face models under DeepSpeed: in 16 bits, hooks in Python around every module with ZeRO 3"},
-    {.word = "hf model", .also = "peft", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_PLAIN,
-     .cpu_seconds_per_kernel = WRAPPED_PYTHON, .overlap_grad_reduce = true, .lora_everywhere = true, .half_weights = true,
-     .composed_gelu = true, .whole_head = true, .recipes_keep_activations = true,
-     .because = "Hugging Face models under PEFT: frozen weights in 16 bits, adapters beside every product"},
-    {.word = "hf model", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_PLAIN,
-     .cpu_seconds_per_kernel = WRAPPED_PYTHON, .overlap_grad_reduce = true, .composed_gelu = true, .whole_head = true,
-     .recipes_keep_activations = true,
-     .because = "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
-    {.word = "parameter server", .until_year = EVER, .framework = FRAMEWORK_TUNED, .parameter_server = true,
-     .overlap_grad_reduce = true, .because = "MXNet before Horovod: dist_device_sync, while backward runs"},
-    {.word = "mxnet", .also = EXAMPLES, .until_year = EVER, .framework = FRAMEWORK_TUNED,
-     .overlap_grad_reduce = true, .reduce_cycle_seconds = HOROVOD_CYCLE,
-     .because = "NVIDIA's MXNet: fused batch norm, NHWC, 16-bit gradients through Horovod"},
-    {.word = "ngc mxnet", .until_year = EVER, .framework = FRAMEWORK_TUNED, .overlap_grad_reduce = true,
-     .reduce_cycle_seconds = HOROVOD_CYCLE,
-     .because = "NVIDIA's MXNet: fused batch norm, NHWC, 16-bit gradients through Horovod"},
-    {.word = "mxnet", .until_year = EVER, .framework = FRAMEWORK_OPERATORS, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .images_per_core = HOST_DECODING,
-     .because = "MXNet as released: a graph of operators, NCHW, images decoded by the host"},
-    {.word = "tensorflow 1", .also = "xla", .until_year = EVER, .framework = FRAMEWORK_TENSORFLOW,
-     .attention = ATTENTION_PLAIN, .overlap_grad_reduce = true, .recipes_keep_activations = true,
-     .reduce_cycle_seconds = HOROVOD_CYCLE,
-     .because = "TensorFlow 1 with XLA fuses; element-wise math stays in 32 bits; Horovod"},
-    {.word = "tensorflow 1", .until_year = EVER, .framework = FRAMEWORK_COMPOSED, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .recipes_keep_activations = true, .images_per_core = HOST_DECODING,
-     .reduce_cycle_seconds = HOROVOD_CYCLE,
-     .because = "TensorFlow 1 without XLA: norms and GELU from elementary kernels in 32 bits; Horovod"},
-    {.word = "tensorflow", .also = EXAMPLES, .until_year = EVER, .framework = FRAMEWORK_TENSORFLOW,
-     .attention = ATTENTION_PLAIN, .overlap_grad_reduce = true, .recipes_keep_activations = true,
-     .reduce_cycle_seconds = HOROVOD_CYCLE,
-     .because = "NVIDIA's TensorFlow examples: XLA, DALI, Horovod"},
-    {.word = "tensorflow", .until_year = EVER, .framework = FRAMEWORK_TENSORFLOW, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .recipes_keep_activations = true, .images_per_core = HOST_DECODING,
-     .because = "TensorFlow runs a graph; NCCL overlaps gradients; images decoded by the host"},
-    {.word = "paddle", .also = "dali", .until_year = EVER, .framework = FRAMEWORK_COMPOSED,
-     .attention = ATTENTION_PLAIN, .overlap_grad_reduce = true, .recipes_keep_activations = true,
-     .because = "PaddlePaddle of 2020 with DALI"},
-    {.word = "paddle", .also = "2020", .until_year = EVER, .framework = FRAMEWORK_COMPOSED,
-     .attention = ATTENTION_PLAIN, .overlap_grad_reduce = true, .recipes_keep_activations = true,
-     .images_per_core = HOST_DECODING,
-     .because = "PaddlePaddle of 2020: norms and GELU from elementary kernels"},
-    {.word = "paddle", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .recipes_keep_activations = true, .because = "PaddlePaddle runs a graph"},
-    {.word = "pax", .also = "te ", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_FLASH_2,
-     .overlap_grad_reduce = true, .because = "Paxml with Transformer Engine: XLA and cuDNN's attention of 2023"},
-    {.word = "pax", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .because = "Paxml through XLA alone: plain attention"},
-    {.word = "jax", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_FLASH,
-     .overlap_grad_reduce = true, .because = "JAX compiles through XLA"},
-    {.word = "torchtune", .also = "compiled", .until_year = EVER, .framework = FRAMEWORK_GRAPH, .attention = ATTENTION_FLASH_2,
-     .overlap_grad_reduce = true, .recipes_keep_activations = true, .loss_chunks = 8,
-     .because = "torchtune with torch.compile: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
-    {.word = "torchtune", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_FLASH_2,
-     .overlap_grad_reduce = true, .recipes_keep_activations = true, .loss_chunks = 8,
-     .because = "torchtune: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
-    {.word = "pytorch", .also = EXAMPLES, .until_year = EVER, .framework = FRAMEWORK_EAGER,
-     .attention = ATTENTION_PLAIN, .overlap_grad_reduce = true, .recipes_keep_activations = true, .nhwc_16_bits = true,
-     .because = "NVIDIA's PyTorch examples: eager, channels last in 16 bits"},
-    {.word = "ngc pytorch", .until_year = 2018, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .recipes_keep_activations = true, .whole_head = true,
-     .because = "NVIDIA's PyTorch BERT of early 2020 gives logits at every position"},
-    {.word = "pytorch", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .recipes_keep_activations = true,
-     .because = "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
-    {.word = "", .until_year = EVER, .framework = FRAMEWORK_EAGER, .attention = ATTENTION_PLAIN,
-     .overlap_grad_reduce = true, .because = "an unknown framework: as eager PyTorch"},
+static const SoftwareRule rules[] = {
+    // word, also, unless, since, until, framework, attention, adds, drops, bucket, accumulation, because
+    {"", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_PLAIN, OVERLAPS_GRADIENTS, 0, 0, 0,
+     "an unknown framework: as eager PyTorch"},
+    {"pytorch|torchtitan|torchtune|fsdp|lightning|litgpt|deepspeed|detectron|timm|kempner", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS, 0, 0, 0,
+     "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
+    {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD, 0, 0, 0,
+     "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
+    {"", 0, 0, 2024, 0, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
+     "since PyTorch 2.2 and transformers 4.36, of the turn of 2023, attention is FlashAttention-2 unless something else is asked for"},
+    {"ngc pytorch", 0, 0, 0, 2021, KEPT, KEPT, WHOLE_HEAD, 0, 0, 0,
+     "NVIDIA's PyTorch BERT of early 2020 gives logits at every position"},
+    {"deeplearningexamples", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, 0, 0, 0, 0,
+     "NVIDIA's examples are of 2018 to 2022, whatever runs them"},
+    {"pytorch", "readme of deeplearningexamples", 0, 0, 0, KEPT, KEPT, CHANNELS_LAST, 0, 0, 0,
+     "NVIDIA's PyTorch examples: eager, channels last in 16 bits"},
+    {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
+     "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
+    {"torchtitan|fsdp2", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH_2, REDUCES_IN_FP32, KEEPS_ACTIVATIONS, 0, 0,
+     "torchtitan: FlashAttention-2 through PyTorch, fp32 gradient reduction"},
+    {"qlora", 0, 0, 0, 0, KEPT, ATTENTION_FLASH_2, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
+     "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
+    {"compiled|torch.compile", 0, 0, 0, 0, FRAMEWORK_GRAPH, KEPT, 0, 0, 0, 0,
+     "torch.compile"},
+    {"composer", 0, 0, 0, 0, FRAMEWORK_FUSED, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | STOPS_RECOMPUTING, EVERYTHING, 0, 0,
+     "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
+    {"internevo", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH, OVERLAPS_GRADIENTS | CASTS_MODEL, EVERYTHING, 512 * 1048576.0, 0,
+     "InternEvo: flash attention, eager rotary embedding and SwiGLU, overlapped 16-bit ZeRO-1"},
+    {"llm.c", 0, 0, 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
+     "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},
+    {"flash-attn", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | FUSES_LOSS, EVERYTHING, 0, 0,
+     "fused layers and flash attention"},
+    {"oneflow|libai", 0, 0, 0, 0, FRAMEWORK_OPERATORS, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | TUNES_IMAGES | WAITS_FOR_TENSOR, EVERYTHING, 0, 0,
+     "OneFlow runs a graph of operators; batch norm, sums and ReLU are fused, NHWC"},
+    {"libai|oneflow-gpt", 0, 0, 0, 0, FRAMEWORK_TUNED, KEPT, 0, 0, 0, 0,
+     "OneFlow since 2021 compiles the graph: scale, mask, softmax and dropout are one kernel"},
+    {"mxnet", 0, 0, 0, 0, FRAMEWORK_OPERATORS, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | HOST_DECODES, EVERYTHING, 0, 0,
+     "MXNet as released: a graph of operators, NCHW, images decoded by the host"},
+    {"mxnet", "ngc|readme of deeplearningexamples", 0, 0, 0, FRAMEWORK_TUNED, KEPT, NEGOTIATES, HOST_DECODES, 0, 0,
+     "NVIDIA's MXNet: fused batch norm, NHWC, 16-bit gradients through Horovod"},
+    {"parameter server", 0, 0, 0, 0, FRAMEWORK_TUNED, KEPT, PARAMETER_SERVERS, HOST_DECODES, 0, 0,
+     "MXNet before Horovod: dist_device_sync, while backward runs"},
+    {"tensorflow", 0, 0, 0, 0, FRAMEWORK_TENSORFLOW, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | KEEPS_ACTIVATIONS | HOST_DECODES, EVERYTHING, 0, 0,
+     "TensorFlow runs a graph; NCCL overlaps gradients; images decoded by the host"},
+    {"tensorflow 1", 0, 0, 0, 0, FRAMEWORK_COMPOSED, KEPT, NEGOTIATES, 0, 0, 0,
+     "TensorFlow 1 without XLA: norms and GELU from elementary kernels in 32 bits; Horovod"},
+    {"tensorflow", "xla|readme of deeplearningexamples", 0, 0, 0, FRAMEWORK_TENSORFLOW, KEPT, NEGOTIATES, HOST_DECODES, 0, 0,
+     "NVIDIA's TensorFlow examples: XLA fuses, element-wise math stays in 32 bits; DALI, Horovod"},
+    {"paddle", 0, 0, 0, 0, FRAMEWORK_GRAPH, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | KEEPS_ACTIVATIONS, EVERYTHING, 0, 0,
+     "PaddlePaddle runs a graph"},
+    {"paddle", 0, 0, 0, 2021, FRAMEWORK_COMPOSED, KEPT, HOST_DECODES, 0, 0, 0,
+     "PaddlePaddle of 2020: norms and GELU from elementary kernels"},
+    {"jax|pax|maxtext", 0, 0, 0, 0, FRAMEWORK_GRAPH, ATTENTION_PLAIN, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
+     "JAX compiles through XLA: plain attention"},
+    {"jax|pax|maxtext", 0, 0, 2024, 0, KEPT, ATTENTION_FLASH, 0, 0, 0, 0,
+     "JAX since 2024: cuDNN's attention"},
+    {"jax|pax|maxtext", "| te ", 0, 0, 2024, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
+     "JAX with Transformer Engine: cuDNN's attention of 2023"},
+    {"megatron|nemo", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_PLAIN, INTERLEAVES | WAITS_FOR_TENSOR | SCATTERS_STAGES, EVERYTHING, 0, 0,
+     "Megatron-LM of 2020 to 2022: plain attention, 16-bit gradients after backward"},
+    {"megatron|nemo", 0, 0, 2022, 0, KEPT, KEPT, 0, WAITS_FOR_TENSOR, 0, 0,
+     "Megatron-LM since 2022: tensor-parallel traffic of backward beside products"},
+    {"megatron|nemo", 0, "deepspeed", 2023, 0, KEPT, ATTENTION_FLASH, REDUCES_IN_FP32 | SLICES_SEQUENCE, SCATTERS_STAGES, 40e6, 0,
+     "Megatron-LM since 2023: as Megatron-Core, where overlap is off until it is asked for"},
+    {"megatron-deepspeed", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, WAITS_FOR_TENSOR, INTERLEAVES, 0, 24,
+     "Megatron-DeepSpeed: plain attention; its ZeRO copies gradients into buckets every micro-batch"},
+    {"megatron-core|megatron-bridge|nemo", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH, OVERLAPS_GRADIENTS | OVERLAPS_PARAMETERS | REDUCES_IN_FP32 | SLICES_SEQUENCE | INTERLEAVES, EVERYTHING, 40e6, 0,
+     "Megatron-Core: flash attention, overlapped fp32 gradient reduction, sequence parallel"},
+    {"megatron-bridge|nemo", 0, 0, 0, 0, KEPT, KEPT, OVERLAPS_TENSOR | FUSES_LOSS | KEEPS_ACTIVATIONS | SHARDS_OPTIMIZER, REDUCES_IN_FP32, 0, 0,
+     "NeMo since 2023: flash attention, overlapped 16-bit gradient reduction and tensor-parallel traffic"},
+    {"nemo", 0, "mlperf", 0, 2024.25, KEPT, ATTENTION_FLASH_2, 0, FUSES_LOSS, 0, 0,
+     "NeMo before mid-2024: as later, with FlashAttention-2 or cuDNN's kernels before version 9"},
+    {"megatron-bridge", 0, 0, 2026.4, 0, KEPT, KEPT, FUSES_DISPATCH | USES_CUDA_GRAPHS, 0, 0, 0,
+     "Megatron-Bridge since June 2026: experts exchanged by fused kernels"},
+    {"mlperf", 0, "nemo of mlperf", 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS | SLICES_SEQUENCE | INTERLEAVES, EVERYTHING, 0, 0,
+     "MLPerf submissions are tuned: fused kernels, NHWC, CUDA graphs, 16-bit gradients"},
+    {"dali", 0, 0, 0, 0, KEPT, KEPT, 0, HOST_DECODES, 0, 0,
+     "DALI decodes images on the GPU"},
 };
 // clang-format on
-#define STACKS ((int)(sizeof stacks / sizeof *stacks))
+#define RULES ((int)(sizeof rules / sizeof *rules))
+_Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
+
+// How a run was made or published rather than what made it: known even when the framework is not.
+static const char *const properties[] = {"",       "compiled|torch.compile", "qlora", "dali",
+                                         "mlperf", "deeplearningexamples"};
+
+// What most use where the framework is not known; the first that fits.
+typedef struct Usual {
+    bool splits; // layers, or has experts
+    double until;
+    const char *word;
+} Usual;
+static const Usual usual[] = {
+    {true, 2023, "megatron"},
+    {true, 0, "megatron-core"},
+    {false, 0, "pytorch"},
+};
+
+// ---- Words.
 
 // Whatever the case; "-" and "_" are blanks.
 static char folded(char letter) { return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter); }
 
-static bool begins(const char *text, const char *word) {
-    for (; *word; word++, text++)
-        if (folded(*text) != folded(*word)) return false;
-    return true;
+// How much of the text the word, which ends at "|", begins; 0: it does not.
+static int begins(const char *text, const char *word) {
+    int length = 0;
+    for (; *word && *word != '|'; word++, text++, length++)
+        if (folded(*text) != folded(*word)) return 0;
+    return length;
 }
 
-static bool contains(const char *text, const char *word) {
-    for (; *text; text++)
-        if (begins(text, word)) return true;
-    return !*word;
+static const char *next_word(const char *words) {
+    const char *end = strchr(words, '|');
+    return end ? end + 1 : NULL;
 }
 
-const Software *software_of(const char *text, int gpu_year) {
-    const Software *row = stacks;
-    while (!contains(text, row->word) || (row->also && !contains(text, row->also)) || gpu_year < row->from_year ||
-           gpu_year >= row->until_year)
-        row++;
-    return row;
+// The first of the words that the text contains, or NULL.
+static const char *found(const char *text, const char *words) {
+    if (!*words) return words;
+    for (const char *word = words; word; word = next_word(word))
+        for (const char *at = text; *at; at++)
+            if (begins(at, word)) return word;
+    return NULL;
 }
 
-const Software *software_at(int index) { return index >= 0 && index < STACKS - 1 ? &stacks[index] : NULL; }
+static const char *alone(Arena *arena, const char *word) {
+    return arena_printf(arena, "%.*s", (int)strcspn(word, "|"), word);
+}
 
-const Software *find_software(const char *text, int gpu_year, Where where, Problems *problems) {
-    const char *names[STACKS];
-    const Software *found = software_of(text, gpu_year);
-    if (found->word[0]) return found;
-    for (int i = 0; i < STACKS - 1; i++) names[i] = stacks[i].word;
-    const char *near = nearest_name(text, names, STACKS - 1);
-    problem_add(problems, where, "no software is known by the words \"%.60s\"", text);
+// ---- Dates.
+
+static bool apart(const char *text, const char *at, const char *end) {
+    bool begins_there = at == text || (!isdigit((unsigned char)at[-1]) && at[-1] != '.');
+    return begins_there && !isdigit((unsigned char)*end);
+}
+
+static int digits(const char *at, int count) {
+    int value = 0;
+    for (int i = 0; i < count; i++) {
+        if (!isdigit((unsigned char)at[i])) return -1;
+        value = 10 * value + at[i] - '0';
+    }
+    return value;
+}
+
+static double month_after(const char *at, char mark) {
+    int month = at[0] == mark ? digits(at + 1, 2) : -1;
+    return month >= 1 && month <= 12 ? (month - 1) / 12.0 : 0;
+}
+
+// PyTorch 1.0 is of the end of 2018, 2.0 of March 2023, with 3.4 and 3.6 minor versions a year since.
+static double torch_year(const char *text) {
+    const char *at = found(text, "torch ") ? text : NULL;
+    for (; at && *at; at++)
+        if (begins(at, "torch ") && (at[6] == '1' || at[6] == '2') && at[7] == '.') {
+            int minor = atoi(at + 8);
+            return at[6] == '1' ? 2018.9 + minor / 3.4 : 2023.2 + minor / 3.6;
+        }
+    return 0;
+}
+
+double software_year(const char *text) {
+    for (const char *at = text; *at; at++) {
+        int year = digits(at, 4), container = digits(at, 2);
+        bool word_begins = at == text || !isalnum((unsigned char)at[-1]); // not inside a commit's name
+        if (year >= 2015 && year < 2040 && word_begins && apart(text, at, at + 4))
+            return year + month_after(at + 4, '-');
+        bool dotted = container >= 17 && container < 40 && at[2] == '.' && digits(at + 3, 2) >= 1 &&
+                      digits(at + 3, 2) <= 12 && apart(text, at, at + 5);
+        if (dotted) return 2000 + container + month_after(at + 2, '.');
+    }
+    return torch_year(text);
+}
+
+// ---- Rules.
+
+static bool is_property(const SoftwareRule *rule) {
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
+        if (strcmp(rule->word, properties[i]) == 0) return true;
+    return false;
+}
+
+static bool fits(const SoftwareRule *rule, const char *text, double year) {
+    return found(text, rule->word) && (!rule->also || found(text, rule->also)) &&
+           !(rule->unless && found(text, rule->unless)) && year >= rule->since &&
+           !(rule->until > 0 && year >= rule->until);
+}
+
+static void apply(Software *software, const SoftwareRule *rule) {
+    if (rule->framework != KEPT) software->framework = (Framework)rule->framework;
+    if (rule->attention != KEPT) software->attention = (Attention)rule->attention;
+    if (rule->drops == EVERYTHING) software->bucket_parameters = software->sharded_accumulation_bytes = 0;
+    software->traits = (software->traits & ~rule->drops) | rule->adds;
+    if (rule->bucket_parameters > 0) software->bucket_parameters = rule->bucket_parameters;
+    if (rule->sharded_accumulation_bytes > 0) software->sharded_accumulation_bytes = rule->sharded_accumulation_bytes;
+}
+
+static const char *usual_word(const SoftwareQuery *query, double year) {
+    bool splits = query->splits_layers || (query->model && query->model->experts.count > 0);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if ((splits || !usual[i].splits) && (usual[i].until == 0 || year < usual[i].until)) return usual[i].word;
+    return "";
+}
+
+static bool withheld(const SoftwareQuery *query, int rule) {
+    return (query->withheld >> rule & 1) != 0 || (query->name_withheld && !is_property(&rules[rule]));
+}
+
+static bool names_some(const SoftwareQuery *query, double year) {
+    for (int i = 0; i < RULES; i++)
+        if (!is_property(&rules[i]) && !withheld(query, i) && fits(&rules[i], query->text, year)) return true;
+    return false;
+}
+
+const Software *software_of(Arena *arena, const SoftwareQuery *query) {
+    Software *software = ARENA_NEW(arena, Software);
+    double told = software_year(query->text), year = told > 0 ? told : query->gpu_year + YEARS_AFTER_GPU;
+    SoftwareQuery asked = *query;
+    bool named = names_some(query, year);
+    if (!named) {
+        asked.text = arena_printf(arena, "%s | %s", usual_word(query, year), query->text);
+        asked.name_withheld = false;
+    }
+    *software = (Software){.word = ""};
+    for (int i = 0; i < RULES; i++) {
+        const SoftwareRule *rule = &rules[i];
+        const char *text = named || is_property(rule) ? asked.text : usual_word(query, year);
+        if (withheld(&asked, i) || !fits(rule, text, year)) continue;
+        apply(software, rule);
+        software->rules |= (SoftwareRules)1 << i;
+        software->because = rule->because;
+        if (named && !is_property(rule)) software->word = alone(arena, found(text, rule->word));
+    }
+    software->images_per_core = software_does(software, HOST_DECODES) ? HOST_DECODING : 0;
+    software->reduce_cycle_seconds = software_does(software, NEGOTIATES) ? HOROVOD_CYCLE : 0;
+    return software;
+}
+
+const SoftwareRule *software_rule(int index) { return index >= 0 && index < RULES ? &rules[index] : NULL; }
+
+const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems) {
+    const Software *known = software_of(arena, query);
+    if (known->word[0]) return known;
+    const char *names[RULES * 16];
+    int count = 0;
+    for (int i = 0; i < RULES; i++)
+        for (const char *word = rules[i].word; word && *word && !is_property(&rules[i]); word = next_word(word)) {
+            CHECK(count < (int)(sizeof names / sizeof *names));
+            names[count++] = alone(arena, word);
+        }
+    const char *near = nearest_name(query->text, names, count);
+    problem_add(problems, where, "no software is known by the words \"%.60s\"", query->text);
     if (near)
         problem_hint(problems, "did you mean \"%s\"?", near);
     else
@@ -208,31 +279,27 @@ const Software *find_software(const char *text, int gpu_year, Where where, Probl
 
 void software_apply(const Software *software, TrainingSpec *training) {
     const Model *model = training->model;
-    bool images = convolves(model);
-    training->framework = images && software->tuned_images ? FRAMEWORK_TUNED : software->framework;
+    bool tuned = convolves(model) && software_does(software, TUNES_IMAGES);
+    training->framework = tuned ? FRAMEWORK_TUNED : software->framework;
     training->attention = software->attention;
-    training->overlap_grad_reduce = software->overlap_grad_reduce;
-    training->fp32_grad_reduce = software->fp32_grad_reduce;
-    training->half_weights = software->half_weights;
-    training->overlap_param_gather = software->overlap_param_gather;
-    training->tp_overlap = software->tp_overlap;
-    training->scatter_gather = software->scatter_gather;
-    training->layout.zero = software->shards_optimizer;
-    training->lora_everywhere = software->lora_everywhere;
-    training->fused_dispatch = software->fused_dispatch;
-    training->cuda_graphs = software->cuda_graphs;
-    training->fused_loss = software->fused_loss;
-    if (names_parts(model) && model->vocab > 0) training->loss_chunks = software->loss_chunks;
-    training->tp_waits = software->tp_waits;
-    training->recompute_stops_early = software->recompute_stops_early;
+    training->overlap_grad_reduce = software_does(software, OVERLAPS_GRADIENTS);
+    training->fp32_grad_reduce = software_does(software, REDUCES_IN_FP32);
+    training->half_weights = software_does(software, CASTS_MODEL);
+    training->overlap_param_gather = software_does(software, OVERLAPS_PARAMETERS);
+    training->tp_overlap = software_does(software, OVERLAPS_TENSOR);
+    training->scatter_gather = software_does(software, SCATTERS_STAGES);
+    training->layout.zero = software_does(software, SHARDS_OPTIMIZER);
+    training->lora_everywhere = software_does(software, ADAPTS_EVERYWHERE);
+    training->fused_dispatch = software_does(software, FUSES_DISPATCH);
+    training->cuda_graphs = software_does(software, USES_CUDA_GRAPHS);
+    training->fused_loss = software_does(software, FUSES_LOSS);
+    training->tp_waits = software_does(software, WAITS_FOR_TENSOR);
+    training->recompute_stops_early = software_does(software, STOPS_RECOMPUTING);
     training->accumulation_bytes = software->sharded_accumulation_bytes;
-    training->cpu_seconds_per_kernel = software->cpu_seconds_per_kernel;
-    training->module_hooks = software->module_hooks;
-    training->fused_norms = software->fused_norms;
-    training->composed_gelu = software->composed_gelu && contains(model->name, "gpt");
-    training->whole_head = software->whole_head;
+    training->composed_gelu = software_does(software, COMPOSES_GELU) && found(model->name, "gpt");
+    training->whole_head = software_does(software, WHOLE_HEAD);
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;
-    if (software->parameter_server) training->backend = BACKEND_MPI;
+    if (software_does(software, PARAMETER_SERVERS)) training->backend = BACKEND_MPI;
     if (software->bucket_parameters > 0)
-        training->bucket_bytes = software->bucket_parameters * (software->fp32_grad_reduce ? 4 : 2);
+        training->bucket_bytes = software->bucket_parameters * (software_does(software, REDUCES_IN_FP32) ? 4 : 2);
 }

@@ -1,57 +1,88 @@
 // Software stacks: how a framework of a version or date runs a job. A user says one in words (software = "nemo 24.07");
-// what the job says itself goes first. Rows are found by words, so that free text of publications finds them too.
+// what the job says itself goes first. Rules are found by words, so that free text of publications finds them too: each
+// that fits changes a few properties of what those before it said, from libraries to their versions.
 #ifndef LOCKSTEP_WORKLOAD_SOFTWARE_H
 #define LOCKSTEP_WORKLOAD_SOFTWARE_H
 
 #include "models/workload/job/training.h"
 #include "sim/problem.h"
 
-// How a framework of a time runs a job. The date of software is seldom told; that of the GPU stands for it.
+typedef enum SoftwareTrait {
+    OVERLAPS_GRADIENTS = 1 << 0,
+    REDUCES_IN_FP32 = 1 << 1,
+    CASTS_MODEL = 1 << 2,     // eager software whose model is cast to 16 bits, without autocast
+    SLICES_SEQUENCE = 1 << 3, // with tensor parallelism, when the job does not say
+    OVERLAPS_PARAMETERS = 1 << 4,
+    OVERLAPS_TENSOR = 1 << 5,
+    SCATTERS_STAGES = 1 << 6,
+    SHARDS_OPTIMIZER = 1 << 7, // ZeRO 1 when the job does not say
+    ADAPTS_EVERYWHERE = 1 << 8,
+    FUSES_DISPATCH = 1 << 9,
+    USES_CUDA_GRAPHS = 1 << 10,
+    FUSES_LOSS = 1 << 11,
+    WAITS_FOR_TENSOR = 1 << 12, // for all tensor-parallel traffic, in backward too
+    STOPS_RECOMPUTING = 1 << 13,
+    KEEPS_ACTIVATIONS = 1 << 14, // published recipes of this software do not recompute unless they say so
+    INTERLEAVES = 1 << 15,       // has the interleaved schedule: the number of virtual stages matters
+    COMPOSES_GELU = 1 << 16,     // GPT-2's GELU is made of elementary operators
+    WHOLE_HEAD = 1 << 17,        // an encoder's logits at every position, not at masked ones only
+    PARAMETER_SERVERS = 1 << 18, // gradients go through them
+    TUNES_IMAGES = 1 << 19,      // image networks run as FRAMEWORK_TUNED, whatever other models do
+    CHANNELS_LAST = 1 << 20,     // in 16 bits, though the framework's usual is first
+    HOST_DECODES = 1 << 21,      // the host decodes and augments images, not the GPU
+    NEGOTIATES = 1 << 22,        // Horovod: gradients wait for its cycle
+} SoftwareTrait;
+
+typedef uint64_t SoftwareRules; // bit i: rule i
+
 typedef struct Software {
-    const char *word;          // the framework's name, version or precision contains it, whatever the case
-    const char *also;          // and this too, or NULL
-    int from_year, until_year; // of the GPU: from, and before
+    const char *word; // of the last rule that a word found, or "": none did
+    const char *because;
     Framework framework;
     Attention attention;
-    bool overlap_grad_reduce;
-    bool fp32_grad_reduce;
-    bool half_weights;      // eager software whose model is cast to 16 bits, without autocast
-    bool sequence_parallel; // with tensor parallelism, when the row does not say
-    bool overlap_param_gather;
-    bool tp_overlap;
-    bool scatter_gather;
-    bool shards_optimizer; // ZeRO 1 when the row does not say
-    bool lora_everywhere;
-    bool fused_dispatch;
-    bool cuda_graphs;
-    bool fused_loss;
-    int loss_chunks;
-    bool tp_waits;            // for all tensor-parallel traffic, in backward too
-    double bucket_parameters; // of a gradient bucket at least; 0: 25 MiB as PyTorch
-    bool recompute_stops_early;
+    unsigned traits;
+    double bucket_parameters;          // of a gradient bucket at least; 0: 25 MiB as PyTorch
     double sharded_accumulation_bytes; // with ZeRO: moved per parameter and micro-batch beyond the usual
-    bool recipes_keep_activations;     // published recipes of this software do not recompute unless they say so
-    bool interleaves;                  // has the interleaved schedule: the number of virtual stages matters
-    double cpu_seconds_per_kernel;     // see TrainingSpec
-    bool module_hooks;                 // see TrainingSpec
-    bool fused_norms;                  // RMSNorm and rotary embedding by kernels of their own
-    bool composed_gelu;                // GPT-2's GELU is made of elementary operators
-    bool whole_head;                   // an encoder's logits at every position, not at masked ones only
-    bool parameter_server;             // gradients go through parameter servers
-    bool tuned_images;           // image networks run as FRAMEWORK_TUNED, whatever the framework's other models do
-    bool nhwc_16_bits;           // images lie channels last in 16 bits though the framework's usual is first
-    double images_per_core;      // decoded and augmented per second by a core of the host; 0: the GPU decodes
-    double reduce_cycle_seconds; // see TrainingSpec
-    const char *because;
+    double images_per_core;            // decoded and augmented per second by a core of the host; 0: the GPU decodes
+    double reduce_cycle_seconds;       // see TrainingSpec
+    SoftwareRules rules;               // that made it
 } Software;
 
-#define SOFTWARE_GPU_YEAR 2022 // of GPUs that are not told
+// What decides, beside words, what is usual.
+typedef struct SoftwareQuery {
+    const char *text;
+    int gpu_year;           // the date of software is seldom told; that of the GPU stands for it
+    const Model *model;     // NULL: a decoder
+    bool splits_layers;     // by tensor or pipeline
+    bool name_withheld;     // of the text only its date is known
+    SoftwareRules withheld; // as if they were not known
+} SoftwareQuery;
 
-// The first row that fits; the last fits everything and has no word: eager PyTorch.
-const Software *software_of(const char *text, int gpu_year);
+typedef struct SoftwareRule {
+    const char *word; // or several, with "|" between: the framework's name or version contains one, whatever the case
+    const char *also; // and one of these, or NULL
+    const char *unless;
+    double since, until; // dates of the software, in years; 0: no bound
+    int framework, attention;
+    unsigned adds, drops;
+    double bucket_parameters, sharded_accumulation_bytes;
+    const char *because;
+} SoftwareRule;
+
+#define SOFTWARE_GPU_YEAR 2022 // of GPUs that are not told
+#define SOFTWARE_RULES_MOST 64
+
+// Where no word is known: what is usual for the date, the model and its layout.
+const Software *software_of(Arena *arena, const SoftwareQuery *query);
 // NULL after a problem when no word of the text is known.
-const Software *find_software(const char *text, int gpu_year, Where where, Problems *problems);
-const Software *software_at(int index); // all but the last; NULL: no more
+const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems);
+const SoftwareRule *software_rule(int index); // NULL: no more
+// The year that a text tells by a date (2024-03), a container (24.07) or a version of PyTorch; 0: none.
+double software_year(const char *text);
+
+static inline bool software_does(const Software *software, SoftwareTrait trait) {
+    return software && (software->traits & trait) != 0;
+}
 
 // What the stack decides, over the usual; what depends on the job's own words is settled by job_make.
 void software_apply(const Software *software, TrainingSpec *training);
