@@ -123,20 +123,20 @@ static int covered(const Fit *fit) {
 }
 
 // A family counts as much as the square root of its rows: a thousand rows of one program are not a thousand facts.
-static const double *weights(const Fit *fit, const char *left_out) {
+static const double *weights(const Fit *fit, const bool *left_out) {
     double *weight = ARENA_ARRAY(fit->arena, double, fit->count);
     for (int i = 0; i < fit->count; i++) {
         const char *family = fit->runs[i].run->family;
-        if (fit->runs[i].skipped || (left_out && strcmp(family, left_out) == 0)) continue;
+        if (fit->runs[i].skipped || left_out[i]) continue;
         int rows = 0;
         for (int j = 0; j < fit->count; j++)
-            rows += !fit->runs[j].skipped && strcmp(fit->runs[j].run->family, family) == 0;
-        weight[i] = pow(rows, -0.25);
+            rows += !fit->runs[j].skipped && !left_out[j] && strcmp(fit->runs[j].run->family, family) == 0;
+        weight[i] = pow(rows, -0.5);
     }
     return weight;
 }
 
-static double *solve(Fit *fit, const char *left_out, double *sigma) {
+static double *solve(Fit *fit, const bool *left_out, double *sigma) {
     double *logs = ARENA_ARRAY(fit->arena, double, fit->factor_count);
     fit->weight = weights(fit, left_out);
     LeastSquares problem = {.parameter_count = fit->factor_count,
@@ -147,27 +147,42 @@ static double *solve(Fit *fit, const char *left_out, double *sigma) {
     return logs;
 }
 
-CrossFit cross_fit(Arena *arena, const PredictedRun *runs, int count) {
+static Fit fit_of(Arena *arena, const PredictedRun *runs, int count, Factors *factors) {
     Fit fit = {.arena = arena, .runs = runs, .count = count, .of_cause = ARENA_ARRAY(arena, int, count *CAUSE_COUNT)};
+    name_factors(&fit, factors);
+    return fit;
+}
+
+void cross_factors(Arena *arena, const PredictedRun *runs, int count, const bool *left_out, double *out) {
     Factors factors = {.count = 0};
-    name_factors(&fit, &factors);
+    Fit fit = fit_of(arena, runs, count, &factors);
+    const double *logs = factors.count ? solve(&fit, left_out, NULL) : NULL;
+    for (int i = 0; i < count; i++)
+        if (left_out[i] && !runs[i].skipped) out[i] = corrected(&fit, i, logs);
+}
+
+CrossFit cross_fit(Arena *arena, const PredictedRun *runs, int count) {
+    Factors factors = {.count = 0};
+    Fit fit = fit_of(arena, runs, count, &factors);
     double *out = ARENA_ARRAY(arena, double, count);
     for (int i = 0; i < count; i++) out[i] = 1;
     CrossFit answer = {.factors = out, .fitted = factors.items, .fitted_count = factors.count};
     if (factors.count == 0) return answer;
 
+    bool *left_out = ARENA_ARRAY(arena, bool, count);
     for (int i = 0; i < count; i++) {
         if (runs[i].skipped) continue;
         const char *family = runs[i].run->family;
         bool seen = false;
         for (int j = 0; j < i && !seen; j++) seen = !runs[j].skipped && strcmp(runs[j].run->family, family) == 0;
         if (seen) continue;
-        const double *logs = solve(&fit, family, NULL);
+        for (int j = 0; j < count; j++) left_out[j] = strcmp(runs[j].run->family, family) == 0;
+        const double *logs = solve(&fit, left_out, NULL);
         for (int j = i; j < count; j++)
-            if (!runs[j].skipped && strcmp(runs[j].run->family, family) == 0) out[j] = corrected(&fit, j, logs);
+            if (!runs[j].skipped && left_out[j]) out[j] = corrected(&fit, j, logs);
     }
     double *sigma = ARENA_ARRAY(arena, double, factors.count);
-    const double *logs = solve(&fit, NULL, sigma);
+    const double *logs = solve(&fit, ARENA_ARRAY(arena, bool, count), sigma);
     for (int i = 0; i < factors.count; i++) {
         factors.items[i].value = exp(logs[i]);
         factors.items[i].sigma = sigma[i];

@@ -18,5 +18,7 @@ typedef struct CrossFit {
 } CrossFit;
 
 CrossFit cross_fit(Arena *arena, const PredictedRun *runs, int count);
+// The factor of each row left out, fitted on all others.
+void cross_factors(Arena *arena, const PredictedRun *runs, int count, const bool *left_out, double *out);
 
 #endif

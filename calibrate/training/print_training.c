@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/training/nested_training.h"
 #include "sim/json.h"
 
 static double factor_of(const double *factors, int row) { return factors ? factors[row] : 1; }
@@ -155,6 +156,73 @@ void print_assumptions(const PredictedRun *runs, int count) {
             printf("%6d  %4.0f %%  %s: %s\n", rows, 100 * assumed_facts[a].sigma, assumed_facts[a].name,
                    assumed_facts[a].text);
     }
+}
+
+// ---- The nested hold-out.
+
+static void print_question(const char *name, int folds, const Scores *scores) {
+    const FamilyScore *mean = &scores->mean_of_means, *all = &scores->all;
+    printf("%-38s %5d %5d %8d", name, folds, all->covered, mean->covered);
+    print_percent(mean->mean, 7);
+    print_percent(all->median, 7);
+    print_percent(all->p90, 7);
+    printf(" %+7.1f", 100 * mean->bias);
+    print_percent(mean->inside, 7);
+    print_percent(all->inside, 7);
+    printf("\n");
+}
+
+static void print_by_family(const Scores *seen, const NestedAnswer *answers) {
+    static const NestedQuestion shown[] = {NESTED_FAMILY, NESTED_GPU, NESTED_FRAMEWORK};
+    printf("\n%-30s %5s %8s %8s %7s %8s %8s %8s\n", "mean % of a family's rows", "rows", "in sight", "left out", "bias",
+           "in 90 %", "GPU out", "no name");
+    for (int i = 0; i < seen->family_count; i++) {
+        if (seen->families[i].covered == 0) continue;
+        printf("%-30s %5d", seen->families[i].name, seen->families[i].covered);
+        print_percent(seen->families[i].mean, 8);
+        for (size_t q = 0; q < sizeof shown / sizeof *shown; q++) {
+            const FamilyScore *family = &answers[shown[q]].scores.families[i];
+            print_percent(family->mean, 8);
+            if (shown[q] != NESTED_FAMILY) continue;
+            printf(" %+7.1f", 100 * family->bias);
+            print_percent(family->inside, 8);
+        }
+        printf("\n");
+    }
+}
+
+void print_nested(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count) {
+    printf("%-38s %5s %5s %8s %7s %7s %7s %7s %7s %7s\n", "question", "folds", "rows", "families", "mean %", "median",
+           "p90", "bias", "in 90 %", "rows in");
+    Scores seen = score_runs(arena, runs, count, NULL);
+    print_question("in sight", 0, &seen);
+    NestedAnswer answers[NESTED_COUNT];
+    for (int q = 0; q < NESTED_COUNT; q++) {
+        answers[q] = nested_answer(arena, catalogue, runs, count, (NestedQuestion)q);
+        print_question(nested_questions[q], answers[q].folds, &answers[q].scores);
+    }
+    printf(
+        "mean, bias, in 90 %%: means over families; median, p90, rows in: over rows. Left out with what only they "
+        "told:\nfactors by cause are fitted on the others (with priors of 20 %%), and of %d rules of software %d are "
+        "withheld over the families' folds.\n",
+        software_rule_count(), answers[NESTED_FAMILY].rules_withheld);
+    print_by_family(&seen, answers);
+}
+
+void print_rules(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count) {
+    printf("Each rule of software switched off: points of the mean of families that it saves\n");
+    printf("%6s %8s %6s %5s %6s %10s  %s\n", "rows", "families", "better", "worse", "saves", "elsewhere", "rule");
+    for (int i = 0; software_rule(i); i++) {
+        const SoftwareRule *rule = software_rule(i);
+        Arena *scratch = arena_open();
+        RuleWorth worth = rule_worth(scratch, catalogue, runs, count, i);
+        arena_close(scratch);
+        printf("%6d %8d %6d %5d %+6.2f %+10.2f  %s: %s\n", worth.rows, worth.families, worth.better, worth.worse,
+               100 * worth.mean, 100 * worth.elsewhere, rule->word[0] ? rule->word : "all", rule->because);
+    }
+    (void)arena;
+    printf("better, worse: families whose error the rule makes smaller or larger by more than 0.3 points; elsewhere: "
+           "what it saves without the\nfamily that it helps most, which may have told it.\n");
 }
 
 // ---- For programs.

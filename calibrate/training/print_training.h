@@ -22,4 +22,9 @@ bool write_training_rows(Arena *arena, const char *path, const PredictedRun *run
                          Problems *problems);
 void print_rows_csv(const PredictedRun *runs, int count, const double *factors);
 
+// The nested hold-out, question by question.
+void print_nested(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count);
+// What each rule of software is worth.
+void print_rules(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count);
+
 #endif

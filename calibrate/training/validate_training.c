@@ -7,6 +7,7 @@
 #include "calibrate/command_validate.h"
 #include "calibrate/training/anchor_training.h"
 #include "calibrate/training/cross_training.h"
+#include "calibrate/training/nested_training.h"
 #include "calibrate/training/predict_training.h"
 #include "calibrate/training/print_training.h"
 #include "calibrate/training/score_training.h"
@@ -61,6 +62,10 @@ static const OptionSpec specs[] = {
     {.name = "cross",
      .kind = OPTION_FLAG,
      .help = "fit factors on the times by cause to all families but one, and score that one; for each"},
+    {.name = "nested",
+     .kind = OPTION_FLAG,
+     .help = "leave out families, types of GPU, framework names, scales and years with all that only they told"},
+    {.name = "rules", .kind = OPTION_FLAG, .help = "what each rule of software is worth: all rows without it"},
     {.name = "profile",
      .kind = OPTION_TEXT,
      .metavar = "FILE.json",
@@ -73,7 +78,7 @@ static const OptionSpec specs[] = {
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] = "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --anchor FILE.csv… | "
-                            "--cross] [--rows OUT.csv] [--verbose] [--csv | --json]";
+                            "--cross | --nested | --rules] [--rows OUT.csv] [--verbose] [--csv | --json]";
 static const char about[] =
     "Simulates published training runs (" FOLDER "*.csv, run from the project's folder) and compares step times.\n"
     "No constant belongs to a row or a model; those shared by a type of GPU or of software were set with these rows "
@@ -150,8 +155,10 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
     if (!readable) return EXIT_INPUT;
     const char *family = option_text(options, "family", NULL);
     bool anchored = option_flag(options, "anchored"), given = option_given(options, "anchor");
-    if (option_flag(options, "cross") + anchored + given > 1) {
-        problem_add(problems, (Where){0}, "--cross, --anchored and --anchor are different questions");
+    bool nested = option_flag(options, "nested"), rules = option_flag(options, "rules");
+    if (option_flag(options, "cross") + anchored + given + nested + rules > 1) {
+        problem_add(problems, (Where){0},
+                    "--cross, --nested, --rules, --anchored and --anchor are different questions");
         return EXIT_USAGE;
     }
     if (keep_family(&runs, family) == 0) {
@@ -171,8 +178,12 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
                             : anchored ? anchor_within(arena, predicted, runs.count)
                             : given    ? anchor_on(arena, predicted, runs.count, anchors)
                                        : NULL;
-    const char *rows = option_text(options, "rows", NULL);
-    if (rows && !write_training_rows(arena, rows, predicted, runs.count, factors, problems)) return 1;
+    if (nested || rules) {
+        (nested ? print_nested : print_rules)(arena, catalogue, predicted, runs.count);
+        return 0;
+    }
+    const char *out = option_text(options, "rows", NULL);
+    if (out && !write_training_rows(arena, out, predicted, runs.count, factors, problems)) return 1;
     Scores scores = score_runs(arena, predicted, runs.count, factors);
     if (option_flag(options, "csv"))
         print_rows_csv(predicted, runs.count, factors);

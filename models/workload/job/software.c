@@ -241,7 +241,7 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
         asked.text = arena_printf(arena, "%s | %s", usual_word(query, year), query->text);
         asked.name_withheld = false;
     }
-    *software = (Software){.word = ""};
+    *software = (Software){.word = "", .year = year};
     for (int i = 0; i < RULES; i++) {
         const SoftwareRule *rule = &rules[i];
         const char *text = named || is_property(rule) ? asked.text : usual_word(query, year);
@@ -255,6 +255,8 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
     software->reduce_cycle_seconds = software_does(software, NEGOTIATES) ? HOROVOD_CYCLE : 0;
     return software;
 }
+
+int software_rule_count(void) { return RULES; }
 
 const SoftwareRule *software_rule(int index) { return index >= 0 && index < RULES ? &rules[index] : NULL; }
 

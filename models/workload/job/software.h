@@ -46,6 +46,7 @@ typedef struct Software {
     double images_per_core;            // decoded and augmented per second by a core of the host; 0: the GPU decodes
     double reduce_cycle_seconds;       // see TrainingSpec
     SoftwareRules rules;               // that made it
+    double year;                       // of the software
 } Software;
 
 // What decides, beside words, what is usual.
@@ -77,6 +78,7 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query);
 // NULL after a problem when no word of the text is known.
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems);
 const SoftwareRule *software_rule(int index); // NULL: no more
+int software_rule_count(void);
 // The year that a text tells by a date (2024-03), a container (24.07) or a version of PyTorch; 0: none.
 double software_year(const char *text);
 

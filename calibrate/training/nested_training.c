@@ -1,0 +1,186 @@
+// Constants that all share are not refitted by themselves: a factor on each cause of a step stands in for them.
+#include "calibrate/training/nested_training.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/training/cross_training.h"
+
+#define WORTH_TELLING 0.003
+
+const char *const nested_questions[NESTED_COUNT] = {
+    [NESTED_FAMILY] = "a family left out",           [NESTED_GPU] = "a type of GPU left out",
+    [NESTED_FRAMEWORK] = "framework names withheld", [NESTED_SCALE] = "each family's largest scale left out",
+    [NESTED_YEAR] = "the newest year left out",
+};
+
+typedef struct Nested {
+    Arena *arena;
+    const Catalogue *catalogue;
+    const PredictedRun *runs;
+    int count;
+    PredictedRun *answers;
+    double *factors;
+    int rules_withheld;
+} Nested;
+
+static const Gpu *gpu_of(const PredictedRun *run) { return run->run->cluster->groups[0].gpu; }
+static int gpus_of(const PredictedRun *run) { return run->run->cluster->groups[0].gpus; }
+
+// ---- Knowing less.
+
+// Of rules that rows left out need and no other does.
+static SoftwareRules told_by(const Nested *n, const bool *left_out) {
+    SoftwareRules inside = 0, outside = 0;
+    for (int i = 0; i < n->count; i++)
+        if (!n->runs[i].skipped) *(left_out[i] ? &inside : &outside) |= n->runs[i].run->software->rules;
+    return inside & ~outside;
+}
+
+static int rules_in(SoftwareRules rules) {
+    int count = 0;
+    for (; rules; rules &= rules - 1) count++;
+    return count;
+}
+
+// What was measured stays, also where it follows from settings that are now another's.
+static PredictedRun predict_again(Arena *arena, const Catalogue *catalogue, const PredictedRun *before,
+                                  const Withheld *withheld) {
+    MeasuredRun *run = ARENA_NEW(arena, MeasuredRun);
+    *run = measured_run_again(arena, catalogue, before->run, withheld);
+    if (!run->skipped) run->measured_step_s = before->run->measured_step_s;
+    return predict_run(arena, catalogue, run);
+}
+
+static void answer_fold(Nested *n, const bool *left_out) {
+    Withheld withheld = {.rules = told_by(n, left_out)};
+    n->rules_withheld += rules_in(withheld.rules);
+    Arena *scratch = arena_open();
+    PredictedRun *merged = ARENA_ARRAY(scratch, PredictedRun, n->count);
+    for (int i = 0; i < n->count; i++) {
+        merged[i] = n->runs[i];
+        bool changed = left_out[i] && !merged[i].skipped && (merged[i].run->software->rules & withheld.rules);
+        if (changed) merged[i] = predict_again(n->arena, n->catalogue, &n->runs[i], &withheld);
+        if (left_out[i]) n->answers[i] = merged[i];
+    }
+    cross_factors(scratch, merged, n->count, left_out, n->factors);
+    arena_close(scratch);
+}
+
+// ---- What is left out.
+
+static bool same_family(const PredictedRun *a, const PredictedRun *b) {
+    return strcmp(a->run->family, b->run->family) == 0;
+}
+
+static bool same_gpu(const PredictedRun *a, const PredictedRun *b) {
+    return strcmp(gpu_of(a)->name, gpu_of(b)->name) == 0;
+}
+
+typedef bool Alike(const PredictedRun *a, const PredictedRun *b);
+
+static int answer_each(Nested *n, Alike *alike) {
+    bool *left_out = ARENA_ARRAY(n->arena, bool, n->count);
+    int folds = 0;
+    for (int i = 0; i < n->count; i++) {
+        if (n->runs[i].skipped) continue;
+        bool first = true;
+        for (int j = 0; j < i && first; j++) first = n->runs[j].skipped || !alike(&n->runs[j], &n->runs[i]);
+        if (!first) continue;
+        for (int j = 0; j < n->count; j++) left_out[j] = !n->runs[j].skipped && alike(&n->runs[j], &n->runs[i]);
+        answer_fold(n, left_out);
+        folds++;
+    }
+    return folds;
+}
+
+// A family of one scale has none that is larger.
+static bool is_largest(const Nested *n, int row) {
+    bool smaller = false;
+    for (int i = 0; i < n->count; i++) {
+        if (n->runs[i].skipped || !same_family(&n->runs[i], &n->runs[row])) continue;
+        if (gpus_of(&n->runs[i]) > gpus_of(&n->runs[row])) return false;
+        smaller |= gpus_of(&n->runs[i]) < gpus_of(&n->runs[row]);
+    }
+    return smaller;
+}
+
+static double newest_year(const Nested *n) {
+    double newest = 0;
+    for (int i = 0; i < n->count; i++)
+        if (!n->runs[i].skipped) newest = fmax(newest, floor(n->runs[i].run->software->year));
+    return newest;
+}
+
+static int answer_one(Nested *n, NestedQuestion question) {
+    bool *left_out = ARENA_ARRAY(n->arena, bool, n->count);
+    double newest = newest_year(n);
+    for (int i = 0; i < n->count; i++)
+        left_out[i] = !n->runs[i].skipped &&
+                      (question == NESTED_SCALE ? is_largest(n, i) : n->runs[i].run->software->year >= newest);
+    answer_fold(n, left_out);
+    return 1;
+}
+
+static int withhold_names(Nested *n) {
+    Withheld withheld = {.framework_name = true};
+    for (int i = 0; i < n->count; i++)
+        if (!n->runs[i].skipped) n->answers[i] = predict_again(n->arena, n->catalogue, &n->runs[i], &withheld);
+    return 1;
+}
+
+NestedAnswer nested_answer(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count,
+                           NestedQuestion question) {
+    Nested n = {.arena = arena,
+                .catalogue = catalogue,
+                .runs = runs,
+                .count = count,
+                .answers = ARENA_ARRAY(arena, PredictedRun, count),
+                .factors = ARENA_ARRAY(arena, double, count)};
+    for (int i = 0; i < count; i++) {
+        n.factors[i] = 1;
+        n.answers[i] = runs[i];
+        if (!runs[i].skipped) n.answers[i].skipped = "not left out";
+    }
+    int folds = question == NESTED_FAMILY      ? answer_each(&n, same_family)
+                : question == NESTED_GPU       ? answer_each(&n, same_gpu)
+                : question == NESTED_FRAMEWORK ? withhold_names(&n)
+                                               : answer_one(&n, question);
+    NestedAnswer answer = {.runs = n.answers, .factors = n.factors, .folds = folds, .rules_withheld = n.rules_withheld};
+    answer.scores = score_runs(arena, n.answers, count, n.factors);
+    return answer;
+}
+
+// ---- Rules.
+
+RuleWorth rule_worth(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count, int rule) {
+    Withheld withheld = {.rules = (SoftwareRules)1 << rule};
+    RuleWorth worth = {.rows = 0};
+    PredictedRun *without = ARENA_ARRAY(arena, PredictedRun, count);
+    for (int i = 0; i < count; i++) {
+        without[i] = runs[i];
+        if (runs[i].skipped || !(runs[i].run->software->rules & withheld.rules)) continue;
+        without[i] = predict_again(arena, catalogue, &runs[i], &withheld);
+        worth.rows++;
+    }
+    Scores with = score_runs(arena, runs, count, NULL), less = score_runs(arena, without, count, NULL);
+    double most = 0;
+    int families = 0;
+    for (int i = 0; i < with.family_count; i++) {
+        if (with.families[i].covered == 0) continue;
+        families++;
+        bool needs = false;
+        for (int r = 0; r < count && !needs; r++)
+            needs = !runs[r].skipped && (runs[r].run->software->rules & withheld.rules) &&
+                    strcmp(runs[r].run->family, with.families[i].name) == 0;
+        worth.families += needs;
+        double gain = less.families[i].mean - with.families[i].mean;
+        worth.mean += gain;
+        most = fmax(most, gain);
+        worth.better += gain > WORTH_TELLING;
+        worth.worse += gain < -WORTH_TELLING;
+    }
+    worth.elsewhere = families ? (worth.mean - most) / families : 0;
+    worth.mean /= families ? families : 1;
+    return worth;
+}
