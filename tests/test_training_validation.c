@@ -3,6 +3,7 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/training/cross_training.h"
+#include "calibrate/training/nested_training.h"
 #include "calibrate/training/score_training.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -39,7 +40,7 @@ TEST(a_measured_run_becomes_a_job_on_a_cluster) {
     EXPECT_NEAR(run->measured_step_s, 1.5, 0);
     EXPECT_INT(run->training.layout.tp * 100 + run->training.layout.pp * 10 + run->training.layout.dp, 224);
     EXPECT_INT(run->training.recompute, RECOMPUTE_FULL);
-    EXPECT_INT(run->training.attention, ATTENTION_PLAIN); // Megatron on Ampere
+    EXPECT_INT(run->training.attention, ATTENTION_FLASH_2); // of no date: Megatron as three years after Ampere
     EXPECT(run->interleaving_open && !run->micro_batch_open && !run->recompute_open);
     EXPECT(run->assumed & (1u << ASSUMED_NICS));
     arena_close(r.arena);
@@ -172,7 +173,8 @@ TEST(software_facts_go_by_framework_version_and_date) {
         Attention attention;
         Framework framework;
     } rows[] = {
-        {"Megatron-LM", 2020, ATTENTION_PLAIN, FRAMEWORK_MEGATRON},
+        {"Megatron-LM | 2021-04", 2020, ATTENTION_PLAIN, FRAMEWORK_MEGATRON},
+        {"Megatron-LM", 2020, ATTENTION_FLASH_2, FRAMEWORK_MEGATRON},
         {"Megatron-LM", 2022, ATTENTION_FLASH, FRAMEWORK_MEGATRON},
         {"NeMo/Megatron-Core | NeMo24.03.01", 2022, ATTENTION_FLASH_2, FRAMEWORK_MEGATRON},
         {"NeMo/Megatron-Core | NeMo 24.07", 2022, ATTENTION_FLASH, FRAMEWORK_MEGATRON},
@@ -186,7 +188,8 @@ TEST(software_facts_go_by_framework_version_and_date) {
         {"NGC MXNet", 2017, ATTENTION_PLAIN, FRAMEWORK_TUNED},
         {"NGC TensorFlow 1.x", 2017, ATTENTION_PLAIN, FRAMEWORK_COMPOSED},
         {"compiled", 2022, ATTENTION_FLASH_2, FRAMEWORK_GRAPH},
-        {"something of their own", 2020, ATTENTION_PLAIN, FRAMEWORK_EAGER},
+        {"something of their own", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER},
+        {"HF model, Trainer | 2022", 2020, ATTENTION_PLAIN, FRAMEWORK_EAGER},
         {"something of their own", 2022, ATTENTION_FLASH_2, FRAMEWORK_EAGER},
         {"something of their own of 2021", 2022, ATTENTION_PLAIN, FRAMEWORK_EAGER},
     };
@@ -221,6 +224,8 @@ TEST(the_date_of_software_is_read_from_dates_containers_and_versions) {
         {"PyTorch 2.2.1", 2023.2 + 2 / 3.6},
         {"PyTorch 1.13", 2018.9 + 13 / 3.4},
         {"NCCL 2.12.10, driver 550.54.15, f2024a1", 0},
+        {"PyTorch (NGC) | 1.8.0a0+52ea372", 2018.9 + 8 / 3.4},
+        {"PyTorch, cuda 12.2, nccl_version 2.18.5", 0},
         {"cuDNN 8.9.7, NCCL 2.21.05", 0},
         {"", 0},
     };
@@ -315,6 +320,34 @@ TEST(leaving_a_family_out_uses_only_the_others) {
     arena_close(r.arena);
 }
 
+// Two families that only Composer's rule tells apart from what is usual, and one of Megatron.
+TEST(what_only_rows_left_out_told_is_withheld_of_them) {
+    Reading r = read_text(
+        COLUMNS "a,one,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,Composer,1,1,1,0,2,2,fp16,none,1,\n"
+                "b,two,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,Megatron-LM,1,1,1,0,2,2,fp16,none,1,\n"
+                "c,three,GPT,decoder,24,2048,16,51200,2048,A100,1,1,1,Megatron-LM,1,1,1,0,2,2,fp16,none,1,\n");
+    PredictedRun runs[3];
+    for (int i = 0; i < 3; i++) runs[i] = predict_run(r.arena, r.catalogue, &r.runs.items[i]);
+    EXPECT_TEXT(runs[0].run->software->word, "composer");
+    NestedAnswer family = nested_answer(r.arena, r.catalogue, runs, 3, NESTED_FAMILY);
+    EXPECT_INT(family.folds, 3);
+    EXPECT_INT(family.scores.all.covered, 3);
+    EXPECT_TEXT(family.runs[0].run->software->word, ""); // nobody else told of Composer
+    EXPECT(family.runs[0].assumed & (1u << ASSUMED_FRAMEWORK));
+    EXPECT_NEAR(family.runs[0].run->measured_step_s, 1, 0);
+    EXPECT_TEXT(family.runs[1].run->software->word, "megatron"); // the third did
+    NestedAnswer nameless = nested_answer(r.arena, r.catalogue, runs, 3, NESTED_FRAMEWORK);
+    for (int i = 0; i < 3; i++) EXPECT_TEXT(nameless.runs[i].run->software->word, "");
+    EXPECT_INT(nested_answer(r.arena, r.catalogue, runs, 3, NESTED_SCALE).scores.all.covered, 0);
+    for (int i = 0; software_rule(i); i++) {
+        RuleWorth worth = rule_worth(r.arena, r.catalogue, runs, 3, i);
+        bool composer = strcmp(software_rule(i)->word, "composer") == 0;
+        if (composer) EXPECT_INT(worth.families * 10 + worth.rows, 11);
+        EXPECT(worth.better + worth.worse <= worth.families);
+    }
+    arena_close(r.arena);
+}
+
 // ---- The command.
 
 TEST(validate_training_answers_and_refuses) {
@@ -330,6 +363,13 @@ TEST(validate_training_answers_and_refuses) {
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "no family's name contains \"nobody\"");
     EXPECT_INT(run_command(validate_training, "training --cross --anchored")->code, 2);
+    EXPECT_INT(run_command(validate_training, "training --nested --rules")->code, 2);
+    ended = run_command(validate_training, "training --nested --family nemo-2");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "framework names withheld");
+    ended = run_command(validate_training, "training --rules --family nemo-25");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "Megatron-Core: ");
     EXPECT_INT(run_command(validate_training, "training absent.csv")->code, 4);
     EXPECT_INT(run_command(validate_training, "training --nonsense")->code, 2);
     EXPECT_INT(run_command(command_validate, "validate")->code, 2);

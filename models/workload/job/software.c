@@ -4,6 +4,7 @@
 #include "models/workload/job/software.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,9 @@
 #define LONGEST_WORD 64
 #define HOROVOD_CYCLE 5e-3  // HOROVOD_CYCLE_TIME's default until 2020
 #define HOST_DECODING 120.0 // JPEGs of ImageNet per second and core: hosts of 2017 to 2020 gave 6,900 to 7,700 in all
-#define YEARS_AFTER_GPU 2.5 // the middle of the years in which most is published of a type of GPU
+#define LATEST 2026.5       // of the rules
+#define TORCH_VERSION_WITHIN 32 // letters after its name
+#define YEARS_AFTER_GPU 3       // the middle of the years in which most is published of a type of GPU
 
 // clang-format off
 static const SoftwareRule rules[] = {
@@ -25,30 +28,14 @@ static const SoftwareRule rules[] = {
      "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
     {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD, 0, 0, 0,
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
-    {"", 0, 0, 2024, 0, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
-     "since PyTorch 2.2 and transformers 4.36, of the turn of 2023, attention is FlashAttention-2 unless something else is asked for"},
-    {"ngc pytorch", 0, 0, 0, 2021, KEPT, KEPT, WHOLE_HEAD, 0, 0, 0,
-     "NVIDIA's PyTorch BERT of early 2020 gives logits at every position"},
-    {"deeplearningexamples", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, 0, 0, 0, 0,
-     "NVIDIA's examples are of 2018 to 2022, whatever runs them"},
-    {"pytorch", "readme of deeplearningexamples", 0, 0, 0, KEPT, KEPT, CHANNELS_LAST, 0, 0, 0,
-     "NVIDIA's PyTorch examples: eager, channels last in 16 bits"},
+    {"readme of deeplearningexamples", 0, 0, 0, 0, KEPT, KEPT, CHANNELS_LAST, 0, 0, 0,
+     "NVIDIA's examples of 2018 to 2022: channels last in 16 bits"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
      "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
-    {"torchtitan|fsdp2", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH_2, REDUCES_IN_FP32, KEEPS_ACTIVATIONS, 0, 0,
-     "torchtitan: FlashAttention-2 through PyTorch, fp32 gradient reduction"},
-    {"qlora", 0, 0, 0, 0, KEPT, ATTENTION_FLASH_2, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
+    {"qlora|nf4|gptq", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
      "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
     {"compiled|torch.compile", 0, 0, 0, 0, FRAMEWORK_GRAPH, KEPT, 0, 0, 0, 0,
      "torch.compile"},
-    {"composer", 0, 0, 0, 0, FRAMEWORK_FUSED, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | STOPS_RECOMPUTING, EVERYTHING, 0, 0,
-     "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
-    {"internevo", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH, OVERLAPS_GRADIENTS | CASTS_MODEL, EVERYTHING, 512 * 1048576.0, 0,
-     "InternEvo: flash attention, eager rotary embedding and SwiGLU, overlapped 16-bit ZeRO-1"},
-    {"llm.c", 0, 0, 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
-     "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},
-    {"flash-attn", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | FUSES_LOSS, EVERYTHING, 0, 0,
-     "fused layers and flash attention"},
     {"oneflow|libai", 0, 0, 0, 0, FRAMEWORK_OPERATORS, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | TUNES_IMAGES | WAITS_FOR_TENSOR, EVERYTHING, 0, 0,
      "OneFlow runs a graph of operators; batch norm, sums and ReLU are fused, NHWC"},
     {"libai|oneflow-gpt", 0, 0, 0, 0, FRAMEWORK_TUNED, KEPT, 0, 0, 0, 0,
@@ -57,63 +44,65 @@ static const SoftwareRule rules[] = {
      "MXNet as released: a graph of operators, NCHW, images decoded by the host"},
     {"mxnet", "ngc|readme of deeplearningexamples", 0, 0, 0, FRAMEWORK_TUNED, KEPT, NEGOTIATES, HOST_DECODES, 0, 0,
      "NVIDIA's MXNet: fused batch norm, NHWC, 16-bit gradients through Horovod"},
-    {"parameter server", 0, 0, 0, 0, FRAMEWORK_TUNED, KEPT, PARAMETER_SERVERS, HOST_DECODES, 0, 0,
+    {"parameter server", 0, 0, 0, 0, KEPT, KEPT, PARAMETER_SERVERS, HOST_DECODES, 0, 0,
      "MXNet before Horovod: dist_device_sync, while backward runs"},
     {"tensorflow", 0, 0, 0, 0, FRAMEWORK_TENSORFLOW, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | KEEPS_ACTIVATIONS | HOST_DECODES, EVERYTHING, 0, 0,
      "TensorFlow runs a graph; NCCL overlaps gradients; images decoded by the host"},
-    {"tensorflow 1", 0, 0, 0, 0, FRAMEWORK_COMPOSED, KEPT, NEGOTIATES, 0, 0, 0,
-     "TensorFlow 1 without XLA: norms and GELU from elementary kernels in 32 bits; Horovod"},
     {"tensorflow", "xla|readme of deeplearningexamples", 0, 0, 0, FRAMEWORK_TENSORFLOW, KEPT, NEGOTIATES, HOST_DECODES, 0, 0,
      "NVIDIA's TensorFlow examples: XLA fuses, element-wise math stays in 32 bits; DALI, Horovod"},
     {"paddle", 0, 0, 0, 0, FRAMEWORK_GRAPH, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | KEEPS_ACTIVATIONS, EVERYTHING, 0, 0,
      "PaddlePaddle runs a graph"},
-    {"paddle", 0, 0, 0, 2021, FRAMEWORK_COMPOSED, KEPT, HOST_DECODES, 0, 0, 0,
-     "PaddlePaddle of 2020: norms and GELU from elementary kernels"},
+    {"tensorflow 1|paddle", 0, "xla|readme of", 0, 2021, FRAMEWORK_COMPOSED, KEPT, HOST_DECODES | NEGOTIATES, 0, 0, 0,
+     "graphs before 2021 without XLA: norms and GELU from elementary kernels in 32 bits; images decoded by the host"},
     {"jax|pax|maxtext", 0, 0, 0, 0, FRAMEWORK_GRAPH, ATTENTION_PLAIN, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
      "JAX compiles through XLA: plain attention"},
-    {"jax|pax|maxtext", 0, 0, 2024, 0, KEPT, ATTENTION_FLASH, 0, 0, 0, 0,
-     "JAX since 2024: cuDNN's attention"},
-    {"jax|pax|maxtext", "| te ", 0, 0, 2024, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
-     "JAX with Transformer Engine: cuDNN's attention of 2023"},
     {"megatron|nemo", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_PLAIN, INTERLEAVES | WAITS_FOR_TENSOR | SCATTERS_STAGES, EVERYTHING, 0, 0,
      "Megatron-LM of 2020 to 2022: plain attention, 16-bit gradients after backward"},
-    {"megatron|nemo", 0, 0, 2022, 0, KEPT, KEPT, 0, WAITS_FOR_TENSOR, 0, 0,
-     "Megatron-LM since 2022: tensor-parallel traffic of backward beside products"},
-    {"megatron|nemo", 0, "deepspeed", 2023, 0, KEPT, ATTENTION_FLASH, REDUCES_IN_FP32 | SLICES_SEQUENCE, SCATTERS_STAGES, 40e6, 0,
-     "Megatron-LM since 2023: as Megatron-Core, where overlap is off until it is asked for"},
+    {"megatron|nemo", 0, "deepspeed", 2022.3, 0, KEPT, KEPT, SLICES_SEQUENCE, SCATTERS_STAGES | WAITS_FOR_TENSOR, 0, 0,
+     "Megatron-LM since May 2022 (Korthikanti et al.): tensor-parallel traffic in slices, of backward beside products"},
     {"megatron-deepspeed", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, WAITS_FOR_TENSOR, INTERLEAVES, 0, 24,
      "Megatron-DeepSpeed: plain attention; its ZeRO copies gradients into buckets every micro-batch"},
-    {"megatron-core|megatron-bridge|nemo", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH, OVERLAPS_GRADIENTS | OVERLAPS_PARAMETERS | REDUCES_IN_FP32 | SLICES_SEQUENCE | INTERLEAVES, EVERYTHING, 40e6, 0,
-     "Megatron-Core: flash attention, overlapped fp32 gradient reduction, sequence parallel"},
+    {"megatron-core|megatron-bridge|nemo", 0, 0, 0, 0, FRAMEWORK_MEGATRON, KEPT, OVERLAPS_GRADIENTS | OVERLAPS_PARAMETERS | REDUCES_IN_FP32 | SLICES_SEQUENCE | INTERLEAVES, EVERYTHING, 40e6, 0,
+     "Megatron-Core: overlapped fp32 gradient reduction, sequence parallel"},
     {"megatron-bridge|nemo", 0, 0, 0, 0, KEPT, KEPT, OVERLAPS_TENSOR | FUSES_LOSS | KEEPS_ACTIVATIONS | SHARDS_OPTIMIZER, REDUCES_IN_FP32, 0, 0,
      "NeMo since 2023: flash attention, overlapped 16-bit gradient reduction and tensor-parallel traffic"},
-    {"nemo", 0, "mlperf", 0, 2024.25, KEPT, ATTENTION_FLASH_2, 0, FUSES_LOSS, 0, 0,
-     "NeMo before mid-2024: as later, with FlashAttention-2 or cuDNN's kernels before version 9"},
     {"megatron-bridge", 0, 0, 2026.4, 0, KEPT, KEPT, FUSES_DISPATCH | USES_CUDA_GRAPHS, 0, 0, 0,
      "Megatron-Bridge since June 2026: experts exchanged by fused kernels"},
+    {"", 0, "megatron-deepspeed|deeplearningexamples|tensorflow|mxnet|paddle|jax|pax", 2023, 0, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
+     "FlashAttention-2, of 2023, in PyTorch and Megatron unless something else is asked for"},
+    {"hf |hugging|transformers|trainer", 0, "flash", 0, 2024, KEPT, ATTENTION_PLAIN, 0, 0, 0, 0,
+     "transformers before 4.36, of the end of 2023: plain attention"},
+    {"megatron|nemo|jax|pax|maxtext", 0, "deepspeed", 2024.25, 0, KEPT, ATTENTION_FLASH, 0, 0, 0, 0, "cuDNN 9's attention and FlashAttention-3, of 2024"},
+    {"composer", 0, 0, 0, 0, FRAMEWORK_FUSED, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | STOPS_RECOMPUTING, EVERYTHING, 0, 0,
+     "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
+    {"flash-attn", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | FUSES_LOSS, EVERYTHING, 0, 0,
+     "fused layers and flash attention"},
+    {"internevo", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH, OVERLAPS_GRADIENTS | CASTS_MODEL, EVERYTHING, 512 * 1048576.0, 0,
+     "InternEvo: flash attention, eager rotary embedding and SwiGLU, overlapped 16-bit ZeRO-1"},
+    {"llm.c", 0, 0, 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
+     "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},
     {"mlperf", 0, "nemo of mlperf", 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS | SLICES_SEQUENCE | INTERLEAVES, EVERYTHING, 0, 0,
      "MLPerf submissions are tuned: fused kernels, NHWC, CUDA graphs, 16-bit gradients"},
-    {"dali", 0, 0, 0, 0, KEPT, KEPT, 0, HOST_DECODES, 0, 0,
-     "DALI decodes images on the GPU"},
 };
 // clang-format on
 #define RULES ((int)(sizeof rules / sizeof *rules))
 _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 
 // How a run was made or published rather than what made it: known even when the framework is not.
-static const char *const properties[] = {"",       "compiled|torch.compile", "qlora", "dali",
-                                         "mlperf", "deeplearningexamples"};
+static const char *const properties[] = {"",       "compiled|torch.compile",        "qlora", "dali",
+                                         "mlperf", "readme of deeplearningexamples"};
 
 // What most use where the framework is not known; the first that fits.
 typedef struct Usual {
     bool splits; // layers, or has experts
     double until;
     const char *word;
+    unsigned adds;
 } Usual;
 static const Usual usual[] = {
-    {true, 2023, "megatron"},
-    {true, 0, "megatron-core"},
-    {false, 0, "pytorch"},
+    {true, 2023, "megatron", 0},
+    {true, 0, "megatron-core", SHARDS_OPTIMIZER | KEEPS_ACTIVATIONS},
+    {false, 0, "pytorch", 0},
 };
 
 // ---- Words.
@@ -170,12 +159,14 @@ static double month_after(const char *at, char mark) {
 
 // PyTorch 1.0 is of the end of 2018, 2.0 of March 2023, with 3.4 and 3.6 minor versions a year since.
 static double torch_year(const char *text) {
-    const char *at = found(text, "torch ") ? text : NULL;
-    for (; at && *at; at++)
-        if (begins(at, "torch ") && (at[6] == '1' || at[6] == '2') && at[7] == '.') {
-            int minor = atoi(at + 8);
-            return at[6] == '1' ? 2018.9 + minor / 3.4 : 2023.2 + minor / 3.6;
-        }
+    const char *at = text;
+    while (*at && !begins(at, "torch")) at++;
+    for (const char *end = at + TORCH_VERSION_WITHIN; *at && at < end && !begins(at, "nccl"); at++) {
+        bool version = (*at == '1' || *at == '2') && at[1] == '.' && isdigit((unsigned char)at[2]);
+        if (!version || isalnum((unsigned char)at[-1]) || at[-1] == '.') continue;
+        int minor = atoi(at + 2);
+        return *at == '1' ? 2018.9 + minor / 3.4 : 2023.2 + minor / 3.6;
+    }
     return 0;
 }
 
@@ -215,11 +206,11 @@ static void apply(Software *software, const SoftwareRule *rule) {
     if (rule->sharded_accumulation_bytes > 0) software->sharded_accumulation_bytes = rule->sharded_accumulation_bytes;
 }
 
-static const char *usual_word(const SoftwareQuery *query, double year) {
+static const Usual *usual_for(const SoftwareQuery *query, double year) {
     bool splits = query->splits_layers || (query->model && query->model->experts.count > 0);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if ((splits || !usual[i].splits) && (usual[i].until == 0 || year < usual[i].until)) return usual[i].word;
-    return "";
+    const Usual *row = usual;
+    while ((row->splits && !splits) || (row->until > 0 && year >= row->until)) row++; // the last fits all
+    return row;
 }
 
 static bool withheld(const SoftwareQuery *query, int rule) {
@@ -234,23 +225,26 @@ static bool names_some(const SoftwareQuery *query, double year) {
 
 const Software *software_of(Arena *arena, const SoftwareQuery *query) {
     Software *software = ARENA_NEW(arena, Software);
-    double told = software_year(query->text), year = told > 0 ? told : query->gpu_year + YEARS_AFTER_GPU;
+    double told = software_year(query->text), usually = fmin(query->gpu_year + YEARS_AFTER_GPU, LATEST);
+    double year = told > 0 ? told : usually;
     SoftwareQuery asked = *query;
     bool named = names_some(query, year);
+    const Usual *known = usual_for(query, year);
     if (!named) {
-        asked.text = arena_printf(arena, "%s | %s", usual_word(query, year), query->text);
+        asked.text = arena_printf(arena, "%s | %s", known->word, query->text);
         asked.name_withheld = false;
     }
     *software = (Software){.word = "", .year = year};
     for (int i = 0; i < RULES; i++) {
         const SoftwareRule *rule = &rules[i];
-        const char *text = named || is_property(rule) ? asked.text : usual_word(query, year);
+        const char *text = named || is_property(rule) ? asked.text : known->word;
         if (withheld(&asked, i) || !fits(rule, text, year)) continue;
         apply(software, rule);
         software->rules |= (SoftwareRules)1 << i;
-        software->because = rule->because;
+        if (rule->adds || rule->drops || rule->framework != KEPT) software->because = rule->because;
         if (named && !is_property(rule)) software->word = alone(arena, found(text, rule->word));
     }
+    if (!named) software->traits |= known->adds;
     software->images_per_core = software_does(software, HOST_DECODES) ? HOST_DECODING : 0;
     software->reduce_cycle_seconds = software_does(software, NEGOTIATES) ? HOROVOD_CYCLE : 0;
     return software;
