@@ -4,6 +4,7 @@
 #include "calibrate/command_validate.h"
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/nested_training.h"
+#include "calibrate/training/regret_training.h"
 #include "calibrate/training/score_training.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -345,6 +346,30 @@ TEST(what_only_rows_left_out_told_is_withheld_of_them) {
         if (composer) EXPECT_INT(worth.families * 10 + worth.rows, 11);
         EXPECT(worth.better + worth.worse <= worth.families);
     }
+    arena_close(r.arena);
+}
+
+// Four layouts of one question and one of another: the choice costs what it takes longer than the best.
+TEST(regret_is_what_the_chosen_layout_takes_beyond_the_best) {
+    Reading r = read_text(COLUMNS "a,f,GPT,decoder,24,2048,16,51200,2048,A100,8,1,8,x,1,1,8,0,1,64,fp16,none,1.0,\n"
+                                  "b,f,GPT,decoder,24,2048,16,51200,2048,A100,8,1,8,x,2,1,4,0,1,64,fp16,none,1.2,\n"
+                                  "c,f,GPT,decoder,24,2048,16,51200,2048,A100,8,1,8,x,4,1,2,0,1,64,fp16,none,1.4,\n"
+                                  "d,f,GPT,decoder,24,2048,16,51200,2048,A100,8,1,8,x,4,1,2,0,1,64,fp16,none,1.5,\n"
+                                  "e,f,GPT,decoder,24,2048,16,51200,2048,A100,8,1,8,x,8,1,1,0,1,32,fp16,none,0.1,\n");
+    PredictedRun runs[5];
+    for (int i = 0; i < 5; i++) runs[i] = predict_run(r.arena, r.catalogue, &r.runs.items[i]);
+    for (int i = 0; i < 5; i++) runs[i].step_s = 1;
+    runs[1].step_s = 0.9;
+    Regret regret = regret_of(r.arena, runs, 5, NULL);
+    EXPECT_INT(regret.groups, 1);
+    EXPECT_INT(regret.rows, 3); // the fourth has the third's layout, the fifth another batch
+    EXPECT_NEAR(regret.mean, 0.2, 1e-12);
+    EXPECT_NEAR(regret.middling, 0.2, 1e-12);
+    EXPECT_INT(regret.chosen, 1);
+    EXPECT_INT(regret.fastest, 0);
+    double factors[5] = {0.8, 1, 1, 1, 1};
+    EXPECT_NEAR(regret_of(r.arena, runs, 5, factors).mean, 0, 1e-12);
+    EXPECT_INT(regret_of(r.arena, runs, 2, NULL).groups, 0);
     arena_close(r.arena);
 }
 

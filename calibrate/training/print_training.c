@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "calibrate/training/nested_training.h"
+#include "calibrate/training/regret_training.h"
 #include "sim/json.h"
 
 static double factor_of(const double *factors, int row) { return factors ? factors[row] : 1; }
@@ -158,6 +159,17 @@ void print_assumptions(const PredictedRun *runs, int count) {
     }
 }
 
+// ---- Choices.
+
+void print_regret(Arena *arena, const char *when, const PredictedRun *runs, int count, const double *factors) {
+    Regret regret = regret_of(arena, runs, count, factors);
+    if (regret.groups == 0) return;
+    printf("regret%s: of %d layouts in %d groups of %d or more, those predicted fastest take %.1f %% longer than those "
+           "measured fastest;\n  middling ones %.1f %%; at worst %s %.1f %% longer than %s\n",
+           when, regret.rows, regret.groups, REGRET_LEAST_LAYOUTS, 100 * regret.mean, 100 * regret.middling,
+           runs[regret.chosen].run->row_id, 100 * regret.worst, runs[regret.fastest].run->row_id);
+}
+
 // ---- The nested hold-out.
 
 static void print_question(const char *name, int folds, const Scores *scores) {
@@ -207,6 +219,11 @@ void print_nested(Arena *arena, const Catalogue *catalogue, const PredictedRun *
         "withheld over the families' folds.\n",
         software_rule_count(), answers[NESTED_FAMILY].rules_withheld);
     print_by_family(&seen, answers);
+    printf("\n");
+    print_regret(arena, " in sight", runs, count, NULL);
+    for (int q = 0; q <= NESTED_FRAMEWORK; q++)
+        print_regret(arena, arena_printf(arena, ", %s", nested_questions[q]), answers[q].runs, count,
+                     answers[q].factors);
 }
 
 void print_rules(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count) {

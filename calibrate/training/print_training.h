@@ -24,6 +24,8 @@ void print_rows_csv(const PredictedRun *runs, int count, const double *factors);
 
 // The nested hold-out, question by question.
 void print_nested(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count);
+// The choice among measured layouts, in a line; nothing without a group of them.
+void print_regret(Arena *arena, const char *when, const PredictedRun *runs, int count, const double *factors);
 // What each rule of software is worth.
 void print_rules(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count);
 

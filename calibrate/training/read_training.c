@@ -254,7 +254,11 @@ static void read_row(Arena *arena, const Catalogue *catalogue, MeasuredRun *run,
 
 MeasuredRun measured_run_again(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run,
                                const Withheld *withheld) {
-    MeasuredRun again = {.where = run->where, .rule = "", .cells = run->cells, .training.where = run->where};
+    MeasuredRun again = {.where = run->where,
+                         .rule = "",
+                         .cells = run->cells,
+                         .software_splits = run->software_splits,
+                         .training.where = run->where};
     read_row(arena, catalogue, &again, withheld, problems_create(arena));
     return again;
 }
@@ -270,6 +274,22 @@ static bool find_columns(const Csv *csv, int *places, Problems *problems) {
     return problems_added(problems) == before;
 }
 
+static bool same_cell(const Csv *csv, int a, int b, const int *places, Column column) {
+    return places[column] < 0 || strcmp(csv_cell(csv, a, places[column]), csv_cell(csv, b, places[column])) == 0;
+}
+
+static bool above_one(const Csv *csv, int row, const int *places, Column column) {
+    return places[column] >= 0 && strtod(csv_cell(csv, row, places[column]), NULL) > 1;
+}
+
+static bool software_splits(const Csv *csv, int row, const int *places) {
+    for (int i = 0; i < csv->row_count; i++)
+        if (same_cell(csv, i, row, places, FAMILY) && same_cell(csv, i, row, places, FRAMEWORK_NAME) &&
+            (above_one(csv, i, places, TP) || above_one(csv, i, places, PP)))
+            return true;
+    return false;
+}
+
 static bool read_csv(Arena *arena, const Catalogue *catalogue, const Csv *csv, MeasuredRuns *runs, Problems *problems) {
     int places[COLUMN_COUNT];
     if (!csv || !find_columns(csv, places, problems)) return false;
@@ -279,6 +299,7 @@ static bool read_csv(Arena *arena, const Catalogue *catalogue, const Csv *csv, M
         const char **cells = ARENA_ARRAY(arena, const char *, COLUMN_COUNT);
         for (int c = 0; c < COLUMN_COUNT; c++) cells[c] = places[c] < 0 ? "" : csv_cell(csv, i, places[c]);
         run.cells = cells;
+        run.software_splits = software_splits(csv, i, places);
         read_row(arena, catalogue, &run, &(Withheld){.rules = 0}, problems);
         LIST_PUSH(arena, runs, run);
     }

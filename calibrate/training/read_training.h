@@ -20,6 +20,7 @@ typedef struct MeasuredRun {
     bool micro_batch_open, interleaving_open, recompute_open; // not published: to be tried
     const Software *software;
     const char *const *cells; // of the row, by Column
+    bool software_splits;     // layers, by tensor or pipeline: in this row or another of its family and framework
     unsigned assumed;         // bit 1 << Assumed for each thing that the row leaves open
 } MeasuredRun;
 

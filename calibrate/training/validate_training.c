@@ -136,6 +136,7 @@ static void print_text(Arena *arena, const Options *options, const Scores *score
                        const double *factors) {
     print_scoreboard(scores);
     print_memory_scores(scores);
+    print_regret(arena, "", runs, count, factors);
     print_worst(scores, runs, factors, WORST_ROWS);
     print_skipped(arena, runs, count);
     if (!option_flag(options, "verbose")) return;

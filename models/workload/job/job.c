@@ -308,15 +308,19 @@ static void check_sequences(const Maker *m) {
 
 static double number_said(const Maker *m, JobObject object, const char *field) {
     const Value *said = value_of(m, object, field);
-    return said && said->number > 0 ? said->number : 1;
+    return said && said->number > 0 ? said->number : 0;
 }
 
 static const Software *software_said(const Maker *m, GpuTypes gpus) {
     const Value *said = value_of(m, JOB_TRAINING, "software");
     if (m->said->software || !said) return m->said->software;
     bool splits = number_said(m, JOB_PARALLEL, "tp") > 1 || number_said(m, JOB_PARALLEL, "pp") > 1;
-    SoftwareQuery query = {
-        .text = said->text, .gpu_year = oldest_year(gpus), .model = m->said->model, .splits_layers = splits};
+    int zero = (int)fmax(number_said(m, JOB_PARALLEL, "zero"), number_said(m, JOB_TRAINING, "zero"));
+    SoftwareQuery query = {.text = said->text,
+                           .gpu_year = oldest_year(gpus),
+                           .model = m->said->model,
+                           .splits_layers = splits,
+                           .splits_optimizer = zero == 1 || zero == 2};
     return find_software(m->arena, &query, said->where, m->problems);
 }
 

@@ -34,6 +34,8 @@ static const SoftwareRule rules[] = {
      "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
     {"qlora|nf4|gptq", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
      "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
+    {"zero 1|zero 2", 0, 0, 0, 0, KEPT, KEPT, 0, 0, 5e8, 0,
+     "DeepSpeed's ZeRO 1 and 2 reduce 5e8 gradients at once, and so do others that split the optimizer alone"},
     {"compiled|torch.compile", 0, 0, 0, 0, FRAMEWORK_GRAPH, KEPT, 0, 0, 0, 0,
      "torch.compile"},
     {"oneflow|libai", 0, 0, 0, 0, FRAMEWORK_OPERATORS, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | TUNES_IMAGES | WAITS_FOR_TENSOR, EVERYTHING, 0, 0,
@@ -77,7 +79,7 @@ static const SoftwareRule rules[] = {
      "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
     {"flash-attn", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | FUSES_LOSS, EVERYTHING, 0, 0,
      "fused layers and flash attention"},
-    {"internevo", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH, OVERLAPS_GRADIENTS | CASTS_MODEL, EVERYTHING, 512 * 1048576.0, 0,
+    {"internevo", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH, OVERLAPS_GRADIENTS | CASTS_MODEL, EVERYTHING, 5e8, 0,
      "InternEvo: flash attention, eager rotary embedding and SwiGLU, overlapped 16-bit ZeRO-1"},
     {"llm.c", 0, 0, 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
      "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},
@@ -89,7 +91,7 @@ static const SoftwareRule rules[] = {
 _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 
 // How a run was made or published rather than what made it: known even when the framework is not.
-static const char *const properties[] = {"",       "compiled|torch.compile",        "qlora", "dali",
+static const char *const properties[] = {"",       "compiled|torch.compile",        "qlora|nf4|gptq", "zero 1|zero 2",
                                          "mlperf", "readme of deeplearningexamples"};
 
 // What most use where the framework is not known; the first that fits.
@@ -228,10 +230,11 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
     double told = software_year(query->text), usually = fmin(query->gpu_year + YEARS_AFTER_GPU, LATEST);
     double year = told > 0 ? told : usually;
     SoftwareQuery asked = *query;
+    if (query->splits_optimizer) asked.text = arena_printf(arena, "%s | zero 1", query->text);
     bool named = names_some(query, year);
     const Usual *known = usual_for(query, year);
     if (!named) {
-        asked.text = arena_printf(arena, "%s | %s", known->word, query->text);
+        asked.text = arena_printf(arena, "%s | %s", known->word, asked.text);
         asked.name_withheld = false;
     }
     *software = (Software){.word = "", .year = year};
@@ -244,7 +247,7 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
         if (rule->adds || rule->drops || rule->framework != KEPT) software->because = rule->because;
         if (named && !is_property(rule)) software->word = alone(arena, found(text, rule->word));
     }
-    if (!named) software->traits |= known->adds;
+    if (!named) software->traits = (software->traits & ~OVERLAPS_PARAMETERS) | known->adds;
     software->images_per_core = software_does(software, HOST_DECODES) ? HOST_DECODING : 0;
     software->reduce_cycle_seconds = software_does(software, NEGOTIATES) ? HOROVOD_CYCLE : 0;
     return software;
