@@ -13,7 +13,11 @@
 #define KEPT (-1)        // what the rules before say stays
 #define EVERYTHING (~0u) // a library of its own: nothing of the rules before stays
 #define LONGEST_WORD 64
-#define HOROVOD_CYCLE 5e-3  // HOROVOD_CYCLE_TIME's default until 2020
+#define HOROVOD_CYCLE 5e-3 // HOROVOD_CYCLE_TIME's default until 2020
+#define LOSS_CHUNKS 8      // torchtune's
+#define WRAPPED_PYTHON                                                                                                 \
+    15e-6                   // host time of a kernel where Hugging Face's modules stand around it: Qwen's finetuning on
+                            // A100 takes 14 to 16 us, the loop of Tacotron 22
 #define HOST_DECODING 120.0 // JPEGs of ImageNet per second and core: hosts of 2017 to 2020 gave 6,900 to 7,700 in all
 #define LATEST 2026.5       // of the rules
 #define TORCH_VERSION_WITHIN 32 // letters after its name
@@ -26,8 +30,14 @@ static const SoftwareRule rules[] = {
      "an unknown framework: as eager PyTorch"},
     {"pytorch|torchtitan|torchtune|fsdp|lightning|litgpt|deepspeed|detectron|timm|kempner", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS, 0, 0, 0,
      "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
-    {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD, 0, 0, 0,
+    {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | WRAPS_PYTHON, 0, 0, 0,
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
+    {"hf |hugging|transformers", "deepspeed", 0, 0, 0, KEPT, KEPT, HOOKS_MODULES | CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
+     "Hugging Face models under DeepSpeed: in 16 bits, hooks in Python around every module with ZeRO 3"},
+    {"hf |hugging|transformers", "peft", 0, 0, 0, KEPT, KEPT, CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
+     "Hugging Face models under PEFT: frozen weights in 16 bits, adapters beside every product"},
+    {"torchtune", 0, 0, 0, 0, KEPT, KEPT, CHUNKS_LOSS, 0, 0, 0,
+     "torchtune: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
     {"readme of deeplearningexamples", 0, 0, 0, 0, KEPT, KEPT, CHANNELS_LAST, 0, 0, 0,
      "NVIDIA's examples of 2018 to 2022: channels last in 16 bits"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
@@ -79,8 +89,8 @@ static const SoftwareRule rules[] = {
      "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
     {"flash-attn", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | FUSES_LOSS, EVERYTHING, 0, 0,
      "fused layers and flash attention"},
-    {"internevo", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH, OVERLAPS_GRADIENTS | CASTS_MODEL, EVERYTHING, 5e8, 0,
-     "InternEvo: flash attention, eager rotary embedding and SwiGLU, overlapped 16-bit ZeRO-1"},
+    {"internevo", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_FLASH, OVERLAPS_GRADIENTS | CASTS_MODEL | FUSES_NORMS, EVERYTHING, 5e8, 0,
+     "InternEvo: flash attention, RMSNorm of apex, rotary embedding of flash-attn, eager SwiGLU, overlapped 16-bit ZeRO-1"},
     {"llm.c", 0, 0, 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
      "llm.c: fused CUDA kernels, cuDNN flash attention, 16-bit gradients"},
     {"mlperf", 0, "nemo of mlperf", 0, 0, FRAMEWORK_TUNED, ATTENTION_FLASH, OVERLAPS_GRADIENTS | SLICES_SEQUENCE | INTERLEAVES, EVERYTHING, 0, 0,
@@ -297,6 +307,11 @@ void software_apply(const Software *software, TrainingSpec *training) {
     training->accumulation_bytes = software->sharded_accumulation_bytes;
     training->composed_gelu = software_does(software, COMPOSES_GELU) && found(model->name, "gpt");
     training->whole_head = software_does(software, WHOLE_HEAD);
+    if (names_parts(model) && model->vocab > 0 && software_does(software, CHUNKS_LOSS))
+        training->loss_chunks = LOSS_CHUNKS;
+    if (software_does(software, WRAPS_PYTHON)) training->cpu_seconds_per_kernel = WRAPPED_PYTHON;
+    training->module_hooks = software_does(software, HOOKS_MODULES);
+    training->fused_norms = software_does(software, FUSES_NORMS);
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;
     if (software_does(software, PARAMETER_SERVERS)) training->backend = BACKEND_MPI;
     if (software->bucket_parameters > 0)
