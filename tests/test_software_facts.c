@@ -327,7 +327,8 @@ TEST(a_model_cast_to_16_bits_reduces_16_bit_gradients_and_casts_nothing) {
 }
 
 // Megatron's loss moves 38 and 14 bytes per logit, a fused one 8 and 10.
-// Gradients of the loss before and after its softmax, 4 bytes of each logit; the head is what needs most at once.
+// Gradients of the loss before and after its softmax, 4 bytes of each logit, 2 where one kernel writes them over logits
+// of 16 bits; the head is what needs most at once.
 TEST(an_eager_loss_holds_one_more_gradient_of_every_logit) {
     Bench bench = bench_open("gpt3-1.3b");
     const Model *model = bench.training.model;
@@ -340,7 +341,7 @@ TEST(an_eager_loss_holds_one_more_gradient_of_every_logit) {
     }
     double logits = 2 * bench.training.seq_len * model->vocab;
     EXPECT_NEAR(working[0], 8 * logits, 1e-12);
-    EXPECT_NEAR(working[1], 4 * logits, 1e-12);
+    EXPECT_NEAR(working[1], 2 * logits, 1e-12);
     arena_close(bench.arena);
 }
 

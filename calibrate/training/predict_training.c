@@ -27,7 +27,7 @@ static bool fits(const Attempt *attempt, const TrainingSpec *training) {
 typedef struct Outcome {
     TrainingSpec training;
     const char *why_not;
-    double step_s, memory_bytes, outside_bytes, sigma, spent[CAUSE_COUNT]; // infinitely long when it cannot run
+    double step_s, memory_bytes, reserved_bytes, outside_bytes, sigma, spent[CAUSE_COUNT]; // infinitely long when it cannot run
     bool fits;
 } Outcome;
 
@@ -40,6 +40,7 @@ static Outcome outcome_of(const Attempt *attempt, const TrainingSpec *training) 
     if (step.ran) {
         outcome.step_s = step.step_p50_s;
         outcome.memory_bytes = step.lowered->memory.peak;
+        outcome.reserved_bytes = reserved_bytes(&step.lowered->memory);
         outcome.outside_bytes = step.lowered->memory.outside;
         outcome.fits = step_fits(&step);
         outcome.sigma = step.sigma;
@@ -135,8 +136,8 @@ static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
         return;
     }
     predicted->step_s = outcome->step_s;
-    predicted->memory_bytes = outcome->memory_bytes;
-    if (predicted->run->memory_is_allocated) predicted->memory_bytes -= outcome->outside_bytes;
+    bool allocated = predicted->run->memory_is_allocated;
+    predicted->memory_bytes = allocated ? outcome->memory_bytes - outcome->outside_bytes : outcome->reserved_bytes;
     if (!outcome->fits) predicted->assumed |= 1u << ASSUMED_MEMORY;
     predicted->sigma = sigma_of(predicted, outcome->sigma);
     predicted->low_s = outcome->step_s * exp(-Z_OF_90_PERCENT * predicted->sigma);

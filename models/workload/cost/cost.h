@@ -104,6 +104,10 @@ typedef struct Memory {
     double outside;    // of the peak, not from the framework's allocator: context, its slack, NCCL's buffers
 } Memory;
 
+// What the framework's allocator holds at the peak, unused room between blocks counted in, where the GPU has as much: it
+// gives that back before it runs out. This is what nvidia-smi and PyTorch's reserved memory show.
+double reserved_bytes(const Memory *memory);
+
 // Stage `stage` of pp (0 based) holds the blocks first … last; in_flight micro-batches are kept at once.
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu);

@@ -47,8 +47,9 @@ const Constant cost_constants[COST_CONSTANT_COUNT] = {
     [HOOK_SECONDS] = {"a hook in Python around a module of ZeRO 3", "s", 0.1e-3, 0.5, CONSTANT_ASSUMED, "what Megatron's modules and collectives take each on the host; Qwen's steps of 256 tokens under DeepSpeed leave as much", "1 family, two sizes"},
     [FP8_ROWWISE_SHARE] = {"8-bit products with a scale for each row, of those with one for all", "", 0.85, 0.15, CONSTANT_ASSUMED, "CUTLASS's kernels against cuBLASLt's, order of magnitude", "nothing measured"},
     [FP8_BLOCK_SHARE] = {"8-bit products with a scale for each block, of those with one for all", "", 0.95, 0.05, CONSTANT_ASSUMED, "0.52 to 0.65 of the peak in MXFP8 where others reach 0.7 (torchao's tables for B200)", "1 table"},
-    [RESERVE_BYTES] = {"CUDA's context, libraries' handles and the allocator's slack", "B", 1073741824, 0.3, CONSTANT_ASSUMED, "about half of it each", "nothing measured"},
+    [RESERVE_BYTES] = {"CUDA's context, libraries' handles and kernels", "B", 1073741824, 0.3, CONSTANT_ASSUMED, "0.4 GiB with kernels loaded lazily (CUDA 11.7), more than 1 before; 0.7 to 1.4 on H200 and B200", "users' reports of six types of GPU"},
     [COMMUNICATOR_BYTES] = {"NCCL's buffers of one group of GPUs", "B", 268435456, 0.5, CONSTANT_ASSUMED, "channels times their buffers, order of magnitude", "nothing measured"},
+    [ALLOCATOR_SLACK] = {"what PyTorch's allocator reserves beyond tensors that come and go, of these", "", 0.1, 0.5, CONSTANT_ASSUMED, "fragmentation of 5 to 30 % (arXiv 2502.07846); reserved memory of torchtitan, BLOOM's prototypes, Qwen's fine-tuning and image encoders lies 5 to 20 % above what is counted", "four families"},
     [CONV_WORKSPACE_BYTES] = {"cuDNN's workspace", "B", 268435456, 0.5, CONSTANT_ASSUMED, "what its algorithms of convolution usually ask for", "nothing measured"},
 };
 // clang-format on

@@ -49,6 +49,7 @@ typedef enum CostConstantId {
     FP8_BLOCK_SHARE,
     RESERVE_BYTES,
     COMMUNICATOR_BYTES,
+    ALLOCATOR_SLACK,
     CONV_WORKSPACE_BYTES,
     COST_CONSTANT_COUNT
 } CostConstantId;

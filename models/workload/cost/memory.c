@@ -209,6 +209,13 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     return memory;
 }
 
+double reserved_bytes(const Memory *memory) {
+    const double *bytes = memory->bytes;
+    double come_and_go = bytes[MEMORY_ACTIVATIONS] + bytes[MEMORY_WORKING];
+    double unused = cost_constant(ALLOCATOR_SLACK) * come_and_go;
+    return fmax(memory->peak, fmin(memory->peak + unused, memory->capacity));
+}
+
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     TrainingSpec of_model = *training;
