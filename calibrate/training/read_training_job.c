@@ -326,6 +326,7 @@ void read_software(Row *row) {
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "parameters", "host");
     }
+    if (says(row, OPTIMIZER, "offload")) job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
     assume_host(row, causal, says(row, METRIC_KIND, "mlperf"));
     if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
     if (loops(model)) assume(row, ASSUMED_LOOP);
