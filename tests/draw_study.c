@@ -508,6 +508,7 @@ typedef struct Rule {
 static const Rule rules[] = {
     {"training.offload.parameters", "training.zero", "3"},
     {"training.nf4_weights", "training.lora_rank", NULL},
+    {"training.gptq_weights", "training.lora_rank", NULL},
     {"training.lora_everywhere", "training.lora_rank", NULL},
     {"training.recompute_modules", "training.recompute", "\"selective\""},
     {"training.recompute_keeps", "training.recompute", "\"operations\""},
@@ -529,6 +530,7 @@ static const char *const only_transformers[] = {
     "training.parallel.head_counts",
     "training.seq_len",
     "training.recompute",
+    "training.loss_chunks",
     "training.parallel.embedding_counts",
     "training.tokens",
     "study.vary.tp",
@@ -570,6 +572,10 @@ static void keep_rules(Draw *draw) {
     static const char *const routings[] = {"training.routing.zipf", "training.routing.dirichlet",
                                            "training.routing.histogram"};
     bool experts = draw->model->experts.count > 0;
+    if (is_set(draw, "training.nf4_weights")) drop(draw, "training.gptq_weights");
+    if (is_set(draw, "training.zero") || draw->pp > 1 || is_set(draw, "training.batch.grad_accumulation") ||
+        is_set(draw, "training.offload.optimizer"))
+        drop(draw, "training.optimizer_in_backward");
     for (int i = 0; i < COUNT_OF(only_transformers) && !is_transformer(draw); i++) drop(draw, only_transformers[i]);
     for (int i = 0; i < COUNT_OF(only_experts) && !experts; i++) drop(draw, only_experts[i]);
     if (!experts || is_set(draw, "training.expert_skew")) drop_all(draw, "training.routing");

@@ -107,7 +107,7 @@ TEST(drawn_studies_use_every_field_that_set_reaches) {
                                        OBJECT_VARY,       OBJECT_TRANSFORMER};
     enum { STUDIED = sizeof studied / sizeof *studied };
     bool used[STUDIED][FIELDS_MOST] = {0};
-    FOR_SEEDS (seed, 1, 3000) {
+    FOR_SEEDS (seed, 1, 9000) {
         DrawnStudy study = draw_study(seed);
         for (int o = 0; o < STUDIED; o++) mark_used(&study, studied[o], used[o]);
     }

@@ -92,7 +92,8 @@ TEST(power_limits_offloading_and_the_kind_of_memory_are_read) {
     EXPECT_INT(r.runs.items[0].training.offload_parameters, OFFLOAD_HOST);
     EXPECT(runs[0].step_s > runs[2].step_s);
     EXPECT_NEAR(runs[1].step_s, runs[2].step_s, 0);
-    EXPECT_NEAR(runs[2].memory_bytes - runs[1].memory_bytes, 1.25 * 1073741824, 0); // context, slack and one group
+    double outside = runs[2].memory_bytes - runs[1].memory_bytes; // context, one group and what the allocator keeps
+    EXPECT(outside > 1.25 * 1073741824 && outside < 1.25 * 1073741824 + 0.1 * runs[2].memory_bytes);
     arena_close(r.arena);
 }
 
