@@ -45,6 +45,7 @@ TEST(image_networks_have_their_published_parameters) {
         {"efficientnet_b2", 9109994},
         {"efficientnet_b4", 19341616},
         {"efficientnet_b7", 66347960},
+        {"EfficientNetV2-S", 21458488},
         {"densenet121", 7978856},
         {"densenet161", 28681000},
         {"densenet169", 14149480},
@@ -99,6 +100,7 @@ TEST(image_networks_multiply_what_was_published) {
         {"vit-large-patch16", 384, 191.2},
         {"resnet-50-v1", 224, 3.86},
         {"efficientnet_b0", 224, 0.39},
+        {"EfficientNetV2-S", 384, 8.37},
         {"mobilenet-v2", 224, 0.301},
     };
     Bench bench = bench_open();

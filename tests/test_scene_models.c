@@ -34,6 +34,12 @@ TEST(detectors_volumes_and_diffusion_have_their_published_parameters) {
         {"retinanet-resnet50-fpn", 34014999, 0},
         {"fasterrcnn-resnet50-fpn", 41755286, 0},
         {"Mask R-CNN R50-FPN", 44401393, 0},
+        {"keypointrcnn-resnet50-fpn", 59137258, 0}, // torchvision too
+        {"Mask R-CNN R101-FPN", 63e6, 0.01},        // published checkpoints of Detectron2, in millions
+        {"Mask R-CNN X101-FPN", 107e6, 0.01},
+        {"Faster R-CNN R50-C4", 33.8e6, 0.01},
+        {"Faster R-CNN R50-DC5", 165.7e6, 0.01},
+        {"Panoptic FPN R50-FPN", 46e6, 0.02},
         {"unet", 31030658, 0},
         {"unet-industrial-wide", 36950273, 0},
         {"V-Net", 65.2e6, 2e-3},

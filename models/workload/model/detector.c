@@ -1,12 +1,13 @@
-// Networks that find objects: SSD300 (Liu et al. 2015) on a ResNet, RetinaNet (Lin et al. 2017) and Faster and Mask
-// R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016). What is done box by box
-// on one image (matching, suppression, sampling) is counted as launches.
+// Networks that find objects: SSD300 (Liu et al. 2015) on a ResNet, RetinaNet (Lin et al. 2017), and the family of
+// Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
+// fourth stage (C4) or its dilated fifth (DC5), as torchvision and Detectron2 have them. What is done box by box on one
+// image (matching, suppression, sampling) is counted as launches.
 #include "models/workload/model/image_layers.h"
 
 #define MOST_LEVELS 6
 
 // Rows of resnet.c's table.
-enum { RESNET_34 = 1, RESNET_50 = 2, RESNEXT_50 = 8 };
+enum { RESNET_34 = 1, RESNET_50 = 2, RESNET_101 = 3, RESNEXT_50 = 8, RESNEXT_101 = 10 };
 
 // ---- SSD300: the ResNet's first three stages, the third of them without its stride, then five that shrink.
 
@@ -79,17 +80,26 @@ void build_ssd(ImageBuilder *builder, int variant, int classes) {
 
 #define WIDTH 256
 
-static int add_backbone(ImageBuilder *builder, int resnet, Feature *stages) {
-    builder->fixed_norms = true;
+static void keep_as_trained(ImageBuilder *builder, bool norms) {
+    builder->fixed_norms = !norms;
     builder->learning = LEARNS_NEVER;
+}
+
+// Stages up to `count`, the last without its stride where it is dilated instead; `norms`: of batches, that learn.
+static int add_stages(ImageBuilder *builder, int resnet, int count, bool dilated, bool norms, Feature *stages) {
+    keep_as_trained(builder, norms);
     resnet_stem(builder, resnet);
-    for (int stage = 0; stage < 4; stage++) {
-        resnet_stage(builder, resnet, stage, stage > 0 ? 2 : 1);
+    for (int stage = 0; stage < count; stage++) {
+        resnet_stage(builder, resnet, stage, stage > 0 && !(dilated && stage == 3) ? 2 : 1);
         stages[stage] = feature_now(builder);
         builder->learning = LEARNS;
     }
     builder->fixed_norms = false;
-    return 4;
+    return count;
+}
+
+static int add_backbone(ImageBuilder *builder, int resnet, Feature *stages) {
+    return add_stages(builder, resnet, 4, false, false, stages);
 }
 
 // Stages `first` to the last get the pyramid's width, from the top down each with what stands above it.
@@ -119,7 +129,7 @@ static NetLayer *head_conv(ImageBuilder *builder, const char *name, int channels
 #define HEAD_DEPTH 4
 #define MATCHING_KERNELS 60 // of each image: overlaps with the true boxes, the best of them, what they ask for
 
-static const int retina_backbones[] = {RESNET_50, RESNEXT_50};
+static const int retina_backbones[] = {RESNET_50, RESNEXT_50, RESNET_101};
 
 static void retina_head(ImageBuilder *builder, Feature level, int channels, bool shared) {
     look_back(builder, level);
@@ -147,60 +157,203 @@ void build_retinanet(ImageBuilder *builder, int variant, int classes) {
     builder->layers.items[builder->layers.count - 1].kernels_per_image = MATCHING_KERNELS;
 }
 
-// ---- Faster R-CNN: proposals on five levels, of which 512 are looked at again; Mask R-CNN draws those with objects.
+// ---- Faster R-CNN: proposals on five levels or on one, of which 512 are looked at again; Mask R-CNN draws those with
+// objects, Keypoint R-CNN finds their joints, Cascade R-CNN looks three times (Cai and Vasconcelos 2017), and Panoptic
+// FPN gives every place of the image a class (Kirillov et al. 2019).
 
 #define LONG_SIDE (1088.0 / 800) // of COCO's images (4:3) once their short side is 800, in whole steps of the stride
-#define PROPOSAL_BOXES 3
+#define PROPOSAL_BOXES 3         // on each level; all sizes on the one level of C4 and DC5:
+#define PROPOSAL_BOXES_ON_ONE 15
 #define REGIONS 512
 #define MASK_REGIONS 128 // a quarter of them
 #define BOX_SIDE 7
 #define MASK_SIDE 14
 #define BOX_WIDTH 1024
+#define JOINTS 17
+#define JOINT_WIDTH 512
+#define JOINT_DEPTH 8
+#define STUFF_CLASSES 54 // of COCO, things together
+#define STUFF_WIDTH 128
+#define CASCADE 3
 #define PROPOSAL_KERNELS 300 // of each image: sorting, decoding and suppressing on five levels, two rounds of sampling
 #define ALIGN_FORWARD 5.0    // four samples of four pixels each, mostly in the L2
 #define ALIGN_BACKWARD 8.0   // added atomically
 
-static void add_proposals(ImageBuilder *builder, const Feature *levels) {
+typedef enum Neck { NECK_PYRAMID, NECK_C4, NECK_DC5 } Neck;
+typedef enum Head {
+    HEAD_PROPOSALS = 1,
+    HEAD_BOXES = 2,
+    HEAD_MASKS = 4,
+    HEAD_JOINTS = 8,
+    HEAD_STUFF = 16,
+    HEAD_CASCADE = 32, // of boxes
+    HEAD_NORMS = 64,   // and in the backbone; boxes then begin with four convolutions
+    HEAD_DEFORMS = 128 // the backbone's 3x3 convolutions since the second stage
+} Head;
+
+typedef struct Rcnn {
+    int resnet;
+    Neck neck;
+    unsigned heads; // bits of Head
+} Rcnn;
+
+#define FASTER (HEAD_PROPOSALS | HEAD_BOXES)
+#define MASKED (FASTER | HEAD_MASKS)
+// In the order of the rows of image_models.c (Detectron2's MODEL_ZOO.md).
+static const Rcnn rcnns[] = {
+    {RESNET_50, NECK_PYRAMID, FASTER},
+    {RESNET_50, NECK_PYRAMID, MASKED},
+    {RESNET_101, NECK_PYRAMID, FASTER},
+    {RESNEXT_101, NECK_PYRAMID, FASTER},
+    {RESNET_50, NECK_C4, FASTER},
+    {RESNET_101, NECK_C4, FASTER},
+    {RESNET_50, NECK_DC5, FASTER},
+    {RESNET_101, NECK_DC5, FASTER},
+    {RESNET_101, NECK_PYRAMID, MASKED},
+    {RESNEXT_101, NECK_PYRAMID, MASKED},
+    {RESNET_50, NECK_C4, MASKED},
+    {RESNET_101, NECK_C4, MASKED},
+    {RESNET_50, NECK_DC5, MASKED},
+    {RESNET_101, NECK_DC5, MASKED},
+    {RESNET_50, NECK_PYRAMID, HEAD_PROPOSALS},
+    {RESNET_50, NECK_C4, HEAD_PROPOSALS},
+    {RESNET_50, NECK_PYRAMID, HEAD_BOXES},
+    {RESNET_50, NECK_PYRAMID, FASTER | HEAD_JOINTS},
+    {RESNET_101, NECK_PYRAMID, FASTER | HEAD_JOINTS},
+    {RESNEXT_101, NECK_PYRAMID, FASTER | HEAD_JOINTS},
+    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_STUFF},
+    {RESNET_101, NECK_PYRAMID, MASKED | HEAD_STUFF},
+    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_CASCADE},
+    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_NORMS},
+    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_DEFORMS},
+};
+
+// What proposals and boxes look at: the pyramid's levels, or one.
+typedef struct Levels {
+    Feature items[RETINA_LEVELS];
+    int count;
+} Levels;
+
+static void add_proposals(ImageBuilder *builder, const Levels *levels) {
+    int boxes = levels->count > 1 ? PROPOSAL_BOXES : PROPOSAL_BOXES_ON_ONE;
     image_next_block(builder);
-    for (int i = 0; i < RETINA_LEVELS; i++) {
-        look_back(builder, levels[i]);
-        head_conv(builder, "proposals", WIDTH, 3, true, i > 0);
-        head_conv(builder, "objects", PROPOSAL_BOXES, 1, false, i > 0);
-        look_back(builder, levels[i]);
-        head_conv(builder, "boxes", PROPOSAL_BOXES * BOX_NUMBERS, 1, false, i > 0);
+    for (int i = 0; i < levels->count; i++) {
+        look_back(builder, levels->items[i]);
+        head_conv(builder, "proposals", levels->items[i].channels, 3, true, i > 0);
+        head_conv(builder, "objects", boxes, 1, false, i > 0);
+        look_back(builder, levels->items[i]);
+        head_conv(builder, "boxes", boxes * BOX_NUMBERS, 1, false, i > 0);
     }
 }
 
-static void align_regions(ImageBuilder *builder, double regions, int side) {
+static void align_regions(ImageBuilder *builder, double regions, int side, int channels) {
     image_next_block(builder);
     builder->regions = regions;
     builder->size = side;
-    image_passes(builder, "align", WIDTH, ALIGN_FORWARD, ALIGN_BACKWARD, 1, 1);
+    image_passes(builder, "align", channels, ALIGN_FORWARD, ALIGN_BACKWARD, 1, 1);
 }
 
-static void add_boxes(ImageBuilder *builder, int classes) {
-    align_regions(builder, REGIONS, BOX_SIDE);
-    builder->layers.items[builder->layers.count - 1].kernels_per_image = PROPOSAL_KERNELS;
-    image_linear(builder, "fc6", WIDTH * BOX_SIDE * BOX_SIDE, BOX_WIDTH);
-    image_linear(builder, "fc7", BOX_WIDTH, BOX_WIDTH);
-    image_linear(builder, "classes", BOX_WIDTH, classes);
-    image_linear(builder, "boxes", BOX_WIDTH, BOX_NUMBERS * classes);
+static void box_outputs(ImageBuilder *builder, int in, int classes, int boxes) {
+    image_linear(builder, "classes", in, classes);
+    image_linear(builder, "boxes", in, BOX_NUMBERS * boxes);
 }
 
-static void add_masks(ImageBuilder *builder, int classes) {
-    align_regions(builder, MASK_REGIONS, MASK_SIDE);
-    for (int i = 0; i < HEAD_DEPTH; i++) head_conv(builder, "mask", WIDTH, 3, true, false);
+static void add_boxes(ImageBuilder *builder, const Rcnn *net, int channels, int classes) {
+    bool norms = net->heads & HEAD_NORMS, cascade = net->heads & HEAD_CASCADE;
+    align_regions(builder, REGIONS, BOX_SIDE, channels);
+    for (int i = 0; i < HEAD_DEPTH && norms; i++) image_conv(builder, "box_conv", WIDTH, 3, 1);
+    image_linear(builder, "fc6", builder->channels * BOX_SIDE * BOX_SIDE, BOX_WIDTH);
+    if (!norms) image_linear(builder, "fc7", BOX_WIDTH, BOX_WIDTH);
+    box_outputs(builder, BOX_WIDTH, classes, cascade ? 1 : classes);
+}
+
+// Of C4: the ResNet's last stage on each region, then the mean over its places.
+static void add_boxes_by_stage(ImageBuilder *builder, const Rcnn *net, int channels, int classes) {
+    align_regions(builder, REGIONS, MASK_SIDE, channels);
+    builder->fixed_norms = true;
+    resnet_stage(builder, net->resnet, 3, 2);
+    builder->fixed_norms = false;
+    Feature last = feature_now(builder);
+    image_next_block(builder);
+    box_outputs(builder, last.channels, classes, classes);
+    look_back(builder, last);
+}
+
+static void mask_outputs(ImageBuilder *builder, int classes) {
     image_conv_up(builder, "up", WIDTH, 2, 2)->relu = true;
     image_conv_plain(builder, "mask_classes", classes, 1, 1);
 }
 
-void build_faster_rcnn(ImageBuilder *builder, int variant, int classes) {
-    Feature stages[4], levels[RETINA_LEVELS];
+static void add_masks(ImageBuilder *builder, const Rcnn *net, int channels, int classes) {
+    align_regions(builder, MASK_REGIONS, MASK_SIDE, channels);
+    for (int i = 0; i < HEAD_DEPTH; i++) {
+        if (net->heads & HEAD_NORMS)
+            image_conv(builder, "mask", WIDTH, 3, 1);
+        else
+            head_conv(builder, "mask", WIDTH, 3, true, false);
+    }
+    mask_outputs(builder, classes);
+}
+
+static void add_joints(ImageBuilder *builder, int channels) {
+    align_regions(builder, MASK_REGIONS, MASK_SIDE, channels);
+    for (int i = 0; i < JOINT_DEPTH; i++) head_conv(builder, "joint", JOINT_WIDTH, 3, true, false);
+    image_conv_up(builder, "up", JOINTS, 4, 2);
+    builder->size *= 2;
+    image_passes(builder, "heat", JOINTS, 2, 2, 2, 2); // twice as large by interpolation, then softmax
+}
+
+// Each level is brought to the finest one's size, a factor of two after each convolution.
+static void add_stuff(ImageBuilder *builder, const Levels *levels) {
+    image_next_block(builder);
+    for (int i = 0; i < 4; i++) {
+        look_back(builder, levels->items[i]);
+        for (int k = 0; k < (i > 0 ? i : 1); k++) {
+            image_conv(builder, "stuff", STUFF_WIDTH, 3, 1);
+            if (i == 0) continue;
+            builder->size *= 2;
+            image_passes(builder, "up", STUFF_WIDTH, 1.25, 1.25, 1, 1);
+        }
+    }
+    look_back(builder, (Feature){STUFF_WIDTH, levels->items[0].size});
+    image_conv_plain(builder, "stuff_classes", STUFF_CLASSES, 1, 1);
+    builder->size *= 4;
+    image_passes(builder, "loss", STUFF_CLASSES, LOSS_FORWARD, LOSS_BACKWARD, LOSS_KERNELS, LOSS_KERNELS);
+}
+
+static Levels levels_of(ImageBuilder *builder, const Rcnn *net) {
+    Feature stages[4];
+    bool norms = net->heads & HEAD_NORMS;
+    Levels levels = {.count = 1};
+    builder->deformable = net->heads & HEAD_DEFORMS;
+    int count = add_stages(builder, net->resnet, net->neck == NECK_C4 ? 3 : 4, net->neck == NECK_DC5, norms, stages);
+    builder->deformable = false;
+    if (net->neck != NECK_PYRAMID) {
+        levels.items[0] = stages[count - 1];
+        return levels;
+    }
+    add_pyramid(builder, stages, 0, count, levels.items);
+    levels.items[4] = (Feature){WIDTH, image_halved(levels.items[3].size, 2)};
+    levels.count = RETINA_LEVELS;
+    return levels;
+}
+
+void build_rcnn(ImageBuilder *builder, int variant, int classes) {
+    const Rcnn *net = &rcnns[variant];
     builder->regions = LONG_SIDE;
-    int count = add_backbone(builder, RESNET_50, stages);
-    add_pyramid(builder, stages, 0, count, levels);
-    levels[4] = (Feature){WIDTH, image_halved(levels[3].size, 2)};
-    add_proposals(builder, levels);
-    add_boxes(builder, classes);
-    if (variant == 1) add_masks(builder, classes);
+    Levels levels = levels_of(builder, net);
+    int channels = levels.items[0].channels;
+    if (net->heads & HEAD_STUFF) add_stuff(builder, &levels);
+    if (net->heads & HEAD_PROPOSALS) add_proposals(builder, &levels);
+    int proposed = builder->layers.count - 1;
+    builder->layers.items[proposed].kernels_per_image = PROPOSAL_KERNELS;
+    for (int times = 0; times < (net->heads & HEAD_CASCADE ? CASCADE : 1) && net->heads & HEAD_BOXES; times++)
+        (net->neck == NECK_C4 ? add_boxes_by_stage : add_boxes)(builder, net, channels, classes);
+    if (net->heads & HEAD_MASKS && net->neck == NECK_C4) {
+        builder->regions = MASK_REGIONS; // of what the last stage has made of them
+        mask_outputs(builder, classes);
+    } else if (net->heads & HEAD_MASKS) {
+        add_masks(builder, net, channels, classes);
+    }
+    if (net->heads & HEAD_JOINTS) add_joints(builder, channels);
 }

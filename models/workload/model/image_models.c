@@ -7,6 +7,7 @@
 
 #define HE "He et al. 2015, v1.5"
 #define REGNET "Radosavovic et al. 2020"
+#define ZOO "Detectron2 model zoo"
 #define VGG "Simonyan and Zisserman 2014"
 
 // clang-format off
@@ -58,6 +59,7 @@ static const ImageModel models[] = {
     {"efficientnet-b5", "efficientnet", "Tan and Le 2019", 456, 8, build_efficientnet, 5},
     {"efficientnet-b6", "efficientnet", "Tan and Le 2019", 528, 8, build_efficientnet, 6},
     {"efficientnet-b7", "efficientnet", "Tan and Le 2019", 600, 8, build_efficientnet, 7},
+    {"efficientnet-v2-s", "efficientnet", "Tan and Le 2021", 384, 8, build_efficientnet_v2, 0},
     {"densenet-121", "densenet", "Huang et al. 2016", 224, 32, build_densenet, 0},
     {"densenet-161", "densenet", "Huang et al. 2016", 224, 32, build_densenet, 1},
     {"densenet-169", "densenet", "Huang et al. 2016", 224, 32, build_densenet, 2},
@@ -79,8 +81,35 @@ static const ImageModel models[] = {
     {"ssd300-resnet-50", "ssd", "Liu et al. 2015; NVIDIA DeepLearningExamples", 300, 264, build_ssd, 1},
     {"retinanet-resnet-50", "retinanet", "Lin et al. 2017; torchvision", 800, 64, build_retinanet, 0},
     {"retinanet-resnext-50-32x4d", "retinanet", "Lin et al. 2017; MLPerf Training 2.0", 800, 64, build_retinanet, 1},
-    {"faster-rcnn-resnet-50", "rcnn", "Ren et al. 2015; torchvision", 800, 64, build_faster_rcnn, 0},
-    {"mask-rcnn-resnet-50", "rcnn", "He et al. 2017; torchvision", 800, 64, build_faster_rcnn, 1},
+    {"retinanet-resnet-101", "retinanet", "Lin et al. 2017; Detectron2", 800, 64, build_retinanet, 2},
+    {"faster-rcnn-resnet-50", "rcnn", "Ren et al. 2015; torchvision", 800, 64, build_rcnn, 0},
+    {"mask-rcnn-resnet-50", "rcnn", "He et al. 2017; torchvision", 800, 64, build_rcnn, 1},
+    {"faster-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 2},
+    {"faster-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, 3},
+    {"faster-rcnn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, 4},
+    {"faster-rcnn-resnet-101-c4", "rcnn", ZOO, 800, 64, build_rcnn, 5},
+    {"faster-rcnn-resnet-50-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 6},
+    {"faster-rcnn-resnet-101-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 7},
+    {"mask-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 8},
+    {"mask-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, 9},
+    {"mask-rcnn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, 10},
+    {"mask-rcnn-resnet-101-c4", "rcnn", ZOO, 800, 64, build_rcnn, 11},
+    {"mask-rcnn-resnet-50-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 12},
+    {"mask-rcnn-resnet-101-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 13},
+    {"mask-rcnn-resnet-50-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, 1},
+    {"mask-rcnn-resnet-101-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, 8},
+    {"mask-rcnn-resnext-101-32x8d-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, 9},
+    {"rpn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 14},
+    {"rpn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, 15},
+    {"fast-rcnn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 16},
+    {"keypoint-rcnn-resnet-50", "rcnn", ZOO "; torchvision", 800, 64, build_rcnn, 17},
+    {"keypoint-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 18},
+    {"keypoint-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, 19},
+    {"panoptic-fpn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 20},
+    {"panoptic-fpn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 21},
+    {"cascade-mask-rcnn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 22},
+    {"mask-rcnn-resnet-50-norms", "rcnn", ZOO ", GN or SyncBN", 800, 64, build_rcnn, 23},
+    {"mask-rcnn-resnet-50-deformable", "rcnn", ZOO, 800, 64, build_rcnn, 24},
     {"stable-diffusion-1.5", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 0},
     {"stable-diffusion-2", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 1},
     {"clip-vit-base-patch32", "clip", "Radford et al. 2021", 224, 32, build_clip, 0},
@@ -115,6 +144,7 @@ static const Unusual unusual[] = {
     {"ssd300-resnet-50", 81, 0},
     {"retinanet-resnet-50", 91, 0},
     {"retinanet-resnext-50-32x4d", 264, 0},
+    {"retinanet-resnet-101", 80, 0},
     {"faster-rcnn-resnet-50", 91, 0},
     {"mask-rcnn-resnet-50", 91, 0},
     {"stable-diffusion-1.5", 1, 0},
@@ -130,9 +160,18 @@ static const Unusual unusual[] = {
     {"gnmt-v2", SUBWORDS, 1},
 };
 
+// Of Detectron2: COCO's 80 things and the background, people alone, LVIS.
+#define THINGS 81
+#define PEOPLE 2
+#define LVIS_THINGS 1231
+
 static Unusual unusual_of(const char *name) {
     for (size_t i = 0; i < sizeof unusual / sizeof *unusual; i++)
         if (strcmp(unusual[i].name, name) == 0) return unusual[i];
+    bool detector = strstr(name, "rcnn") || strstr(name, "rpn-") || strstr(name, "panoptic");
+    if (strstr(name, "lvis")) return (Unusual){name, LVIS_THINGS, 0};
+    if (strstr(name, "keypoint")) return (Unusual){name, PEOPLE, 0};
+    if (detector) return (Unusual){name, THINGS, 0};
     return (Unusual){.name = name, .classes = USUAL_CLASSES};
 }
 

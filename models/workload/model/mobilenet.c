@@ -1,5 +1,6 @@
 // Inverted residuals: channels are widened, filtered apart, and narrowed again. MobileNetV2 (Sandler et al. 2018) and
-// EfficientNet (Tan and Le 2019), which squeezes and excites too and is scaled in width and depth.
+// EfficientNet (Tan and Le 2019), which squeezes and excites too and is scaled in width and depth; EfficientNetV2
+// (2021) widens and filters at once in its first stages.
 #include <math.h>
 
 #include "models/workload/model/image_layers.h"
@@ -60,5 +61,37 @@ void build_efficientnet(ImageBuilder *builder, int variant, int classes) {
     }
     image_next_block(builder);
     image_conv(builder, "head", scaled_width(1280, scale->width), 1, 1);
+    image_classifier(builder, classes);
+}
+
+// Widened and filtered by one convolution; where nothing is widened that is all.
+static void fused_residual(ImageBuilder *builder, const Stage *stage, int stride) {
+    int in_channels = builder->channels;
+    image_next_block(builder);
+    bool narrows = stage->widen > 1;
+    NetLayer *last = image_conv(builder, "fused", narrows ? in_channels * stage->widen : stage->channels, 3, stride);
+    if (narrows) {
+        last = image_conv(builder, "narrow", stage->channels, 1, 1);
+        last->relu = false;
+    }
+    last->residual_add = stride == 1 && in_channels == stage->channels;
+}
+
+#define FUSED_STAGES 3
+void build_efficientnet_v2(ImageBuilder *builder, int variant, int classes) {
+    (void)variant; // S
+    static const Stage stages[] = {{1, 24, 2, 1, 3},  {4, 48, 4, 2, 3},  {4, 64, 4, 2, 3},
+                                   {4, 128, 6, 2, 3}, {6, 160, 9, 1, 3}, {6, 256, 15, 2, 3}};
+    image_conv(builder, "conv", 24, 3, 2);
+    for (int s = 0; s < COUNT_OF(stages); s++)
+        for (int i = 0; i < stages[s].blocks; i++) {
+            int stride = i == 0 ? stages[s].stride : 1;
+            if (s < FUSED_STAGES)
+                fused_residual(builder, &stages[s], stride);
+            else
+                inverted_residual(builder, &stages[s], stages[s].channels, stride, true);
+        }
+    image_next_block(builder);
+    image_conv(builder, "head", 1280, 1, 1);
     image_classifier(builder, classes);
 }

@@ -48,6 +48,18 @@ static void add_shortcut(ImageBuilder *builder, int out_channels, int stride, bo
     image_conv(builder, "downsample", out_channels, 1, stride)->relu = false;
 }
 
+// Offsets of nine places by a convolution of their own; then all places are gathered side by side for the product, and
+// again for the gradient of its weights, and their gradients are added up atomically. Counted in passes over what the
+// product gives.
+#define DEFORM_FORWARD 27.0
+#define DEFORM_BACKWARD 63.0
+#define DEFORM_KERNELS 3
+static void add_offsets(ImageBuilder *builder, Feature in, int stride) {
+    image_conv_plain(builder, "offset", 18, 3, stride);
+    image_passes(builder, "deform", in.channels, DEFORM_FORWARD, DEFORM_BACKWARD, 1, DEFORM_KERNELS);
+    look_back(builder, in);
+}
+
 static void add_residual_block(ImageBuilder *builder, const Residual *net, int stage, int stride) {
     Feature in = feature_now(builder);
     int width = (net->groups * net->group_width) << stage;
@@ -59,6 +71,7 @@ static void add_residual_block(ImageBuilder *builder, const Residual *net, int s
     NetLayer *last;
     if (net->bottleneck) {
         image_conv(builder, "conv1", width, 1, net->early_stride ? stride : 1);
+        if (builder->deformable && stage > 0) add_offsets(builder, feature_now(builder), stride);
         image_conv(builder, "conv2", width, 3, net->early_stride ? 1 : stride)->conv.groups = net->groups;
         last = image_conv(builder, "conv3", out_channels, 1, 1);
     } else {
