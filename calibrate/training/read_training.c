@@ -122,7 +122,8 @@ static void read_cells(Row *row) {
     row->run->row_id = row->text[ROW_ID];
     row->run->family = row->text[FAMILY];
     row->run->measured_memory_bytes = row->number[PEAK_MEMORY];
-    row->run->memory_is_allocated = says(row, METRIC_KIND, "allocated memory");
+    // Detectron2 logs torch.cuda.max_memory_allocated (utils/events.py).
+    row->run->memory_is_allocated = says(row, METRIC_KIND, "allocated memory") || says(row, FRAMEWORK_NAME, "detectron2");
 }
 
 // ---- What the simulator does not model yet.
