@@ -440,3 +440,37 @@ TEST(biases_of_experts_are_added_one_by_one_unless_dispatch_is_fused) {
     EXPECT_INT(with.kernels_backward - without.kernels_backward, 5 * plain.experts.count);
     arena_close(bench.arena);
 }
+
+// Parts of the tokens in turn: their share of the logits, and the gradient of what went into the head.
+TEST(a_loss_in_parts_holds_the_logits_of_one) {
+    Bench bench = bench_open("llama-3-8b");
+    const Model *model = bench.training.model;
+    bench.training.framework = FRAMEWORK_EAGER;
+    bench.training.seq_len = 8192;
+    double logits = 2.0 * 8192 * model->vocab, hidden = 2 * 2.0 * 8192 * model->hidden;
+    double whole = memory_estimate(model, &bench.training, head_of(&bench), head_of(&bench), 2, 1, 1, bench.gpu).peak;
+    bench.training.loss_chunks = 8;
+    Memory parts = memory_estimate(model, &bench.training, head_of(&bench), head_of(&bench), 2, 1, 1, bench.gpu);
+    EXPECT_NEAR(parts.bytes[MEMORY_WORKING], 12 * logits / 8 + hidden, 1e-12);
+    EXPECT_NEAR(whole - parts.peak, 12 * logits - 12 * logits / 8 - hidden, 1e-9);
+    arena_close(bench.arena);
+}
+
+TEST(gathered_logits_are_those_of_the_whole_vocabulary) {
+    Bench bench = bench_open("llama-3-8b");
+    const Model *model = bench.training.model;
+    bench.training.framework = FRAMEWORK_EAGER;
+    bench.training.layout.tp = 4;
+    Memory split = memory_estimate(model, &bench.training, head_of(&bench), head_of(&bench), 2, 1, 1, bench.gpu);
+    double gathered = 0;
+    for (int on = 0; on < 2; on++) {
+        bench.training.gathers_logits = on;
+        BlockCost cost = cost_of(&bench, head_of(&bench));
+        for (int i = 0; i < cost.forward.count; i++)
+            if (cost.forward.items[i].collective == COLLECTIVE_ALL_GATHER) gathered += on * cost.forward.items[i].bytes;
+    }
+    Memory whole = memory_estimate(model, &bench.training, head_of(&bench), head_of(&bench), 2, 1, 1, bench.gpu);
+    EXPECT_NEAR(whole.bytes[MEMORY_WORKING], 4 * split.bytes[MEMORY_WORKING], 1e-12);
+    EXPECT(gathered > 0);
+    arena_close(bench.arena);
+}

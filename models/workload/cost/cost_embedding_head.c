@@ -25,9 +25,13 @@ static const double fused_logit_bytes[] = {8, 10}, loss_kernels[] = {12, 16}; //
 
 void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction) {
     const double *logit_bytes = work->training->fused_loss ? fused_logit_bytes : work->traits->logit_bytes;
-    pass_bytes(work, pass, CAUSE_MEMORY, logit_bytes[direction] * loss->read);
+    bool gathers = work->training->gathers_logits && work->tp > 1;
+    double logits = loss->read * (gathers ? work->tp : 1); // of the gradient each takes its part
+    if (gathers && direction == FORWARD)
+        pass_collective(work, pass, COLLECTIVE_ALL_GATHER, work->element_bytes * logits);
+    pass_bytes(work, pass, CAUSE_MEMORY, logit_bytes[direction] * logits);
     pass_kernels(pass, loss_kernels[direction] * (work->training->loss_chunks > 1 ? work->training->loss_chunks : 1));
     // Each position's maximum, sum and own logit, in 32 bits.
-    if (direction == FORWARD)
+    if (direction == FORWARD && !gathers)
         pass_collective(work, pass, COLLECTIVE_ALL_REDUCE, 12 * work->tokens * work->model->head_share);
 }

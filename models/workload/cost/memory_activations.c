@@ -61,8 +61,12 @@ typedef struct KeptBytes {
     double of[KEPT_AS_COUNT]; // per element
 } KeptBytes;
 
-// Fused kernels write gradients over logits in their own 16 bits (Transformer Engine, Liger).
-static double logit_bytes(const Work *work) { return work->training->fused_loss ? fmin(4, work->element_bytes) : 4; }
+// Of each logit that the rank's product gives. Fused kernels write gradients over logits in their own 16 bits
+// (Transformer Engine, Liger).
+static double logit_bytes(const Work *work) {
+    double each = work->training->fused_loss ? fmin(4, work->element_bytes) : 4;
+    return each * (work->training->gathers_logits ? work->tp : 1);
+}
 
 static KeptBytes kept_bytes_of(const Work *work) {
     double e = work->element_bytes, input = product_input_bytes(work), stream = stream_bytes(work);
@@ -243,7 +247,7 @@ double forward_bytes(const TrainingSpec *training, int block, double micro_batch
     if (!head || !framework_traits(training->framework)->copies_logits || training->fused_loss) return 0;
     Work work = work_of(model, training, micro_batch, NULL);
     double chunks = training->loss_chunks > 1 ? training->loss_chunks : 1;
-    double logits = work.tokens * model->head_share * model->vocab / work.tp / chunks;
+    double logits = work.tokens * model->head_share * model->vocab / (training->gathers_logits ? 1 : work.tp) / chunks;
     return logits * (4 + (work.element_bytes < 4 ? work.element_bytes : 0));
 }
 

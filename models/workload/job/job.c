@@ -167,7 +167,9 @@ static bool says(const Maker *m, JobObject object, const char *field) { return j
 static void set_precision(const Maker *m) {
     const Value *said = value_of(m, JOB_TRAINING, "precision");
     if (said) CHECK(precision_from_name(said->text, &m->spec->precision));
-    if (!says(m, JOB_TRAINING, "mixed_precision")) m->spec->mixed_precision = precision_bytes(m->spec->precision) < 4;
+    bool whole = software_does(m->spec->software, WHOLE_16_BITS); // no copy of 32 bits
+    int bytes = precision_bytes(m->spec->precision);
+    if (!says(m, JOB_TRAINING, "mixed_precision")) m->spec->mixed_precision = bytes < 4 && !(whole && bytes == 2);
 }
 
 static void set_foreign_strategy(const Maker *m, const Value *said, const StrategyWord *word) {

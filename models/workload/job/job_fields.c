@@ -109,6 +109,8 @@ static const Field training_fields[] = {
      .help = "eager software: RMSNorm and rotary embedding are kernels of their own (apex, Liger, flash-attn)"},
     {"loss_chunks", COUNT(2, 1e5), .example = "8", .flag = "loss-chunks", INT(loss_chunks),
      .help = "logits and loss are made for this many parts of the tokens in turn (torchtune: 8; Liger's fused linear cross entropy: vocabulary / hidden size); when left out: at once"},
+    {"gathers_logits", SWITCH, .fallback = "false", .example = "true", .flag = "gathers-logits", BOOL(gathers_logits),
+     .help = "tensor-parallel GPUs gather logits for the loss (PyTorch's plans without loss_parallel); else each keeps its part of the vocabulary"},
     {"optimizer_in_backward", SWITCH, .fallback = "false", .example = "true", .flag = "optimizer-in-backward",
      BOOL(optimizer_in_backward), .help = "a weight is updated, and its gradient dropped, as soon as it is there (one GPU, one micro-batch a step)"},
     {"composed_gelu", SWITCH, .fallback = "false", .example = "true", .flag = "composed-gelu", BOOL(composed_gelu),

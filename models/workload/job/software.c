@@ -38,6 +38,8 @@ static const SoftwareRule rules[] = {
      "Hugging Face models under PEFT: frozen weights in 16 bits, adapters beside every product"},
     {"torchtune", 0, 0, 0, 0, KEPT, KEPT, CHUNKS_LOSS, 0, 0, 0,
      "torchtune: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
+    {"kempnerforge", 0, 0, 0, 0, KEPT, KEPT, REDUCES_IN_FP32 | WHOLE_16_BITS | GATHERS_LOGITS, KEEPS_ACTIVATIONS, 0, 0,
+     "KempnerForge: FSDP2 with weights and Adam's state in bf16, logits gathered by tensor-parallel ranks"},
     {"readme of deeplearningexamples", 0, 0, 0, 0, KEPT, KEPT, CHANNELS_LAST, 0, 0, 0,
      "NVIDIA's examples of 2018 to 2022: channels last in 16 bits"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
@@ -311,6 +313,7 @@ void software_apply(const Software *software, TrainingSpec *training) {
         training->loss_chunks = LOSS_CHUNKS;
     if (software_does(software, WRAPS_PYTHON)) training->cpu_seconds_per_kernel = WRAPPED_PYTHON;
     training->module_hooks = software_does(software, HOOKS_MODULES);
+    training->gathers_logits = software_does(software, GATHERS_LOGITS);
     training->fused_norms = software_does(software, FUSES_NORMS);
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;
     if (software_does(software, PARAMETER_SERVERS)) training->backend = BACKEND_MPI;

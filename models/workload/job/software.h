@@ -35,6 +35,8 @@ typedef enum SoftwareTrait {
     HOOKS_MODULES = 1 << 24,     // and around each module
     FUSES_NORMS = 1 << 25,       // RMSNorm and rotary embedding by kernels of their own
     CHUNKS_LOSS = 1 << 26,       // logits and loss in parts
+    WHOLE_16_BITS = 1 << 27,     // weights and the optimizer's state have no copies of 32 bits
+    GATHERS_LOGITS = 1 << 28,    // every tensor-parallel rank has those of the whole vocabulary
 } SoftwareTrait;
 
 typedef uint64_t SoftwareRules; // bit i: rule i
