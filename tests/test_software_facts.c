@@ -80,6 +80,28 @@ TEST(norms_and_rotary_embedding_of_elementary_operators_move_more_than_fused_one
     arena_close(bench.arena);
 }
 
+// ---- Generations of flash attention.
+
+static double attention_on(Bench *bench, const char *gpu, Attention attention) {
+    bench->gpu = find_gpu(bench->arena, bench->catalogue, gpu, (Where){0}, bench->problems);
+    bench->training.attention = attention;
+    BlockCost cost = cost_of(bench, 1);
+    return seconds_of(&cost.forward, CAUSE_ATTENTION);
+}
+
+TEST(each_generation_of_flash_attention_is_faster_on_its_own_gpu_alone) {
+    Bench bench = bench_open("llama-2-7b");
+    bench.training.seq_len = 16384;
+    EXPECT(attention_on(&bench, "H100", ATTENTION_FLASH_3) < attention_on(&bench, "H100", ATTENTION_FLASH_2));
+    EXPECT(attention_on(&bench, "B200", ATTENTION_FLASH_4) < attention_on(&bench, "B200", ATTENTION_FLASH_3));
+    static const char *const gpus[] = {"A100", "B200"};
+    for (int i = 0; i < 2; i++)
+        EXPECT_NEAR(attention_on(&bench, gpus[i], ATTENTION_FLASH_3), attention_on(&bench, gpus[i], ATTENTION_FLASH),
+                    0);
+    EXPECT_NEAR(attention_on(&bench, "H100", ATTENTION_FLASH_4), attention_on(&bench, "H100", ATTENTION_FLASH), 0);
+    arena_close(bench.arena);
+}
+
 // ---- 8 bits.
 
 static double layer_weights(const Model *model) {

@@ -276,8 +276,8 @@ static void say_attention(Row *row) {
         const char *word;
         Attention kind;
     } kinds[] = {
-        {"flash-2", ATTENTION_FLASH_2}, {"flash v2", ATTENTION_FLASH_2}, {"flash-3", ATTENTION_FLASH},
-        {"flash-4", ATTENTION_FLASH},   {"cudnn", ATTENTION_FLASH},
+        {"flash-2", ATTENTION_FLASH_2}, {"flash v2", ATTENTION_FLASH_2}, {"flash-3", ATTENTION_FLASH_3},
+        {"flash-4", ATTENTION_FLASH_4}, {"cudnn", ATTENTION_FLASH},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (says(row, ATTENTION, kinds[i].word)) {
@@ -569,7 +569,8 @@ void read_layout(Row *row) {
     else if (tp > 1)
         assume(row, ASSUMED_SEQUENCE_PARALLEL);
     say_experts(row, row->gpu_count / (tp * pp));
-    row->run->interleaving_open = pp > 1 && !stated(row, VP) && !two_stages && software_does(row->run->software, INTERLEAVES);
+    row->run->interleaving_open =
+        pp > 1 && !stated(row, VP) && !two_stages && software_does(row->run->software, INTERLEAVES);
     if (row->run->interleaving_open) assume(row, ASSUMED_INTERLEAVING);
     spread_layers(row, pp * vpp);
     say_name(row, "strategy", row->gpu_count == 1 ? "single" : "ddp");

@@ -6,7 +6,7 @@ const char *const strategy_names[STRATEGY_COUNT] = {"auto",    "single",   "data
                                                     "horovod", "mirrored", "multi-worker-mirrored", "layers"};
 const char *const schedule_names[SCHEDULE_COUNT] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"};
 const char *const recompute_names[RECOMPUTE_COUNT] = {"none", "selective", "full", "operations"};
-const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash", "flash1", "flash2"};
+const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash", "flash1", "flash2", "flash3", "flash4"};
 const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tuned",     "graph",
                                                       "fused", "composed", "operators", "tensorflow"};
 const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam", "none"};

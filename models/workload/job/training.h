@@ -39,12 +39,14 @@ typedef enum Recompute {
     RECOMPUTE_COUNT
 } Recompute;
 // Flash attention by generation of its kernels; plain "flash" is the newest that the GPU has: 2 on Ampere, 3 or cuDNN's
-// since Hopper.
+// since Hopper. 3 is Hopper's and 4 Blackwell's; elsewhere they are as "flash".
 typedef enum Attention {
     ATTENTION_PLAIN,
     ATTENTION_FLASH,
     ATTENTION_FLASH_1, // also the Triton kernel of 2022
     ATTENTION_FLASH_2,
+    ATTENTION_FLASH_3,
+    ATTENTION_FLASH_4,
     ATTENTION_COUNT
 } Attention;
 // How kernels are run: tuned (fused, NHWC, MLPerf-like), Megatron fused, eager PyTorch, graph (XLA, torch.compile).
