@@ -52,7 +52,7 @@ static bool of_one_kind(const PredictedRun *a, const PredictedRun *b) {
     if (!same_family(a, b)) return false;
     const TrainingSpec *first = &a->run->training, *second = &b->run->training; // as published
     Anchor of_a = step_of(a), of_b = step_of(b);
-    return anchor_speaks_of(&of_a, &of_b) && a->run->software == b->run->software &&
+    return anchor_speaks_of(&of_a, &of_b) && a->run->software->rules == b->run->software->rules &&
            first->seq_len == second->seq_len && first->micro_batch == second->micro_batch &&
            strcasecmp(first->model->name, second->model->name) == 0 && first->model->layers == second->model->layers &&
            first->model->hidden == second->model->hidden && first->model->image_size == second->model->image_size;
