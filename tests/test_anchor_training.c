@@ -11,6 +11,8 @@
 #include "tests/command.h"
 #include "tests/test.h"
 
+static const TrainingSpec any_job;
+
 #define COLUMNS "row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,gpus_per_node,"
 #define MORE_COLUMNS "framework,tp,pp,dp,zero_stage,micro_batch,global_batch,precision,recompute,iter_time_s\n"
 #define RUN "decoder,12,1024,16,51200,1024,A100-SXM4-80GB,8,1,8,Megatron-LM,1,1,8,0,"
@@ -67,9 +69,9 @@ TEST(an_anchor_as_predicted_changes_nothing_but_what_is_sure) {
     for (int i = 0; i < RUN_COUNT; i++) EXPECT_NEAR(corrections[i].factor, 1, 1e-12);
     EXPECT(corrections[SAME].variance_gone > 0);
     EXPECT_NEAR(corrections[OTHER_PRECISION].variance_gone, 0, 0);
-    EXPECT(anchored_sigma(0.2, &corrections[SAME]) < 0.2);
-    EXPECT_NEAR(anchored_sigma(0.2, &corrections[OTHER_PRECISION]), 0.2, 1e-15);
-    EXPECT_NEAR(anchored_sigma(0.01, &corrections[SAME]), 0.01, 1e-15); // never wider
+    EXPECT(anchored_sigma(0.2, &any_job, &corrections[SAME]) < 0.2);
+    EXPECT_NEAR(anchored_sigma(0.2, &any_job, &corrections[OTHER_PRECISION]), 0.2, 1e-15);
+    EXPECT_NEAR(anchored_sigma(0.01, &any_job, &corrections[SAME]), 0.01, 1e-15); // never wider
     arena_close(c.arena);
 }
 
@@ -103,8 +105,8 @@ TEST(errors_follow_the_normal_formula_and_a_lone_pilot_is_believed) {
         EXPECT(corrections[SAME].measured && !corrections[OTHER_BATCH].measured);
         EXPECT(shared_part(&corrections[SAME], slower) > small - 1e-9);
         EXPECT(shared_part(&corrections[SAME], slower) <= 1);
-        double before = anchored_sigma(1, &corrections_when(&c, 1.01, 1)[OTHER_BATCH]);
-        EXPECT(anchored_sigma(1, &corrections[OTHER_BATCH]) >= before); // what surprises leaves more open
+        double before = anchored_sigma(1, &any_job, &corrections_when(&c, 1.01, 1)[OTHER_BATCH]);
+        EXPECT(anchored_sigma(1, &any_job, &corrections[OTHER_BATCH]) >= before); // what surprises leaves more open
     }
     arena_close(c.arena);
 }
@@ -133,7 +135,8 @@ TEST(anchors_that_agree_are_believed_more_than_one) {
     const AnchorCorrection *one = corrections_when(&c, 1.05, 1), *three = corrections_when(&c, 1.05, 3);
     EXPECT(three[SAME].factor > one[SAME].factor && three[SAME].factor < 1.05);
     EXPECT(three[SAME].variance_gone > one[SAME].variance_gone);
-    EXPECT(anchored_sigma(0.2, &one[SAME]) < 0.05 && anchored_sigma(0.2, &one[OTHER_BATCH]) >= 0.08);
+    EXPECT(anchored_sigma(0.2, &any_job, &one[SAME]) < 0.05 &&
+           anchored_sigma(0.2, &any_job, &one[OTHER_BATCH]) >= 0.08);
     arena_close(c.arena);
 }
 

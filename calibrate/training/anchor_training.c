@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define Z_OF_90_PERCENT 1.645
 #define MOST_TIMES_OFF 5.0 // 1 in 400 of all published steps is further off; then it is more likely another job
 
 Anchor step_of(const PredictedRun *run) {
@@ -20,9 +19,9 @@ Anchor step_of(const PredictedRun *run) {
 static double correct_run(const Anchors *anchors, PredictedRun *run) {
     Anchor step = step_of(run);
     AnchorCorrection correction = anchors_correct(anchors, &step);
-    run->sigma = anchored_sigma(run->sigma, &correction);
-    run->low_s = run->step_s * exp(-Z_OF_90_PERCENT * run->sigma);
-    run->high_s = run->step_s * exp(Z_OF_90_PERCENT * run->sigma);
+    run->sigma = anchored_sigma(run->sigma, &run->training, &correction);
+    run->low_s = run->step_s * step_range_low(run->sigma);
+    run->high_s = run->step_s * step_range_high(run->sigma);
     return correction.factor;
 }
 

@@ -7,7 +7,6 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/recompute.h"
 
-#define Z_OF_90_PERCENT 1.645
 #define LARGEST_MICRO_BATCH_TRIED 16
 
 typedef struct Attempt {
@@ -140,8 +139,8 @@ static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
     predicted->memory_bytes = allocated ? outcome->memory_bytes - outcome->outside_bytes : outcome->reserved_bytes;
     if (!outcome->fits) predicted->assumed |= 1u << ASSUMED_MEMORY;
     predicted->sigma = sigma_of(predicted, outcome->sigma);
-    predicted->low_s = outcome->step_s * exp(-Z_OF_90_PERCENT * predicted->sigma);
-    predicted->high_s = outcome->step_s * exp(Z_OF_90_PERCENT * predicted->sigma);
+    predicted->low_s = outcome->step_s * step_range_low(predicted->sigma);
+    predicted->high_s = outcome->step_s * step_range_high(predicted->sigma);
     for (int c = 0; c < CAUSE_COUNT; c++) predicted->spent[c] = outcome->spent[c];
 }
 

@@ -166,8 +166,8 @@ static double hardware_flops(const TrainingSpec *training) {
     return model_flops_per_sample(training->model, (int)training->seq_len) + recomputed_flops_per_sample(training);
 }
 
-// Megatron-Core since 2025 counts the half of attention that is not masked (training.py, num_floating_point_operations),
-// which is what twice as many samples of half the length have.
+// Megatron-Core since 2025 counts the half of attention that is not masked (training.py,
+// num_floating_point_operations), which is what twice as many samples of half the length have.
 static double counted_flops(const Row *row, const TrainingSpec *training) {
     bool half = says(row, FRAMEWORK_NAME, "megatron-core") && strtod(row->text[SOFTWARE], NULL) >= 2025;
     int length = (int)training->seq_len;

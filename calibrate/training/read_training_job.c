@@ -266,7 +266,7 @@ static void say_software(Row *row, const char *text) {
                            .withheld = row->withheld.rules};
     const Software *software = software_of(row->arena, &query);
     row->run->software = row->said.software = software;
-    assume(row, software->word[0] ? ASSUMED_SOFTWARE : ASSUMED_FRAMEWORK);
+    if (!software->word[0]) assume(row, ASSUMED_FRAMEWORK);
 }
 
 // What the row says of attention, whatever its software does.

@@ -3,9 +3,7 @@
 
 // clang-format off
 const AssumedFact assumed_facts[ASSUMED_COUNT] = {
-    [ASSUMED_SOFTWARE] = {"software", "kernels, attention and gradient reduction as usual for the framework and date",
-                          0.075},
-    [ASSUMED_FRAMEWORK] = {"framework", "not known: as eager PyTorch", 0.25},
+    [ASSUMED_FRAMEWORK] = {"framework", "not known: as usual for its date, model and layout (in the model's sigma)", 0},
     [ASSUMED_HEADS] = {"heads", "head size 64 up to hidden 1024, 96 below 4096, else 128 (GPT-3 and Megatron tables)",
                        0.03},
     [ASSUMED_VOCABULARY] = {"vocabulary", "51,200, an encoder's 30,522", 0.03},

@@ -6,7 +6,6 @@
 
 // What a row may leave open. Each is named on the screen with what stands in for it, and widens the printed range.
 typedef enum Assumed {
-    ASSUMED_SOFTWARE, // the row of the table above
     ASSUMED_FRAMEWORK,
     ASSUMED_HEADS,
     ASSUMED_VOCABULARY,

@@ -97,6 +97,9 @@ static void list_assumptions(Study *study, Record *record) {
     assume_text(study, &list, "precision", precision_name(training->precision), said);
     if (training->software)
         assume_text(study, &list, "software", training->software->word, training->software->because);
+    if (training->software_assumed)
+        assume_text(study, &list, "software", "not said: as usual",
+                    "far from what was measured: the range is wider; say software or framework");
     assume_text(study, &list, "framework", framework_name(training->framework), said);
     if (counts_tokens(training->model)) assume_length(study, &list);
     if (convolves(training->model))

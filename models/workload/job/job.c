@@ -332,6 +332,7 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     const Software *software = software_said(&m, gpus);
     spec.where = said->where;
     spec.software = software;
+    spec.software_assumed = software ? !software->word[0] : !says(&m, JOB_TRAINING, "framework");
     if (software) software_apply(software, &spec);
     store_all(&spec, said);
     set_precision(&m);

@@ -43,7 +43,7 @@ typedef struct AnchorCorrection {
 AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step);
 bool anchor_speaks_of(const Anchor *anchor, const Anchor *step);
 // sigma (relative) of a corrected step.
-double anchored_sigma(double sigma, const AnchorCorrection *correction);
+double anchored_sigma(double sigma, const TrainingSpec *training, const AnchorCorrection *correction);
 
 // How a program reads anchors from files is set where it begins (main.c), since it takes the folder of measurements.
 typedef Anchors *AnchorsReader(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,

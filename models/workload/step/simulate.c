@@ -105,8 +105,16 @@ static const Timeline *timeline_of(Arena *arena, const Lowered *lowered, const S
 
 // ---- A step.
 
-double step_sigma(const double *spent, double seconds) {
+#define Z_OF_90_PERCENT 1.645
+
+double step_range_low(double sigma) { return exp(-Z_OF_90_PERCENT * sigma * step_constant(FASTER_SPREAD)); }
+double step_range_high(double sigma) { return exp(Z_OF_90_PERCENT * sigma * step_constant(SLOWER_SPREAD)); }
+
+double step_sigma(const TrainingSpec *training, const double *spent, double seconds) {
     double again = step_constant(RUN_TO_RUN_SIGMA), variance = again * again;
+    double software = step_constant(SOFTWARE_SIGMA + (StepConstantId)training->framework);
+    double assumed = training->software_assumed ? step_constant(ASSUMED_SOFTWARE_SIGMA) : 0;
+    variance += software * software + assumed * assumed;
     for (int c = 0; c < CAUSE_COUNT; c++) {
         double share = spent[c] / seconds * step_constant(CAUSE_SIGMA + (StepConstantId)c);
         variance += share * share;
@@ -145,7 +153,7 @@ static double anchor_step(SimulatedStep *step, const Cluster *cluster, const Tra
     for (int c = 0; c < CAUSE_COUNT; c++) simulated.spent[c] = step->spent[c];
     AnchorCorrection correction = anchors_correct(training->anchors, &simulated);
     for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= correction.factor;
-    step->sigma = anchored_sigma(step->sigma, &correction);
+    step->sigma = anchored_sigma(step->sigma, training, &correction);
     return correction.factor;
 }
 
@@ -230,12 +238,12 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         if (outcome.wire_seconds * wire.seconds > wire.wire_seconds * outcome.step_s || i == 0)
             wire = (StepClaim){.seconds = outcome.step_s, .wire_seconds = outcome.wire_seconds, .wire = outcome.wire};
     }
-    step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(step.spent, mean);
+    step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(training, step.spent, mean);
     double factor = training->anchors ? anchor_step(&step, cluster, training, mean) : 1;
     for (int i = 0; i < runs; i++) seconds[i] *= factor;
     step.step_p50_s = quantile(arena, seconds, runs, 0.5);
-    step.step_p5_s = quantile(arena, seconds, runs, 0.05) * exp(-1.645 * step.sigma);
-    step.step_p95_s = quantile(arena, seconds, runs, 0.95) * exp(1.645 * step.sigma);
+    step.step_p5_s = quantile(arena, seconds, runs, 0.05) * step_range_low(step.sigma);
+    step.step_p95_s = quantile(arena, seconds, runs, 0.95) * step_range_high(step.sigma);
     step.ran = step_is_plausible(&step, cluster, &wire, problems);
     step.refused = !step.ran;
     return step;

@@ -35,6 +35,9 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
 bool step_fits(const SimulatedStep *step); // the memory estimate against the card
 
 // Relative uncertainty (1 sigma) of a step that spends its seconds so.
-double step_sigma(const double *spent, double seconds);
+double step_sigma(const TrainingSpec *training, const double *spent, double seconds);
+// The ends of its range of 90 %, over what is expected: slower is commoner than faster.
+double step_range_low(double sigma);
+double step_range_high(double sigma);
 
 #endif
