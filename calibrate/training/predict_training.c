@@ -26,7 +26,8 @@ static bool fits(const Attempt *attempt, const TrainingSpec *training) {
 typedef struct Outcome {
     TrainingSpec training;
     const char *why_not;
-    double step_s, memory_bytes, reserved_bytes, outside_bytes, sigma, spent[CAUSE_COUNT]; // infinitely long when it cannot run
+    double step_s, memory_bytes, reserved_bytes, outside_bytes, sigma,
+        spent[CAUSE_COUNT]; // infinitely long when it cannot run
     bool fits;
 } Outcome;
 

@@ -131,21 +131,52 @@ static int more_rows_first(const void *a, const void *b) {
     return x->rows != y->rows ? y->rows - x->rows : strcmp(x->text, y->text);
 }
 
-void print_skipped(Arena *arena, const PredictedRun *runs, int count) {
+// Rows by what `text` says of them, most first; NULL: not counted.
+typedef const char *TextOfRun(const PredictedRun *run);
+
+static Reason *count_reasons(Arena *arena, const PredictedRun *runs, int count, TextOfRun *text_of, int *reason_count) {
     Reason *reasons = ARENA_ARRAY(arena, Reason, count);
-    int reason_count = 0, rows = 0;
+    *reason_count = 0;
     for (int i = 0; i < count; i++) {
-        if (!runs[i].skipped) continue;
+        const char *text = text_of(&runs[i]);
         int at = 0;
-        while (at < reason_count && strcmp(reasons[at].text, runs[i].skipped) != 0) at++;
-        if (at == reason_count) reasons[reason_count++].text = runs[i].skipped;
+        if (!text) continue;
+        while (at < *reason_count && strcmp(reasons[at].text, text) != 0) at++;
+        if (at == *reason_count) reasons[(*reason_count)++].text = text;
         reasons[at].rows++;
-        rows++;
     }
-    if (rows == 0) return;
-    qsort(reasons, (size_t)reason_count, sizeof *reasons, more_rows_first);
-    printf("\n%d rows skipped\n", rows);
+    qsort(reasons, (size_t)*reason_count, sizeof *reasons, more_rows_first);
+    return reasons;
+}
+
+static int all_rows(const Reason *reasons, int reason_count) {
+    int rows = 0;
+    for (int i = 0; i < reason_count; i++) rows += reasons[i].rows;
+    return rows;
+}
+
+static void print_reasons(const Reason *reasons, int reason_count) {
     for (int i = 0; i < reason_count; i++) printf("%6d  %s\n", reasons[i].rows, reasons[i].text);
+}
+
+static const char *why_skipped(const PredictedRun *run) { return run->skipped; }
+static const char *what_is_unread(const PredictedRun *run) { return run->skipped ? NULL : run->run->unread; }
+
+void print_skipped(Arena *arena, const PredictedRun *runs, int count) {
+    int reason_count;
+    Reason *reasons = count_reasons(arena, runs, count, why_skipped, &reason_count);
+    if (reason_count == 0) return;
+    printf("\n%d rows skipped\n", all_rows(reasons, reason_count));
+    print_reasons(reasons, reason_count);
+}
+
+void print_unread(Arena *arena, const PredictedRun *runs, int count, bool all) {
+    int reason_count;
+    Reason *reasons = count_reasons(arena, runs, count, what_is_unread, &reason_count);
+    if (reason_count == 0) return;
+    printf("\n%d rows say something of their configuration that is not read%s\n", all_rows(reasons, reason_count),
+           all ? "" : " (--verbose: what)");
+    if (all) print_reasons(reasons, reason_count);
 }
 
 void print_assumptions(const PredictedRun *runs, int count) {

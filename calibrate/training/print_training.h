@@ -10,6 +10,7 @@ void print_factors(const CrossFit *cross);
 void print_memory_scores(const Scores *scores); // nothing when no row publishes its memory
 void print_worst(const Scores *scores, const PredictedRun *runs, const double *factors, int most);
 void print_skipped(Arena *arena, const PredictedRun *runs, int count);
+void print_unread(Arena *arena, const PredictedRun *runs, int count, bool all); // all: what is not, else how many rows
 void print_assumptions(const PredictedRun *runs, int count);
 void print_rows(const PredictedRun *runs, int count, const double *factors); // each row, by cause
 void print_scores_json(Arena *arena, const Scores *scores, const PredictedRun *runs, int count);

@@ -123,7 +123,8 @@ static void read_cells(Row *row) {
     row->run->family = row->text[FAMILY];
     row->run->measured_memory_bytes = row->number[PEAK_MEMORY];
     // Detectron2 logs torch.cuda.max_memory_allocated (utils/events.py).
-    row->run->memory_is_allocated = says(row, METRIC_KIND, "allocated memory") || says(row, FRAMEWORK_NAME, "detectron2");
+    row->run->memory_is_allocated =
+        says(row, METRIC_KIND, "allocated memory") || says(row, FRAMEWORK_NAME, "detectron2");
 }
 
 // ---- What the simulator does not model yet.
@@ -250,6 +251,7 @@ static void read_row(Arena *arena, const Catalogue *catalogue, MeasuredRun *run,
     Row row = {.arena = arena, .catalogue = catalogue, .problems = problems, .run = run, .withheld = *withheld};
     for (int c = 0; c < COLUMN_COUNT; c++) row.text[c] = run->cells[c];
     read_cells(&row);
+    note_unread_cells(&row);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !run->skipped; i++) steps[i](&row);
 }
 

@@ -10,6 +10,7 @@ typedef struct MeasuredRun {
     Where where;
     const char *row_id, *family;
     const char *skipped;          // why there is no prediction, or NULL
+    const char *unread;           // words of its configuration that change nothing here, or NULL
     const char *rule;             // how the measured step follows from what was published
     const char *unmeasured;       // why nothing can be compared though there is a prediction, or NULL
     double measured_step_s;       // 0: not published

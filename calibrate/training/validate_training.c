@@ -139,6 +139,7 @@ static void print_text(Arena *arena, const Options *options, const Scores *score
     print_regret(arena, "", runs, count, factors);
     print_worst(scores, runs, factors, WORST_ROWS);
     print_skipped(arena, runs, count);
+    print_unread(arena, runs, count, option_flag(options, "verbose"));
     if (!option_flag(options, "verbose")) return;
     print_assumptions(runs, count);
     print_rows(runs, count, factors);
