@@ -282,3 +282,28 @@ TEST(mig_profiles_have_the_names_of_the_guide) {
     EXPECT_CONTAINS(problem_at(problems, 1)->text, "cannot be cut");
     arena_close(arena);
 }
+
+// By chip, form and memory in any order; another memory than the catalogue has is another card.
+TEST(gpus_are_found_by_chip_form_and_memory) {
+    static const struct {
+        const char *called, *name;
+    } rows[] = {{"A100 80G", "A100-SXM4-80GB"},
+                {"A100 40G", "A100-SXM4-40GB"},
+                {"A100-SXM-40G", "A100-SXM4-40GB"},
+                {"V100 32GB PCIe", "V100-PCIE-32GB"},
+                {"RTX3090 24G", "RTX3090"},
+                {"NVIDIA GeForce RTX 4090 24 GB", "RTX4090"},
+                {"P100 16G", "P100-SXM2-16GB"},
+                {"P100 12GB", NULL},
+                {"RTX 4090 48GB", NULL},
+                {"A100 G", NULL},
+                {"24GB", NULL},
+                {"A10G 24GB", "A10G"}};
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Gpu *gpu = catalogue_gpu(catalogue, rows[i].called);
+        EXPECT_TEXT(gpu ? gpu->name : "", rows[i].name ? rows[i].name : "");
+    }
+    arena_close(arena);
+}

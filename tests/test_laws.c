@@ -134,7 +134,7 @@ TEST(a_forged_result_breaks_each_law_and_shrinks_to_a_scenario_that_runs) {
             EXPECT(small.count <= study.count);
             EXPECT(laws[l].judge(&small, seed_of_run(run), &finding) == LAW_BROKEN);
             law_forgery = 0;
-            if (laws[l].judge == law_life) continue;
+            if (laws[l].judge == law_life || laws[l].judge == law_shards) continue; // which set more themselves
             Answer answer = answer_of(&small, "", (AnswerOptions){0});
             EXPECT(answer.lowered != NULL);
             answer_close(&answer);

@@ -1,5 +1,7 @@
 // Names of precisions and parts, and finding a part by what people call it.
 #include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/parts.h"
@@ -80,6 +82,97 @@ bool same_part_name(const char *a, const char *b) {
     }
 }
 
+// ---- GPUs by chip, form and memory, in any order and spelling: "V100 32GB PCIe", "RTX3090 24G", "A100-SXM-40G".
+
+typedef struct GpuWords {
+    char chip[64]; // what is neither form nor memory, small letters without blanks
+    const char *form;
+    double gigabytes; // 0: not said
+} GpuWords;
+
+static bool is_blank(char letter) { return letter == ' ' || letter == '-' || letter == '_'; }
+
+// "80GB", "24G": a word of its own, or the number before a word "GB".
+static size_t memory_length(const char *at, double *gigabytes) {
+    char *end;
+    if (!isdigit((unsigned char)*at)) return 0;
+    double number = strtod(at, &end);
+    if (*end == ' ') end++;
+    static const char *const units[] = {"gib", "gb", "g"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i]);
+        if (strncasecmp(end, units[i], length) != 0 || (end[length] && !is_blank(end[length]))) continue;
+        *gigabytes = number;
+        return (size_t)(end - at) + length;
+    }
+    return 0;
+}
+
+static size_t form_length(const char *at, const char **form) {
+    static const char *const forms[] = {"sxm", "pcie", "nvl"}, *const memories[] = {"hbm", "gddr"};
+    size_t length = strcspn(at, " -_");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (strncasecmp(at, forms[i], strlen(forms[i])) != 0) continue;
+        *form = forms[i];
+        return length;
+    }
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; i++)
+        if (strncasecmp(at, memories[i], strlen(memories[i])) == 0) return length;
+    return 0;
+}
+
+static GpuWords gpu_words(const char *name) {
+    GpuWords words = {.form = ""};
+    size_t used = 0;
+    bool starts = true; // a word
+    for (const char *at = skip_vendor(name); *at && used + 1 < sizeof words.chip;) {
+        size_t skipped = starts ? memory_length(at, &words.gigabytes) : 0;
+        if (starts && !skipped && used > 0) skipped = form_length(at, &words.form);
+        if (skipped || is_blank(*at)) {
+            at += skipped ? skipped : 1;
+            starts = true;
+            continue;
+        }
+        words.chip[used++] = (char)tolower((unsigned char)*at++);
+        starts = false;
+    }
+    return words;
+}
+
+// Memory is sold in units of 10^9 or 2^30 bytes, and some of it is kept back.
+#define MEMORY_TOLERANCE 0.12
+
+static bool answers(const Gpu *gpu, const char *called, const GpuWords *asked) {
+    GpuWords words = gpu_words(called);
+    double gigabytes = gpu->memory_bytes / 1e9;
+    if (strcmp(words.chip, asked->chip) != 0) return false;
+    if (asked->gigabytes > 0 && fabs(asked->gigabytes / gigabytes - 1) > MEMORY_TOLERANCE) return false;
+    return !*asked->form || strcmp(words.form, asked->form) == 0 || strcasestr(gpu->form, asked->form);
+}
+
+static bool has_such_name(const Gpu *gpu, const GpuWords *asked) {
+    int alias_count;
+    const char *const *aliases = part_aliases(PART_GPU, gpu, &alias_count);
+    bool found = answers(gpu, gpu->name, asked);
+    for (int j = 0; j < alias_count && !found; j++) found = answers(gpu, aliases[j], asked);
+    return found;
+}
+
+// Only names that say a form or a memory beside the chip; where the form is not said modules come before cards.
+static const Gpu *gpu_by_words(const Gpu *gpus, int count, const char *name) {
+    GpuWords asked = gpu_words(name);
+    const Gpu *card = NULL;
+    if (!asked.chip[0] || (!*asked.form && asked.gigabytes == 0)) return NULL;
+    for (int i = 0; i < count; i++) {
+        if (!has_such_name(&gpus[i], &asked)) continue;
+        if (strcasestr(gpus[i].form, "sxm")) return &gpus[i];
+        if (!card) card = &gpus[i];
+    }
+    return card;
+}
+
+// ---- All kinds.
+
 // Names win over aliases, and what was added later over what was there.
 const void *part_find(PartKind kind, const void *parts, int count, const char *name) {
     for (int i = count - 1; i >= 0; i--)
@@ -90,7 +183,7 @@ const void *part_find(PartKind kind, const void *parts, int count, const char *n
         for (int j = 0; j < alias_count; j++)
             if (same_part_name(name, aliases[j])) return part_at(kind, parts, i);
     }
-    return NULL;
+    return kind == PART_GPU ? gpu_by_words(parts, count, name) : NULL;
 }
 
 static const void *catalogue_part(const Catalogue *catalogue, PartKind kind, const char *name) {

@@ -5,7 +5,6 @@
 
 #include "models/hardware/market.h"
 #include "models/workload/job/job_options.h"
-#include "models/workload/job/recompute.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "models/workload/step/anchor.h"
@@ -214,10 +213,15 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
     anchors_tell_unheard(request->training.anchors);
     read_fixed(&said, request);
     TrainingSpec *training = &request->training;
-    if (recomputes_some_layers(training)) {
-        problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at some of them");
-        problem_hint(problems, "leave --recompute-num-layers and --recompute-every out; lockstep memory and scenarios "
-                               "take them");
+    if (training->recompute_layers > 0) {
+        problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at the first %d",
+                    training->recompute_layers);
+        problem_hint(problems, "leave --recompute-num-layers out; lockstep memory and scenarios take it");
+    }
+    if (training->recompute_every > 0) {
+        problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at every %d",
+                    training->recompute_every);
+        problem_hint(problems, "leave --recompute-every out; lockstep memory and scenarios take it");
     }
     if (training->tokens > 0 && !counts_tokens(model)) {
         problem_add(problems, command_line, "%s reads no tokens", model->name);
