@@ -180,15 +180,15 @@ void pass_overlap(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
 
 void pass_overlap_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
-// Products that PyTorch and XLA call reach less on Hopper's tensor cores than those that Transformer Engine calls
-// (cuBLASLt, 32 MiB of workspace), which Megatron uses.
 static double recipe_rate(Fp8Recipe recipe) {
     if (recipe == FP8_ROWWISE) return cost_constant(FP8_ROWWISE_SHARE);
     return recipe == FP8_BLOCKWISE || recipe == FP8_MX ? cost_constant(FP8_BLOCK_SHARE) : 1;
 }
 
+// Products that PyTorch calls reach less on Hopper's tensor cores than those that Transformer Engine calls (cuBLASLt,
+// 32 MiB of workspace), which Megatron uses, and those whose kernels were timed (XLA's autotuner).
 static double product_rate(const Work *work, Precision precision) {
-    bool slowed = work->traits->plain_cublas && work->gpu->generation == HOPPER;
+    bool slowed = work->traits->plain_cublas && !work->training->tuned_products && work->gpu->generation == HOPPER;
     double plain = slowed && precision != FP32 && precision != FP64 ? cost_constant(PLAIN_CUBLAS_ON_HOPPER) : 1;
     return precision == FP8 ? plain * recipe_rate(work->training->fp8_recipe) : plain;
 }

@@ -31,7 +31,7 @@ typedef struct FrameworkTraits {
     double wide_bytes; // of an element of the FFN's and the scores' passes in mixed precision; 0: as products have them
     bool keeps_casts;  // 8-bit inputs of products are kept for backward (Transformer Engine), not what they were cast
                        // from
-    bool plain_cublas; // its products go to cuBLAS as PyTorch and XLA call it, not through Transformer Engine
+    bool plain_cublas; // its products go to cuBLAS as PyTorch calls it, not through Transformer Engine
     bool keeps_gates;  // SiLU of the gate is a tensor of its own, kept for the product with what it gates
     bool drops_gradients; // a step's gradients are made in its backward and dropped after it (zero_grad in PyTorch 2)
     double adam_bytes;    // moved by the optimizer per parameter when it is made of elementary operators; 0: fused

@@ -105,6 +105,8 @@ static const Field training_fields[] = {
      .help = "tensor-parallel ranks send slices to the next stage, gathered there (Megatron before sequence parallelism)"},
     {"fused_loss", SWITCH, .fallback = "false", .example = "true", .flag = "fused-loss", BOOL(fused_loss),
      .help = "softmax and cross entropy in few kernels that keep logits in 16 bits"},
+    {"tuned_products", SWITCH, .fallback = "false", .example = "true", .flag = "tuned-products", BOOL(tuned_products),
+     .help = "kernels of products are found by timing them (XLA's autotuner), not by cuBLAS's rules"},
     {"fused_norms", SWITCH, .fallback = "false", .example = "true", .flag = "fused-norms", BOOL(fused_norms),
      .help = "eager software: RMSNorm and rotary embedding are kernels of their own (apex, Liger, flash-attn)"},
     {"loss_chunks", COUNT(2, 1e5), .example = "8", .flag = "loss-chunks", INT(loss_chunks),

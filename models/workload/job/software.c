@@ -68,8 +68,8 @@ static const SoftwareRule rules[] = {
      "PaddlePaddle runs a graph"},
     {"tensorflow 1|paddle", 0, "xla|readme of", 0, 2021, FRAMEWORK_COMPOSED, KEPT, HOST_DECODES | NEGOTIATES, 0, 0, 0,
      "graphs before 2021 without XLA: norms and GELU from elementary kernels in 32 bits; images decoded by the host"},
-    {"jax|pax|maxtext", 0, 0, 0, 0, FRAMEWORK_GRAPH, ATTENTION_PLAIN, OVERLAPS_GRADIENTS, EVERYTHING, 0, 0,
-     "JAX compiles through XLA: plain attention"},
+    {"jax|pax|maxtext", 0, 0, 0, 0, FRAMEWORK_GRAPH, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | TUNES_PRODUCTS, EVERYTHING, 0, 0,
+     "JAX compiles through XLA, which finds kernels of products by timing them: plain attention"},
     {"megatron|nemo", 0, 0, 0, 0, FRAMEWORK_MEGATRON, ATTENTION_PLAIN, INTERLEAVES | WAITS_FOR_TENSOR | SCATTERS_STAGES, EVERYTHING, 0, 0,
      "Megatron-LM of 2020 to 2022: plain attention, 16-bit gradients after backward"},
     {"megatron|nemo", 0, "deepspeed", 2022.3, 0, KEPT, KEPT, SLICES_SEQUENCE, SCATTERS_STAGES | WAITS_FOR_TENSOR, 0, 0,
@@ -314,6 +314,7 @@ void software_apply(const Software *software, TrainingSpec *training) {
     if (software_does(software, WRAPS_PYTHON)) training->cpu_seconds_per_kernel = WRAPPED_PYTHON;
     training->module_hooks = software_does(software, HOOKS_MODULES);
     training->gathers_logits = software_does(software, GATHERS_LOGITS);
+    training->tuned_products = software_does(software, TUNES_PRODUCTS);
     training->fused_norms = software_does(software, FUSES_NORMS);
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;
     if (software_does(software, PARAMETER_SERVERS)) training->backend = BACKEND_MPI;

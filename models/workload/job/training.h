@@ -162,9 +162,10 @@ typedef struct TrainingSpec {
     bool software_assumed;           // nobody said it, nor the framework
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;
-    bool whole_head;    // an encoder's logits at every position, not at masked ones only
-    bool fused_norms;   // eager software whose RMSNorm and rotary embedding are kernels of their own (apex, Liger)
-    bool composed_gelu; // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
+    bool whole_head;     // an encoder's logits at every position, not at masked ones only
+    bool tuned_products; // which kernel does a product is found by timing it (XLA's autotuner), not by cuBLAS's rules
+    bool fused_norms;    // eager software whose RMSNorm and rotary embedding are kernels of their own (apex, Liger)
+    bool composed_gelu;  // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
     ImageLayout image_layout;
     Optimizer optimizer;
     Backend backend;
