@@ -176,8 +176,9 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         .gpu = gpu_of(arena, cell_of(described, 0, "gpu")),
         .setup = key_of(arena, described, 0, setup_columns, SETUP_COLUMNS),
         .network_kind = spans_nodes(cluster) ? key_of(arena, described, 0, network_columns, NETWORK_COLUMNS) : ""};
-    measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
     measured.small_spread = spread_at(&request, cluster, 1);
+    measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
+    measured.long_spread = spread_at(&request, cluster, LENGTHY_BYTES);
     LIST_PUSH(arena, &validation->logs, measured);
 }
 

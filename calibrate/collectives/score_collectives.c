@@ -5,15 +5,19 @@
 #include "calibrate/collectives/validation.h"
 #include "sim/statistics.h"
 
+static double spread_of_row(const MeasuredCollective *measured, const NcclRow *row) {
+    if (row->bytes < LARGE_BYTES) return measured->small_spread;
+    return row->bytes < LENGTHY_BYTES ? measured->large_spread : measured->long_spread;
+}
+
 Score score_of(Arena *arena, const MeasuredCollective *measured, bool large) {
     double *errors = ARENA_ARRAY(arena, double, measured->log->row_count);
-    double spread = large ? measured->large_spread : measured->small_spread;
     Score score = {0};
     for (int r = 0; r < measured->log->row_count; r++) {
         const NcclRow *row = &measured->log->rows[r];
         if ((row->bytes >= LARGE_BYTES) != large) continue;
         double ratio = measured->predicted[r] / row->seconds;
-        score.inside += fabs(log(ratio)) <= RANGE_90 * spread;
+        score.inside += fabs(log(ratio)) <= RANGE_90 * spread_of_row(measured, row);
         errors[score.sizes++] = fabs(ratio - 1);
     }
     if (!score.sizes) return score;
