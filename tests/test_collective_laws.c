@@ -17,8 +17,8 @@ typedef struct Drawn {
 static Drawn draw(RandomStream *stream) {
     NodeShape (*const shapes[])(void) = {dgx_h100, dgx_a100, dgx_1, quad_gh200, pcie_server, workstation};
     static const Transport transports[] = {NET_INFINIBAND, NET_ROCE, NET_EFA, NET_SLINGSHOT, NET_TCP, NET_TCPX};
-    static const CollectiveOp ops[] = {COLLECTIVE_ALL_REDUCE,     COLLECTIVE_ALL_GATHER, COLLECTIVE_REDUCE_SCATTER,
-                                       COLLECTIVE_BROADCAST,      COLLECTIVE_REDUCE,     COLLECTIVE_ALL_TO_ALL,
+    static const CollectiveOp ops[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_ALL_GATHER, COLLECTIVE_REDUCE_SCATTER,
+                                       COLLECTIVE_BROADCAST,  COLLECTIVE_REDUCE,     COLLECTIVE_ALL_TO_ALL,
                                        COLLECTIVE_SEND_RECV};
     static const double gigabits[] = {1, 10, 25, 100, 200, 400, 800};
     Drawn drawn = {.node = shapes[random_below(stream, 6)](), .nodes = 1 << random_below(stream, 6)};

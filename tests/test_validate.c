@@ -25,7 +25,7 @@ TEST(the_shipped_logs_are_predicted_within_what_was_reached) {
     const Ended *ended = validate("validate collectives");
     EXPECT_INT(ended->code, 0);
     EXPECT_INT(last_board(ended->out, &large, &p90, &small), 219);
-    EXPECT(large < 11.5 && p90 < 47 && small < 13);
+    EXPECT(large < 11.5 && p90 < 38 && small < 16);
     EXPECT_CONTAINS(ended->out, "coverage: 219 of 220 logs");
     EXPECT_CONTAINS(ended->out, "nccl_version not stated");
     EXPECT_CONTAINS(ended->out, "The worst ten");

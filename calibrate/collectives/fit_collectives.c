@@ -6,9 +6,10 @@
 #include "sim/check.h"
 #include "sim/least_squares.h"
 
-#define NOISE 0.15       // of a logarithm: protocol switches make curves step by as much
-#define SMALL_WEIGHT 0.7 // of sizes that latency decides, against the others
-#define ROWS_OF_A_LOG 12 // taken of a log, evenly: neighbouring sizes err alike
+#define NOISE 0.15        // of a logarithm: protocol switches make curves step by as much
+#define SMALL_WEIGHT 0.7  // of sizes that latency decides, against the others
+#define MACHINES_ENOUGH 4 // to tell of machines never seen
+#define ROWS_OF_A_LOG 12  // taken of a log, evenly: neighbouring sizes err alike
 
 #define FIRST_STEP 1e6 // of rates of long payloads, bytes
 #define LAST_STEP 4e9
@@ -26,7 +27,8 @@ typedef struct Task {
     const ConstantId *ids;
     int id_count;
     const NcclConstants *start;
-    Known *known; // [logs->count]
+    double *spreads; // [id_count] of the priors
+    Known *known;    // [logs->count]
 } Task;
 
 static NcclConstants constants_at(const Task *task, const double *x) {
@@ -110,7 +112,7 @@ static void residuals(const double *x, void *data, double *out) {
             out[at++] = half * weight * soften_residual(logarithms[i], NOISE);
         }
     }
-    for (int p = 0; p < task->id_count; p++) out[at++] = x[p] / constant_rows[task->ids[p]].prior_spread;
+    for (int p = 0; p < task->id_count; p++) out[at++] = x[p] / task->spreads[p];
 }
 
 int constants_of_scope(ConstantScope scope, ConstantId *ids) {
@@ -118,6 +120,24 @@ int constants_of_scope(ConstantScope scope, ConstantId *ids) {
     for (int i = 0; i < CONSTANT_COUNT; i++)
         if (constant_rows[i].scope == scope) ids[count++] = (ConstantId)i;
     return count;
+}
+
+int machines_that_tell(const Measurements *logs, const double *weights, ConstantId id) {
+    int machines = 0;
+    for (int i = 0; i < logs->count; i++) {
+        bool counts = weights[i] > 0 && logs->items[i].matters[id];
+        for (int j = 0; j < i && counts; j++)
+            counts = weights[j] <= 0 || !logs->items[j].matters[id] ||
+                     strcmp(logs->items[i].machine, logs->items[j].machine) != 0;
+        machines += counts;
+    }
+    return machines;
+}
+
+// What few machines have told stays near its prior: they say more of themselves than of machines never seen.
+static double spread_of(const Task *task, ConstantId id) {
+    double told = sqrt(fmax(machines_that_tell(task->logs, task->weights, id), 1) / MACHINES_ENOUGH);
+    return constant_rows[id].prior_spread * (constant_rows[id].scope == SCOPE_SHARED ? fmin(told, 1) : 1);
 }
 
 // From the x given.
@@ -170,9 +190,11 @@ double fit_collectives(Arena *arena, const Measurements *logs, const double *wei
                        NcclConstants *constants, const NcclConstants *near, double *sigma) {
     NcclConstants start = *constants;
     ConstantId ids[CONSTANT_COUNT];
-    Task task = {arena, logs, weights, ids, constants_of_scope(scope, ids), &start, NULL};
+    Task task = {arena, logs, weights, ids, constants_of_scope(scope, ids), &start, NULL, NULL};
     double *x = ARENA_ARRAY(arena, double, task.id_count);
     int rows = 0;
+    task.spreads = ARENA_ARRAY(arena, double, task.id_count);
+    for (int p = 0; p < task.id_count; p++) task.spreads[p] = spread_of(&task, ids[p]);
     for (int p = 0; near && p < task.id_count; p++) x[p] = log(near->values[ids[p]] / start.values[ids[p]]);
     for (int l = 0; l < logs->count; l++)
         if (weights[l] > 0) rows += rows_taken(&logs->items[l]);

@@ -162,11 +162,13 @@ void refit(Validation *validation) {
     for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i], NULL);
     weigh(logs, machine_word, NULL, weights);
     double rms = fit_collectives(arena, logs, weights, SCOPE_SHARED, &constants, NULL, sigma);
-    printf("%-60s %-5s %9s %9s %5s %9s %6s\n", "constant", "unit", "shipped", "fitted", "±", "prior", "spread");
+    printf("%-60s %-5s %9s %9s %5s %9s %6s %5s\n", "constant", "unit", "shipped", "fitted", "±", "prior", "spread",
+           "mach.");
     for (int p = 0; p < count; p++) {
         const ConstantRow *row = &constant_rows[ids[p]];
-        printf("%-60s %-5s %9.4g %9.4g %5.2f %9.4g %6.2f\n", row->name, row->unit, row->value,
-               constants.values[ids[p]] / row->scale, sigma[p], row->prior, row->prior_spread);
+        printf("%-60s %-5s %9.4g %9.4g %5.2f %9.4g %6.2f %5d\n", row->name, row->unit, row->value,
+               constants.values[ids[p]] / row->scale, sigma[p], row->prior, row->prior_spread,
+               machines_that_tell(logs, weights, ids[p]));
     }
     printf("root mean square residual %.3f\n\n", rms);
     for (int j = 0; j < logs->count; j++) predict(&logs->items[j], &constants);
