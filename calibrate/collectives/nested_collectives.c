@@ -1,6 +1,5 @@
 // The hardest question: each machine, then each type of GPU, predicted without anything that its logs told. One vote
 // per machine: the median over its logs.
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,35 +93,6 @@ static void print_machines(Arena *arena, const Measurements *logs) {
 }
 
 // ---- What each rule is worth.
-static double change_of(Arena *arena, const MeasuredCollective *measured, const NcclConstants *without) {
-    double most = 0;
-    (void)arena;
-    for (int r = 0; r < measured->log->row_count; r++) {
-        double bytes = measured->log->rows[r].bytes;
-        double ratio = collective_price_seconds(measured->price, bytes, without) /
-                       collective_price_seconds(measured->price, bytes, NULL);
-        most = fmax(most, fabs(log(ratio)));
-    }
-    return most;
-}
-
-// Marks the logs of machines that go otherwise without the rule, by the shipped constants; returns how many machines.
-static int find_touched(Validation *validation, RuleId rule, bool *touched) {
-    Measurements *logs = &validation->logs;
-    NcclConstants without = nccl_constants_shipped();
-    int machines = 0;
-    without.without[rule] = true;
-    for (int i = 0; i < logs->count; i++) touched[i] = false;
-    for (int i = 0; i < logs->count; i++) {
-        const char *machine = logs->items[i].machine;
-        if (touched[i] || change_of(validation->arena, &logs->items[i], &without) < TOUCHED) continue;
-        for (int j = 0; j < logs->count; j++)
-            if (is_word_of(&logs->items[j], machine_word, machine)) touched[j] = true;
-        machines++;
-    }
-    return machines;
-}
-
 typedef struct Worth {
     int machines, better, worse; // left out: how many of them the rule brings nearer, or takes further, by a point
     double with, without;        // mean over them of the median errors of their logs
@@ -163,7 +133,7 @@ void weigh_rules(Validation *validation) {
         "nearer", "far");
     for (int rule = 0; rule < RULE_COUNT; rule++) {
         Worth worth[2] = {0};
-        if (find_touched(validation, (RuleId)rule, touched)) leave_out(validation, machine_word, touched, (RuleId)rule);
+        if (find_touched(logs, (RuleId)rule, touched)) leave_out(validation, machine_word, touched, (RuleId)rule);
         for (int i = 0; i < logs->count; i++)
             for (int large = 0; large < 2 && touched[i] && is_first(logs, machine_word, i); large++) {
                 Score without = machine_score(arena, logs, logs->items[i].machine, large);

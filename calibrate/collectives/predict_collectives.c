@@ -112,12 +112,62 @@ static double sum_of(const double *values, int count) {
     return sum;
 }
 
+// ---- Rules.
+#define TOUCHED 0.02    // of a logarithm, at any size
+#define RULE_MACHINES 2 // that must have told of a rule
+
+static bool is_touched(const MeasuredCollective *measured, const NcclConstants *without) {
+    for (int r = 0; r < measured->log->row_count; r++) {
+        double bytes = measured->log->rows[r].bytes;
+        double ratio = collective_price_seconds(measured->price, bytes, without) /
+                       collective_price_seconds(measured->price, bytes, NULL);
+        if (fabs(log(ratio)) >= TOUCHED) return true;
+    }
+    return false;
+}
+
+int find_touched(const Measurements *logs, RuleId rule, bool *touched) {
+    NcclConstants without = nccl_constants_shipped();
+    int machines = 0;
+    without.without[rule] = true;
+    for (int i = 0; i < logs->count; i++) touched[i] = false;
+    for (int i = 0; i < logs->count; i++) {
+        if (touched[i] || !is_touched(&logs->items[i], &without)) continue;
+        for (int j = i; j < logs->count; j++)
+            touched[j] = touched[j] || strcmp(logs->items[j].machine, logs->items[i].machine) == 0;
+        for (int j = 0; j < i; j++)
+            touched[j] = touched[j] || strcmp(logs->items[j].machine, logs->items[i].machine) == 0;
+        machines++;
+    }
+    return machines;
+}
+
+// What only logs have told of holds as long as two machines are left that it touches.
+static void forget_rules(const Measurements *logs, const double *weights, bool *const *touched,
+                         NcclConstants *constants) {
+    for (int rule = 0; rule < RULE_COUNT; rule++) {
+        int machines = 0;
+        for (int i = 0; i < logs->count && rule_rows[rule].learned; i++) {
+            bool counts = weights[i] > 0 && touched[rule][i];
+            for (int j = 0; j < i && counts; j++)
+                counts = weights[j] <= 0 || strcmp(logs->items[i].machine, logs->items[j].machine) != 0;
+            machines += counts;
+        }
+        if (rule_rows[rule].learned && machines < RULE_MACHINES) constants->without[rule] = true;
+    }
+}
+
 // All fits begin their search where one to all logs ends.
 int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without) {
     Measurements *logs = &validation->logs;
     double *weights = ARENA_ARRAY(validation->arena, double, logs->count);
     NcclConstants prior = nccl_constants_prior(), all;
+    bool *touched[RULE_COUNT];
     int groups = 0;
+    for (int rule = 0; rule < RULE_COUNT; rule++) {
+        touched[rule] = ARENA_ARRAY(validation->arena, bool, logs->count);
+        find_touched(logs, (RuleId)rule, touched[rule]);
+    }
     if (without < RULE_COUNT) prior.without[without] = true;
     all = prior;
     for (int i = 0; i < logs->count; i++) find_what_matters(validation->arena, &logs->items[i], prior.without);
@@ -131,6 +181,7 @@ int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId
         if (seen || (chosen && !chosen[i])) continue;
         weigh(logs, word_of, word, weights);
         NcclConstants constants = prior;
+        forget_rules(logs, weights, touched, &constants);
         Arena *scratch = arena_open();
         if (sum_of(weights, logs->count) > 0)
             fit_collectives(scratch, logs, weights, SCOPE_SHARED, &constants, &all, NULL);

@@ -117,19 +117,19 @@ const ConstantRow constant_rows[CONSTANT_COUNT] = {
 
 // clang-format off
 const RuleRow rule_rows[RULE_COUNT] = {
-    [RULE_STAGED_PHASES]   = {"a ring over host memory takes a step more than it has", "NCCL device/all_gather.h: sends first, receives last"},
-    [RULE_FILL_BY_AGE]     = {"fill of chunks differs from Hopper on", "logs; faster channels"},
-    [RULE_SUPERCHIP]       = {"a superchip's floor is lower", "launch without PCIe"},
-    [RULE_TREE_UNDERRATED] = {"trees of two nodes are not taken for what they save", "NCCL graph/search.cc"},
-    [RULE_NVLS_TAKEN]      = {"NVLS is taken from 2 MB on even where rings are faster", "NCCL graph/tuning.cc"},
-    [RULE_FIRST_EFA]       = {"the first EFA's plug-in leaves Simple only", "aws-ofi-nccl: sets NCCL_PROTO=simple before RDMA"},
-    [RULE_SLINGSHOT_POSTS] = {"proxies over Slingshot post messages one by one", "libfabric cxi: matched in software"},
-    [RULE_RENDEZVOUS]      = {"long messages over Slingshot agree first", "libfabric cxi: eager to 18 KiB, sites set 0"},
-    [RULE_FAR_NICS]        = {"GPUs far from the NICs have a pace of their own", "NCCL graph/topo.h: 16 GB/s between AMD's sockets"},
-    [RULE_HOST_BRIDGE]     = {"RDMA over a host bridge is slower than the slot", "NCCL graph/topo.h: 24 of 31.5 GB/s"},
-    [RULE_SOCKETS_BY_ROOT] = {"several interfaces carry the root of their number", "all bytes pass host memory three or four times"},
-    [RULE_PAIR_PARTS]      = {"messages in a node share channels from 2.22 on", "NCCL enqueue.cc"},
-    [RULE_PAIR_RATE]       = {"one connection between nodes has a most", "NCCL graph/paths.cc: two channels of 14 GB/s"},
+    [RULE_STAGED_PHASES]   = {"a ring over host memory takes a step more than it has", "NCCL device/all_gather.h: sends first, receives last", false},
+    [RULE_FILL_BY_AGE]     = {"fill of chunks differs from Hopper on", "logs; faster channels", true},
+    [RULE_SUPERCHIP]       = {"a superchip's floor is lower", "launch without PCIe", true},
+    [RULE_TREE_UNDERRATED] = {"trees of two nodes are not taken for what they save", "NCCL graph/search.cc", true},
+    [RULE_NVLS_TAKEN]      = {"NVLS is taken from 2 MB on even where rings are faster", "NCCL graph/tuning.cc", false},
+    [RULE_FIRST_EFA]       = {"the first EFA's plug-in leaves Simple only", "aws-ofi-nccl: sets NCCL_PROTO=simple before RDMA", false},
+    [RULE_SLINGSHOT_POSTS] = {"proxies over Slingshot post messages one by one", "libfabric cxi: matched in software", true},
+    [RULE_RENDEZVOUS]      = {"long messages over Slingshot agree first", "libfabric cxi: eager to 18 KiB, sites set 0", false},
+    [RULE_FAR_NICS]        = {"GPUs far from the NICs have a pace of their own", "NCCL graph/topo.h: 16 GB/s between AMD's sockets", true},
+    [RULE_HOST_BRIDGE]     = {"RDMA over a host bridge is slower than the slot", "NCCL graph/topo.h: 24 of 31.5 GB/s", true},
+    [RULE_SOCKETS_BY_ROOT] = {"several interfaces carry the root of their number", "all bytes pass host memory three or four times", true},
+    [RULE_PAIR_PARTS]      = {"messages in a node share channels from 2.22 on", "NCCL enqueue.cc", false},
+    [RULE_PAIR_RATE]       = {"one connection between nodes has a most", "NCCL graph/paths.cc: two channels of 14 GB/s", false},
 };
 // clang-format on
 

@@ -129,6 +129,7 @@ typedef enum RuleId {
 
 typedef struct RuleRow {
     const char *name, *source;
+    bool learned; // from measured logs alone: no software's source says it
 } RuleRow;
 
 extern const RuleRow rule_rows[RULE_COUNT];
