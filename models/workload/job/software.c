@@ -120,7 +120,7 @@ typedef struct Usual {
 static const Usual usual[] = {
     {true, 2023, "megatron", 0},
     {true, 0, "megatron-core", SHARDS_OPTIMIZER | KEEPS_ACTIVATIONS},
-    {false, 0, "pytorch", 0},
+    {false, 0, "pytorch", FUSES_NORMS},
 };
 
 // ---- Words.
