@@ -261,7 +261,6 @@ static void say_software(Row *row, const char *text) {
                            .gpu_year = row->gpu->year,
                            .model = row->said.model,
                            .splits_layers = row->run->software_splits,
-                           .splits_optimizer = row->number[ZERO] == 1 || row->number[ZERO] == 2,
                            .name_withheld = row->withheld.framework_name,
                            .withheld = row->withheld.rules};
     const Software *software = software_of(row->arena, &query);

@@ -317,12 +317,8 @@ static const Software *software_said(const Maker *m, GpuTypes gpus) {
     const Value *said = value_of(m, JOB_TRAINING, "software");
     if (m->said->software || !said) return m->said->software;
     bool splits = number_said(m, JOB_PARALLEL, "tp") > 1 || number_said(m, JOB_PARALLEL, "pp") > 1;
-    int zero = (int)fmax(number_said(m, JOB_PARALLEL, "zero"), number_said(m, JOB_TRAINING, "zero"));
-    SoftwareQuery query = {.text = said->text,
-                           .gpu_year = oldest_year(gpus),
-                           .model = m->said->model,
-                           .splits_layers = splits,
-                           .splits_optimizer = zero == 1 || zero == 2};
+    SoftwareQuery query = {
+        .text = said->text, .gpu_year = oldest_year(gpus), .model = m->said->model, .splits_layers = splits};
     return find_software(m->arena, &query, said->where, m->problems);
 }
 

@@ -32,10 +32,8 @@ static const SoftwareRule rules[] = {
      "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
     {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | WRAPS_PYTHON, 0, 0, 0,
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
-    {"hf |hugging|transformers", "deepspeed", 0, 0, 0, KEPT, KEPT, HOOKS_MODULES | CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
-     "Hugging Face models under DeepSpeed: in 16 bits, hooks in Python around every module with ZeRO 3"},
-    {"hf |hugging|transformers", "peft", 0, 0, 0, KEPT, KEPT, CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
-     "Hugging Face models under PEFT: frozen weights in 16 bits, adapters beside every product"},
+    {"hf |hugging|transformers", "deepspeed|peft", 0, 0, 0, KEPT, KEPT, HOOKS_MODULES | CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
+     "Hugging Face models under DeepSpeed or PEFT: in 16 bits, adapters beside every product, hooks in Python around every module with ZeRO 3"},
     {"torchtune", 0, 0, 0, 0, KEPT, KEPT, CHUNKS_LOSS, 0, 0, 0,
      "torchtune: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
     {"kempnerforge", 0, 0, 0, 0, KEPT, KEPT, REDUCES_IN_FP32 | WHOLE_16_BITS | GATHERS_LOGITS, KEEPS_ACTIVATIONS, 0, 0,
@@ -44,10 +42,8 @@ static const SoftwareRule rules[] = {
      "NVIDIA's examples of 2018 to 2022: channels last in 16 bits"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
      "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
-    {"qlora|nf4|gptq", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
+    {"qlora", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
      "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
-    {"zero 1|zero 2", 0, 0, 0, 0, KEPT, KEPT, 0, 0, 5e8, 0,
-     "DeepSpeed's ZeRO 1 and 2 reduce 5e8 gradients at once, and so do others that split the optimizer alone"},
     {"compiled|torch.compile", 0, 0, 0, 0, FRAMEWORK_GRAPH, KEPT, 0, 0, 0, 0,
      "torch.compile"},
     {"oneflow|libai", 0, 0, 0, 0, FRAMEWORK_OPERATORS, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | TUNES_IMAGES | WAITS_FOR_TENSOR, EVERYTHING, 0, 0,
@@ -62,8 +58,6 @@ static const SoftwareRule rules[] = {
      "MXNet before Horovod: dist_device_sync, while backward runs"},
     {"tensorflow", 0, 0, 0, 0, FRAMEWORK_TENSORFLOW, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | KEEPS_ACTIVATIONS | HOST_DECODES, EVERYTHING, 0, 0,
      "TensorFlow runs a graph; NCCL overlaps gradients; images decoded by the host"},
-    {"tensorflow", "xla|readme of deeplearningexamples", 0, 0, 0, FRAMEWORK_TENSORFLOW, KEPT, NEGOTIATES, HOST_DECODES, 0, 0,
-     "NVIDIA's TensorFlow examples: XLA fuses, element-wise math stays in 32 bits; DALI, Horovod"},
     {"paddle", 0, 0, 0, 0, FRAMEWORK_GRAPH, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | KEEPS_ACTIVATIONS, EVERYTHING, 0, 0,
      "PaddlePaddle runs a graph"},
     {"tensorflow 1|paddle", 0, "xla|readme of", 0, 2021, FRAMEWORK_COMPOSED, KEPT, HOST_DECODES | NEGOTIATES, 0, 0, 0,
@@ -88,8 +82,6 @@ static const SoftwareRule rules[] = {
      "transformers before 4.36, of the end of 2023: plain attention"},
     {"jax|pax|maxtext", 0, 0, 2024, 0, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
      "JAX since 2024: cuDNN's attention"},
-    {"| te |transformer engine", 0, 0, 0, 2024.25, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
-     "Transformer Engine: cuDNN's attention of 2023"},
     {"megatron|nemo|jax|pax|maxtext", 0, "deepspeed", 2024.25, 0, KEPT, ATTENTION_FLASH, 0, 0, 0, 0, "cuDNN 9's attention and FlashAttention-3, of 2024"},
     {"composer", 0, 0, 0, 0, FRAMEWORK_FUSED, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | STOPS_RECOMPUTING, EVERYTHING, 0, 0,
      "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
@@ -107,8 +99,8 @@ static const SoftwareRule rules[] = {
 _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 
 // How a run was made or published rather than what made it: known even when the framework is not.
-static const char *const properties[] = {"",       "compiled|torch.compile",        "qlora|nf4|gptq", "zero 1|zero 2",
-                                         "mlperf", "readme of deeplearningexamples"};
+static const char *const properties[] = {"", "compiled|torch.compile", "qlora", "mlperf",
+                                         "readme of deeplearningexamples"};
 
 // What most use where the framework is not known; the first that fits.
 typedef struct Usual {
@@ -246,7 +238,6 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
     double told = software_year(query->text), usually = fmin(query->gpu_year + YEARS_AFTER_GPU, LATEST);
     double year = told > 0 ? told : usually;
     SoftwareQuery asked = *query;
-    if (query->splits_optimizer) asked.text = arena_printf(arena, "%s | zero 1", query->text);
     bool named = names_some(query, year);
     const Usual *known = usual_for(query, year);
     if (!named) {

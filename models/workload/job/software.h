@@ -62,7 +62,6 @@ typedef struct SoftwareQuery {
     int gpu_year;           // the date of software is seldom told; that of the GPU stands for it
     const Model *model;     // NULL: a decoder
     bool splits_layers;     // by tensor or pipeline
-    bool splits_optimizer;  // ZeRO 1 or 2
     bool name_withheld;     // of the text only its date is known
     SoftwareRules withheld; // as if they were not known
 } SoftwareQuery;
