@@ -177,23 +177,34 @@ TEST(a_layer_of_few_tokens_takes_what_its_host_does) {
     arena_close(bench.arena);
 }
 
-// Before and after each of thirteen modules, with ZeRO 3 alone.
-TEST(hooks_around_modules_cost_the_host_their_time_with_zero_3) {
+static double host_of_sharding(Bench *bench, bool backward) {
+    bench->training.layout.zero = 3;
+    BlockCost sharded = cost_of(bench, 1);
+    bench->training.layout.zero = 0;
+    BlockCost whole = cost_of(bench, 1);
+    if (backward) return list_seconds(&sharded.backward) - list_seconds(&whole.backward);
+    return list_seconds(&sharded.forward) - list_seconds(&whole.forward);
+}
+
+// Of FSDP's units, a layer is one and each adapter two more; hooks stand before and after each of thirteen modules, and
+// of three of each adapter.
+TEST(sharded_weights_cost_the_host_their_units_or_hooks) {
     Bench bench = bench_open("llama-2-7b");
     bench.training.framework = FRAMEWORK_EAGER;
+    bench.training.half_weights = true;
     bench.training.seq_len = 8;
     bench.training.cpu_seconds_per_kernel = 50e-6;
-    BlockCost without = cost_of(&bench, 1);
-    bench.training.module_hooks = true;
-    BlockCost of_zero_0 = cost_of(&bench, 1);
-    EXPECT_NEAR(list_seconds(&of_zero_0.forward), list_seconds(&without.forward), 0);
-    bench.training.layout.zero = 3;
-    BlockCost hooked = cost_of(&bench, 1);
-    bench.training.module_hooks = false;
-    BlockCost plain = cost_of(&bench, 1);
-    double hooks = 26 * cost_constant(HOOK_SECONDS);
-    EXPECT_NEAR(list_seconds(&hooked.forward) - list_seconds(&plain.forward), hooks, 0.03);
-    EXPECT_NEAR(list_seconds(&hooked.backward) - list_seconds(&plain.backward), hooks, 0.03);
+    for (int adapted = 0; adapted < 2; adapted++) {
+        bench.training.lora_rank = adapted ? 16 : 0;
+        bench.training.lora_everywhere = adapted;
+        for (int hooked = 0; hooked < 2; hooked++) {
+            bench.training.module_hooks = hooked;
+            double hooks = 2 * (13 + 3 * 7 * adapted) * cost_constant(HOOK_SECONDS);
+            double units = (1 + 2 * 7 * adapted) * cost_constant(FSDP_UNIT_SECONDS);
+            EXPECT_NEAR(host_of_sharding(&bench, false), hooked ? hooks : units, 0.05);
+            if (adapted) EXPECT_NEAR(host_of_sharding(&bench, true), hooked ? hooks : units, 0.05);
+        }
+    }
     arena_close(bench.arena);
 }
 

@@ -222,13 +222,28 @@ static bool since_transformer_engine(const Gpu *gpu) { return gpu->year >= 2022;
 // hook before and one after each, in either direction.
 #define MODULES_OF_A_LAYER 13
 
-static double hook_seconds(const TrainingSpec *training) {
-    bool hooked = training->module_hooks && shards_weights(&training->layout);
-    return hooked ? 2 * MODULES_OF_A_LAYER * cost_constant(HOOK_SECONDS) : 0;
+// An adapter adds three, and of them two that FSDP shards each by itself, for what is trained and what is frozen cannot
+// be in one unit (PEFT's fsdp_auto_wrap_policy).
+#define MODULES_OF_AN_ADAPTER 3
+#define UNITS_OF_AN_ADAPTER 2
+
+static double adapters_of_layer(const Work *work) {
+    double adapters = 0;
+    for (int i = 0; work->training->lora_rank > 0 && i < work->operators->count; i++)
+        adapters += work->operators->items[i].adapters[work->training->lora_everywhere];
+    return adapters;
+}
+
+static double sharding_host_seconds(const Work *work) {
+    if (!shards_weights(&work->training->layout) || work->training->framework == FRAMEWORK_MEGATRON) return 0;
+    double adapters = adapters_of_layer(work);
+    if (work->training->module_hooks)
+        return 2 * (MODULES_OF_A_LAYER + MODULES_OF_AN_ADAPTER * adapters) * cost_constant(HOOK_SECONDS);
+    return (1 + UNITS_OF_AN_ADAPTER * adapters) * cost_constant(FSDP_UNIT_SECONDS);
 }
 
 void pass_layer_issued(const Work *work, Pass *pass, int direction) {
-    pass->host_seconds += hook_seconds(work->training);
+    pass->host_seconds += sharding_host_seconds(work);
     if (!since_transformer_engine(work->gpu)) return;
     pass->host_seconds += work->traits->layer_seconds[direction];
 }
