@@ -461,7 +461,7 @@ TEST(plan_refuses_what_it_cannot_read) {
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --own --years 99", "be meant", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --grid mars", "mars", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --recompute-num-layers 2",
-         "not at some of them", 4},
+         "not at the first 2", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B -j 0", "cannot be started", 4},
     };
     static char output[1 << 16];

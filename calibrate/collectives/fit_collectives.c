@@ -175,8 +175,9 @@ double fit_these(Arena *arena, const Measurements *logs, const ConstantId *ids, 
                  double *sigma) {
     NcclConstants start = *constants;
     double *weights = ARENA_ARRAY(arena, double, logs->count), *x = ARENA_ARRAY(arena, double, count);
-    Task task = {arena, logs, weights, ids, count, &start, NULL};
+    Task task = {arena, logs, weights, ids, count, &start, ARENA_ARRAY(arena, double, count), NULL};
     int rows = 0;
+    for (int p = 0; p < count; p++) task.spreads[p] = constant_rows[ids[p]].prior_spread;
     for (int l = 0; l < logs->count; l++) {
         weights[l] = 1;
         rows += rows_taken(&logs->items[l]);
