@@ -40,6 +40,8 @@ static const SoftwareRule rules[] = {
      "KempnerForge: FSDP2 with weights and Adam's state in bf16, logits gathered by tensor-parallel ranks"},
     {"readme of deeplearningexamples", 0, 0, 0, 0, KEPT, KEPT, CHANNELS_LAST, 0, 0, 0,
      "NVIDIA's examples of 2018 to 2022: channels last in 16 bits"},
+    {"torchtitan|torchtune|fsdp|lightning|litgpt|kempner", 0, 0, 2023.8, 0, KEPT, KEPT, STOPS_RECOMPUTING, 0, 0, 0,
+     "checkpoints of PyTorch 2.1 without re-entry, which these use, stop once all that backward needs is there"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
      "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
     {"qlora", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
