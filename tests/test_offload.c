@@ -71,14 +71,15 @@ TEST(offloaded_weights_are_fetched_twice_a_micro_batch) {
     }
 }
 
-// Ren et al. 2021, table 4: 1e10 parameters in 2.57 s on a host with 256 GB/s.
+// 28 bytes of each parameter at 0.29 of the host memory's rate (Ren et al. 2021, table 4: 1e10 parameters in 2.57 s
+// with 256 GB/s, 0.43; hosts of H200 half of that).
 TEST(the_cpus_update_takes_as_long_as_measured) {
     Case c;
     open_offloaded(&c, 1, "gpt2-355m", 1, OFFLOAD_HOST, OFFLOAD_GPU);
     SimulatedStep step = simulate(&c, false);
     EXPECT(step.ran);
-    double parameters = model_parameters(c.training.model), speed = c.group.type->host_memory_bytes_per_second / 256e9;
-    EXPECT_NEAR(step.spent[CAUSE_OPTIMIZER], 2.57 * parameters / 1e10 / speed, 0.02);
+    double bytes = 28 * model_parameters(c.training.model), speed = c.group.type->host_memory_bytes_per_second;
+    EXPECT_NEAR(step.spent[CAUSE_OPTIMIZER], bytes / (0.29 * speed), 0.02);
     arena_close(c.arena);
 }
 
