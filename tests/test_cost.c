@@ -392,6 +392,23 @@ TEST(products_through_plain_cublas_are_slower_on_hopper_alone) {
     arena_close(bench.arena);
 }
 
+// Classifiers' images are all of one size: theirs are timed.
+TEST(detectors_convolve_by_guessed_kernels_in_eager_software) {
+    Bench bench = bench_open();
+    static const char *const models[] = {"mask-rcnn-resnet-50", "resnet-50"};
+    for (int i = 0; i < 2; i++) {
+        TrainingSpec training = megatron(bench_model(&bench, models[i]));
+        training.framework = FRAMEWORK_FUSED; // convolves as eager software does
+        BlockCost timed = block_cost(training.model, 0, &training, 2, bench_gpu(&bench, "V100"));
+        training.framework = FRAMEWORK_EAGER;
+        BlockCost guessed = block_cost(training.model, 0, &training, 2, bench_gpu(&bench, "V100"));
+        double ratio = seconds_of(&guessed.forward, CAUSE_GEMM) / seconds_of(&timed.forward, CAUSE_GEMM);
+        EXPECT(ratio <= 1 / cost_constant(CONV_SHARE_GUESSED) + 1e-9);
+        EXPECT(i == 0 ? ratio > 1.02 : fabs(ratio - 1) < 1e-9);
+    }
+    arena_close(bench.arena);
+}
+
 // Every model, GPU, precision, layout, recomputation: finite, positive, and within the room of a list. Frameworks take
 // turns, so that each meets each of the others' values, though not each combination.
 LONG_TEST(2, all_small_cases_cost_something_finite) {

@@ -52,6 +52,15 @@ static double conv_share(const Work *work) {
     return since_ampere(work->gpu) ? cost_constant(CONV_SHARE_SINCE_AMPERE) : cost_constant(CONV_SHARE_BEFORE_AMPERE);
 }
 
+// Detectors see images of any size, for which eager software takes cuDNN's guess of a kernel instead of timing several
+// (torch.backends.cudnn.benchmark stays off).
+static double kernel_choice_share(const Work *work) {
+    if (work->training->framework != FRAMEWORK_EAGER) return 1;
+    for (int i = 0; i < work->model->net_layer_count; i++)
+        if (work->model->net_layers[i].kernels_per_image > 0) return cost_constant(CONV_SHARE_GUESSED);
+    return 1;
+}
+
 typedef struct ConvGemm {
     double m, n, k; // of one group
     bool ramp;      // K is short enough for the ramp to count
@@ -77,7 +86,8 @@ static double conv_compute_on_units(const Work *work, const NetLayer *layer, Con
     if (gemm.ramp)
         flops *= 1 + (before_volta(work->gpu) ? cost_constant(K_RAMP_CUDNN_5) : cost_constant(K_RAMP)) / gemm.k;
     if (gemm.winograd && !on_tensor_cores(work)) flops /= WINOGRAD_GAIN;
-    double share = conv_share(work) * (layer->conv.dilated ? cost_constant(CONV_SHARE_DILATED) : 1);
+    double share =
+        conv_share(work) * kernel_choice_share(work) * (layer->conv.dilated ? cost_constant(CONV_SHARE_DILATED) : 1);
     return roofline_seconds(work->gpu, work->precision, flops / share, 0);
 }
 
