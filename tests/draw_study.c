@@ -510,6 +510,7 @@ static const Rule rules[] = {
     {"training.nf4_weights", "training.lora_rank", NULL},
     {"training.gptq_weights", "training.lora_rank", NULL},
     {"training.lora_everywhere", "training.lora_rank", NULL},
+    {"training.lora_embeddings", "training.lora_rank", NULL},
     {"training.recompute_modules", "training.recompute", "\"selective\""},
     {"training.recompute_keeps", "training.recompute", "\"operations\""},
     {"training.recompute_layers", "training.recompute", NULL},

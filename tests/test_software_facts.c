@@ -507,3 +507,22 @@ TEST(gathered_logits_are_those_of_the_whole_vocabulary) {
     EXPECT(gathered > 0);
     arena_close(bench.arena);
 }
+
+// Two tables, each beside its original, with gradient, copy in 32 bits and Adam's two moments; one product more.
+TEST(tables_trained_beside_adapters_are_copies) {
+    Bench bench = bench_open("llama-2-7b");
+    const Model *model = bench.training.model;
+    bench.training.framework = FRAMEWORK_MEGATRON;
+    bench.training.lora_rank = 16;
+    double held[2], seconds[2], tables = 2.0 * model->vocab * model->hidden;
+    for (int on = 0; on < 2; on++) {
+        bench.training.lora_embeddings = on;
+        Memory memory = memory_estimate(model, &bench.training, 0, head_of(&bench), 1, 1, 1, bench.gpu);
+        held[on] = memory.bytes[MEMORY_WEIGHTS] + memory.bytes[MEMORY_GRADIENTS] + memory.bytes[MEMORY_OPTIMIZER];
+        BlockCost cost = cost_of(&bench, head_of(&bench));
+        seconds[on] = seconds_of(&cost.backward, CAUSE_GEMM);
+    }
+    EXPECT_NEAR(held[1] - held[0], tables * (2 + 4 + 12) + 2 * model->hidden, 1e-6);
+    EXPECT_NEAR(seconds[1], 2 * seconds[0], 0.2);
+    arena_close(bench.arena);
+}

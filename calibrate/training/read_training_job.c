@@ -320,6 +320,7 @@ void read_software(Row *row) {
     const char *text = software_text(row, causal);
     if (says(row, METRIC_KIND, "lora") || says(row, MODEL, "lora"))
         say_number(row, JOB_TRAINING, "lora_rank", USUAL_LORA_RANK);
+    if (says(row, NOTES, "embedding and head trained too")) say_flag(row, JOB_TRAINING, "lora_embeddings", true);
     say_software(row, text);
     if (says(row, NOTES, "cpu_offload=1")) {
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");

@@ -454,7 +454,9 @@ double trained_share(const TrainingSpec *training) {
     double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1), h = model->hidden, ffn = model->ffn;
     double widths = h + qkv + value_width(model) + h, gates = model->gated_mlp ? 2 : 1;
     if (training->lora_everywhere) widths += 2 * h + gates * (h + ffn) + ffn + h;
-    return training->lora_rank * widths * model->layers / model_parameters(model);
+    double adapters = training->lora_rank * widths * model->layers;
+    double tables = training->lora_embeddings ? (double)model->vocab * h * (model->tied_embedding ? 1 : 2) : 0;
+    return (adapters + tables) / model_parameters(model);
 }
 
 static double whole_gradient_bytes(const TrainingSpec *training) {

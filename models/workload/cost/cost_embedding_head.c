@@ -13,7 +13,7 @@ void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     leave_region(work, forward);
 
     // Rows are scattered into a gradient as large as the table, which is cleared and added.
-    if (work->training->lora_rank > 0) return;
+    if (work->training->lora_rank > 0 && !work->training->lora_embeddings) return;
     gather_slices(work, backward, hidden_tensor_bytes(work));
     if (patches) pass_gemm(work, backward, CAUSE_GEMM, work->precision, 1, first->n, first->k, first->m);
     pass_bytes(work, backward, CAUSE_MEMORY, 4 * work->element_bytes * elements);

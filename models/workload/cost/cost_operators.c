@@ -64,7 +64,8 @@ void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
 }
 
 void product_weight_backward(const Work *work, Pass *pass, const Operator *one) {
-    if (work->training->lora_rank > 0) return;
+    bool table = work->training->lora_embeddings && one->in_16_bits; // the logits'
+    if (work->training->lora_rank > 0 && !table) return;
     Pass *weights = weights_of(work, pass);
     pass_gemm(work, weights, CAUSE_GEMM, precision_of(work, one), one->batch, one->n, one->k, one->m);
     if (weights != pass && !one->in_16_bits) pass_kernels(weights, 1);

@@ -177,6 +177,8 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
         largest.all_weights += stored * (held + spread);
         if (block_in_4_bits(training, block)) saved += (weight_bytes(training) - stored) * held;
         if (block_in_4_bits(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
+        bool end = block == 0 || block == model->block_count - 1;
+        if (training->lora_embeddings && end) saved -= weight_bytes(training) * held; // the original, beside its copy
         activations += newest->activations;
         memory.late += newest->late;
         working = fmax(working, newest->working);

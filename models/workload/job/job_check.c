@@ -7,9 +7,12 @@
 // What is frozen can be stored in fewer bits; what is trained cannot.
 static void check_adapters(const TrainingSpec *training, Problems *problems) {
     bool in_4_bits = training->nf4_weights || training->gptq_weights;
-    if (training->lora_rank == 0 && (in_4_bits || training->lora_everywhere)) {
+    bool said = training->lora_everywhere || training->lora_embeddings;
+    if (training->lora_rank == 0 && (in_4_bits || said)) {
         problem_add(problems, training->where, "%s for adapters on frozen weights, but all weights are trained",
-                    in_4_bits ? "4-bit weights are" : "lora_everywhere is");
+                    in_4_bits                   ? "4-bit weights are"
+                    : training->lora_everywhere ? "lora_everywhere is"
+                                                : "lora_embeddings is");
         problem_hint(problems, "set lora_rank (--lora-rank), for example to 16");
     } else if (training->nf4_weights && training->gptq_weights) {
         problem_add(problems, training->where, "weights lie in 4 bits of one kind: nf4_weights or gptq_weights");

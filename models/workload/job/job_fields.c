@@ -87,6 +87,8 @@ static const Field training_fields[] = {
      .help = "layers' kernels are replayed as CUDA graphs: the CPU issues none of them"},
     {"lora_rank", COUNT(1, 65536), .example = "16", .flag = "lora-rank", .varied = "lora_rank", INT(lora_rank),
      .help = "train adapters of this rank beside attention's products and nothing else; when left out: all weights"},
+    {"lora_embeddings", SWITCH, .fallback = "false", .example = "true", .flag = "lora-embeddings", BOOL(lora_embeddings),
+     .help = "embedding and head are trained beside the adapters, as copies of their own (PEFT's modules_to_save)"},
     {"lora_everywhere", SWITCH, .fallback = "false", .example = "true", .flag = "lora-everywhere", BOOL(lora_everywhere),
      .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
     {"nf4_weights", SWITCH, .fallback = "false", .example = "true", .flag = "nf4-weights", BOOL(nf4_weights),

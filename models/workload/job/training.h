@@ -148,6 +148,7 @@ typedef struct TrainingSpec {
     Fp8Recipe fp8_recipe;     // of precision fp8
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
+    bool lora_embeddings;        // embedding and head are trained too, as copies (PEFT's modules_to_save)
     bool lora_everywhere;        // adapters beside every product, each by itself (PEFT's "all-linear")
     bool zero_quantized_weights; // ZeRO 3 gathers them in 8 bits (qwZ of ZeRO++; Wang et al. 2023)
     bool nf4_weights;  // frozen weights of layers lie in 4 bits, dequantised for each product (QLoRA, Dettmers et al.
