@@ -34,6 +34,8 @@ static const SoftwareRule rules[] = {
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
     {"hf |hugging|transformers", "deepspeed|peft", 0, 0, 0, KEPT, KEPT, HOOKS_MODULES | CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
      "Hugging Face models under DeepSpeed or PEFT: in 16 bits, adapters beside every product, hooks in Python around every module with ZeRO 3"},
+    {"torchtitan", 0, 0, 0, 0, KEPT, KEPT, REDUCES_IN_FP32, 0, 0, 0,
+     "torchtitan reduces gradients in 32 bits (mixed_precision_reduce, its default)"},
     {"torchtune", 0, 0, 0, 0, KEPT, KEPT, CHUNKS_LOSS, 0, 0, 0,
      "torchtune: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
     {"kempnerforge", 0, 0, 0, 0, KEPT, KEPT, REDUCES_IN_FP32 | WHOLE_16_BITS | GATHERS_LOGITS, KEEPS_ACTIVATIONS, 0, 0,
