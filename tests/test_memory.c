@@ -1,6 +1,7 @@
 // Memory: Korthikanti's formulas and figures, sharding, stages, and what to change when a job does not fit.
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/job_options.h"
+#include "models/workload/job/recompute.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 
@@ -291,5 +292,34 @@ TEST(sharded_stages_of_a_pipeline_are_whole_between_micro_batches) {
     double stage = unsharded.bytes[MEMORY_WEIGHTS] / 2;
     EXPECT_NEAR(whole.bytes[MEMORY_WEIGHTS], stage * 2 * (1 + 1 / 8.0), 1e-6);
     EXPECT_NEAR(whole.bytes[MEMORY_GRADIENTS], stage * 4 * (1 + 1 / 8.0), 1e-6);
+    arena_close(c.arena);
+}
+
+// Half at the capacity, next to none far below it, nearly sure far above; and famous runs that did fit are not said not
+// to: DeepSeek-V3 on H800 (80 GB) with its published layout.
+TEST(the_chance_to_run_out_grows_with_the_peak) {
+    Memory memory = {.peak = 80, .capacity = 80};
+    EXPECT_NEAR(chance_to_run_out(&memory), 0.5, 1e-12);
+    memory.peak = 50;
+    EXPECT(chance_to_run_out(&memory) < 0.01);
+    memory.peak = 130;
+    EXPECT(chance_to_run_out(&memory) > 0.99);
+
+    Case c;
+    case_open(&c, 2048, "deepseek-v3");
+    c.training.layout = (Layout){.tp = 1, .pp = 16, .vpp = 1, .ep = 64, .zero = 1};
+    c.training.schedule = SCHEDULE_DUALPIPE;
+    c.training.global_batch = 15360;
+    c.training.micro_batch = 1;
+    c.training.precision = FP8;
+    c.training.framework = FRAMEWORK_MEGATRON;
+    c.training.attention = ATTENTION_FLASH;
+    c.training.fused_dispatch = true;
+    c.training.recompute = RECOMPUTE_SELECTIVE;
+    c.training.recompute_modules = 1u << MODULE_MLA_UP_PROJ | 1u << MODULE_LAYERNORM | 1u << MODULE_MOE_ACT;
+    c.training.seq_len = 4096;
+    memory = memory_of_job(&c.training, 2048, c.cluster->gpu_of[0], NULL);
+    memory.capacity = 80e9;
+    EXPECT(chance_to_run_out(&memory) < 0.95);
     arena_close(c.arena);
 }

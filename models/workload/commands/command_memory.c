@@ -117,6 +117,7 @@ static void print_job(Arena *arena, const MemoryJob *job, bool over_time) {
     const TrainingSpec *training = &job->training;
     const Layout *layout = &training->layout;
     char parameters[32], peak[32], capacity[32];
+    double low, high;
     quantity_format(model_parameters(training->model), QUANTITY_COUNT, parameters, sizeof parameters);
     quantity_format(job->memory.peak, QUANTITY_BYTES, peak, sizeof peak);
     quantity_format(job->memory.capacity, QUANTITY_BYTES, capacity, sizeof capacity);
@@ -139,6 +140,10 @@ static void print_job(Arena *arena, const MemoryJob *job, bool over_time) {
         printf("  %-12s %10s\n", memory_class_names[i], bytes);
     }
     printf("  %-12s %10s of %s\n", "peak", peak, capacity);
+    peak_range(&job->memory, &low, &high);
+    quantity_format(low, QUANTITY_BYTES, peak, sizeof peak);
+    quantity_format(high, QUANTITY_BYTES, capacity, sizeof capacity);
+    printf("  %-12s %10s to %s\n", "90 % range", peak, capacity);
     if (job->curve.count) {
         const MemoryMoment *highest = &job->curve.items[job->curve.peak];
         printf("  %-12s %10s\n", "reached in", memory_moment_text(arena, training->model, highest));
@@ -150,10 +155,17 @@ static void print_job(Arena *arena, const MemoryJob *job, bool over_time) {
         quantity_format(job->memory.disk, QUANTITY_BYTES, capacity, sizeof capacity);
         printf("Offloaded, per GPU: %s to host memory, %s to disks.\n", peak, capacity);
     }
-    if (job_fits(job))
+    double chance = 100 * chance_to_run_out(&job->memory);
+    const char *may = chance < 95 ? "It may not fit" : "It does not fit";
+    if (job_fits(job) && chance < 5)
         printf("It fits.\n");
+    else if (job_fits(job))
+        printf("It fits. The chance that it runs out of memory all the same: %.0f %%.\n", chance);
     else if (job->change)
-        printf("It does not fit. Smallest change that does: %s\n", job->change);
+        printf("%s: the chance is %.0f %%. Smallest change that does: %s\n", may, 100 - chance, job->change);
+    else if (chance < 95)
+        printf("%s: the chance is %.0f %%; neither a smaller micro-batch nor recompute, zero, tp or pp is sure to.\n",
+               may, 100 - chance);
     else
         printf("It does not fit, and neither a smaller micro-batch nor recompute, zero, tp or pp on these GPUs makes "
                "it.\n");
@@ -210,6 +222,12 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     json_key(&json, "memory_bytes");
     json_begin_object(&json);
     write_number(&json, "peak", job->memory.peak);
+    double low, high;
+    peak_range(&job->memory, &low, &high);
+    write_number(&json, "peak_low", low);
+    write_number(&json, "peak_high", high);
+    write_number(&json, "chance_to_run_out", chance_to_run_out(&job->memory));
+    write_number(&json, "reserved", reserved_bytes(&job->memory));
     write_number(&json, "capacity", job->memory.capacity);
     write_number(&json, "host", job->memory.host);
     write_number(&json, "disk", job->memory.disk);

@@ -107,6 +107,10 @@ typedef struct Memory {
 // What the framework's allocator holds at the peak, unused room between blocks counted in, where the GPU has as much: it
 // gives that back before it runs out. This is what nvidia-smi and PyTorch's reserved memory show.
 double reserved_bytes(const Memory *memory);
+// The chance that the peak is beyond what the GPU has, and where it lies nine times in ten, from how far measured peaks
+// lay from such estimates.
+double chance_to_run_out(const Memory *memory);
+void peak_range(const Memory *memory, double *low, double *high);
 
 // Stage `stage` of pp (0 based) holds the blocks first … last; in_flight micro-batches are kept at once.
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,

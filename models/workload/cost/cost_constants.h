@@ -54,6 +54,7 @@ typedef enum CostConstantId {
     RESERVE_BYTES,
     COMMUNICATOR_BYTES,
     ALLOCATOR_SLACK,
+    MEMORY_SPREAD,
     CONV_WORKSPACE_BYTES,
     COST_CONSTANT_COUNT
 } CostConstantId;

@@ -218,6 +218,18 @@ double reserved_bytes(const Memory *memory) {
     return fmax(memory->peak, fmin(memory->peak + unused, memory->capacity));
 }
 
+double chance_to_run_out(const Memory *memory) {
+    if (memory->peak <= 0) return 0;
+    return erfc(log(memory->capacity / memory->peak) / (cost_constant(MEMORY_SPREAD) * sqrt(2))) / 2;
+}
+
+#define Z_OF_90_PERCENT 1.645
+void peak_range(const Memory *memory, double *low, double *high) {
+    double factor = exp(Z_OF_90_PERCENT * cost_constant(MEMORY_SPREAD));
+    *low = memory->peak / factor;
+    *high = memory->peak * factor;
+}
+
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     TrainingSpec of_model = *training;
