@@ -121,7 +121,7 @@ void weigh_rules(Validation *validation) {
     Measurements *logs = &validation->logs;
     bool *touched = ARENA_ARRAY(arena, bool, logs->count);
     Score *with[2] = {ARENA_ARRAY(arena, Score, logs->count), ARENA_ARRAY(arena, Score, logs->count)};
-    leave_out(validation, machine_word, NULL, RULE_COUNT);
+    leave_out(validation, machine_word, NULL, RULE_COUNT, false);
     for (int i = 0; i < logs->count; i++)
         for (int large = 0; large < 2; large++)
             with[large][i] = machine_score(arena, logs, logs->items[i].machine, large);
@@ -133,7 +133,8 @@ void weigh_rules(Validation *validation) {
         "nearer", "far");
     for (int rule = 0; rule < RULE_COUNT; rule++) {
         Worth worth[2] = {0};
-        if (find_touched(logs, (RuleId)rule, touched)) leave_out(validation, machine_word, touched, (RuleId)rule);
+        if (find_touched(logs, (RuleId)rule, touched))
+            leave_out(validation, machine_word, touched, (RuleId)rule, false);
         for (int i = 0; i < logs->count; i++)
             for (int large = 0; large < 2 && touched[i] && is_first(logs, machine_word, i); large++) {
                 Score without = machine_score(arena, logs, logs->items[i].machine, large);
@@ -157,9 +158,9 @@ void nested(Validation *validation, bool quiet) {
             "NCCL.\n\n%-24s mach. %20s  %20s\n%-24s       %6s %6s %6s  %6s %6s %6s\n",
             "left out", "from 64 KiB, %", "below 64 KiB, %", "", "median", "p90", "range", "median", "p90", "range");
     }
-    leave_out(validation, gpu_word, NULL, RULE_COUNT);
+    leave_out(validation, gpu_word, NULL, RULE_COUNT, true);
     if (!quiet) print_sums("its type of GPU", arena, logs);
-    leave_out(validation, machine_word, NULL, RULE_COUNT);
+    leave_out(validation, machine_word, NULL, RULE_COUNT, true);
     if (quiet) return;
     print_sums("the machine", arena, logs);
     printf("\n");

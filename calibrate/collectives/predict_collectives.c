@@ -158,7 +158,7 @@ static void forget_rules(const Measurements *logs, const double *weights, bool *
 }
 
 // All fits begin their search where one to all logs ends.
-int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without) {
+int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without, bool forgetting) {
     Measurements *logs = &validation->logs;
     double *weights = ARENA_ARRAY(validation->arena, double, logs->count);
     NcclConstants prior = nccl_constants_prior(), all;
@@ -181,7 +181,7 @@ int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId
         if (seen || (chosen && !chosen[i])) continue;
         weigh(logs, word_of, word, weights);
         NcclConstants constants = prior;
-        forget_rules(logs, weights, touched, &constants);
+        if (forgetting) forget_rules(logs, weights, touched, &constants);
         Arena *scratch = arena_open();
         if (sum_of(weights, logs->count) > 0)
             fit_collectives(scratch, logs, weights, SCOPE_SHARED, &constants, &all, NULL);
@@ -194,7 +194,7 @@ int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId
 }
 
 void cross(Validation *validation, WordOf word_of, const char *what, bool quiet) {
-    int left_out = leave_out(validation, word_of, NULL, RULE_COUNT);
+    int left_out = leave_out(validation, word_of, NULL, RULE_COUNT, true);
     ConstantId ids[CONSTANT_COUNT];
     if (!quiet)
         printf(

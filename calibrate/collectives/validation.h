@@ -41,9 +41,9 @@ void fit_and_predict(Validation *validation, const char *what, bool quiet);
 void cross(Validation *validation, WordOf word_of, const char *what, bool quiet);
 // Marks the logs of machines that go otherwise without the rule, by the shipped constants; returns how many machines.
 int find_touched(const Measurements *logs, RuleId rule, bool *touched);
-// Likewise, only those groups that have a chosen log (NULL: all), and without that rule (RULE_COUNT: with all, but
-// those that only the logs left out have told of); returns how many groups there are.
-int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without);
+// Likewise, only those groups that have a chosen log (NULL: all), and without that rule (RULE_COUNT: with all).
+// Forgetting goes without those too that only the logs left out have told of. Returns how many groups there are.
+int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without, bool forgetting);
 // Prints the table of constants as one fit to all given logs has it, and predicts with it.
 void refit(Validation *validation);
 
