@@ -208,6 +208,23 @@ TEST(sharded_weights_cost_the_host_their_units_or_hooks) {
     arena_close(bench.arena);
 }
 
+// Each of 128 experts is asked for: a step of few tokens grows by their kernels and by the answers waited for.
+TEST(a_loop_over_experts_costs_the_host_each_of_them) {
+    Bench bench = bench_open("qwen3-30b-a3b");
+    bench.training.framework = FRAMEWORK_EAGER;
+    bench.training.half_weights = true;
+    bench.training.seq_len = 8;
+    bench.training.cpu_seconds_per_kernel = 50e-6;
+    BlockCost grouped = cost_of(&bench, 1);
+    bench.training.expert_loop = true;
+    BlockCost looped = cost_of(&bench, 1);
+    EXPECT_INT(looped.kernels_forward - grouped.kernels_forward, 9 * 128);
+    EXPECT_INT(looped.kernels_backward - grouped.kernels_backward, 14 * 128);
+    double more = list_seconds(&looped.forward) - list_seconds(&grouped.forward), issued = 9 * 128 * 50e-6;
+    EXPECT(more > 0.95 * issued && more < issued + 128 * cost_constant(ANSWER_SECONDS) + 1e-6);
+    arena_close(bench.arena);
+}
+
 // ---- LoRA.
 
 TEST(frozen_weights_have_no_gradients_of_their_own) {

@@ -1,6 +1,7 @@
 // Mixture-of-experts layers in place of an MLP: router, tokens sorted and exchanged with the ranks that hold their
 // experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
 // the rank whose experts got the most tokens, so every rank is given that one's work.
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 
 // Counted from what the kernels read and write, not measured: each routed token is copied once into the order of its
@@ -21,6 +22,17 @@ static const double expert_bias_kernels[] = {2, 5};
 
 // Tensor-parallel ranks that share experts gather what each of them got for its slice of the tokens.
 static double gathered_slices(const Work *work) { return work->etp == work->tp ? 1 : work->share; }
+
+// A loop over experts: which tokens are its own (two kernels, and the host waits for the answer), they and their
+// weights picked, an activation apart from its product, the sum put back; counted (transformers, modeling_mixtral.py).
+static const double loop_kernels[] = {9, 14};
+
+static void loop_over_experts(const Work *work, Pass *pass, int direction) {
+    if (!work->training->expert_loop) return;
+    double experts = work->model->experts.count / work->ep;
+    pass_kernels(pass, loop_kernels[direction] * experts);
+    if (direction == FORWARD) pass_now(pass)->seconds[CAUSE_LAUNCH] += experts * cost_constant(ANSWER_SECONDS);
+}
 
 double routed_tokens(const Work *work) {
     return work->tokens * gathered_slices(work) * work->model->experts.per_token * work->ep * work->load.fullest;
@@ -88,6 +100,7 @@ void expert_activation(const Work *work, Pass *pass, const Operator *one, int di
 
 void choose_experts(const Work *work, Pass *pass, double tokens, int direction) {
     pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * work->model->experts.count);
+    loop_over_experts(work, pass, direction);
     int products = direction == BACKWARD ? 4 : 2;
     int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;
     if (!work->training->fused_dispatch)

@@ -81,6 +81,8 @@ static const Field training_fields[] = {
     {"capacity_factor", NUMBER(ABOVE_ZERO, 1e6), .example = "1.25", .flag = "capacity-factor",
      .alias = "moe-expert-capacity-factor", .varied = "capacity_factor", DOUBLE(capacity_factor),
      .help = "experts drop what exceeds this multiple of an even share; when left out: nothing"},
+    {"expert_loop", SWITCH, .fallback = "false", .example = "true", .flag = "expert-loop", BOOL(expert_loop),
+     .help = "experts one after the other in a loop in Python (Hugging Face), each asking the GPU for its tokens"},
     {"fused_dispatch", SWITCH, .fallback = "false", .example = "true", .flag = "fused-dispatch", BOOL(fused_dispatch),
      .help = "experts' tokens are sorted inside the exchange, one copy per rank (DeepEP, HybridEP)"},
     {"cuda_graphs", SWITCH, .fallback = "false", .example = "true", .flag = "cuda-graphs", BOOL(cuda_graphs),

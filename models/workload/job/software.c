@@ -30,7 +30,7 @@ static const SoftwareRule rules[] = {
      "an unknown framework: as eager PyTorch"},
     {"pytorch|torchtitan|torchtune|fsdp|lightning|litgpt|deepspeed|detectron|timm|kempner", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS, 0, 0, 0,
      "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
-    {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | WRAPS_PYTHON, 0, 0, 0,
+    {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | WRAPS_PYTHON | LOOPS_EXPERTS, 0, 0, 0,
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
     {"hf |hugging|transformers", "deepspeed|peft", 0, 0, 0, KEPT, KEPT, HOOKS_MODULES | CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
      "Hugging Face models under DeepSpeed or PEFT: in 16 bits, adapters beside every product, hooks in Python around every module with ZeRO 3"},
@@ -313,6 +313,7 @@ void software_apply(const Software *software, TrainingSpec *training) {
     if (software_does(software, WRAPS_PYTHON)) training->cpu_seconds_per_kernel = WRAPPED_PYTHON;
     training->module_hooks = software_does(software, HOOKS_MODULES);
     training->gathers_logits = software_does(software, GATHERS_LOGITS);
+    training->expert_loop = software_does(software, LOOPS_EXPERTS) && training->model->experts.count > 0;
     training->tuned_products = software_does(software, TUNES_PRODUCTS);
     training->fused_norms = software_does(software, FUSES_NORMS);
     training->reduce_cycle_seconds = software->reduce_cycle_seconds;

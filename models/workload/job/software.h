@@ -38,6 +38,7 @@ typedef enum SoftwareTrait {
     WHOLE_16_BITS = 1 << 27,     // weights and the optimizer's state have no copies of 32 bits
     GATHERS_LOGITS = 1 << 28,    // every tensor-parallel rank has those of the whole vocabulary
     TUNES_PRODUCTS = 1 << 29,    // by timing their kernels
+    LOOPS_EXPERTS = 1 << 30,     // in Python, one after the other
 } SoftwareTrait;
 
 typedef uint64_t SoftwareRules; // bit i: rule i

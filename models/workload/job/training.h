@@ -189,9 +189,11 @@ typedef struct TrainingSpec {
     bool fp32_grad_reduce;                              // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
-    bool fused_dispatch;        // experts' tokens sorted inside the exchange, one copy per rank (DeepEP, HybridEP)
-    bool cuda_graphs;           // layers' kernels are replayed as CUDA graphs: the CPU issues none of them
-    double expert_skew;         // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
+    bool expert_loop; // a loop in Python goes from expert to expert (Hugging Face's), each asking which tokens are its
+                      // own
+    bool fused_dispatch; // experts' tokens sorted inside the exchange, one copy per rank (DeepEP, HybridEP)
+    bool cuda_graphs;    // layers' kernels are replayed as CUDA graphs: the CPU issues none of them
+    double expert_skew;  // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
     Routing routing;
     double capacity_factor; // an expert takes at most this multiple of its even share, the rest is dropped; 0: all
     double cpu_seconds_per_kernel; // host time to issue one, with the Python around it; 0: the framework's usual
