@@ -84,8 +84,6 @@ static const SoftwareRule rules[] = {
      "FlashAttention-2, of 2023, in PyTorch and Megatron unless something else is asked for"},
     {"hf |hugging|transformers|trainer", 0, "flash", 0, 2024, KEPT, ATTENTION_PLAIN, 0, 0, 0, 0,
      "transformers before 4.36, of the end of 2023: plain attention"},
-    {"jax|pax|maxtext", 0, 0, 2024, 0, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
-     "JAX since 2024: cuDNN's attention"},
     {"megatron|nemo|jax|pax|maxtext", 0, "deepspeed", 2024.25, 0, KEPT, ATTENTION_FLASH, 0, 0, 0, 0, "cuDNN 9's attention and FlashAttention-3, of 2024"},
     {"composer", 0, 0, 0, 0, FRAMEWORK_FUSED, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | STOPS_RECOMPUTING, EVERYTHING, 0, 0,
      "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
