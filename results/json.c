@@ -68,6 +68,7 @@ static void memory_member(JsonWriter *json, const RecordPoint *point) {
     json_begin_object(json);
     json_number_member(json, "peak", point->memory_peak_bytes);
     json_number_member(json, "capacity", point->memory_capacity_bytes);
+    json_number_member(json, "chance_to_run_out", point->chance_to_run_out);
     if (point->memory_peak_at) json_text_member(json, "peak_at", point->memory_peak_at);
     named_values_member(json, "by_class", point->memory, point->memory_count);
     json_end_object(json);

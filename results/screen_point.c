@@ -8,6 +8,8 @@
 #include "sim/quantity.h"
 
 #define LONGEST_BAR 40
+#define WORTH_SAYING 0.05 // chance to run out of memory
+#define SURE 0.95
 #define SMALLEST_SHARE 0.0005 // of the whole, to be worth a line
 
 // ---- Figures. A line whose text is "" is left out.
@@ -98,10 +100,13 @@ static const char *memory_text(const Screen *screen, const RecordPoint *point) {
     if (!(point->memory_peak_bytes > 0)) return "";
     const char *text = text_bytes_of(screen->arena, point->memory_peak_bytes, point->memory_capacity_bytes);
     if (!(point->memory_capacity_bytes > 0)) return arena_printf(screen->arena, "%s per GPU", text);
-    bool over = point->ran && point->memory_peak_bytes > point->memory_capacity_bytes;
+    bool over = point->ran && point->chance_to_run_out >= WORTH_SAYING;
+    const char *risk =
+        arena_printf(screen->arena, ", may not fit: %.0f %% chance to run out", 100 * point->chance_to_run_out);
+    if (over && point->chance_to_run_out >= SURE) risk = ", more than it has; simulated all the same";
     return arena_printf(screen->arena, "%s per GPU (%s)%s", text,
                         text_percent(screen->arena, point->memory_peak_bytes / point->memory_capacity_bytes),
-                        over ? ", more than it has; simulated all the same" : "");
+                        over ? risk : "");
 }
 
 static const char *cost_text(const Screen *screen, const RecordPoint *point) {

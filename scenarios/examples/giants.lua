@@ -4,7 +4,7 @@
 local sim = require "lockstep"
 
 local function study(title, cluster, job, seconds, source)
-  return sim.study { title = title, on = cluster, run = sim.training(job), assume_fits = true,
+  return sim.study { title = title, on = cluster, run = sim.training(job),
     published = { { step_time = seconds, source = source } } }
 end
 

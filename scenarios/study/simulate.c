@@ -124,7 +124,8 @@ static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered,
     point->memory_count = MEMORY_CLASS_COUNT;
     const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
     point->memory_peak_at = peak_moment(arena, lowered, gpu, cluster->gpu_count);
-    if (lowered->memory.peak <= lowered->memory.capacity) return;
+    point->chance_to_run_out = chance_to_run_out(&lowered->memory);
+    if (may_fit(&lowered->memory)) return;
     point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
                                   gib(arena, lowered->memory.capacity), gpu->name);
     TrainingSpec asked = *training;

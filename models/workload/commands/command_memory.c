@@ -277,7 +277,7 @@ static int memory_command(Arena *arena, int argc, char **argv, Problems *problem
         write_job(arena, &job, over_time);
     else
         print_job(arena, &job, over_time);
-    return job_fits(&job) ? EXIT_DONE : EXIT_NO;
+    return may_fit(&job.memory) ? EXIT_DONE : EXIT_NO;
 }
 
 int command_memory(int argc, char **argv) {

@@ -223,6 +223,9 @@ double chance_to_run_out(const Memory *memory) {
     return erfc(log(memory->capacity / memory->peak) / (cost_constant(MEMORY_SPREAD) * sqrt(2))) / 2;
 }
 
+#define SURE 0.95
+bool may_fit(const Memory *memory) { return chance_to_run_out(memory) < SURE; }
+
 #define Z_OF_90_PERCENT 1.645
 void peak_range(const Memory *memory, double *low, double *high) {
     double factor = exp(Z_OF_90_PERCENT * cost_constant(MEMORY_SPREAD));

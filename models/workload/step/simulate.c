@@ -122,7 +122,7 @@ double step_sigma(const TrainingSpec *training, const double *spent, double seco
     return sqrt(variance);
 }
 
-bool step_fits(const SimulatedStep *step) { return step->lowered->memory.peak <= step->lowered->memory.capacity; }
+bool step_fits(const SimulatedStep *step) { return may_fit(&step->lowered->memory); }
 
 // False: it is longer than the clock, or the watch has stopped it.
 static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,

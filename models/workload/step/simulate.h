@@ -32,7 +32,7 @@ typedef struct SimulatedStep {
 
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems);
-bool step_fits(const SimulatedStep *step); // the memory estimate against the card
+bool step_fits(const SimulatedStep *step); // or may, as far as the memory estimate can tell
 
 // Relative uncertainty (1 sigma) of a step that spends its seconds so.
 double step_sigma(const TrainingSpec *training, const double *spent, double seconds);
