@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/training/cross_training.h"
+#include "calibrate/training/untrained.h"
 
 #define WORTH_TELLING 0.003
 
@@ -29,6 +30,10 @@ static int gpus_of(const PredictedRun *run) { return run->run->cluster->groups[0
 
 // ---- Knowing less.
 
+static bool same_gpu(const PredictedRun *a, const PredictedRun *b) {
+    return strcmp(gpu_of(a)->name, gpu_of(b)->name) == 0;
+}
+
 // Of rules that rows left out need and no other does.
 static SoftwareRules told_by(const Nested *n, const bool *left_out) {
     SoftwareRules inside = 0, outside = 0;
@@ -52,15 +57,40 @@ static PredictedRun predict_again(Arena *arena, const Catalogue *catalogue, cons
     return predict_run(arena, catalogue, run);
 }
 
+// Types of GPU of which no run stays.
+static const Gpu **gpus_left_out(const Nested *n, const bool *left_out, int *count) {
+    const Gpu **gone = ARENA_ARRAY(n->arena, const Gpu *, n->catalogue->gpu_count);
+    *count = 0;
+    for (int i = 0; i < n->count; i++) {
+        bool stays = n->runs[i].skipped || !left_out[i];
+        for (int j = 0; j < n->count && !stays; j++)
+            stays = !n->runs[j].skipped && !left_out[j] && same_gpu(&n->runs[i], &n->runs[j]);
+        for (int k = 0; k < *count && !stays; k++) stays = strcmp(gone[k]->name, gpu_of(&n->runs[i])->name) == 0;
+        if (!stays) gone[(*count)++] = gpu_of(&n->runs[i]);
+    }
+    return gone;
+}
+
+static bool is_gone(const PredictedRun *run, const Gpu *const *gone, int count) {
+    for (int k = 0; k < count; k++)
+        if (strcmp(gone[k]->name, gpu_of(run)->name) == 0) return true;
+    return false;
+}
+
 static void answer_fold(Nested *n, const bool *left_out) {
     Withheld withheld = {.rules = told_by(n, left_out)};
+    int gone_count = 0;
+    const Gpu **gone = gpus_left_out(n, left_out, &gone_count);
+    const Catalogue *catalogue =
+        gone_count ? catalogue_untrained(n->arena, n->catalogue, gone, gone_count) : n->catalogue;
     n->rules_withheld += rules_in(withheld.rules);
     Arena *scratch = arena_open();
     PredictedRun *merged = ARENA_ARRAY(scratch, PredictedRun, n->count);
     for (int i = 0; i < n->count; i++) {
         merged[i] = n->runs[i];
-        bool changed = left_out[i] && !merged[i].skipped && (merged[i].run->software->rules & withheld.rules);
-        if (changed) merged[i] = predict_again(n->arena, n->catalogue, &n->runs[i], &withheld);
+        bool changed = left_out[i] && !merged[i].skipped &&
+                       ((merged[i].run->software->rules & withheld.rules) || is_gone(&merged[i], gone, gone_count));
+        if (changed) merged[i] = predict_again(n->arena, catalogue, &n->runs[i], &withheld);
         if (left_out[i]) n->answers[i] = merged[i];
     }
     cross_factors(scratch, merged, n->count, left_out, n->factors);
@@ -71,10 +101,6 @@ static void answer_fold(Nested *n, const bool *left_out) {
 
 static bool same_family(const PredictedRun *a, const PredictedRun *b) {
     return strcmp(a->run->family, b->run->family) == 0;
-}
-
-static bool same_gpu(const PredictedRun *a, const PredictedRun *b) {
-    return strcmp(gpu_of(a)->name, gpu_of(b)->name) == 0;
 }
 
 typedef bool Alike(const PredictedRun *a, const PredictedRun *b);

@@ -1,6 +1,6 @@
 -- giants.lua: published training runs on 256 to 16,384 GPUs, predicted with nothing fitted to them.
 -- The papers state model, layout, batch and speed; what they do not state (versions of kernels, fabrics in detail) is as
--- usual for the framework and the date. All of them ran, so all are simulated, though memory is estimated to overflow.
+-- usual for the framework and the date. All of them ran; of some, memory is estimated to be at the limit.
 local sim = require "lockstep"
 
 local function study(title, cluster, job, seconds, source)

@@ -1,0 +1,71 @@
+// A number that training runs told says so in its source.
+#include "calibrate/training/untrained.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLD_BY "training runs"
+#define EFFICIENCY "gemm_efficiency_"
+
+static bool is_told(const Fact *fact) { return fact->source && strstr(fact->source, TOLD_BY); }
+
+// Where the fact's number lies in the GPU; NULL: no training run tells of it.
+static double *place_of(Gpu *gpu, const char *name) {
+    Precision precision;
+    if (strcmp(name, "training_clock") == 0) return &gpu->training_clock;
+    if (strncmp(name, EFFICIENCY, strlen(EFFICIENCY)) == 0 &&
+        precision_from_name(name + strlen(EFFICIENCY), &precision))
+        return &gpu->gemm_efficiency[precision];
+    return NULL;
+}
+
+static bool is_one_of(const Gpu *gpu, const Gpu *const *gpus, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(gpu->name, gpus[i]->name) == 0) return true;
+    return false;
+}
+
+static const Fact *fact_called(const Gpu *gpu, const char *name) {
+    for (int i = 0; i < gpu->fact_count; i++)
+        if (strcmp(gpu->facts[i].name, name) == 0) return &gpu->facts[i];
+    return NULL;
+}
+
+// Of GPUs no further than so many generations, those that were measured or fitted; 0: there is none.
+static double mean_of_others(const Catalogue *catalogue, const Gpu *gpu, const char *name, const Gpu *const *without,
+                             int count, int furthest) {
+    double sum = 0;
+    int others = 0;
+    for (int i = 0; i < catalogue->gpu_count; i++) {
+        Gpu other = catalogue->gpus[i];
+        const Fact *fact = fact_called(&other, name);
+        bool near = abs((int)other.generation - (int)gpu->generation) <= furthest;
+        if (!fact || !near || is_one_of(&other, without, count)) continue;
+        if (fact->kind != FACT_MEASURED && fact->kind != FACT_FITTED) continue;
+        sum += *place_of(&other, name);
+        others++;
+    }
+    return others ? sum / others : 0;
+}
+
+static void forget(const Catalogue *catalogue, Gpu *gpu, const Gpu *const *without, int count) {
+    static const int furthest[] = {0, 1, 100};
+    for (int f = 0; f < gpu->fact_count; f++) {
+        const char *name = gpu->facts[f].name;
+        double *place = is_told(&gpu->facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
+        for (size_t i = 0; place && mean == 0 && i < sizeof furthest / sizeof *furthest; i++)
+            mean = mean_of_others(catalogue, gpu, name, without, count, furthest[i]);
+        if (mean > 0) *place = mean;
+    }
+}
+
+const Catalogue *catalogue_untrained(Arena *arena, const Catalogue *catalogue, const Gpu *const *gpus, int count) {
+    Catalogue *untrained = ARENA_NEW(arena, Catalogue);
+    Gpu *all = ARENA_ARRAY(arena, Gpu, catalogue->gpu_count);
+    *untrained = *catalogue;
+    memcpy(all, catalogue->gpus, (size_t)catalogue->gpu_count * sizeof *all);
+    for (int i = 0; i < catalogue->gpu_count; i++)
+        if (is_one_of(&all[i], gpus, count)) forget(catalogue, &all[i], gpus, count);
+    untrained->gpus = all;
+    return untrained;
+}
