@@ -75,7 +75,7 @@ typedef struct RecordPoint {
     double mfu, hfu;                    // of dense peak; NAN unknown
     double flops_per_step;              // model FLOPs of the whole step
     double memory_peak_bytes, memory_capacity_bytes;
-    double chance_to_run_out; // of memory
+    double chance_to_run_out;   // of memory
     const char *memory_peak_at; // "backward of micro-batch 1 at the head", or NULL
     const NamedValue *memory;   // by class, of the fullest rank
     int memory_count;

@@ -25,7 +25,9 @@ static Loaded load_twin(const Twin *twin) {
                                .argc = argc,
                                .argv = argv,
                                .sets = twin->sets,
-                               .set_count = twin->sets[1] ? 2 : twin->sets[0] ? 1 : 0};
+                               .set_count = twin->sets[1]   ? 2
+                                            : twin->sets[0] ? 1
+                                                            : 0};
     loaded.scenario = scenario_load(loaded.arena, test_catalogue(), &request, loaded.problems, loaded.usage);
     problems_print(loaded.problems, stdout);
     problems_print(loaded.usage, stdout);

@@ -14,7 +14,7 @@ typedef struct PlanRequest {
     TrainingSpec training; // layout fields and micro_batch above 0, and what is fixed below: the user's word
     bool splits_backward;  // schedules that do are looked at too
     bool offloads;         // and the optimizer's state in host memory
-    bool seq_given;         // the length of a sequence was said
+    bool seq_given;        // the length of a sequence was said
     bool recompute_fixed, zero_fixed, sequence_parallel_fixed, schedule_fixed;
     const NodeType *const *nodes; // every combination of these four is a plan
     int node_count;

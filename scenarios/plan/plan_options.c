@@ -191,9 +191,9 @@ static void read_fixed(const JobSaid *said, PlanRequest *request) {
     if (!says(said, "dp")) training->layout.dp = 0;
     if (!says(said, "cp")) training->layout.cp = 0;
     if (!says(said, "ep")) training->layout.ep = 0;
-    request->recompute_fixed =
-        job_says(said, JOB_TRAINING, "recompute") || job_says(said, JOB_TRAINING, "recompute_modules") ||
-        job_says(said, JOB_TRAINING, "recompute_keeps");
+    request->recompute_fixed = job_says(said, JOB_TRAINING, "recompute") ||
+                               job_says(said, JOB_TRAINING, "recompute_modules") ||
+                               job_says(said, JOB_TRAINING, "recompute_keeps");
     request->seq_given = job_says(said, JOB_TRAINING, "seq_len");
     request->zero_fixed = job_says(said, JOB_TRAINING, "zero");
     request->sequence_parallel_fixed = says(said, "sequence_parallel");

@@ -104,8 +104,8 @@ typedef struct Memory {
     double outside;    // of the peak, not from the framework's allocator: context, its slack, NCCL's buffers
 } Memory;
 
-// What the framework's allocator holds at the peak, unused room between blocks counted in, where the GPU has as much: it
-// gives that back before it runs out. This is what nvidia-smi and PyTorch's reserved memory show.
+// What the framework's allocator holds at the peak, unused room between blocks counted in, where the GPU has as much:
+// it gives that back before it runs out. This is what nvidia-smi and PyTorch's reserved memory show.
 double reserved_bytes(const Memory *memory);
 // The chance that the peak is beyond what the GPU has, and where it lies nine times in ten, from how far measured peaks
 // lay from such estimates.

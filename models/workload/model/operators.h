@@ -109,8 +109,8 @@ typedef struct Portion {
     double seq_len;         // keys that each query meets
     double source_len;      // tokens of the source that a decoder's layer looks at; 0 none
     double routed;          // tokens, with repeats, that its experts take in
-    double tp, ep, etp; // etp: of those tp, how many share each routed expert
-    double share; // of the tokens between tensor-parallel regions: 1/tp with sequence parallelism, else 1
+    double tp, ep, etp;     // etp: of those tp, how many share each routed expert
+    double share;           // of the tokens between tensor-parallel regions: 1/tp with sequence parallelism, else 1
 } Portion;
 
 // One sample on one GPU, as this block sees it: a decoder's layers work on the target.
