@@ -12,8 +12,21 @@
 #include "tests/command.h"
 #include "tests/test.h"
 
-#define LOG "build/fit-log.txt"
-#define PROFILE "build/fit-log.json"
+// Files of this process alone: tests run at once.
+static const char *path_of(const char *ending) {
+    static char paths[2][64];
+    char *path = paths[ending[1] == 'j'];
+    snprintf(path, sizeof paths[0], "build/fit-log-%d%s", (int)getpid(), ending);
+    return path;
+}
+#define LOG path_of(".txt")
+#define PROFILE path_of(".json")
+
+static const char *with_profile(void) {
+    static char text[96];
+    snprintf(text, sizeof text, "--profile %s", PROFILE);
+    return text;
+}
 
 // nccl-tests' text of what `collective` with those options says, each time as many times as long.
 static void write_log(const char *options, const char *head, double slower) {
@@ -26,11 +39,13 @@ static void write_log(const char *options, const char *head, double slower) {
     if (!file) return;
     fprintf(file, "# nThread 1 nGpus 1\n# op: all_reduce\n%s", head);
     fprintf(file, "#  size  count  type  redop  root  time  algbw  busbw #wrong\n");
-    for (char *save, *row = strtok_r(strdup(ended->out), "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
+    char *text = strdup(ended->out), *save;
+    for (char *row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
         double bytes, us;
         if (sscanf(row, "%lf,%lf", &bytes, &us) != 2) continue;
         fprintf(file, "%.0f %.0f float sum -1 %.4f 1.0 1.0 0\n", bytes, bytes / 4, slower * us);
     }
+    free(text);
     fclose(file);
 }
 
@@ -47,7 +62,7 @@ static double time_of(const char *options, const char *size, const char *more) {
 
 static const Ended *fit(const char *more) {
     char line[512];
-    snprintf(line, sizeof line, "calibrate fit " LOG " -o " PROFILE " %s", more);
+    snprintf(line, sizeof line, "calibrate fit %s -o %s %s", LOG, PROFILE, more);
     return run_command(command_calibrate, line);
 }
 
@@ -57,11 +72,10 @@ TEST(a_node_that_is_slower_throughout_is_found_so_and_collective_takes_it) {
     EXPECT_INT(fit("--node dgx-h100")->code, 0);
     for (int i = 0; i < 3; i++) {
         const char *size = (const char *[]){"4K", "16M", "1G"}[i];
-        double before = time_of("--node dgx-h100", size, ""),
-               after = time_of("--node dgx-h100", size, "--profile " PROFILE);
+        double before = time_of("--node dgx-h100", size, ""), after = time_of("--node dgx-h100", size, with_profile());
         EXPECT(after > 1.2 * before && after < 1.4 * before);
     }
-    double other = time_of("--node dgx-a100", "1G", ""), same = time_of("--node dgx-a100", "1G", "--profile " PROFILE);
+    double other = time_of("--node dgx-a100", "1G", ""), same = time_of("--node dgx-a100", "1G", with_profile());
     EXPECT_NEAR(other, same, 0);
     remove(LOG), remove(PROFILE);
 }
@@ -75,12 +89,12 @@ TEST(what_was_measured_between_nodes_is_the_links) {
     static const char two[] = "--node dgx-h100 --nodes 2 --fabric ib-ndr400";
     for (int i = 0; i < 2; i++) {
         const char *size = (const char *[]){"4K", "1G"}[i];
-        double before = time_of(two, size, ""), after = time_of(two, size, "--profile " PROFILE);
+        double before = time_of(two, size, ""), after = time_of(two, size, with_profile());
         EXPECT(after > 1.2 * before && after < 1.4 * before);
     }
     // a switch of another kind keeps its own
     static const char roce[] = "--node dgx-h100 --nodes 2 --fabric roce-400";
-    double before = time_of(roce, "1G", ""), after = time_of(roce, "1G", "--profile " PROFILE);
+    double before = time_of(roce, "1G", ""), after = time_of(roce, "1G", with_profile());
     EXPECT(after < 1.29 * before);
     remove(LOG), remove(PROFILE);
 }
