@@ -57,11 +57,7 @@ static const char *fact_of(const NcclLog *log, const char *column) {
 }
 
 static const NodeType *node_of_gpu(const LogFit *fit, const Gpu *gpu, int gpus, Where where) {
-    const NodeType *found = NULL;
-    for (int i = 0; i < fit->catalogue->node_count && !found; i++) {
-        const NodeType *node = &fit->catalogue->nodes[i];
-        if (node->gpu_count == gpus && node_gpu(fit->catalogue, node, 0) == gpu) found = node;
-    }
+    const NodeType *found = node_with_gpus(fit->catalogue, gpu, gpus);
     if (found) return found;
     problem_add(fit->problems, where, "no node of the catalogue has %d %s", gpus, gpu->name);
     problem_hint(fit->problems,

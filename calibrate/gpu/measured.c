@@ -149,21 +149,10 @@ bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu
 
 // ---- Collectives: on a node of the catalogue that has this GPU.
 
-static const NodeType *node_with(const Catalogue *catalogue, const Gpu *gpu, int ranks) {
-    const NodeType *larger = NULL;
-    for (int i = 0; i < catalogue->node_count; i++) {
-        const NodeType *node = &catalogue->nodes[i];
-        if (node->gpu_count < ranks || node_gpu(catalogue, node, 0) != gpu) continue;
-        if (node->gpu_count == ranks) return node;
-        if (!larger) larger = node;
-    }
-    return larger;
-}
-
 const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
                                       int ranks, int gpus_per_process) {
     CollectiveOp op;
-    const NodeType *node = ranks > 1 && ranks <= 64 ? node_with(catalogue, gpu, ranks) : NULL;
+    const NodeType *node = ranks > 1 && ranks <= 64 ? node_with_gpus(catalogue, gpu, ranks) : NULL;
     if (!node || !collective_op_from_name(strcmp(operation, "alltoall") == 0   ? "all_to_all"
                                           : strcmp(operation, "sendrecv") == 0 ? "send_recv"
                                                                                : operation,

@@ -253,6 +253,17 @@ const NodeType *find_node(Arena *arena, const Catalogue *catalogue, const char *
     return find_part(arena, catalogue, PART_NODE, name, where, problems);
 }
 
+const NodeType *node_with_gpus(const Catalogue *catalogue, const Gpu *gpu, int count) {
+    const NodeType *larger = NULL;
+    for (int i = 0; i < catalogue->node_count; i++) {
+        const NodeType *node = &catalogue->nodes[i];
+        if (node->gpu_count < count || node_gpu(catalogue, node, 0) != gpu) continue;
+        if (node->gpu_count == count) return node;
+        if (!larger) larger = node;
+    }
+    return larger;
+}
+
 const FabricLink *find_link(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
                             Problems *problems) {
     return find_part(arena, catalogue, PART_FABRIC, name, where, problems);
