@@ -122,7 +122,7 @@ static int covered(const Fit *fit) {
     return rows;
 }
 
-// A family counts as much as the square root of its rows: a thousand rows of one program are not a thousand facts.
+// A family counts as one, however many its rows: a thousand rows of one program are not a thousand facts.
 static const double *weights(const Fit *fit, const bool *left_out) {
     double *weight = ARENA_ARRAY(fit->arena, double, fit->count);
     for (int i = 0; i < fit->count; i++) {

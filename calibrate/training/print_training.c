@@ -247,7 +247,8 @@ void print_nested(Arena *arena, const Catalogue *catalogue, const PredictedRun *
     printf(
         "mean, bias, in 90 %%: means over families; median, p90, rows in: over rows. Left out with what only they "
         "told:\nfactors by cause are fitted on the others (with priors of 20 %%), and of %d rules of software %d are "
-        "withheld over the families' folds.\n",
+        "withheld over the families' folds;\na type of GPU of which no row stays has the clock and efficiencies of its "
+        "generation.\n",
         software_rule_count(), answers[NESTED_FAMILY].rules_withheld);
     print_by_family(&seen, answers);
     printf("\n");
