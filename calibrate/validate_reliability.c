@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
+#include "models/hardware/storage_units.h"
 #include "models/workload/life/life.h"
 #include "sim/csv.h"
 #include "sim/json.h"
@@ -55,6 +56,7 @@ static void set_checkpoints(const Board *board, LifeSpec *spec, const NodeType *
         find_storage(board->arena, board->catalogue, row->cells[STORAGE], where, board->problems);
     if (!storage) return;
     const Gpu *gpu = node_gpu(board->catalogue, node, 0);
+    storage = storage_of_units(board->arena, storage, 0, spec->nodes * node->gpu_count);
     spec->checkpoint = checkpoint_plan(CHECKPOINT_SYNC, terabytes * 1e12, spec->nodes, node, gpu, storage);
     spec->checkpoint.every_s = life_best_interval(spec, BEST_RUNS, 1);
 }

@@ -172,6 +172,10 @@ typedef struct StorageType {
     double read_bytes_per_second; // all clients together
     double write_bytes_per_second;
     double latency_seconds; // per open/request
+    // Shared storage is bought in units, whose rates add up (storage_units.h). The rates above are of one.
+    const char *unit;         // "scalable unit"; NULL: a server
+    int unit_gpus;            // that one unit is sized for; 0: nobody says, and a cluster has one
+    double unit_usd_per_hour; // to rent one; 0: nobody knows
     const Fact *facts;
     int fact_count;
 } StorageType;

@@ -150,6 +150,9 @@ static const PartField storage_fields[] = {
     BANDWIDTH("read_bandwidth", read_bytes_per_second, true),
     BANDWIDTH("write_bandwidth", write_bytes_per_second, true),
     TIME("latency", latency_seconds, true),
+    TEXT("unit", unit, false),
+    INT("unit_gpus", unit_gpus, false, 1, 1e6),
+    MONEY("unit_price", unit_usd_per_hour, "USD per hour"),
 };
 #undef S
 

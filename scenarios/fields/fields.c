@@ -28,6 +28,8 @@ static const Field cluster_fields[] = {
      .help = "NICs of a node that are on this fabric; when left out: all that the catalogue gives it"},
     {"storage", PART(FIELD_STORAGE), .example = "\"nfs-1gbe\"",
      .help = "shared storage (see: lockstep hw list storage)"},
+    {"storage_units", COUNT(1, 10000), .example = "4",
+     .help = "units of it side by side; when left out: as many as it is sized for (one, where nobody says)"},
     {"price", TABLE(OBJECT_PRICE), .example = "{ gpu_hour = 2.49, currency = \"USD\" }",
      .help = "what the cluster costs to rent; when left out: the price book's newest price on demand"},
     {"own", TABLE(OBJECT_OWN), .example = "{ site = \"colocation\", years = 4 }", .help = "bought instead of rented"},

@@ -1,6 +1,7 @@
 // sim.hw, the fabrics, and sim.cluster.
 #include <string.h>
 
+#include "models/hardware/storage_units.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/life/life.h"
@@ -225,6 +226,17 @@ static bool set_faults(const Script *script, ClusterSpec *spec, const Object *ob
     return faults->rates != NULL;
 }
 
+static bool set_storage(Script *script, ClusterSpec *spec, const Object *said) {
+    spec->storage = handle_value(said, "storage");
+    if (!object_has(said, "storage_units")) return true;
+    Where where = object_value(said, "storage_units")->where;
+    spec->storage_units = object_int(said, "storage_units", 0);
+    if (spec->storage) return storage_takes_units(spec->storage, spec->storage_units, where, script->problems);
+    problem_add(script->problems, where, "storage_units of no storage");
+    problem_hint(script->problems, "say which: storage = \"superpod-storage\"");
+    return false;
+}
+
 static int sim_cluster(lua_State *L) {
     Script *script = script_of(L);
     Object object = read_call(L, 1, OBJECT_CLUSTER);
@@ -235,7 +247,7 @@ static int sim_cluster(lua_State *L) {
         sound = set_fabric(script, spec, &object) && set_faults(script, spec, &object);
         set_link_speed(script->arena, spec, &object);
         spec->nics = object_int(&object, "nics", 0);
-        spec->storage = handle_value(&object, "storage");
+        sound = set_storage(script, spec, &object) && sound;
         sound = read_money(script, spec, &object) && sound;
     }
     handle_push(L, HANDLE_CLUSTER, sound ? spec : NULL, object.where);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "models/hardware/market.h"
+#include "models/hardware/storage_units.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
@@ -50,6 +51,7 @@ const OptionSpec plan_options[] = {
     {"checkpoint-every", OPTION_QUANTITY, "TIME", .help = "count checkpoints in (default with failures: as Daly has it)", .quantity = QUANTITY_TIME},
     {"checkpoint", OPTION_CHOICE, .help = "how they are written (default sync)", .choices = checkpoint_mode_names, .choice_count = CHECKPOINT_MODE_COUNT},
     {"storage", OPTION_TEXT, "NAME", .help = "where they go (default superpod-storage)"},
+    {"storage-units", OPTION_COUNT, "N", .help = "of it side by side (default as many as it is sized for, one where nobody says)"},
     {"exhaustive", OPTION_FLAG, .help = "simulate every layout that fits, to prove that the search lost nothing"},
     {"jobs", OPTION_COUNT, "N", .help = "processes that search (default: one per core)", .letter = 'j'},
     ANCHOR_OPTION,
@@ -330,13 +332,18 @@ static void read_faults(Arena *arena, const Options *options, PlanRequest *reque
 
 static void read_checkpoint(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     bool said = option_given(options, "checkpoint-every") || option_given(options, "checkpoint") ||
-                option_given(options, "storage");
+                option_given(options, "storage") || option_given(options, "storage-units");
     if (!said || too_short(options, "checkpoint-every", problems)) return;
     CheckpointSpec *checkpoint = ARENA_NEW(arena, CheckpointSpec);
     checkpoint->every_s = option_quantity(options, "checkpoint-every", 0);
     checkpoint->mode = (CheckpointMode)option_choice(options, "checkpoint", CHECKPOINT_SYNC);
     const char *storage = option_text(options, "storage", NULL);
     if (storage) checkpoint->storage = find_storage(arena, request->catalogue, storage, command_line, problems);
+    if (option_given(options, "storage-units")) {
+        int64_t units = option_count(options, "storage-units", 0);
+        const StorageType *of = storage ? checkpoint->storage : catalogue_storage(request->catalogue, STORAGE_USUAL);
+        if (of && storage_takes_units(of, units, command_line, problems)) checkpoint->storage_units = (int)units;
+    }
     request->training.checkpoint = checkpoint;
 }
 

@@ -421,7 +421,7 @@ static void match_collectives(Matcher *m) {
 static void make_links(Matcher *m) {
     int count, nodes = m->program->cluster->node_count;
     const Cluster *cluster = m->program->cluster;
-    const StorageType *storage = cluster->spec->storage;
+    const StorageType *storage = cluster->storage;
     const Link *network = network_links(cluster->network, &count);
     Link *links = ARENA_ARRAY(m->arena, Link, count + nodes + 1);
     if (count) memcpy(links, network, (size_t)count * sizeof *links);
@@ -442,7 +442,7 @@ static void make_links(Matcher *m) {
 
 static Plan lone_plan(Matcher *m, int rank, const RecordedOp *op) {
     const Network *network = m->program->cluster->network;
-    const StorageType *storage = m->program->cluster->spec->storage;
+    const StorageType *storage = m->program->cluster->storage;
     int32_t links[LINKS_MOST];
     double latency = 0;
     int count = 0;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "models/hardware/storage_units.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/random.h"
@@ -12,14 +13,15 @@
 #define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job that does not say how long it is
 #define Z95 1.6448536269514722          // of the normal distribution
 
-static const StorageType *storage_of(const Catalogue *catalogue, const Cluster *cluster,
+// All units together of what checkpoints go to.
+static const StorageType *storage_of(Arena *arena, const Catalogue *catalogue, const Cluster *cluster,
                                      const CheckpointSpec *checkpoint) {
-    if (checkpoint && checkpoint->storage) return checkpoint->storage;
-    if (cluster->spec->storage) return cluster->spec->storage;
-    const StorageType *usual =
-        catalogue_storage(catalogue, cluster->node_count > 1 ? "superpod-storage" : "local-nvme");
-    CHECK(usual);
-    return usual;
+    int units = checkpoint ? checkpoint->storage_units : 0;
+    const StorageType *storage = checkpoint && checkpoint->storage ? checkpoint->storage : cluster->spec->storage;
+    if (storage == cluster->spec->storage && units == 0) units = cluster->spec->storage_units;
+    if (!storage) storage = catalogue_storage(catalogue, cluster->node_count > 1 ? STORAGE_USUAL : "local-nvme");
+    CHECK(storage);
+    return storage_of_units(arena, storage, units, cluster->gpu_count);
 }
 
 static LifeSpec faults_of(Arena *arena, const Catalogue *catalogue, const Cluster *cluster) {
@@ -37,12 +39,12 @@ static LifeSpec faults_of(Arena *arena, const Catalogue *catalogue, const Cluste
 }
 
 // Without a word of the user: synchronous, as often as Daly says.
-static void set_checkpoint(LifeSpec *spec, const Catalogue *catalogue, const Cluster *cluster,
+static void set_checkpoint(Arena *arena, LifeSpec *spec, const Catalogue *catalogue, const Cluster *cluster,
                            const TrainingSpec *training) {
     const CheckpointSpec *said = training->checkpoint;
     double bytes = checkpoint_bytes(training->model, training->optimizer == OPTIMIZER_ADAM, training->mixed_precision);
     spec->checkpoint = checkpoint_plan(said ? said->mode : CHECKPOINT_SYNC, bytes, spec->nodes, cluster->node_of[0],
-                                       cluster->gpu_of[0], storage_of(catalogue, cluster, said));
+                                       cluster->gpu_of[0], storage_of(arena, catalogue, cluster, said));
     spec->checkpoint.storage_every_s = 3 * 3600;
     double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s;
     spec->checkpoint.every_s = said && said->every_s > 0 ? said->every_s
@@ -95,7 +97,7 @@ void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, 
               uint64_t seed, RecordPoint *point, Problems *problems) {
     if (!point->ran || (!cluster->spec->faults && !training->checkpoint)) return;
     LifeSpec spec = faults_of(arena, catalogue, cluster);
-    set_checkpoint(&spec, catalogue, cluster, training);
+    set_checkpoint(arena, &spec, catalogue, cluster, training);
     bool has_length = isfinite(point->days) && point->days > 0;
     SimTime work;
     if (has_length && !ticks_from_seconds(point->days * 86400, TICKS_PER_SECOND_LIFE, &work)) return; // of centuries

@@ -136,7 +136,9 @@ static PointSpec point_spec(Study *study) {
     PointSpec point = {.cluster = *study->spec->cluster, .training = study->spec->training};
     if (study->spec->said) point.said = *study->spec->said;
     const char *storage = point.training.storage;
-    if (storage) point.cluster.storage = catalogue_storage(study->spec->catalogue, storage);
+    const StorageType *type = storage ? catalogue_storage(study->spec->catalogue, storage) : point.cluster.storage;
+    if (type != point.cluster.storage) point.cluster.storage_units = 0; // they were of the other
+    point.cluster.storage = type;
     point.groups = ARENA_ARRAY(study->arena, NodeGroup, point.cluster.group_count);
     memcpy(point.groups, point.cluster.groups, (size_t)point.cluster.group_count * sizeof(NodeGroup));
     return point;

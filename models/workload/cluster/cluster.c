@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/hardware/storage_units.h"
 #include "models/network/constants.h"
 #include "models/network/interior.h"
 #include "models/workload/cluster/cluster_money.h"
@@ -201,6 +202,7 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
     Cluster *cluster = ARENA_NEW(arena, Cluster);
     *cluster = (Cluster){
         .spec = spec, .gpu_count = gpus, .node_count = nodes, .gpu_of = builder.gpu_of, .node_of = builder.node_of};
+    if (spec->storage) cluster->storage = storage_of_units(arena, spec->storage, spec->storage_units, gpus);
     cluster->network = network_create(arena, &network, spec->where, problems);
     if (!cluster->network) return NULL;
     cluster->money = cluster_money_create(arena, catalogue, cluster, problems);

@@ -25,6 +25,7 @@ typedef struct ClusterSpec {
     bool rail_optimised;
     const FabricShape *layout;        // instead of the four above, less what the link says; or NULL
     const StorageType *storage;       // shared storage, or NULL
+    int storage_units;                // of it; 0: as many as the cluster needs (storage_units.h)
     double price_per_gpu_hour;        // -1: what the price book says of the nodes
     const char *currency;             // of the answer and of stated prices; NULL: the price book's
     const struct RentSpec *rent;      // which line of the price book (cluster_money.h); or NULL: on demand, the newest
@@ -43,6 +44,7 @@ typedef struct Cluster {
     int gpu_count, node_count;
     const Gpu *const *gpu_of;       // per rank
     const NodeType *const *node_of; // per rank's node: [node_count]
+    const StorageType *storage;     // all units of the spec's together, or NULL
     const Network *network;
     const struct ClusterMoney *money; // cluster_money.h
 } Cluster;

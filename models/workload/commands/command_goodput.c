@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/hardware/storage_units.h"
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/commands.h"
 #include "sim/watch.h"
@@ -46,6 +47,7 @@ static const OptionSpec specs[] = {
     {"model", OPTION_TEXT, "NAME", .help = "whose state a checkpoint holds (lockstep model list)"},
     {"checkpoint-size", OPTION_QUANTITY, "BYTES", .help = "of a checkpoint, instead of --model", .quantity = QUANTITY_BYTES},
     {"storage", OPTION_TEXT, "NAME", .help = "where checkpoints go (lockstep hw list storage); default superpod-storage"},
+    {"storage-units", OPTION_COUNT, "N", .help = "of it side by side; default as many as it is sized for, one where nobody says"},
     SPAN("checkpoint-stall", "training stands still for one; when left out: from its size"),
     SPAN("spot-mtbf", "mean time until the provider takes a node back"),
     SPAN("spot-notice", "between notice and end; default 2min"),
@@ -215,13 +217,19 @@ static void read_costs(GoodputAsked *asked, const Options *options, const Catalo
     asked->bytes = option_quantity(options, "checkpoint-size", 0);
     const Model *model = asked->model ? find_model(asked->arena, asked->model, command_line, problems) : NULL;
     if (model && asked->bytes <= 0) asked->bytes = checkpoint_bytes(model, counts_tokens(model), true);
-    const StorageType *storage = find_storage(
-        asked->arena, catalogue, option_text(options, "storage", "superpod-storage"), command_line, problems);
+    const StorageType *storage =
+        find_storage(asked->arena, catalogue, option_text(options, "storage", STORAGE_USUAL), command_line, problems);
     if (!storage) return;
+    int64_t units = option_count(options, "storage-units", 0);
+    bool has_units = option_given(options, "storage-units");
+    if (has_units && !storage_takes_units(storage, units, command_line, problems)) return;
     if (asked->bytes > 0) {
         const Gpu *gpu = node_gpu(catalogue, asked->node, 0);
-        asked->storage = storage->name;
-        asked->spec.checkpoint = checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, gpu, storage);
+        asked->storage = storage;
+        asked->storage_units = units > 0 ? (int)units : storage_usual_units(storage, asked->gpus);
+        asked->spec.checkpoint =
+            checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, gpu,
+                            storage_of_units(asked->arena, storage, asked->storage_units, asked->gpus));
     } else {
         double stall = mode == CHECKPOINT_SYNC ? ASSUMED_WRITE_S : 1;
         asked->spec.checkpoint = (CheckpointPlan){.mode = mode, .stall_s = stall, .reload_s = ASSUMED_WRITE_S};

@@ -12,9 +12,10 @@ typedef struct GoodputAsked {
     int gpus, runs;
     uint64_t seed;
     LifeSpec spec;
-    const char *model;   // or NULL
-    const char *storage; // or NULL
-    double bytes;        // of a checkpoint; 0: its times were assumed or given
+    const char *model;          // or NULL
+    const StorageType *storage; // one unit of it; or NULL
+    int storage_units;
+    double bytes; // of a checkpoint; 0: its times were assumed or given
     bool own_mtbf, spares_given, interval_found;
     double best_s; // simulated; 0 not asked for
 } GoodputAsked;

@@ -1,4 +1,5 @@
 // The answer of `lockstep goodput`: a screen and JSON.
+#include <math.h>
 #include <stdio.h>
 
 #include "models/workload/commands/command_internal.h"
@@ -25,6 +26,18 @@ static void print_head(const GoodputAsked *asked) {
                spec->nodes / spec->nodes_per_replica, spec->nodes_per_replica);
 }
 
+// "16 x superpod-storage"
+static const char *storage_text(const GoodputAsked *asked) {
+    const char *name = asked->storage->name;
+    return asked->storage_units > 1 ? arena_printf(asked->arena, "%d x %s", asked->storage_units, name) : name;
+}
+
+static StorageLack lack_of(const GoodputAsked *asked) {
+    if (asked->bytes <= 0) return (StorageLack){0};
+    return storage_lack(&asked->spec.checkpoint, asked->bytes, asked->spec.nodes, asked->node, asked->storage,
+                        asked->storage_units, mtbf(asked));
+}
+
 static void print_checkpoint(const GoodputAsked *asked) {
     const CheckpointPlan *plan = &asked->spec.checkpoint;
     printf("Checkpoint  %s, every %s%s; training stands still %s", checkpoint_mode_names[plan->mode],
@@ -33,7 +46,7 @@ static void print_checkpoint(const GoodputAsked *asked) {
     if (plan->mode != CHECKPOINT_SYNC) printf(", written in %s behind it", span(asked, plan->write_s));
     if (asked->bytes > 0)
         printf("; %s to %s", quantity_format(asked->bytes, QUANTITY_BYTES, arena_alloc(asked->arena, 64), 64),
-               asked->storage);
+               storage_text(asked));
     printf("\n");
     if (plan->mode == CHECKPOINT_SYNC && mtbf(asked) > 0 && plan->stall_s > 0)
         printf("            best interval after Young %s, Daly %s\n",
@@ -77,6 +90,9 @@ void goodput_print(const GoodputAsked *asked, const LifeStudy *study) {
     printf("\n");
     if (asked->bytes <= 0)
         printf("! A checkpoint is assumed to take 30 s: say --model and --storage, or --checkpoint-stall.\n");
+    StorageLack lack = lack_of(asked);
+    const char *lacks = storage_lack_text(asked->arena, &lack, asked->storage);
+    if (lacks) printf("! %s\n", lacks);
     if (asked->spec.fleet_spread > 0)
         printf("! Another fleet's rates: fleets differ by a factor of about %.1f either way (sd %.2f of the log), "
                "which the\n"
@@ -99,6 +115,15 @@ static void range(JsonWriter *json, const char *key, const Summary *summary) {
     json_end_object(json);
 }
 
+static void storage_json(JsonWriter *json, const GoodputAsked *asked) {
+    StorageLack lack = lack_of(asked);
+    write_text(json, "storage", asked->storage->name);
+    write_integer(json, "storage_units", asked->storage_units);
+    write_number(json, "storage_bytes_per_second", lack.bytes_per_second);
+    write_number(json, "least_loss", lack.loss);
+    if (lack.needed > 0 && isfinite(lack.needed)) write_number(json, "storage_lacks_bytes_per_second", lack.needed);
+}
+
 static void checkpoint_json(JsonWriter *json, const GoodputAsked *asked) {
     const CheckpointPlan *plan = &asked->spec.checkpoint;
     json_key(json, "checkpoint");
@@ -110,6 +135,7 @@ static void checkpoint_json(JsonWriter *json, const GoodputAsked *asked) {
     write_number(json, "reload_s", plan->reload_s);
     if (asked->bytes > 0) write_number(json, "bytes", asked->bytes);
     if (asked->best_s > 0) write_number(json, "best_every_s", asked->best_s);
+    if (asked->bytes > 0) storage_json(json, asked);
     if (mtbf(asked) > 0 && plan->stall_s > 0) {
         write_number(json, "young_s", young_interval(plan->stall_s, mtbf(asked)));
         write_number(json, "daly_s", daly_interval(plan->stall_s, mtbf(asked)));

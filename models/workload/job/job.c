@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
+#include "models/hardware/storage_units.h"
 #include "models/network/network.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/software.h"
@@ -250,9 +251,13 @@ static void set_checkpoint(const Maker *m) {
     CheckpointSpec *checkpoint = ARENA_NEW(m->arena, CheckpointSpec);
     const Value *mode = value_of(m, JOB_CHECKPOINT, "mode"), *every = value_of(m, JOB_CHECKPOINT, "every");
     const Value *storage = value_of(m, JOB_CHECKPOINT, "storage");
+    const Value *units = value_of(m, JOB_CHECKPOINT, "storage_units");
     checkpoint->mode = mode ? (CheckpointMode)mode->choice : CHECKPOINT_SYNC;
     checkpoint->every_s = every ? every->number : 0;
     checkpoint->storage = storage ? storage->handle : NULL;
+    checkpoint->storage_units = units ? (int)units->number : 0;
+    if (units && checkpoint->storage)
+        storage_takes_units(checkpoint->storage, checkpoint->storage_units, units->where, m->problems);
     m->spec->checkpoint = checkpoint;
 }
 

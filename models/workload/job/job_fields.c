@@ -247,6 +247,8 @@ static const Field checkpoint_fields[] = {
      .help = "training waits for storage, for a copy in host memory, or for one that a peer keeps"},
     {"storage", PART(FIELD_STORAGE), .example = "\"lustre\"",
      .help = "where checkpoints go; when left out: the cluster's shared storage"},
+    {"storage_units", COUNT(1, 10000), .example = "4",
+     .help = "units of it side by side; when left out: as many as it is sized for (one, where nobody says)"},
 };
 // clang-format on
 

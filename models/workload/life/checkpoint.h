@@ -18,6 +18,7 @@ typedef struct CheckpointSpec {
     CheckpointMode mode;
     double every_s;             // 0: the best after Daly
     const StorageType *storage; // NULL: the cluster's, or what is usual
+    int storage_units;          // of it; 0: as many as the cluster needs (storage_units.h)
 } CheckpointSpec;
 
 typedef struct CheckpointPlan {
@@ -44,5 +45,29 @@ double young_interval(double write_s, double mtbf_s); // Young (1974)
 double daly_interval(double write_s, double mtbf_s);  // Daly (2006), higher order
 // Wall time of so much work with exponential failures, restarts of restart_s that may fail as well (Daly, 2006).
 double daly_wall_time(double work_s, double every_s, double write_s, double restart_s, double mtbf_s);
+
+// ---- Storage that is too slow for the cluster.
+
+// Share of the time that goes at best to checkpoints and to what is done twice after a failure: of blocking ones at
+// their best interval (Daly, 2006), 3/2 write / mtbf of those written behind the job's back as fast as storage takes
+// them (what is lost is half a write and the one before it), 0 of those in a peer's memory.
+double checkpoint_least_loss(const CheckpointPlan *plan, double mtbf_s);
+
+#define CHECKPOINT_LOSS_MUCH 0.05 // of the time: storage is said to be too slow
+
+typedef struct StorageLack {
+    double write_s, loss;    // of a checkpoint, as it is
+    double bytes_per_second; // that storage takes now
+    double needed;           // bytes per second for a loss of CHECKPOINT_LOSS_MUCH; 0: nothing lacks
+    int units;               // of this storage, of which there are `has` now; 0: it is not shared
+    int has;
+    bool links_limit; // the nodes' own links to storage do not carry that much
+} StorageLack;
+
+// What storage of so many units lacks for a state of so many bytes at this mean time between failures.
+StorageLack storage_lack(const CheckpointPlan *plan, double bytes, int nodes, const NodeType *node,
+                         const StorageType *unit, int has, double mtbf_s);
+// "Checkpoints take 14 min at 40 GB/s: …; 200 GB/s (4 units) would …"; NULL when nothing lacks.
+const char *storage_lack_text(Arena *arena, const StorageLack *lack, const StorageType *unit);
 
 #endif

@@ -357,7 +357,7 @@ bool start_lowering(Lowering *l, Problems *problems) {
     const Cluster *cluster = l->cluster;
     const TrainingSpec *training = l->training;
     Arena *arena = l->arena;
-    l->storage = cluster->spec->storage;
+    l->storage = cluster->storage;
     GpuTypes gpus = gpus_of(arena, cluster);
     if (!job_possible(arena, training, cluster->gpu_count, gpus, &l->r, problems) || !check_backend(l, problems))
         return false;
