@@ -29,7 +29,10 @@ const Field queue_fields[] = {
     {"restart", SPAN(0), .example = "\"5 min\"",
      .help = "of a stopped job before it works again; when left out: as the rates of failures have it"},
     {"warm_up", NUMBER(0, 0.9), .example = "0.1",
-     .help = "part of the jobs that come first and are not counted; when left out: 0.1 of drawn jobs"},
+     .help =
+         "part of the jobs that come first and are not counted; when left out: by MSER-5, at least 0.1, of drawn jobs"},
+    {"within", NUMBER(1e-4, 1), .example = "0.05",
+     .help = "half of a 90 % interval over its figure, sought by longer runs; when left out: 0.05 within two seconds"},
     {"seeds", COUNT(1, 1000), .fallback = "5", .example = "10", .help = "repetitions with other jobs"},
     {"notes", .kind = FIELD_TEXT, .list = true, .example = "{ \"the mix is a guess\" }",
      .help = "sentences for beside the answer"},
@@ -39,7 +42,8 @@ const Field queue_fields[] = {
 const Field queue_demand_fields[] = {
     {"mix", CHOICE(queue_mix_names, 4), .fallback = "\"gavel\"", .example = "\"helios\"",
      .help = "a published mix of jobs (see: lockstep queue --mixes)"},
-    {"count", COUNT(1, 2e6), .fallback = "10000", .example = "20000", .help = "jobs to draw"},
+    {"count", COUNT(1, 2e6), .fallback = "10000", .example = "20000",
+     .help = "jobs to draw; when left out: as many as `within` needs"},
     {"load", NUMBER(1e-6, 100), .example = "0.9", .help = "work that comes over what all GPUs can do"},
     {"per_hour", NUMBER(1e-6, 1e9), .example = "20", .help = "arrivals, instead of load"},
     {"sizes", .kind = FIELD_TEXT, .example = "\"1:0.7,8:0.3\"", .help = "GPUs and shares, instead of the mix's"},

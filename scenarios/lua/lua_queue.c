@@ -95,6 +95,7 @@ static bool set_demand(Script *script, QueueStudy *study, const Object *said) {
                 sound;
     if (sizes && durations) study->mix = NULL;
     demand->jobs = object_int(said, "count", 1);
+    study->lengthens = !object_has(said, "count") && !study->find;
     demand->users = object_int(said, "users", 1);
     demand->burstiness = object_number(said, "burstiness", 1);
     demand->urgent_share = object_number(said, "urgent_share", 0);
@@ -121,6 +122,12 @@ static bool set_jobs(lua_State *L, QueueStudy *study, const Object *object) {
         return complain(script, object->where, "sim.queue takes its jobs from one of demand, jobs and trace",
                         "for example: demand = { mix = \"gavel\", load = 0.9 }");
     study->spec.warm_up = object_number(object, "warm_up", demand ? 0.1 : 0);
+    study->warm_up_said = object_has(object, "warm_up");
+    study->precision = object_number(object, "within", QUEUE_USUAL_PRECISION);
+    study->most_runs = object_has(object, "within") ? QUEUE_MOST_RUNS : QUEUE_USUAL_RUNS;
+    if (object_has(object, "within") && ((demand && object_has(demand, "count")) || object_has(object, "goal")))
+        return complain(script, object->where, "within is met by longer runs, and count or goal fixes their length",
+                        "leave one of them out");
     if (trace) return set_trace(L, study, object);
     if (demand) return set_demand(script, study, demand);
     set_list(script, study, object_value(object, "jobs"));

@@ -61,7 +61,7 @@ static bool write_answer(Arena *arena, const Record *record, const Options *opti
 static bool write_outcomes(Arena *arena, const QueueStudy *study, const Options *options, Problems *problems) {
     const char *path = option_text(options, "outcomes", NULL);
     OutputFile file;
-    if (!path) return true;
+    if (!path || watch_is_over()) return true;
     if (!file_create(arena, path, &file, problems)) return false;
     if (!queue_write_outcomes(file.stream, study, problems)) {
         file_abandon(&file);
@@ -117,7 +117,7 @@ static int run(Arena *arena, const Options *options, Problems *problems) {
     bool written = write_outcomes(arena, study, options, problems) && write_answer(arena, record, options, problems) &&
                    draw(arena, record, options, problems);
     if (!written) return show_problems(problems, watch_is_over() ? watch_status(BAD_INPUT) : FAILED);
-    return found ? DONE : ANSWER_IS_NO;
+    return found ? watch_status(DONE) : ANSWER_IS_NO;
 }
 
 int command_queue(int argc, char **argv) {

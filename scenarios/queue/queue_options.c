@@ -45,7 +45,8 @@ static const OptionSpec own[] = {
     {"mixes", OPTION_FLAG, .help = "print the published mixes with their sources, and end"},
     {"sizes", OPTION_TEXT, "N:SHARE,…", .help = "GPUs of jobs instead of the mix's: 1:0.7,8:0.3"},
     {"durations", OPTION_TEXT, "KIND:…", .help = "exponential:1h, fixed:1h, lognormal:MEDIAN:MEAN, instead of the mix's"},
-    {"jobs", OPTION_COUNT, "N", .help = "jobs to draw; default 10000"},
+    {"jobs", OPTION_COUNT, "N", .help = "jobs to draw; default: 10000, then more until --within is met"},
+    NUMBER("within", "half of a 90 % interval over its figure, sought by longer runs; default 5 %"),
     NUMBER("load", "work that comes over what all GPUs can do: 0.9"),
     NUMBER("jobs-per-hour", "arrivals, instead of --load"),
     NUMBER("burstiness", "squared coefficient of variation of the time between arrivals; default 1, Poisson"),
@@ -67,7 +68,7 @@ static const OptionSpec own[] = {
     {"most-gpus", OPTION_COUNT, "N", .help = "with --find-gpus; default 100000"},
     {"seeds", OPTION_COUNT, "N", .help = "repetitions with other jobs; default 5"},
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
-    NUMBER("warm-up", "part of the jobs that come first and are not counted; default 0.1, of a trace 0"),
+    NUMBER("warm-up", "part of the jobs that come first and are not counted; default by MSER-5, at least 0.1; of a trace 0"),
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     {"csv", OPTION_FLAG, .help = "the first table as CSV"},
     {"plain", OPTION_FLAG, .help = "tables with tabs"},
@@ -204,6 +205,7 @@ static void read_demand(QueueStudy *study, const Options *options, Problems *pro
     if (sizes) sizes_from_text(sizes, command_line, &demand->sizes, problems);
     if (durations) durations_from_text(durations, command_line, &demand->durations, problems);
     demand->jobs = read_whole(options, "jobs", USUAL_JOBS, 1, QUEUE_MOST_JOBS, problems);
+    study->lengthens = !option_given(options, "jobs") && !study->find;
     demand->users = read_whole(options, "users", 20, 1, MOST_USERS, problems);
     demand->burstiness = read_number(options, "burstiness", 1, 0, 1e4, problems);
     demand->urgent_share = read_number(options, "urgent-share", 0, 0, 1, problems);
@@ -219,6 +221,14 @@ static void read_jobs(Arena *arena, QueueStudy *study, const Options *options, P
                                         "users", "burstiness", "urgent-share", "estimate-error", "jobs-per-hour"};
     const char *path = option_text(options, "trace", NULL);
     study->spec.warm_up = read_number(options, "warm-up", path ? 0 : 0.1, 0, 0.9, problems);
+    study->warm_up_said = option_given(options, "warm-up");
+    study->precision = read_number(options, "within", QUEUE_USUAL_PRECISION, 1e-4, 1, problems);
+    study->most_runs = option_given(options, "within") ? QUEUE_MOST_RUNS : QUEUE_USUAL_RUNS;
+    if (option_given(options, "within") && (option_given(options, "jobs") || option_flag(options, "find-gpus")))
+        complain(problems,
+                 option_flag(options, "find-gpus") ? "--find-gpus does not lengthen its runs: --within is of no use"
+                                                   : "--jobs fixes the length that --within would find",
+                 "leave one of them out");
     if (!path) {
         read_demand(study, options, problems);
         return;

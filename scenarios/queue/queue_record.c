@@ -102,6 +102,7 @@ static const Figure policy_figures[] = {
     {"wait_mean_s", "wait mean", RECORD_SECONDS, OF(all.wait_mean_s)},
     {"wait_mean_half_s", "± 90 %", RECORD_SECONDS, OF(wait_mean_half_s)},
     {"wait_p50_s", "p50", RECORD_SECONDS, OF(all.wait_p50_s)},
+    {"wait_p50_half_s", NULL, RECORD_SECONDS, OF(wait_p50_half_s)},
     {"wait_p90_s", NULL, RECORD_SECONDS, OF(all.wait_p90_s)},
     {"wait_p95_s", "p95", RECORD_SECONDS, OF(all.wait_p95_s)},
     {"wait_p95_half_s", NULL, RECORD_SECONDS, OF(wait_p95_half_s)},
@@ -110,10 +111,12 @@ static const Figure policy_figures[] = {
     {"slowdown_mean", "slowdown", RECORD_NUMBER, OF(all.slowdown_mean)},
     {"slowdown_p95", NULL, RECORD_NUMBER, OF(all.slowdown_p95)},
     {"utilisation", "in use", RECORD_SHARE, OF(utilisation)},
+    {"utilisation_half", NULL, RECORD_SHARE, OF(in_use_half)},
     {"goodput", "goodput", RECORD_SHARE, OF(goodput)},
     {"stranded", "stranded", RECORD_SHARE, OF(stranded)},
     {"fragmentation", "fragments", RECORD_SHARE, OF(fragmentation)},
     {"fairness", "fairness", RECORD_NUMBER, OF(fairness)},
+    {"fairness_half", NULL, RECORD_NUMBER, OF(fairness_half)},
     {"waiting_jobs_mean", NULL, RECORD_COUNT, OF(waiting_mean)},
     {"crossing_share", NULL, RECORD_SHARE, OF(crossing_share)},
     {"placement_slowdown", NULL, RECORD_NUMBER, OF(mean_slowdown)},
@@ -130,8 +133,8 @@ static double figure_at(const PolicyAnswer *answer, const Figure *figure) {
 }
 
 // Columns that say nothing here are not on screen: intervals of one seed, stops where nothing stops.
-static const char *title_of(const QueueStudy *study, const Figure *figure) {
-    if (figure->offset == OF(wait_mean_half_s) && study->seeds < 2) return NULL;
+static const char *title_of(const QueueStudy *study, const PolicyAnswer *answers, const Figure *figure) {
+    if (figure->offset == OF(wait_mean_half_s) && answers[0].sample_count < 2) return NULL;
     if (figure->offset == OF(mean_slowdown) && study->spec.network) return "spread";
     if (figure->offset == OF(failure_stops) && study->spec.faults) return "failed";
     if (figure->offset == OF(down) && study->spec.faults) return "down";
@@ -146,8 +149,8 @@ static RecordTable policy_table(Arena *arena, const QueueStudy *study, const Pol
     RecordCell *cells = ARENA_ARRAY(arena, RecordCell, columns * study->policy_count), *cell = cells;
     column[0] = (RecordColumn){"policy", "policy", RECORD_TEXT};
     for (int i = 0; i < FIGURES; i++)
-        column[i + 1] =
-            (RecordColumn){policy_figures[i].name, title_of(study, &policy_figures[i]), policy_figures[i].unit};
+        column[i + 1] = (RecordColumn){policy_figures[i].name, title_of(study, answers, &policy_figures[i]),
+                                       policy_figures[i].unit};
     for (int p = 0; p < study->policy_count; p++) {
         *cell++ = (RecordCell){answers[p].policy->name, NAN};
         for (int i = 0; i < FIGURES; i++) *cell++ = (RecordCell){NULL, figure_at(&answers[p], &policy_figures[i])};
@@ -266,6 +269,16 @@ static void assume_machines(Arena *arena, Words *words, const QueueStudy *study)
         assume(arena, words, number("checkpoint_every", spec->checkpoint_every_s, "s", "assumed", "as asked"));
         assume(arena, words, number("checkpoint_cost", spec->checkpoint_s, "s", "assumed", "as asked"));
     }
+    if (study->lengthens)
+        assume(arena, words,
+               number("within", study->precision, "", "assumed",
+                      "half of the 90 % interval over its figure, sought by lengthening the run"));
+    if (!study->find)
+        assume(arena, words,
+               number("warm_up", spec->warm_up, "", "assumed",
+                      study->warm_up_said || !study->lengthens
+                          ? "part of the jobs that come first, not counted"
+                          : "part of the jobs that come first, not counted: MSER-5, at least 0.1"));
     if (faults || spec->checkpoint_every_s > 0)
         assume(arena, words, number("restart", spec->restart_s, "s", "assumed", "as asked, else the rates'"));
 }
@@ -283,8 +296,6 @@ static void note_trace(Arena *arena, Words *words, const QueueTrace *trace) {
 static void note_all(Arena *arena, Words *words, const QueueStudy *study) {
     for (int i = 0; i < study->note_count; i++) note(arena, words, study->notes[i]);
     if (study->trace) note_trace(arena, words, study->trace);
-    if (!study->find && study->load >= 1)
-        note(arena, words, "more work comes than the cluster can do: waiting grows with the length of the run");
     QueueNetwork *network = study->spec.network;
     if (!network) {
         note(arena, words, "a job is as fast wherever it runs: --model NAME simulates its step on what it gets");
@@ -330,16 +341,17 @@ static Record *record_of(Arena *arena, const QueueStudy *study) {
     return record;
 }
 
-static void add_note(Arena *arena, Record *record, const char *text) {
+static void add_note(Arena *arena, void *to, const char *text) {
+    Record *record = to;
     const char **notes = ARENA_ARRAY(arena, const char *, record->note_count + 1);
     for (int i = 0; i < record->note_count; i++) notes[i] = record->notes[i];
     notes[record->note_count++] = text;
     record->notes = notes;
 }
 
-const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
+const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, const char *stopped) {
     Record *record = record_of(arena, study);
-    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 3);
+    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 4);
     int given_up = 0;
     bool too_long = false;
     tables[0] = policy_table(arena, study, answers);
@@ -347,6 +359,10 @@ const Record *policies_record(Arena *arena, const QueueStudy *study, const Polic
     tables[2] = class_table(arena, study, answers);
     record->tables = tables;
     record->table_count = 3;
+    bool differ = study->policy_count > 1 && answers[0].sample_count > 1;
+    if (differ) tables[record->table_count++] = queue_differences(arena, study, answers);
+    if (stopped) add_note(arena, record, stopped);
+    queue_doubts(arena, study, answers, add_note, record);
     for (int p = 0; p < study->policy_count; p++) {
         record->digest = digest_u64(record->digest, answers[p].digest);
         given_up += answers[p].given_up;

@@ -14,7 +14,8 @@ typedef struct WaitsMean { // means over seeds that have such jobs
 typedef struct PolicyAnswer { // means over seeds
     const QueuePolicy *policy;
     WaitsMean all, by_class[QUEUE_CLASS_COUNT];
-    double wait_mean_half_s, wait_p95_half_s; // of 90 % intervals; NAN with one seed
+    double wait_mean_half_s, wait_p50_half_s, wait_p95_half_s, in_use_half,
+        fairness_half; // of 90 % intervals; NAN none
     double waited_share, fairness, makespan_s, utilisation, goodput, stranded, fragmentation, down, waiting_mean;
     double crossing_share, mean_slowdown, preemptions, failure_stops, node_failures;
     int given_up;
@@ -22,10 +23,33 @@ typedef struct PolicyAnswer { // means over seeds
     int64_t events;
     uint64_t digest;
     RecordCurve busy, queue, waits; // of the first seed
+    // How well it is known: a sample for each seed, or with one seed for each batch of its jobs, in a row
+    QueueSample *samples;
+    int sample_count;
+    bool in_a_row;
+    QueueInterval of[QUEUE_FIGURE_COUNT];
+    WarmUp warm_up;
+    double load; // of the jobs that came, over all GPUs
+    double mean_work_s;
+    double days, longest_days; // from the first to the last arrival; of the longest job
 } PolicyAnswer;
 
 void add_curves(Arena *arena, PolicyAnswer *answer, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run);
-const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers);
+// `stopped`: a note on what was left out, or NULL.
+const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, const char *stopped);
 const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSizing *sizes);
+
+// ---- How good it is (queue_answer.c): half of an interval over what was asked of it; above 1 is too much.
+double queue_figure(const PolicyAnswer *answer, QueueFigure figure);
+double queue_excess(const QueueStudy *study, const PolicyAnswer *answer, QueueFigure figure);
+double queue_worst_excess(const QueueStudy *study, const PolicyAnswer *answers, int *policy, QueueFigure *figure);
+
+// Less is in use than is offered, under all policies: the run is too short.
+bool queue_still_filling(const QueueStudy *study, const PolicyAnswer *answers);
+
+// ---- What a reader should doubt (queue_doubts.c): sentences, and policies by pairs.
+typedef void AddNote(Arena *arena, void *notes, const char *text);
+void queue_doubts(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, AddNote *add, void *notes);
+RecordTable queue_differences(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers);
 
 #endif

@@ -1,11 +1,10 @@
-// From a question about a shared cluster to its answer: runs by policy and seed, averaged, as tables and curves.
+// From a question about a shared cluster to its answer.
 #include "scenarios/queue/queue_study.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/queue/queue_record.h"
-#include "sim/digest.h"
+#include "scenarios/queue/queue_answer.h"
 #include "sim/watch.h"
 
 // ---- What was asked.
@@ -90,6 +89,8 @@ static bool set_rate(QueueStudy *study, Problems *problems) {
 bool queue_study_ready(QueueStudy *study, Problems *problems) {
     bool drawn = !study->trace && !study->list;
     int most = largest_size(study);
+    if (study->precision == 0) study->precision = QUEUE_USUAL_PRECISION;
+    if (study->most_runs == 0) study->most_runs = QUEUE_USUAL_RUNS;
     if (study->policy_count == 0) queue_add_policy(study, study->find ? "easy" : "fifo", study->where, problems);
     if (!drawn && !study->spec.faults) study->seeds = 1; // nothing differs between seeds
     if (!study->find && !queue_job_fits(&study->spec, most)) {
@@ -109,104 +110,10 @@ bool queue_study_ready(QueueStudy *study, Problems *problems) {
 
 // ---- Runs.
 
-static const QueueJobs *jobs_of_seed(Arena *arena, const QueueStudy *study, int seed) {
-    if (study->trace) return study->trace->jobs;
-    if (study->list) return study->list;
-    QueueDemand demand = study->demand;
-    demand.seed = study->seed + (uint64_t)seed;
-    return queue_draw(arena, &demand);
-}
-
-static QueueSpec spec_of(const QueueStudy *study, int policy, int seed) {
-    QueueSpec spec = study->spec;
-    spec.policy = study->policies[policy];
-    spec.seed = study->seed + (uint64_t)seed;
-    spec.keep_history = seed == 0;
-    return spec;
-}
-
-static void add_waits(WaitsMean *sum, const QueueWaits *waits, double share) {
-    if (waits->jobs == 0) return;
-    sum->seeds++;
-    sum->jobs += waits->jobs * share;
-    sum->wait_mean_s += waits->wait_s.mean;
-    sum->wait_p50_s += waits->wait_s.p50;
-    sum->wait_p90_s += waits->wait_s.p90;
-    sum->wait_p95_s += waits->wait_s.p95;
-    sum->wait_max_s = fmax(sum->wait_max_s, waits->wait_s.max);
-    sum->slowdown_mean += waits->slowdown.mean;
-    sum->slowdown_p95 += waits->slowdown.p95;
-}
-
-static void finish_waits(WaitsMean *sum) {
-    if (sum->seeds == 0) return;
-    sum->wait_mean_s /= sum->seeds;
-    sum->wait_p50_s /= sum->seeds;
-    sum->wait_p90_s /= sum->seeds;
-    sum->wait_p95_s /= sum->seeds;
-    sum->slowdown_mean /= sum->seeds;
-    sum->slowdown_p95 /= sum->seeds;
-}
-
-static void add_run(PolicyAnswer *answer, const QueueRun *run, const QueueMeasures *measures, double share) {
-    add_waits(&answer->all, &measures->all, share);
-    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) add_waits(&answer->by_class[i], &measures->by_class[i], share);
-    answer->waited_share += share * measures->waited_share;
-    answer->fairness += share * measures->fairness;
-    answer->makespan_s += share * measures->makespan_s;
-    answer->utilisation += share * run->utilisation;
-    answer->goodput += share * run->goodput;
-    answer->stranded += share * run->stranded;
-    answer->fragmentation += share * run->fragmentation;
-    answer->down += share * run->down;
-    answer->waiting_mean += share * run->waiting_mean;
-    answer->crossing_share += share * run->crossing_share;
-    answer->mean_slowdown += share * run->mean_slowdown;
-    answer->preemptions += share * run->preemptions;
-    answer->failure_stops += share * run->failure_stops;
-    answer->node_failures += share * run->node_failures;
-    answer->given_up += run->given_up;
-    answer->too_long |= run->too_long;
-    answer->events += run->events;
-    answer->digest = digest_u64(answer->digest, run->digest);
-}
-
-static double interval(const double *values, int count) { // half of the 90 % interval of the mean
-    double mean = 0, squares = 0;
-    for (int i = 0; i < count; i++) mean += values[i] / count;
-    for (int i = 0; i < count; i++) squares += (values[i] - mean) * (values[i] - mean);
-    return count > 1 ? student_90(count - 1) * sqrt(squares / (count - 1) / count) : NAN;
-}
-
-static PolicyAnswer answer_of(Arena *arena, const QueueStudy *study, int policy) {
-    PolicyAnswer answer = {.policy = study->policies[policy], .digest = DIGEST_START};
-    double *means = ARENA_ARRAY(arena, double, study->seeds), *p95s = ARENA_ARRAY(arena, double, study->seeds);
-    for (int s = 0; s < study->seeds && !watch_stopped(); s++) {
-        Arena *own = s == 0 ? arena : arena_open(); // curves are drawn from the first
-        const QueueJobs *jobs = jobs_of_seed(own, study, s);
-        QueueSpec spec = spec_of(study, policy, s);
-        QueueRun run = queue_run(own, &spec, jobs);
-        QueueMeasures measures = queue_measure(own, &spec, jobs, &run);
-        watch_goes_on(1);
-        means[s] = measures.all.wait_s.mean;
-        p95s[s] = measures.all.wait_s.p95;
-        add_run(&answer, &run, &measures, 1.0 / study->seeds);
-        if (s == 0)
-            add_curves(arena, &answer, &spec, jobs, &run);
-        else
-            arena_close(own);
-    }
-    finish_waits(&answer.all);
-    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) finish_waits(&answer.by_class[i]);
-    answer.wait_mean_half_s = interval(means, study->seeds);
-    answer.wait_p95_half_s = interval(p95s, study->seeds);
-    return answer;
-}
-
 static QueueSizing size_of(Arena *arena, const QueueStudy *study, int policy) {
     const QueueJobs **jobs = ARENA_ARRAY(arena, const QueueJobs *, study->seeds);
-    for (int s = 0; s < study->seeds; s++) jobs[s] = jobs_of_seed(arena, study, s);
-    QueueSpec spec = spec_of(study, policy, 0);
+    for (int s = 0; s < study->seeds; s++) jobs[s] = queue_study_jobs(arena, study, s);
+    QueueSpec spec = queue_study_spec(study, policy, 0);
     spec.keep_history = false;
     return queue_find_size(arena, &spec, jobs, study->seeds, &study->goal);
 }
@@ -215,12 +122,12 @@ static QueueSizing size_of(Arena *arena, const QueueStudy *study, int policy) {
 // memory, and few events for failures are expected of them.
 static bool is_allowed(const QueueStudy *study, Problems *problems) {
     Arena *arena = arena_open();
-    int jobs = study->trace ? study->trace->jobs->count : study->list ? study->list->count : study->demand.jobs;
-    QueueSpec spec = spec_of(study, 0, 0);
+    int jobs = queue_study_job_count(study);
+    QueueSpec spec = queue_study_spec(study, 0, 0);
     const char *what = arena_printf(arena, "a queue of %d jobs", jobs), *remedy = "fewer jobs, or nodes";
     bool allowed = watch_allows(0, queue_memory(&spec, jobs), what, remedy, study->where, problems);
     if (allowed && !study->find)
-        allowed = watch_allows(queue_events(&spec, jobs_of_seed(arena, study, 0)), 0, what,
+        allowed = watch_allows(queue_events(&spec, queue_study_jobs(arena, study, 0)), 0, what,
                                "fewer jobs, or nodes that fail less often", study->where, problems);
     arena_close(arena);
     return allowed;
@@ -236,22 +143,19 @@ static const Record *sizes_of(Arena *arena, const QueueStudy *study, bool *found
     return watch_stopped() ? NULL : sizing_record(arena, study, sizes);
 }
 
-static const Record *answers_of(Arena *arena, const QueueStudy *study) {
-    PolicyAnswer *answers = ARENA_ARRAY(arena, PolicyAnswer, study->policy_count);
-    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) answers[p] = answer_of(arena, study, p);
-    return watch_stopped() ? NULL : policies_record(arena, study, answers);
-}
-
 const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems) {
     *found = true;
-    WatchPiece piece;
-    int runs = study->find ? study->policy_count : study->policy_count * study->seeds;
-    watch_begin(&piece, study->find ? "the policies" : "the runs of the queue", runs, false);
     bool allowed = is_allowed(study, problems);
     const Record *record = NULL;
-    if (allowed) record = study->find ? sizes_of(arena, study, found) : answers_of(arena, study);
-    watch_end(&piece);
-    watch_tells(study->where, problems);
+    if (allowed && !study->find) {
+        record = queue_answers(arena, study);
+    } else if (allowed) {
+        WatchPiece piece;
+        watch_begin(&piece, "the policies", study->policy_count, false);
+        record = sizes_of(arena, study, found);
+        watch_end(&piece);
+    }
+    if (!record) watch_tells(study->where, problems);
     return record;
 }
 
@@ -259,8 +163,8 @@ bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems
     fprintf(out, "policy,row,user,gpus,submit_s,start_s,end_s,wait_s,work_s,stops\n");
     for (int p = 0; p < study->policy_count && !watch_is_over(); p++) {
         Arena *arena = arena_open();
-        const QueueJobs *jobs = jobs_of_seed(arena, study, 0);
-        QueueSpec spec = spec_of(study, p, 0);
+        const QueueJobs *jobs = queue_study_jobs(arena, study, 0);
+        QueueSpec spec = queue_study_spec(study, p, 0);
         QueueRun run = queue_run(arena, &spec, jobs);
         for (int i = 0; i < jobs->count && !run.stopped; i++) {
             const QueueJob *job = &jobs->items[i];

@@ -8,6 +8,9 @@
 
 #define QUEUE_MOST_JOBS 2000000
 #define QUEUE_MOST_POLICIES 16
+#define QUEUE_USUAL_PRECISION 0.05
+#define QUEUE_USUAL_RUNS 2e6 // about two seconds
+#define QUEUE_MOST_RUNS 2e7  // when a precision is asked for
 
 typedef struct QueueStudy {
     Where where;
@@ -23,7 +26,11 @@ typedef struct QueueStudy {
     double load;         // of the GPUs there are, instead of demand.per_second; 0: not said
     int seeds;
     uint64_t seed;
-    bool find; // how many GPUs?
+    double precision;  // half of a 90 % interval over its figure; intervals beyond it are told
+    bool lengthens;    // drawn jobs, until the precision is met
+    double most_runs;  // jobs of all runs together, for that
+    bool warm_up_said; // else the beginning is cut where MSER-5 says
+    bool find;         // how many GPUs?
     QueueGoal goal;
     const FaultRates *rates; // or NULL: nothing fails
     const char *model;       // of the job whose step is simulated, or NULL

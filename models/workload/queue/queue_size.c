@@ -19,16 +19,6 @@ typedef struct Search {
     } tries;
 } Search;
 
-// Student's t at 95 % one-sided.
-double student_90(int degrees) {
-    static const double table[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812,
-                                   1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740, 1.734, 1.729, 1.725,
-                                   1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699, 1.697};
-    int rows = (int)(sizeof table / sizeof *table);
-    if (degrees < 1) return NAN;
-    return degrees <= rows ? table[degrees - 1] : 1.645 + 1.6 / degrees;
-}
-
 static double figure_of(Arena *arena, const Search *search, const QueueSpec *spec, int seed, double *utilisation) {
     const QueueJobs *jobs = search->jobs[seed];
     QueueRun run = queue_run(arena, spec, jobs);

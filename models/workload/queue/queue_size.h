@@ -3,6 +3,7 @@
 #define LOCKSTEP_WORKLOAD_QUEUE_SIZE_H
 
 #include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue_steady.h"
 
 typedef struct QueueGoal {
     double quantile; // of the waiting times; below 0: their mean
@@ -27,6 +28,5 @@ typedef struct QueueSizing {
 // jobs[s] are the jobs of seed s; every size meets the same ones.
 QueueSizing queue_find_size(Arena *arena, const QueueSpec *spec, const QueueJobs *const *jobs, int seeds,
                             const QueueGoal *goal);
-double student_90(int degrees); // half-width of a 90 % interval in standard errors
 
 #endif

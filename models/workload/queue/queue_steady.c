@@ -1,0 +1,148 @@
+// How long is long enough: the beginning of a run by MSER-5, intervals by repetition or batch means, differences by
+// common random numbers.
+#include "models/workload/queue/queue_steady.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- The beginning.
+
+#define MSER_BATCH 5
+#define MSER_LEAST 10 // batches
+
+static double batch_mean(const double *series, int batch) {
+    double sum = 0;
+    for (int i = 0; i < MSER_BATCH; i++) sum += series[batch * MSER_BATCH + i];
+    return sum / MSER_BATCH;
+}
+
+WarmUp queue_warm_up(const double *series, int count) {
+    int batches = count / MSER_BATCH, best = 0;
+    double sum = 0, squares = 0, least = INFINITY;
+    if (batches < MSER_LEAST) return (WarmUp){0, false};
+    for (int cut = batches - 1; cut >= 0; cut--) { // the variance of what is left over how much it is
+        double value = batch_mean(series, cut), left = batches - cut;
+        sum += value;
+        squares += value * value;
+        double statistic = (squares - sum * sum / left) / (left * left);
+        if (cut <= batches / 2 && statistic <= least) least = statistic, best = cut;
+    }
+    return (WarmUp){best * MSER_BATCH, best < batches / 2};
+}
+
+typedef struct Leaving {
+    SimTime end;
+    int32_t gpus;
+} Leaving;
+
+static int order_leaving(const void *a, const void *b) {
+    SimTime x = ((const Leaving *)a)->end, y = ((const Leaving *)b)->end;
+    return (x > y) - (x < y);
+}
+
+void queue_add_demand(const QueueJobs *jobs, const QueueRun *run, double *series) {
+    Arena *arena = arena_open();
+    Leaving *leaving = ARENA_ARRAY(arena, Leaving, jobs->count);
+    for (int i = 0; i < jobs->count; i++) leaving[i] = (Leaving){run->outcomes[i].end, jobs->items[i].gpus};
+    if (jobs->count > 0) qsort(leaving, (size_t)jobs->count, sizeof *leaving, order_leaving);
+    double inside = 0;
+    for (int i = 0, left = 0; i < jobs->count; i++) {
+        for (; left < jobs->count && leaving[left].end <= jobs->items[i].arrival; left++) inside -= leaving[left].gpus;
+        inside += jobs->items[i].gpus;
+        series[i] += inside;
+    }
+    arena_close(arena);
+}
+
+// ---- Samples.
+
+QueueSample queue_sample(const QueueRun *run, const QueueMeasures *measures) {
+    return (QueueSample){{[QUEUE_WAIT_MEAN] = measures->all.wait_s.mean,
+                          [QUEUE_WAIT_P50] = measures->all.wait_s.p50,
+                          [QUEUE_WAIT_P95] = measures->all.wait_s.p95,
+                          [QUEUE_IN_USE] = run->utilisation,
+                          [QUEUE_FAIRNESS] = measures->fairness}};
+}
+
+// GPU time in use between two times, from the moments of the run.
+static double in_use(const QueueRun *run, int *at, SimTime from, SimTime to) {
+    double used = 0;
+    while (*at + 1 < run->history_count && run->history[*at + 1].time <= from) ++*at;
+    for (int i = *at; i < run->history_count && run->history[i].time < to; i++) {
+        SimTime begin = run->history[i].time, end = i + 1 < run->history_count ? run->history[i + 1].time : to;
+        if (begin < from) begin = from;
+        if (end > to) end = to;
+        used += run->history[i].busy_gpus * (double)(end - begin);
+    }
+    return used;
+}
+
+int queue_batches(const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run,
+                  QueueSample samples[QUEUE_BATCHES]) {
+    int count = jobs->count - run->first, at = 0;
+    if (count < QUEUE_BATCHES * QUEUE_LEAST_BATCH) return 0;
+    for (int b = 0; b < QUEUE_BATCHES; b++) {
+        Arena *arena = arena_open();
+        int first = run->first + (int)((int64_t)b * count / QUEUE_BATCHES);
+        int next = run->first + (int)((int64_t)(b + 1) * count / QUEUE_BATCHES);
+        QueueJobs part = *jobs;
+        QueueRun batch = *run;
+        part.count = next;
+        batch.first = first;
+        QueueMeasures measures = queue_measure(arena, spec, &part, &batch);
+        SimTime from = jobs->items[first].arrival, to = jobs->items[next < jobs->count ? next : next - 1].arrival;
+        double all = (double)(to - from) * spec->nodes * spec->gpus_per_node;
+        batch.utilisation = to > from ? in_use(run, &at, from, to) / all : run->utilisation;
+        samples[b] = queue_sample(&batch, &measures);
+        arena_close(arena);
+    }
+    return QUEUE_BATCHES;
+}
+
+// ---- Intervals.
+
+// Student's t at 95 % one-sided.
+double student_90(int degrees) {
+    static const double table[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812,
+                                   1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740, 1.734, 1.729, 1.725,
+                                   1.721, 1.717, 1.714, 1.711, 1.708, 1.706, 1.703, 1.701, 1.699, 1.697};
+    int rows = (int)(sizeof table / sizeof *table);
+    if (degrees < 1) return NAN;
+    return degrees <= rows ? table[degrees - 1] : 1.645 + 1.6 / degrees;
+}
+
+#define MOST_ALIKE 0.9 // batches that are more alike than this leave next to nothing known
+
+static QueueInterval interval_of(const QueueSample *a, const QueueSample *b, int count, QueueFigure figure,
+                                 bool in_a_row) {
+    double mean = 0, squares = 0, products = 0, before = 0;
+    for (int i = 0; i < count; i++) mean += (a[i].figures[figure] - (b ? b[i].figures[figure] : 0)) / count;
+    for (int i = 0; i < count; i++) {
+        double off = a[i].figures[figure] - (b ? b[i].figures[figure] : 0) - mean;
+        squares += off * off;
+        products += off * before;
+        before = off;
+    }
+    if (count < 2) return (QueueInterval){mean, NAN};
+    double alike = in_a_row && squares > 0 ? fmin(fmax(products / squares, 0), MOST_ALIKE) : 0;
+    double variance = squares / (count - 1) / count * (1 + alike) / (1 - alike);
+    return (QueueInterval){mean, student_90(count - 1) * sqrt(variance)};
+}
+
+QueueInterval queue_interval(const QueueSample *samples, int count, QueueFigure figure, bool in_a_row) {
+    return interval_of(samples, NULL, count, figure, in_a_row);
+}
+
+QueueInterval queue_difference(const QueueSample *a, const QueueSample *b, int count, QueueFigure figure,
+                               bool in_a_row) {
+    return interval_of(a, b, count, figure, in_a_row);
+}
+
+// ---- Load.
+
+double queue_offered_load(const QueueSpec *spec, const QueueJobs *jobs) {
+    double work = 0;
+    for (int i = 0; i < jobs->count; i++) work += (double)jobs->items[i].work * jobs->items[i].gpus;
+    double span = jobs->count > 0 ? (double)(jobs->items[jobs->count - 1].arrival - jobs->items[0].arrival) : 0;
+    return span > 0 ? work / span / ((double)spec->nodes * spec->gpus_per_node) : 0;
+}

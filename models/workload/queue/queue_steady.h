@@ -1,0 +1,64 @@
+// Whether a run of a shared cluster is long enough: where its beginning ends, how well its figures are known, and
+// whether two policies differ.
+#ifndef LOCKSTEP_WORKLOAD_QUEUE_STEADY_H
+#define LOCKSTEP_WORKLOAD_QUEUE_STEADY_H
+
+#include "models/workload/queue/queue.h"
+
+// ---- The beginning.
+
+typedef struct WarmUp {
+    int cut;      // jobs that come first and find an emptier cluster than those after them
+    bool settled; // the cut lies in the first half of the jobs
+} WarmUp;
+
+// MSER-5 (White, 1997; White, Cobb and Spratt, 2000): of all cuts into the first half, the one after which the mean is
+// known best, in batches of five. Fewer than 10 batches: nothing is cut, and nothing has settled.
+WarmUp queue_warm_up(const double *series, int count);
+// Adds to series[i] the GPUs that jobs in the cluster or its queue ask for when job i comes. Over several runs this is
+// Welch's mean of the beginning.
+void queue_add_demand(const QueueJobs *jobs, const QueueRun *run, double *series);
+
+// ---- Figures and how well they are known.
+
+typedef enum QueueFigure {
+    QUEUE_WAIT_MEAN, // seconds
+    QUEUE_WAIT_P50,
+    QUEUE_WAIT_P95,
+    QUEUE_IN_USE,   // share
+    QUEUE_FAIRNESS, // Jain's index
+    QUEUE_FIGURE_COUNT
+} QueueFigure;
+
+typedef struct QueueSample { // of one run, or of one batch of its jobs
+    double figures[QUEUE_FIGURE_COUNT];
+} QueueSample;
+
+QueueSample queue_sample(const QueueRun *run, const QueueMeasures *measures);
+
+#define QUEUE_BATCHES 20
+#define QUEUE_LEAST_BATCH 10 // jobs; smaller ones say nothing
+// The jobs that count in QUEUE_BATCHES parts of equal number, by arrival (Law and Kelton's batch means); 0 when there
+// are too few. The run must have kept its history.
+int queue_batches(const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run,
+                  QueueSample samples[QUEUE_BATCHES]);
+
+typedef struct QueueInterval {
+    double mean, half; // of 90 %; NAN with fewer than two samples
+} QueueInterval;
+
+// Student's interval. Samples that follow each other are alike by their first autocorrelation r, where that is above 0:
+// the variance of their mean is (1 + r) / (1 - r) times that of independent ones.
+QueueInterval queue_interval(const QueueSample *samples, int count, QueueFigure figure, bool in_a_row);
+// Of a - b, sample by sample: both have met the same jobs (common random numbers).
+QueueInterval queue_difference(const QueueSample *a, const QueueSample *b, int count, QueueFigure figure,
+                               bool in_a_row);
+
+double student_90(int degrees); // half-width of a 90 % interval in standard errors
+
+// ---- More work than the cluster can do.
+
+// Work that comes per time over what all GPUs can do, from the first arrival to the last.
+double queue_offered_load(const QueueSpec *spec, const QueueJobs *jobs);
+
+#endif

@@ -1,0 +1,286 @@
+// Policies side by side: runs by policy and seed, averaged; longer ones until the answer is as good as was asked.
+#include "scenarios/queue/queue_answer.h"
+
+#include <math.h>
+
+#include "sim/digest.h"
+#include "sim/watch.h"
+
+const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed) {
+    if (study->trace) return study->trace->jobs;
+    if (study->list) return study->list;
+    QueueDemand demand = study->demand;
+    demand.seed = study->seed + (uint64_t)seed;
+    return queue_draw(arena, &demand);
+}
+
+QueueSpec queue_study_spec(const QueueStudy *study, int policy, int seed) {
+    QueueSpec spec = study->spec;
+    spec.policy = study->policies[policy];
+    spec.seed = study->seed + (uint64_t)seed;
+    spec.keep_history = seed == 0;
+    return spec;
+}
+
+int queue_study_job_count(const QueueStudy *study) {
+    return study->trace ? study->trace->jobs->count : study->list ? study->list->count : study->demand.jobs;
+}
+
+// ---- Means over seeds.
+
+static void add_waits(WaitsMean *sum, const QueueWaits *waits, double share) {
+    if (waits->jobs == 0) return;
+    sum->seeds++;
+    sum->jobs += waits->jobs * share;
+    sum->wait_mean_s += waits->wait_s.mean;
+    sum->wait_p50_s += waits->wait_s.p50;
+    sum->wait_p90_s += waits->wait_s.p90;
+    sum->wait_p95_s += waits->wait_s.p95;
+    sum->wait_max_s = fmax(sum->wait_max_s, waits->wait_s.max);
+    sum->slowdown_mean += waits->slowdown.mean;
+    sum->slowdown_p95 += waits->slowdown.p95;
+}
+
+static void finish_waits(WaitsMean *sum) {
+    if (sum->seeds == 0) return;
+    sum->wait_mean_s /= sum->seeds;
+    sum->wait_p50_s /= sum->seeds;
+    sum->wait_p90_s /= sum->seeds;
+    sum->wait_p95_s /= sum->seeds;
+    sum->slowdown_mean /= sum->seeds;
+    sum->slowdown_p95 /= sum->seeds;
+}
+
+static void add_run(PolicyAnswer *answer, const QueueRun *run, const QueueMeasures *measures, double share) {
+    add_waits(&answer->all, &measures->all, share);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) add_waits(&answer->by_class[i], &measures->by_class[i], share);
+    answer->waited_share += share * measures->waited_share;
+    answer->fairness += share * measures->fairness;
+    answer->makespan_s += share * measures->makespan_s;
+    answer->utilisation += share * run->utilisation;
+    answer->goodput += share * run->goodput;
+    answer->stranded += share * run->stranded;
+    answer->fragmentation += share * run->fragmentation;
+    answer->down += share * run->down;
+    answer->waiting_mean += share * run->waiting_mean;
+    answer->crossing_share += share * run->crossing_share;
+    answer->mean_slowdown += share * run->mean_slowdown;
+    answer->preemptions += share * run->preemptions;
+    answer->failure_stops += share * run->failure_stops;
+    answer->node_failures += share * run->node_failures;
+    answer->given_up += run->given_up;
+    answer->too_long |= run->too_long;
+    answer->events += run->events;
+    answer->digest = digest_u64(answer->digest, run->digest);
+}
+
+// One realisation, such as a trace, is cut into batches; otherwise each seed is a sample.
+static void set_intervals(PolicyAnswer *answer) {
+    for (int f = 0; f < QUEUE_FIGURE_COUNT; f++)
+        answer->of[f] = queue_interval(answer->samples, answer->sample_count, (QueueFigure)f, answer->in_a_row);
+    answer->wait_mean_half_s = answer->of[QUEUE_WAIT_MEAN].half;
+    answer->wait_p50_half_s = answer->of[QUEUE_WAIT_P50].half;
+    answer->wait_p95_half_s = answer->of[QUEUE_WAIT_P95].half;
+    answer->in_use_half = answer->of[QUEUE_IN_USE].half;
+    answer->fairness_half = answer->of[QUEUE_FAIRNESS].half;
+}
+
+typedef struct Round { // all policies at one length
+    const QueueStudy *study;
+    PolicyAnswer *answers;
+    double *demand; // [jobs] of one policy, sum over seeds
+} Round;
+
+static void run_seed(Arena *arena, const Round *round, PolicyAnswer *answer, int policy, int seed) {
+    const QueueStudy *study = round->study;
+    Arena *own = arena_open();
+    const QueueJobs *jobs = queue_study_jobs(own, study, seed);
+    QueueSpec spec = queue_study_spec(study, policy, seed);
+    QueueRun run = queue_run(own, &spec, jobs);
+    QueueMeasures measures = queue_measure(own, &spec, jobs, &run);
+    add_run(answer, &run, &measures, 1.0 / study->seeds);
+    queue_add_demand(jobs, &run, round->demand);
+    if (seed == 0) add_curves(arena, answer, &spec, jobs, &run);
+    answer->load += queue_offered_load(&spec, jobs) / study->seeds;
+    answer->days +=
+        seconds_from_ticks(jobs->items[jobs->count - 1].arrival, TICKS_PER_SECOND_LIFE) / 86400 / study->seeds;
+    for (int i = 0; i < jobs->count; i++) {
+        double work_s = seconds_from_ticks(jobs->items[i].work, TICKS_PER_SECOND_LIFE);
+        answer->mean_work_s += work_s / jobs->count / study->seeds;
+        answer->longest_days = fmax(answer->longest_days, work_s / 86400);
+    }
+    answer->in_a_row = study->seeds == 1;
+    if (answer->in_a_row)
+        answer->sample_count = queue_batches(&spec, jobs, &run, answer->samples);
+    else
+        answer->samples[answer->sample_count++] = queue_sample(&run, &measures);
+    arena_close(own);
+}
+
+static PolicyAnswer answer_of(Arena *arena, const Round *round, int policy) {
+    const QueueStudy *study = round->study;
+    PolicyAnswer answer = {.policy = study->policies[policy], .digest = DIGEST_START};
+    answer.samples = ARENA_ARRAY(arena, QueueSample, study->seeds > QUEUE_BATCHES ? study->seeds : QUEUE_BATCHES);
+    for (int i = 0; i < queue_study_job_count(study); i++) round->demand[i] = 0;
+    for (int s = 0; s < study->seeds && !watch_stopped(); s++) {
+        run_seed(arena, round, &answer, policy, s);
+        watch_goes_on(1);
+    }
+    finish_waits(&answer.all);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) finish_waits(&answer.by_class[i]);
+    answer.warm_up = queue_warm_up(round->demand, queue_study_job_count(study));
+    set_intervals(&answer);
+    return answer;
+}
+
+// How many policies were finished.
+static int run_round(Arena *arena, const Round *round) {
+    const QueueStudy *study = round->study;
+    WatchPiece piece;
+    int finished = 0;
+    watch_begin(&piece, "the runs of the queue", study->policy_count * study->seeds, false);
+    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) {
+        round->answers[p] = answer_of(arena, round, p);
+        if (!watch_stopped()) finished++;
+    }
+    watch_end(&piece);
+    return finished;
+}
+
+static Round make_round(Arena *arena, const QueueStudy *study) {
+    return (Round){study, ARENA_ARRAY(arena, PolicyAnswer, study->policy_count),
+                   ARENA_ARRAY(arena, double, queue_study_job_count(study))};
+}
+
+// ---- How good it is.
+
+// Waits are known as well as was asked when the interval is within that part of them, or of a hundredth of the mean job
+// where they are shorter than that.
+#define SHORT_WAIT 0.01
+
+double queue_figure(const PolicyAnswer *answer, QueueFigure figure) {
+    const double figures[QUEUE_FIGURE_COUNT] = {[QUEUE_WAIT_MEAN] = answer->all.wait_mean_s,
+                                                [QUEUE_WAIT_P50] = answer->all.wait_p50_s,
+                                                [QUEUE_WAIT_P95] = answer->all.wait_p95_s,
+                                                [QUEUE_IN_USE] = answer->utilisation,
+                                                [QUEUE_FAIRNESS] = answer->fairness};
+    return figures[figure];
+}
+
+// The mean job, of drawn ones or of those that came.
+static double short_wait(const QueueStudy *study, const PolicyAnswer *answer) {
+    double mean_s = study->demand.jobs > 0 ? durations_mean(&study->demand.durations) : answer->mean_work_s;
+    return SHORT_WAIT * mean_s;
+}
+
+double queue_excess(const QueueStudy *study, const PolicyAnswer *answer, QueueFigure figure) {
+    bool is_share = figure == QUEUE_IN_USE || figure == QUEUE_FAIRNESS;
+    double scale = is_share ? 1 : fmax(queue_figure(answer, figure), short_wait(study, answer));
+    return answer->of[figure].half / (study->precision * scale);
+}
+
+// The median is left out: it is often 0, and next to it any interval is wide.
+double queue_worst_excess(const QueueStudy *study, const PolicyAnswer *answers, int *policy, QueueFigure *figure) {
+    static const QueueFigure judged[] = {QUEUE_WAIT_MEAN, QUEUE_WAIT_P95, QUEUE_IN_USE, QUEUE_FAIRNESS};
+    double worst = 0;
+    for (int p = 0; p < study->policy_count; p++)
+        for (size_t f = 0; f < sizeof judged / sizeof *judged; f++) {
+            double excess = queue_excess(study, &answers[p], judged[f]);
+            if (excess > worst) worst = excess, *policy = p, *figure = judged[f];
+        }
+    return worst;
+}
+
+static WarmUp longest_warm_up(const QueueStudy *study, const PolicyAnswer *answers) {
+    WarmUp longest = {0, true};
+    for (int p = 0; p < study->policy_count; p++) {
+        if (answers[p].warm_up.cut > longest.cut) longest.cut = answers[p].warm_up.cut;
+        longest.settled = longest.settled && answers[p].warm_up.settled;
+    }
+    return longest;
+}
+
+// ---- Longer.
+
+#define LEAST_GROWTH 1.5
+#define MOST_GROWTH 8
+#define LONGEST_LENGTHENED 400000 // jobs of one run
+#define USUAL_WARM_UP 0.1
+
+// What comes is what is worked off, once as many jobs end as begin.
+bool queue_still_filling(const QueueStudy *study, const PolicyAnswer *answers) {
+    double used = 0, gpus = (double)study->spec.nodes * study->spec.gpus_per_node;
+    bool drawn = !study->trace && !study->list;
+    double offered = drawn ? demand_gpus(&study->demand) / gpus : 0;
+    for (int p = 0; p < study->policy_count; p++) used = fmax(used, answers[p].utilisation + answers[p].down);
+    return offered < 1 && used < offered * (1 - fmax(study->precision, QUEUE_USUAL_PRECISION));
+}
+
+// The next length, false when this one is good enough or the next would be too much. Intervals shrink with the root of
+// the length.
+static bool lengthen(QueueStudy *study, const PolicyAnswer *answers, double *spent) {
+    int policy;
+    QueueFigure figure;
+    double runs = (double)study->seeds * study->policy_count,
+           excess = queue_worst_excess(study, answers, &policy, &figure);
+    WarmUp warm_up = longest_warm_up(study, answers);
+    *spent += runs * study->demand.jobs;
+    if (answers[0].load >= 1) return false;
+    if (excess <= 1 && !queue_still_filling(study, answers)) { // long enough: does all that counts count?
+        bool counts = study->warm_up_said || warm_up.cut <= study->spec.warm_up * study->demand.jobs + 1;
+        study->spec.warm_up = fmin(0.5, ((double)warm_up.cut + 0.5) / study->demand.jobs);
+        return !counts;
+    }
+    double growth = fmin(fmax(1.2 * excess * excess, 2), MOST_GROWTH);
+    growth = fmin(growth, (study->most_runs - *spent) / runs / study->demand.jobs);
+    growth = fmin(growth, (double)LONGEST_LENGTHENED / study->demand.jobs);
+    if (growth < LEAST_GROWTH) return false;
+    int longer = (int)(growth * study->demand.jobs);
+    if (!study->warm_up_said)
+        study->spec.warm_up = fmin(0.5, fmax(USUAL_WARM_UP, ((double)warm_up.cut + 0.5) / longer));
+    study->demand.jobs = longer;
+    return true;
+}
+
+static bool next_is_allowed(const QueueStudy *study) {
+    Arena *arena = arena_open();
+    QueueSpec spec = queue_study_spec(study, 0, 0);
+    Problems *unsaid = problems_create(arena);
+    double events = queue_events(&spec, queue_study_jobs(arena, study, 0));
+    bool allowed =
+        watch_allows(events, queue_memory(&spec, study->demand.jobs), "a longer queue", "", study->where, unsaid);
+    arena_close(arena);
+    return allowed;
+}
+
+static const char *cut_short(Arena *arena, int finished, int policies) {
+    if (finished == policies) return NULL;
+    return arena_printf(arena, "stopped: %d of %d policies were finished", finished, policies);
+}
+
+const Record *queue_answers(Arena *arena, const QueueStudy *asked) {
+    QueueStudy *study = ARENA_NEW(arena, QueueStudy), *last = ARENA_NEW(arena, QueueStudy);
+    *study = *asked;
+    Round round = make_round(arena, study);
+    int finished = run_round(arena, &round);
+    if (finished == 0) return NULL;
+    const char *stopped = cut_short(arena, finished, study->policy_count);
+    study->policy_count = finished;
+    for (double spent = 0; !stopped && study->lengthens;) {
+        *last = *study;
+        if (!lengthen(study, round.answers, &spent)) break;
+        Round longer = {0};
+        if (next_is_allowed(study)) {
+            longer = make_round(arena, study);
+            finished = run_round(arena, &longer);
+        }
+        if (!longer.answers || finished < study->policy_count) {
+            *study = *last;
+            stopped =
+                watch_stopped() ? "stopped while it was lengthened: this is the last length that was finished" : NULL;
+            break;
+        }
+        round = longer;
+    }
+    return policies_record(arena, study, round.answers, stopped);
+}

@@ -1,0 +1,15 @@
+// Policies side by side on the same jobs, with intervals; lengthened until they are as narrow as was asked.
+#ifndef LOCKSTEP_SCENARIOS_QUEUE_ANSWER_H
+#define LOCKSTEP_SCENARIOS_QUEUE_ANSWER_H
+
+#include "scenarios/queue/queue_record.h"
+
+// The same seed gives the same jobs and failures, whatever the policy.
+const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed);
+QueueSpec queue_study_spec(const QueueStudy *study, int policy, int seed);
+int queue_study_job_count(const QueueStudy *study);
+
+// NULL: stopped by the watch before the first policy was finished.
+const Record *queue_answers(Arena *arena, const QueueStudy *study);
+
+#endif

@@ -1,0 +1,199 @@
+// How long a queue is watched: where its beginning ends, what its intervals cover, and what is said of a run that is
+// too short.
+#include "models/workload/queue/queue_steady.h"
+
+#include <math.h>
+
+#include "models/workload/queue/queue_jobs.h"
+#include "scenarios/queue/command_queue.h"
+#include "sim/json.h"
+#include "sim/random.h"
+#include "tests/command.h"
+#include "tests/test.h"
+
+// ---- The beginning.
+
+TEST(a_slope_at_the_beginning_is_cut_and_nothing_else) {
+    FOR_SEEDS (seed, 1, 20) {
+        double series[2000];
+        RandomStream random = random_stream(seed, "steady", 0);
+        for (int i = 0; i < 2000; i++) series[i] = (i < 300 ? i / 3.0 : 100) + random_uniform(&random);
+        WarmUp warm_up = queue_warm_up(series, 2000);
+        EXPECT(warm_up.settled && warm_up.cut >= 285 && warm_up.cut <= 330);
+    }
+}
+
+TEST(what_grows_to_its_end_has_not_settled) {
+    double series[1000];
+    for (int i = 0; i < 1000; i++) series[i] = i;
+    EXPECT(!queue_warm_up(series, 1000).settled);
+    EXPECT(!queue_warm_up(series, 49).settled); // nine batches of five: nothing can be said
+    for (int i = 0; i < 1000; i++) series[i] = 3;
+    EXPECT(queue_warm_up(series, 1000).settled && queue_warm_up(series, 1000).cut == 0);
+}
+
+// All cuts, worked out plainly.
+TEST(mser_is_the_cut_after_which_the_mean_is_known_best) {
+    FOR_SEEDS (seed, 1, 30) {
+        double series[160], best = INFINITY;
+        RandomStream random = random_stream(seed, "steady", 1);
+        for (int i = 0; i < 160; i++) series[i] = random_uniform(&random) * (i < 40 ? 5 : 1);
+        int cut = 0;
+        for (int d = 16; d >= 0; d--) {
+            double means[32], mean = 0, squares = 0;
+            int left = 32 - d;
+            for (int b = d; b < 32; b++) {
+                means[b] = 0;
+                for (int i = 0; i < 5; i++) means[b] += series[5 * b + i] / 5;
+                mean += means[b] / left;
+            }
+            for (int b = d; b < 32; b++) squares += (means[b] - mean) * (means[b] - mean);
+            if (squares / left / left <= best) best = squares / left / left, cut = 5 * d;
+        }
+        EXPECT_INT(queue_warm_up(series, 160).cut, cut);
+    }
+}
+
+// ---- Intervals.
+
+static QueueSpec one_server(double warm_up) {
+    return (QueueSpec){
+        .nodes = 1, .gpus_per_node = 1, .policy = &queue_policies[0], .warm_up = warm_up, .keep_history = true};
+}
+
+static const QueueJobs *mm1(Arena *arena, uint64_t seed, double load, int count) {
+    QueueDemand demand = {.jobs = count, .per_second = load, .burstiness = 1, .users = 1, .seed = seed};
+    demand.sizes = (Sizes){.items = {{1, 1}}, .count = 1};
+    demand.durations = (Durations){.kind = DURATION_EXPONENTIAL, .mean_s = 1};
+    return queue_draw(arena, &demand);
+}
+
+// M/M/1 at a load of 0.5: jobs wait 1 s in the mean and the server is busy for half of the time.
+TEST(intervals_by_batches_cover_what_formulas_say_nine_times_in_ten) {
+    int covered = 0, covered_use = 0, runs = 200;
+    FOR_SEEDS (seed, 1, 200) {
+        Arena *arena = arena_open();
+        QueueSpec spec = one_server(0.05);
+        const QueueJobs *jobs = mm1(arena, seed, 0.5, 8000);
+        QueueRun run = queue_run(arena, &spec, jobs);
+        QueueSample samples[QUEUE_BATCHES];
+        EXPECT_INT(queue_batches(&spec, jobs, &run, samples), QUEUE_BATCHES);
+        QueueInterval wait = queue_interval(samples, QUEUE_BATCHES, QUEUE_WAIT_MEAN, true);
+        QueueInterval use = queue_interval(samples, QUEUE_BATCHES, QUEUE_IN_USE, true);
+        covered += fabs(wait.mean - 1) <= wait.half;
+        covered_use += fabs(use.mean - 0.5) <= use.half;
+        arena_close(arena);
+    }
+    EXPECT(covered > 0.83 * runs && covered < 0.97 * runs);
+    EXPECT(covered_use > 0.83 * runs && covered_use < 0.97 * runs);
+}
+
+TEST(batches_together_are_the_run) {
+    Arena *arena = arena_open();
+    QueueSpec spec = one_server(0);
+    const QueueJobs *jobs = mm1(arena, 3, 0.7, 4000);
+    QueueRun run = queue_run(arena, &spec, jobs);
+    QueueMeasures measures = queue_measure(arena, &spec, jobs, &run);
+    QueueSample samples[QUEUE_BATCHES], whole = queue_sample(&run, &measures);
+    queue_batches(&spec, jobs, &run, samples);
+    double wait = 0, busy = 0, span = 0;
+    for (int b = 0; b < QUEUE_BATCHES; b++) {
+        int first = b * 200, next = b < QUEUE_BATCHES - 1 ? first + 200 : 3999;
+        double length = (double)(jobs->items[next].arrival - jobs->items[first].arrival);
+        wait += samples[b].figures[QUEUE_WAIT_MEAN] / QUEUE_BATCHES;
+        busy += samples[b].figures[QUEUE_IN_USE] * length;
+        span += length;
+    }
+    EXPECT_NEAR(wait, whole.figures[QUEUE_WAIT_MEAN], 1e-9);
+    EXPECT_NEAR(busy / span, whole.figures[QUEUE_IN_USE], 1e-9);
+    EXPECT_INT(queue_batches(&spec, mm1(arena, 3, 0.7, 199), &run, samples), 0);
+    arena_close(arena);
+}
+
+TEST(students_interval_is_what_its_table_says_and_likeness_widens_it) {
+    const QueueSample apart[] = {{{1}}, {{5}}, {{2}}, {{4}}, {{3}}}, rising[] = {{{1}}, {{2}}, {{3}}, {{4}}, {{5}}};
+    double half = 2.132 * sqrt(2.5 / 5); // of five numbers with a variance of 2.5
+    EXPECT_NEAR(queue_interval(apart, 5, QUEUE_WAIT_MEAN, false).half, half, 1e-12);
+    EXPECT_NEAR(queue_interval(apart, 5, QUEUE_WAIT_MEAN, true).half, half, 1e-12); // one after the other unlike
+    EXPECT_NEAR(queue_interval(rising, 5, QUEUE_WAIT_MEAN, true).half, half * sqrt(1.4 / 0.6), 1e-12); // r = 4/10
+    EXPECT(isnan(queue_interval(apart, 1, QUEUE_WAIT_MEAN, false).half));
+    QueueInterval pairs = queue_difference(rising, rising, 5, QUEUE_WAIT_MEAN, false);
+    EXPECT(pairs.mean == 0 && pairs.half == 0);
+}
+
+TEST(on_the_same_jobs_a_small_difference_shows_that_two_intervals_hide) {
+    Arena *arena = arena_open();
+    QueueSample slow[5], fast[5];
+    for (int s = 0; s < 5; s++) {
+        const QueueJobs *jobs = mm1(arena, (uint64_t)s + 1, 0.9, 20000);
+        QueueJob *faster = ARENA_ARRAY(arena, QueueJob, jobs->count);
+        for (int i = 0; i < jobs->count; i++) faster[i] = jobs->items[i], faster[i].work -= faster[i].work / 50;
+        QueueJobs other = *jobs;
+        other.items = faster;
+        QueueSpec spec = one_server(0.1);
+        QueueRun a = queue_run(arena, &spec, jobs), b = queue_run(arena, &spec, &other);
+        QueueMeasures of_a = queue_measure(arena, &spec, jobs, &a), of_b = queue_measure(arena, &spec, &other, &b);
+        slow[s] = queue_sample(&a, &of_a), fast[s] = queue_sample(&b, &of_b);
+    }
+    QueueInterval one = queue_interval(slow, 5, QUEUE_WAIT_MEAN, false),
+                  two = queue_interval(fast, 5, QUEUE_WAIT_MEAN, false);
+    QueueInterval pair = queue_difference(fast, slow, 5, QUEUE_WAIT_MEAN, false);
+    EXPECT(one.mean - two.mean < one.half + two.half); // apart they overlap
+    EXPECT(pair.mean < 0 && -pair.mean > pair.half);   // in pairs they differ
+    arena_close(arena);
+}
+
+// ---- What is said.
+
+TEST(a_run_of_1500_jobs_at_90_percent_does_not_show_61_percent_without_a_word) {
+    const Ended *ended = run_command(command_queue, "queue --gpus 512 --load 0.9 --jobs 1500 --plain");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "too short to say: 61.4 % is in use where 90.0 % is offered");
+    EXPECT_CONTAINS(ended->out, "no job waits: this run cannot tell one policy from another");
+    EXPECT_CONTAINS(ended->out, "the same wait");
+}
+
+TEST(without_jobs_a_run_lengthens_until_what_is_offered_is_in_use) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Ended *ended = run_command(command_queue, "queue --gpus 4096 --load 0.8 --policy easy,first-fit --json");
+    const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+    const Json *row = &json_get(json, "policies")->items[0];
+    EXPECT(json_get(row, "jobs")->number > 10000);
+    EXPECT_NEAR(json_get(row, "utilisation")->number, 0.8, 0.03);
+    EXPECT(json_get(row, "utilisation_half")->number > 0 && json_get(row, "utilisation_half")->number < 0.05);
+    EXPECT(json_get(json, "differences")->count == 1);
+    arena_close(arena);
+}
+
+TEST(a_wait_that_can_be_known_is_known_as_well_as_asked) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    static const char line[] =
+        "queue --gpus 8 --load 0.8 --sizes 1:1 --durations exponential:1h --policy fifo --within %s --json";
+    const char *const within[] = {"30%", "6%"};
+    double jobs[2];
+    for (int i = 0; i < 2; i++) {
+        const Ended *ended = run_command(command_queue, arena_printf(arena, line, within[i]));
+        const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+        const Json *row = &json_get(json, "policies")->items[0];
+        double mean = json_get(row, "wait_mean_s")->number, half = json_get(row, "wait_mean_half_s")->number;
+        EXPECT(half <= (i == 0 ? 0.3 : 0.06) * fmax(mean, 36)); // or of a hundredth of the mean job
+        jobs[i] = json_get(row, "jobs")->number;
+    }
+    EXPECT(jobs[1] > jobs[0]);
+    arena_close(arena);
+}
+
+TEST(more_work_than_the_gpus_can_do_is_said_with_what_it_leads_to) {
+    const Ended *ended = run_command(command_queue, "queue --gpus 512 --load 1.2 --policy easy --jobs 3000 --plain");
+    // 20 % of 512 GPUs for 24 h; after a week the work of 1.4 days waits.
+    EXPECT_CONTAINS(ended->out, "120 % of what 512 GPUs can do comes: every day the queue grows by 2.46e+03 GPU-hours");
+    EXPECT_CONTAINS(ended->out, "after a week jobs wait about 33.6 h");
+}
+
+TEST(a_length_that_is_given_and_sought_at_once_is_refused) {
+    const Ended *ended = run_command(command_queue, "queue --gpus 64 --load 0.5 --jobs 500 --within 5%");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "--jobs fixes the length that --within would find");
+}
