@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/hardware/market.h"
+#include "models/hardware/quote.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/job/training.h"
 #include "models/workload/model/model.h"
@@ -569,6 +570,20 @@ static void keep_price(Draw *draw) {
     if (one_in(draw, 3)) draw_own_field(draw, OBJECT_PRICE, field_index(OBJECT_PRICE, "currency"));
 }
 
+// What a provider rents out goes on the provider's network.
+static void keep_link(Draw *draw) {
+    static const char *const paths[] = {"cluster.fabric", "rail_fat_tree.link", "fat_tree.link", "fabric.link"};
+    const Catalogue *catalogue = catalogue_of_draws();
+    for (int n = 0; n < catalogue->node_count; n++)
+        for (int l = 0; l < catalogue->link_count; l++) {
+            const NodeType *node = &catalogue->nodes[n];
+            if (!is_text(draw, "cluster.node", node->name)) continue;
+            if (node_takes_link(catalogue, node, &catalogue->links[l])) continue;
+            for (int i = 0; i < COUNT_OF(paths); i++)
+                if (is_text(draw, paths[i], catalogue->links[l].name)) set_text(draw, paths[i], node->fabrics[0]);
+        }
+}
+
 static void keep_rules(Draw *draw) {
     static const char *const routings[] = {"training.routing.zipf", "training.routing.dirichlet",
                                            "training.routing.histogram"};
@@ -598,6 +613,7 @@ static void keep_rules(Draw *draw) {
         if (!is_set(draw, "cluster.own.node_price")) set_number(draw, "cluster.own.node_price", 1e5);
     }
     keep_price(draw);
+    keep_link(draw);
 }
 
 // ---- Writing.

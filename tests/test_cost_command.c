@@ -120,7 +120,7 @@ TEST(mistakes_on_the_line_of_cost_end_with_a_remedy) {
     } cases[] = {
         {"--node nosuch", "no node is called \"nosuch\"", "hw list node", 4},
         {"", "--node is missing", "--node dgx-h100", 4},
-        {"--node dgx-h100", "no price on demand for dgx-h100", "--own", 4},
+        {"--node hgx-h20-8", "no price on demand for hgx-h20-8", "--own", 4},
         {"--node dgx-h100 --years 3", "--years is of machines that are bought", "--own", 4},
         {"--node dgx-h100 --own --years 0", "--years 0 cannot be meant", "from 0.1 to 50", 4},
         {"--node dgx-h100 --own --interest 2", "--interest 2 cannot be meant", "from 0 to 1", 4},

@@ -363,7 +363,7 @@ TEST(a_plan_simulates_the_job_that_run_does) {
         PlainJob job = draw_plain(seed);
         char *words[MOST_WORDS];
         int rows, count = plain_words(arena, &job, words);
-        const OptionSpec *specs = options_with_job(arena, plan_options, plan_option_count, &rows);
+        const OptionSpec *specs = plan_option_rows(arena, &rows);
         PlanRequest request = {.catalogue = test_catalogue()};
         plan_read_request(arena, options_parse(arena, specs, rows, count, words, problems), &request, problems);
         uint64_t run = plain_digest(&job);

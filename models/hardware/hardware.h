@@ -100,6 +100,9 @@ typedef struct NodeType {
     const char *title; // "NVIDIA DGX A100 640GB"
     const char *const *aliases;
     int alias_count;
+    const char *provider;       // who rents it out, and nobody else: "aws"; NULL: anybody's machine
+    const char *const *fabrics; // that a provider puts it on, its usual one first; none: any
+    int fabric_count;
     const char *const *gpu_names; // one name when all are equal, else gpu_count of them
     int gpu_name_count;
     int gpu_count;

@@ -93,6 +93,8 @@ static const PartField gpu_fields[] = {
 #define S NodeType
 static const PartField node_fields[] = {
     TEXT("title", title, true),
+    TEXT("provider", provider, false),
+    {.key = "fabrics", .type = PART_FIELD_NAMES, .offset = offsetof(S, fabrics), .count_offset = offsetof(S, fabric_count)},
     {.key = "gpu", .type = PART_FIELD_NAMES, .offset = offsetof(S, gpu_names), .count_offset = offsetof(S, gpu_name_count), .required = true},
     INT("gpus", gpu_count, true, 1, 1024),
     CHOICE("gpu_links", gpu_links, gpu_link_names),
@@ -197,6 +199,7 @@ static const PartField price_fields[] = {
     TEXT("region", region, false),
     {.key = "nodes", .type = PART_FIELD_NAMES, .offset = offsetof(S, nodes), .count_offset = offsetof(S, node_count)},
     TEXT("gpu", gpu, false),
+    FLAG("survey", is_survey),
     CHOICE("terms", terms, terms_names),
     TEXT("currency", currency, true),
     TEXT("date", date, true),
@@ -408,6 +411,10 @@ void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where
         problem_add(problems, where, "node \"%s\" has a price without price_date and price_basis", node->name);
         problem_hint(problems,
                      "prices halve and double within a year: say when and what kind, as in \"2026-04\", \"on demand\"");
+    }
+    if (node->fabric_count > 0 && !node->provider) {
+        problem_add(problems, where, "node \"%s\" says which fabrics it goes on, but not whose they are", node->name);
+        problem_hint(problems, "add \"provider\": \"NAME\", or leave out \"fabrics\"");
     }
     if (node->price_date) date_finish(node->price_date, PART_NODE, node->name, where, problems);
 }

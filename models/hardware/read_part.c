@@ -229,10 +229,11 @@ static void read_choice(Reading *reading, const PartField *field, const Json *me
 }
 
 static void forget_field(Reading *reading, const PartField *field) {
-    size_t bytes = field->type == PART_FIELD_NUMBER ? sizeof(double)
-                   : field->type == PART_FIELD_TEXT ? sizeof(char *)
-                                                    : sizeof(int);
+    size_t bytes = field->type == PART_FIELD_NUMBER                                    ? sizeof(double)
+                   : field->type == PART_FIELD_TEXT || field->type == PART_FIELD_NAMES ? sizeof(char *)
+                                                                                       : sizeof(int);
     memset(reading->part + field->offset, 0, bytes);
+    if (field->type == PART_FIELD_NAMES) memset(reading->part + field->count_offset, 0, sizeof(int));
     forget_fact(reading, field->key);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/rent_options.h"
 
 #define MOST_GPUS 1000000
 
@@ -31,14 +32,9 @@ const int cluster_option_count = sizeof cluster_options / sizeof *cluster_option
 
 #define SUM(name_, help_) {name_, OPTION_QUANTITY, "MONEY", .help = help_, .quantity = QUANTITY_NUMBER}
 const OptionSpec money_options[] = {
-    SUM("price", "rent of one GPU for one hour, instead of the price book"),
     {"book", OPTION_TEXT, "NAME", .help = "this line of the price book (lockstep hw list price)"},
-    {"provider", OPTION_TEXT, "NAME", .help = "whose newest price for these machines or GPUs"},
-    {"region", OPTION_TEXT, "NAME", .help = "of the provider"},
-    {"terms", OPTION_CHOICE, .help = "how they are rented (default on_demand)", .choices = terms_names, .choice_count = TERMS_COUNT},
     {"storage", OPTION_QUANTITY, "BYTES", .help = "kept at the provider all the time", .quantity = QUANTITY_BYTES},
     {"egress", OPTION_QUANTITY, "BYTES", .help = "carried out of its network once in a run", .quantity = QUANTITY_BYTES},
-    {"currency", OPTION_TEXT, "NAME", .help = "of all amounts (default USD; lockstep hw list currency)"},
     {"own", OPTION_FLAG, .help = "bought, not rented"},
     {"years", OPTION_QUANTITY, "N", .help = "of use, after which the machines are sold (default 4)", .quantity = QUANTITY_NUMBER},
     {"interest", OPTION_QUANTITY, "SHARE", .help = "per year (default 0.08)", .quantity = QUANTITY_NUMBER},
@@ -76,22 +72,19 @@ static double amount(const Options *options, const char *name, Problems *problem
 
 static void read_rent(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
                       Problems *problems) {
+    rent_from_options(arena, catalogue, options, spec, problems);
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
-    *rent = (RentSpec){.where = command_line,
-                       .provider = option_text(options, "provider", NULL),
-                       .region = option_text(options, "region", NULL),
-                       .terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1,
-                       .storage_bytes = option_quantity(options, "storage", 0),
-                       .egress_bytes = option_quantity(options, "egress", 0)};
+    *rent = *spec->rent;
+    rent->market = !option_flag(options, "own") || rent_is_said(options);
+    rent->storage_bytes = option_quantity(options, "storage", 0);
+    rent->egress_bytes = option_quantity(options, "egress", 0);
     const char *book = option_text(options, "book", NULL);
     if (book) rent->offer = find_offer(arena, catalogue, book, command_line, problems);
+    if (spec->group_count == 1 && spec->groups[0].type) rent_concerns(rent, &spec->groups[0].type, 1, problems);
     spec->rent = rent;
-    spec->price_per_gpu_hour = within(options, "price", -1, 1e-6, 1e6, problems);
-    spec->currency = option_text(options, "currency", NULL);
-    if (option_given(options, "price") && (book || rent->provider || rent->region || rent->terms >= 0)) {
-        problem_add(problems, command_line, "a price is either stated (--price) or of the price book");
-        problem_hint(problems, "leave out --price, or --book, --provider, --region and --terms");
-    }
+    if (!book || !rent_is_said(options)) return;
+    problem_add(problems, command_line, "--book names one line of the price book, and more is said of the price");
+    problem_hint(problems, "leave out --book, or --price, --provider, --region and --terms");
 }
 
 static void read_own(Arena *arena, const Site *site, const Options *options, ClusterSpec *spec, Problems *problems) {
@@ -148,8 +141,10 @@ static int read_gpus(const Options *options, const NodeType *node, Problems *pro
     return (int)gpus;
 }
 
-// Without a word of the user: the fastest network that keeps up with the node's NICs, InfiniBand where there is one.
+// Without a word of the user: what its provider has, or the fastest network that keeps up with the node's NICs,
+// InfiniBand where there is one.
 static const FabricLink *usual_link(const Catalogue *catalogue, const NodeType *node) {
+    if (node->fabric_count > 0) return catalogue_link(catalogue, node->fabrics[0]);
     const FabricLink *best = catalogue_link(catalogue, "eth-1g");
     for (int i = 0; i < catalogue->link_count; i++) {
         const FabricLink *link = &catalogue->links[i];

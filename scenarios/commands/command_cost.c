@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/workload/cluster/rent_options.h"
 #include "scenarios/commands/cluster_options.h"
 #include "scenarios/commands/command_cost.h"
 #include "scenarios/commands/cost_answer.h"
@@ -93,6 +94,7 @@ int command_cost(int argc, char **argv) {
     int count, end = DONE;
     const OptionSpec *specs =
         options_join(answer.arena, cluster_options, cluster_option_count, money_options, money_option_count, &count);
+    specs = options_join(answer.arena, specs, count, rent_options, rent_option_count, &count);
     specs = options_join(answer.arena, specs, count, own_options, 1, &count);
     Options *options = options_parse(answer.arena, specs, count, argc, argv, problems);
     Style style = style_for(stdout, "auto", option_flag(options, "plain"));

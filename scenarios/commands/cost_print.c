@@ -16,6 +16,25 @@ static const char *count_of(const CostAnswer *answer, double count) { return tex
 
 // ---- The screen.
 
+static bool is_assumed(const Offer *offer) {
+    const Fact *fact = fact_find(offer->facts, offer->fact_count, "price_per_hour");
+    if (!fact) fact = fact_find(offer->facts, offer->fact_count, "price_per_month");
+    return fact && fact->kind == FACT_ASSUMED;
+}
+
+static void print_quote(const CostAnswer *answer, const Quote *quote) {
+    const Offer *offer = quote->offers[0];
+    if (quote->count == 1) {
+        printf("Rented      %s (%s, %s, price of %s%s)\n", offer->title, offer->provider, terms_titles[offer->terms],
+               offer->date, is_assumed(offer) ? ", an assumption" : "");
+        return;
+    }
+    printf("Rented      %s %s a GPU-hour, the median %s of ", quote_text(answer->arena, quote), quote->currency,
+           terms_titles[offer->terms]);
+    for (int i = 0; i < quote->count; i++) printf("%s%s", i ? ", " : "", quote->offers[i]->provider);
+    printf("; --provider takes one\n");
+}
+
 static void print_head(const CostAnswer *answer) {
     const Cluster *cluster = answer->cluster;
     const ClusterMoney *paid = cluster->money;
@@ -33,9 +52,8 @@ static void print_head(const CostAnswer *answer) {
         printf("Owned       %g years at %s interest, then sold for %s; a job runs %s of all hours; site %s\n",
                paid->own->years, percent(answer, paid->own->interest), percent(answer, paid->own->residual_share),
                percent(answer, paid->own->utilisation), paid->own->site->name);
-    else if (paid->offers)
-        printf("Rented      %s (%s, %s, price of %s)\n", paid->offers[0]->title, paid->offers[0]->provider,
-               terms_titles[paid->offers[0]->terms], paid->offers[0]->date);
+    else if (paid->quotes)
+        print_quote(answer, &paid->quotes[0]);
     else
         printf("Rented      at the price stated\n");
 }
@@ -88,7 +106,10 @@ static void print_hour(const CostAnswer *answer, const Style *style) {
                money(answer, bill_of_run(bill, answer->run_hours)));
     printf("\n");
     const ClusterMoney *paid = answer->cluster->money;
-    double term = !bill->owned && paid->offers ? terms_years(paid->offers[0]->terms) : 0;
+    if (!bill->owned && bill->most_per_hour > bill->least_per_hour)
+        printf("Between providers %s to %s an hour, for as many such GPUs\n", money(answer, bill->least_per_hour),
+               money(answer, bill->most_per_hour));
+    double term = !bill->owned && paid->quotes ? terms_years(paid->quotes[0].offers[0]->terms) : 0;
     if (term > 0)
         printf("! paid for the whole term, used or not: %s in all\n", money(answer, 12 * bill->per_month * term));
     if (bill->interruptions_per_hour > 0)

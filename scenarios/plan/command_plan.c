@@ -1,7 +1,6 @@
 // lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
 #include "scenarios/plan/command_plan.h"
 
-#include "models/hardware/market.h"
 #include "models/workload/job/job_options.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/watch.h"
@@ -35,20 +34,20 @@ static const Record *with_assumed(Arena *arena, const PlanRequest *request, cons
     Record *more = ARENA_NEW(arena, Record);
     Assumption *list = ARENA_ARRAY(arena, Assumption, record->assumption_count + 2);
     int count = 0;
-    const Offer *offer = row->owned ? NULL : plan_stand_in_offer(request, row->node);
+    Quote quote = row->owned ? (Quote){0} : plan_quote(arena, request, row->node);
     if (request->batch_assumed)
         list[count++] = (Assumption){.name = "global batch",
                                      .unit = "samples",
                                      .source = "GPT-3's models of this size (Brown et al. 2020, table 2.1)",
                                      .kind = "assumed",
                                      .value = row->training.global_batch};
-    if (offer)
+    if (quote.count > 0 && !quote.is_own)
         list[count++] = (Assumption){.name = "price of a GPU-hour",
-                                     .unit = offer->currency,
-                                     .source = arena_printf(arena, "%s (%s): nobody in the price book rents %s",
-                                                            offer->title, offer->date, row->node->name),
+                                     .unit = quote.currency,
+                                     .source = arena_printf(arena, "%s: nobody in the price book rents %s by its name",
+                                                            quote_text(arena, &quote), row->node->name),
                                      .kind = "assumed",
-                                     .value = offer_gpu_hour(offer)};
+                                     .value = quote.gpu_hour};
     for (int i = 0; i < record->assumption_count; i++) list[count++] = record->assumptions[i];
     *more = *record;
     more->assumptions = list;
@@ -105,7 +104,7 @@ typedef struct Asked {
 static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *status) {
     Problems *problems = problems_create(arena);
     int count = 0;
-    const OptionSpec *specs = options_with_job(arena, plan_options, plan_option_count, &count);
+    const OptionSpec *specs = plan_option_rows(arena, &count);
     Options *options = options_parse(arena, specs, count, argc, argv, problems);
     *status = DONE;
     if (option_help(options)) {

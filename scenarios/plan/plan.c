@@ -142,6 +142,7 @@ static bool link_of_row(const PlanRequest *request, int n, int gpus, int l, cons
     const FabricLink *own = request->node_link ? request->node_link[n] : NULL;
     *link = own ? own : l < request->link_count ? request->links[l] : NULL;
     if (gpus <= request->nodes[n]->gpu_count) *link = NULL;
+    if (*link && !own && !node_takes_link(request->catalogue, request->nodes[n], *link)) return false;
     return l == 0 || (*link != NULL && !own);
 }
 

@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_PLAN_H
 #define LOCKSTEP_SCENARIOS_PLAN_H
 
+#include "models/hardware/quote.h"
 #include "scenarios/plan/batch_law.h"
 #include "scenarios/study/study.h"
 #include "scenarios/workers/worker_pool.h"
@@ -30,6 +31,7 @@ typedef struct PlanRequest {
     bool batch_assumed, gpus_assumed; // by plan_usual_batch, plan_usual_gpus, not said by the user
     BatchLaw law;                     // how many steps a batch needs; without one the run's samples are fixed
     double price_per_gpu_hour;        // below 0: the catalogue's
+    const struct RentSpec *rent;      // whose price and at which terms (cluster_money.h), or NULL: what comes first
     const char *currency;
     const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
     bool own_or_rent;          // with own: every cluster stands in the plan both ways, where it can be had
@@ -95,8 +97,9 @@ typedef struct PlanRange {
 
 double plan_usual_batch(const Model *model, double seq_len);           // of a transformer, in samples
 PlanRange plan_usual_gpus(const PlanRequest *request, double samples); // of a run by its deadline, which is above 0
-// Whose price a rented node has that none is offered for by its name; NULL: its own, the user's, or none.
-const struct Offer *plan_stand_in_offer(const PlanRequest *request, const NodeType *node);
+// What a GPU-hour of a rented node costs: its own price, or like with like what the providers ask that have the GPUs of
+// all nodes that nobody rents by their name. Of no offer where the user states it, or nobody sells.
+Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node);
 
 // ---- One row (plan_search.c).
 // What a search of one cluster found. It is sent between processes and machines, so it names things by number.

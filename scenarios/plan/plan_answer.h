@@ -7,8 +7,9 @@
 #include "sim/options.h"
 
 extern const OptionSpec plan_options[];
+const OptionSpec *plan_option_rows(Arena *arena, int *count); // these, of a price, and of a job
 extern const int plan_option_count;
-// Options must hold plan_options and those of job_options.h.
+// Options must hold plan_option_rows.
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems);
 
 typedef struct PlanAnswer {

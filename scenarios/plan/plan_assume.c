@@ -50,11 +50,14 @@ PlanRange plan_usual_gpus(const PlanRequest *request, double samples) {
     return range;
 }
 
-// ---- The price: of a node that nobody offers by its name, what its GPUs cost on demand elsewhere.
+// ---- The price: of a node that nobody offers by its name, what its GPUs cost elsewhere.
 
-const Offer *plan_stand_in_offer(const PlanRequest *request, const NodeType *node) {
-    const RentSpec on_demand = {.terms = TERMS_ON_DEMAND};
+Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node) {
+    if (request->price_per_gpu_hour >= 0) return (Quote){0};
+    RentSpec rent = request->rent ? *request->rent : (RentSpec){.terms = -1};
+    for (int i = 0; i < rent.price_count; i++)
+        if (rent.prices[i].node == node) return (Quote){0};
+    rent.market = true;
     const Gpu *gpu = node_gpu(request->catalogue, node, 0);
-    if (request->price_per_gpu_hour >= 0 || offer_for(request->catalogue, node, gpu, NULL)) return NULL;
-    return offer_for(request->catalogue, node, gpu, &on_demand);
+    return rent_quote(arena, request->catalogue, node, gpu, &rent, request->currency);
 }

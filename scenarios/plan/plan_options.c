@@ -3,8 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/hardware/market.h"
 #include "models/hardware/storage_units.h"
+#include "models/workload/cluster/cluster_money.h"
+#include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
@@ -32,8 +33,6 @@ const OptionSpec plan_options[] = {
     {"learning-rate", OPTION_QUANTITY, "X", .help = "of the reference batch; printed for others as two rules have it", .quantity = QUANTITY_NUMBER},
     {"by", OPTION_QUANTITY, "TIME", .help = "deadline: 30d", .quantity = QUANTITY_TIME},
     {"budget", OPTION_COUNT, "MONEY", .help = "most that the run may cost: 2M"},
-    {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
-    {"currency", OPTION_TEXT, "NAME", .help = "of price and budget (default USD)"},
     {"oversubscription", OPTION_TEXT, "N,M or LO:HI", .help = "of the fabric's leaf switches, capacity down over up, to consider (default 1)"},
     {"offload", OPTION_FLAG, .help = "look at layouts too that keep the optimizer's state in host memory"},
     {"split-backward", OPTION_FLAG, .help = "look at schedules too that split the backward pass (zero bubble)"},
@@ -66,6 +65,12 @@ const OptionSpec plan_options[] = {
 };
 // clang-format on
 const int plan_option_count = sizeof plan_options / sizeof *plan_options;
+
+const OptionSpec *plan_option_rows(Arena *arena, int *count) {
+    const OptionSpec *rows =
+        options_join(arena, plan_options, plan_option_count, rent_options, rent_option_count, count);
+    return options_with_job(arena, rows, *count, count);
+}
 
 // ---- Lists: "A,B", "8,16", "8:64".
 
@@ -151,6 +156,47 @@ static void read_links(Arena *arena, const Options *options, PlanRequest *reques
         if (links[request->link_count]) request->link_count++;
     }
     request->links = links;
+}
+
+// A provider's machine goes on its provider's network: its own where none of those that are looked at is.
+static void read_own_links(Arena *arena, PlanRequest *request, Problems *problems) {
+    const FabricLink **links = ARENA_ARRAY(arena, const FabricLink *, request->node_count);
+    for (int n = 0; n < request->node_count; n++) {
+        const NodeType *node = request->nodes[n];
+        const FabricLink *asked = request->node_link[n];
+        bool takes = false;
+        for (int l = 0; l < request->link_count; l++)
+            takes = takes || node_takes_link(request->catalogue, node, request->links[l]);
+        links[n] = asked;
+        bool refused = asked ? !node_takes_link(request->catalogue, node, asked)
+                             : request->link_count > 0 && !takes && request->node_count == 1;
+        if (refused) {
+            problem_add(problems, command_line, "%s has no %s: %s puts it on %s", node->name,
+                        asked ? asked->name : request->links[0]->name, node->provider, node_fabrics(arena, node));
+            problem_hint(problems, "--node %s@%s, or leave the fabric out", node->name, node->fabrics[0]);
+        } else if (!asked && !takes && node->fabric_count > 0) {
+            links[n] = find_link(arena, request->catalogue, node->fabrics[0], command_line, problems);
+        }
+    }
+    request->node_link = links;
+}
+
+// Machines that nobody rents by name are compared over the providers that have the GPUs of all of them.
+static void read_rent(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    ClusterSpec spec = {0};
+    rent_from_options(arena, request->catalogue, options, &spec, problems);
+    RentSpec *rent = ARENA_NEW(arena, RentSpec);
+    *rent = *spec.rent;
+    PriceWish wish = {.provider = rent->provider,
+                      .region = rent->region,
+                      .terms = rent->terms >= 0 ? (Terms)rent->terms : TERMS_ON_DEMAND};
+    if (!rent->provider)
+        rent->among = quote_common_providers(arena, request->catalogue, request->nodes, request->node_count, &wish,
+                                             &rent->among_count);
+    rent_concerns(rent, request->nodes, request->node_count, problems);
+    request->rent = rent;
+    request->price_per_gpu_hour = spec.price_per_gpu_hour;
+    request->currency = spec.currency;
 }
 
 static double samples_asked(const TrainingSpec *training) {
@@ -406,6 +452,7 @@ static int jobs_wanted(const Options *options, Problems *problems) {
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     read_nodes(arena, options, request, problems);
     read_links(arena, options, request, problems);
+    read_own_links(arena, request, problems);
     request->deadline_s = option_quantity(options, "by", 0);
     read_job(arena, options, request, problems);
     read_gpus(arena, options, request, problems);
@@ -417,15 +464,10 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     read_oversubscriptions(arena, options, request, problems);
     request->offloads = option_flag(options, "offload");
     request->splits_backward = option_flag(options, "split-backward");
-    request->price_per_gpu_hour = option_quantity(options, "price", -1);
-    request->currency = option_text(options, "currency", NULL);
+    read_rent(arena, options, request, problems);
     request->budget = (double)option_count(options, "budget", 0);
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
     request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);
     request->exhaustive = option_flag(options, "exhaustive") || anchors_speed_up(request->training.anchors);
     request->jobs = jobs_wanted(options, problems);
-    if (request->price_per_gpu_hour != -1 && !(request->price_per_gpu_hour > 0)) {
-        problem_add(problems, command_line, "--price must be above 0");
-        problem_hint(problems, "for example --price 2.49");
-    }
 }

@@ -311,10 +311,10 @@ static void print_assumed(const Screen *screen) {
                request->training.seq_len, source, model->name, model->max_positions);
     bool rents = !request->own || request->own_or_rent;
     for (int i = 0; i < request->node_count && rents; i++) {
-        const Offer *offer = plan_stand_in_offer(request, request->nodes[i]);
-        if (!offer) continue;
-        printf("! Nobody in the price book rents %s: priced as %s (%s). --price says yours.\n", request->nodes[i]->name,
-               offer->title, offer->date);
+        Quote quote = plan_quote(screen->arena, request, request->nodes[i]);
+        if (quote.count == 0 || quote.is_own) continue;
+        printf("! %s: %s %s a GPU-hour, the median of providers of such GPUs. --provider or --price says yours.\n",
+               request->nodes[i]->name, quote_text(screen->arena, &quote), quote.currency);
     }
 }
 

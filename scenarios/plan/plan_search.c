@@ -16,7 +16,8 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
-    *rent = (RentSpec){.offer = request->own ? NULL : plan_stand_in_offer(request, node), .terms = -1};
+    *rent = request->rent ? *request->rent : (RentSpec){.terms = -1};
+    rent->market = !request->own;
     *group = (NodeGroup){.type = node, .gpus = gpus, .gpu = gpu};
     bool infiniband = link && link->transport == TRANSPORT_INFINIBAND;
     *spec = (ClusterSpec){.groups = group,

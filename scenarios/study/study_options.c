@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
 
 static const Where command_line = {NULL, 0};
@@ -14,12 +15,12 @@ static const OptionSpec cluster_rows[] = {
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in the cluster"},
     {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric)"},
     {"oversubscription", OPTION_QUANTITY, "N", .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
-    {"price", OPTION_QUANTITY, "MONEY", .help = "of one GPU for one hour; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
-    {"currency", OPTION_TEXT, "NAME", .help = "of the price (default USD)"},
 };
 // clang-format on
 const OptionSpec *study_option_rows(Arena *arena, int *count) {
-    return options_with_job(arena, cluster_rows, COUNT_OF(cluster_rows), count);
+    const OptionSpec *rows =
+        options_join(arena, cluster_rows, COUNT_OF(cluster_rows), rent_options, rent_option_count, count);
+    return options_with_job(arena, rows, *count, count);
 }
 
 static bool has_row(const OptionSpec *rows, int count, const char *name) {
@@ -68,8 +69,9 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
                           .fabric = FABRIC_FAT_TREE,
                           .rail_optimised = link && link->transport == TRANSPORT_INFINIBAND,
                           .oversubscription = option_quantity(options, "oversubscription", 1),
-                          .price_per_gpu_hour = option_quantity(options, "price", -1),
-                          .currency = option_text(options, "currency", NULL)};
+                          .price_per_gpu_hour = -1};
+    rent_from_options(arena, catalogue, options, spec, problems);
+    rent_concerns(spec->rent, &group->type, 1, problems);
     if (spec->oversubscription >= 1) return spec;
     problem_add(problems, command_line, "--oversubscription is below 1");
     problem_hint(problems, "1 means none, 2 that leaves have twice as much bandwidth down as up");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/hardware/quote.h"
 #include "models/hardware/storage_units.h"
 #include "models/network/constants.h"
 #include "models/network/interior.h"
@@ -163,6 +164,17 @@ static const double *link_speed_of(Arena *arena, const ClusterSpec *spec, int no
     return factors;
 }
 
+// A provider's machines stand in the provider's halls.
+static void check_fabrics(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems) {
+    for (int g = 0; g < spec->group_count && spec->link; g++) {
+        const NodeType *type = spec->groups[g].type;
+        if (node_takes_link(catalogue, type, spec->link)) continue;
+        problem_add(problems, spec->where, "%s has no %s: %s puts it on %s", type->name, spec->link->name,
+                    type->provider, node_fabrics(arena, type));
+        problem_hint(problems, "take that, or a machine of your own on %s", spec->link->name);
+    }
+}
+
 const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems) {
     int before = problems_added(problems), gpus = 0, nodes = 0;
     if (!cluster_is_of_a_size(spec, problems)) return NULL;
@@ -175,6 +187,7 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
         gpus += group->gpus;
         nodes += (group->gpus + group->type->gpu_count - 1) / group->type->gpu_count;
     }
+    check_fabrics(arena, catalogue, spec, problems);
     if (problems_added(problems) > before) return NULL;
     int domain = spec->groups[0].type->nvlink_domain_nodes;
     bool one_domain = spec->group_count == 1 && domain > 1 && nodes <= domain;

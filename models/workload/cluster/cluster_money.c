@@ -10,34 +10,38 @@
 
 static const Where nowhere = {NULL, 0};
 
-// ---- Renting: a line of the price book for each type of node.
+// ---- Renting: a line of the price book for each type of node, or what all providers of its GPUs ask.
 
-static bool fits(const Offer *offer, const NodeType *node, const Gpu *gpu, const RentSpec *rent) {
-    if (!offer_is_for(offer, node, gpu)) return false;
-    // A price for any machine with such GPUs holds for a node only when somebody asks for it.
-    bool asked = rent && (rent->provider || rent->terms >= 0);
-    if (offer->gpu && !asked) return false;
-    if (rent && rent->provider && !same_part_name(rent->provider, offer->provider)) return false;
-    if (rent && rent->region && offer->region && !same_part_name(rent->region, offer->region)) return false;
-    return offer->terms == (rent && rent->terms >= 0 ? (Terms)rent->terms : TERMS_ON_DEMAND);
+static bool asks(const RentSpec *rent) {
+    return rent && (rent->offer || rent->provider || rent->terms >= 0 || rent->region || rent->market);
 }
 
-static int64_t first_day(const char *date) {
-    Date read;
-    return date_parse(date, &read) ? date_first_day(read) : 0;
+static bool asks_for_a_price(const RentSpec *rent) { return asks(rent) || (rent && rent->price_count > 0); }
+
+static Terms terms_of(const RentSpec *rent) { return rent && rent->terms >= 0 ? (Terms)rent->terms : TERMS_ON_DEMAND; }
+
+static Quote quote_of_offer(Arena *arena, const Catalogue *catalogue, const Offer *offer, const char *currency) {
+    const Offer **offers = ARENA_ARRAY(arena, const Offer *, 1);
+    offers[0] = offer;
+    Quote quote = {.offers = offers, .count = 1, .currency = currency ? currency : offer->currency};
+    double rate = exchange_rate(catalogue, offer->currency, quote.currency);
+    quote.gpu_hour = quote.least = quote.most = rate > 0 ? rate * offer_gpu_hour(offer) : NAN;
+    return quote;
 }
 
-const Offer *offer_for(const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent) {
-    if (rent && rent->offer) return rent->offer;
-    const Offer *newest = NULL;
-    for (int i = 0; i < catalogue->offer_count; i++) {
-        const Offer *offer = &catalogue->offers[i];
-        if (!fits(offer, node, gpu, rent)) continue;
-        bool own_price = newest && newest->gpu && !offer->gpu; // the node's own goes before its GPU's
-        bool same_kind = newest && !newest->gpu == !offer->gpu;
-        if (!newest || own_price || (same_kind && first_day(offer->date) > first_day(newest->date))) newest = offer;
+Quote rent_quote(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent,
+                 const char *currency) {
+    if (rent && rent->offer) return quote_of_offer(arena, catalogue, rent->offer, currency);
+    PriceWish wish = {.terms = terms_of(rent)};
+    if (rent) {
+        wish.provider = rent->provider;
+        wish.region = rent->region;
+        wish.among = node->provider ? NULL : rent->among;
+        wish.among_count = node->provider ? 0 : rent->among_count;
     }
-    return newest;
+    Quote quote = quote_find(arena, catalogue, node, gpu, &wish, currency);
+    // What others ask for such GPUs holds for a node only when somebody wants that.
+    return quote.is_own || asks(rent) ? quote : (Quote){.currency = quote.currency};
 }
 
 static const Gpu *gpu_of_group(const Catalogue *catalogue, const NodeGroup *group) {
@@ -58,10 +62,9 @@ static const char *offers_of(Arena *arena, const Catalogue *catalogue, const Nod
 static void refuse_offer(Arena *arena, const Catalogue *catalogue, const NodeGroup *group, const RentSpec *rent,
                          Problems *problems) {
     const Gpu *gpu = gpu_of_group(catalogue, group);
-    problem_add(problems, rent->where, "the price book has no %s price for %s%s%s%s%s",
-                terms_titles[rent->terms >= 0 ? rent->terms : TERMS_ON_DEMAND], group->type->name,
-                rent->provider ? " at " : "", rent->provider ? rent->provider : "", rent->region ? " in " : "",
-                rent->region ? rent->region : "");
+    problem_add(problems, rent->where, "the price book has no %s price for %s%s%s%s%s", terms_titles[terms_of(rent)],
+                group->type->name, rent->provider ? " at " : "", rent->provider ? rent->provider : "",
+                rent->region ? " in " : "", rent->region ? rent->region : "");
     const char *list = offers_of(arena, catalogue, group->type, gpu);
     if (list)
         problem_hint(problems, "it has %s", list);
@@ -77,10 +80,6 @@ static void refuse_book(const RentSpec *rent, const NodeGroup *group, const Gpu 
     problem_hint(problems, "take a price for such GPUs (lockstep hw list price), or state one: gpu_hour = 2.49");
 }
 
-static bool asks(const RentSpec *rent) {
-    return rent && (rent->offer || rent->provider || rent->terms >= 0 || rent->region);
-}
-
 // Free, or not known: nobody says, so neither do we.
 static void check_services(const RentSpec *rent, const Offer *offer, Problems *problems) {
     bool storage = rent->storage_bytes > 0 && !(offer && offer->storage_per_gb_month > 0);
@@ -92,38 +91,100 @@ static void check_services(const RentSpec *rent, const Offer *offer, Problems *p
                  storage ? "storage_per_gb_month" : "egress_per_gb");
 }
 
+static double stated_price(const ClusterSpec *spec, const NodeType *type) {
+    const RentSpec *rent = spec->rent;
+    for (int i = 0; rent && i < rent->price_count; i++)
+        if (strcmp(rent->prices[i].node->name, type->name) == 0) return rent->prices[i].gpu_hour;
+    return spec->price_per_gpu_hour;
+}
+
+static bool is_all_stated(const ClusterSpec *spec) {
+    for (int g = 0; g < spec->group_count; g++)
+        if (stated_price(spec, spec->groups[g].type) < 0) return false;
+    return true;
+}
+
+// A machine of one provider is nobody else's, and what a provider rents out is on that provider's network.
+static void check_provider(Arena *arena, const Cluster *cluster, const ClusterMoney *money, const NodeGroup *group,
+                           Problems *problems) {
+    const RentSpec *rent = cluster->spec->rent;
+    const FabricLink *link = cluster->spec->link;
+    const Catalogue *catalogue = money->catalogue;
+    if (!rent || !rent->provider) return;
+    const Gpu *gpu = gpu_of_group(catalogue, group);
+    const NodeType *other = provider_node(catalogue, rent->provider, gpu, group->type->gpu_count);
+    const char *instead = other ? arena_printf(arena, "--node %s on %s", other->name, node_fabrics(arena, other))
+                                : "leave out one of the two";
+    if (group->type->provider && !same_part_name(group->type->provider, rent->provider)) {
+        problem_add(problems, rent->where, "%s is a machine of %s, and the provider asked for is %s", group->type->name,
+                    group->type->provider, rent->provider);
+        problem_hint(problems, "%s", instead);
+    } else if (!group->type->provider && other && link && cluster->node_count > 1 &&
+               !node_takes_link(catalogue, other, link)) {
+        problem_add(problems, rent->where, "%s rents %s as %s on %s, not on %s", rent->provider, gpu->name, other->name,
+                    node_fabrics(arena, other), link->name);
+        problem_hint(problems, "%s", instead);
+    }
+}
+
+static bool is_in_currency(const Quote *quote, const ClusterSpec *spec, Problems *problems) {
+    if (quote->count == 0 || !isnan(quote->gpu_hour)) return true;
+    problem_add(problems, spec->where, "no rate is known from %s to \"%s\"", quote->offers[0]->currency,
+                quote->currency);
+    problem_hint(problems, "see: lockstep hw list currency; or state the price in that currency");
+    return false;
+}
+
+static void add_rent(ClusterMoney *money, double gpus, const Quote *quote) {
+    money->rent_per_hour += quote->gpu_hour * gpus;
+    money->rent_least += quote->least * gpus;
+    money->rent_most += quote->most * gpus;
+    money->rent_log_sigma += quote->log_sigma * quote->gpu_hour * gpus; // of the whole in the end
+}
+
+static Quote quote_of_group(Arena *arena, const Cluster *cluster, const ClusterMoney *money, const NodeGroup *group) {
+    double stated = stated_price(cluster->spec, group->type);
+    if (stated >= 0) return (Quote){.gpu_hour = stated, .least = stated, .most = stated, .currency = money->currency};
+    return rent_quote(arena, money->catalogue, group->type, gpu_of_group(money->catalogue, group), cluster->spec->rent,
+                      money->currency);
+}
+
+// Amounts are in the user's currency, else that of the first price, else USD.
+static const char *rent_currency(Arena *arena, const Cluster *cluster, const ClusterMoney *money) {
+    const ClusterSpec *spec = cluster->spec;
+    const NodeGroup *first = &spec->groups[0];
+    if (spec->currency || stated_price(spec, first->type) >= 0) return money->currency;
+    return rent_quote(arena, money->catalogue, first->type, gpu_of_group(money->catalogue, first), spec->rent, NULL)
+        .currency;
+}
+
 static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, Problems *problems) {
     const ClusterSpec *spec = cluster->spec;
-    if (spec->price_per_gpu_hour >= 0) {
-        if (spec->rent) check_services(spec->rent, NULL, problems);
-        money->rent_per_hour = spec->price_per_gpu_hour * cluster->gpu_count;
-        return;
-    }
     const Offer **offers = ARENA_ARRAY(arena, const Offer *, spec->group_count);
-    money->offers = offers;
-    double sum = 0;
-    bool known = true;
+    Quote *quotes = ARENA_ARRAY(arena, Quote, spec->group_count);
+    bool known = true, stated = is_all_stated(spec);
+    money->currency = rent_currency(arena, cluster, money);
     for (int g = 0; g < spec->group_count; g++) {
         const NodeGroup *group = &spec->groups[g];
         const Gpu *gpu = gpu_of_group(money->catalogue, group);
-        offers[g] = offer_for(money->catalogue, group->type, gpu, spec->rent);
-        if (offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
+        quotes[g] = quote_of_group(arena, cluster, money, group);
+        offers[g] = quotes[g].count == 1 ? quotes[g].offers[0] : NULL;
+        bool is_stated = stated_price(spec, group->type) >= 0;
+        if (!is_stated && offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
             refuse_book(spec->rent, group, gpu, problems);
-        if (!offers[g] && asks(spec->rent)) refuse_offer(arena, money->catalogue, group, spec->rent, problems);
-        known = known && offers[g];
-        if (!offers[g]) continue;
-        if (!spec->currency) money->currency = offers[0] ? offers[0]->currency : money->currency;
-        double rate = exchange_rate(money->catalogue, offers[g]->currency, money->currency);
-        if (rate <= 0) {
-            problem_add(problems, spec->where, "no rate is known from %s to \"%s\"", offers[g]->currency,
-                        money->currency);
-            problem_hint(problems, "see: lockstep hw list currency; or state the price in that currency");
-            return;
-        }
-        sum += rate * offer_gpu_hour(offers[g]) * group->gpus;
+        bool wished = spec->rent && (spec->rent->offer || spec->rent->provider || spec->rent->terms >= 0);
+        if (!is_stated && quotes[g].count == 0 && wished)
+            refuse_offer(arena, money->catalogue, group, spec->rent, problems);
+        if (!is_stated) check_provider(arena, cluster, money, group, problems);
+        if (!is_in_currency(&quotes[g], spec, problems)) return;
+        known = known && (is_stated || quotes[g].count > 0);
+        add_rent(money, group->gpus, &quotes[g]);
     }
+    money->quotes = stated ? NULL : quotes;
+    money->offers = stated ? NULL : offers;
     if (known && spec->rent) check_services(spec->rent, offers[0], problems);
-    if (known) money->rent_per_hour = sum;
+    money->rent_log_sigma = known && money->rent_per_hour > 0 ? money->rent_log_sigma / money->rent_per_hour : 0;
+    if (!known) money->rent_per_hour = money->rent_least = money->rent_most = 0;
 }
 
 // ---- Buying.
@@ -232,7 +293,8 @@ const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogu
     money->site = spec->site ? spec->site : find_site(arena, catalogue, "colocation", nowhere, problems);
     const FabricLink *link = spec->link;
     if (link && link->switch_ports > 0) money->fabric = fabric_bill(cluster->network, link->switch_ports);
-    if (!spec->own || spec->price_per_gpu_hour >= 0 || asks(spec->rent)) set_rent(arena, cluster, money, problems);
+    if (!spec->own || spec->price_per_gpu_hour >= 0 || asks_for_a_price(spec->rent))
+        set_rent(arena, cluster, money, problems);
     if (spec->own) set_own(arena, cluster, money, problems);
     return problems_added(problems) == before ? money : NULL;
 }

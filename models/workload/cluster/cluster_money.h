@@ -3,20 +3,31 @@
 #ifndef LOCKSTEP_WORKLOAD_CLUSTER_MONEY_H
 #define LOCKSTEP_WORKLOAD_CLUSTER_MONEY_H
 
-#include "models/hardware/market.h"
+#include "models/hardware/quote.h"
 #include "models/network/fabric_bill.h"
 
 struct Cluster;
 
 // ---- What the user says.
 
+// A GPU-hour of this type of node, whatever the price book says.
+typedef struct NodePrice {
+    const NodeType *node;
+    double gpu_hour;
+} NodePrice;
+
 typedef struct RentSpec {
     Where where;
-    const Offer *offer;            // this line of the price book; NULL: the newest that the rest fits
+    const Offer *offer;            // this line of the price book; NULL: what the rest comes to (quote.h)
     const char *provider, *region; // or NULL: any
     int terms;                     // one of Terms; -1: on demand
-    double storage_bytes;          // kept at the provider all the time
-    double egress_bytes;           // carried out once in a run
+    bool market;                   // a node that nobody rents by its name costs the median of those with its GPUs
+    const char *const *among;      // of these providers only (quote_common_providers); NULL: all
+    int among_count;
+    const NodePrice *prices; // these go before all
+    int price_count;
+    double storage_bytes; // kept at the provider all the time
+    double egress_bytes;  // carried out once in a run
 } RentSpec;
 
 // Amounts in the cluster's currency; NAN: what catalogue and site say.
@@ -42,8 +53,10 @@ double resale_share(double years);
 
 typedef struct ClusterMoney {
     const Catalogue *catalogue;
-    const Offer *const *offers; // [group] of the price book, or NULL: stated, or nobody knows
-    double rent_per_hour;       // of the whole cluster in `currency`; 0: nobody knows
+    const Quote *quotes;                          // [group] of the price book, each perhaps of no offer; NULL: stated
+    const Offer *const *offers;                   // [group] the one offer that a quote is of; NULL: none, or several
+    double rent_per_hour;                         // of the whole cluster in `currency`; 0: nobody knows
+    double rent_least, rent_most, rent_log_sigma; // the same at the cheapest provider and the dearest; sd of its log
     const char *currency;
     const OwnSpec *own; // every NAN filled in; or NULL
     FabricBill fabric;  // of what is owned
@@ -56,7 +69,9 @@ typedef struct ClusterMoney {
 // NULL after problems: a price book without that line, machines for sale nowhere.
 const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogue, const struct Cluster *cluster,
                                          Problems *problems);
-// The line of the price book that `rent` (or NULL) means for this node; NULL when there is none, without a problem.
-const Offer *offer_for(const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent);
+// What the price book says of a GPU-hour of this node, as `rent` (or NULL: its own price on demand) has it. Of no offer
+// where there is none, without a problem. `currency` as quote_find has it.
+Quote rent_quote(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent,
+                 const char *currency);
 
 #endif

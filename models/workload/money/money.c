@@ -48,22 +48,33 @@ static void add_currency(Arena *arena, PriceList *list, const ClusterMoney *mone
     }
 }
 
+// Of one offer: its least time, its steps, what else it charges.
+static void bill_offer(Arena *arena, const ClusterMoney *money, const RentSpec *rent, const Offer *offer,
+                       ClusterBill *bill, LineList *lines) {
+    double rate = exchange_rate(money->catalogue, offer->currency, money->currency);
+    bill->minimum_hours = fmax(bill->minimum_hours, offer->minimum_seconds / 3600);
+    bill->step_hours = fmax(bill->step_hours, offer->step_seconds / 3600);
+    bill->interruptions_per_hour = fmax(bill->interruptions_per_hour, offer_interruptions_per_hour(offer));
+    if (!rent) return;
+    add_line(arena, lines, "storage", "Storage at the provider",
+             rate * offer->storage_per_gb_month * rent->storage_bytes / 1e9 / HOURS_PER_MONTH);
+    bill->once += rate * offer->egress_per_gigabyte * rent->egress_bytes / 1e9;
+}
+
 static void bill_rent(Arena *arena, const Cluster *cluster, ClusterBill *bill, LineList *lines, PriceList *prices) {
     const ClusterMoney *money = cluster->money;
-    const RentSpec *rent = cluster->spec->rent;
     add_line(arena, lines, "machines", "Rent of the machines", money->rent_per_hour);
-    for (int g = 0; money->offers && g < cluster->spec->group_count; g++) {
-        const Offer *offer = money->offers[g];
-        double rate = exchange_rate(money->catalogue, offer->currency, money->currency);
-        add_price(arena, prices, offer->name, offer->title, offer->date, offer_fact(offer));
-        add_currency(arena, prices, money, offer->currency);
-        bill->minimum_hours = fmax(bill->minimum_hours, offer->minimum_seconds / 3600);
-        bill->step_hours = fmax(bill->step_hours, offer->step_seconds / 3600);
-        bill->interruptions_per_hour = fmax(bill->interruptions_per_hour, offer_interruptions_per_hour(offer));
-        if (g > 0 || !rent) continue;
-        add_line(arena, lines, "storage", "Storage at the provider",
-                 rate * offer->storage_per_gb_month * rent->storage_bytes / 1e9 / HOURS_PER_MONTH);
-        bill->once += rate * offer->egress_per_gigabyte * rent->egress_bytes / 1e9;
+    bill->least_per_hour = money->rent_least - money->rent_per_hour;
+    bill->most_per_hour = money->rent_most - money->rent_per_hour;
+    bill->log_sigma = money->rent_log_sigma;
+    for (int g = 0; money->quotes && g < cluster->spec->group_count; g++) {
+        const Quote *quote = &money->quotes[g];
+        for (int i = 0; i < quote->count; i++) {
+            const Offer *offer = quote->offers[i];
+            add_price(arena, prices, offer->name, offer->title, offer->date, offer_fact(offer));
+            add_currency(arena, prices, money, offer->currency);
+        }
+        if (money->offers[g]) bill_offer(arena, money, g ? NULL : cluster->spec->rent, money->offers[g], bill, lines);
     }
 }
 
@@ -124,6 +135,8 @@ ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix
     bill.per_hour = bill.known ? 0 : NAN;
     for (int i = 0; i < lines.count; i++) bill.per_hour += lines.items[i].value;
     bill.per_month = bill.per_hour * HOURS_PER_MONTH * (bill.owned ? money->own->utilisation : 1);
+    bill.least_per_hour += bill.per_hour;
+    bill.most_per_hour += bill.per_hour;
     bill.lines = lines.items;
     bill.line_count = lines.count;
     bill.prices = prices.items;
@@ -131,9 +144,13 @@ ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix
     return bill;
 }
 
-double bill_of_run(const ClusterBill *bill, double hours) {
+static double of_run(const ClusterBill *bill, double hours, double per_hour) {
     double billed = hours;
     if (bill->step_hours > 0) billed = bill->step_hours * ceil(billed / bill->step_hours * (1 - 1e-12));
     billed = fmax(billed, bill->minimum_hours);
-    return (isnan(hours) ? NAN : billed) * bill->per_hour + bill->once;
+    return (isnan(hours) ? NAN : billed) * per_hour + bill->once;
 }
+
+double bill_of_run(const ClusterBill *bill, double hours) { return of_run(bill, hours, bill->per_hour); }
+double least_bill_of_run(const ClusterBill *bill, double hours) { return of_run(bill, hours, bill->least_per_hour); }
+double most_bill_of_run(const ClusterBill *bill, double hours) { return of_run(bill, hours, bill->most_per_hour); }

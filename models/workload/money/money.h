@@ -76,6 +76,9 @@ typedef struct ClusterBill {
     double per_month;     // of a month in which jobs run as much as they do here: all hours, or an owner's utilisation
     const NamedValue *lines; // its parts; they sum to per_hour
     int line_count;
+    // Of an hour at the cheapest of the providers that the rent is the median of, and at the dearest; else per_hour.
+    double least_per_hour, most_per_hour;
+    double log_sigma;                                             // sd of the log of the rent between them
     double once;                                                  // added to each run: data carried out
     double rent_per_hour, break_even_utilisation, payback_months; // owned, where a rent is named too; else NAN
     double minimum_hours, step_hours;                             // of rent
@@ -88,5 +91,7 @@ typedef struct ClusterBill {
 
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);
 double bill_of_run(const ClusterBill *bill, double hours);
+double least_bill_of_run(const ClusterBill *bill, double hours); // at the cheapest provider
+double most_bill_of_run(const ClusterBill *bill, double hours);  // at the dearest
 
 #endif

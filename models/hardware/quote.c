@@ -1,0 +1,228 @@
+// One offer of each provider, their median and spread; which networks a provider's machine goes on.
+#include "models/hardware/quote.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/hardware/parts.h"
+#include "sim/date.h"
+#include "sim/list.h"
+#include "sim/statistics.h"
+
+#define ENOUGH_PROVIDERS 3 // for a median that leaves out old prices, or providers that lack one of what is compared
+
+typedef struct Offers {
+    const Offer **items;
+    int count, room;
+} Offers;
+
+// ---- Which offers are meant.
+
+static bool is_among(const PriceWish *wish, const char *provider) {
+    for (int i = 0; i < wish->among_count; i++)
+        if (same_part_name(wish->among[i], provider)) return true;
+    return !wish->among;
+}
+
+static bool fits_wish(const Offer *offer, const PriceWish *wish) {
+    if (offer->terms != wish->terms) return false;
+    if (wish->provider && !same_part_name(wish->provider, offer->provider)) return false;
+    if (wish->region && offer->region && !same_part_name(wish->region, offer->region)) return false;
+    return is_among(wish, offer->provider);
+}
+
+static bool is_of_node(const Offer *offer, const NodeType *node) {
+    for (int i = 0; i < offer->node_count; i++)
+        if (same_part_name(offer->nodes[i], node->name)) return true;
+    return false;
+}
+
+static Offers offers_of_node(Arena *arena, const Catalogue *catalogue, const NodeType *node, const PriceWish *wish) {
+    Offers list = {0};
+    for (int i = 0; i < catalogue->offer_count; i++)
+        if (is_of_node(&catalogue->offers[i], node) && fits_wish(&catalogue->offers[i], wish))
+            LIST_PUSH(arena, &list, &catalogue->offers[i]);
+    return list;
+}
+
+static Offers offers_of_gpu(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu,
+                            const PriceWish *wish, bool surveys) {
+    Offers list = {0};
+    for (int i = 0; i < catalogue->offer_count; i++) {
+        const Offer *offer = &catalogue->offers[i];
+        if (offer->is_survey == surveys && fits_wish(offer, wish) && offer_is_comparable(catalogue, offer, node, gpu))
+            LIST_PUSH(arena, &list, offer);
+    }
+    return list;
+}
+
+// ---- One of each provider.
+
+static Date day_of(const Offer *offer) {
+    Date date = {0};
+    date_parse(offer->date, &date);
+    return date;
+}
+
+static bool is_newer(const Offer *a, const Offer *b) { return date_first_day(day_of(a)) > date_first_day(day_of(b)); }
+
+// A machine of the same size before others, then the newest; of two that are alike the first of the book.
+static bool speaks_before(const Offer *a, const Offer *b, const NodeType *node) {
+    bool a_fits = a->gpus == node->gpu_count, b_fits = b->gpus == node->gpu_count;
+    return a_fits != b_fits ? a_fits : is_newer(a, b);
+}
+
+static Offers one_each(Arena *arena, const Offers *all, const NodeType *node) {
+    Offers list = {0};
+    for (int i = 0; i < all->count; i++) {
+        int at = 0;
+        while (at < list.count && !same_part_name(list.items[at]->provider, all->items[i]->provider)) at++;
+        if (at == list.count)
+            LIST_PUSH(arena, &list, all->items[i]);
+        else if (speaks_before(all->items[i], list.items[at], node))
+            list.items[at] = all->items[i];
+    }
+    return list;
+}
+
+static Offers recent(Arena *arena, const Offers *all) {
+    Offers list = {0};
+    const Offer *newest = all->count ? all->items[0] : NULL;
+    for (int i = 1; i < all->count; i++)
+        if (is_newer(all->items[i], newest)) newest = all->items[i];
+    for (int i = 0; i < all->count; i++)
+        if (!date_is_a_year_before(day_of(all->items[i]), day_of(newest))) LIST_PUSH(arena, &list, all->items[i]);
+    return list;
+}
+
+static Offers speaking(Arena *arena, const Offers *all, const NodeType *node) {
+    Offers newer = recent(arena, all), list = one_each(arena, &newer, node);
+    return list.count >= ENOUGH_PROVIDERS ? list : one_each(arena, all, node);
+}
+
+// ---- The quote.
+
+static double in_currency(const Catalogue *catalogue, const Offer *offer, const char *currency) {
+    double rate = exchange_rate(catalogue, offer->currency, currency);
+    return rate > 0 ? rate * offer_gpu_hour(offer) : NAN;
+}
+
+static void sort_by_price(const Catalogue *catalogue, Offers *list, const char *currency) {
+    for (int i = 1; i < list->count; i++)
+        for (int k = i; k > 0 && in_currency(catalogue, list->items[k], currency) <
+                                     in_currency(catalogue, list->items[k - 1], currency);
+             k--) {
+            const Offer *cheaper = list->items[k];
+            list->items[k] = list->items[k - 1];
+            list->items[k - 1] = cheaper;
+        }
+}
+
+static double log_spread(const double *prices, int count) {
+    double mean = 0, squares = 0;
+    for (int i = 0; i < count; i++) mean += log(prices[i]) / count;
+    for (int i = 0; i < count; i++) squares += (log(prices[i]) - mean) * (log(prices[i]) - mean);
+    return count > 1 ? sqrt(squares / (count - 1)) : 0;
+}
+
+static Quote quote_of(Arena *arena, const Catalogue *catalogue, Offers *list, const char *currency) {
+    Quote quote = {.offers = list->items, .count = list->count, .currency = currency ? currency : "USD"};
+    if (!currency && list->count == 1) quote.currency = list->items[0]->currency;
+    sort_by_price(catalogue, list, quote.currency);
+    double *prices = ARENA_ARRAY(arena, double, list->count);
+    for (int i = 0; i < list->count; i++) prices[i] = in_currency(catalogue, list->items[i], quote.currency);
+    if (list->count == 0) return quote;
+    for (int i = 0; i < list->count; i++) {
+        if (!isnan(prices[i])) continue;
+        quote.gpu_hour = quote.least = quote.most = NAN;
+        return quote;
+    }
+    quote.gpu_hour = list->count == 1 ? prices[0] : quantile(arena, prices, list->count, 0.5);
+    quote.least = prices[0];
+    quote.most = prices[list->count - 1];
+    quote.log_sigma = log_spread(prices, list->count);
+    return quote;
+}
+
+Quote quote_find(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const PriceWish *wish,
+                 const char *currency) {
+    Offers all = offers_of_node(arena, catalogue, node, wish);
+    bool is_own = all.count > 0;
+    if (!is_own) all = offers_of_gpu(arena, catalogue, node, gpu, wish, false);
+    if (all.count == 0) all = offers_of_gpu(arena, catalogue, node, gpu, wish, true);
+    Offers list = speaking(arena, &all, node);
+    Quote quote = quote_of(arena, catalogue, &list, currency);
+    quote.is_own = is_own;
+    return quote;
+}
+
+static bool quotes_provider(const Quote *quote, const char *provider) {
+    for (int i = 0; i < quote->count; i++)
+        if (same_part_name(quote->offers[i]->provider, provider)) return true;
+    return false;
+}
+
+const char *const *quote_common_providers(Arena *arena, const Catalogue *catalogue, const NodeType *const *nodes,
+                                          int node_count, const PriceWish *wish, int *count) {
+    struct {
+        const char **items;
+        int count, room;
+    } common = {0};
+    bool first = true;
+    for (int n = 0; n < node_count; n++) {
+        if (nodes[n]->provider) continue;
+        Quote quote = quote_find(arena, catalogue, nodes[n], node_gpu(catalogue, nodes[n], 0), wish, NULL);
+        for (int i = 0; first && i < quote.count; i++) LIST_PUSH(arena, &common, quote.offers[i]->provider);
+        int kept = 0;
+        for (int i = 0; i < common.count; i++)
+            if (quotes_provider(&quote, common.items[i])) common.items[kept++] = common.items[i];
+        common.count = kept;
+        first = false;
+    }
+    *count = common.count >= ENOUGH_PROVIDERS ? common.count : 0;
+    return *count ? common.items : NULL;
+}
+
+const char *quote_text(Arena *arena, const Quote *quote) {
+    if (quote->count == 1) return arena_printf(arena, "%.2f", quote->gpu_hour);
+    return arena_printf(arena, "%.2f (%.2f to %.2f at %d providers)", quote->gpu_hour, quote->least, quote->most,
+                        quote->count);
+}
+
+// ---- A provider's machines, and the networks they are on.
+
+const NodeType *provider_node(const Catalogue *catalogue, const char *provider, const Gpu *gpu, int gpu_count) {
+    const NodeType *found = NULL;
+    for (int i = 0; i < catalogue->node_count; i++) {
+        const NodeType *node = &catalogue->nodes[i];
+        if (!node->provider || !same_part_name(node->provider, provider)) continue;
+        if (strcmp(node_gpu(catalogue, node, 0)->name, gpu->name) != 0) continue;
+        if (!found || (node->gpu_count == gpu_count && found->gpu_count != gpu_count)) found = node;
+    }
+    return found;
+}
+
+// By its name, whatever its speed is supposed to be; or a description of one's own.
+static bool is_such_a_link(const FabricLink *link, const FabricLink *other) {
+    if (strcmp(link->name, other->name) == 0) return true;
+    double ratio = link->line_bytes_per_second / other->line_bytes_per_second;
+    return link->transport == other->transport && ratio > 0.99 && ratio < 1.01;
+}
+
+bool node_takes_link(const Catalogue *catalogue, const NodeType *node, const FabricLink *link) {
+    bool plain = link->transport == TRANSPORT_TCP;
+    if (node->fabric_count == 0) return true;
+    if (plain && link->line_bytes_per_second <= 1.05 * node->nic_bytes_per_second * node->nic_count) return true;
+    for (int i = 0; i < node->fabric_count; i++) {
+        const FabricLink *own = catalogue_link(catalogue, node->fabrics[i]);
+        if (own && is_such_a_link(link, own)) return true;
+    }
+    return false;
+}
+
+const char *node_fabrics(Arena *arena, const NodeType *node) {
+    const char *list = node->fabric_count ? node->fabrics[0] : "any fabric";
+    for (int i = 1; i < node->fabric_count; i++)
+        list = arena_printf(arena, "%s%s%s", list, i + 1 < node->fabric_count ? ", " : " or ", node->fabrics[i]);
+    return list;
+}

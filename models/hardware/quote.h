@@ -1,0 +1,49 @@
+// What a GPU-hour costs at the providers there are: one offer of each, like with like.
+//
+// A node that one provider rents out costs what that provider asks. What stands in anybody's hall costs the median over
+// all providers of such GPUs at the same terms, and the quote says from what to what they go: prices of one GPU differ
+// by more between providers than those of two GPUs at one provider.
+#ifndef LOCKSTEP_HARDWARE_QUOTE_H
+#define LOCKSTEP_HARDWARE_QUOTE_H
+
+#include "models/hardware/market.h"
+
+typedef struct PriceWish {
+    const char *provider, *region; // or NULL: any
+    Terms terms;
+    const char *const *among; // only these providers; NULL: all
+    int among_count;
+} PriceWish;
+
+typedef struct Quote {
+    const Offer *const *offers; // one of each provider, the cheapest first
+    int count;                  // 0: nobody offers such GPUs at those terms
+    bool is_own;                // of the node by its name; false: of machines with the same GPUs
+    const char *currency;
+    double gpu_hour, least, most; // median, least and most of a GPU and hour, in that currency
+    double log_sigma;             // sd between providers of the logarithm of the price; 0 of one
+} Quote;
+
+// `currency` NULL: that of the offer where there is one, else USD. Offers that are more than a year older than the
+// newest stand back where three newer ones are; surveys where anybody offers. An offer whose currency has no rate to
+// `currency` makes the amounts NAN.
+Quote quote_find(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const PriceWish *wish,
+                 const char *currency);
+
+// Comparing several nodes: the providers that offer the GPUs of all of those that are nobody's own, for
+// PriceWish.among. NULL where they are fewer than three: then each is compared over all of its providers.
+const char *const *quote_common_providers(Arena *arena, const Catalogue *catalogue, const NodeType *const *nodes,
+                                          int node_count, const PriceWish *wish, int *count);
+
+// The machine with such GPUs that a provider rents out, one with as many of them if there is; NULL: none by name.
+const NodeType *provider_node(const Catalogue *catalogue, const char *provider, const Gpu *gpu, int gpu_count);
+
+// Whether a node goes on a network: one that its provider has, or plain Ethernet no faster than its NICs.
+bool node_takes_link(const Catalogue *catalogue, const NodeType *node, const FabricLink *link);
+// "efa-100" or "ib-ndr400 or roce-400"; "any fabric" where nobody says.
+const char *node_fabrics(Arena *arena, const NodeType *node);
+
+// "4.29 (2.49 to 12.29 at 9 providers)", or the price alone of one.
+const char *quote_text(Arena *arena, const Quote *quote);
+
+#endif

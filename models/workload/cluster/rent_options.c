@@ -1,0 +1,110 @@
+// The options of a price, and what they may not say together.
+#include "models/workload/cluster/rent_options.h"
+
+#include <string.h>
+
+#include "sim/list.h"
+
+#define MOST_PRICE 1e6
+
+static const Where command_line = {NULL, 0};
+
+// clang-format off
+const OptionSpec rent_options[] = {
+    {"price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .help = "rent of one GPU for one hour, of all nodes or of some, instead of the price book"},
+    {"provider", OPTION_TEXT, "NAME", .help = "whose prices (lockstep cost --offers lists them; default: the node's own, else the median of all)"},
+    {"region", OPTION_TEXT, "NAME", .help = "of the provider"},
+    {"terms", OPTION_CHOICE, .help = "how they are rented (default on_demand)", .choices = terms_names, .choice_count = TERMS_COUNT},
+    {"currency", OPTION_TEXT, "NAME", .help = "of all amounts (default USD; lockstep hw list currency)"},
+};
+// clang-format on
+const int rent_option_count = sizeof rent_options / sizeof *rent_options;
+
+bool rent_is_said(const Options *options) {
+    return option_given(options, "price") || option_given(options, "provider") || option_given(options, "region") ||
+           option_given(options, "terms");
+}
+
+static bool read_amount(const char *text, Where where, double *amount, Problems *problems) {
+    const char *why;
+    if (quantity_parse(text, QUANTITY_NUMBER, amount, &why) && *amount > 0 && *amount <= MOST_PRICE) return true;
+    problem_add(problems, where, "\"%s\" is no price of a GPU-hour", text);
+    problem_hint(problems, "an amount above 0, such as 2.49, or one for each node: dgx-h100=2.49,dgx-h200=3.10");
+    return false;
+}
+
+typedef struct NodePrices {
+    NodePrice *items;
+    int count, room;
+} NodePrices;
+
+static void add_node_price(Arena *arena, const Catalogue *catalogue, const char *part, Where where, NodePrices *list,
+                           Problems *problems) {
+    size_t length = strcspn(part, "=");
+    const char *name = arena_printf(arena, "%.*s", (int)length, part);
+    const NodeType *node = find_node(arena, catalogue, name, where, problems);
+    NodePrice price = {.node = node};
+    if (!node || !read_amount(part + length + 1, where, &price.gpu_hour, problems)) return;
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i].node != node) continue;
+        problem_add(problems, where, "the price of %s is given twice", node->name);
+        problem_hint(problems, "keep one of them");
+        return;
+    }
+    LIST_PUSH(arena, list, price);
+}
+
+void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
+                      RentSpec *rent, Problems *problems) {
+    NodePrices list = {0};
+    bool general = false;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *part = arena_printf(arena, "%.*s", (int)length, at);
+        double amount;
+        if (strchr(part, '=')) {
+            add_node_price(arena, catalogue, part, where, &list, problems);
+        } else if (general) {
+            problem_add(problems, where, "two prices are given for every node: %s", text);
+            problem_hint(problems, "say which is whose: dgx-h100=2.49,dgx-h200=3.10");
+            return;
+        } else if (read_amount(part, where, &amount, problems)) {
+            *gpu_hour = amount;
+            general = true;
+        }
+        at += length + (at[length] == ',');
+    }
+    if (!*text) read_amount(text, where, gpu_hour, problems);
+    rent->prices = list.items;
+    rent->price_count = list.count;
+}
+
+void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems) {
+    for (int i = 0; i < rent->price_count; i++) {
+        bool there = false;
+        for (int n = 0; n < node_count; n++) there = there || nodes[n] == rent->prices[i].node;
+        if (there) continue;
+        problem_add(problems, rent->where, "a price is given of %s, and no such node is asked for",
+                    rent->prices[i].node->name);
+        problem_hint(problems, "leave it out, or add the node");
+    }
+}
+
+void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
+                       Problems *problems) {
+    RentSpec *rent = ARENA_NEW(arena, RentSpec);
+    *rent = (RentSpec){.where = command_line,
+                       .provider = option_text(options, "provider", NULL),
+                       .region = option_text(options, "region", NULL),
+                       .terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1};
+    spec->rent = rent;
+    spec->price_per_gpu_hour = -1;
+    spec->currency = option_text(options, "currency", NULL);
+    if (option_given(options, "price"))
+        prices_from_text(arena, catalogue, option_text(options, "price", ""), command_line, &spec->price_per_gpu_hour,
+                         rent, problems);
+    bool of_book = rent->provider || rent->region || rent->terms >= 0;
+    if (spec->price_per_gpu_hour < 0 || !of_book) return;
+    problem_add(problems, command_line, "a price is either stated (--price) or of the price book");
+    problem_hint(problems, "leave out --price, or --provider, --region and --terms");
+}

@@ -1,0 +1,25 @@
+// What rented machines cost, said in options: the same at every command that prices a cluster.
+#ifndef LOCKSTEP_WORKLOAD_RENT_OPTIONS_H
+#define LOCKSTEP_WORKLOAD_RENT_OPTIONS_H
+
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/cluster/cluster_money.h"
+#include "sim/options.h"
+
+// --price, --provider, --region, --terms, --price-book, --currency
+extern const OptionSpec rent_options[];
+extern const int rent_option_count;
+
+// "2.49", or "dgx-h100=2.49,dgx-h200=3.10": a GPU-hour of any node into *gpu_hour (else untouched), of some into
+// `rent`.
+void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
+                      RentSpec *rent, Problems *problems);
+// Sets the spec's rent, price_per_gpu_hour and currency. Options must hold rent_options.
+void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
+                       Problems *problems);
+// A problem for each price in `rent` that is of none of these nodes.
+void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems);
+// Whether anything of it was said.
+bool rent_is_said(const Options *options);
+
+#endif
