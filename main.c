@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "calibrate/training/anchor_training.h"
+#include "results/answer.h"
 #include "results/progress.h"
 #include "scenarios/commands/completion.h"
 #include "sim/ending.h"
+#include "sim/envelope.h"
 #include "sim/problem.h"
 #include "sim/simulation_memory.h"
 #include "sim/version.h"
@@ -86,6 +88,7 @@ static int run_command(int argc, char **argv) {
         return 0;
     }
     const char *names[COMMAND_COUNT];
+    answer_begin(argc, argv);
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
         names[i] = commands[i].name;
@@ -111,5 +114,6 @@ int main(int argc, char **argv) {
     anchors_reader = anchors_read;
     watch_screen = progress_of_watch;
     wall_permit();
-    return program_end(run_command(argc, argv));
+    envelope_command_line(argc, argv);
+    return program_end(answer_end(run_command(argc, argv)));
 }

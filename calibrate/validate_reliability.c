@@ -8,6 +8,7 @@
 #include "models/hardware/storage_units.h"
 #include "models/workload/life/life.h"
 #include "sim/csv.h"
+#include "sim/envelope.h"
 #include "sim/json.h"
 #include "sim/options.h"
 
@@ -129,7 +130,7 @@ static void number(JsonWriter *json, const char *key, double value) {
 static void print_json(const Board *board) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    number(&json, "format_version", 1);
+    envelope_write(&json, "validate-reliability");
     json_key(&json, "rows");
     json_begin_list(&json);
     for (int i = 0; i < board->count; i++) {

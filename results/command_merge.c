@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "results/store.h"
+#include "sim/envelope.h"
 #include "sim/options.h"
 #include "sim/temporaries.h"
 
@@ -14,6 +15,7 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 static const OptionSpec merge_options[] = {
     {"quiet", OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
+    {"json", OPTION_FLAG, .help = "how many points met, as JSON"},
 };
 enum { MERGE_OPTIONS = sizeof merge_options / sizeof *merge_options };
 
@@ -26,6 +28,19 @@ static bool merge_all(Store *store, const Options *options, StoreMerge *merge) {
     for (int i = 1; i < option_positional_count(options); i++)
         if (!store_merge(store, option_positional(options, i), merge)) return false;
     return true;
+}
+
+static void print_json(const char *path, const StoreMerge *old, const StoreMerge *merge) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    envelope_write(&json, "merge");
+    json_text_member(&json, "store", path);
+    json_integer_member(&json, "points", old->added + merge->added);
+    json_integer_member(&json, "new", merge->added);
+    json_integer_member(&json, "met_again", merge->equal);
+    json_integer_member(&json, "replaced", merge->replaced);
+    json_end_object(&json);
+    printf("\n");
 }
 
 // Into a file of another name, which takes its place when all is in: OUT is never half merged.
@@ -51,7 +66,8 @@ static int run_merge(Arena *arena, const Options *options, Problems *problems) {
     for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++)
         temporary_drop(arena_printf(arena, "%s%s", temporary, beside[b]));
     if (!merged) return fail(problems, refusal == STORE_NOT_SOUND ? BAD_INPUT : FAILED);
-    if (option_flag(options, "quiet")) return DONE;
+    if (option_flag(options, "json")) print_json(path, &old, &merge);
+    if (option_flag(options, "json") || option_flag(options, "quiet")) return DONE;
     printf("%s: %lld points, %lld of them new", path, old.added + merge.added, merge.added);
     if (merge.equal) printf(", %lld met more than once with equal results", merge.equal);
     if (merge.replaced) printf(", %lld failed in one file but not in another", merge.replaced);

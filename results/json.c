@@ -1,6 +1,7 @@
 // The record as JSON, format_version 1. A study of one point has its keys at the top as well as in "points".
 // Nothing here depends on the machine that simulates: the same input gives the same bytes.
 #include "sim/json.h"
+#include "sim/envelope.h"
 
 #include <math.h>
 #include <string.h>
@@ -232,7 +233,7 @@ static void notes_member(JsonWriter *json, const Record *record) {
 void results_write_json(FILE *out, const Record *record) {
     JsonWriter json = json_writer(out, 2);
     json_begin_object(&json);
-    json_integer_member(&json, "format_version", 1);
+    envelope_write(&json, NULL);
     json_text_member(&json, "title", record->title);
     json_text_member(&json, "scenario", record->scenario);
     seed_member(&json, record->seed);

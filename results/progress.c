@@ -18,9 +18,13 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static bool silent;
+
+void progress_quiet(void) { silent = true; }
+
 static bool can_redraw(void) {
     const char *terminal = getenv("TERM");
-    return terminal && strcmp(terminal, "dumb") != 0 && isatty(STDERR_FILENO);
+    return !silent && terminal && strcmp(terminal, "dumb") != 0 && isatty(STDERR_FILENO);
 }
 
 Progress progress_begin(int64_t total, int64_t before, bool quiet) {

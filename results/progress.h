@@ -11,6 +11,7 @@ typedef struct Progress {
     double started_s, drawn_s;
 } Progress;
 
+void progress_quiet(void); // nothing is shown from here on, of points and of the watch
 Progress progress_begin(int64_t total, int64_t before, bool quiet);
 void progress_show(Progress *progress, int64_t done, int64_t failed); // ten times a second at most
 void progress_end(Progress *progress);                                // clears the line

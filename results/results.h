@@ -20,6 +20,8 @@ typedef struct Style {
 
 // Colour by --color=auto|always|never (NULL: auto), NO_COLOR, TERM and whether `out` is a terminal.
 Style style_for(FILE *out, const char *color_mode, bool plain);
+// What "auto" and NULL mean from here on: --color of commands that have no such option of their own.
+void style_prefer(const char *color_mode);
 
 // The screen: title, table of points (columns with units), memory of the fullest rank, breakdown of the step, published
 // against simulated, notes, assumptions (all when verbose, else those that matter most and how many more), digest.

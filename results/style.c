@@ -12,10 +12,15 @@ static bool is_set(const char *name) {
     return value && *value;
 }
 
+static const char *preferred = "auto";
+
+void style_prefer(const char *color_mode) { preferred = color_mode; }
+
 // https://no-color.org: set and not empty.
 static bool wants_color(FILE *out, const char *mode) {
-    if (mode && strcmp(mode, "always") == 0) return true;
-    if (mode && strcmp(mode, "never") == 0) return false;
+    if (!mode || strcmp(mode, "auto") == 0) mode = preferred;
+    if (strcmp(mode, "always") == 0) return true;
+    if (strcmp(mode, "never") == 0) return false;
     const char *terminal = getenv("TERM");
     return isatty(fileno(out)) && !is_set("NO_COLOR") && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }

@@ -20,8 +20,8 @@ typedef struct OptionValue {
 } OptionValue;
 
 struct Options {
-    const OptionSpec *specs;
-    int spec_count;
+    const OptionSpec *specs; // the command's own first
+    int spec_count, own_count;
     OptionValue *values; // one per row
     TextList positional;
     bool help;
@@ -68,6 +68,44 @@ static void complain_unknown(const Reader *reader, const char *given, const char
         problem_hint(reader->problems, "did you mean \"%s\"?", near);
     else
         problem_hint(reader->problems, "--help lists them all");
+}
+
+// ---- Rows of all commands.
+
+static struct {
+    const OptionSpec *rows;
+    int count;
+    OptionsRead *read;
+} shared;
+
+void options_share(const OptionSpec *rows, int count, OptionsRead *read) {
+    shared.rows = rows;
+    shared.count = count;
+    shared.read = read;
+}
+
+static bool stands_among(const OptionSpec *row, const OptionSpec *specs, int count) {
+    for (int i = 0; i < count; i++) {
+        bool same = strcmp(specs[i].name, row->name) == 0 || (row->letter && specs[i].letter == row->letter);
+        if (same || (specs[i].alias && strcmp(specs[i].alias, row->name) == 0)) return true;
+    }
+    return false;
+}
+
+// The next shared row from `i` on that the command does not have itself.
+static const OptionSpec *next_shared(int *i, const OptionSpec *specs, int count) {
+    while (*i < shared.count)
+        if (!stands_among(&shared.rows[(*i)++], specs, count)) return &shared.rows[*i - 1];
+    return NULL;
+}
+
+static const OptionSpec *with_shared(Arena *arena, const OptionSpec *specs, int count, int *all) {
+    OptionSpec *rows = ARENA_ARRAY(arena, OptionSpec, count + shared.count + 1);
+    const OptionSpec *row;
+    for (int i = 0; i < count; i++) rows[i] = specs[i];
+    *all = count;
+    for (int i = 0; (row = next_shared(&i, specs, count)) != NULL;) rows[(*all)++] = *row;
+    return rows;
 }
 
 // ---- Values.
@@ -199,9 +237,9 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
                        Problems *problems) {
     Options *options = ARENA_NEW(arena, Options);
-    options->specs = specs;
-    options->spec_count = spec_count;
-    options->values = ARENA_ARRAY(arena, OptionValue, spec_count);
+    options->specs = with_shared(arena, specs, spec_count, &options->spec_count);
+    options->own_count = spec_count;
+    options->values = ARENA_ARRAY(arena, OptionValue, options->spec_count + 1);
     Reader reader = {arena, options, argc, 1, argv, problems};
 
     bool ended = false;
@@ -216,6 +254,7 @@ Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, in
         else
             read_short(&reader, argument);
     }
+    if (shared.read) shared.read(options, problems);
     return options;
 }
 
@@ -233,6 +272,18 @@ bool option_given(const Options *options, const char *name) {
     int row = find_row(options, name, strlen(name));
     CHECK(row >= 0);
     return options->values[row].given;
+}
+
+bool option_known(const Options *options, const char *name) { return find_row(options, name, strlen(name)) >= 0; }
+
+bool option_shared(const Options *options, const char *name) {
+    return find_row(options, name, strlen(name)) >= options->own_count;
+}
+
+void option_imply(Options *options, const char *flag) {
+    int row = find_row(options, flag, strlen(flag));
+    CHECK(row >= 0 && options->specs[row].kind == OPTION_FLAG);
+    options->values[row].given = true;
 }
 
 bool option_flag(const Options *options, const char *name) { return value_of(options, name, OPTION_FLAG)->given; }
@@ -360,9 +411,12 @@ static void offer_row(const OptionSpec *spec, FILE *out) {
 }
 
 void options_print_help(const OptionSpec *specs, int spec_count, const char *usage, const char *about, FILE *out) {
+    const OptionSpec *row;
     for (int i = 0; options_offering() && i < spec_count; i++) offer_row(&specs[i], out);
+    for (int i = 0; options_offering() && (row = next_shared(&i, specs, spec_count)) != NULL;) offer_row(row, out);
     if (options_offering()) return;
     fprintf(out, "usage: %s\n\n%s\n\n", usage, about);
     for (int i = 0; i < spec_count; i++) print_row(&specs[i], out);
+    for (int i = 0; (row = next_shared(&i, specs, spec_count)) != NULL;) print_row(row, out);
     fprintf(out, "  %-*s%s\n", HELP_COLUMN - 2, "-h, --help", "this text");
 }

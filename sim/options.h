@@ -41,6 +41,14 @@ typedef struct Options Options;
 Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
                        Problems *problems);
 
+// Rows that every command has beside its own, unless it has a row of that name itself (results/answer.h; main.c says
+// them). `read` is told of every command line that was read; it may add problems. NULL, 0, NULL: none.
+typedef void OptionsRead(Options *options, Problems *problems);
+void options_share(const OptionSpec *rows, int count, OptionsRead *read);
+bool option_known(const Options *options, const char *name);  // a row has that name
+bool option_shared(const Options *options, const char *name); // and it is not the command's own
+void option_imply(Options *options, const char *flag);        // as if the flag had been given
+
 bool option_help(const Options *options); // --help was asked for: print it and exit 0
 bool option_given(const Options *options, const char *name);
 // The value, or the fallback when the option was not given (or not readable). A name that has no row of that kind is

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/check.h"
 #include "sim/list.h"
 
 const char *const wall_modes[] = {"auto", "on", "off"};
@@ -60,6 +61,18 @@ void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const ch
     if (realpath(file, target)) wall_allow(arena, rules, right, folder_of(arena, target));
 }
 
+static struct {
+    WallRight right;
+    const char *file;
+} kept[4];
+static int kept_count;
+
+void wall_keep_output(WallRight right, const char *file) {
+    CHECK(kept_count < (int)(sizeof kept / sizeof *kept));
+    kept[kept_count].right = right;
+    kept[kept_count++].file = file;
+}
+
 static void allow_folders(Arena *arena, WallRules *rules, const char *list) {
     while (list && *list) {
         size_t length = strcspn(list, ":");
@@ -97,7 +110,10 @@ void wall_allow_program(Arena *arena, WallRules *rules, const char *name) {
 
 bool wall_raise(Arena *arena, const WallRules *rules, WallMode mode, Problems *problems) {
     if (!permitted || mode == WALL_OFF) return true;
-    const char *files = wall_guard_files(arena, rules), *calls = wall_guard_calls(arena, rules);
+    WallRules all = {0};
+    for (int i = 0; i < rules->count; i++) LIST_PUSH(arena, &all, rules->items[i]);
+    for (int i = 0; i < kept_count; i++) wall_allow_output(arena, &all, kept[i].right, kept[i].file);
+    const char *files = wall_guard_files(arena, &all), *calls = wall_guard_calls(arena, &all);
     if ((!files && !calls) || mode == WALL_SILENT) return true;
     const char *missing =
         arena_printf(arena, "%s%s%s", files ? files : "", files && calls ? "; " : "", calls ? calls : "");

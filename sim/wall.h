@@ -46,6 +46,9 @@ void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting);
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file);
 // A file that is written, as sim/file.h does it, or as a database ("-": none).
 void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file);
+// The same in every wall that will be raised, whoever raises it: files that main.c writes when a command is done. Few;
+// `file` stays where it is.
+void wall_keep_output(WallRight right, const char *file);
 // Programs of this name in the folders of PATH, and what drawing programs read: libraries, fonts.
 void wall_allow_program(Arena *arena, WallRules *rules, const char *name);
 

@@ -45,3 +45,24 @@ const Ended *run_command(int (*command)(int argc, char **argv), const char *line
     read_back(err, ended.err, sizeof ended.err);
     return &ended;
 }
+
+// Lines from one that begins a member, through the one that ends it.
+static void drop_lines(char *json, const char *first, const char *last) {
+    for (char *from = json; (from = strstr(from, first)) != NULL;) {
+        char *end = strstr(from, last);
+        if (!end) return;
+        end += strlen(last);
+        memmove(from, end, strlen(end) + 1);
+    }
+}
+
+void drop_envelopes(char *json) {
+    drop_lines(json, "  \"format\": \"lockstep-answer\",\n", "\n");
+    drop_lines(json, "  \"program\": {\n", "  },\n");
+    drop_lines(json, "  \"command\": [\n", "  ],\n");
+    for (char *at = json; (at = strstr(at, "  \"format_version\": 1,\n  \"kind\": \"")) != NULL;) {
+        char *kind = strchr(at, '\n') + 1, *end = strchr(kind, '\n') + 1;
+        memmove(kind, end, strlen(end) + 1);
+        at = kind;
+    }
+}

@@ -166,7 +166,6 @@ TEST(mistakes_are_sentences_with_a_remedy) {
         {"queue --gpus 64 --trace nosuch.csv", 4, "nosuch.csv", ""},
         {"queue --gpus 64 --trace tests/data/traces/own.csv --mix philly", 4, "--mix is about drawn jobs", "leave one"},
         {"queue --gpus 8 --trace tests/data/traces/own.csv", 4, "a job wants 16 GPUs", "leave the largest"},
-        {"queue --gpus 64 --load 0.9 --json --csv", 2, "exclude each other", "take one"},
         {"queue --gpus 64 --load 0.9 --node dgx-h10", 4, "dgx-h10", ""},
         {"queue --gpus 64 --load 0.9 --model gpt9", 4, "gpt9", ""},
         {"queue --gpus 64 --jobs-per-hour 1e-6 --jobs 2000000", 4, "these jobs would come over 2.28e+08 years",

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "calibrate/collectives/validation.h"
+#include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
 
@@ -57,7 +58,7 @@ static void write_groups(JsonWriter *json, const Board *board, const char *key, 
 void print_json(const Validation *validation, const Board *board) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_number(&json, "format_version", 1);
+    envelope_write(&json, "validate-collectives");
     write_number(&json, "logs_predicted", validation->logs.count);
     write_number(&json, "logs_given", validation->logs.count + validation->skipped.count);
     json_key(&json, "logs");

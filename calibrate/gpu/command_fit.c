@@ -9,6 +9,7 @@
 #include "calibrate/gpu/import.h"
 #include "calibrate/gpu/profile.h"
 #include "models/network/constants.h"
+#include "sim/envelope.h"
 #include "sim/json.h"
 #include "sim/options.h"
 
@@ -113,7 +114,7 @@ static void write_number(JsonWriter *json, const char *key, double number) {
 static void print_json(const GemmData *data, const GemmFit *fit) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_number(&json, "format_version", 1);
+    envelope_write(&json, "calibrate-fit-gemm");
     write_number(&json, "rows_used", data->used);
     write_estimate(&json, "gemm_ramp", fit->ramp);
     write_estimate(&json, "wave_weight", fit->wave_weight);
@@ -317,7 +318,7 @@ static void write_untaken(JsonWriter *json, const UntakenList *list) {
 static void print_device_json(const MeasuredFile *file, const DeviceFit *fit) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_number(&json, "format_version", 1);
+    envelope_write(&json, "calibrate-fit-device");
     json_key(&json, "gpu");
     json_write_text(&json, file->gpu->name);
     write_number(&json, "rows_used", file->count);

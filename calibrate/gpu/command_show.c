@@ -7,6 +7,7 @@
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/fit_device.h"
+#include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/other_program.h"
 
@@ -24,6 +25,7 @@ static const OptionSpec specs[] = {
      .metavar = "FILE.svg|png",
      .letter = 'o',
      .help = "draw measured against predicted into a file (needs gnuplot)"},
+    {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of tables"},
     {.name = "rows", .kind = OPTION_COUNT, .metavar = "N", .help = "how many of the worst rows to list (default 10)"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
@@ -58,6 +60,48 @@ static void print_worst(Arena *arena, const Gpu *gpu, const MeasuredFile *file, 
         printf("%-50s %12.2f %12.2f %+7.1f %%\n", measured_name(arena, row), 1e6 * row->seconds, 1e6 * predicted,
                100 * (predicted / row->seconds - 1));
     }
+}
+
+// ---- JSON.
+
+static void print_json(Arena *arena, const char *profile, const MeasuredFile *file, const OperationError *errors,
+                       int count) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    envelope_write(&json, "calibrate-show");
+    json_text_member(&json, "gpu", file->gpu->name);
+    json_text_member(&json, "profile", profile);
+    json_integer_member(&json, "rows_used", file->count);
+    json_integer_member(&json, "rows_of_no_constant", file->other);
+    json_integer_member(&json, "rows_skipped", file->skipped);
+    json_integer_member(&json, "rows_failed", file->failed);
+    json_key(&json, "operations");
+    json_begin_list(&json);
+    for (int i = 0; i < count; i++) {
+        json_begin_object(&json);
+        json_text_member(&json, "operation", errors[i].operation);
+        json_integer_member(&json, "rows", errors[i].count);
+        json_number_member(&json, "median_error_pct", 100 * errors[i].median);
+        json_number_member(&json, "p90_error_pct", 100 * errors[i].p90);
+        json_number_member(&json, "bias_pct", 100 * errors[i].bias);
+        json_end_object(&json);
+    }
+    json_end_list(&json);
+    json_key(&json, "rows");
+    json_begin_list(&json);
+    for (int i = 0; i < file->count; i++) {
+        const Measured *row = &file->rows[i];
+        double predicted = measured_prediction(file->gpu, row);
+        json_begin_object(&json);
+        json_text_member(&json, "name", measured_name(arena, row));
+        json_number_member(&json, "measured_us", 1e6 * row->seconds);
+        json_number_member(&json, "predicted_us", 1e6 * predicted);
+        json_number_member(&json, "error_pct", 100 * (predicted / row->seconds - 1));
+        json_end_object(&json);
+    }
+    json_end_list(&json);
+    json_end_object(&json);
+    printf("\n");
 }
 
 // ---- The plot. Names of operations are our own words of letters and digits, or they are left out of the key.
@@ -142,6 +186,17 @@ static const MeasuredFile *without_channels(Arena *arena, const MeasuredFile *al
     return file;
 }
 
+static void print_text(Arena *arena, const Catalogue *catalogue, const Options *options, const MeasuredFile *file,
+                       const OperationError *errors, int count) {
+    const char *profile = option_text(options, "profile", NULL);
+    printf("%s, %s: %d measurements; %d of what no constant here describes, %d skipped, %d failed\n\n", file->gpu->name,
+           profile ? profile : "the catalogue's constants", file->count, file->other, file->skipped, file->failed);
+    print_errors(errors, count);
+    print_worst(arena, file->gpu, file, (int)option_count(options, "rows", 10));
+    DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count, 1, false);
+    print_advice(arena, &fit);
+}
+
 static int show(Arena *arena, const Options *options, Problems *problems) {
     const char *profile = option_text(options, "profile", NULL), *output = option_text(options, "output", NULL);
     const Catalogue *catalogue = catalogue_with_profile(arena, profile, problems);
@@ -157,12 +212,10 @@ static int show(Arena *arena, const Options *options, Problems *problems) {
     int count;
     Constants constants = {*file->gpu, block_channel_usual()};
     OperationError *errors = device_errors(arena, &constants, file->rows, file->count, &count);
-    printf("%s, %s: %d measurements; %d of what no constant here describes, %d skipped, %d failed\n\n", file->gpu->name,
-           profile ? profile : "the catalogue's constants", file->count, file->other, file->skipped, file->failed);
-    print_errors(errors, count);
-    print_worst(arena, file->gpu, file, (int)option_count(options, "rows", 10));
-    DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count, 1, false);
-    print_advice(arena, &fit);
+    if (option_flag(options, "json"))
+        print_json(arena, profile, file, errors, count);
+    else
+        print_text(arena, catalogue, options, file, errors, count);
     return !output || plot(arena, file->gpu, file, errors, count, output, problems) ? 0 : 1;
 }
 

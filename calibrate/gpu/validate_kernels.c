@@ -5,6 +5,7 @@
 #include "calibrate/command_validate.h"
 #include "calibrate/gpu/fit_device.h"
 #include "calibrate/gpu/fit_gemm.h"
+#include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
@@ -239,7 +240,7 @@ static void number_member(JsonWriter *json, const char *key, double value) {
 static void print_json(const Board *board) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    json_integer_member(&json, "format_version", 1);
+    envelope_write(&json, "validate-kernels");
     json_bool_member(&json, "held_out", board->held_out);
     json_key(&json, "groups");
     json_begin_list(&json);

@@ -4,6 +4,7 @@
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/tcp/fit_network.h"
+#include "sim/envelope.h"
 #include "sim/options.h"
 #include "sim/statistics.h"
 
@@ -15,6 +16,7 @@
 
 static const OptionSpec specs[] = {
     {.name = "rows", .kind = OPTION_FLAG, .help = "print every row, predicted against measured"},
+    {.name = "json", .kind = OPTION_FLAG, .help = "the fitted costs and every row as JSON"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
@@ -146,6 +148,74 @@ static void print_verdict(Arena *arena, const NetworkFit *fit) {
     if (fit->wrong > 0) printf("wrong sums in %.0f rows\n", fit->wrong);
 }
 
+// ---- JSON.
+
+static void write_costs(JsonWriter *json, const HostCost *cost) {
+    json_key(json, "host");
+    json_begin_object(json);
+    json_number_member(json, "message_s", cost->message_seconds);
+    json_number_member(json, "exchange_s", cost->exchange_seconds);
+    json_number_member(json, "packet_s", cost->packet_seconds);
+    json_number_member(json, "paced_packet_s", cost->paced_seconds);
+    json_number_member(json, "byte_s", cost->byte_seconds);
+    json_number_member(json, "wake_s", cost->wake_seconds);
+    json_number_member(json, "timer_s", cost->timer_seconds);
+    json_number_member(json, "adding_bytes_per_s", cost->adding_bytes_per_second);
+    json_end_object(json);
+}
+
+static void write_cables(JsonWriter *json, const NetworkFit *fit) {
+    json_key(json, "cables");
+    json_begin_list(json);
+    for (int i = 0; i < fit->cable_count; i++) {
+        json_begin_object(json);
+        json_number_member(json, "bytes_per_s", fit->cables[i].bytes_per_second);
+        json_number_member(json, "efficiency", fit->cables[i].efficiency);
+        json_number_member(json, "burst_bytes", fit->cables[i].burst_bytes);
+        json_integer_member(json, "mtu_bytes", fit->cables[i].mtu);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void write_row(JsonWriter *json, const NetworkFit *fit, const NetworkRow *row) {
+    json_begin_object(json);
+    json_text_member(json, "operation", bench_op_name(row->op));
+    json_integer_member(json, "hosts", row->host_count);
+    json_number_member(json, "cable_bytes_per_s", fit->cables[row->cable].bytes_per_second);
+    json_integer_member(json, "bytes", row->bytes);
+    json_bool_member(json, "fitted", row->fitted);
+    json_number_member(json, "measured_s", row->seconds);
+    json_number_member(json, "predicted_s", row->predicted_seconds);
+    json_number_member(json, "error_pct", 100 * error_of(row));
+    json_end_object(json);
+}
+
+static void print_json(const NetworkFit *fit) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    envelope_write(&json, "calibrate-network");
+    write_costs(&json, &fit->cost);
+    write_cables(&json, fit);
+    json_number_member(&json, "busy_cores", fit->busy_cores);
+    json_integer_member(&json, "cores", fit->core_count);
+    json_number_member(&json, "wrong_sums", fit->wrong);
+    json_key(&json, "rows");
+    json_begin_list(&json);
+    for (int i = 0; i < fit->row_count; i++)
+        if (fit->rows[i].cable >= 0) write_row(&json, fit, &fit->rows[i]);
+    json_end_list(&json);
+    json_end_object(&json);
+    printf("\n");
+}
+
+static void print_text(Arena *arena, const NetworkFit *fit, bool rows) {
+    print_parameters(arena, fit);
+    if (rows) print_rows(arena, fit);
+    print_tables(arena, fit);
+    print_verdict(arena, fit);
+}
+
 static int run(Arena *arena, int argc, char **argv, Problems *problems) {
     Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
     if (option_help(options)) {
@@ -163,10 +233,10 @@ static int run(Arena *arena, int argc, char **argv, Problems *problems) {
     if (problem_count(problems) > 0) return EXIT_USAGE;
     const NetworkFit *fit = network_fit(arena, option_positional(options, 0), problems);
     if (!fit) return EXIT_INPUT;
-    print_parameters(arena, fit);
-    if (option_flag(options, "rows")) print_rows(arena, fit);
-    print_tables(arena, fit);
-    print_verdict(arena, fit);
+    if (option_flag(options, "json"))
+        print_json(fit);
+    else
+        print_text(arena, fit, option_flag(options, "rows"));
     return fit->wrong > 0 ? 1 : 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "calibrate/training/nested_training.h"
 #include "calibrate/training/regret_training.h"
+#include "sim/envelope.h"
 #include "sim/json.h"
 
 static double factor_of(const double *factors, int row) { return factors ? factors[row] : 1; }
@@ -304,7 +305,7 @@ void print_scores_json(Arena *arena, const Scores *scores, const PredictedRun *r
     (void)arena;
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    number(&json, "format_version", 1);
+    envelope_write(&json, "validate-training");
     json_key(&json, "families");
     json_begin_list(&json);
     for (int i = 0; i < scores->family_count; i++) family_json(&json, &scores->families[i]);

@@ -5,6 +5,7 @@
 #include "models/hardware/command_hw.h"
 #include "models/hardware/kernel.h"
 #include "models/hardware/parts.h"
+#include "sim/envelope.h"
 #include "sim/json.h"
 #include "sim/options.h"
 
@@ -325,8 +326,7 @@ static int show(const Hw *hw, const char *name) {
     bool as_json = option_flag(hw->options, "json");
     if (as_json) {
         json_begin_object(&json);
-        json_key(&json, "format_version");
-        json_write_integer(&json, 1);
+        envelope_write(&json, "hw-show");
         json_key(&json, "parts");
         json_begin_list(&json);
     }
@@ -348,8 +348,7 @@ static int show(const Hw *hw, const char *name) {
 static void list_json(const Hw *hw, int first, int last) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    json_key(&json, "format_version");
-    json_write_integer(&json, 1);
+    envelope_write(&json, "hw-list");
     json_key(&json, "parts");
     json_begin_list(&json);
     for (int kind = first; kind <= last; kind++) {
@@ -386,9 +385,31 @@ static int list(const Hw *hw, const char *word) {
     return 0;
 }
 
+static void check_json(const Catalogue *catalogue, const char *path) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    envelope_write(&json, "hw-check");
+    json_text_member(&json, "file", path);
+    json_bool_member(&json, "sound", true);
+    json_key(&json, "parts");
+    json_begin_object(&json);
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        int count;
+        catalogue_parts(catalogue, (PartKind)kind, &count);
+        json_integer_member(&json, part_tables[kind].section, count);
+    }
+    json_end_object(&json);
+    json_end_object(&json);
+    printf("\n");
+}
+
 static int check(const Hw *hw, const char *path) {
     const Catalogue *catalogue = catalogue_with_file(hw->arena, hw->catalogue, path, hw->problems);
     if (!catalogue) return EXIT_INPUT;
+    if (option_flag(hw->options, "json")) {
+        check_json(catalogue, path);
+        return 0;
+    }
     printf("%s: sound; with it the catalogue has %d GPUs, %d nodes, %d fabrics, %d storages\n", path,
            catalogue->gpu_count, catalogue->node_count, catalogue->link_count, catalogue->storage_count);
     return 0;

@@ -7,6 +7,7 @@
 #include "results/text.h"
 #include "scenarios/commands/cluster_options.h"
 #include "scenarios/commands/command_cost.h"
+#include "sim/envelope.h"
 #include "sim/json.h"
 
 enum { DONE = 0, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -173,7 +174,7 @@ static void print_json(const PowerAnswer *answer) {
     const Gpu *gpu = answer->cluster->gpu_of[0];
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    number(&json, "format_version", 1);
+    envelope_write(&json, "power");
     number(&json, "nodes", answer->cluster->node_count);
     number(&json, "gpus", answer->cluster->gpu_count);
     number(&json, "power_watts", power_at_wall(power));

@@ -426,10 +426,6 @@ static void choose_form(Run *run) {
 }
 
 static void check_usage(Run *run, Problems *usage) {
-    if (option_flag(run->options, "json") + option_flag(run->options, "csv") + option_flag(run->options, "plain") > 1) {
-        problem_add(usage, (Where){0}, "--json, --csv and --plain exclude each other");
-        problem_hint(usage, "take one of them");
-    }
     int sets;
     option_texts(run->options, "set", &sets);
     if (!run->is_job && option_positional_count(run->options) > 0) return;

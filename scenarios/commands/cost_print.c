@@ -4,6 +4,7 @@
 
 #include "results/text.h"
 #include "scenarios/commands/cost_answer.h"
+#include "sim/envelope.h"
 #include "sim/json.h"
 
 static const char *money(const CostAnswer *answer, double amount) {
@@ -278,7 +279,7 @@ void cost_print_json(const CostAnswer *answer) {
     JsonWriter json = json_writer(stdout, 2);
     const FabricBill *fabric = &answer->cluster->money->fabric;
     json_begin_object(&json);
-    number(&json, "format_version", 1);
+    envelope_write(&json, "cost");
     text(&json, "node", answer->cluster->node_of[0]->name);
     number(&json, "nodes", answer->cluster->node_count);
     number(&json, "gpus", answer->cluster->gpu_count);

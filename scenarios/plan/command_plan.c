@@ -116,10 +116,6 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
     require(options, "node", "dgx-h100,dgx-a100", problems);
     bool by_date = option_given(options, "by") && (option_given(options, "tokens") || option_given(options, "samples"));
     if (!by_date) require(options, "gpus", "64:1024, or --by 30d with --tokens, which say how many", problems);
-    if (option_flag(options, "json") && option_flag(options, "csv")) {
-        problem_add(problems, command_line, "--json and --csv are both given");
-        problem_hint(problems, "keep one of them");
-    }
     if (problem_count(problems)) *status = fail(problems, BAD_USAGE);
     if (*status != DONE) return false;
     asked->options = options;

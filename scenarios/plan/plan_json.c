@@ -4,6 +4,7 @@
 
 #include "results/results.h"
 #include "scenarios/plan/plan_answer.h"
+#include "sim/envelope.h"
 #include "sim/json.h"
 
 static void index_member(JsonWriter *json, const char *key, int index) {
@@ -134,7 +135,7 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     const PlanResult *result = answer->result;
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    json_integer_member(&json, "format_version", 1);
+    envelope_write(&json, "plan");
     json_text_member(&json, "model", answer->request->training.model->name);
     json_text_member(&json, "objective", plan_objective_names[answer->request->objective]);
     json_integer_member(&json, "candidates", result->count.candidates);

@@ -91,10 +91,6 @@ static bool draw(Arena *arena, const Record *record, const Options *options, Pro
 
 static int check_usage(const Options *options, Problems *problems) {
     bool find = option_flag(options, "find-gpus");
-    if (option_flag(options, "json") + option_flag(options, "csv") + option_flag(options, "plain") > 1) {
-        problem_add(problems, (Where){0}, "--json, --csv and --plain exclude each other");
-        problem_hint(problems, "take one of them");
-    }
     if (find &&
         (option_given(options, "outcomes") || option_flag(options, "plot") || option_given(options, "plot-dir"))) {
         problem_add(problems, (Where){0}, "--find-gpus tries many sizes, and --outcomes and --plot show one");

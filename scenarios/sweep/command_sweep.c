@@ -263,6 +263,8 @@ static int show(const Command *command) {
     Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
     StoreForm form = option_flag(options, "json") ? STORE_JSON : option_flag(options, "csv") ? STORE_CSV : STORE_SCREEN;
     OutputFile screen;
+    options_parse(command->arena, command->specs, command->spec_count, command->argc, command->argv, command->problems);
+    if (problem_count(command->problems)) return fail(command->problems, BAD_USAGE);
     bool ok = file_create(command->arena, option_text(options, "output", "-"), &screen, command->problems);
     if (!ok) return fail(command->problems, FAILED);
     int status = store_show(command->arena, option_text(options, "show", ""), form, &style,

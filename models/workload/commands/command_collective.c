@@ -11,6 +11,7 @@
 #include "models/workload/cluster/pair_matrix.h"
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/commands.h"
+#include "sim/envelope.h"
 #include "sim/watch.h"
 
 #define SIZE_LIMIT 256
@@ -463,7 +464,7 @@ static void print_csv(const Row *rows, int count) {
 static void print_json(const Asked *asked, const Row *rows, int count) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_integer(&json, "format_version", 1);
+    envelope_write(&json, "collective");
     write_text(&json, "op", collective_op_name(asked->request.op));
     write_text(&json, "backend", backend_name(asked->request.backend));
     write_integer(&json, "gpus", asked->cluster->gpu_count);

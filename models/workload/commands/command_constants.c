@@ -10,6 +10,7 @@
 #include "models/workload/commands/constant_tables.h"
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
+#include "sim/envelope.h"
 
 static const OptionSpec specs[] = {
     {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of a table"},
@@ -93,7 +94,7 @@ static void print_tables(int first, int end, bool as_json) {
     }
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_integer(&json, "format_version", 1);
+    envelope_write(&json, "constants");
     json_key(&json, "constants");
     json_begin_list(&json);
     for (int t = first; t < end; t++) write_table(&json, &constant_tables[t]);

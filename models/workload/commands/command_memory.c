@@ -5,6 +5,7 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/recompute.h"
+#include "sim/envelope.h"
 
 #define MOST_GPUS 1e7
 
@@ -203,7 +204,7 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     const TrainingSpec *training = &job->training;
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_integer(&json, "format_version", 1);
+    envelope_write(&json, "memory");
     write_text(&json, "model", training->model->name);
     write_text(&json, "gpu", job->gpu->name);
     write_integer(&json, "gpus", job->gpus);

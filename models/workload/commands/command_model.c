@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/commands/command_internal.h"
+#include "sim/envelope.h"
 
 static void write_transformer_fields(JsonWriter *json, const Model *model) {
     write_integer(json, "layers", model->layers);
@@ -49,10 +50,10 @@ void write_model(JsonWriter *json, const Model *model) {
     json_end_object(json);
 }
 
-static void json_start(JsonWriter *json) {
+static void json_start(JsonWriter *json, const char *kind) {
     *json = json_writer(stdout, 2);
     json_begin_object(json);
-    write_integer(json, "format_version", 1);
+    envelope_write(json, kind);
 }
 
 static void json_finish(JsonWriter *json) {
@@ -97,7 +98,7 @@ static int list_models(Arena *arena, bool as_json, Problems *problems) {
     const char *const *names = model_names(&count);
     JsonWriter json;
     if (as_json) {
-        json_start(&json);
+        json_start(&json, "model-list");
         json_key(&json, "models");
         json_begin_list(&json);
     }
@@ -165,7 +166,7 @@ static int show_model(Arena *arena, const Model *model, const Options *options) 
     bool operators = option_flag(options, "operators");
     if (option_flag(options, "json")) {
         JsonWriter json;
-        json_start(&json);
+        json_start(&json, "model-show");
         json_key(&json, "model");
         write_model(&json, model);
         if (operators) write_operators(&json, arena, model, asked_tokens(model, options));
@@ -264,7 +265,7 @@ static int params_run(const Model *model, const Options *options) {
         return EXIT_DONE;
     }
     JsonWriter json;
-    json_start(&json);
+    json_start(&json, "params");
     write_text(&json, "model", model->name);
     write_integer(&json, "parameters", (int64_t)model_parameters(model));
     write_integer(&json, "embedding_parameters", (int64_t)model_embedding_parameters(model));
@@ -302,7 +303,7 @@ static int flops_run(const Model *model, const Options *options) {
 
     if (option_flag(options, "json")) {
         JsonWriter json;
-        json_start(&json);
+        json_start(&json, "flops");
         write_text(&json, "model", model->name);
         if (tokens) write_integer(&json, "seq_len", seq_len);
         if (takes_images(model)) write_integer(&json, "image_size", model->image_size);

@@ -6,6 +6,7 @@
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/commands.h"
+#include "sim/envelope.h"
 
 static const OptionSpec specs[] = {
     {"node", OPTION_TEXT, "NAME",
@@ -27,7 +28,7 @@ static void write_json(const Cluster *cluster) {
     const Link *links = network_links(cluster->network, &link_count);
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    write_integer(&json, "format_version", 1);
+    envelope_write(&json, "topo");
     write_integer(&json, "gpus", cluster->gpu_count);
     write_integer(&json, "nodes", cluster->node_count);
     json_key(&json, "matrix");

@@ -4,6 +4,7 @@
 
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/goodput.h"
+#include "sim/envelope.h"
 
 static const char *span(const GoodputAsked *asked, double seconds) {
     return quantity_format(seconds, QUANTITY_TIME, arena_alloc(asked->arena, 64), 64);
@@ -180,7 +181,7 @@ static void assumptions_json(JsonWriter *json, const FaultRates *rates) {
 }
 
 static void job_json(JsonWriter *json, const GoodputAsked *asked) {
-    write_integer(json, "format_version", 1);
+    envelope_write(json, "goodput");
     write_integer(json, "gpus", asked->gpus);
     write_integer(json, "nodes", asked->spec.nodes);
     write_integer(json, "spares", asked->spec.spares);

@@ -1,0 +1,42 @@
+// How an answer leaves the program, the same for every command: where it goes (-o, -q), its form (--json, --csv,
+// --plain, --color). A command that has such an option itself does it itself; what it does not have is done here, to
+// what it prints: standard output is led to the file, and tables for other programs are made of its JSON.
+#ifndef LOCKSTEP_RESULTS_ANSWER_H
+#define LOCKSTEP_RESULTS_ANSWER_H
+
+#include <stdbool.h>
+
+#include "results/results.h"
+#include "sim/options.h"
+
+typedef enum AnswerForm { ANSWER_SCREEN, ANSWER_PLAIN, ANSWER_CSV, ANSWER_JSON } AnswerForm;
+
+// Before a command: argv[1] is its name. From here on its options are joined by those of all commands. Again before
+// another that is only asked for its help.
+void answer_begin(int argc, char **argv);
+// Once, after it: what it printed is where it belongs, whole or not at all. The exit status; 1 with a sentence where
+// the answer could not be written.
+int answer_end(int status);
+
+// What has been asked for; until the command line is read the screen, not quiet.
+AnswerForm answer_form(void);
+bool answer_is_quiet(void);
+
+// Commands whose answer has no other form than the one it is printed in, and why: for tests and the manual.
+typedef struct AnswerExempt {
+    const char *command; // "calibrate import"
+    const char *reason;
+} AnswerExempt;
+extern const AnswerExempt answer_exempt[];
+extern const int answer_exempt_count;
+
+// ---- Tables of a JSON answer: results/answer_table.c.
+
+// A row for each element of its main list (the first list of objects, or the one that is named for its kind), or one
+// row where there is none. Nested objects become columns "memory_bytes.peak", lists of plain values a cell with
+// semicolons; keys carry their units.
+void answer_write_csv(Arena *arena, FILE *out, const Json *answer);
+// All of it: a line "key<TAB>value" for every value outside lists, then every list of objects as a table with tabs.
+void answer_write_plain(Arena *arena, FILE *out, const Json *answer);
+
+#endif
