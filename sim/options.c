@@ -112,9 +112,14 @@ static const OptionSpec *with_shared(Arena *arena, const OptionSpec *specs, int 
 
 static void read_number(const Reader *reader, const OptionSpec *spec, OptionValue *value, const char *text) {
     QuantityKind kind = spec->kind == OPTION_COUNT ? QUANTITY_COUNT : spec->quantity;
-    const char *why = NULL;
+    char why[QUANTITY_WHY];
     double number = 0;
-    if (!quantity_parse(text, kind, &number, &why)) {
+    if (quantity_unit_missing(spec->name, text, kind, spec->usual, why, sizeof why)) {
+        problem_add(reader->problems, command_line, "--%s: %s", spec->name, why);
+        problem_hint(reader->problems, "write the unit");
+        return;
+    }
+    if (!quantity_read(spec->name, text, kind, spec->usual, &number, why)) {
         problem_add(reader->problems, command_line, "--%s: \"%s\" is not %s", spec->name, text,
                     quantity_describe(kind));
         problem_hint(reader->problems, "%s", why);

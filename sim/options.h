@@ -30,6 +30,7 @@ typedef struct OptionSpec {
     const char *alias;          // "micro-batch-size", or NULL
     char letter;                // 'o' for -o, or 0
     QuantityKind quantity;      // QUANTITY only
+    const char *usual;          // QUANTITY: such a value in the unit that is usual here ("30d"), or NULL
     const char *const *choices; // index = value of a CHOICE; of a TEXT what it may be, for shells
     int choice_count;
 } OptionSpec;

@@ -67,6 +67,7 @@ typedef struct Unit {
 #define PER_SECOND "a bandwidth is per second: write \"400 Gb/s\" for bits or \"50 GB/s\" for bytes"
 #define NOT_A_RATE "this is a rate, not an amount: write \"312 TFLOP\""
 #define RATE_OR_AMOUNT "a rate or an amount? write \"312 TFLOP/s\" for a rate"
+#define WHICH_TIME "the unit is missing: write \"30 d\" for days, \"30 s\" for seconds"
 #define MINUTES_OR_MONTHS "minutes or months? write \"5 min\" for minutes or \"150 days\" for months"
 
 static const Unit units[] = {
@@ -85,7 +86,6 @@ static const Unit units[] = {
     {QUANTITY_BYTES, "bit", ANY, 0, BITS_NOT_BYTES},
     {QUANTITY_BYTES, "bits", ANY, 0, BITS_NOT_BYTES},
 
-    {QUANTITY_BANDWIDTH, "", BARE, 1, NULL},
     {QUANTITY_BANDWIDTH, "b/s", ANY, 0.125, NULL},
     {QUANTITY_BANDWIDTH, "bps", ANY, 0.125, NULL},
     {QUANTITY_BANDWIDTH, "bit/s", ANY, 0.125, NULL},
@@ -94,7 +94,7 @@ static const Unit units[] = {
     {QUANTITY_BANDWIDTH, "Bps", ANY, 1, NULL},
     {QUANTITY_BANDWIDTH, "byte/s", ANY, 1, NULL},
     {QUANTITY_BANDWIDTH, "bytes/s", ANY, 1, NULL},
-    {QUANTITY_BANDWIDTH, "", DECIMAL | BINARY, 0, BITS_OR_BYTES},
+    {QUANTITY_BANDWIDTH, "", ANY, 0, BITS_OR_BYTES},
     {QUANTITY_BANDWIDTH, "/s", ANY, 0, BITS_OR_BYTES},
     {QUANTITY_BANDWIDTH, "ps", ANY, 0, BITS_OR_BYTES},
     {QUANTITY_BANDWIDTH, "b", ANY, 0, PER_SECOND},
@@ -104,7 +104,7 @@ static const Unit units[] = {
     {QUANTITY_BANDWIDTH, "byte", ANY, 0, PER_SECOND},
     {QUANTITY_BANDWIDTH, "bytes", ANY, 0, PER_SECOND},
 
-    {QUANTITY_TIME, "", BARE, 1, NULL},
+    {QUANTITY_TIME, "", BARE, 0, WHICH_TIME},
     {QUANTITY_TIME, "ps", BARE, 1e-12, NULL},
     {QUANTITY_TIME, "ns", BARE, 1e-9, NULL},
     {QUANTITY_TIME, "us", BARE, 1e-6, NULL},
@@ -227,10 +227,12 @@ static const char *parse(const char *text, QuantityKind kind, double *value) {
     size_t unit_length = strcspn(unit, " \t");
     if (*skip_spaces(unit + unit_length)) return expected[kind];
     const char *why;
+    double figure = strtod(number, NULL); // which reads "0x10" too, but no unit starts with x
     double factor = unit_factor(unit, unit_length, kind, &why);
-    if (why) return why;
+    bool is_nothing = figure == 0 && unit_length == 0; // in any unit
+    if (why && !is_nothing) return why;
 
-    double result = strtod(number, NULL) * factor; // strtod reads "0x10" too, but no unit starts with x
+    double result = is_nothing ? 0 : figure * factor;
     if (!isfinite(result)) return kind == QUANTITY_COUNT ? count_too_big : too_big;
     if (kind == QUANTITY_COUNT && (why = settle_count(&result))) return why;
     *value = result;
@@ -241,6 +243,84 @@ bool quantity_parse(const char *text, QuantityKind kind, double *value, const ch
     CHECK(kind >= 0 && kind < QUANTITY_KIND_COUNT);
     const char *problem = parse(text, kind, value);
     if (problem) *why = problem;
+    return !problem;
+}
+
+// ---- A unit that is missing.
+
+typedef struct Reading {
+    const char *unit, *said; // of a number: "30d", days
+} Reading;
+
+// The unit of `usual` first, then the base unit, which other programs take a plain number for.
+static const Reading readings_of_time[] = {
+    {"us", "microseconds"}, {"ms", "milliseconds"}, {"min", "minutes"}, {"h", "hours"}, {"d", "days"}, {"y", "years"},
+};
+static const Reading seconds_reading = {"s", "seconds"};
+
+static Reading usual_time(const char *usual) {
+    const char *unit = usual ? skip_spaces(number_end(skip_spaces(usual))) : "d";
+    for (size_t i = 0; i < COUNT_OF(readings_of_time); i++)
+        if (strcmp(readings_of_time[i].unit, unit) == 0) return readings_of_time[i];
+    return (Reading){"ms", "milliseconds"};
+}
+
+// Two units between which a plain number would leave the choice. False: the kind has one reading.
+static bool two_readings(QuantityKind kind, const char *usual, Reading *first, Reading *second) {
+    switch (kind) {
+    case QUANTITY_TIME:
+        *first = usual_time(usual);
+        *second = seconds_reading;
+        return true;
+    case QUANTITY_BANDWIDTH:
+        *first = (Reading){"Gb/s", "gigabits per second"};
+        *second = (Reading){"GB/s", "gigabytes per second"};
+        return true;
+    case QUANTITY_BYTES: {
+        bool binary = usual && strchr(usual, 'i');
+        bool large = usual && strchr(usual, 'T');
+        *first = large    ? (Reading){"TB", "terabytes"}
+                 : binary ? (Reading){"MiB", "mebibytes"}
+                          : (Reading){"GB", "gigabytes"};
+        *second = (Reading){"B", "bytes"};
+        return true;
+    }
+    case QUANTITY_NUMBER:
+    case QUANTITY_COUNT:
+    case QUANTITY_FLOPS:
+    case QUANTITY_FLOPS_RATE:
+    case QUANTITY_POWER:
+    case QUANTITY_ENERGY:
+    case QUANTITY_FREQUENCY:
+    case QUANTITY_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+static bool name_says_unit(const char *name, QuantityKind kind) {
+    return (kind == QUANTITY_TIME && strstr(name, "seconds")) || (kind == QUANTITY_BYTES && strstr(name, "bytes"));
+}
+
+bool quantity_unit_missing(const char *name, const char *text, QuantityKind kind, const char *usual, char *out,
+                           size_t out_bytes) {
+    Reading first, second;
+    double figure;
+    if (!text || name_says_unit(name, kind) || !two_readings(kind, usual, &first, &second)) return false;
+    if (parse(text, QUANTITY_NUMBER, &figure) || figure <= 0 || strchr(text, '%')) return false;
+    const char *number = skip_spaces(text);
+    int length = (int)(number_end(number) - number);
+    snprintf(out, out_bytes, "%.*s has no unit: %s (\"%.*s%s\") or %s (\"%.*s%s\")?", length, number, first.said,
+             length, number, first.unit, second.said, length, number, second.unit);
+    return true;
+}
+
+bool quantity_read(const char *name, const char *text, QuantityKind kind, const char *usual, double *value,
+                   char why[QUANTITY_WHY]) {
+    if (quantity_unit_missing(name, text, kind, usual, why, QUANTITY_WHY)) return false;
+    if (name_says_unit(name, kind) && !parse(text, QUANTITY_NUMBER, value) && *value >= 0) return true;
+    const char *problem = parse(text, kind, value);
+    if (problem) snprintf(why, QUANTITY_WHY, "%s", problem);
     return !problem;
 }
 

@@ -60,12 +60,13 @@ bool watch_allows(double events, double memory_bytes, const char *what, const ch
      .help = "of one simulation, in events (default 2e8)"},                                                            \
     {                                                                                                                  \
         .name = "simulation-memory", .kind = OPTION_QUANTITY, .quantity = QUANTITY_BYTES, .metavar = "BYTES",          \
+        .usual = "4GB",                                                                                                \
         .help = "of one simulation (default: as estimated half of the machine's and at most 16 GiB, in fact three "    \
                 "quarters)"                                                                                            \
     }
 #define WATCH_OPTIONS                                                                                                  \
     WATCH_EVENT_OPTIONS, {                                                                                             \
-        .name = "time-limit", .kind = OPTION_QUANTITY, .quantity = QUANTITY_TIME, .metavar = "TIME",                   \
+        .name = "time-limit", .kind = OPTION_QUANTITY, .quantity = QUANTITY_TIME, .usual = "5min", .metavar = "TIME",  \
         .help = "of all, in processor time (default 1h)"                                                               \
     }
 #define WATCH_USUAL_SECONDS 3600

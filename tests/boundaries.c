@@ -12,9 +12,14 @@ static void add(BoundaryValues *values, const char *text) {
     snprintf(values->texts[values->count++], sizeof values->texts[0], "%s", text);
 }
 
-static void add_number(BoundaryValues *values, double number) {
-    char text[64];
+// With its unit where a plain number would have two readings.
+static void add_number(const Field *field, BoundaryValues *values, double number) {
+    char text[64], why[QUANTITY_WHY];
     snprintf(text, sizeof text, "%.17g", number);
+    const char *unit = "";
+    if (quantity_unit_missing(field->name, text, field->quantity, NULL, why, sizeof why))
+        unit = field->quantity == QUANTITY_TIME ? " s" : field->quantity == QUANTITY_BYTES ? " B" : " B/s";
+    snprintf(text, sizeof text, "%.17g%s", number, unit);
     add(values, text);
 }
 
@@ -28,16 +33,16 @@ static double next_to(const Field *field, double number, double towards) {
 static void add_range(const Field *field, BoundaryValues *values) {
     double least = field->least, most = field->most;
     if (least == 0 && most == 0) least = -1e30, most = 1e30;
-    add_number(values, least);
-    add_number(values, most);
-    add_number(values, next_to(field, least, INFINITY));
-    add_number(values, next_to(field, least, -INFINITY));
-    add_number(values, next_to(field, most, INFINITY));
-    add_number(values, next_to(field, most, -INFINITY));
+    add_number(field, values, least);
+    add_number(field, values, most);
+    add_number(field, values, next_to(field, least, INFINITY));
+    add_number(field, values, next_to(field, least, -INFINITY));
+    add_number(field, values, next_to(field, most, INFINITY));
+    add_number(field, values, next_to(field, most, -INFINITY));
     double low = least > 0 ? fmax(least, 1e-12) : 1, middle = sqrt(low * fmax(most, low));
-    add_number(values, field->quantity == QUANTITY_COUNT ? floor(middle) : middle);
-    add_number(values, fmin(most, low * (field->quantity == QUANTITY_COUNT ? 3 : 10)));
-    add_number(values, floor(most / 10));
+    add_number(field, values, field->quantity == QUANTITY_COUNT ? floor(middle) : middle);
+    add_number(field, values, fmin(most, low * (field->quantity == QUANTITY_COUNT ? 3 : 10)));
+    add_number(field, values, floor(most / 10));
 }
 
 static void add_quantities(const Field *field, BoundaryValues *values) {

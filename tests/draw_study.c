@@ -394,12 +394,21 @@ static const char *draw_name(Draw *draw, const char *path, const Field *field) {
                         field->example + 1 + 2 * (*field->example == '{'));
 }
 
+// A plain number where it has one reading, else with the SI unit.
+static const char *with_unit(Draw *draw, const Field *field, double value) {
+    const char *number = arena_printf(draw->arena, "%.12g", value);
+    char why[QUANTITY_WHY];
+    if (!quantity_unit_missing(field->name, number, field->quantity, NULL, why, sizeof why)) return number;
+    const char *unit = field->quantity == QUANTITY_TIME ? "s" : field->quantity == QUANTITY_BYTES ? "B" : "B/s";
+    return arena_printf(draw->arena, "\"%s %s\"", number, unit);
+}
+
 // One value as a literal.
 static const char *draw_literal(Draw *draw, const char *path, const Field *field) {
     switch (field->kind) {
     case FIELD_QUANTITY:
         if (field->word && one_in(draw, 2)) return arena_printf(draw->arena, "\"%s\"", field->word);
-        return arena_printf(draw->arena, "%.12g", draw_quantity(draw, path, field));
+        return with_unit(draw, field, draw_quantity(draw, path, field));
     case FIELD_FLAG:
         return one_in(draw, 3) ? "false" : "true";
     case FIELD_CHOICE:

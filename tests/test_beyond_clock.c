@@ -36,10 +36,10 @@ static double number(const char *name) {
 }
 
 TEST(a_step_longer_than_the_clock_is_told_with_what_makes_it_so) {
-    EXPECT_INT(run(dense, "--set cluster.pcie=1 --set training.batch.global=4096"), 4);
+    EXPECT_INT(run(dense, "--set cluster.pcie=1B/s --set training.batch.global=4096"), 4);
     EXPECT_CONTAINS(printed, "this step takes longer than 106 days of simulated time, the most its clock holds");
     EXPECT_CONTAINS(printed, "pcie");
-    EXPECT_INT(run(dense, "--set cluster.pcie=0.001"), 4);
+    EXPECT_INT(run(dense, "--set cluster.pcie=0.001B/s"), 4);
     EXPECT_INT(run(dense, "--set cluster.link_speed=1e-15"), 4);
 }
 
@@ -141,11 +141,12 @@ TEST(jobs_and_estimates_of_centuries_are_cut_and_told) {
         "return sim.queue { on = sim.cluster { node = \"dgx-a100\", gpus = 64 }, seeds = 1,\n"
         "  demand = { load = 0.8, count = 10, durations = \"fixed:1000d\", estimate_error = 1000 },\n"
         "  policy = { \"easy\" } }\n";
-    static const char jobs[] = "local sim = require \"lockstep\"\n"
-                               "local jobs = {}\n"
-                               "for i = 1, 20 do jobs[i] = { gpus = 64, duration = \"1e9 s\", submit = i } end\n"
-                               "return sim.queue { on = sim.cluster { node = \"dgx-a100\", gpus = 64 }, jobs = jobs,\n"
-                               "  policy = { \"fifo\" } }\n";
+    static const char jobs[] =
+        "local sim = require \"lockstep\"\n"
+        "local jobs = {}\n"
+        "for i = 1, 20 do jobs[i] = { gpus = 64, duration = \"1e9 s\", submit = i .. \" s\" } end\n"
+        "return sim.queue { on = sim.cluster { node = \"dgx-a100\", gpus = 64 }, jobs = jobs,\n"
+        "  policy = { \"fifo\" } }\n";
     EXPECT_INT(run(estimates, ""), 0);
     EXPECT_INT(run(jobs, ""), 0);
     EXPECT_CONTAINS(printed, "some jobs would end after 146 years");

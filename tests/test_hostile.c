@@ -41,7 +41,7 @@ static const Case cases[] = {
     {"loop_co3", "--step-limit 1e8", 4, "the script runs on and on"},
     {"loop_sort", "--step-limit 1e6", 4, "the script runs on and on"},
     {"rec_parse", "", 4, "rec_parse.lua"},
-    {"pat3", "--cpu-limit 0.2", 4, "takes more than its 0.2 s of processor time"},
+    {"pat3", "--cpu-limit 0.2s", 4, "takes more than its 0.2 s of processor time"},
 };
 
 // A folder like the audit's: the scenario in one folder, a secret beside that, FIFOs in both.

@@ -76,11 +76,13 @@ TEST(whatever_may_be_expected_has_a_value) { // samples gives the run a length
     const char *cluster = "sim.cluster { node = 'dgx-a100', price = { gpu_hour = 2 }, faults = { spares = 1 } }";
     for (int i = 0; i < object_type(OBJECT_EXPECT)->field_count; i++) {
         const Field *field = &object_type(OBJECT_EXPECT)->fields[i];
+        static const char *const units[QUANTITY_KIND_COUNT] = {[QUANTITY_TIME] = "s", [QUANTITY_BYTES] = "B"};
+        const char *unit = units[field->quantity] ? units[field->quantity] : "";
         char expression[512], text[4096] = "";
         snprintf(expression, sizeof expression,
                  "sim.study { on = %s, run = sim.training { model = 'gpt2-124m', samples = 1e6, batch = { micro = 1 } "
-                 "}:expect { %s = '> 1e-9' } }",
-                 cluster, field->name);
+                 "}:expect { %s = '> 1e-9%s' } }",
+                 cluster, field->name, unit);
         Loaded loaded = load_returning(expression, NULL);
         EXPECT_TEXT(first_problem(&loaded), "");
         FILE *out = fmemopen(text, sizeof text, "w");

@@ -107,7 +107,8 @@ TEST(what_no_hook_can_interrupt_ends_with_4_and_writes_nothing) {
     for (size_t i = 0; i < sizeof blow_ups / sizeof *blow_ups; i++) {
         char output[1024] = "";
         bool wrote;
-        EXPECT_INT(run_script_text(blow_ups[i], "--cpu-limit 0.2 -o {DIR}/out.json", output, sizeof output, &wrote), 4);
+        EXPECT_INT(run_script_text(blow_ups[i], "--cpu-limit 0.2s -o {DIR}/out.json", output, sizeof output, &wrote),
+                   4);
         EXPECT(!wrote);
         EXPECT_CONTAINS(output, "s.lua: error: the script takes more than its 0.2 s of processor time");
         EXPECT_CONTAINS(output, "\n  hint: ");

@@ -245,7 +245,7 @@ TEST(what_a_queue_lacks_is_said_at_its_line) {
         {"demand = { load = 0.5, sizes = \"x\" }", "says no sizes of jobs"},
         {"trace = \"../x.csv\"", "is no file in the scenario's folder"},
         {"demand = { per_hour = 5 }, goal = {}", "a goal says how long jobs may wait"},
-        {"jobs = { { gpus = 64, duration = 5 } }", "a job wants 64 GPUs, and the cluster has 32"},
+        {"jobs = { { gpus = 64, duration = \"5 s\" } }", "a job wants 64 GPUs, and the cluster has 32"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expression[512];

@@ -54,7 +54,7 @@ TEST(a_run_that_is_known_to_have_run_is_simulated_when_it_is_assumed_to_fit) {
                  "local sim = require \"lockstep\"\n"
                  "return sim.study { on = sim.cluster { node = \"dgx-a100\", gpus = 8 }, assume_fits = %s,\n"
                  "  run = sim.training { model = \"gpt3-13b\", batch = { global = 8 } },\n"
-                 "  published = { { step_time = 1, source = \"nobody\" } } }\n",
+                 "  published = { { step_time = \"1 s\", source = \"nobody\" } } }\n",
                  assume_fits ? "true" : "false");
         EXPECT_INT(run_script_text(script, "--json --wall=off", output, sizeof output, NULL), assume_fits ? 0 : 3);
         EXPECT_CONTAINS(output, assume_fits ? "\"ran\": true" : "\"ran\": false");

@@ -33,8 +33,8 @@ const int cluster_option_count = sizeof cluster_options / sizeof *cluster_option
 #define SUM(name_, help_) {name_, OPTION_QUANTITY, "MONEY", .help = help_, .quantity = QUANTITY_NUMBER}
 const OptionSpec money_options[] = {
     {"book", OPTION_TEXT, "NAME", .help = "this line of the price book (lockstep hw list price)"},
-    {"storage", OPTION_QUANTITY, "BYTES", .help = "kept at the provider all the time", .quantity = QUANTITY_BYTES},
-    {"egress", OPTION_QUANTITY, "BYTES", .help = "carried out of its network once in a run", .quantity = QUANTITY_BYTES},
+    {"storage", OPTION_QUANTITY, "BYTES", .help = "kept at the provider all the time", .quantity = QUANTITY_BYTES, .usual = "100TB"},
+    {"egress", OPTION_QUANTITY, "BYTES", .help = "carried out of its network once in a run", .quantity = QUANTITY_BYTES, .usual = "2TB"},
     {"own", OPTION_FLAG, .help = "bought, not rented"},
     {"years", OPTION_QUANTITY, "N", .help = "of use, after which the machines are sold (default 4)", .quantity = QUANTITY_NUMBER},
     {"interest", OPTION_QUANTITY, "SHARE", .help = "per year (default 0.08)", .quantity = QUANTITY_NUMBER},

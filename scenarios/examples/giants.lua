@@ -5,7 +5,7 @@ local sim = require "lockstep"
 
 local function study(title, cluster, job, seconds, source)
   return sim.study { title = title, on = cluster, run = sim.training(job),
-    published = { { step_time = seconds, source = source } } }
+    published = { { step_time = string.format("%.17g s", seconds), source = source } } }
 end
 
 -- Llama Team 2024 (arXiv:2407.21783), table 4: TFLOP/s of each GPU, bf16, tokens of a step.

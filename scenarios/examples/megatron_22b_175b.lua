@@ -10,7 +10,7 @@ local function run(title, gpus, model, parallel, batch, recompute, seconds)
     overlap = { grad_reduce = false },
   }
   return sim.study { title = title, on = cluster, run = job,
-    published = { { step_time = seconds, source = "Korthikanti et al. 2022, table 5" } } }
+    published = { { step_time = seconds .. " s", source = "Korthikanti et al. 2022, table 5" } } }
 end
 
 return {

@@ -21,7 +21,8 @@ local measured = {
   { batch = 256, gpus = 1, seconds = 180.45 }, { batch = 256, gpus = 2, seconds = 80.25 },  { batch = 256, gpus = 4, seconds = 547.88 },
 }
 
-local function cluster(gpus, pcie, lan)
+local function cluster(gpus, bytes_per_second, lan)
+  local pcie = string.format("%.17g B/s", bytes_per_second)
   if gpus == 1 then return sim.cluster { node = "rtx3060-workstation", gpus = 1 } end
   if gpus == 2 then return sim.cluster { node = "rtx4080x2-workstation", gpus = 2, pcie = pcie } end
   return sim.cluster { fabric = sim.single_switch { link = lan },
@@ -32,7 +33,7 @@ local function job(unknown, batch)
   return sim.training {
     model = sim.model.resnet { depth = 152, image_size = unknown.image_size, classes = 10 },
     batch = { micro = batch }, precision = "tf32", framework = "eager", optimizer = "sgd",
-    samples = unknown.images // 1, cpu_per_step = unknown.cpu_per_step,
+    samples = unknown.images // 1, cpu_per_step = string.format("%.17g s", unknown.cpu_per_step),
   }
 end
 

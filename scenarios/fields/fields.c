@@ -136,7 +136,7 @@ static const Field published_fields[] = {
     {"name", .kind = FIELD_TEXT, .example = "\"training time\"",
      .help = "what to call the figure; when left out: its field's name"},
     {"step_time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = ABOVE_ZERO, .most = 1e12,
-     .example = "0.3", .help = "time of a step"},
+     .example = "\"0.3 s\"", .help = "time of a step"},
     {"total_time", .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = ABOVE_ZERO, .most = 1e12,
      .example = "\"18 d\"", .help = "time of the whole run"},
     {"samples_per_s", NUMBER(ABOVE_ZERO, 1e15), .example = "700", .help = "samples per second of the cluster"},

@@ -24,7 +24,7 @@ const Field queue_fields[] = {
     {"depth", COUNT(1, 1000), .fallback = "32", .example = "64", .help = "starts that conservative backfill reserves"},
     {"checkpoint_every", SPAN(1), .example = "\"30 min\"",
      .help = "jobs save their state after so much work; when left out: never"},
-    {"checkpoint_cost", SPAN(0), .fallback = "30", .example = "\"1 min\"",
+    {"checkpoint_cost", SPAN(0), .fallback = "\"30 s\"", .example = "\"1 min\"",
      .help = "of one, and before a job makes room for an urgent one"},
     {"restart", SPAN(0), .example = "\"5 min\"",
      .help = "of a stopped job before it works again; when left out: as the rates of failures have it"},

@@ -25,7 +25,7 @@ const GoalRow queue_goals[] = {
 const int queue_goal_count = (int)(sizeof queue_goals / sizeof *queue_goals);
 
 #define SPAN(name_, help_)                                                                                             \
-    { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME }
+    { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME, .usual = "12h" }
 #define NUMBER(name_, help_)                                                                                           \
     { name_, OPTION_QUANTITY, "N", .help = help_, .quantity = QUANTITY_NUMBER }
 // clang-format off

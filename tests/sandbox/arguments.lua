@@ -153,7 +153,7 @@ sim.fit { unknowns = { a = { start = 1, min = 0.1, max = 10 } }, rows = { { m = 
 --! a queue of jobs by the million => 4 "error:"
 return sim.queue { on = cluster {}, demand = { count = 2e9 } }
 --! a queue of jobs that never end => 4 "error:"
-return sim.queue { on = cluster {}, jobs = { { gpus = 1, duration = 1e300 } } }
+return sim.queue { on = cluster {}, jobs = { { gpus = 1, duration = "1e300 s" } } }
 --! a cost of nothing => 4 "error:"
 sim.cost {}
 --! a part by a table => 4 "error:"

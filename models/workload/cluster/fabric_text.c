@@ -28,8 +28,9 @@ static bool known_field(const char *name) {
 
 static bool read_quantity(const char *text, QuantityKind kind, const char *name, Where where, Problems *problems,
                           double *value) {
-    const char *why;
-    if (quantity_parse(text, kind, value, &why)) return true;
+    char why[QUANTITY_WHY];
+    const char *usual = kind == QUANTITY_TIME ? "5 ms" : NULL;
+    if (quantity_read(name, text, kind, usual, value, why)) return true;
     problem_add(problems, where, "%.60s = %.60s: %s", name, text, why);
     return false;
 }
@@ -78,11 +79,17 @@ static const FabricShape *shape_from_words(Arena *arena, const char *text, Where
 // ---- JSON: the same names, and for a graph { "links": [ { "from", "to", "bandwidth", "latency" } ], "nodes": [ … ] }.
 static double json_quantity(const Json *value, QuantityKind kind, Problems *problems) {
     double number = 0;
-    if (value->kind == JSON_NUMBER) return value->number;
-    if (value->kind != JSON_TEXT)
+    char plain[40];
+    const char *text = value->text;
+    if (value->kind == JSON_NUMBER) {
+        snprintf(plain, sizeof plain, "%.10g", value->number);
+        if (kind != QUANTITY_TIME && kind != QUANTITY_BANDWIDTH) return value->number;
+        text = plain;
+    }
+    if (value->kind != JSON_TEXT && value->kind != JSON_NUMBER)
         problem_add(problems, value->where, "\"%s\" must be a number, or a text with a unit", value->key);
     else
-        read_quantity(value->text, kind, value->key, value->where, problems, &number);
+        read_quantity(text, kind, value->key, value->where, problems, &number);
     return number;
 }
 

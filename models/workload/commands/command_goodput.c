@@ -19,7 +19,7 @@
 static const Where command_line = {NULL, 0};
 
 #define SPAN(name_, help_)                                                                                             \
-    { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME }
+    { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME, .usual = "12h" }
 // clang-format off
 static const OptionSpec specs[] = {
     {"gpus", OPTION_COUNT, "N", .help = "GPUs of the job"},
@@ -245,10 +245,18 @@ static void read_checkpoint(GoodputAsked *asked, const Options *options, Problem
     if (!catalogue) return;
     read_costs(asked, options, catalogue, problems);
     asked->spec.checkpoint.storage_every_s = option_quantity(options, "storage-every", 3 * 3600);
-    const char *every = option_text(options, "checkpoint-every", "30min"), *why;
+    const char *every = option_text(options, "checkpoint-every", "30min");
+    char why[QUANTITY_WHY];
     asked->interval_found = strcmp(every, "best") == 0;
     double *every_s = &asked->spec.checkpoint.every_s;
-    if (asked->interval_found || (quantity_parse(every, QUANTITY_TIME, every_s, &why) && *every_s >= 1)) return;
+    if (asked->interval_found ||
+        (quantity_read("checkpoint-every", every, QUANTITY_TIME, "30min", every_s, why) && *every_s >= 1))
+        return;
+    if (quantity_unit_missing("checkpoint-every", every, QUANTITY_TIME, "30min", why, sizeof why)) {
+        problem_add(problems, command_line, "--checkpoint-every: %s", why);
+        problem_hint(problems, "write the unit, or best");
+        return;
+    }
     problem_add(problems, command_line, "--checkpoint-every \"%s\" is no time of a second or more", every);
     problem_hint(problems, "for example 30min, or best");
 }

@@ -137,6 +137,24 @@ static const char *number_shown(const FieldReader *reader, double number) {
     return arena_printf(reader->arena, "%.14g", number);
 }
 
+// The example, without quotes and side: it is in the unit that is usual of the field. NULL when it has none.
+static const char *usual_value(const Field *field, char out[32]) {
+    const char *example = field->example ? field->example : "";
+    example += strspn(example, "\"<> ");
+    snprintf(out, 32, "%.*s", (int)strcspn(example, "\""), example);
+    return out[0] >= '0' && out[0] <= '9' ? out : NULL;
+}
+
+static bool refuse_without_unit(const FieldReader *reader, const Field *field, const char *called, const char *text,
+                                Where where) {
+    char usual[32], why[QUANTITY_WHY];
+    if (!quantity_unit_missing(field->name, text, field->quantity, usual_value(field, usual), why, sizeof why))
+        return false;
+    problem_add(reader->problems, where, "%s of %s: %s", field->name, called, why);
+    problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
+    return true;
+}
+
 bool field_from_number(const FieldReader *reader, const Field *field, const char *called, double number, Where where,
                        Value *value) {
     value->number = number;
@@ -144,17 +162,23 @@ bool field_from_number(const FieldReader *reader, const Field *field, const char
         field_refuse(reader, field, called, where, number_shown(reader, number));
         return false;
     }
+    bool is_bare =
+        field->quantity == QUANTITY_TIME || field->quantity == QUANTITY_BANDWIDTH || field->quantity == QUANTITY_BYTES;
+    // (Fields of operations, which are read by the million, have their units in their names.)
+    if (is_bare && !reader->brief && refuse_without_unit(reader, field, called, number_shown(reader, number), where))
+        return false;
     if (!reader->brief) value->text = number_shown(reader, number);
     return true;
 }
 
 static bool quantity_from_text(const FieldReader *reader, const Field *field, const char *called, const char *text,
                                Where where, Value *value) {
-    const char *why;
+    char usual[32], why[QUANTITY_WHY];
     value->text = text;
     value->number = NAN;
     if (field->word && strcmp(text, field->word) == 0) return true;
-    if (!quantity_parse(text, field->quantity, &value->number, &why))
+    if (refuse_without_unit(reader, field, called, text, where)) return false;
+    if (!quantity_read(field->name, text, field->quantity, usual_value(field, usual), &value->number, why))
         return refuse_because(reader, field, called, where, text, why);
     if (in_range(field, value->number)) return true;
     field_refuse(reader, field, called, where, reader->brief ? text : arena_printf(reader->arena, "\"%.60s\"", text));
@@ -168,8 +192,9 @@ static bool bound_from_text(const FieldReader *reader, const Field *field, const
     if (*rest != '<' && *rest != '>')
         return refuse_because(reader, field, called, where, text, "a side is missing: begin with < or >");
     rest += 1 + (rest[1] == '=');
-    const char *why;
-    if (!quantity_parse(rest, field->quantity, &value->number, &why))
+    char usual[32], why[QUANTITY_WHY];
+    if (refuse_without_unit(reader, field, called, rest, where)) return false;
+    if (!quantity_read(field->name, rest, field->quantity, usual_value(field, usual), &value->number, why))
         return refuse_because(reader, field, called, where, text, why);
     return true;
 }

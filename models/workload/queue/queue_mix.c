@@ -196,7 +196,8 @@ static const char *const duration_words[] = {"fixed", "exponential", "lognormal"
 
 static bool bad_durations(const char *text, Where where, Problems *problems) {
     problem_add(problems, where, "\"%.60s\" says no durations of jobs", text);
-    problem_hint(problems, "exponential:MEAN, fixed:TIME or lognormal:MEDIAN:MEAN, such as lognormal:10min:2h");
+    problem_hint(problems, "exponential:MEAN, fixed:TIME or lognormal:MEDIAN:MEAN, times with their units, such as "
+                           "lognormal:10min:2h");
     return false;
 }
 

@@ -1,0 +1,113 @@
+// Nothing decides quietly: what has two readings, what is given twice and what would have no effect is an error at
+// every door, with what was probably meant.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/arena.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+#define PRINTED 32768
+static char printed[PRINTED];
+
+static int run(const char *arguments) {
+    char command[2048];
+    snprintf(command, sizeof command, "$LOCKSTEP %s", arguments);
+    return test_shell(command, printed, sizeof printed);
+}
+
+typedef struct Said {
+    const char *arguments;
+    int status; // -1: whichever
+    const char *says;
+} Said;
+
+static void all_say(const Said *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int status = run(rows[i].arguments);
+        bool right = (rows[i].status < 0 || status == rows[i].status) && strstr(printed, rows[i].says);
+        if (!right)
+            test_fail(__FILE__, __LINE__, "lockstep %s ends with %d and lacks \"%s\":\n%s", rows[i].arguments, status,
+                      rows[i].says, printed);
+    }
+}
+#define ALL_SAY(rows) all_say(rows, sizeof rows / sizeof *rows)
+
+// ---- Bare numbers.
+
+#define PLAN "plan --model gpt2-124m --node dgx-a100 --gpus 8 --tokens 1B "
+#define QUEUE "queue --gpus 64 --load 0.5 --jobs 50 "
+#define GOODPUT "goodput --gpus 64 --days 3 --runs 3 "
+#define RUN "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 "
+
+TEST(a_time_without_a_unit_is_refused_with_both_readings_in_options) {
+    static const Said rows[] = {
+        {PLAN "--by 30", 2, "--by: 30 has no unit: days (\"30d\") or seconds (\"30s\")?"},
+        {PLAN "--checkpoint-every 1", 2, "1 has no unit: minutes (\"1min\") or seconds (\"1s\")?"},
+        {PLAN "--node-mtbf 300", 2, "300 has no unit: days (\"300d\") or seconds (\"300s\")?"},
+        {GOODPUT "--checkpoint-every 1", -1, "1 has no unit: minutes (\"1min\") or seconds (\"1s\")?"},
+        {GOODPUT "--repair=6", 2, "6 has no unit: hours (\"6h\") or seconds (\"6s\")?"},
+        {QUEUE "--half-life 7", 2, "7 has no unit: hours (\"7h\") or seconds (\"7s\")?"},
+        {QUEUE "--durations fixed:1", 4, "times with their units"},
+        {"cost --node dgx-h100 --gpus 8 --run 30", 2, "30 has no unit: days (\"30d\") or seconds (\"30s\")?"},
+        {RUN "--cpu-per-kernel 20", -1, "20 has no unit: microseconds (\"20us\") or seconds (\"20s\")?"},
+        {RUN "--horovod-cycle 5", -1, "5 has no unit: milliseconds (\"5ms\") or seconds (\"5s\")?"},
+        {RUN "--time-limit 5", 2, "5 has no unit: minutes (\"5min\") or seconds (\"5s\")?"},
+        {"sweep --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --vary cpu_per_step=1,2 -o /dev/null", 4,
+         "1 has no unit: milliseconds (\"1ms\") or seconds (\"1s\")?"},
+    };
+    ALL_SAY(rows);
+}
+
+TEST(zero_needs_no_unit_and_days_are_counted_where_the_name_says_so) {
+    EXPECT_INT(run(RUN "--cpu-per-step 0"), 0);
+    EXPECT_INT(run(GOODPUT "--detect 0"), 0);
+    EXPECT_INT(run("goodput --gpus 64 --days 3 --runs 3 --checkpoint-every 90s"), 0);
+}
+
+TEST(data_and_bandwidth_without_a_unit_are_refused_with_both_readings) {
+    static const Said rows[] = {
+        {RUN "--bucket 25", -1, "25 has no unit: mebibytes (\"25MiB\") or bytes (\"25B\")?"},
+        {RUN "--horovod-fusion 64", -1, "64 has no unit: mebibytes (\"64MiB\") or bytes (\"64B\")?"},
+        {GOODPUT "--checkpoint-size 100", 2, "100 has no unit: gigabytes (\"100GB\") or bytes (\"100B\")?"},
+        {"cost --node aws-p5.48xlarge --gpus 8 --storage 100", 2,
+         "100 has no unit: terabytes (\"100TB\") or bytes (\"100B\")?"},
+        {RUN "--fabric eth-25g:lan:uplink=10", 4, "10 has no unit: gigabits per second"},
+    };
+    ALL_SAY(rows);
+    EXPECT_INT(run(RUN "--bucket 25MiB"), 0);
+    EXPECT_INT(run(RUN "--sample-bytes 1000"), 0); // the name says the unit
+}
+
+TEST(scripts_and_settings_know_the_same_rule) {
+    static const struct {
+        const char *expression, *says;
+    } rows[] = {
+        {"sim.training { model = 'gpt2-124m', batch = { micro = 1 }, cpu_per_step = 2 }",
+         "cpu_per_step of training: 2 has no unit: milliseconds (\"2ms\") or seconds (\"2s\")?"},
+        {"sim.training { model = 'gpt2-124m', batch = { micro = 1 }, cpu_per_step = '2' }", "2 has no unit"},
+        {"sim.training { model = 'gpt2-124m', batch = { micro = 1 }, bucket = 25 }", "25 has no unit: mebibytes"},
+        {"sim.training { model = 'gpt2-124m', batch = { micro = 1 }, checkpoint = { every = 30 } }",
+         "every of training.checkpoint: 30 has no unit: minutes (\"30min\") or seconds (\"30s\")?"},
+        {"sim.cluster { node = 'dgx-a100', gpus = 8, faults = { node_mtbf = 20000 } }",
+         "20000 has no unit: hours (\"20000h\") or seconds (\"20000s\")?"},
+        {"sim.cluster { node = 'dgx-a100', gpus = 8, pcie = 16 }", "16 has no unit: gigabits per second"},
+        {"sim.training { model = 'gpt2-124m', batch = { micro = 1 } }:expect { step_time = '< 2' }",
+         "step_time of job:expect: 2 has no unit"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Loaded loaded = load_returning(rows[i].expression, NULL);
+        EXPECT(!loaded.scenario);
+        EXPECT_CONTAINS(first_problem(&loaded), rows[i].says);
+        EXPECT_CONTAINS(first_problem(&loaded), " | for example: ");
+        unload(&loaded);
+    }
+    static const char study[] = "local sim = require \"lockstep\"\n"
+                                "return sim.study { on = sim.cluster { node = \"dgx-a100\", gpus = 8 },\n"
+                                "  run = sim.training { model = \"gpt2-124m\", batch = { micro = 1 }, tokens = 1e9,\n"
+                                "    checkpoint = { every = \"1 h\" } } }\n";
+    EXPECT_INT(run_script_text(study, "--set training.checkpoint.every=30", printed, sizeof printed, NULL), 4);
+    EXPECT_CONTAINS(printed, "30 has no unit: minutes (\"30min\") or seconds (\"30s\")?");
+    EXPECT_INT(run_script_text(study, "--set training.checkpoint.every=30min", printed, sizeof printed, NULL), 0);
+}
