@@ -21,7 +21,7 @@ int command_power(int argc, char **argv);
 int command_queue(int argc, char **argv);
 int command_plan(int argc, char **argv);
 
-#define SECONDS_OF_CPU 10
+#define SECONDS_OF_CPU 20
 #define PRINTED 65536
 
 typedef struct Base { // a scenario, and what stands in it
