@@ -12,7 +12,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost step life queue money cluster commands)
-SCENARIOS = $(addprefix scenarios/,fields lua study program queue commands plan sweep workers mpi)
+SCENARIOS = $(addprefix scenarios/,fields lua study program queue commands plan report sweep workers mpi)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp
 PROGRAMS = calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own
@@ -113,6 +113,9 @@ $(BUILD)/sim/version.o: $(ENGINE_FILES) sim/engine_text.awk
 
 # The catalogue is part of the program (.incbin), so a change to it is a change to this file.
 $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
+
+# So is the style and the script of reports.
+$(BUILD)/results/report_write.o: $(wildcard results/report/*)
 
 # Collectives over real TCP between network namespaces, against their simulation. NETBOX=--quick for a short form.
 netbox: $(BUILD)/netbench $(BUILD)/lockstep

@@ -53,7 +53,39 @@ typedef struct ScalingChart {
     bool has_efficiency, has_range;
 } ScalingChart;
 
+// Two things that one wants little of, such as days and money. `on_front`: no other is better in one and as good in the
+// other.
+typedef struct ParetoPoint {
+    double x, y;
+    const char *label;
+    bool on_front, is_chosen;
+} ParetoPoint;
+
+typedef struct ParetoChart {
+    const char *title, *x_title, *y_title;
+    const ParetoPoint *points;
+    int point_count;
+    double x_limit, y_limit; // NAN none
+    const char *x_limit_title, *y_limit_title;
+} ParetoChart;
+
+// How far each of some assumptions moves an answer, the widest first.
+typedef struct TornadoRow {
+    const char *name;
+    double low, high; // the answer at the two ends of its range; NAN: that end is not known
+    const char *low_text, *high_text;
+} TornadoRow;
+
+typedef struct TornadoChart {
+    const char *title, *x_title, *base_title;
+    double base;
+    const TornadoRow *rows;
+    int row_count;
+} TornadoChart;
+
 // False after a problem: the record has nothing of the kind.
+void pareto_front(ParetoPoint *points, int count); // sets on_front
+bool pareto_chart(Arena *arena, const Record *record, ParetoChart *chart, Problems *problems);
 bool breakdown_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
 bool memory_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
 bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);

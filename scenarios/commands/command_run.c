@@ -129,6 +129,8 @@ typedef struct Run { // one `lockstep run`
     } records;
     bool is_job; // said in options, without a script
     bool all_hold;
+    RunShow *show; // instead of ours, or NULL
+    void *context;
 } Run;
 
 // ---- Simulating.
@@ -172,6 +174,7 @@ static const Record *study_record(Run *run, const StudySpec *study) {
     StudySpec *anchored = ARENA_NEW(run->arena, StudySpec); // what the record keeps of it outlives this call
     *anchored = *study;
     anchored->training.anchors = run->anchors;
+    anchored->want_timeline |= run->show && study->vary_count == 0;
     return study_run(run->arena, anchored, run->problems);
 }
 
@@ -451,6 +454,16 @@ static const Scenario *scenario_of_options(Run *run, const Catalogue *catalogue)
     return scenario;
 }
 
+static int show_otherwise(Run *run) {
+    RunAnswer answer = {.arena = run->arena,
+                        .records = run->records.items,
+                        .record_count = run->records.count,
+                        .output = option_text(run->options, "output", NULL),
+                        .date = option_text(run->options, "date", NULL)};
+    if (!run->show(run->context, &answer, run->problems)) return show_problems(run->problems, FAILED);
+    return run->all_hold ? DONE : ANSWER_IS_NO;
+}
+
 static int run_scenario(Run *run, int argc, char **argv) {
     Problems *usage = problems_create(run->arena);
     read_job_options(run, argc, argv, usage);
@@ -481,6 +494,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
     if (!trace_close(run->problems)) return show_problems(run->problems, FAILED);
     if (problem_count(run->problems)) return show_problems(run->problems, watch_status(status_of(run->problems)));
 
+    if (run->show) return show_otherwise(run);
     choose_form(run);
     bool written = (!run->output || write_output(run)) && write_screen(run);
     if (!written || !plot_all(run, &kinds)) return show_problems(run->problems, FAILED);
@@ -500,9 +514,9 @@ static int help(Run *run, int argc, char **argv) {
     return print_help(run->arena, run, argc, argv);
 }
 
-int command_run(int argc, char **argv) {
+int command_run_shown(int argc, char **argv, RunShow *show, void *context) {
     Arena *arena = arena_open();
-    Run run = {.arena = arena, .problems = problems_create(arena)};
+    Run run = {.arena = arena, .problems = problems_create(arena), .show = show, .context = context};
     int status = DONE;
     argv = with_plot_value(arena, argc, argv);
     // The script's own options are not known yet: mistakes are reported when they are (scenario_load).
@@ -520,3 +534,5 @@ int command_run(int argc, char **argv) {
     arena_close(arena);
     return status;
 }
+
+int command_run(int argc, char **argv) { return command_run_shown(argc, argv, NULL, NULL); }

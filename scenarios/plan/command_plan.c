@@ -56,7 +56,8 @@ static const Record *with_assumed(Arena *arena, const PlanRequest *request, cons
 }
 
 // The plan in front once more as a study: it lists what the answer stands on.
-static const Record *record_of_first(Arena *arena, const PlanRequest *request, const PlanResult *result) {
+static const Record *record_of_first(Arena *arena, const PlanRequest *request, const PlanResult *result,
+                                     bool with_timeline) {
     if (result->row_count == 0 || !result->rows[0].point.ran) return NULL;
     const PlanRow *row = &result->rows[0];
     Problems *problems = problems_create(arena);
@@ -67,6 +68,7 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
                        .catalogue = request->catalogue,
                        .cluster = cluster->spec,
                        .training = row->training,
+                       .want_timeline = with_timeline,
                        .seeds = 1};
     return with_assumed(arena, request, row, study_run(arena, &study, problems));
 }
@@ -82,7 +84,7 @@ static bool show(Arena *arena, const Options *options, Date today, PlanAnswer *a
     answer->what_if = what_if;
     if (watch_is_over()) return false;
     if (option_flag(options, "json")) {
-        answer->chosen = record_of_first(arena, answer->request, answer->result);
+        answer->chosen = record_of_first(arena, answer->request, answer->result, false);
         if (watch_is_over()) return false;
         plan_write_json(arena, answer);
         return true;
@@ -128,36 +130,62 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
     return *status == DONE;
 }
 
-static int run_plan(Arena *arena, int argc, char **argv, PlanRunner *runner, void *context) {
+typedef struct Ways { // in which a plan is made and shown other than usual
+    PlanRunner *runner;
+    PlanShow *show;
+    void *context;
+} Ways;
+
+// The same, by another's hand: everything that a plan knows is in the answer.
+static bool show_otherwise(Arena *arena, const Ways *ways, PlanAnswer *answer, Problems *problems) {
+    PlanWhatIfs *what_if = ARENA_NEW(arena, PlanWhatIfs);
+    *what_if = plan_what_if(arena, answer->request, answer->result);
+    answer->what_if = what_if;
+    if (!watch_is_over()) answer->chosen = record_of_first(arena, answer->request, answer->result, true);
+    return !watch_is_over() && ways->show(ways->context, arena, answer, problems);
+}
+
+static int run_plan(Arena *arena, int argc, char **argv, const Ways *ways) {
     Problems *problems = problems_create(arena);
     Asked asked = {0};
     int status;
     if (!read_line(arena, argc, argv, &asked, &status)) return status;
     watch_open_from(asked.options, option_quantity(asked.options, "time-limit", WATCH_USUAL_SECONDS));
-    PlanParts parts = plan_parts(arena, &asked.request, runner != NULL || asked.request.jobs > 1);
-    PlanResult result =
-        runner ? runner(context, arena, &parts, problems) : plan_search_parts(arena, &parts, NULL, problems);
+    PlanParts parts = plan_parts(arena, &asked.request, ways->runner || asked.request.jobs > 1);
+    PlanResult result = ways->runner ? ways->runner(ways->context, arena, &parts, problems)
+                                     : plan_search_parts(arena, &parts, NULL, problems);
     if (problem_count(problems)) return fail(problems, watch_is_over() ? watch_status(BAD_INPUT) : FAILED);
     PlanAnswer answer = {.request = &asked.request,
                          .result = &result,
                          .profile = option_text(asked.options, "profile", NULL),
                          .all_rows = option_flag(asked.options, "all")};
-    if (watch_is_over() || !show(arena, asked.options, asked.today, &answer)) {
+    bool shown = !watch_is_over() && (ways->show ? show_otherwise(arena, ways, &answer, problems)
+                                                 : show(arena, asked.options, asked.today, &answer));
+    if (!shown && problem_count(problems)) return fail(problems, FAILED);
+    if (!shown) {
         watch_tells(command_line, problems);
         return fail(problems, watch_status(BAD_INPUT));
     }
     return result.chosen >= 0 ? DONE : ANSWER_IS_NO;
 }
 
-int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context) {
+static int command_in(int argc, char **argv, const Ways *ways) {
     Arena *arena = arena_open();
-    int status = run_plan(arena, argc, argv, runner, context);
+    int status = run_plan(arena, argc, argv, ways);
     watch_close();
     arena_close(arena);
     return status;
 }
 
-int command_plan(int argc, char **argv) { return command_plan_with(argc, argv, NULL, NULL); }
+int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context) {
+    return command_in(argc, argv, &(Ways){.runner = runner, .context = context});
+}
+
+int command_plan_shown(int argc, char **argv, PlanShow *shown, void *context) {
+    return command_in(argc, argv, &(Ways){.show = shown, .context = context});
+}
+
+int command_plan(int argc, char **argv) { return command_in(argc, argv, &(Ways){.show = NULL}); }
 
 PlanParts *plan_of_command_line(Arena *arena, int argc, char **argv, int *status) {
     Asked *asked = ARENA_NEW(arena, Asked);

@@ -1,0 +1,182 @@
+// lockstep report: what run or plan answers, as one HTML file that opens anywhere and needs nothing else.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/report.h"
+#include "scenarios/commands/command_run.h"
+#include "scenarios/plan/command_plan.h"
+#include "scenarios/report/report_plan.h"
+#include "sim/file.h"
+
+enum { DONE = 0, BAD_USAGE = 2 };
+
+int command_report(int argc, char **argv);
+
+static const char usage[] =
+    "usage: lockstep report run FILE.lua|--model NAME … -o page.html\n"
+    "       lockstep report plan --model NAME --node A,B … -o page.html\n\n"
+    "Asks what lockstep run or lockstep plan would with the same options, and writes the answer as one HTML file: "
+    "what\n"
+    "it takes and with what certainty, why, cost against time, scaling, a step in time, memory, what it rests on, and\n"
+    "the command that makes the page again. It opens without a network, reads with scripts off, and each chart has "
+    "its\n"
+    "numbers behind it. The same input gives the same bytes; --date DAY puts a date on it.\n\n"
+    "  lockstep report run scenarios/examples/scaling_efficiency.lua -o scaling.html\n"
+    "  lockstep report plan --model llama-2-70b --tokens 2T --global-batch 1024 --node dgx-h100 \\\n"
+    "                       --gpus 512,1024 --by 60d --budget 2M -o plan.html\n"
+    "  lockstep report run --help     the options of lockstep run\n"
+    "  lockstep report plan --help    the options of lockstep plan\n\n"
+    "Exit codes: those of the command that it asks.\n";
+
+typedef struct Writing {
+    const char *command; // as a shell reads it
+    const char *output;  // of plan, which has no -o of its own; NULL: standard output
+    const char *date;
+} Writing;
+
+// ---- The command line, so that a shell reads it as it was given.
+
+static bool is_plain(const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
+    return *word && strspn(word, plain) == strlen(word);
+}
+
+static const char *quoted(Arena *arena, const char *word) {
+    if (is_plain(word)) return word;
+    char *text = arena_alloc(arena, 4 * strlen(word) + 3), *end = text;
+    *end++ = '\'';
+    for (; *word; word++) {
+        if (*word == '\'') {
+            memcpy(end, "'\\''", 4);
+            end += 4;
+        } else {
+            *end++ = *word;
+        }
+    }
+    *end++ = '\'';
+    *end = '\0';
+    return text;
+}
+
+static const char *command_text(Arena *arena, int argc, char **argv) {
+    const char *text = "lockstep";
+    for (int i = 0; i < argc; i++) text = arena_printf(arena, "%s %s", text, quoted(arena, argv[i]));
+    return text;
+}
+
+// ---- Writing.
+
+static bool write_page(Arena *arena, const Report *report, const char *path, Problems *problems) {
+    OutputFile file;
+    if (!file_create(arena, path ? path : "-", &file, problems)) return false;
+    report_write(file.stream, report);
+    return file_commit(&file, problems);
+}
+
+static void add_command(Report *report, const Writing *writing) {
+    report_section(report, "This page again");
+    report_text(report, "With the same version of lockstep this line writes the same bytes:");
+    report_code(report, writing->command);
+}
+
+static bool show_run(void *context, const RunAnswer *answer, Problems *problems) {
+    const Writing *writing = context;
+    const Record *first = answer->record_count > 0 ? answer->records[0] : NULL;
+    const char *title = first && first->title && *first->title ? first->title : "lockstep run";
+    Report *report = report_create(answer->arena, title, writing->command, answer->date);
+    Date today = {0};
+    if (answer->date) today = date_or_today(answer->date, problems);
+    for (int i = 0; i < answer->record_count; i++) report_add_record(report, answer->records[i], today);
+    add_command(report, writing);
+    return write_page(answer->arena, report, answer->output, problems);
+}
+
+static bool show_plan(void *context, Arena *arena, const PlanAnswer *answer, Problems *problems) {
+    const Writing *writing = context;
+    Report *report = report_create(arena, plan_report_title(arena, answer), writing->command, writing->date);
+    report_add_plan(report, arena, answer);
+    add_command(report, writing);
+    return write_page(arena, report, writing->output, problems);
+}
+
+// ---- Reading.
+
+// "NAME VALUE" or "NAME=VALUE": the value, and how many words it took; NULL when the word is another.
+static const char *value_of(const char *name, char **words, int left, int *taken) {
+    size_t length = strlen(name);
+    *taken = 0;
+    if (strncmp(words[0], name, length) != 0) return NULL;
+    if (words[0][length] == '=') *taken = 1;
+    if (words[0][length] == '\0' && left > 1) *taken = 2;
+    return *taken == 1 ? words[0] + length + 1 : *taken == 2 ? words[1] : NULL;
+}
+
+// Where the page goes, and its date; with `take` the words of -o are taken away.
+static int read_words(int argc, char **argv, bool take, Writing *writing, char **rest) {
+    int count = 0;
+    for (int i = 0, taken; i < argc; i++) {
+        const char *path = value_of("--output", argv + i, argc - i, &taken);
+        if (!path) path = value_of("-o", argv + i, argc - i, &taken);
+        if (path) {
+            writing->output = path;
+            for (int k = 0; k < taken && !take; k++) rest[count++] = argv[i + k];
+            i += taken - 1;
+            continue;
+        }
+        const char *date = value_of("--date", argv + i, argc - i, &taken);
+        if (date) writing->date = date;
+        rest[count++] = argv[i];
+    }
+    return count;
+}
+
+static bool asks_for_help(int argc, char **argv) {
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+// What would make another answer than a page.
+static const char *other_form(int argc, char **argv) {
+    static const char *const forms[] = {"--json", "--csv", "--plain"};
+    for (int i = 1; i < argc; i++)
+        for (int k = 0; k < 3; k++)
+            if (strcmp(argv[i], forms[k]) == 0) return forms[k];
+    return NULL;
+}
+
+static int refuse(const char *what, const char *hint) {
+    fprintf(stderr, "error: %s\n  hint: %s\n", what, hint);
+    return BAD_USAGE;
+}
+
+static int report(Arena *arena, int argc, char **argv) {
+    bool is_plan = argc > 1 && strcmp(argv[1], "plan") == 0, is_run = argc > 1 && strcmp(argv[1], "run") == 0;
+    if (!is_plan && !is_run) {
+        if (asks_for_help(argc, argv)) {
+            fputs(usage, stdout);
+            return DONE;
+        }
+        return refuse(argc > 1 ? "a report is of run or of plan" : "of what?",
+                      "lockstep report run FILE.lua -o page.html, or lockstep report plan --model NAME … -o page.html");
+    }
+    const char *form = other_form(argc, argv);
+    if (form)
+        return refuse(arena_printf(arena, "a report is a page: %s is not for it", form),
+                      arena_printf(arena, "lockstep %s %s gives the numbers", argv[1], form));
+    Writing writing = {.command = command_text(arena, argc, argv)};
+    char **words = ARENA_ARRAY(arena, char *, argc + 1);
+    int count = read_words(argc - 1, argv + 1, is_plan, &writing, words);
+    if (!writing.output && isatty(STDOUT_FILENO) && !asks_for_help(argc, argv))
+        return refuse("where to? A page is for a browser, not for a terminal", "add -o page.html");
+    return is_plan ? command_plan_shown(count, words, show_plan, &writing)
+                   : command_run_shown(count, words, show_run, &writing);
+}
+
+int command_report(int argc, char **argv) {
+    Arena *arena = arena_open();
+    int status = report(arena, argc, argv);
+    arena_close(arena);
+    return status;
+}

@@ -1,0 +1,238 @@
+// Reports: one file that needs nothing else, in which nothing of a user's is markup.
+#include <expat.h>
+#include <unistd.h>
+
+#include "results/report.h"
+#include "results/report_page.h"
+#include "sim/file.h"
+#include "sim/sha256.h"
+#include "tests/records.h"
+#include "tests/test.h"
+
+static char *page_of(Arena *arena, const Report *report) {
+    TextStream text = text_stream_open();
+    report_write(text.stream, report);
+    return text_stream_close(arena, &text);
+}
+
+static char *page_of_record(Arena *arena, const Record *record) {
+    Report *report = report_create(arena, record->title, "lockstep report run x.lua", NULL);
+    report_add_record(report, record, (Date){0});
+    return page_of(arena, report);
+}
+
+static int count_of(const char *text, const char *word) {
+    int count = 0;
+    for (; (text = strstr(text, word)); text += strlen(word)) count++;
+    return count;
+}
+
+// The text between the first `open` and the next `close`, in *bytes.
+static const char *between(const char *page, const char *open, const char *close, size_t *bytes) {
+    const char *start = strstr(page, open);
+    *bytes = 0;
+    if (!start) return "";
+    start += strlen(open);
+    const char *end = strstr(start, close);
+    *bytes = end ? (size_t)(end - start) : 0;
+    return start;
+}
+
+static bool is_xml(const char *text, size_t bytes) {
+    XML_Parser parser = XML_ParserCreate("UTF-8");
+    bool well = XML_Parse(parser, text, (int)bytes, 1) == XML_STATUS_OK;
+    XML_ParserFree(parser);
+    return well;
+}
+
+// How many drawings there are; each must be well-formed by itself.
+static int well_formed_drawings(const char *page) {
+    int count = 0;
+    for (const char *at = page; (at = strstr(at, "<svg class=\"")); count++) {
+        const char *end = strstr(at, "</svg>");
+        EXPECT(end != NULL);
+        if (!end || !is_xml(at, (size_t)(end + 6 - at))) {
+            test_fail(__FILE__, __LINE__, "drawing %d is no XML: %.300s", count, at);
+            break;
+        }
+        at = end;
+    }
+    return count;
+}
+
+TEST(every_chart_of_a_report_is_well_formed_and_has_its_numbers_behind_it) {
+    Arena *arena = arena_open();
+    const Record *records[] = {record_of_one(arena), record_of_scaling(arena), record_of_pipeline(arena)};
+    for (int i = 0; i < 3; i++) {
+        const char *page = page_of_record(arena, records[i]);
+        int figures = count_of(page, "<figure");
+        EXPECT(figures >= 2);
+        EXPECT_INT(count_of(page, "<svg class=\"wide\""), figures);
+        EXPECT_INT(count_of(page, "<svg class=\"narrow\""), figures);
+        EXPECT(well_formed_drawings(page) >= 2 * figures);
+        EXPECT_INT(count_of(page, "<summary>The numbers</summary>"), figures);
+        EXPECT(!strstr(page, "nan") && !strstr(page, "inf\""));
+    }
+    arena_close(arena);
+}
+
+TEST(a_report_names_its_style_and_script_by_their_hashes_and_allows_nothing_else) {
+    Arena *arena = arena_open();
+    const char *page = page_of_record(arena, record_of_scaling(arena));
+    static const char *const tags[] = {"style", "script"};
+    for (int i = 0; i < 2; i++) {
+        size_t bytes;
+        char hash[SHA256_BASE64_ROOM];
+        const char *text =
+            between(page, arena_printf(arena, "<%s>", tags[i]), arena_printf(arena, "</%s>", tags[i]), &bytes);
+        EXPECT(bytes > 1000);
+        sha256_base64(text, bytes, hash);
+        EXPECT_CONTAINS(page, arena_printf(arena, "%s-src 'sha256-%s'", tags[i], hash));
+        EXPECT_INT(count_of(page, arena_printf(arena, "<%s", tags[i])), 1);
+    }
+    EXPECT_CONTAINS(page, "default-src 'none'");
+    EXPECT(!strstr(page, " style=") && !strstr(page, "unsafe-inline"));
+    EXPECT(!strstr(page, "src=\"") && !strstr(page, "href=\"http"));
+    arena_close(arena);
+}
+
+// What a scenario may bring in: a title, names, notes, sources, texts of settings.
+static const char hostile[] =
+    "</title></style></script><script>alert(1)</script>\" onload=\"alert(2)\x01\xff&lt;'\xe2\x80\xae";
+
+TEST(nothing_of_a_users_is_markup_in_a_report) {
+    Arena *arena = arena_open();
+    Record *record = record_of_pipeline(arena);
+    RecordPoint *point = ARENA_NEW(arena, RecordPoint);
+    *point = record->points[0];
+    NamedValue *parts = ARENA_ARRAY(arena, NamedValue, 2);
+    parts[0] = (NamedValue){hostile, hostile, 3};
+    parts[1] = (NamedValue){hostile, NULL, 5};
+    point->exposed = point->memory = point->cost_lines = parts;
+    point->exposed_count = point->memory_count = point->cost_line_count = 2;
+    point->memory_peak_at = point->currency = hostile;
+    Timeline *timeline = ARENA_NEW(arena, Timeline);
+    static const char *const rows[] = {hostile};
+    static const TimelineBar bars[] = {{0, 0, 1, hostile, hostile}};
+    *timeline = (Timeline){rows, 1, bars, 1, 0.1};
+    point->timeline = timeline;
+    static const char *const notes[] = {hostile};
+    static const Assumption assumptions[] = {{hostile, hostile, hostile, hostile, hostile, NAN}};
+    record->points = point;
+    record->title = record->scenario = record->sample_name = hostile;
+    record->notes = notes;
+    record->note_count = 1;
+    record->assumptions = assumptions;
+    record->assumption_count = 1;
+    Report *report = report_create(arena, hostile, hostile, hostile);
+    report_lead(report, hostile);
+    report_add_record(report, record, (Date){0});
+    report_code(report, hostile);
+    const char *page = page_of(arena, report);
+    EXPECT(!strstr(page, "<script>alert") && !strstr(page, "\" onload"));
+    EXPECT_INT(count_of(page, "<script"), 1);
+    EXPECT_INT(count_of(page, "</style>"), 1);
+    EXPECT_INT(count_of(page, "</title></style>"), 0);
+    EXPECT(!strchr(page, '\x01') && !strstr(page, "\xff") && !strstr(page, "\xe2\x80\xae"));
+    EXPECT(well_formed_drawings(page) >= 6);
+    arena_close(arena);
+}
+
+TEST(a_report_has_the_same_bytes_each_time) {
+    Arena *arena = arena_open();
+    const char *one = page_of_record(arena, record_of_scaling(arena));
+    EXPECT(strcmp(one, page_of_record(arena, record_of_scaling(arena))) == 0);
+    EXPECT(!strstr(one, "written on"));
+    arena_close(arena);
+}
+
+// ---- Charts.
+
+TEST(contrast_of_colours_is_that_of_wcag) {
+    EXPECT_NEAR(color_contrast(0x000000, 0xffffff), 21, 1e-12);
+    EXPECT_NEAR(color_contrast(0x777777, 0xffffff), 4.478, 1e-3); // the well-known grey that just fails AA
+    EXPECT_NEAR(color_contrast(0xffffff, 0x777777), color_contrast(0x777777, 0xffffff), 1e-12);
+}
+
+// What is drawn and what is written on it can be seen on both papers: 3 and 4.5 to 1 (WCAG 2.1, 1.4.11 and 1.4.3).
+TEST(colours_of_a_report_can_be_seen_in_light_and_dark) {
+    Arena *arena = arena_open();
+    Palette palette = {.arena = arena};
+    for (uint32_t color = 0; color <= 0xffffff; color += 0x070d13) palette_place(&palette, color);
+    TextStream text = text_stream_open();
+    palette_write(text.stream, &palette);
+    const char *style = text_stream_close(arena, &text);
+    unsigned paper = 0xffffff;
+    for (const char *at = style; (at = strstr(at, ".f")); at++) {
+        unsigned fill = 0, edge = 0, ink = 0;
+        if (at > strstr(style, "@media")) paper = 0x171b21;
+        EXPECT_INT(sscanf(at, ".f%*d{fill:#%x;stroke:#%x}", &fill, &edge), 2);
+        const char *letters = strstr(at, ".t");
+        EXPECT(letters && sscanf(letters, ".t%*d{fill:#%x}", &ink) == 1);
+        EXPECT(color_contrast(edge, paper) >= 3 - 1e-9);
+        EXPECT(color_contrast(ink, fill) >= 4.5);
+    }
+    EXPECT(paper == 0x171b21);
+    arena_close(arena);
+}
+
+TEST(steps_of_an_axis_are_1_2_or_5_times_a_power_of_ten) {
+    EXPECT_NEAR(nice_step(10, 5), 2, 1e-12);
+    EXPECT_NEAR(nice_step(0.9, 6), 0.2, 1e-12);
+    EXPECT_NEAR(nice_step(7200, 8), 1000, 1e-9);
+    for (double span = 1e-9; span < 1e12; span *= 1.7) EXPECT(span / nice_step(span, 7) <= 7 + 1e-9);
+}
+
+TEST(a_front_holds_what_no_other_beats) {
+    ParetoPoint points[] = {{.x = 1, .y = 9}, {.x = 2, .y = 5}, {.x = 3, .y = 5}, {.x = 4, .y = 2}, {.x = 2, .y = 5}};
+    pareto_front(points, 5);
+    EXPECT(points[0].on_front && points[1].on_front && !points[2].on_front && points[3].on_front && points[4].on_front);
+}
+
+TEST(a_point_alone_has_no_cost_against_time) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    ParetoChart chart;
+    EXPECT(!pareto_chart(arena, record_of_one(arena), &chart, problems));
+    EXPECT_CONTAINS(problem_at(problems, 0)->text, "one point alone has both");
+    arena_close(arena);
+}
+
+// ---- The command.
+
+static char said[1 << 16];
+
+static int lockstep(const char *arguments) {
+    char line[512];
+    snprintf(line, sizeof line, "$LOCKSTEP %s", arguments);
+    return test_shell(line, said, sizeof said);
+}
+
+TEST(a_report_of_a_job_answers_and_says_how_to_make_it_again) {
+    EXPECT_INT(lockstep("report run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4 --global-batch 64 "
+                        "-o /tmp/lockstep-report-job.html && tail -c 60000 /tmp/lockstep-report-job.html"),
+               0);
+    EXPECT_CONTAINS(said, "lockstep report run --model gpt2-124m --node dgx-a100 --gpus 8");
+    EXPECT_CONTAINS(said, "A step in time");
+    unlink("/tmp/lockstep-report-job.html");
+}
+
+TEST(a_report_of_nothing_or_to_nowhere_is_refused) {
+    EXPECT_INT(lockstep("report"), 2);
+    EXPECT_CONTAINS(said, "lockstep report run FILE.lua -o page.html");
+    EXPECT_INT(lockstep("report sweep"), 2);
+    EXPECT_CONTAINS(said, "a report is of run or of plan");
+    EXPECT_INT(lockstep("report run no-such.lua"), 4);
+    EXPECT_INT(lockstep("report plan"), 2);
+    EXPECT_CONTAINS(said, "--model is missing");
+    EXPECT_INT(lockstep("report run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 -o "
+                        "/no/such/folder/x.html"),
+               1);
+}
+
+TEST(help_of_a_report_says_whose_options_it_takes) {
+    EXPECT_INT(lockstep("report --help"), 0);
+    EXPECT_CONTAINS(said, "lockstep report plan --help");
+    EXPECT_INT(lockstep("report plan --help"), 0);
+    EXPECT_CONTAINS(said, "--by");
+}
