@@ -1,6 +1,8 @@
 // Money: formulas by hand, laws, the price book, what is bought for a fabric, and published figures that it must meet.
 #include "models/workload/money/money.h"
 
+#include <string.h>
+
 #include "models/hardware/parts.h"
 #include "sim/date.h"
 #include "tests/test.h"
@@ -361,7 +363,73 @@ TEST(spot_says_how_often_it_is_taken_away) {
     arena_close(arena);
 }
 
+// ---- Rows that are set or left out.
+
+// 100,000 a year of rent by hand: 10 % off, 5 % support on the rest, 20 % tax on all.
+TEST(discount_support_and_tax_are_rows_that_sum_to_the_hour) {
+    Bench bench = bench_open("aws-p5.48xlarge", 2, "efa-100");
+    BillSpec rows = {.discount = 0.10, .support = 0.05, .tax = 0.20};
+    bench.spec.bill = &rows;
+    bench.rent.egress_bytes = 1e12;
+    ClusterBill bill = cluster_bill(bench.arena, build(&bench, false), &activity_usual);
+    double sum = 0;
+    for (int i = 0; i < bill.line_count; i++) sum += bill.lines[i].value;
+    EXPECT_NEAR(bill.per_hour, sum, 1e-9);
+    EXPECT_NEAR(bill.per_hour, 110.08 * 0.90 * 1.05 * 1.20, 1e-9);
+    EXPECT_NEAR(bill.once, 0.09 * 1000 * 1.20, 1e-9);
+    EXPECT_INT(bill.line_count, 4);
+    rows.without = "tax,egress";
+    bill = cluster_bill(bench.arena, build(&bench, false), &activity_usual);
+    EXPECT_NEAR(bill.per_hour, 110.08 * 0.90 * 1.05, 1e-9);
+    EXPECT_NEAR(bill.once, 0, 0);
+    arena_close(bench.arena);
+}
+
+TEST(leaving_a_row_out_takes_what_it_was_off_the_bill) {
+    Bench bench = bench_open("dgx-h100", 16, "ib-ndr400");
+    bench.own.storage_price = 1e6;
+    bench.own.staff_per_year = 1e5;
+    ClusterBill whole = cluster_bill(bench.arena, build(&bench, true), &activity_usual);
+    EXPECT(whole.line_count >= 6);
+    for (int i = 0; i < whole.line_count; i++) {
+        BillSpec rows = {.without = whole.lines[i].name};
+        bench.spec.bill = &rows;
+        ClusterBill less = cluster_bill(bench.arena, build(&bench, true), &activity_usual);
+        EXPECT(less.per_hour < whole.per_hour);
+        for (int k = 0; k < less.line_count; k++) EXPECT(strcmp(less.lines[k].name, whole.lines[i].name) != 0);
+        // Maintenance is a share of the machines, so it goes down with them.
+        bool machines = !strcmp(rows.without, "nodes") || !strcmp(rows.without, "nics") ||
+                        !strcmp(rows.without, "switches") || !strcmp(rows.without, "cables") ||
+                        !strcmp(rows.without, "storage");
+        if (!machines) EXPECT_NEAR(whole.per_hour - less.per_hour, whole.lines[i].value, 1e-9);
+    }
+    arena_close(bench.arena);
+}
+
+TEST(desktops_on_a_faster_network_than_their_boards_have_are_charged_nics) {
+    Bench bench = bench_open("rtx3060-workstation", 4, "eth-5g");
+    bench.own.node_price = 0;
+    const Cluster *cluster = build(&bench, true);
+    EXPECT_NEAR(cluster->money->nics_to_buy, 4, 0);
+    EXPECT_NEAR(cluster->money->own->nic_price, 80, 0); // the catalogue's, of a 5 GbE NIC
+    EXPECT_INT(cluster->money->fabric.switches, 1);
+    EXPECT_INT(cluster->money->fabric.node_cables, 4);
+    ClusterPower power = cluster_power(cluster, &activity_usual);
+    EXPECT_NEAR(own_cost(cluster, &power).capital_amount, 4 * 80 + 250 + 4 * 5, 1e-9);
+    bench.spec.link = catalogue_link(bench.catalogue, "eth-1g");
+    EXPECT_NEAR(build(&bench, true)->money->nics_to_buy, 0, 0);
+    arena_close(bench.arena);
+}
+
 // ---- What cannot be.
+
+TEST(a_row_that_no_bill_has_is_refused) {
+    Bench bench = bench_open("dgx-h100", 1, NULL);
+    BillSpec rows = {.without = "energy,stuff"};
+    bench.spec.bill = &rows;
+    EXPECT_CONTAINS(refusal(&bench, true), "\"stuff\" is no row that a bill could do without");
+    arena_close(bench.arena);
+}
 
 TEST(machines_that_are_for_sale_nowhere_are_refused) {
     Bench bench = bench_open("dgx-b200", 2, "ib-ndr400");

@@ -101,6 +101,7 @@ static void print_hour(const CostAnswer *answer, const Style *style) {
         table_end_row(table);
     }
     table_print(table, stdout, style);
+    if (bill->once > 0) printf("Once a run, for data carried out: %s\n", money(answer, bill->once));
     printf("A month %s, a year %s", money(answer, bill->per_month), money(answer, 12 * bill->per_month));
     if (answer->run_hours > 0)
         printf("; a run of %s %s", text_days(answer->arena, answer->run_hours / 24),

@@ -76,9 +76,9 @@ notes[#notes + 1] = string.format("why 4 GPUs are slow: %.0f %% of a step waits 
   100 * exposed.exposed.dp / exposed.step_time, seconds(best, opt.batch, 4, "eth-400g"))
 
 -- What the upgrade costs: the machines are there (node_price 0), the network is bought. The report says what 5 GbE
--- costs; faster networks at the catalogue's prices, in rupees at its dated rate. The catalogue's workstations have
--- 10 GbE already, these do not: a NIC of 150 USD each.
-local stated = { ["eth-5g"] = { switch_price = 17000, nic_price = 8000, cable_price = 0 }, ["eth-10g"] = { nic_price = 14400 } }
+-- costs; faster networks at the catalogue's prices, in rupees at its dated rate. The boards have Gigabit Ethernet, so
+-- every PC needs a NIC.
+local stated = { ["eth-5g"] = { switch_price = 17000, nic_price = 8000, cable_price = 0 } }
 local function rupees(amount) return (string.format("%.0f", amount):reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")) end
 local function upgrade(lan)
   local own = { site = "office", currency = "INR", node_price = 0, years = 4 }

@@ -17,6 +17,11 @@ const Field price_fields[] = {
      .help = "how it is rented; when left out: on demand"},
     {"storage", BYTES(0), .example = "\"100 TB\"", .help = "kept at the provider all the time"},
     {"egress", BYTES(0), .example = "\"2 TB\"", .help = "carried out of the provider's network once in a run"},
+    {"discount", NUMBER(0, 0.99), .example = "0.15", .help = "share of the rent that is taken off"},
+    {"support", NUMBER(0, 1), .example = "0.03", .help = "share of the rent that support costs"},
+    {"tax", NUMBER(0, 1), .example = "0.19", .help = "share of everything"},
+    {"without", .kind = FIELD_TEXT, .example = "\"staff,energy\"",
+     .help = "rows of the bill that somebody else pays for"},
     LAST_FIELD,
 };
 
@@ -40,6 +45,9 @@ const Field own_fields[] = {
     {"colocation", MONEY, .example = "180", .help = "of a kW and month; when left out: the site's"},
     {"staff", MONEY, .example = "90000", .help = "a year, all together; when left out: the site's, by nodes"},
     {"maintenance", NUMBER(0, 1), .example = "0.03", .help = "share of the machines' price a year"},
+    {"tax", NUMBER(0, 1), .example = "0.19", .help = "share of everything"},
+    {"without", .kind = FIELD_TEXT, .example = "\"staff,energy\"",
+     .help = "rows of the bill that somebody else pays for"},
     LAST_FIELD,
 };
 

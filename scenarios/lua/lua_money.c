@@ -35,6 +35,44 @@ static bool read_price(const Script *script, ClusterSpec *spec, const Object *pr
     return sound;
 }
 
+static const char *const bill_names[] = {"discount", "support", "tax", "without"};
+
+// What price and own both may say is said once.
+static bool bill_is_said_once(const Script *script, const Object *price, const Object *own) {
+    bool once = true;
+    for (size_t i = 2; i < sizeof bill_names / sizeof *bill_names && price && own; i++) {
+        if (!object_has(price, bill_names[i]) || !object_has(own, bill_names[i])) continue;
+        problem_add(script->problems, object_value(own, bill_names[i])->where, "%s stands in price and in own",
+                    bill_names[i]);
+        problem_hint(script->problems, "keep one of them: it holds for the whole bill");
+        once = false;
+    }
+    return once;
+}
+
+// Whether the object says any of them, from the first on that it may.
+static bool says_bill(const Object *object, size_t first) {
+    for (size_t i = first; i < sizeof bill_names / sizeof *bill_names && object; i++)
+        if (object_has(object, bill_names[i])) return true;
+    return false;
+}
+
+static void read_bill(const Script *script, ClusterSpec *spec, const Object *price, const Object *own) {
+    bool by_price = says_bill(price, 0), by_own = says_bill(own, 2);
+    if (!by_price && !by_own) return;
+    const Object *tax = by_own && object_has(own, "tax") ? own : price;
+    const Object *without = by_own && object_has(own, "without") ? own : price;
+    BillSpec *bill = ARENA_NEW(script->arena, BillSpec);
+    *bill = (BillSpec){.where = by_price ? price->where : own->where,
+                       .tax = tax ? object_number(tax, "tax", 0) : 0,
+                       .without = without ? object_text(without, "without") : NULL};
+    if (price) {
+        bill->discount = object_number(price, "discount", 0);
+        bill->support = object_number(price, "support", 0);
+    }
+    spec->bill = bill;
+}
+
 static bool read_own(const Script *script, ClusterSpec *spec, const Object *object) {
     if (!object) return true;
     const Value *site = object_value(object, "site");
@@ -70,6 +108,8 @@ static bool read_own(const Script *script, ClusterSpec *spec, const Object *obje
 bool read_money(Script *script, ClusterSpec *spec, const Object *cluster) {
     bool sound = read_price(script, spec, object_table(cluster, "price"));
     sound = read_own(script, spec, object_table(cluster, "own")) && sound;
+    sound = bill_is_said_once(script, object_table(cluster, "price"), object_table(cluster, "own")) && sound;
+    read_bill(script, spec, object_table(cluster, "price"), object_table(cluster, "own"));
     const Value *grid = object_value(cluster, "grid");
     spec->grid = find_grid(script->arena, script->catalogue, grid->text, grid->written ? grid->where : cluster->where,
                            script->problems);

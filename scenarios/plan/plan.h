@@ -32,6 +32,7 @@ typedef struct PlanRequest {
     BatchLaw law;                     // how many steps a batch needs; without one the run's samples are fixed
     double price_per_gpu_hour;        // below 0: the catalogue's
     const struct RentSpec *rent;      // whose price and at which terms (cluster_money.h), or NULL: what comes first
+    const struct BillSpec *bill;      // discount, support, tax, what is left out; or NULL
     const char *currency;
     const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
     bool own_or_rent;          // with own: every cluster stands in the plan both ways, where it can be had

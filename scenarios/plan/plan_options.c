@@ -197,6 +197,7 @@ static void read_rent(Arena *arena, const Options *options, PlanRequest *request
     request->rent = rent;
     request->price_per_gpu_hour = spec.price_per_gpu_hour;
     request->currency = spec.currency;
+    request->bill = spec.bill;
 }
 
 static double samples_asked(const TrainingSpec *training) {

@@ -29,6 +29,7 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
                           .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
                           .price_per_gpu_hour = request->price_per_gpu_hour,
                           .rent = rent,
+                          .bill = request->bill,
                           .own = request->own,
                           .grid = request->grid,
                           .currency = request->currency};

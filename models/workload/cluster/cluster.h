@@ -29,6 +29,7 @@ typedef struct ClusterSpec {
     double price_per_gpu_hour;        // -1: what the price book says of the nodes
     const char *currency;             // of the answer and of stated prices; NULL: the price book's
     const struct RentSpec *rent;      // which line of the price book (cluster_money.h); or NULL: on demand, the newest
+    const struct BillSpec *bill;      // discount, support, tax, what is left out (cluster_money.h); or NULL
     const struct OwnSpec *own;        // bought instead of rented (cluster_money.h); or NULL
     const struct Grid *grid;          // that its electricity is from, or NULL: the world's average
     const struct Site *site;          // where rented machines stand: racks, breakers; NULL: colocation

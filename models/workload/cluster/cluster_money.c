@@ -282,10 +282,67 @@ static void set_own(Arena *arena, const Cluster *cluster, ClusterMoney *money, P
     money->own = own;
 }
 
+// ---- Rows of a bill.
+
+const BillRow bill_rows[] = {
+    {"machines", "Rent of the machines", "the provider's price"},
+    {"discount", "Discount", "of the rent, off it"},
+    {"storage", "Storage", "the provider's by the month, where its price is known; or bought: annuity"},
+    {"egress", "Data carried out", "once in a run"},
+    {"nodes", "Nodes with their GPUs", "bought: annuity"},
+    {"nics", "NICs", "bought: annuity"},
+    {"switches", "Switches", "bought: annuity"},
+    {"cables", "Cables and optics", "bought: annuity"},
+    {"racks", "Racks", "bought: annuity"},
+    {"building", "Power and cooling plant, per kW", "bought: annuity"},
+    {"maintenance", "Maintenance and spares", "a share of the machines' price a year"},
+    {"staff", "Staff", "a year"},
+    {"colocation", "Colocation", "by kW and month"},
+    {"energy", "Electricity", "of owned machines"},
+    {"support", "Support", "a share of the rent"},
+    {"tax", "Tax", "a share of everything"},
+    {NULL, NULL, NULL},
+};
+
+const char *bill_row_title(const char *name) {
+    for (const BillRow *row = bill_rows; row->name; row++)
+        if (strcmp(row->name, name) == 0) return row->title;
+    return name;
+}
+
+bool bill_leaves_out(const BillSpec *bill, const char *row) {
+    size_t wanted = strlen(row);
+    for (const char *at = bill ? bill->without : NULL; at && *at;) {
+        size_t length = strcspn(at, ",");
+        if (length == wanted && strncmp(at, row, length) == 0) return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
+void bill_check(Arena *arena, const BillSpec *bill, Problems *problems) {
+    const char *known[sizeof bill_rows / sizeof *bill_rows];
+    int count = 0;
+    for (const BillRow *row = bill_rows; row->name; row++)
+        if (strcmp(row->name, "machines") != 0) known[count++] = row->name;
+    for (const char *at = bill->without; at && *at;) {
+        size_t length = strcspn(at, ",");
+        const char *word = arena_printf(arena, "%.*s", (int)length, at);
+        bool is_known = false;
+        for (int i = 0; i < count; i++) is_known = is_known || strcmp(known[i], word) == 0;
+        if (!is_known) {
+            problem_add(problems, bill->where, "\"%s\" is no row that a bill could do without", word);
+            problem_hint_names(problems, word, known, count);
+        }
+        at += length + (at[length] == ',');
+    }
+}
+
 const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogue, const Cluster *cluster,
                                          Problems *problems) {
     const ClusterSpec *spec = cluster->spec;
     int before = problems_added(problems);
+    if (spec->bill) bill_check(arena, spec->bill, problems);
     ClusterMoney *money = ARENA_NEW(arena, ClusterMoney);
     *money =
         (ClusterMoney){.catalogue = catalogue, .currency = spec->currency ? spec->currency : "USD", .grid = spec->grid};

@@ -49,6 +49,24 @@ OwnSpec own_spec_usual(const Site *site);
 // Machines sell for 25 to 35 % of their price after 36 months: 0.3 to the power of years / 3.
 double resale_share(double years);
 
+// What is added to a price and taken off it, and what is no part of it. Shares of 1.
+typedef struct BillSpec {
+    Where where;
+    double discount;     // off the machines' rent
+    double support;      // of rent, storage and discount together
+    double tax;          // of everything
+    const char *without; // rows that somebody else pays for: "staff,energy"; or NULL
+} BillSpec;
+
+typedef struct BillRow {
+    const char *name, *title, *what;
+} BillRow;
+extern const BillRow bill_rows[]; // that a bill may have, in its order; the last has no name
+const char *bill_row_title(const char *name);
+bool bill_leaves_out(const BillSpec *bill, const char *row); // bill may be NULL
+// A problem for each word of `without` that is no row.
+void bill_check(Arena *arena, const BillSpec *bill, Problems *problems);
+
 // ---- Made with the cluster (cluster.c); const after.
 
 typedef struct ClusterMoney {

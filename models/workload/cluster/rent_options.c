@@ -15,6 +15,10 @@ const OptionSpec rent_options[] = {
     {"provider", OPTION_TEXT, "NAME", .help = "whose prices (lockstep cost --offers lists them; default: the node's own, else the median of all)"},
     {"region", OPTION_TEXT, "NAME", .help = "of the provider"},
     {"terms", OPTION_CHOICE, .help = "how they are rented (default on_demand)", .choices = terms_names, .choice_count = TERMS_COUNT},
+    {"discount", OPTION_QUANTITY, "SHARE", .help = "off the rent: 0.15 or 15%", .quantity = QUANTITY_NUMBER},
+    {"support", OPTION_QUANTITY, "SHARE", .help = "that support costs of the rent", .quantity = QUANTITY_NUMBER},
+    {"tax", OPTION_QUANTITY, "SHARE", .help = "on everything", .quantity = QUANTITY_NUMBER},
+    {"without", OPTION_TEXT, "ROWS", .help = "rows of the bill that somebody else pays: staff,energy (lockstep cost shows them)"},
     {"currency", OPTION_TEXT, "NAME", .help = "of all amounts (default USD; lockstep hw list currency)"},
 };
 // clang-format on
@@ -90,6 +94,25 @@ void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_
     }
 }
 
+static double share(const Options *options, const char *name, double most, Problems *problems) {
+    double value = option_quantity(options, name, 0);
+    if (value >= 0 && value <= most) return value;
+    problem_add(problems, command_line, "--%s %g is no share from 0 to %g", name, value, most);
+    problem_hint(problems, "for example --%s 0.15", name);
+    return 0;
+}
+
+static const BillSpec *bill_from_options(Arena *arena, const Options *options, Problems *problems) {
+    BillSpec *bill = ARENA_NEW(arena, BillSpec);
+    *bill = (BillSpec){.where = command_line,
+                       .discount = share(options, "discount", 0.99, problems),
+                       .support = share(options, "support", 1, problems),
+                       .tax = share(options, "tax", 1, problems),
+                       .without = option_text(options, "without", NULL)};
+    bool said = bill->discount > 0 || bill->support > 0 || bill->tax > 0 || bill->without;
+    return said ? bill : NULL;
+}
+
 void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
                        Problems *problems) {
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
@@ -98,6 +121,7 @@ void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *
                        .region = option_text(options, "region", NULL),
                        .terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1};
     spec->rent = rent;
+    spec->bill = bill_from_options(arena, options, problems);
     spec->price_per_gpu_hour = -1;
     spec->currency = option_text(options, "currency", NULL);
     if (option_given(options, "price"))

@@ -6,7 +6,7 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "sim/options.h"
 
-// --price, --provider, --region, --terms, --price-book, --currency
+// --price, --provider, --region, --terms, --discount, --support, --tax, --without, --currency
 extern const OptionSpec rent_options[];
 extern const int rent_option_count;
 
@@ -14,7 +14,7 @@ extern const int rent_option_count;
 // `rent`.
 void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
                       RentSpec *rent, Problems *problems);
-// Sets the spec's rent, price_per_gpu_hour and currency. Options must hold rent_options.
+// Sets the spec's rent, bill, price_per_gpu_hour and currency. Options must hold rent_options.
 void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
                        Problems *problems);
 // A problem for each price in `rent` that is of none of these nodes.

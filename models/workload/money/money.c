@@ -19,9 +19,23 @@ typedef struct PriceList {
     int count, room;
 } PriceList;
 
-static void add_line(Arena *arena, LineList *list, const char *name, const char *title, double per_hour) {
-    if (per_hour > 0) LIST_PUSH(arena, list, ((NamedValue){name, title, per_hour}));
+static void add_line(Arena *arena, LineList *list, const char *name, double per_hour) {
+    if (per_hour != 0) LIST_PUSH(arena, list, ((NamedValue){name, bill_row_title(name), per_hour}));
 }
+
+static double sum_of(const LineList *list) {
+    double sum = 0;
+    for (int i = 0; i < list->count; i++) sum += list->items[i].value;
+    return sum;
+}
+
+static double share_of(const BillSpec *spec, const char *row, double share) {
+    return spec && !bill_leaves_out(spec, row) ? share : 0;
+}
+
+static double discount_of(const BillSpec *spec) { return share_of(spec, "discount", spec ? spec->discount : 0); }
+static double support_of(const BillSpec *spec) { return share_of(spec, "support", spec ? spec->support : 0); }
+static double tax_of(const BillSpec *spec) { return share_of(spec, "tax", spec ? spec->tax : 0); }
 
 static void add_price(Arena *arena, PriceList *list, const char *name, const char *title, const char *date,
                       const Fact *fact) {
@@ -49,23 +63,29 @@ static void add_currency(Arena *arena, PriceList *list, const ClusterMoney *mone
 }
 
 // Of one offer: its least time, its steps, what else it charges.
-static void bill_offer(Arena *arena, const ClusterMoney *money, const RentSpec *rent, const Offer *offer,
-                       ClusterBill *bill, LineList *lines) {
+static void bill_offer(Arena *arena, const ClusterMoney *money, const ClusterSpec *spec, const RentSpec *rent,
+                       const Offer *offer, ClusterBill *bill, LineList *lines) {
     double rate = exchange_rate(money->catalogue, offer->currency, money->currency);
     bill->minimum_hours = fmax(bill->minimum_hours, offer->minimum_seconds / 3600);
     bill->step_hours = fmax(bill->step_hours, offer->step_seconds / 3600);
     bill->interruptions_per_hour = fmax(bill->interruptions_per_hour, offer_interruptions_per_hour(offer));
     if (!rent) return;
-    add_line(arena, lines, "storage", "Storage at the provider",
-             rate * offer->storage_per_gb_month * rent->storage_bytes / 1e9 / HOURS_PER_MONTH);
-    bill->once += rate * offer->egress_per_gigabyte * rent->egress_bytes / 1e9;
+    if (!bill_leaves_out(spec->bill, "storage"))
+        add_line(arena, lines, "storage",
+                 rate * offer->storage_per_gb_month * rent->storage_bytes / 1e9 / HOURS_PER_MONTH);
+    if (!bill_leaves_out(spec->bill, "egress"))
+        bill->once += rate * offer->egress_per_gigabyte * rent->egress_bytes / 1e9;
 }
 
 static void bill_rent(Arena *arena, const Cluster *cluster, ClusterBill *bill, LineList *lines, PriceList *prices) {
     const ClusterMoney *money = cluster->money;
-    add_line(arena, lines, "machines", "Rent of the machines", money->rent_per_hour);
-    bill->least_per_hour = money->rent_least - money->rent_per_hour;
-    bill->most_per_hour = money->rent_most - money->rent_per_hour;
+    const ClusterSpec *spec = cluster->spec;
+    double discount = discount_of(spec->bill), support = support_of(spec->bill);
+    double paid = (1 - discount) * (1 + support) * (1 + tax_of(spec->bill)); // of a unit of rent
+    add_line(arena, lines, "machines", money->rent_per_hour);
+    add_line(arena, lines, "discount", -discount * money->rent_per_hour);
+    bill->least_per_hour = paid * (money->rent_least - money->rent_per_hour);
+    bill->most_per_hour = paid * (money->rent_most - money->rent_per_hour);
     bill->log_sigma = money->rent_log_sigma;
     for (int g = 0; money->quotes && g < cluster->spec->group_count; g++) {
         const Quote *quote = &money->quotes[g];
@@ -74,15 +94,19 @@ static void bill_rent(Arena *arena, const Cluster *cluster, ClusterBill *bill, L
             add_price(arena, prices, offer->name, offer->title, offer->date, offer_fact(offer));
             add_currency(arena, prices, money, offer->currency);
         }
-        if (money->offers[g]) bill_offer(arena, money, g ? NULL : cluster->spec->rent, money->offers[g], bill, lines);
+        if (money->offers[g]) bill_offer(arena, money, spec, g ? NULL : spec->rent, money->offers[g], bill, lines);
     }
+    add_line(arena, lines, "support", support * sum_of(lines));
 }
 
-static void set_break_even(ClusterBill *bill, const ClusterMoney *money, const OwnCost *cost) {
-    if (!(money->rent_per_hour > 0)) return;
-    bill->rent_per_hour = money->rent_per_hour;
-    bill->break_even_utilisation = break_even_utilisation(cost, money->rent_per_hour);
-    bill->payback_months = own_payback_months(cost, money->rent_per_hour);
+// Tax is on both, so it decides nothing.
+static void set_break_even(ClusterBill *bill, const Cluster *cluster, const OwnCost *cost) {
+    const BillSpec *spec = cluster->spec->bill;
+    double rent = cluster->money->rent_per_hour * (1 - discount_of(spec)) * (1 + support_of(spec));
+    if (!(rent > 0)) return;
+    bill->rent_per_hour = rent;
+    bill->break_even_utilisation = break_even_utilisation(cost, rent);
+    bill->payback_months = own_payback_months(cost, rent);
 }
 
 static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *power, ClusterBill *bill,
@@ -90,17 +114,17 @@ static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *p
     const ClusterMoney *money = cluster->money;
     const OwnSpec *own = money->own;
     OwnCost cost = own_cost(cluster, power);
-    set_break_even(bill, money, &cost);
+    set_break_even(bill, cluster, &cost);
     double hours = HOURS_PER_YEAR * own->utilisation;
     for (int i = 0; i < cost.capital_count; i++) {
         const CapitalLine *line = &cost.capital[i];
-        add_line(arena, lines, line->name, line->title,
+        add_line(arena, lines, line->name,
                  annuity(line->amount, line->residual_share, own->interest, line->years) / hours);
     }
-    add_line(arena, lines, "maintenance", "Maintenance and spares", cost.maintenance_per_year / hours);
-    add_line(arena, lines, "staff", "Staff", cost.staff_per_year / hours);
-    add_line(arena, lines, "colocation", "Colocation", cost.colocation_per_year / hours);
-    add_line(arena, lines, "energy", "Electricity", cost.idle_energy_per_year / hours + cost.energy_per_hour);
+    add_line(arena, lines, "maintenance", cost.maintenance_per_year / hours);
+    add_line(arena, lines, "staff", cost.staff_per_year / hours);
+    add_line(arena, lines, "colocation", cost.colocation_per_year / hours);
+    add_line(arena, lines, "energy", cost.idle_energy_per_year / hours + cost.energy_per_hour);
     for (int n = 0; n < cluster->node_count && isnan(cluster->spec->own->node_price); n++) {
         const NodeType *type = cluster->node_of[n];
         add_price(arena, prices, type->name, type->price_basis, type->price_date,
@@ -132,8 +156,10 @@ ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix
         bill_own(arena, cluster, &power, &bill, &lines, &prices);
     else if (bill.known)
         bill_rent(arena, cluster, &bill, &lines, &prices);
-    bill.per_hour = bill.known ? 0 : NAN;
-    for (int i = 0; i < lines.count; i++) bill.per_hour += lines.items[i].value;
+    double tax = bill.known ? tax_of(cluster->spec->bill) : 0;
+    add_line(arena, &lines, "tax", tax * sum_of(&lines));
+    bill.once *= 1 + tax;
+    bill.per_hour = bill.known ? sum_of(&lines) : NAN;
     bill.per_month = bill.per_hour * HOURS_PER_MONTH * (bill.owned ? money->own->utilisation : 1);
     bill.least_per_hour += bill.per_hour;
     bill.most_per_hour += bill.per_hour;

@@ -40,7 +40,8 @@ double own_cost_per_hour(const OwnCost *cost, double utilisation) {
 
 // ---- What is bought.
 
-static void add_capital(OwnCost *cost, CapitalLine line) {
+static void add_capital(OwnCost *cost, const BillSpec *bill, CapitalLine line) {
+    if (bill_leaves_out(bill, line.name)) return;
     line.amount = line.count * line.unit_price;
     if (!(line.amount > 0)) return;
     CHECK(cost->capital_count < CAPITAL_LINES);
@@ -48,9 +49,10 @@ static void add_capital(OwnCost *cost, CapitalLine line) {
     cost->capital_amount += line.amount;
 }
 
-static void add_machines(OwnCost *cost, const char *name, const char *title, double count, double unit_price,
-                         const OwnSpec *own) {
-    add_capital(cost, (CapitalLine){name, title, count, unit_price, 0, own->years, own->residual_share, true});
+static void add_machines(OwnCost *cost, const Cluster *cluster, const char *name, double count, double unit_price) {
+    const OwnSpec *own = cluster->money->own;
+    add_capital(cost, cluster->spec->bill,
+                (CapitalLine){name, bill_row_title(name), count, unit_price, 0, own->years, own->residual_share, true});
 }
 
 static double in_own_money(const ClusterMoney *money, double usd) {
@@ -60,19 +62,22 @@ static double in_own_money(const ClusterMoney *money, double usd) {
 static void list_capital(OwnCost *cost, const Cluster *cluster, const ClusterPower *power) {
     const ClusterMoney *money = cluster->money;
     const OwnSpec *own = money->own;
+    const BillSpec *bill = cluster->spec->bill;
     const FabricBill *fabric = &money->fabric;
     double cables = (double)(fabric->node_cables + fabric->switch_cables);
     double node_price = money->node_price / cluster->node_count;
-    add_machines(cost, "nodes", "Nodes with their GPUs", cluster->node_count, node_price, own);
-    add_machines(cost, "nics", "NICs", money->nics_to_buy, own->nic_price, own);
-    add_machines(cost, "switches", "Switches", (double)fabric->switches, own->switch_price, own);
-    add_machines(cost, "cables", "Cables and optics", cables, own->cable_price, own);
-    add_machines(cost, "storage", "Storage", 1, own->storage_price, own);
+    add_machines(cost, cluster, "nodes", cluster->node_count, node_price);
+    add_machines(cost, cluster, "nics", money->nics_to_buy, own->nic_price);
+    add_machines(cost, cluster, "switches", (double)fabric->switches, own->switch_price);
+    add_machines(cost, cluster, "cables", cables, own->cable_price);
+    add_machines(cost, cluster, "storage", 1, own->storage_price);
     const Site *site = own->site;
     double rack_price = in_own_money(money, site->rack_usd), plant = in_own_money(money, site->building_usd_per_kw);
-    add_capital(cost, (CapitalLine){"racks", "Racks", power->racks, rack_price, 0, own->years, 0, false});
-    add_capital(cost, (CapitalLine){"building", "Power and cooling plant, per kW", power->peak_watts / 1000, plant, 0,
-                                    fmax(site->building_years, 1), 0, false});
+    add_capital(cost, bill,
+                (CapitalLine){"racks", bill_row_title("racks"), power->racks, rack_price, 0, own->years, 0, false});
+    add_capital(cost, bill,
+                (CapitalLine){"building", bill_row_title("building"), power->peak_watts / 1000, plant, 0,
+                              fmax(site->building_years, 1), 0, false});
 }
 
 // ---- What it costs a year.
@@ -94,10 +99,14 @@ OwnCost own_cost(const Cluster *cluster, const ClusterPower *power) {
         cost.capital_per_year += annuity(line->amount, line->residual_share, own->interest, line->years);
         cost.straight_per_year += annuity(line->amount, line->residual_share, 0, line->years);
     }
-    double kwh_price = own->electricity_per_kwh, idle_kw = idle_power_at_wall(power) / 1000;
-    cost.maintenance_per_year = own->maintenance_share * machines_price(&cost);
-    cost.staff_per_year = own->staff_per_year;
-    cost.colocation_per_year = own->colocation_per_kw_month * 12 * power->peak_watts / 1000;
+    const BillSpec *bill = cluster->spec->bill;
+    double kwh_price = bill_leaves_out(bill, "energy") ? 0 : own->electricity_per_kwh,
+           idle_kw = idle_power_at_wall(power) / 1000;
+    cost.maintenance_per_year =
+        bill_leaves_out(bill, "maintenance") ? 0 : own->maintenance_share * machines_price(&cost);
+    cost.staff_per_year = bill_leaves_out(bill, "staff") ? 0 : own->staff_per_year;
+    cost.colocation_per_year =
+        bill_leaves_out(bill, "colocation") ? 0 : own->colocation_per_kw_month * 12 * power->peak_watts / 1000;
     cost.idle_energy_per_year = kwh_price * idle_kw * HOURS_PER_YEAR;
     cost.fixed_per_year = cost.capital_per_year + cost.maintenance_per_year + cost.staff_per_year +
                           cost.colocation_per_year + cost.idle_energy_per_year;
