@@ -352,6 +352,19 @@ static void set_buckets(TrainingSpec *training) {
         training->overlap_grad_reduce = false;
 }
 
+// What each chunk passes on, bytes. The last blocks of most chunks are alike.
+static double *bytes_between_chunks(Arena *arena, const Lowering *l) {
+    double *bytes = ARENA_ARRAY(arena, double, l->r.pipeline.chunks);
+    for (int c = 0; c < l->r.pipeline.chunks && l->r.pp > 1; c++) {
+        int last = l->r.first_block[c + 1] - 1, before = l->r.first_block[c] - 1;
+        const Gpu *gpu = l->cluster->gpu_of[0];
+        bytes[c] = c > 0 && same_block(l->training, last, before)
+                       ? bytes[c - 1]
+                       : block_cost(l->training->model, last, l->training, l->r.micro_batch, gpu).output_bytes;
+    }
+    return bytes;
+}
+
 // The layout worked out, links, and programs with the shapes of what they send. False after problems.
 bool start_lowering(Lowering *l, Problems *problems) {
     const Cluster *cluster = l->cluster;
@@ -379,12 +392,7 @@ bool start_lowering(Lowering *l, Problems *problems) {
     l->slowest = slowest_type(l);
     l->shapes = ARENA_ARRAY(arena, StageShapes, l->r.pp);
     l->label_per_kind = l->r.micro_batches * l->r.pipeline.parts;
-    double *output_bytes = ARENA_ARRAY(arena, double, l->r.pipeline.chunks);
-    for (int c = 0; c < l->r.pipeline.chunks && l->r.pp > 1; c++)
-        output_bytes[c] =
-            block_cost(training->model, l->r.first_block[c + 1] - 1, l->training, l->r.micro_batch, cluster->gpu_of[0])
-                .output_bytes;
-    l->output_bytes = output_bytes;
+    l->output_bytes = bytes_between_chunks(arena, l);
     l->traffic_seconds = traffic_seconds_per_byte(l);
     l->tp_traffic_seconds = tp_traffic_seconds_per_byte(l);
     make_programs(l);

@@ -129,15 +129,21 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
     }
 }
 
-static void cost_blocks(Builder *builder, int first, int end) {
+// `last` is the block costed last, of this chunk or the one before, and the layer of its chunk that it is; those of
+// deep interleaving have a block or two, and most are alike.
+typedef struct CostedBlock {
+    int block, layer; // block below 0: none yet
+} CostedBlock;
+
+static void cost_blocks(Builder *builder, int first, int end, CostedBlock *last) {
     for (int b = first; b < end; b++) {
         int layer = b - (first > 0 ? first : 1);
         const TrainingSpec *training = builder->request->training;
-        bool differs = layer > 0 && recomputes_layer(training, layer) != recomputes_layer(training, layer - 1);
-        if (b > first && !differs && same_block(training, b, b - 1)) {
-            builder->blocks[b] = builder->blocks[b - 1];
-            continue;
-        }
+        bool alike = last->block >= 0 && recomputes_layer(training, layer) == recomputes_layer(training, last->layer) &&
+                     same_block(training, b, last->block);
+        if (alike) builder->blocks[b] = builder->blocks[last->block];
+        *last = (CostedBlock){b, layer};
+        if (alike) continue;
         BlockCost cost = cost_of(builder->request, b, layer);
         builder->blocks[b].parameters = cost.parameters;
         builder->blocks[b].experts = cost.expert_parameters;
@@ -159,9 +165,10 @@ static void cost_chunks(Builder *builder) {
     int block_count = builder->request->training->model->block_count;
     for (int kind = 0; kind < PASS_KINDS; kind++) builder->pass_ops[kind] = ARENA_ARRAY(builder->arena, OpList, parts);
     builder->blocks = ARENA_ARRAY(builder->arena, StageBlock, block_count);
+    CostedBlock last = {-1, 0};
     for (int part = 0; part < parts; part++) {
         int first = first_block_of(builder, part), end = end_block_of(builder, part);
-        cost_blocks(builder, first, end);
+        cost_blocks(builder, first, end, &last);
         for (int b = first; b < end; b++) {
             append(builder, &builder->pass_ops[PASS_FORWARD][part], &builder->blocks[b].forward);
             builder->parameters += builder->blocks[b].parameters;
