@@ -147,7 +147,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
         for (int i = slice; i < space.count; i += slices) {
             const PlanCandidate *candidate = &space.items[i];
             if (!request->exhaustive && found.ran && candidate->bound >= found.value) break;
-            if (candidate->fits) try_candidate(request, cluster, book, candidate, batch, &found);
+            if (candidate->plain || (candidate->fits && request->exhaustive)) try_candidate(request, cluster, book, candidate, batch, &found);
         }
     }
     arena_close(arena);
