@@ -89,9 +89,12 @@ typedef struct RecordPoint {
     int price_count;
     // Of an owned cluster beside the rent that its user named; NAN without. Utilisation and months may be infinite.
     double rent_per_hour, break_even_utilisation, payback_months;
-    double days;                    // of the whole run; NAN when no length was given
-    double days_p5, days_p95;       // with failures and checkpoints counted in; else NAN
-    double goodput;                 // share of the time that is training; NAN when nothing fails
+    double days;              // of the whole run; NAN when no length was given
+    double days_p5, days_p95; // with failures and checkpoints counted in; else NAN
+    double goodput;           // share of the time that is training; NAN when nothing fails
+    // With failures and checkpoints counted in: the run without them, how far chance and the fleet's rates alone move
+    // its days (1 sigma), and how much of all its time it stands still for checkpoints. Else 0.
+    double days_undisturbed, days_of_chance, checkpoint_share;
     double steps;                   // of the whole run; NAN
     double energy_kwh, power_watts; // of the run (or NAN); average at the wall
     double peak_watts, carbon_kg;   // the most it can draw at the wall; of the run's electricity

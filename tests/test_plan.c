@@ -339,7 +339,7 @@ TEST(what_the_user_leaves_open_is_worked_out_and_said) {
     static char output[1 << 17];
     const char *line =
         "--model llama-3.1-70b --tokens 2T --by 30d --node dgx-h100 --fabric ib-ndr400 -j 1 --tp 4 --pp 4 "
-        "--cp 1 --vpp 10 --recompute none";
+        "--cp 1 --vpp 10 --recompute none --fit 60%";
     EXPECT_INT(plan_command(line, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "3 clusters"); // 376 / 0.65 = 578, 376 / 0.25 = 1,504, and one more doubling
     EXPECT_CONTAINS(output, " 1024  dgx-h100");
@@ -381,15 +381,15 @@ TEST(usual_batches_are_those_of_gpt3) {
     arena_close(arena);
 }
 
-// Columns of the CSV: the cost is the last but five, `owned` the last but two.
+// Columns of the CSV: the cost is the last but fifteen, `owned` the last but twelve.
 static double cost_of_line(const char *line, bool *owned) {
-    const char *ends[40];
+    const char *ends[64];
     int count = 0;
     const char *end = line + strcspn(line, "\n");
-    for (const char *c = line; c < end && count < 40; c++)
+    for (const char *c = line; c < end && count < 64; c++)
         if (*c == ',') ends[count++] = c;
-    *owned = count > 6 && ends[count - 3][1] == '1';
-    return count > 6 ? strtod(ends[count - 6] + 1, NULL) : NAN;
+    *owned = count > 16 && ends[count - 13][1] == '1';
+    return count > 16 ? strtod(ends[count - 16] + 1, NULL) : NAN;
 }
 
 TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {

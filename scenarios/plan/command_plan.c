@@ -83,6 +83,9 @@ static bool show(Arena *arena, const Options *options, Date today, PlanAnswer *a
     *what_if = plan_what_if(arena, answer->request, answer->result);
     answer->what_if = what_if;
     if (watch_is_over()) return false;
+    PlanUnknowns *unknowns = ARENA_NEW(arena, PlanUnknowns);
+    *unknowns = plan_unknowns(arena, answer->request, answer->result);
+    answer->unknowns = unknowns;
     if (option_flag(options, "json")) {
         answer->chosen = record_of_first(arena, answer->request, answer->result, false);
         if (watch_is_over()) return false;

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/hardware/kernel.h"
 #include "models/workload/money/money.h"
+#include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_space.h"
 #include "scenarios/workers/worker_pool.h"
 #include "sim/check.h"
@@ -13,7 +15,8 @@
 #include "sim/version.h"
 #include "sim/watch.h"
 
-#define SLICES 8 // of the candidates of one row, when every one of them is simulated by many hands
+#define LEAST_FIT 0.05 // what is less likely to fit is not worth naming: no command would run it
+#define SLICES 8       // of the candidates of one row, when every one of them is simulated by many hands
 #define WAIT_MS 1000
 #define TRIES 3 // at a part whose worker ended
 
@@ -29,6 +32,7 @@ static void add_count(PlanCount *sum, const PlanCount *more) {
     sum->simulated += more->simulated;
     sum->refused += more->refused;
     sum->events += more->events;
+    sum->best_fit = fmax(sum->best_fit, more->best_fit);
 }
 
 // Slices may come in any order: the better one wins, of equals the first candidate.
@@ -173,10 +177,23 @@ static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
     return count;
 }
 
-static const char *why_nothing_ran(Arena *arena, const PlanFound *found, const Problems *problems) {
+// A layout that is likely to run out of memory is no plan, unless the user takes the risk.
+static const char *why_nothing_fits(Arena *arena, const PlanRequest *request, const PlanFound *found) {
+    double best = found->count.best_fit;
+    if (best < LEAST_FIT) return "no layout fits in memory";
+    return arena_printf(arena, "no layout fits in memory with %.0f %%; one does with %.0f %% (--fit %.0f%%)",
+                        100 * plan_fit_asked(request), 100 * best, floor(100 * best));
+}
+
+static const char *why_nothing_ran(Arena *arena, const PlanRequest *request, const PlanRow *row, const PlanFound *found,
+                                   const Problems *problems) {
     if (problem_count(problems)) return arena_copy_text(arena, problem_at(problems, 0)->text);
+    const Gpu *gpu = node_gpu(request->catalogue, row->node, 0);
+    if (!gpu_supports(gpu, request->training.precision))
+        return arena_printf(arena, "%s has no %s units: --precision %s", gpu->name,
+                            precision_name(request->training.precision), gpu_supports(gpu, FP16) ? "fp16" : "fp32");
     if (found->count.candidates == 0) return "no layout divides the GPUs and the batch";
-    if (found->count.candidates == found->count.too_large) return "no layout fits in memory";
+    if (found->count.candidates == found->count.too_large) return why_nothing_fits(arena, request, found);
     return found->count.refused ? "its steps take longer than 106 days of simulated time, the most its clock holds"
                                 : "no layout runs";
 }
@@ -192,9 +209,10 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
         CHECK(found->number < space.count && space.items[found->number].number == found->number);
         row->training = plan_training(request, &space.items[found->number], batch);
         plan_simulate_row(arena, &paid, cluster, row);
+        row->price_sigma = row->owned ? 0 : cluster->money->rent_log_sigma;
         row->rent_per_gpu_hour = row->owned ? row->rent_per_gpu_hour : cluster->money->rent_per_hour / row->gpus;
     } else {
-        row->point.why_not = why_nothing_ran(arena, found, own);
+        row->point.why_not = why_nothing_ran(arena, request, row, found, own);
     }
     plan_judge(request, row);
 }
@@ -254,14 +272,18 @@ PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *
         PlanRow *row = &result.rows[result.row_count];
         add_count(&result.count, &found[i].count);
         if (parts->request->own && parts->request->own_or_rent) {
-            result.row_count += finish_both_ways(arena, parts->request, &found[i], &parts->rows[i], row);
+            int ways = finish_both_ways(arena, parts->request, &found[i], &parts->rows[i], row);
+            for (int way = 0; way < ways; way++) row[way].number = i;
+            result.row_count += ways;
             continue;
         }
         *row = parts->rows[i];
+        row->number = i;
         finish_row(arena, parts->request, &found[i], row);
         row->rent_per_gpu_hour = 0;
         result.row_count++;
     }
+    plan_find_chances(parts->request, result.rows, result.row_count);
     plan_rank(parts->request, &result);
     return result;
 }

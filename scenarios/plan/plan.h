@@ -38,11 +38,31 @@ typedef struct PlanRequest {
     bool own_or_rent;          // with own: every cluster stands in the plan both ways, where it can be had
     const struct Grid *grid;   // that the electricity is from, or NULL: the world's average
     double deadline_s, budget; // 0: none
+    double start_s;            // from today until the machines are there
+    double start_spread_s;     // nine times in ten no more than so much later; 0: never
+    double confidence;         // that date and budget are kept, wished of the plan chosen; 0: as expected is enough
+    double miss_cost;          // of missing date or budget; 0: as plan_learn.h has it
+    double fit;                // chance that a layout fits in memory, at least; 0: PLAN_FIT
     PlanObjective objective;
     const struct FaultsSpec *faults; // or NULL: nothing fails
     bool exhaustive;                 // simulate every candidate that fits, not only those whose bound could still win
     int jobs;                        // processes; 0 or 1: this one
 } PlanRequest;
+
+#define PLAN_CONFIDENCE 0.8 // of the command, unless the user wishes another
+#define PLAN_FIT 0.95
+double plan_fit_asked(const PlanRequest *request);
+
+// What to expect of a row, from draws (plan_chance.h).
+typedef struct PlanRange90 {
+    double p5, p50, p95;
+} PlanRange90;
+
+typedef struct PlanChance {
+    bool known;                      // from draws; else nothing was drawn
+    double by_date, in_budget, both; // 1 where none was asked for; a budget is kept by what nobody knows the price of
+    PlanRange90 days, cost;          // days from today: until the machines are there counted in
+} PlanChance;
 
 // One cluster with one global batch, and the best layout on it.
 typedef struct PlanRow {
@@ -54,13 +74,18 @@ typedef struct PlanRow {
     RecordPoint point;     // point.ran false: nothing fits; why_not says why
     bool owned;
     double rent_per_gpu_hour; // owned: of the same cluster rented, where the plan has both; 0: nobody knows
-    bool late, over_budget;
+    double price_sigma;       // of the log of its price: between providers, and until one is asked
+    int number;               // of its cluster and batch: names the random streams that no other has
+    PlanChance chance;
+    bool late, over_budget; // as expected
+    bool kept;              // date and budget, with the confidence wished
     bool on_front; // no other plan that ran is better in one of cost, time and energy and as good in the others
 } PlanRow;
 
 typedef struct PlanCount {
     int candidates, too_large, dominated, simulated; // dominated: they fit with less recomputation too
     int refused;                                     // simulated, and longer than the clock or above physics
+    double best_fit;                                 // of all layouts, the best chance to fit in memory
     int64_t events;                                  // of the simulations
 } PlanCount;
 
@@ -125,8 +150,8 @@ void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *
 // ---- Ranking (plan_rank.c).
 double plan_objective_of(const PlanRequest *request, const RecordPoint *point);
 bool plan_comes_before(const PlanRequest *request, const PlanRow *a, const PlanRow *b);
-int plan_misses(const PlanRow *row); // 0: keeps date and budget; 3: nothing runs
-void plan_judge(const PlanRequest *request, PlanRow *row);
+int plan_misses(const PlanRow *row); // 0: keeps date and budget, as surely as is wished; 3: nothing runs
+void plan_judge(const PlanRequest *request, PlanRow *row); // by its chances, where they are known
 void plan_rank(const PlanRequest *request, PlanResult *result);
 // The cheapest plan that takes at most half as long as the chosen one; -1 none.
 int plan_twice_as_fast(const PlanResult *result);

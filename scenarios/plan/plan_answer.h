@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
 
 #include "results/results.h"
-#include "scenarios/plan/plan.h"
+#include "scenarios/plan/plan_learn.h"
 #include "sim/options.h"
 
 extern const OptionSpec plan_options[];
@@ -16,8 +16,9 @@ typedef struct PlanAnswer {
     const PlanRequest *request;
     const PlanResult *result;
     const PlanWhatIfs *what_if;
-    const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
-    const char *profile;  // file of measured constants, or NULL
+    const PlanUnknowns *unknowns; // or NULL
+    const Record *chosen;         // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
+    const char *profile;          // file of measured constants, or NULL
     bool all_rows;
 } PlanAnswer;
 

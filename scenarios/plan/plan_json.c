@@ -99,6 +99,68 @@ static void run_members(JsonWriter *json, const PlanAnswer *answer, const PlanRo
     }
 }
 
+// ---- Chances, and what is not known.
+
+static void range_member(JsonWriter *json, const char *key, const PlanRange90 *range) {
+    json_key(json, key);
+    json_begin_object(json);
+    json_number_member(json, "p5", range->p5);
+    json_number_member(json, "p50", range->p50);
+    json_number_member(json, "p95", range->p95);
+    json_end_object(json);
+}
+
+static void chance_members(JsonWriter *json, const PlanAnswer *answer, const PlanRow *row) {
+    json_number_member(json, "chance_to_fit", 1 - row->point.chance_to_run_out);
+    if (!row->chance.known) return;
+    json_key(json, "chance");
+    json_begin_object(json);
+    if (answer->request->deadline_s > 0) json_number_member(json, "by_date", row->chance.by_date);
+    if (answer->request->budget > 0) json_number_member(json, "in_budget", row->chance.in_budget);
+    json_number_member(json, "both", row->chance.both);
+    json_end_object(json);
+    range_member(json, "days_range", &row->chance.days);
+    range_member(json, "cost_range", &row->chance.cost);
+}
+
+static void swings_member(JsonWriter *json, const PlanUnknowns *unknowns) {
+    json_key(json, "unknowns");
+    json_begin_list(json);
+    for (int i = 0; i < unknowns->swing_count; i++) {
+        const PlanSwing *swing = &unknowns->swings[i];
+        json_begin_object(json);
+        json_text_member(json, "name", plan_factor_names[swing->factor]);
+        json_number_member(json, "days_p5", swing->low.days);
+        json_number_member(json, "days_p95", swing->high.days);
+        json_number_member(json, "cost_p5", swing->low.cost);
+        json_number_member(json, "cost_p95", swing->high.cost);
+        json_number_member(json, "share_of_days_variance", swing->days_share);
+        json_number_member(json, "share_of_cost_variance", swing->cost_share);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void measurements_member(JsonWriter *json, const PlanUnknowns *unknowns) {
+    json_key(json, "measurements");
+    json_begin_list(json);
+    for (int i = 0; i < unknowns->measurement_count; i++) {
+        const PlanMeasurement *measurement = &unknowns->measurements[i];
+        json_begin_object(json);
+        json_text_member(json, "what", measurement->what);
+        json_text_member(json, "how", measurement->how);
+        json_number_member(json, "price", measurement->price);
+        json_number_member(json, "worth", measurement->worth);
+        json_number_member(json, "chance_then", measurement->both);
+        json_number_member(json, "cost_width", measurement->cost_width);
+        json_number_member(json, "days_width", measurement->days_width);
+        json_end_object(json);
+    }
+    json_end_list(json);
+    json_number_member(json, "worth_of_knowing_all", unknowns->all);
+    json_number_member(json, "miss_cost", unknowns->miss_cost);
+}
+
 static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer, const PlanRow *row) {
     json_integer_member(json, "gpus", row->gpus);
     json_text_member(json, "node", row->node->name);
@@ -113,6 +175,7 @@ static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer
     if (isfinite(row->point.break_even_utilisation))
         json_number_member(json, "break_even_utilisation", row->point.break_even_utilisation);
     run_members(json, answer, row);
+    chance_members(json, answer, row);
 }
 
 static void what_if_member(JsonWriter *json, const PlanWhatIfs *what_if) {
@@ -143,6 +206,8 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     json_integer_member(&json, "dominated", result->count.dominated);
     json_integer_member(&json, "simulated", result->count.simulated);
     json_integer_member(&json, "events", result->count.events);
+    json_number_member(&json, "confidence", answer->request->confidence);
+    json_number_member(&json, "fit", plan_fit_asked(answer->request));
     index_member(&json, "chosen", result->chosen);
     index_member(&json, "knee", result->knee);
     if (answer->chosen) { // of the plan chosen, or of the nearest miss
@@ -151,6 +216,10 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
         results_json_digest(&json, answer->chosen->digest);
     }
     what_if_member(&json, answer->what_if);
+    if (answer->unknowns) {
+        swings_member(&json, answer->unknowns);
+        measurements_member(&json, answer->unknowns);
+    }
     json_key(&json, "plans");
     json_begin_list(&json);
     for (int i = 0; i < result->row_count; i++) {
@@ -181,6 +250,15 @@ static void text_cell(const char *text) { // quoted as RFC 4180 says
     if (quoted) printf("\"");
 }
 
+static void csv_chances(const PlanRow *row) {
+    const PlanChance *chance = &row->chance;
+    const double numbers[] = {chance->by_date,  chance->in_budget, chance->both,     chance->days.p5, chance->days.p50,
+                              chance->days.p95, chance->cost.p5,   chance->cost.p50, chance->cost.p95};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_cell(chance->known ? numbers[i] : NAN);
+    number_cell(1 - row->point.chance_to_run_out);
+    printf("\n");
+}
+
 static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
     const PlanRow *row = &answer->result->rows[index];
     const RecordPoint *point = &row->point;
@@ -189,7 +267,8 @@ static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
     text_cell(row->link ? row->link->name : NULL);
     text_cell(plan_verdict(arena, answer->request, row));
     if (!point->ran) {
-        printf(",%g,,,,,,,,,,,,,,,,,,,,,,,%d,%g,\n", row->training.global_batch, row->owned, row->oversubscription);
+        printf(",%g,,,,,,,,,,,,,,,,,,,,,,,%d,%g,,,,,,,,,,,\n", row->training.global_batch, row->owned,
+               row->oversubscription);
         return;
     }
     printf(",%g,%d,%d,%d,%d,%d,%d,%d,%g", point->global_batch, point->tp, point->pp, point->vpp, point->cp, point->ep,
@@ -200,12 +279,14 @@ static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
                               point->goodput,       point->energy_kwh,        point->cost_per_run};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_cell(numbers[i]);
     text_cell(isnan(point->cost_per_run) ? NULL : point->currency);
-    printf(",%d,%d,%g,%s\n", row->on_front, row->owned, row->oversubscription, schedule_name(row->training.schedule));
+    printf(",%d,%d,%g,%s", row->on_front, row->owned, row->oversubscription, schedule_name(row->training.schedule));
+    csv_chances(row);
 }
 
 void plan_write_csv(Arena *arena, const PlanAnswer *answer) {
     printf("chosen,gpus,node,fabric,misses,global_batch,tp,pp,vpp,cp,ep,dp,zero,micro_batch,recompute,step_s,step_p5_s,"
            "step_p95_s,mfu,samples_per_s,memory_bytes,steps,days,goodput,energy_kwh,cost,currency,pareto,owned,"
-           "oversubscription,schedule\n");
+           "oversubscription,schedule,chance_by_date,chance_in_budget,chance_both,days_p5,days_p50,days_p95,cost_p5,"
+           "cost_p50,cost_p95,chance_to_fit\n");
     for (int i = 0; i < answer->result->row_count; i++) csv_row(arena, answer, i);
 }

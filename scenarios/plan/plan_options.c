@@ -11,6 +11,7 @@
 #include "models/workload/money/money.h"
 #include "models/workload/step/anchor.h"
 #include "scenarios/plan/plan_answer.h"
+#include "sim/date.h"
 #include "sim/list.h"
 #include "sim/watch.h"
 
@@ -33,6 +34,11 @@ const OptionSpec plan_options[] = {
     {"learning-rate", OPTION_QUANTITY, "X", .help = "of the reference batch; printed for others as two rules have it", .quantity = QUANTITY_NUMBER},
     {"by", OPTION_QUANTITY, "TIME", .help = "deadline: 30d", .quantity = QUANTITY_TIME},
     {"budget", OPTION_COUNT, "MONEY", .help = "most that the run may cost: 2M"},
+    {"confidence", OPTION_QUANTITY, "SHARE", .help = "with which date and budget are kept: 80% (default)", .quantity = QUANTITY_NUMBER},
+    {"fit", OPTION_QUANTITY, "SHARE", .help = "chance at least that a layout fits in memory: 95% (default)", .quantity = QUANTITY_NUMBER},
+    {"start", OPTION_TEXT, "DAY", .help = "when the machines are there: 2027-01-15 (default --date); days to the deadline count from --date"},
+    {"start-spread", OPTION_QUANTITY, "TIME", .help = "nine times in ten they are no more than so much later (default never)", .quantity = QUANTITY_TIME},
+    {"miss-cost", OPTION_COUNT, "MONEY", .help = "that a missed date or budget is worth (default: the cost of the run once more)"},
     {"oversubscription", OPTION_TEXT, "N,M or LO:HI", .help = "of the fabric's leaf switches, capacity down over up, to consider (default 1)"},
     {"offload", OPTION_FLAG, .help = "look at layouts too that keep the optimizer's state in host memory"},
     {"split-backward", OPTION_FLAG, .help = "look at schedules too that split the backward pass (zero bubble)"},
@@ -432,6 +438,47 @@ static void read_own(Arena *arena, const Options *options, PlanRequest *request,
     }
 }
 
+// ---- How sure.
+
+static double read_share(const Options *options, const char *name, double usual, Problems *problems) {
+    double share = option_quantity(options, name, usual);
+    if (share > 0 && share < 1) return share;
+    problem_add(problems, command_line, "--%s is a chance above 0 and below 100 %%", name);
+    problem_hint(problems, "for example --%s %.0f%%", name, 100 * usual);
+    return usual;
+}
+
+static void read_start(const Options *options, PlanRequest *request, Problems *problems) {
+    const char *text = option_text(options, "start", NULL), *plan_day = option_text(options, "date", NULL);
+    request->start_spread_s = option_quantity(options, "start-spread", 0);
+    Date start, today;
+    if (!text || (plan_day && !date_parse(plan_day, &today))) return; // the command says that it is no day
+    if (!plan_day) today = date_or_today(NULL, problems);
+    if (!date_parse(text, &start)) {
+        problem_add(problems, command_line, "--start %s is no day", text);
+        problem_hint(problems, "for example --start 2027-01-15");
+        return;
+    }
+    int64_t days = date_first_day(start) - date_first_day(today);
+    if (days < 0) {
+        problem_add(problems, command_line, "--start %s lies before the day of the plan", text);
+        problem_hint(problems, "the day of the plan is today's, or --date");
+        return;
+    }
+    request->start_s = (double)days * 86400;
+}
+
+static void read_chances(const Options *options, PlanRequest *request, Problems *problems) {
+    request->confidence = read_share(options, "confidence", PLAN_CONFIDENCE, problems);
+    request->fit = read_share(options, "fit", PLAN_FIT, problems);
+    request->miss_cost = (double)option_count(options, "miss-cost", 0);
+    read_start(options, request, problems);
+    if (request->deadline_s > 0 && request->start_s >= request->deadline_s) {
+        problem_add(problems, command_line, "the machines are there only after the date by which all is to be done");
+        problem_hint(problems, "an earlier --start, or a later --by");
+    }
+}
+
 // ---- All of it.
 
 static void read_oversubscriptions(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
@@ -463,6 +510,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     read_checkpoint(arena, options, request, problems);
     read_own(arena, options, request, problems);
     read_oversubscriptions(arena, options, request, problems);
+    read_chances(options, request, problems);
     request->offloads = option_flag(options, "offload");
     request->splits_backward = option_flag(options, "split-backward");
     read_rent(arena, options, request, problems);

@@ -5,29 +5,20 @@
 #include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
-#include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_screen.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
 
 #define ROWS_SHOWN 12
 #define GIB 1073741824.0
 
-typedef struct Screen {
-    Arena *arena;
-    const PlanAnswer *answer;
-    const PlanRequest *request;
-    const PlanResult *result;
-    const Style *style;
-    int rows;
-} Screen;
-
-static const char *human(Arena *arena, double value, QuantityKind kind) {
+const char *plan_human(Arena *arena, double value, QuantityKind kind) {
     return quantity_format(value, kind, arena_alloc(arena, 64), 64);
 }
 
-static const char *money(const Screen *screen, const RecordPoint *point, double amount) {
+const char *plan_money(const Screen *screen, const RecordPoint *point, double amount) {
     if (isnan(amount)) return "";
-    return arena_printf(screen->arena, "%s %s", human(screen->arena, amount, QUANTITY_COUNT), point->currency);
+    return arena_printf(screen->arena, "%s %s", plan_human(screen->arena, amount, QUANTITY_COUNT), point->currency);
 }
 
 // Half of the 90 % range, in days.
@@ -39,12 +30,14 @@ static double days_spread(const RecordPoint *point) {
 const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row) {
     if (!row->point.ran) return row->point.why_not;
     const char *late =
-        row->late ? arena_printf(arena, "misses %s", human(arena, request->deadline_s, QUANTITY_TIME)) : "";
+        row->late ? arena_printf(arena, "misses %s", plan_human(arena, request->deadline_s, QUANTITY_TIME)) : "";
+    if (!row->kept && !row->late && !row->over_budget)
+        return arena_printf(arena, "kept with %s only", plan_percent(arena, row->chance.both));
     return arena_printf(arena, "%s%s%s", late, row->late && row->over_budget ? ", " : "",
                         row->over_budget ? "over budget" : "");
 }
 
-static const char *cluster_text(const Screen *screen, const PlanRow *row) {
+const char *plan_cluster_text(const Screen *screen, const PlanRow *row) {
     const char *paid = !screen->request->own_or_rent ? "" : row->owned ? ", owned" : ", rented";
     const char *over = row->oversubscription > 1 ? arena_printf(screen->arena, " %g:1", row->oversubscription) : "";
     return arena_printf(screen->arena, "%d x %s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
@@ -73,11 +66,13 @@ static const char *again_text(const PlanRow *row) {
 }
 
 typedef struct Columns {
-    bool degree[DEGREES], fabric, uneven, split, hosted, paid, zero, again, cost, tokens;
+    bool degree[DEGREES], fabric, uneven, split, hosted, paid, zero, again, cost, tokens, by_date, in_budget;
 } Columns;
 
 static Columns columns_of(const Screen *screen) {
     Columns columns = {.tokens = counts_tokens(screen->request->training.model), .paid = screen->request->own_or_rent};
+    columns.by_date = screen->request->deadline_s > 0;
+    columns.in_budget = screen->request->budget > 0;
     for (int i = 0; i < screen->rows; i++) {
         const PlanRow *row = &screen->result->rows[i];
         columns.fabric = columns.fabric || row->link;
@@ -114,6 +109,8 @@ static void head(Table *table, const Columns *columns) {
     table_column(table, "days", true);
     if (columns->cost) table_column(table, "cost", true);
     table_column(table, "MWh", true);
+    if (columns->by_date) table_column(table, "by date", true);
+    if (columns->in_budget) table_column(table, "in budget", true);
     table_column(table, "", false);
     table_column(table, "", false);
 }
@@ -132,12 +129,16 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
     table_cell(table, "%.0f", columns->tokens ? point->tokens_per_s / row->gpus : point->samples_per_s);
     table_cell(table, "%.0f/%.0f", point->memory_peak_bytes / GIB, point->memory_capacity_bytes / GIB);
     table_cell(table, "%.3g ± %.2g", point->days, days_spread(point));
-    if (columns->cost) table_cell(table, "%s", money(screen, point, point->cost_per_run));
+    if (columns->cost) table_cell(table, "%s", plan_money(screen, point, point->cost_per_run));
     table_cell(table, "%.3g", point->energy_kwh / 1000);
+    if (columns->by_date) table_cell(table, "%s", plan_percent(screen->arena, row->chance.by_date));
+    if (columns->in_budget)
+        table_cell(table, "%s", isnan(point->cost_per_run) ? "" : plan_percent(screen->arena, row->chance.in_budget));
 }
 
 static int ran_columns(const Columns *columns) {
-    int count = 7 + columns->hosted + columns->split + columns->zero + columns->again + columns->cost;
+    int count = 7 + columns->by_date + columns->in_budget + columns->hosted + columns->split + columns->zero +
+                columns->again + columns->cost;
     for (int d = 0; d < DEGREES; d++) count += columns->degree[d];
     return count;
 }
@@ -190,7 +191,7 @@ static void print_batch(const Screen *screen, const RecordPoint *point) {
     const BatchLaw *law = &screen->request->law;
     if (others_differ(screen->request))
         printf("Batch   %g samples take %.0f steps, %s samples in all\n", point->global_batch, point->steps,
-               human(screen->arena, point->steps * point->global_batch, QUANTITY_COUNT));
+               plan_human(screen->arena, point->steps * point->global_batch, QUANTITY_COUNT));
     if (law->learning_rate > 0)
         printf("Learning rate at %g: %.3g by the linear rule, %.3g by the square-root rule (%.3g at %g)\n",
                point->global_batch, learning_rate_at(law, RATE_LINEAR, point->global_batch),
@@ -204,18 +205,23 @@ static void print_chosen(const Screen *screen) {
     const RecordPoint *point = &row->point;
     const char *word = words[request->objective];
     if (request->objective == PLAN_COST && isnan(point->cost_per_run)) word = words[PLAN_TIME];
-    printf("Chosen  %s%s", word, request->deadline_s > 0 || request->budget > 0 ? " that keeps date and budget" : "");
-    if (request->deadline_s > 0)
-        printf(" (%s in hand)", human(screen->arena, request->deadline_s - point->days * 86400, QUANTITY_TIME));
+    printf("Chosen  %s", word);
+    if (request->deadline_s > 0 || request->budget > 0)
+        printf(" that keeps %s with %s or more",
+               request->budget <= 0       ? "the date"
+               : request->deadline_s <= 0 ? "the budget"
+                                          : "date and budget",
+               plan_percent(screen->arena, request->confidence));
     int fast = plan_twice_as_fast(screen->result);
     if (fast >= 0) {
         const RecordPoint *other = &screen->result->rows[fast].point;
         double more = other->cost_per_run - point->cost_per_run;
-        printf(". Halving the time %s %s", more >= 0 ? "costs" : "saves", money(screen, point, fabs(more)));
+        printf(". Halving the time %s %s", more >= 0 ? "costs" : "saves", plan_money(screen, point, fabs(more)));
         if (more >= 0) printf(" more");
-        printf(" (%s)", cluster_text(screen, &screen->result->rows[fast]));
+        printf(" (%s)", plan_cluster_text(screen, &screen->result->rows[fast]));
     }
     printf("\n");
+    plan_print_chances(screen, row);
     print_batch(screen, point);
     print_where_time_goes(point);
     if (point->goodput > 0)
@@ -238,7 +244,7 @@ static void print_break_even(const Screen *screen) {
         const RecordPoint *point = &row->point;
         if (!row->owned || !point->ran || !same_cluster(row, chosen) || isnan(point->break_even_utilisation)) continue;
         printf("Owning  %d x %s beats renting at %s per GPU-hour ", row->gpus, row->node->name,
-               money(screen, point, row->rent_per_gpu_hour));
+               plan_money(screen, point, row->rent_per_gpu_hour));
         if (point->break_even_utilisation <= 1)
             printf("from %.0f %% of all hours in use", 100 * point->break_even_utilisation);
         else
@@ -267,15 +273,15 @@ static void print_what_if(const Screen *screen) {
         table_cell(table, "%s",
                    !row                                     ? "none keeps date and budget"
                    : item->chosen == screen->result->chosen ? "the same"
-                                                            : cluster_text(screen, row));
+                                                            : plan_cluster_text(screen, row));
         table_cell(table, "%.3g", item->point.days);
-        table_cell(table, "%s", money(screen, &item->point, item->point.cost_per_run));
+        table_cell(table, "%s", plan_money(screen, &item->point, item->point.cost_per_run));
         table_end_row(table);
     }
     table_print(table, stdout, screen->style);
     if (list->price_rival >= 0)
         printf("  its GPU-hour dearer by %.0f %%, others' as they are: then %s\n", 100 * list->price_margin,
-               cluster_text(screen, &screen->result->rows[list->price_rival]));
+               plan_cluster_text(screen, &screen->result->rows[list->price_rival]));
 }
 
 // ---- Caveats.
@@ -339,19 +345,35 @@ static void print_caveats(const Screen *screen) {
 
 // ---- All of it.
 
+static void print_no_plan(const Screen *screen) {
+    const PlanRequest *request = screen->request;
+    const PlanRow *first = &screen->result->rows[0];
+    if (screen->result->row_count == 0 || !first->point.ran) {
+        printf("No plan runs.\n");
+        return;
+    }
+    printf("No plan keeps %s with %s: the best does with %s. The nearest misses come first.\n",
+           request->budget <= 0       ? "the date"
+           : request->deadline_s <= 0 ? "the budget"
+                                      : "date and budget",
+           plan_percent(screen->arena, request->confidence), plan_percent(screen->arena, first->chance.both));
+    plan_print_chances(screen, first);
+}
+
 static void print_heading(const Screen *screen) {
     const TrainingSpec *training = &screen->request->training;
     const PlanCount *count = &screen->result->count;
     printf("Model   %s   %s parameters", training->model->name,
-           human(screen->arena, model_parameters(training->model), QUANTITY_COUNT));
+           plan_human(screen->arena, model_parameters(training->model), QUANTITY_COUNT));
     if (counts_tokens(training->model)) printf("   sequences of %g", training->seq_len);
     if (!batch_law_given(&screen->request->law)) {
         double samples = training->tokens > 0 ? training->tokens / training->seq_len
                                               : training->samples * (training->epochs > 0 ? training->epochs : 1);
         printf("   %.3g FLOP in all", training_flops_per_sample(training) * samples);
     }
-    printf("\nSearch  %d layouts on %d clusters, %d do not fit in memory, %d simulated%s\n\n", count->candidates,
-           screen->result->cluster_count, count->too_large, count->simulated,
+    printf("\nSearch  %d layouts on %d clusters, %d do not fit in memory with %s, %d simulated%s\n\n",
+           count->candidates, screen->result->cluster_count, count->too_large,
+           plan_percent(screen->arena, plan_fit_asked(screen->request)), count->simulated,
            screen->request->exhaustive ? " (every one that fits)" : "; the bound of the others is no better");
     if (count->refused)
         printf("        %d of them take longer than 106 days of simulated time, the most its clock holds\n\n",
@@ -368,7 +390,8 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
         print_break_even(&screen);
         print_what_if(&screen);
     } else {
-        printf("No plan fits; the nearest misses come first.\n");
+        print_no_plan(&screen);
     }
+    plan_print_unknowns(&screen);
     print_caveats(&screen);
 }

@@ -20,27 +20,47 @@ double plan_objective_of(const PlanRequest *request, const RecordPoint *point) {
     return point->cost_per_run;
 }
 
-void plan_judge(const PlanRequest *request, PlanRow *row) {
-    const RecordPoint *point = &row->point;
-    row->late = point->ran && request->deadline_s > 0 && point->days * 86400 > request->deadline_s;
-    row->over_budget = point->ran && request->budget > 0 && point->cost_per_run > request->budget;
+// Expected, from today.
+static double plan_seconds(const PlanRequest *request, const RecordPoint *point) {
+    return request->start_s + request->start_spread_s / log(10) + point->days * 86400;
 }
 
-int plan_misses(const PlanRow *row) { return !row->point.ran ? 3 : row->late + row->over_budget; }
+void plan_judge(const PlanRequest *request, PlanRow *row) {
+    const RecordPoint *point = &row->point;
+    row->late = point->ran && request->deadline_s > 0 && plan_seconds(request, point) > request->deadline_s;
+    row->over_budget = point->ran && request->budget > 0 && point->cost_per_run > request->budget;
+    bool by_chance = row->chance.known && request->confidence > 0;
+    row->kept = by_chance ? row->chance.both >= request->confidence : !row->late && !row->over_budget;
+}
+
+int plan_misses(const PlanRow *row) {
+    if (!row->point.ran) return 3;
+    if (row->kept) return 0;
+    return row->late && row->over_budget ? 2 : 1;
+}
 
 // How far over date or budget, whichever is missed by more.
 static double excess(const PlanRequest *request, const PlanRow *row) {
-    double late = row->late ? row->point.days * 86400 / request->deadline_s : 0;
+    double late = row->late ? plan_seconds(request, &row->point) / request->deadline_s : 0;
     double dear = row->over_budget ? row->point.cost_per_run / request->budget : 0;
     return fmax(late, dear);
+}
+
+// Of two that miss, the one that keeps both with the better chance; of those without any the nearer.
+static bool misses_less(const PlanRequest *request, const PlanRow *a, const PlanRow *b) {
+    bool drawn = request->confidence > 0 && a->chance.known && b->chance.known;
+    if (drawn && a->chance.both != b->chance.both) return a->chance.both > b->chance.both;
+    if (plan_misses(a) != plan_misses(b)) return plan_misses(a) < plan_misses(b);
+    return excess(request, a) < excess(request, b);
 }
 
 // Plans that keep date and budget come first, the best by objective before the others; then the nearest misses. What
 // has no price comes after what has one, and is ordered by time.
 bool plan_comes_before(const PlanRequest *request, const PlanRow *a, const PlanRow *b) {
-    if (plan_misses(a) != plan_misses(b)) return plan_misses(a) < plan_misses(b);
+    if (a->point.ran != b->point.ran) return a->point.ran;
     if (!a->point.ran) return false;
-    if (plan_misses(a) > 0) return excess(request, a) < excess(request, b);
+    if (a->kept != b->kept) return a->kept;
+    if (!a->kept) return misses_less(request, a, b);
     double x = plan_objective_of(request, &a->point), y = plan_objective_of(request, &b->point);
     if (isnan(x) != isnan(y)) return isnan(y);
     if (isnan(x)) return a->point.days < b->point.days;

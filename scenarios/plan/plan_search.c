@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
 #include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
@@ -65,15 +66,19 @@ static double objective_of_step(const PlanRequest *request, const Cluster *clust
 
 // ---- Candidates: what fits, and its bound.
 
-static bool fits(const TrainingSpec *training, int gpus, const Cluster *cluster) {
+double plan_fit_asked(const PlanRequest *request) { return request->fit > 0 ? request->fit : PLAN_FIT; }
+
+// With what chance, on the type of GPU on which it is least.
+static double chance_to_fit(const TrainingSpec *training, int gpus, const Cluster *cluster) {
     const Gpu *last = NULL;
+    double least = 1;
     for (int r = 0; r < cluster->gpu_count; r++) {
         if (cluster->gpu_of[r] == last) continue;
         last = cluster->gpu_of[r];
         Memory memory = memory_of_job(training, gpus, last, NULL);
-        if (memory.peak > memory.capacity) return false;
+        least = fmin(least, 1 - chance_to_run_out(&memory));
     }
-    return true;
+    return least;
 }
 
 static int by_bound(const void *a, const void *b) {
@@ -94,7 +99,9 @@ void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, d
         TrainingSpec training = plan_training(request, candidate, batch);
         if (i == 0 || candidate->recompute <= last) fitted = false;
         last = candidate->recompute;
-        candidate->fits = fits(&training, cluster->gpu_count, cluster);
+        double chance = chance_to_fit(&training, cluster->gpu_count, cluster);
+        count->best_fit = fmax(count->best_fit, chance);
+        candidate->fits = chance >= plan_fit_asked(request);
         candidate->plain = candidate->fits && !fitted;
         fitted = fitted || candidate->fits;
         count->candidates++;
@@ -137,7 +144,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     Arena *arena = arena_open();
     PlanRequest paid = plan_for_row(request, row);
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems_create(arena));
-    if (cluster) {
+    if (cluster && gpu_supports(cluster->gpu_of[0], request->training.precision)) {
         double batch = row->training.global_batch;
         PlanSpace space = plan_space(arena, request, batch, row->gpus);
         StepBook *book = step_book_create(arena, cluster);
@@ -147,7 +154,8 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
         for (int i = slice; i < space.count; i += slices) {
             const PlanCandidate *candidate = &space.items[i];
             if (!request->exhaustive && found.ran && candidate->bound >= found.value) break;
-            if (candidate->plain || (candidate->fits && request->exhaustive)) try_candidate(request, cluster, book, candidate, batch, &found);
+            if (candidate->plain || (candidate->fits && request->exhaustive))
+                try_candidate(request, cluster, book, candidate, batch, &found);
         }
     }
     arena_close(arena);

@@ -61,6 +61,7 @@ static void simulate_changed(Arena *arena, const PlanRequest *request, const Cha
     if (change->thing == THING_FAILURES) asked.faults = changed_faults(arena, request, change->factor);
     const Cluster *cluster = plan_cluster(arena, &asked, row->node, link, row->gpus, gpu, problems_create(arena));
     if (cluster) plan_simulate_row(arena, &asked, cluster, row);
+    row->chance.known = false; // what is known now is what is expected
     plan_judge(request, row);
 }
 

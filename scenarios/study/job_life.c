@@ -61,6 +61,9 @@ static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, Record
     }
     Summary summary = summarise(arena, days, study->runs);
     double longer = study->days.mean / point->days, more_days = study->days.mean - point->days;
+    point->days_undisturbed = point->days;
+    point->days_of_chance = study->days.sd;
+    point->checkpoint_share = study->share[LIFE_CHECKPOINT];
     point->days = study->days.mean;
     point->days_p5 = summary.p5;
     point->days_p95 = summary.p95;

@@ -1,0 +1,277 @@
+#include "scenarios/plan/plan_chance.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/cost/cost.h"
+#include "models/workload/life/life.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/step_constants.h"
+#include "sim/list.h"
+#include "sim/random.h"
+#include "sim/statistics.h"
+
+#define SEED 1
+#define DAY 86400.0
+#define Z95 1.6448536269514722
+
+const char *const plan_factor_names[FACTOR_COUNT] = {"unsaid_software", "software", "kernels", "traffic", "run",
+                                                     "fleet",           "luck",     "price",   "start"};
+const char *const plan_factor_titles[FACTOR_COUNT] = {"software that nobody said",
+                                                      "what the software adds",
+                                                      "its GPU's kernels",
+                                                      "its network",
+                                                      "run to run",
+                                                      "how often machines fail",
+                                                      "when they fail",
+                                                      "its price",
+                                                      "when the machines are there"};
+const double plan_factors_expected[FACTOR_COUNT] = {[FACTOR_START] = 0.5};
+
+// ---- What is not known of a row.
+
+static bool is_traffic(Cause cause) {
+    return cause == CAUSE_TP || cause == CAUSE_CP || cause == CAUSE_EP || cause == CAUSE_PP || cause == CAUSE_DP;
+}
+
+static double variance_of_causes(const RecordPoint *point, bool traffic) {
+    double variance = 0;
+    for (int i = 0; i < point->exposed_count; i++)
+        for (int c = 0; c < CAUSE_COUNT; c++) {
+            if (strcmp(point->exposed[i].name, cause_names[c]) != 0 || is_traffic((Cause)c) != traffic) continue;
+            double part = point->exposed[i].value / point->step_p50_s * step_constant(CAUSE_SIGMA + (StepConstantId)c);
+            variance += part * part;
+        }
+    return variance;
+}
+
+static double square(double x) { return x * x; }
+
+// As step_sigma has it. What one's own measurements took away (anchors) is taken from every part alike.
+static void split_step(const TrainingSpec *training, const RecordPoint *point, double step[FACTOR_RUN + 1]) {
+    double both_ends = Z95 * (step_constant(SLOWER_SPREAD) + step_constant(FASTER_SPREAD));
+    double whole = log(point->step_p95_s / point->step_p5_s) / both_ends, sum = 0;
+    step[FACTOR_UNSAID] = training->software_assumed ? step_constant(ASSUMED_SOFTWARE_SIGMA) : 0;
+    step[FACTOR_SOFTWARE] = step_constant(SOFTWARE_SIGMA + (StepConstantId)training->framework);
+    step[FACTOR_KERNELS] = sqrt(variance_of_causes(point, false));
+    step[FACTOR_TRAFFIC] = sqrt(variance_of_causes(point, true));
+    step[FACTOR_RUN] = step_constant(RUN_TO_RUN_SIGMA);
+    for (int f = 0; f <= FACTOR_RUN; f++) sum += square(step[f]);
+    for (int f = 0; f <= FACTOR_RUN; f++) step[f] *= whole / sqrt(sum);
+}
+
+static double fleet_spread(const PlanRequest *request) {
+    if (!request->faults || request->faults->node_mtbf_s > 0) return 0;
+    const FaultRates *rates =
+        request->faults->rates ? request->faults->rates : catalogue_faults(request->catalogue, FAULTS_USUAL);
+    return rates ? rates->fleet_spread : 0;
+}
+
+// Lives move for two reasons: their fleet's rate, which the law has as a factor of what is lost, and chance.
+static void split_life(const RecordPoint *point, PlanSpread *spread) {
+    double work = point->days_undisturbed;
+    if (!(work > 0)) return;
+    double beyond = fmax(0, point->days / work - 1);
+    spread->stall = fmin(beyond, point->checkpoint_share * point->days / work);
+    spread->lost = beyond - spread->stall;
+    double of_fleet = square(spread->lost) * expm1(square(spread->fleet));
+    spread->luck = sqrt(fmax(0, square(point->days_of_chance / work) - of_fleet));
+}
+
+PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row) {
+    PlanSpread spread = {.fleet = fleet_spread(request),
+                         .price = row->price_sigma,
+                         .start_s = request->start_s,
+                         .late_s = request->start_spread_s / log(10)}; // nine in ten within the spread
+    split_step(&row->training, &row->point, spread.step);
+    split_life(&row->point, &spread);
+    return spread;
+}
+
+// ---- One row in one world.
+
+PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, const double factors[FACTOR_COUNT]) {
+    double step = 0;
+    for (int f = 0; f <= FACTOR_RUN; f++) step += spread->step[f] * factors[f];
+    step *= step_constant(step > 0 ? SLOWER_SPREAD : FASTER_SPREAD);
+    double fleet = exp(spread->fleet * factors[FACTOR_FLEET] - square(spread->fleet) / 2);
+    double beyond = spread->stall + spread->lost * fleet + spread->luck * factors[FACTOR_LUCK];
+    double longer = exp(step) * (1 + fmax(0, beyond)) / (1 + spread->stall + spread->lost);
+    double start_s = spread->start_s - spread->late_s * log1p(-factors[FACTOR_START]);
+    return (PlanOutcome){.days = point->days * longer + start_s / DAY,
+                         .cost = point->cost_per_run * longer * exp(spread->price * factors[FACTOR_PRICE])};
+}
+
+bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome) {
+    return !(request->deadline_s > 0) || outcome->days * DAY <= request->deadline_s;
+}
+
+bool plan_keeps_budget(const PlanRequest *request, const PlanOutcome *outcome) {
+    return !(request->budget > 0) || !(outcome->cost > request->budget);
+}
+
+// ---- Draws.
+
+typedef struct DrawnFactor {
+    const char *purpose;
+    uint64_t item;
+    const double *values;
+} DrawnFactor;
+
+struct PlanDraws {
+    Arena *arena;
+    const PlanRequest *request;
+    int count;
+    double *normals, *ranks; // [count] evenly over the distribution, rising
+    struct {
+        DrawnFactor *items;
+        int count, room;
+    } drawn;
+};
+
+PlanDraws *plan_draws_create(Arena *arena, const PlanRequest *request, int count) {
+    PlanDraws *draws = ARENA_NEW(arena, PlanDraws);
+    *draws = (PlanDraws){.arena = arena,
+                         .request = request,
+                         .count = count,
+                         .normals = ARENA_ARRAY(arena, double, count),
+                         .ranks = ARENA_ARRAY(arena, double, count)};
+    for (int i = 0; i < count; i++) {
+        draws->ranks[i] = (i + 0.5) / count;
+        draws->normals[i] = normal_quantile(draws->ranks[i]);
+    }
+    return draws;
+}
+
+int plan_draws_count(const PlanDraws *draws) { return draws->count; }
+
+// The even values in an order of chance (Fisher and Yates, 1938).
+static const double *shuffled(Arena *arena, const PlanDraws *draws, const double *values, const char *purpose,
+                              uint64_t item) {
+    double *copy = ARENA_ARRAY(arena, double, draws->count);
+    RandomStream stream = random_stream(SEED, purpose, item);
+    memcpy(copy, values, (size_t)draws->count * sizeof *copy);
+    for (int i = draws->count - 1; i > 0; i--) {
+        int k = (int)random_below(&stream, (uint64_t)i + 1);
+        double value = copy[i];
+        copy[i] = copy[k];
+        copy[k] = value;
+    }
+    return copy;
+}
+
+// The first of the request's nodes that has the same GPU.
+static uint64_t number_of_gpu(const PlanRequest *request, const PlanRow *row) {
+    const Gpu *gpu = node_gpu(request->catalogue, row->node, 0);
+    for (int i = 0; i < request->node_count; i++)
+        if (node_gpu(request->catalogue, request->nodes[i], 0) == gpu) return (uint64_t)i;
+    return 0;
+}
+
+static uint64_t number_of_node(const PlanRequest *request, const PlanRow *row) {
+    for (int i = 0; i < request->node_count; i++)
+        if (request->nodes[i] == row->node) return (uint64_t)i;
+    return 0;
+}
+
+// Fabrics come after the nodes whose insides are all the network there is.
+static uint64_t number_of_network(const PlanRequest *request, const PlanRow *row) {
+    uint64_t nodes = (uint64_t)request->node_count;
+    for (int i = 0; i < request->link_count && row->link; i++)
+        if (request->links[i] == row->link) return 2 * nodes + (uint64_t)i;
+    for (int i = 0; i < request->node_count && row->link && request->node_link; i++)
+        if (request->node_link[i] == row->link) return nodes + (uint64_t)i;
+    return number_of_node(request, row);
+}
+
+static uint64_t item_of(const PlanRequest *request, const PlanRow *row, PlanFactor factor) {
+    switch (factor) {
+    case FACTOR_KERNELS:
+        return number_of_gpu(request, row);
+    case FACTOR_TRAFFIC:
+        return number_of_network(request, row);
+    case FACTOR_PRICE:
+        return 2 * number_of_node(request, row) + row->owned;
+    case FACTOR_RUN:
+    case FACTOR_LUCK:
+        return (uint64_t)row->number;
+    case FACTOR_UNSAID:
+    case FACTOR_SOFTWARE:
+    case FACTOR_FLEET:
+    case FACTOR_START:
+    case FACTOR_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static bool is_own(PlanFactor factor) { return factor == FACTOR_RUN || factor == FACTOR_LUCK; }
+
+const double *plan_draws_of(Arena *arena, PlanDraws *draws, const PlanRow *row, PlanFactor factor) {
+    const char *purpose = plan_factor_names[factor];
+    uint64_t item = item_of(draws->request, row, factor);
+    if (is_own(factor)) return shuffled(arena, draws, draws->normals, purpose, item);
+    for (int i = 0; i < draws->drawn.count; i++) {
+        const DrawnFactor *drawn = &draws->drawn.items[i];
+        if (drawn->purpose == purpose && drawn->item == item) return drawn->values;
+    }
+    const double *even = factor == FACTOR_START ? draws->ranks : draws->normals;
+    DrawnFactor drawn = {purpose, item, shuffled(draws->arena, draws, even, purpose, item)};
+    LIST_PUSH(draws->arena, &draws->drawn, drawn);
+    return drawn.values;
+}
+
+const PlanOutcome *plan_outcomes_of(Arena *arena, PlanDraws *draws, const PlanRow *row) {
+    PlanSpread spread = plan_spread_of(draws->request, row);
+    PlanOutcome *outcomes = ARENA_ARRAY(arena, PlanOutcome, draws->count);
+    const double *values[FACTOR_COUNT];
+    for (int f = 0; f < FACTOR_COUNT; f++) values[f] = plan_draws_of(arena, draws, row, (PlanFactor)f);
+    for (int i = 0; i < draws->count; i++) {
+        double factors[FACTOR_COUNT];
+        for (int f = 0; f < FACTOR_COUNT; f++) factors[f] = values[f][i];
+        outcomes[i] = plan_outcome(&spread, &row->point, factors);
+    }
+    return outcomes;
+}
+
+// ---- Chances.
+
+static PlanRange90 range_of(Arena *arena, const double *values, int count) {
+    Summary summary = summarise(arena, values, count);
+    return (PlanRange90){summary.p5, summary.p50, summary.p95};
+}
+
+static PlanChance chance_of(const PlanRequest *request, PlanDraws *draws, const PlanRow *row) {
+    Arena *scratch = arena_open();
+    int by_date = 0, in_budget = 0, both = 0, count = draws->count;
+    const PlanOutcome *outcomes = plan_outcomes_of(scratch, draws, row);
+    double *days = ARENA_ARRAY(scratch, double, count), *cost = ARENA_ARRAY(scratch, double, count);
+    for (int i = 0; i < count; i++) {
+        bool date = plan_keeps_date(request, &outcomes[i]), budget = plan_keeps_budget(request, &outcomes[i]);
+        by_date += date;
+        in_budget += budget;
+        both += date && budget;
+        days[i] = outcomes[i].days;
+        cost[i] = outcomes[i].cost;
+    }
+    PlanChance chance = {.known = true,
+                         .by_date = (double)by_date / count,
+                         .in_budget = (double)in_budget / count,
+                         .both = (double)both / count,
+                         .days = range_of(scratch, days, count),
+                         .cost = {NAN, NAN, NAN}};
+    if (!isnan(row->point.cost_per_run)) chance.cost = range_of(scratch, cost, count);
+    arena_close(scratch);
+    return chance;
+}
+
+void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count) {
+    Arena *arena = arena_open();
+    PlanDraws *draws = plan_draws_create(arena, request, PLAN_DRAWS);
+    for (int i = 0; i < row_count; i++) {
+        bool lasts = rows[i].point.ran && isfinite(rows[i].point.days) && rows[i].point.days > 0;
+        if (lasts) rows[i].chance = chance_of(request, draws, &rows[i]);
+        plan_judge(request, &rows[i]);
+    }
+    arena_close(arena);
+}

@@ -1,0 +1,25 @@
+// What the parts of a plan on the screen share.
+#ifndef LOCKSTEP_SCENARIOS_PLAN_SCREEN_H
+#define LOCKSTEP_SCENARIOS_PLAN_SCREEN_H
+
+#include "scenarios/plan/plan_answer.h"
+
+typedef struct Screen {
+    Arena *arena;
+    const PlanAnswer *answer;
+    const PlanRequest *request;
+    const PlanResult *result;
+    const Style *style;
+    int rows;
+} Screen;
+
+const char *plan_human(Arena *arena, double value, QuantityKind kind);                 // "1.34 M"
+const char *plan_money(const Screen *screen, const RecordPoint *point, double amount); // "" when unknown
+const char *plan_cluster_text(const Screen *screen, const PlanRow *row);               // "1024 x dgx-h100 …"
+const char *plan_percent(Arena *arena, double share); // "83 %", "> 99 %", "< 1 %": few draws tell more
+
+// Under the rows (plan_print_chance.c).
+void plan_print_chances(const Screen *screen, const PlanRow *row); // of keeping date and budget, and the ranges
+void plan_print_unknowns(const Screen *screen);                    // what costs most, and what knowing it is worth
+
+#endif

@@ -1,0 +1,332 @@
+// Chances of a plan: against closed forms, laws that they keep, and what knowing is worth.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/life/life.h"
+#include "models/workload/step/step_constants.h"
+#include "scenarios/plan/plan_learn.h"
+#include "sim/random.h"
+#include "sim/statistics.h"
+#include "tests/test.h"
+
+#define Z95 1.6448536269514722
+#define SIGMA 0.2
+
+static double normal_share(double z) { return erfc(-z / sqrt(2)) / 2; }
+
+// A plan of so many days and so much money; its step has the predictor's range of SIGMA, all of it software's.
+typedef struct MadeUp {
+    Arena *arena;
+    const Catalogue *catalogue;
+    const NodeType *nodes[2];
+    NamedValue spent[2][2];
+    PlanRow rows[2];
+    PlanRequest request;
+} MadeUp;
+
+static void made_up_open(MadeUp *made) {
+    *made = (MadeUp){.arena = arena_open()};
+    made->catalogue = catalogue_builtin(made->arena);
+    made->nodes[0] = catalogue_node(made->catalogue, "dgx-h100");
+    made->nodes[1] = catalogue_node(made->catalogue, "dgx-a100");
+    made->request = (PlanRequest){.catalogue = made->catalogue, .nodes = made->nodes, .node_count = 2};
+    made->request.confidence = 0.8;
+    for (int i = 0; i < 2; i++) {
+        PlanRow *row = &made->rows[i];
+        double step = 10;
+        made->spent[i][0] = (NamedValue){"gemm", "gemm", 0.8 * step};
+        made->spent[i][1] = (NamedValue){"dp", "dp", 0.2 * step};
+        *row = (PlanRow){.node = made->nodes[i], .gpus = 64, .number = i};
+        row->training.framework = FRAMEWORK_MEGATRON;
+        row->point = (RecordPoint){.ran = true,
+                                   .step_p50_s = step,
+                                   .step_p5_s = step * exp(-Z95 * SIGMA * step_constant(FASTER_SPREAD)),
+                                   .step_p95_s = step * exp(Z95 * SIGMA * step_constant(SLOWER_SPREAD)),
+                                   .exposed = made->spent[i],
+                                   .exposed_count = 2,
+                                   .node_count = 8,
+                                   .currency = "USD",
+                                   .days = 30 - 4 * i,
+                                   .cost_per_hour = 100,
+                                   .cost_per_run = 100e3 + 15e3 * i,
+                                   .energy_kwh = 1};
+    }
+}
+
+// Of a step whose log is normal, and wider above what is expected than below.
+TEST(chances_are_those_of_the_normal_distribution) {
+    MadeUp made;
+    made_up_open(&made);
+    for (double days = 20; days <= 50; days += 2.5) {
+        made.request.deadline_s = days * 86400;
+        made.request.budget = 115e3;
+        plan_find_chances(&made.request, made.rows, 2);
+        double z = log(days / 30) / SIGMA, budget = log(1.15) / SIGMA / step_constant(SLOWER_SPREAD);
+        z /= step_constant(z > 0 ? SLOWER_SPREAD : FASTER_SPREAD);
+        const PlanChance *chance = &made.rows[0].chance;
+        EXPECT(fabs(chance->by_date - normal_share(z)) < 0.01);
+        EXPECT(fabs(chance->in_budget - normal_share(budget)) < 0.01);
+        EXPECT(fabs(chance->both - fmin(normal_share(z), normal_share(budget))) < 0.01); // one cause, the step
+        EXPECT_NEAR(chance->days.p50, 30, 0.1);
+        EXPECT_NEAR(chance->days.p5, 30 * exp(-Z95 * SIGMA * step_constant(FASTER_SPREAD)), 0.3);
+        EXPECT_NEAR(chance->days.p95, 30 * exp(Z95 * SIGMA * step_constant(SLOWER_SPREAD)), 0.6);
+        EXPECT_INT(made.rows[0].kept, chance->both >= 0.8);
+    }
+    arena_close(made.arena);
+}
+
+TEST(price_and_step_spread_the_cost_together) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].price_sigma = 0.3;
+    made.rows[0].point.step_p5_s = made.rows[0].point.step_p95_s = made.rows[0].point.step_p50_s; // known to the second
+    plan_find_chances(&made.request, made.rows, 2);
+    EXPECT_NEAR(made.rows[0].chance.cost.p95, 100e3 * exp(Z95 * 0.3), 1500);
+    EXPECT_NEAR(made.rows[0].chance.days.p95, 30, 1e-6);
+    made_up_open(&made);
+    made.rows[0].price_sigma = 0.3;
+    plan_find_chances(&made.request, made.rows, 2);
+    double above = hypot(0.3, SIGMA * step_constant(SLOWER_SPREAD)), below = hypot(0.3, SIGMA);
+    EXPECT(made.rows[0].chance.cost.p95 > 100e3 * exp(Z95 * below));
+    EXPECT(made.rows[0].chance.cost.p95 < 103e3 * exp(Z95 * above));
+    arena_close(made.arena);
+}
+
+TEST(machines_that_come_late_take_days_and_no_money) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].point.step_p5_s = made.rows[0].point.step_p95_s = made.rows[0].point.step_p50_s;
+    made.request.start_s = 5 * 86400.0;
+    made.request.start_spread_s = 10 * 86400.0;
+    made.request.deadline_s = 45 * 86400.0;
+    plan_find_chances(&made.request, made.rows, 2);
+    EXPECT_NEAR(made.rows[0].chance.by_date, 0.9, 0.005); // 30 days, 5 until the start, and late by 10 at most
+    EXPECT_NEAR(made.rows[0].chance.cost.p95, 100e3, 1e-3);
+    EXPECT_NEAR(made.rows[0].chance.days.p50, 35 + 10 * log(2) / log(10), 0.05);
+    arena_close(made.arena);
+}
+
+// The law of failures against the lives that it was taken from: of 40 stops, each an exponential loss.
+TEST(the_law_of_failures_has_the_spread_of_lives) {
+    MadeUp made;
+    made_up_open(&made);
+    FaultsSpec faults = {.rates = catalogue_faults(made.catalogue, FAULTS_USUAL)};
+    made.request.faults = &faults;
+    double fleet = faults.rates->fleet_spread, work = 25, lost = 0.1;
+    static double days[20000];
+    for (int i = 0; i < 20000; i++) {
+        RandomStream random = random_stream(7, "made-up life", (uint64_t)i);
+        double mean = lost * work / 40, rate = exp(fleet * random_normal(&random) - fleet * fleet / 2),
+               left = 40 * rate;
+        days[i] = work;
+        for (double gap = random_exponential(&random, 1); gap < left; gap += random_exponential(&random, 1))
+            days[i] += random_exponential(&random, mean);
+    }
+    Summary lives = summarise(made.arena, days, 20000);
+    RecordPoint *point = &made.rows[0].point;
+    point->days = lives.mean;
+    point->days_undisturbed = work;
+    point->days_of_chance = lives.sd;
+    point->step_p5_s = point->step_p95_s = point->step_p50_s;
+    plan_find_chances(&made.request, made.rows, 1);
+    EXPECT_NEAR(made.rows[0].chance.days.p50, lives.p50, 0.02 * work);
+    EXPECT_NEAR(made.rows[0].chance.days.p95, lives.p95, 0.03 * work);
+    EXPECT_NEAR(made.rows[0].chance.days.p5, lives.p5, 0.03 * work);
+    arena_close(made.arena);
+}
+
+// ---- Laws.
+
+TEST(a_later_date_and_a_larger_budget_are_kept_no_less_often) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[1].price_sigma = 0.2;
+    for (int i = 0; i < 2; i++) {
+        double before = 0;
+        for (int k = 0; k < 12; k++) {
+            made.request.deadline_s = (20 + 3 * (i == 0 ? k : 5)) * 86400.0;
+            made.request.budget = 80e3 + 10e3 * (i == 1 ? k : 5);
+            plan_find_chances(&made.request, made.rows, 2);
+            const PlanChance *chance = &made.rows[1].chance;
+            EXPECT(chance->both >= before);
+            EXPECT(chance->both <= fmin(chance->by_date, chance->in_budget));
+            EXPECT(chance->both >= chance->by_date + chance->in_budget - 1 - 1e-12);
+            before = chance->both;
+        }
+    }
+    arena_close(made.arena);
+}
+
+TEST(chances_do_not_depend_on_the_order_of_the_plans) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].price_sigma = made.rows[1].price_sigma = 0.2;
+    made.request.deadline_s = 30 * 86400.0;
+    made.request.budget = 110e3;
+    PlanRow turned[2] = {made.rows[1], made.rows[0]};
+    plan_find_chances(&made.request, made.rows, 2);
+    plan_find_chances(&made.request, turned, 2);
+    for (int i = 0; i < 2; i++)
+        EXPECT(memcmp(&made.rows[i].chance, &turned[1 - i].chance, sizeof turned[0].chance) == 0);
+    arena_close(made.arena);
+}
+
+TEST(parts_of_a_steps_spread_sum_to_the_predictors) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].training.software_assumed = true;
+    PlanSpread spread = plan_spread_of(&made.request, &made.rows[0]);
+    double sum = 0;
+    for (int f = 0; f <= FACTOR_RUN; f++) sum += spread.step[f] * spread.step[f];
+    EXPECT_NEAR(sqrt(sum), SIGMA, 1e-12);
+    EXPECT_NEAR(spread.step[FACTOR_KERNELS] / spread.step[FACTOR_TRAFFIC],
+                0.8 * step_constant(CAUSE_SIGMA + CAUSE_GEMM) / (0.2 * step_constant(CAUSE_SIGMA + CAUSE_DP)), 1e-9);
+    arena_close(made.arena);
+}
+
+// ---- What knowing is worth.
+
+// Loss of plan 0 is 0, of plan 1 its mean plus sigma z: knowing z is worth sigma phi(m) - mean Phi(-m), m = mean/sigma.
+TEST(the_worth_of_knowing_one_plan_is_the_unit_normal_loss) {
+    enum { WORLDS = 8192 };
+    static double losses[2 * WORLDS], signal[WORLDS], nothing[WORLDS];
+    Arena *arena = arena_open();
+    for (int i = 0; i < 4; i++) {
+        double mean = 0.5 * i, sigma = 2;
+        for (int d = 0; d < WORLDS; d++) {
+            RandomStream random = random_stream(3, "worth", (uint64_t)d);
+            signal[d] = random_normal(&random);
+            nothing[d] = random_normal(&random);
+            losses[WORLDS + d] = mean + sigma * signal[d];
+        }
+        PlanLosses all = {losses, 2, WORLDS};
+        double m = mean / sigma, density = exp(-m * m / 2) / sqrt(2 * M_PI);
+        double expected = sigma * density - mean * normal_share(-m), known = plan_worth_of(arena, &all, signal);
+        EXPECT_NEAR(plan_worth_of_all(&all), expected, 0.06);
+        EXPECT_NEAR(known, expected, 0.06);
+        EXPECT(known <= plan_worth_of_all(&all) + 1e-12);
+        EXPECT(plan_worth_of(arena, &all, nothing) < 0.06); // what has nothing to do with it is worth nothing
+    }
+    arena_close(arena);
+}
+
+TEST(no_measurement_is_worth_less_than_nothing_or_more_than_knowing_everything) {
+    FOR_SEEDS (seed, 1, 20) {
+        RandomStream random = random_stream(seed, "losses", 0);
+        enum { WORLDS = 512, PLANS = 5 };
+        static double losses[PLANS * WORLDS], signal[WORLDS];
+        for (int i = 0; i < PLANS * WORLDS; i++) losses[i] = random_exponential(&random, 1 + (double)(i % 3));
+        for (int d = 0; d < WORLDS; d++) signal[d] = losses[d] + random_normal(&random);
+        Arena *arena = arena_open();
+        PlanLosses all = {losses, PLANS, WORLDS};
+        double worth = plan_worth_of(arena, &all, signal);
+        EXPECT(worth >= 0 && worth <= plan_worth_of_all(&all) + 1e-12);
+        arena_close(arena);
+    }
+}
+
+// 100 at 50 %, 110 at 90 %: from a penalty of 10 / 0.4 on the second is the better. 200 at 95 % never matters at 80 %.
+TEST(the_wished_confidence_implies_what_a_miss_costs) {
+    const double cost[] = {100, 110, 200, 150}, both[] = {0.5, 0.9, 0.95, 0.6};
+    EXPECT_NEAR(plan_implied_miss_cost(cost, both, 4, 0.8), 25, 1e-9);
+    EXPECT_NEAR(plan_implied_miss_cost(cost, both, 4, 0.4), 0, 1e-9);
+    EXPECT_NEAR(plan_implied_miss_cost(cost, both, 4, 0.93), 90 / 0.05, 1e-6);
+    EXPECT(isinf(plan_implied_miss_cost(cost, both, 4, 0.99)));
+}
+
+TEST(what_is_unknown_is_listed_widest_first_and_shares_sum_to_one) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].price_sigma = made.rows[1].price_sigma = 0.25;
+    made.rows[0].training.software_assumed = made.rows[1].training.software_assumed = true;
+    made.request.deadline_s = 34 * 86400.0;
+    made.request.budget = 120e3;
+    plan_find_chances(&made.request, made.rows, 2);
+    PlanResult result = {.rows = made.rows, .row_count = 2, .chosen = -1};
+    PlanUnknowns unknowns = plan_unknowns(made.arena, &made.request, &result);
+    double days = 0, cost = 0;
+    EXPECT_INT((int)unknowns.swings[0].factor, FACTOR_PRICE);
+    for (int i = 0; i < unknowns.swing_count; i++)
+        days += unknowns.swings[i].days_share, cost += unknowns.swings[i].cost_share;
+    EXPECT_NEAR(days, 1, 1e-9);
+    EXPECT_NEAR(cost, 1, 1e-9);
+    EXPECT(unknowns.measurement_count >= 4);
+    for (int i = 0; i < unknowns.measurement_count; i++) {
+        const PlanMeasurement *m = &unknowns.measurements[i];
+        EXPECT(m->worth >= 0 && m->worth <= unknowns.all + 1e-9);
+        EXPECT(m->cost_width <= unknowns.cost_width * 1.02); // knowing does not widen it, on average
+        if (i > 0) EXPECT(m->worth <= unknowns.measurements[i - 1].worth);
+    }
+    arena_close(made.arena);
+}
+
+// ---- The command.
+
+static int plan_command(const char *arguments, char *output, size_t room) {
+    char command[1024];
+    snprintf(command, sizeof command, "$LOCKSTEP plan %s", arguments);
+    return test_shell(command, output, room);
+}
+
+#define SMALL                                                                                                          \
+    "--model gpt3-2.7b --tokens 10B --seq 2048 --node dgx-a100-80gb --fabric ib-hdr200 --gpus 8:16 --global-batch 64 " \
+    "--price 2 --date 2026-11-21 "
+
+TEST(the_chosen_plan_keeps_date_and_budget_with_the_confidence_wished) {
+    static char output[1 << 17];
+    EXPECT_INT(plan_command(SMALL "--by 2d --budget 700 -j 1", output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "with 80 % or more");
+    EXPECT_CONTAINS(output, "Chance  by the date");
+    EXPECT_CONTAINS(output, "What could be measured before");
+    EXPECT_INT(plan_command(SMALL "--by 2d --budget 520 --confidence 99% -j 1", output, sizeof output), 3);
+    EXPECT_CONTAINS(output, "No plan keeps date and budget with 99 %: the best does with ");
+    EXPECT_INT(plan_command(SMALL "--by 2d --start 2026-11-25", output, sizeof output), 4);
+    EXPECT_CONTAINS(output, "only after the date");
+    EXPECT_INT(plan_command(SMALL "--start 2026-11-01", output, sizeof output), 4);
+    EXPECT_CONTAINS(output, "before the day of the plan");
+    EXPECT_INT(plan_command(SMALL "--confidence 120%", output, sizeof output), 4);
+    EXPECT_CONTAINS(output, "a chance above 0 and below 100 %");
+}
+
+TEST(probabilities_are_the_same_for_one_and_two_cores) {
+    static char one[1 << 18], two[1 << 18];
+    const char *asked = "--model gpt3-2.7b --tokens 10B --seq 2048 --global-batch 64 --gpus 8 --by 3d --budget 800 "
+                        "--node dgx-a100,dgx-a100-80gb,dgx-h100,dgx-h200,dgx-b200,aws-p4d.24xlarge,aws-p3.16xlarge "
+                        "--date 2026-11-21 --json -j ";
+    char arguments[512];
+    for (int jobs = 1; jobs <= 2; jobs++) {
+        snprintf(arguments, sizeof arguments, "%s%d", asked, jobs);
+        int status = plan_command(arguments, jobs == 1 ? one : two, sizeof one);
+        EXPECT(status == 0 || status == 3);
+    }
+    EXPECT_TEXT(two, one);
+    EXPECT_CONTAINS(one, "\"chance\": {");
+}
+
+TEST(a_gpu_that_lacks_the_precision_is_no_plan_and_says_why) {
+    static char output[1 << 16];
+    const char *asked = "--model gpt2-124m --tokens 1B --global-batch 64 --gpus 8 --node dgx-a100,aws-p3.16xlarge -j 1";
+    EXPECT_INT(plan_command(asked, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "has no bf16 units: --precision fp16");
+}
+
+TEST(no_plan_is_recommended_that_may_well_run_out_of_memory_unless_asked) {
+    static char sure[1 << 17], asked[1 << 17];
+    const char *tight = "--model llama-2-13b --tokens 10B --node dgx-a100 --gpus 8 --global-batch 64 --recompute none "
+                        "--json -j 1 --date 2026-11-21";
+    char arguments[512];
+    plan_command(tight, sure, sizeof sure);
+    snprintf(arguments, sizeof arguments, "%s --fit 30%%", tight);
+    EXPECT_INT(plan_command(arguments, asked, sizeof asked), 0);
+    const char *chance = strstr(asked, "\"chance_to_fit\": ");
+    EXPECT(chance != NULL);
+    if (chance) EXPECT(atof(chance + strlen("\"chance_to_fit\": ")) >= 0.3);
+    for (const char *at = sure; (at = strstr(at, "\"chance_to_fit\": ")) != NULL; at++)
+        EXPECT(atof(at + strlen("\"chance_to_fit\": ")) >= 0.95);
+    EXPECT_INT(plan_command("--model llama-2-7b --tokens 1B --node dgx-a100 --gpus 1 --global-batch 4 --micro-batch 1",
+                            sure, sizeof sure),
+               3);
+    EXPECT_CONTAINS(sure, "no layout fits in memory");
+}
