@@ -32,7 +32,7 @@ const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow
     const char *late =
         row->late ? arena_printf(arena, "misses %s", plan_human(arena, request->deadline_s, QUANTITY_TIME)) : "";
     if (!row->kept && !row->late && !row->over_budget)
-        return arena_printf(arena, "kept with %s only", plan_percent(arena, row->chance.both));
+        return arena_printf(arena, "only %s", plan_percent(arena, row->chance.both));
     return arena_printf(arena, "%s%s%s", late, row->late && row->over_budget ? ", " : "",
                         row->over_budget ? "over budget" : "");
 }

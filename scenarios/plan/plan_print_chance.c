@@ -74,6 +74,13 @@ static void print_swings(const Screen *screen, const PlanUnknowns *unknowns) {
 
 // ---- What to measure first.
 
+// By how much a range is narrower then, in money or, without a point, in days; "" where it is hardly so.
+static const char *narrowed(const Screen *screen, const RecordPoint *point, double today, double then) {
+    double less = today - then;
+    if (!(less >= WORTH_SAYING * today)) return "";
+    return point ? plan_money(screen, point, less) : arena_printf(screen->arena, "%.2g", less);
+}
+
 static void print_measurements(const Screen *screen, const PlanUnknowns *unknowns) {
     const PlanRow *row = &screen->result->rows[unknowns->row];
     bool priced = !isnan(row->point.cost_per_run),
@@ -94,9 +101,9 @@ static void print_measurements(const Screen *screen, const PlanUnknowns *unknown
         if (priced) {
             table_cell(table, "%s", m->price > 0 ? plan_money(screen, &row->point, m->price) : "");
             table_cell(table, "%s", plan_money(screen, &row->point, m->worth));
-            table_cell(table, "%s", plan_money(screen, &row->point, fmax(0, unknowns->cost_width - m->cost_width)));
+            table_cell(table, "%s", narrowed(screen, &row->point, unknowns->cost_width, m->cost_width));
         }
-        table_cell(table, "%.2g", fmax(0, unknowns->days_width - m->days_width));
+        table_cell(table, "%s", narrowed(screen, NULL, unknowns->days_width, m->days_width));
         if (chances) table_cell(table, "%s", plan_percent(screen->arena, m->both));
         table_cell(table, "%s", m->how);
         table_end_row(table);
