@@ -74,6 +74,7 @@ static SimTime work_time(const Run *run, const StreamState *state, const Op *op)
 static void reach_mark(Run *run, const StreamState *state, int32_t mark) {
     SimTime *time = &run->marks[state->actor][mark];
     if (*time >= 0) return; // a mark holds from its first record on
+    if (run->chain) chain_record(run, state, mark);
     *time = state->clock;
     for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++)
         if (run->streams[s].waiting_mark == mark) {
@@ -115,6 +116,7 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     SimTime start = state->clock, end = start + alone[op->id];
     if (!run->options->uncontended && !certainly_alone(run, state, channel, end)) return false;
     fluid_count_bytes(run->fluid, channel, op->id, 1);
+    if (run->chain) chain_work(run, state, op, end);
     pass_time(run, state, op, end);
     keep_interval(run, state, op, start, end);
     return true;
@@ -136,8 +138,9 @@ static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
 static bool do_op(Run *run, StreamState *state, const Op *op) {
     switch ((OpKind)op->kind) {
     case OP_WORK: {
-        SimTime start = state->clock;
-        pass_time(run, state, op, time_later(start, work_time(run, state, op)));
+        SimTime start = state->clock, end = time_later(start, work_time(run, state, op));
+        if (run->chain) chain_work(run, state, op, end);
+        pass_time(run, state, op, end);
         keep_interval(run, state, op, start, state->clock);
         return true;
     }
@@ -151,6 +154,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
             state->waiting_mark = op->id;
             return false;
         }
+        if (run->chain) chain_wait(run, state, op->id, reached);
         if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
         if (reached > state->clock) pass_time(run, state, op, reached);
         return true;
@@ -199,6 +203,7 @@ static void share_soon(Run *run, SimTime now) {
 static void on_done(Run *run, int32_t channel, SimTime now) {
     ChannelState *state = &run->channels[channel];
     int32_t count = state->joined;
+    if (run->chain) chain_meet(run, channel, now);
     state->joined = 0;
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
@@ -285,8 +290,11 @@ static void lay_out_streams(Arena *arena, Run *run) {
         for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = -1;
         for (int s = 0; s < program->stream_count; s++) {
             StreamState *state = &run->streams[run->first_stream[a] + s];
-            *state = (StreamState){
-                .actor = a, .waiting_mark = -1, .stream = &program->streams[s], .routines = program->routines};
+            *state = (StreamState){.actor = a,
+                                   .waiting_mark = -1,
+                                   .last = -1,
+                                   .stream = &program->streams[s],
+                                   .routines = program->routines};
             make_ready(run, state);
         }
     }
@@ -340,12 +348,13 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
         run.intervals = ARENA_ARRAY(arena, Interval, run.interval_room);
     }
     lay_out_streams(arena, &run);
+    if (options->chain) open_chain(arena, &run);
     Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
     if (options->uncontended)
         assume_alone(scratch, &run);
     else if (!options->all_meet)
         find_alone(scratch, &run);
-    if (!options->all_meet && !options->timeline) open_passes(scratch, &run);
+    if (!options->all_meet && !options->timeline && !options->chain) open_passes(scratch, &run);
     WatchPiece piece;
     run.traced_as = trace_begin_run();
     watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, true);
@@ -354,6 +363,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     count_passes(&run);
     arena_close(scratch);
     collect_ends(arena, &run);
+    if (run.chain && !run.result.stopped && !run.result.beyond_clock && run.result.deadlocked_count == 0)
+        close_chain(arena, &run);
     run.result.spent = run.spent;
     run.result.link_bytes = fluid_link_bytes(run.fluid);
     run.result.intervals = run.intervals;

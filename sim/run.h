@@ -15,8 +15,27 @@ typedef struct Interval {
     SimTime start, end;
 } Interval;
 
+// A piece of the critical path: the operation that decided when all was done, the one that decided when that could
+// begin, and so back to the start. Each begins at the tick at which the one before it ends, on whatever rank that was;
+// so waiting is not among them, and their times sum to the end of the run.
+typedef struct ChainPiece {
+    int32_t actor;
+    int16_t stream;
+    uint8_t kind; // OP_WORK or OP_TRANSFER
+    uint8_t cause;
+    int32_t label;
+    int32_t channel, plan; // of a transfer; else -1
+    uint16_t slot;         // of a transfer
+    SimTime start, end;    // of a transfer: from its last member's coming on
+    SimTime latency, flow; // of a transfer: its plan's latency, and its bytes with all its links to itself; what is
+                           // left of its time others took who shared its links
+    SimTime slack;         // it may become shorter by this much, at least, before another path decides the end
+    bool jumps;            // it waited for another stream of another actor: the chain comes from there
+} ChainPiece;
+
 typedef struct RunOptions {
     uint64_t seed;
+    bool chain;             // keep the critical path: takes memory for every operation, and no short cuts
     bool timeline;          // keep an Interval per WORK and TRANSFER
     int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped
     bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
@@ -40,6 +59,8 @@ typedef struct RunResult {
     bool beyond_clock; // it lasts longer than the clock can tell; times are then of no use
     const Interval *intervals;
     int64_t interval_count, intervals_dropped;
+    const ChainPiece *chain; // from the start to the end
+    int64_t chain_count;
     int64_t event_count, op_count; // how much was simulated
     bool stopped;                  // by the watch: what there is so far is of no use
     uint64_t digest;

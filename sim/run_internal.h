@@ -13,6 +13,8 @@ typedef struct StreamState {
     int64_t next;              // operation to do next
     int64_t done;              // operations done, those of routines one by one
     int64_t let_others_before; // 1 + the number of the operation before which it has let others go first
+    int32_t last;              // of a chain: the step that its clock comes from, -1 the start
+    SimTime spare;             // and by how much that came after all else that it waited for
     SimTime clock;
     const Stream *stream;
     const Routine *routines; // of its program
@@ -50,6 +52,7 @@ typedef struct ChannelState {
 } ChannelState;
 
 typedef struct Foresight Foresight;
+typedef struct Chain Chain;
 
 typedef struct Run {
     const System *system;
@@ -72,6 +75,7 @@ typedef struct Run {
     SimTime *spent;
     Interval *intervals;
     int64_t interval_room;
+    Chain *chain; // NULL: none is kept
     RunResult result;
 } Run;
 
@@ -84,6 +88,19 @@ void open_passes(Arena *arena, Run *run);
 bool pass_routine(Run *run, StreamState *state);
 // The bytes of transfers in routines that were.
 void count_passes(Run *run);
+
+// ---- run_chain.c: the critical path. What happens to streams is told as it happens; nothing is where run->chain is
+// NULL.
+void open_chain(Arena *arena, Run *run);
+// Time has passed on a stream, up to `end`, in work or in a transfer that nobody else came into.
+void chain_work(Run *run, StreamState *state, const Op *op, SimTime end);
+void chain_record(Run *run, const StreamState *state, int32_t mark);
+// The stream waited for a mark that was reached at that time; before its clock goes there.
+void chain_wait(Run *run, StreamState *state, int32_t mark, SimTime reached);
+// A transfer is done; before its members' clocks go there.
+void chain_meet(Run *run, int32_t channel, SimTime end);
+// Back from the end.
+void close_chain(Arena *arena, Run *run);
 
 // All of them have their links to themselves.
 void assume_alone(Arena *arena, Run *run);
