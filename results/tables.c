@@ -22,6 +22,7 @@ static const char *shown(const Screen *screen, const RecordColumn *column, const
     case RECORD_SHARE:
         return text_percent(screen->arena, number);
     case RECORD_SECONDS:
+        if (number != 0 && fabs(number) < 1) return text_time(screen->arena, number);
         if (fabs(number) < 60) return arena_printf(screen->arena, "%.3g s", number);
         if (fabs(number) < 3600) return arena_printf(screen->arena, "%.3g min", number / 60);
         return fabs(number) < 86400 ? arena_printf(screen->arena, "%.3g h", number / 3600)

@@ -19,6 +19,8 @@ static const struct {
     {"run scenarios/lessons/ddp_by_hand.lua", "run"},
     {"run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "run"},
     {"plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-a100 --gpus 8 --global-batch 64 --price 2 -j 1", "plan"},
+    {"explain --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "explain"},
+    {"diff scenarios/examples/megatron_22b_175b.lua --study-b 2", "diff"},
     {"sweep --show $DIR/store.db", "sweep"},
     {"merge $DIR/all.db $DIR/store.db", "merge"},
     {"memory --model gpt2-124m --gpu A100 --micro-batch 1", "memory"},

@@ -5,6 +5,7 @@
 
 #include "models/workload/step/anchor.h"
 #include "models/workload/step/plausible.h"
+#include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_constants.h"
 #include "sim/check.h"
 #include "sim/digest.h"
@@ -122,6 +123,17 @@ double step_sigma(const TrainingSpec *training, const double *spent, double seco
     return sqrt(variance);
 }
 
+double step_gain_sigma(const TrainingSpec *training, const double *before, const double *after, double gain) {
+    double software = step_constant(SOFTWARE_SIGMA + (StepConstantId)training->framework);
+    double assumed = training->software_assumed ? step_constant(ASSUMED_SOFTWARE_SIGMA) : 0;
+    double variance = (software * software + assumed * assumed) * gain * gain;
+    for (int c = 0; c < CAUSE_COUNT; c++) {
+        double part = (before[c] - after[c]) * step_constant(CAUSE_SIGMA + (StepConstantId)c);
+        variance += part * part;
+    }
+    return sqrt(variance);
+}
+
 bool step_fits(const SimulatedStep *step) { return may_fit(&step->lowered->memory); }
 
 // False: it is longer than the clock, or the watch has stopped it.
@@ -136,6 +148,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     }
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
     if (options->timeline) step->timeline = timeline_of(arena, step->lowered, system, class_of, &result);
+    if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);
     step->event_count += outcome->events;
     step->digest = digest_u64(step->digest, outcome->digest);
     for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] += outcome->spent[c] / runs;
@@ -221,7 +234,9 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     double mean = 0;
     StepClaim wire = {0}; // of the run that comes nearest to what its wires bear
     for (int i = 0; i < runs; i++) {
-        RunOptions run = {.seed = options->seed + (uint64_t)i, .timeline = options->timeline && i == 0};
+        RunOptions run = {.seed = options->seed + (uint64_t)i,
+                          .timeline = options->timeline && i == 0,
+                          .chain = options->chain && i == 0};
         Outcome outcome;
         bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &outcome);
         if (watch_stopped()) {

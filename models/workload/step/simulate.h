@@ -12,6 +12,7 @@ typedef struct SimulationOptions {
     bool keeps_system; // lowered->system is there, of all ranks
     StepBook *book;    // of steps on the same cluster, or NULL
     bool timeline;     // of the first run
+    bool chain;        // the same
     double give_up_s;  // not run when it surely takes longer than this (0: always run); without draws and anchors
     bool assume_fits;  // even when the memory estimate says that the job does not fit
     double step_sigma; // relative 1-sigma of a step where the user knows it; 0: by cause
@@ -26,6 +27,7 @@ typedef struct SimulatedStep {
     double sigma;                             // relative, of the model
     double spent[CAUSE_COUNT];                // seconds of a step, mean over ranks and runs
     const Timeline *timeline;                 // or NULL
+    const struct StepChain *chain;            // or NULL; as simulated, before anchors (step_chain.h)
     uint64_t digest;                          // folded and unfolded runs agree
     int64_t event_count;
 } SimulatedStep;
@@ -36,6 +38,9 @@ bool step_fits(const SimulatedStep *step); // or may, as far as the memory estim
 
 // Relative uncertainty (1 sigma) of a step that spends its seconds so.
 double step_sigma(const TrainingSpec *training, const double *spent, double seconds);
+// Of what a change gains on a step, in seconds (1 sigma): each cause errs the same way before and after, so only what a
+// cause gains is uncertain; and so is all of it, as far as the software is.
+double step_gain_sigma(const TrainingSpec *training, const double *before, const double *after, double gain);
 // The ends of its range of 90 %, over what is expected: slower is commoner than faster.
 double step_range_low(double sigma);
 double step_range_high(double sigma);

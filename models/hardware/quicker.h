@@ -1,0 +1,38 @@
+// What if a part were quicker: a catalogue in which one resource of every part has another rate, as if a profile said
+// so. The numbers changed are those that `lockstep hw show` names.
+#ifndef LOCKSTEP_HARDWARE_QUICKER_H
+#define LOCKSTEP_HARDWARE_QUICKER_H
+
+#include "models/hardware/hardware.h"
+#include "models/hardware/parts.h"
+
+#define RESOURCE_FIELDS 10
+
+typedef struct ResourceField {
+    PartKind part;
+    const char *key; // in the catalogue's files
+} ResourceField;
+
+// A quicker resource has its rates multiplied, or its times divided, by a factor.
+typedef struct Resource {
+    const char *name;  // "matrix": in JSON
+    const char *title; // "matrix rate"
+    bool is_time;
+    ResourceField fields[RESOURCE_FIELDS]; // ends with a NULL key
+} Resource;
+
+extern const Resource resources[];
+extern const int resource_count;
+
+// A copy of a part, changed. Unknown numbers (0) stay so. What is counted in whole numbers (lanes) is rounded.
+const void *part_quicker(Arena *arena, PartKind kind, const void *part, const Resource *resource, double factor);
+// Whether the factor can be had of this part: lanes are whole.
+bool part_can_be_quicker(PartKind kind, const void *part, const Resource *resource, double factor);
+// All parts of a catalogue; a part's place in its list stays what it was.
+const Catalogue *catalogue_quicker(Arena *arena, const Catalogue *catalogue, const Resource *resource, double factor);
+// What stands in `changed` in place of a part of `base`; a part that is of neither (a node read from a machine, a MIG
+// slice) is changed by itself. NULL stays NULL.
+const void *part_in_place(Arena *arena, PartKind kind, const Catalogue *base, const Catalogue *changed,
+                          const void *part, const Resource *resource, double factor);
+
+#endif

@@ -1,0 +1,56 @@
+// Why a step takes what it takes: the critical path of its simulation in the words of a job, what every rank spent its
+// time on, and which links carried most. A folded run has one actor for many ranks: a piece names the first of them.
+#ifndef LOCKSTEP_WORKLOAD_STEP_CHAIN_H
+#define LOCKSTEP_WORKLOAD_STEP_CHAIN_H
+
+#include "models/workload/step/lower.h"
+#include "sim/run.h"
+
+typedef struct StepPiece {
+    Cause cause;
+    int rank;                       // the first of those that do the same
+    const char *stream;             // "compute", "gradients"
+    const char *pass;               // "F3": forward of micro-batch 3; "" outside passes
+    const char *what;               // of a transfer: whom it joins, "tensor-parallel ranks"; else ""
+    const char *link;               // of a transfer: the one that it fills most; else ""
+    double bytes;                   // of a transfer's payload
+    SimTime start, end;             // picoseconds; each begins where the one before ends
+    SimTime latency, flow, sharing; // of a transfer: sum to its time
+    SimTime slack;                  // see ChainPiece
+    bool jumps;                     // the piece before is another rank's
+} StepPiece;
+
+typedef struct StepRank {       // a class of ranks that do the same
+    int rank;                   // the first
+    double ranks;               // how many
+    int stage;                  // of the pipeline
+    SimTime spent[CAUSE_COUNT]; // of the main stream, sums to `end`
+    SimTime waiting;            // for others, after its own work was done: the rest up to the end of the step
+    SimTime on_chain;           // of the critical path
+} StepRank;
+
+typedef struct StepLink {
+    const char *name;
+    double bytes, bytes_per_second;
+    double busy; // share of the step that its bytes take of it
+} StepLink;
+
+typedef struct StepChain {
+    SimTime end;
+    const StepPiece *pieces;
+    int64_t count;
+    SimTime by_cause[CAUSE_COUNT];                                         // of the pieces; sums to `end` to the tick
+    SimTime latency[CAUSE_COUNT], flow[CAUSE_COUNT], sharing[CAUSE_COUNT]; // of transfers among them
+    SimTime forward, backward;                                             // pieces within passes
+    int64_t jumps;
+    const StepRank *ranks; // in order of their first
+    int rank_count;
+    const StepLink *links; // busiest first
+    int link_count;
+} StepChain;
+
+// Of a run that kept its chain. `class_of` [rank] as fold.h has it, NULL: actors are ranks.
+const StepChain *step_chain(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
+                            int ranks, const RunResult *result);
+
+#endif

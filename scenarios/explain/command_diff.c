@@ -1,0 +1,458 @@
+#include "scenarios/explain/command_diff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "results/results.h"
+#include "results/screen.h"
+#include "results/tables.h"
+#include "results/terminal.h"
+#include "results/text.h"
+#include "scenarios/explain/diff.h"
+#include "scenarios/lua/scenario.h"
+#include "scenarios/study/study_options.h"
+#include "sim/envelope.h"
+#include "sim/file.h"
+#include "sim/list.h"
+#include "sim/wall.h"
+#include "sim/watch.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
+
+static const char *const color_modes[] = {"auto", "always", "never"};
+
+// clang-format off
+static const OptionSpec own_options[] = {
+    {"a", OPTION_TEXT, "OPTIONS", .help = "the first as a job's options in one word: --a=\"--model gpt2-124m --node …\""},
+    {"b", OPTION_TEXT, "OPTIONS", .help = "the second"},
+    {"set-a", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the first script's; may be repeated"},
+    {"set-b", OPTION_TEXTS, "PATH=VALUE", .help = "of the second's; with one script it is both"},
+    {"row-a", OPTION_COUNT, "N", .help = "of a CSV file, counted from 1 (default 1)"},
+    {"row-b", OPTION_COUNT, "N", .help = "of the second"},
+    {"study-a", OPTION_COUNT, "N", .help = "which of the first script's jobs, counted from 1 (default 1)"},
+    {"study-b", OPTION_COUNT, "N", .help = "of the second's"},
+    {"json", OPTION_FLAG, .help = "as JSON"},
+    {"csv", OPTION_FLAG, .help = "the parts of the time as CSV"},
+    {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
+    {"output", OPTION_TEXT, "FILE", .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
+    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
+    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
+    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"allow-read", OPTION_TEXTS, "DIR", .help = "scripts may name files in this folder, besides their own; may be repeated"},
+    WATCH_OPTIONS,
+    WALL_OPTION,
+};
+// clang-format on
+enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+static const char usage_line[] = "lockstep diff A B [OPTIONS]";
+static const char about[] =
+    "Sets two answers beside each other: where time, memory, money and energy differ, in parts that sum to the whole;\n"
+    "and of two jobs that can be simulated, which changed setting makes how much, whatever the order of changing.\n"
+    "A and B are scenarios (.lua), answers of lockstep run (.json), rows of CSV (.csv), or options (--a, --b).\n\n"
+    "  lockstep diff before.json after.json\n"
+    "  lockstep diff my.lua --set-b training.parallel.tp=4\n"
+    "  lockstep diff my.lua measured.csv --row-b 3\n"
+    "  lockstep diff --a=\"--model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4\" \\\n"
+    "                --b=\"--model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4 --tp 2\"\n\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
+
+typedef struct Command {
+    Arena *arena;
+    Problems *problems;
+    const Options *options;
+    const Catalogue *catalogue;
+} Command;
+
+static int fail(const Problems *problems, int status) {
+    problems_print(problems, stderr);
+    return status;
+}
+
+// ---- Sides.
+
+static bool ends_in(const char *path, const char *ending) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ending) == 0;
+}
+
+// The file of a side: with one script it is both. NULL: said in options.
+static const char *file_of(const Command *command, int side) {
+    if (option_given(command->options, side ? "b" : "a")) return NULL;
+    int count = option_positional_count(command->options), at = side;
+    if (side && option_given(command->options, "a")) at = 0;
+    return option_positional(command->options, at < count ? at : count - 1);
+}
+
+static const StudySpec *study_of_script(Command *command, const char *path, int side) {
+    const Options *options = command->options;
+    char word[] = "diff", *words[] = {word, NULL};
+    ScenarioRequest request = {
+        .file = path, .argc = 1, .argv = words, .seed = (uint64_t)option_count(options, "seed", 1)};
+    request.sets = option_texts(options, side ? "set-b" : "set-a", &request.set_count);
+    request.allowed = option_texts(options, "allow-read", &request.allowed_count);
+    const Scenario *scenario =
+        scenario_load(command->arena, command->catalogue, &request, command->problems, command->problems);
+    if (!scenario) return NULL;
+    int64_t number = option_count(options, side ? "study-b" : "study-a", 1), seen = 0;
+    for (int i = 0; i < scenario->item_count; i++)
+        if (scenario->items[i].study && ++seen == number) return scenario->items[i].study;
+    problem_add(command->problems, (Where){path, 0}, "there is no training job number %lld in it", (long long)number);
+    problem_hint(command->problems, "the script returns %lld: each a sim.study of a sim.training", (long long)seen);
+    return NULL;
+}
+
+// Words are split at spaces.
+static const StudySpec *study_of_text(Command *command, const char *text) {
+    struct {
+        char **items;
+        int count, room;
+    } words = {0};
+    LIST_PUSH(command->arena, &words, arena_copy_text(command->arena, "diff"));
+    char *rest = arena_copy_text(command->arena, text), *next = NULL;
+    for (char *word = strtok_r(rest, " ", &next); word; word = strtok_r(NULL, " ", &next))
+        LIST_PUSH(command->arena, &words, word);
+    int count;
+    static const OptionSpec seed[] = {{"seed", OPTION_COUNT, "N", .help = ""}, {"unfolded", OPTION_FLAG, .help = ""}};
+    const OptionSpec *rows = options_with_study(command->arena, seed, 2, &count);
+    const Options *options = options_parse(command->arena, rows, count, words.count, words.items, command->problems);
+    options_refuse_positional(options, 0, command->problems);
+    if (problem_count(command->problems)) return NULL;
+    return study_from_options(command->arena, options, command->catalogue, "options", command->problems);
+}
+
+// A study is simulated as it stands, what it varies left alone.
+static bool side_of_study(Command *command, const StudySpec *study, const char *name, DiffSide *side) {
+    if (!study) return false;
+    StudySpec *plain = ARENA_NEW(command->arena, StudySpec);
+    *plain = *study;
+    plain->vary_count = 0;
+    plain->want_timeline = false;
+    return diff_side_of_study(command->arena, plain, name, side, command->problems);
+}
+
+static bool read_side(Command *command, int side, DiffSide *into) {
+    const char *name = side ? "B" : "A", *path = file_of(command, side);
+    const Options *options = command->options;
+    if (!path)
+        return side_of_study(command, study_of_text(command, option_text(options, side ? "b" : "a", "")), name, into);
+    if (ends_in(path, ".lua")) return side_of_study(command, study_of_script(command, path, side), path, into);
+    if (ends_in(path, ".json")) return diff_side_of_json(command->arena, path, into, command->problems);
+    int64_t row = option_count(options, side ? "row-b" : "row-a", 1);
+    return diff_side_of_csv(command->arena, path, row < 1000000 ? (int)row : 0, into, command->problems);
+}
+
+static bool raise_wall(const Command *command) {
+    WallRules rules = {0};
+    const Options *options = command->options;
+    bool any_script = false;
+    int count;
+    for (int i = 0; i < option_positional_count(options); i++) {
+        const char *path = option_positional(options, i);
+        bool is_script = ends_in(path, ".lua");
+        any_script = any_script || is_script;
+        if (is_script)
+            wall_allow_script(command->arena, &rules, path);
+        else
+            wall_allow(command->arena, &rules, WALL_READ, path);
+    }
+    if (!any_script) return true;
+    const char *const *folders = option_texts(options, "allow-read", &count);
+    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, folders[i]);
+    for (int side = 0; side < 2; side++) {
+        const char *const *sets = option_texts(options, side ? "set-b" : "set-a", &count);
+        for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
+    }
+    wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
+    return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
+}
+
+// ---- Words.
+
+static const char *signed_time(Arena *arena, double seconds) {
+    return arena_printf(arena, "%s%s", seconds > 0 ? "+" : "", text_time(arena, seconds));
+}
+
+static double size_of(const DiffPart *part) { return fabs(part->b - part->a); }
+
+static const char *largest_parts(Arena *arena, const Diff *diff) {
+    const char *list = "";
+    bool *told = ARENA_ARRAY(arena, bool, diff->time_count);
+    for (int n = 0; n < 3; n++) {
+        int largest = -1;
+        for (int i = 0; i < diff->time_count; i++)
+            if (!told[i] && (largest < 0 || size_of(&diff->time[i]) > size_of(&diff->time[largest]))) largest = i;
+        if (largest < 0 || size_of(&diff->time[largest]) == 0) break;
+        told[largest] = true;
+        const DiffPart *part = &diff->time[largest];
+        list =
+            arena_printf(arena, "%s%s%s %s", list, n ? ", " : "", part->title, signed_time(arena, part->b - part->a));
+    }
+    return list;
+}
+
+typedef struct Notes {
+    const char **items;
+    int count, room;
+} Notes;
+
+static void note(Arena *arena, Notes *notes, const char *text) { LIST_PUSH(arena, notes, text); }
+
+static const char *const order_words[] = {
+    [DIFF_NOT_ATTRIBUTED] = "No setting has a part: no order of changing them runs all the way.",
+    [DIFF_ALL_ORDERS] = "A setting's part is the mean over all orders of changing them (Shapley), each step simulated.",
+    [DIFF_POSSIBLE_ORDERS] = "A setting's part is the mean over the orders of changing them whose every step runs.",
+    [DIFF_LISTED_ORDER] = "Settings are changed one after the other as listed: they are too many for all orders.",
+};
+
+static Notes notes_of(Arena *arena, const Diff *diff) {
+    Notes notes = {0};
+    const DiffSide *a = diff->a, *b = diff->b;
+    double apart = b->step_s - a->step_s;
+    if (apart == 0)
+        note(arena, &notes, arena_printf(arena, "A step takes %s in both.", text_time(arena, a->step_s)));
+    else
+        note(arena, &notes,
+             arena_printf(arena, "A step of B takes %s, %s %s than A's %s (%s).", text_time(arena, b->step_s),
+                          text_time(arena, fabs(apart)), apart > 0 ? "more" : "less", text_time(arena, a->step_s),
+                          text_percent(arena, apart / a->step_s)));
+    if (isfinite(a->samples) && isfinite(b->samples) && a->samples != b->samples)
+        note(arena, &notes,
+             arena_printf(arena, "Their steps are of %s and %s samples: %s and %s a sample.",
+                          text_count(arena, a->samples, true), text_count(arena, b->samples, true),
+                          text_time(arena, a->step_s / a->samples), text_time(arena, b->step_s / b->samples)));
+    const char *parts = largest_parts(arena, diff);
+    if (*parts) note(arena, &notes, arena_printf(arena, "Most of it: %s.", parts));
+    bool simulated = a->study && b->study && diff->setting_count > 0;
+    if (simulated) note(arena, &notes, order_words[diff->order]);
+    return notes;
+}
+
+// ---- Tables.
+
+typedef struct Cells {
+    RecordCell *items;
+    int count, room;
+} Cells;
+
+static void text_cell(Arena *arena, Cells *cells, const char *text) {
+    LIST_PUSH(arena, cells, ((RecordCell){.text = text, .number = NAN}));
+}
+
+static void number_cell(Arena *arena, Cells *cells, double number) {
+    LIST_PUSH(arena, cells, ((RecordCell){.number = number}));
+}
+
+static const RecordColumn time_columns[] = {
+    {"cause", "time", RECORD_TEXT},         {"a_s", "A", RECORD_SECONDS},
+    {"b_s", "B", RECORD_SECONDS},           {"difference_s", "B - A", RECORD_SECONDS},
+    {"share", "of A's step", RECORD_SHARE},
+};
+
+static Cells time_cells(Arena *arena, const Diff *diff) {
+    Cells cells = {0};
+    for (int i = 0; i <= diff->time_count; i++) {
+        bool is_sum = i == diff->time_count;
+        double a = is_sum ? diff->a->step_s : diff->time[i].a, b = is_sum ? diff->b->step_s : diff->time[i].b;
+        if (!is_sum && a == 0 && b == 0) continue;
+        text_cell(arena, &cells, is_sum ? "Step" : diff->time[i].title);
+        number_cell(arena, &cells, a);
+        number_cell(arena, &cells, b);
+        number_cell(arena, &cells, b - a);
+        number_cell(arena, &cells, (b - a) / diff->a->step_s);
+    }
+    return cells;
+}
+
+static const RecordColumn other_columns[] = {
+    {"what", "", RECORD_TEXT}, {"unit", "unit", RECORD_TEXT},          {"a", "A", RECORD_NUMBER},
+    {"b", "B", RECORD_NUMBER}, {"difference", "B - A", RECORD_NUMBER},
+};
+
+static void other_row(Arena *arena, Cells *cells, const char *what, const char *unit, double a, double b) {
+    if (isnan(a) && isnan(b)) return;
+    text_cell(arena, cells, what);
+    text_cell(arena, cells, unit);
+    number_cell(arena, cells, a);
+    number_cell(arena, cells, b);
+    number_cell(arena, cells, b - a);
+}
+
+#define GIB 1073741824.0
+
+static Cells other_cells(Arena *arena, const Diff *diff) {
+    Cells cells = {0};
+    const DiffSide *a = diff->a, *b = diff->b;
+    for (int i = 0; i < diff->memory_count; i++)
+        if (diff->memory[i].a != 0 || diff->memory[i].b != 0)
+            other_row(arena, &cells, arena_printf(arena, "memory: %s", diff->memory[i].title), "GiB",
+                      diff->memory[i].a / GIB, diff->memory[i].b / GIB);
+    other_row(arena, &cells, "memory at its peak", "GiB", a->memory_bytes / GIB, b->memory_bytes / GIB);
+    other_row(arena, &cells, "money",
+              arena_printf(arena, "%s a step", a->currency && *a->currency ? a->currency : "of a currency"),
+              a->cost_per_step, b->cost_per_step);
+    other_row(arena, &cells, "power at the wall", "kW", a->power_watts / 1000, b->power_watts / 1000);
+    other_row(arena, &cells, "energy", "kJ a step", a->power_watts * a->step_s / 1000,
+              b->power_watts * b->step_s / 1000);
+    return cells;
+}
+
+static const RecordColumn setting_columns[] = {
+    {"setting", "setting", RECORD_TEXT},
+    {"a", "A", RECORD_TEXT},
+    {"b", "B", RECORD_TEXT},
+    {"seconds", "makes of B - A", RECORD_SECONDS},
+};
+
+static Cells setting_cells(Arena *arena, const Diff *diff) {
+    Cells cells = {0};
+    for (int i = 0; i < diff->setting_count; i++) {
+        text_cell(arena, &cells, diff->settings[i].name);
+        text_cell(arena, &cells, diff->settings[i].a);
+        text_cell(arena, &cells, diff->settings[i].b);
+        number_cell(arena, &cells, diff->settings[i].seconds);
+    }
+    return cells;
+}
+
+static RecordTable table_of(const char *name, const char *title, const RecordColumn *columns, int column_count,
+                            Cells cells) {
+    return (RecordTable){.name = name,
+                         .title = title,
+                         .columns = columns,
+                         .column_count = column_count,
+                         .cells = cells.items,
+                         .row_count = cells.count / column_count};
+}
+#define COLUMNS(columns) columns, (int)(sizeof(columns) / sizeof *(columns))
+
+static Record record_of(Arena *arena, const Diff *diff) {
+    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 3);
+    tables[0] = table_of("time", "Where the time differs (mean over ranks; sums to the step)", COLUMNS(time_columns),
+                         time_cells(arena, diff));
+    tables[1] = table_of("settings", "Settings that differ", COLUMNS(setting_columns), setting_cells(arena, diff));
+    tables[2] = table_of("other", "Memory, money, energy", COLUMNS(other_columns), other_cells(arena, diff));
+    Notes notes = notes_of(arena, diff);
+    return (Record){
+        .title = "Difference", .tables = tables, .table_count = 3, .notes = notes.items, .note_count = notes.count};
+}
+
+// ---- Writing.
+
+static void print_answer(FILE *out, const Diff *diff, const Record *record, const Style *style) {
+    Screen screen = {out, arena_open(), record, style, style->plain, NULL, 0};
+    screen_line(&screen, "A", diff->a->name);
+    screen_line(&screen, "B", diff->b->name);
+    fputc('\n', out);
+    for (int i = 0; i < record->note_count; i++) {
+        const char *text = text_clean(screen.arena, record->notes[i], style->unicode), *next;
+        for (; *text; text = next) {
+            int bytes = style->plain ? (int)strlen(text) : text_line(text, terminal_width_of(style), &next);
+            if (style->plain) next = text + bytes;
+            fprintf(out, "%.*s\n", bytes, text);
+        }
+    }
+    for (int i = 0; i < record->table_count; i++)
+        if (record->tables[i].row_count > 0) screen_table(&screen, &record->tables[i]);
+    arena_close(screen.arena);
+}
+
+static void write_json(FILE *out, const Diff *diff, const Record *record) {
+    static const char *const orders[] = {"none", "all", "possible", "listed"};
+    JsonWriter json = json_writer(out, 2);
+    json_begin_object(&json);
+    envelope_write(&json, NULL);
+    json_text_member(&json, "a", diff->a->name);
+    json_text_member(&json, "b", diff->b->name);
+    json_number_member(&json, "a_step_s", diff->a->step_s);
+    json_number_member(&json, "b_step_s", diff->b->step_s);
+    json_number_member(&json, "difference_s", diff->b->step_s - diff->a->step_s);
+    json_text_member(&json, "orders", orders[diff->order]);
+    json_key(&json, "sentences");
+    json_begin_list(&json);
+    for (int i = 0; i < record->note_count; i++) json_write_text(&json, record->notes[i]);
+    json_end_list(&json);
+    tables_write_json(&json, record);
+    json_end_object(&json);
+    fputc('\n', out);
+}
+
+static bool write_answer(const Command *command, const Diff *diff) {
+    const Options *options = command->options;
+    const char *path = option_text(options, "output", NULL);
+    OutputFile file;
+    if (option_flag(options, "quiet") && !path) return true;
+    if (!file_create(command->arena, path ? path : "-", &file, command->problems)) return false;
+    Style style = style_for(file.stream, path ? "never" : color_modes[option_choice(options, "color", 0)],
+                            option_flag(options, "plain"));
+    Record record = record_of(command->arena, diff);
+    bool to_csv = option_flag(options, "csv") || (path && ends_in(path, ".csv") && !option_flag(options, "json"));
+    if (to_csv)
+        table_write_csv(file.stream, &record.tables[0]);
+    else if (option_flag(options, "json") || (path && ends_in(path, ".json")))
+        write_json(file.stream, diff, &record);
+    else
+        print_answer(file.stream, diff, &record, &style);
+    return file_commit(&file, command->problems);
+}
+
+// ---- The command.
+
+static void check_usage(const Command *command, Problems *usage) {
+    const Options *options = command->options;
+    int files = option_positional_count(options), said = option_given(options, "a") + option_given(options, "b"), sets;
+    option_texts(options, "set-b", &sets);
+    if (option_flag(options, "json") + option_flag(options, "csv") + option_flag(options, "plain") > 1) {
+        problem_add(usage, (Where){0}, "--json, --csv and --plain exclude each other");
+        problem_hint(usage, "take one of them");
+    }
+    sets += option_given(options, "study-a") || option_given(options, "study-b");
+    bool one_script = files == 1 && said == 0 && ends_in(option_positional(options, 0), ".lua");
+    if (files + said != 2 && !(one_script && sets > 0)) {
+        problem_add(usage, (Where){0}, "diff takes two answers, and there %s %d", files + said == 1 ? "is" : "are",
+                    files + said);
+        problem_hint(usage, "lockstep diff A.json B.json, or lockstep diff FILE.lua --set-b PATH=VALUE");
+    }
+    for (int i = 0; i < files; i++) {
+        const char *path = option_positional(options, i);
+        if (ends_in(path, ".lua") || ends_in(path, ".json") || ends_in(path, ".csv")) continue;
+        problem_add(usage, (Where){0}, "what \"%s\" is its name does not say", path);
+        problem_hint(usage, "a scenario ends in .lua, an answer of lockstep run in .json, rows in .csv");
+    }
+}
+
+static int compare(Command *command) {
+    const Options *options = command->options;
+    watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
+    command->catalogue =
+        catalogue_with_profile(command->arena, option_text(options, "profile", NULL), command->problems);
+    if (!command->catalogue) return fail(command->problems, BAD_INPUT);
+    if (!raise_wall(command)) return fail(command->problems, FAILED);
+    DiffSide a, b;
+    if (!read_side(command, 0, &a) || !read_side(command, 1, &b))
+        return fail(command->problems, watch_status(BAD_INPUT));
+    Diff diff = diff_sides(command->arena, &a, &b, command->problems);
+    if (problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
+    return write_answer(command, &diff) ? DONE : fail(command->problems, FAILED);
+}
+
+int command_diff(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Command command = {.arena = arena, .problems = problems_create(arena)};
+    Problems *usage = problems_create(arena);
+    int status = BAD_USAGE;
+    command.options = options_parse(arena, own_options, OWN_OPTIONS, argc, argv, usage);
+    if (option_help(command.options)) {
+        options_print_help(own_options, OWN_OPTIONS, usage_line, about, stdout);
+        status = DONE;
+    } else {
+        check_usage(&command, usage);
+        status = problem_count(usage) ? fail(usage, BAD_USAGE) : compare(&command);
+    }
+    watch_close();
+    arena_close(arena);
+    return status;
+}

@@ -1,0 +1,316 @@
+#include "scenarios/explain/command_explain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "models/workload/step/anchor.h"
+#include "results/results.h"
+#include "results/screen.h"
+#include "results/tables.h"
+#include "results/terminal.h"
+#include "results/text.h"
+#include "scenarios/explain/explain.h"
+#include "scenarios/lua/scenario.h"
+#include "scenarios/study/study_options.h"
+#include "sim/envelope.h"
+#include "sim/file.h"
+#include "sim/wall.h"
+#include "sim/watch.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
+
+#define CHANGES_SHOWN 15
+
+static const char *const color_modes[] = {"auto", "always", "never"};
+static const char *const table_names[] = {"settings", "resources", "critical_path", "operations", "ranks",
+                                          "links",    "roofline",  "not_possible",  "chain"};
+enum { TABLES = sizeof table_names / sizeof *table_names };
+
+// clang-format off
+static const OptionSpec own_options[] = {
+    {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
+    {"study", OPTION_COUNT, "N", .help = "which of the script's jobs, counted from 1 (default 1)"},
+    {"why-only", OPTION_FLAG, .help = "the critical path alone: nothing is changed and simulated again"},
+    {"json", OPTION_FLAG, .help = "as JSON, all tables and the path piece by piece"},
+    {"csv", OPTION_FLAG, .help = "one table as CSV"},
+    {"table", OPTION_CHOICE, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
+    {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
+    {"output", OPTION_TEXT, "FILE", .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
+    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
+    {"verbose", OPTION_FLAG, .help = "all changes that were tried, and those that are not possible", .letter = 'v'},
+    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
+    ANCHOR_OPTION,
+    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
+    WATCH_OPTIONS,
+    WALL_OPTION,
+};
+// clang-format on
+enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
+                                 "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]";
+static const char about[] =
+    "Says why a training step takes what it takes, and what would help: the critical path of its simulation, and the\n"
+    "same job simulated again with one thing changed, for every resource of the machine and every switch of the "
+    "job.\n\n"
+    "  lockstep explain --model gpt3-175b --node dgx-a100-80gb --gpus 1024 --fabric ib-hdr --tp 8 --pp 8 \\\n"
+    "                   --micro-batch 1 --global-batch 1536 --recompute selective --sequence-parallel\n"
+    "  lockstep explain my.lua --set cluster.gpus=64\n"
+    "  lockstep explain my.lua --csv --table chain -o path.csv\n\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
+
+typedef struct Command {
+    Arena *arena;
+    Problems *problems;
+    const Options *options;
+    const OptionSpec *rows;
+    int row_count;
+    int argc;
+    char **argv;
+    bool is_script;
+} Command;
+
+static int fail(const Problems *problems, int status) {
+    problems_print(problems, stderr);
+    return status;
+}
+
+static Command read_command(Arena *arena, int argc, char **argv) {
+    Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
+    command.rows = options_with_study(arena, own_options, OWN_OPTIONS, &command.row_count);
+    // A script's own options are not known yet: mistakes are reported when they are.
+    command.options = options_parse(arena, command.rows, command.row_count, argc, argv, problems_create(arena));
+    command.is_script = option_positional_count(command.options) > 0;
+    return command;
+}
+
+// ---- What is to be explained.
+
+static bool raise_wall(const Command *command) {
+    const Options *options = command->options;
+    WallRules rules = {0};
+    int count = 0;
+    wall_allow_script(command->arena, &rules, option_positional(options, 0));
+    const char *const *anchors = option_texts(options, "anchor", &count);
+    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, anchors[i]);
+    const char *const *folders = option_texts(options, "allow-read", &count);
+    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, folders[i]);
+    const char *const *sets = option_texts(options, "set", &count);
+    for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
+    wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
+    return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
+}
+
+static ScenarioRequest scenario_request(const Command *command) {
+    const Options *options = command->options;
+    ScenarioRequest request = {.file = option_positional(options, 0),
+                               .argc = command->argc,
+                               .argv = command->argv,
+                               .own = own_options,
+                               .own_count = OWN_OPTIONS,
+                               .seed = (uint64_t)option_count(options, "seed", 1),
+                               .unfolded = option_flag(options, "unfolded")};
+    request.sets = option_texts(options, "set", &request.set_count);
+    request.allowed = option_texts(options, "allow-read", &request.allowed_count);
+    return request;
+}
+
+static const StudySpec *study_of_script(Command *command, const Catalogue *catalogue, Problems *usage) {
+    ScenarioRequest request = scenario_request(command);
+    const Scenario *scenario = scenario_load(command->arena, catalogue, &request, command->problems, usage);
+    if (!scenario) return NULL;
+    int64_t number = option_count(command->options, "study", 1), seen = 0;
+    for (int i = 0; i < scenario->item_count; i++)
+        if (scenario->items[i].study && ++seen == number) return scenario->items[i].study;
+    problem_add(command->problems, (Where){request.file, 0}, "there is no training job number %lld in it to explain",
+                (long long)number);
+    problem_hint(command->problems, "the script returns %lld: each a sim.study of a sim.training", (long long)seen);
+    return NULL;
+}
+
+// NULL after problems of either kind.
+static const StudySpec *read_study(Command *command, const Catalogue *catalogue, Problems *usage) {
+    const StudySpec *read = command->is_script ? study_of_script(command, catalogue, usage)
+                                               : study_from_options(command->arena, command->options, catalogue,
+                                                                    "lockstep explain", command->problems);
+    if (!read) return NULL;
+    StudySpec *study = ARENA_NEW(command->arena, StudySpec);
+    *study = *read;
+    study->training.anchors = anchors_from_options(command->arena, command->options, catalogue, command->problems);
+    return problem_count(command->problems) ? NULL : study;
+}
+
+// ---- The answer.
+
+static Record record_of(const Command *command, const Explanation *explanation) {
+    Record record = {.title = study_title(command->arena, explanation->study),
+                     .scenario = explanation->study->scenario,
+                     .seed = explanation->study->seed,
+                     .digest = explanation->point.digest};
+    record.tables = explain_tables(command->arena, explanation, &record.table_count);
+    Sentences sentences = explain_sentences(command->arena, explanation);
+    record.notes = sentences.items;
+    record.note_count = sentences.count;
+    return record;
+}
+
+static void print_sentence(FILE *out, Arena *arena, const char *sentence, const Style *style) {
+    const char *text = text_clean(arena, sentence, style->unicode);
+    if (style->plain) {
+        fprintf(out, "%s\n", text);
+        return;
+    }
+    while (*text) {
+        const char *next;
+        int bytes = text_line(text, terminal_width_of(style), &next);
+        fprintf(out, "%.*s\n", bytes, text);
+        text = next;
+    }
+}
+
+static bool is_shown(const RecordTable *table, bool verbose) {
+    return table->row_count > 0 && (verbose || strcmp(table->name, "not_possible") != 0);
+}
+
+static void print_answer(FILE *out, const Command *command, const Record *record, const Style *style) {
+    bool verbose = option_flag(command->options, "verbose") || style->plain;
+    Screen screen = {out, arena_open(), record, style, verbose, NULL, 0};
+    fprintf(out, "%s%s  (%s)\n\n", style->plain ? "# " : "", text_clean(screen.arena, record->title, style->unicode),
+            text_clean(screen.arena, record->scenario, style->unicode));
+    for (int i = 0; i < record->note_count; i++) print_sentence(out, screen.arena, record->notes[i], style);
+    for (int i = 0; i < record->table_count; i++) {
+        RecordTable table = record->tables[i];
+        int hidden = !verbose && strcmp(table.name, "settings") == 0 ? table.row_count - CHANGES_SHOWN : 0;
+        if (!is_shown(&table, verbose)) continue;
+        if (hidden > 0) table.row_count -= hidden;
+        screen_table(&screen, &table);
+        if (hidden > 0) fprintf(out, "and %d more that save less, or cost time: -v\n", hidden);
+    }
+    fprintf(out, "\ndigest %016llx  seed %llu\n", (unsigned long long)record->digest, (unsigned long long)record->seed);
+    arena_close(screen.arena);
+}
+
+static void write_json(FILE *out, const Record *record, const Explanation *explanation) {
+    JsonWriter json = json_writer(out, 2);
+    char digest[24];
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)record->digest);
+    json_begin_object(&json);
+    envelope_write(&json, NULL);
+    json_text_member(&json, "title", record->title);
+    json_text_member(&json, "scenario", record->scenario);
+    json_key(&json, "seed");
+    json_write_integer(&json, (int64_t)record->seed);
+    json_text_member(&json, "digest", digest);
+    json_number_member(&json, "step_s", explanation->point.step_p50_s);
+    json_number_member(&json, "step_ticks", (double)explanation->step.chain->end);
+    json_number_member(&json, "better_chance", explanation->better_chance);
+    json_key(&json, "sentences");
+    json_begin_list(&json);
+    for (int i = 0; i < record->note_count; i++) json_write_text(&json, record->notes[i]);
+    json_end_list(&json);
+    tables_write_json(&json, record);
+    json_end_object(&json);
+    fputc('\n', out);
+}
+
+typedef enum Form { FORM_SCREEN, FORM_JSON, FORM_CSV } Form;
+
+static Form form_of(const Options *options, const char *path) {
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (option_flag(options, "csv")) return FORM_CSV;
+    if (option_flag(options, "json") || (dot && strcmp(dot, ".json") == 0)) return FORM_JSON;
+    return dot && strcmp(dot, ".csv") == 0 ? FORM_CSV : FORM_SCREEN;
+}
+
+static bool write_answer(const Command *command, const Explanation *explanation) {
+    const Options *options = command->options;
+    const char *path = option_text(options, "output", NULL);
+    OutputFile file;
+    if (option_flag(options, "quiet") && !path) return true;
+    if (!file_create(command->arena, path ? path : "-", &file, command->problems)) return false;
+    const char *color = path ? "never" : color_modes[option_choice(options, "color", 0)];
+    Style style = style_for(file.stream, color, option_flag(options, "plain"));
+    Record record = record_of(command, explanation);
+    switch (form_of(options, path)) {
+    case FORM_SCREEN:
+        print_answer(file.stream, command, &record, &style);
+        break;
+    case FORM_JSON:
+        write_json(file.stream, &record, explanation);
+        break;
+    case FORM_CSV:
+        for (int i = 0; i < record.table_count; i++)
+            if (strcmp(record.tables[i].name, table_names[option_choice(options, "table", 0)]) == 0)
+                table_write_csv(file.stream, &record.tables[i]);
+        break;
+    }
+    return file_commit(&file, command->problems);
+}
+
+// ---- The command.
+
+static bool check_usage(const Command *command, Problems *usage) {
+    const Options *options = command->options;
+    int sets;
+    option_texts(options, "set", &sets);
+    if (option_flag(options, "json") + option_flag(options, "csv") + option_flag(options, "plain") > 1) {
+        problem_add(usage, (Where){0}, "--json, --csv and --plain exclude each other");
+        problem_hint(usage, "take one of them");
+    }
+    if (option_given(options, "table") && form_of(options, option_text(options, "output", NULL)) != FORM_CSV) {
+        problem_add(usage, (Where){0}, "--table chooses what --csv writes");
+        problem_hint(usage, "say --csv too; the screen and --json have all tables");
+    }
+    if (command->is_script) return problem_count(usage) == 0;
+    options_parse(command->arena, command->rows, command->row_count, command->argc, command->argv, usage);
+    if (!option_given(options, "model") && problem_count(usage) == 0) {
+        problem_add(usage, (Where){0}, "what is to be explained?");
+        problem_hint(usage, "lockstep explain FILE.lua, or lockstep explain --model NAME --node NAME --gpus N");
+    }
+    if (sets > 0 || option_given(options, "study")) {
+        problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
+        problem_hint(usage, "name the script, or say the job's options");
+    }
+    return problem_count(usage) == 0;
+}
+
+static int explain(Command *command) {
+    Problems *usage = problems_create(command->arena);
+    if (!check_usage(command, usage)) return fail(usage, BAD_USAGE);
+    watch_open_from(command->options, option_quantity(command->options, "time-limit", WATCH_USUAL_SECONDS));
+    const Catalogue *catalogue =
+        catalogue_with_profile(command->arena, option_text(command->options, "profile", NULL), command->problems);
+    if (!catalogue) return fail(command->problems, BAD_INPUT);
+    if (command->is_script && !raise_wall(command)) return fail(command->problems, FAILED);
+    const StudySpec *study = read_study(command, catalogue, usage);
+    if (!study)
+        return problem_count(command->problems) ? fail(command->problems, watch_status(BAD_INPUT))
+                                                : fail(usage, BAD_USAGE);
+    ExplainRequest request = {.study = study, .only_why = option_flag(command->options, "why-only")};
+    const Explanation *explanation = explain_study(command->arena, &request, command->problems);
+    if (explanation && watch_is_over()) watch_tells(study->where, command->problems);
+    if (!explanation || problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
+    if (!explanation->step.chain) {
+        fprintf(stderr, "the job does not run: %s\n", explanation->point.why_not);
+        return ANSWER_IS_NO;
+    }
+    return write_answer(command, explanation) ? DONE : fail(command->problems, FAILED);
+}
+
+int command_explain(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Command command = read_command(arena, argc, argv);
+    int status = DONE;
+    if (option_help(command.options))
+        options_print_help(command.rows, command.is_script ? OWN_OPTIONS : command.row_count, usage_line, about,
+                           stdout);
+    else
+        status = explain(&command);
+    watch_close();
+    arena_close(arena);
+    return status;
+}

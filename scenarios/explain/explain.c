@@ -1,0 +1,85 @@
+#include "scenarios/explain/explain.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/cost/cost.h"
+
+static const Cluster *cluster_of(Arena *arena, const StudySpec *study, Problems *problems) {
+    return cluster_create(arena, study->catalogue, study->cluster, problems);
+}
+
+#define LIKELY_FULL 0.5  // of memory: not advised, unless the job as it is may run out as likely
+#define WORTH_DOING 5e-3 // of the step
+
+// What can be advised: it is the user's to change, leaves the result as it is, and likely fits.
+static bool is_advice(const Explanation *now, const Change *change) {
+    bool fits = change->chance_to_run_out < LIKELY_FULL || change->chance_to_run_out <= now->point.chance_to_run_out;
+    return change->kind != CHANGE_RESOURCE && !change->note && fits &&
+           change->gain_s >= WORTH_DOING * now->point.step_p50_s;
+}
+
+// The chance that one change is better than another: both err with the causes they have in common.
+static double better_chance(const Explanation *now, const Change *best, const Change *next) {
+    double apart = best->gain_s - next->gain_s;
+    double sigma = step_gain_sigma(&now->study->training, next->spent, best->spent, apart);
+    return sigma > 0 ? 0.5 * erfc(-apart / sigma / sqrt(2)) : apart > 0 ? 1 : 0.5;
+}
+
+static void choose_advice(Explanation *now) {
+    for (int i = 0; i < now->ran_count && !now->next; i++) {
+        const Change *change = &now->changes[i];
+        if (!is_advice(now, change)) continue;
+        if (now->first)
+            now->next = change;
+        else
+            now->first = change;
+    }
+    if (now->next) now->better_chance = better_chance(now, now->first, now->next);
+}
+
+static void simulate_now(Arena *arena, Explanation *now, Problems *problems) {
+    const StudySpec *study = now->study;
+    TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
+    *training = study->training;
+    SimulationOptions options = {.runs = 1,
+                                 .seed = study->seed,
+                                 .unfolded = study->unfolded,
+                                 .assume_fits = study->assume_fits,
+                                 .chain = true,
+                                 .step_sigma = study->noise};
+    now->point = simulate_training(arena, now->cluster, training, study, problems);
+    if (now->point.ran) now->step = simulate_step(arena, now->cluster, training, &options, problems);
+}
+
+// A study of a script may leave the job to each point's machine; what stands in it is the job on this one.
+static const StudySpec *plain_study(Arena *arena, const StudySpec *study) {
+    StudySpec *plain = ARENA_NEW(arena, StudySpec);
+    *plain = *study;
+    plain->vary_count = 0;
+    plain->want_timeline = false;
+    ClusterSpec *cluster = ARENA_NEW(arena, ClusterSpec);
+    *cluster = *study->cluster;
+    if (study->training.storage) cluster->storage = catalogue_storage(study->catalogue, study->training.storage);
+    plain->cluster = cluster;
+    return plain;
+}
+
+const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems) {
+    int before = problems_added(problems);
+    Explanation *now = ARENA_NEW(arena, Explanation);
+    *now = (Explanation){.study = plain_study(arena, request->study), .better_chance = NAN};
+    now->cluster = cluster_of(arena, now->study, problems);
+    if (!now->cluster) return NULL;
+    simulate_now(arena, now, problems);
+    if (problems_added(problems) > before) return NULL;
+    if (!now->step.chain) return now;
+    list_roofline(arena, now);
+    if (request->only_why || !now->study->said) return now;
+    ChangeList list = try_changes(arena, now);
+    now->changes = list.items;
+    now->change_count = list.count;
+    while (now->ran_count < list.count && list.items[now->ran_count].ran) now->ran_count++;
+    choose_advice(now);
+    return now;
+}

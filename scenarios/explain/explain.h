@@ -1,0 +1,97 @@
+// Why a step takes what it takes, and what would help: the critical path of its simulation, and the same job simulated
+// again with one thing changed, for every resource of the machine and every switch of the job.
+#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_H
+#define LOCKSTEP_SCENARIOS_EXPLAIN_H
+
+#include "models/hardware/quicker.h"
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/step_chain.h"
+#include "scenarios/study/study.h"
+
+typedef enum ChangeKind {
+    CHANGE_RESOURCE, // of the machine: "network twice as fast"
+    CHANGE_SETTING,  // of the job or the cluster: "tp = 4"
+    CHANGE_FAULT,    // something broken is mended: "no straggler"
+    CHANGE_KIND_COUNT
+} ChangeKind;
+extern const char *const change_kind_names[CHANGE_KIND_COUNT];
+
+// One thing changed, all else as it was, and the same global batch.
+typedef struct Change {
+    ChangeKind kind;
+    const char *name;  // "network", "tp", "straggler"
+    const char *value; // "x 2", "4", "none"
+    const char *title; // "network (NICs and fabric) twice as fast", "tp 4"
+    const char *note;  // what else it changes, or NULL: "other numbers come out"
+    bool ran;
+    const char *why_not;            // it did not
+    double step_s;                  // for the global batch that the job has now
+    double gain_s;                  // so much quicker than now; below 0: slower
+    double gain_low_s, gain_high_s; // 90 % range of the gain, by cause
+    double step_cost;               // NAN: nobody knows a price
+    double memory_bytes;            // peak of the fullest GPU
+    double chance_to_run_out;       // of memory
+    double spent[CAUSE_COUNT];      // seconds, mean over ranks
+    uint64_t digest;
+    double tenth_s, limit_s; // RESOURCE: what it gains a tenth quicker, and without any end to its rate; NAN: not asked
+    const Resource *resource; // RESOURCE
+} Change;
+
+// What an operator of a layer takes at most and at least, as the kernel models have it: forward, one micro-batch.
+typedef struct RooflineRow {
+    const char *name, *kind;
+    double times;                 // on the GPU that is looked at, per micro-batch
+    double flops, bytes;          // of one
+    double seconds;               // of all
+    double ridge;                 // FLOP/B above which the GPU computes rather than waits for memory
+    double of_peak, of_bandwidth; // shares of the GPU's rates that one reaches
+} RooflineRow;
+
+typedef struct Explanation {
+    const StudySpec *study;
+    const Cluster *cluster;
+    RecordPoint point;     // as it is
+    SimulatedStep step;    // the same, with its chain
+    const Change *changes; // those that ran by gain, quickest first; then those that did not
+    int change_count, ran_count;
+    const RooflineRow *roofline;
+    int roofline_count;
+    const Change *first, *next; // settings or faults to change first, and the next best: those that gain, change
+                                // nothing else and likely fit; NULL: none does
+    double better_chance;       // that their order holds
+} Explanation;
+
+typedef struct ExplainRequest {
+    const StudySpec *study; // what it varies is left alone
+    bool only_why;          // no changes are tried
+} ExplainRequest;
+
+// NULL after problems; a job that does not run has a chain of NULL, and point.why_not.
+const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems);
+
+// ---- Changes (explain_changes.c).
+typedef struct ChangeList {
+    Change *items;
+    int count, room;
+} ChangeList;
+
+// All that could be changed of a job that ran, tried.
+ChangeList try_changes(Arena *arena, const Explanation *now);
+// One resource so many times quicker: the point that comes of it. For tests too.
+RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resource *resource, double factor,
+                             Problems *problems);
+
+// ---- explain_roofline.c
+void list_roofline(Arena *arena, Explanation *explanation);
+
+// ---- explain_words.c: plain sentences, the answer first.
+typedef struct Sentences {
+    const char **items;
+    int count, room;
+} Sentences;
+Sentences explain_sentences(Arena *arena, const Explanation *explanation);
+
+// ---- explain_tables.c
+const RecordTable *explain_tables(Arena *arena, const Explanation *explanation, int *count);
+
+#endif

@@ -1,0 +1,170 @@
+// The answer in plain sentences: what the step takes, what decides it, what would help most and what would not.
+#include <math.h>
+#include <string.h>
+
+#include "results/text.h"
+#include "scenarios/explain/explain.h"
+#include "sim/list.h"
+
+#define MATTERS 0.005 // of the step: what gains less is said not to help
+#define FEW 3
+
+static void say(Arena *arena, Sentences *sentences, const char *text) { LIST_PUSH(arena, sentences, text); }
+
+static const char *percent_of(Arena *arena, double part, double whole) { return text_percent(arena, part / whole); }
+
+static double seconds_of(SimTime ticks) { return step_seconds(ticks); }
+
+// "A, B and C"
+static const char *and_so(Arena *arena, const char *list, const char *next, bool last) {
+    if (!*list) return next;
+    return arena_printf(arena, last ? "%s and %s" : "%s, %s", list, next);
+}
+
+// Titles begin sentences' parts: lower case, but for what is an abbreviation.
+static const char *lower_first(Arena *arena, const char *title) {
+    char *copy = arena_copy_text(arena, title);
+    if (copy[0] >= 'A' && copy[0] <= 'Z' && copy[1] >= 'a' && copy[1] <= 'z') copy[0] = (char)(copy[0] - 'A' + 'a');
+    return copy;
+}
+
+static void say_step(Arena *arena, Sentences *to, const Explanation *now) {
+    const RecordPoint *point = &now->point;
+    say(arena, to,
+        arena_printf(arena, "A step of %s samples takes %s (90 %% range %s to %s) on %s GPU%s.",
+                     text_count(arena, point->global_batch, true), text_time(arena, point->step_p50_s),
+                     text_time(arena, point->step_p5_s), text_time(arena, point->step_p95_s),
+                     text_count(arena, point->gpu_count, true), point->gpu_count == 1 ? "" : "s"));
+}
+
+static int largest_cause(const SimTime *by_cause, unsigned taken) {
+    int largest = -1;
+    for (int c = 0; c < CAUSE_COUNT; c++)
+        if (!(taken >> c & 1) && by_cause[c] > 0 && (largest < 0 || by_cause[c] > by_cause[largest])) largest = c;
+    return largest;
+}
+
+static void say_path(Arena *arena, Sentences *to, const StepChain *chain) {
+    const char *list = "";
+    unsigned taken = 0;
+    int picked[FEW], count = 0;
+    for (; count < FEW; count++) {
+        int cause = largest_cause(chain->by_cause, taken);
+        if (cause < 0 || (count > 0 && (double)chain->by_cause[cause] < 0.01 * (double)chain->end)) break;
+        taken |= 1U << cause;
+        picked[count] = cause;
+    }
+    for (int i = 0; i < count; i++)
+        list = and_so(arena, list,
+                      arena_printf(arena, "%s %s", lower_first(arena, cause_titles[picked[i]]),
+                                   percent_of(arena, (double)chain->by_cause[picked[i]], (double)chain->end)),
+                      i == count - 1);
+    say(arena, to,
+        arena_printf(arena, "What decides it, operation after operation from its start to its end: %s.", list));
+    SimTime latency = 0, flow = 0, sharing = 0;
+    for (int c = 0; c < CAUSE_COUNT; c++) {
+        latency += chain->latency[c];
+        flow += chain->flow[c];
+        sharing += chain->sharing[c];
+    }
+    double transfers = seconds_of(latency + flow + sharing);
+    if (transfers < 0.01 * seconds_of(chain->end)) return;
+    say(arena, to,
+        arena_printf(arena,
+                     "Transfers are %s of that: %s latency, %s bytes on links of their own, %s because others "
+                     "share the links.",
+                     text_time(arena, transfers), text_time(arena, seconds_of(latency)),
+                     text_time(arena, seconds_of(flow)), text_time(arena, seconds_of(sharing))));
+}
+
+// What GPUs wait for is not on the path: there stands what they wait for.
+static void say_waiting(Arena *arena, Sentences *to, const Explanation *now) {
+    const RecordPoint *point = &now->point;
+    double most = 0;
+    int cause = -1;
+    for (int c = CAUSE_TP; c < point->exposed_count; c++)
+        if (point->exposed[c].value > most) {
+            most = point->exposed[c].value;
+            cause = c;
+        }
+    if (cause < 0 || most < 0.01 * point->step_p50_s) return;
+    say(arena, to,
+        arena_printf(arena,
+                     "A GPU computes %s of the step in the mean; of what it does not, most is %s: %s (%s), "
+                     "waiting for others counted in.",
+                     text_percent(arena, point->efficiency_vs_ideal), lower_first(arena, point->exposed[cause].title),
+                     text_time(arena, most), percent_of(arena, most, point->step_p50_s)));
+}
+
+static const char *money_of(Arena *arena, const Explanation *now, const Change *change) {
+    double saved = now->point.cost_per_step - change->step_cost;
+    if (!isfinite(saved) || now->point.cost_per_step <= 0) return "";
+    bool run = isfinite(now->point.cost_per_run) && now->point.steps > 0;
+    double amount = run ? now->point.cost_per_run * saved / now->point.cost_per_step : 1000 * saved;
+    return arena_printf(arena, ", and %s %s %s", text_money(arena, fabs(amount), now->point.currency),
+                        amount >= 0 ? "less" : "more", run ? "for the run" : "for a thousand steps");
+}
+
+static const char *range_of(Arena *arena, const Change *change) {
+    return arena_printf(arena, "%s to %s", text_time(arena, change->gain_low_s), text_time(arena, change->gain_high_s));
+}
+
+static void say_advice(Arena *arena, Sentences *to, const Explanation *now) {
+    const Change *first = now->first, *next = now->next;
+    double step = now->point.step_p50_s;
+    if (!first && now->change_count)
+        say(arena, to, "No single setting that was tried makes the step quicker by half a percent.");
+    if (!first) return;
+    say(arena, to,
+        arena_printf(arena, "Change first: %s. It saves %s of a step (%s; 90 %% range %s)%s.", first->title,
+                     text_time(arena, first->gain_s), percent_of(arena, first->gain_s, step), range_of(arena, first),
+                     money_of(arena, now, first)));
+    if (next)
+        say(arena, to,
+            arena_printf(arena, "The next best, %s, saves %s; that the order holds is %s sure.", next->title,
+                         text_time(arena, next->gain_s), text_percent(arena, fmin(now->better_chance, 0.999))));
+}
+
+// What gains more, but is another job: said, not advised.
+static void say_other(Arena *arena, Sentences *to, const Explanation *now) {
+    for (int i = 0; i < now->ran_count; i++) {
+        const Change *change = &now->changes[i];
+        if (change == now->first || change->gain_s < MATTERS * now->point.step_p50_s) return;
+        if (change->kind == CHANGE_RESOURCE) continue;
+        const char *but = change->note ? change->note
+                                       : arena_printf(arena, "memory runs out with a chance of %s",
+                                                      text_percent(arena, change->chance_to_run_out));
+        say(arena, to,
+            arena_printf(arena, "%s would save %s, but %s.", change->title, text_time(arena, change->gain_s), but));
+        return;
+    }
+}
+
+static void say_resources(Arena *arena, Sentences *to, const Explanation *now) {
+    const char *helps = "", *useless = "";
+    int helping = 0, idle = 0;
+    double step = now->point.step_p50_s;
+    for (int i = 0; i < now->ran_count; i++) {
+        const Change *change = &now->changes[i];
+        if (change->kind != CHANGE_RESOURCE) continue;
+        if (change->gain_s >= MATTERS * step && helping++ < FEW)
+            helps = and_so(arena, helps,
+                           arena_printf(arena, "%s saves %s (%s)", change->title, text_time(arena, change->gain_s),
+                                        percent_of(arena, change->gain_s, step)),
+                           false);
+        if (change->gain_s < MATTERS * step && idle++ < 2 * FEW) useless = and_so(arena, useless, change->title, false);
+    }
+    if (*helps) say(arena, to, arena_printf(arena, "Of the machine, %s.", helps));
+    if (*useless) say(arena, to, arena_printf(arena, "What would not help, below half a percent each: %s.", useless));
+}
+
+Sentences explain_sentences(Arena *arena, const Explanation *now) {
+    Sentences sentences = {0};
+    say_step(arena, &sentences, now);
+    say_path(arena, &sentences, now->step.chain);
+    say_waiting(arena, &sentences, now);
+    say_advice(arena, &sentences, now);
+    say_other(arena, &sentences, now);
+    say_resources(arena, &sentences, now);
+    return sentences;
+}

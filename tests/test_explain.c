@@ -1,0 +1,355 @@
+// Explaining a step: causes add up to the tick, what-ifs are what a run of that machine is, the advice is the best.
+#include "scenarios/explain/explain.h"
+
+#include <unistd.h>
+
+#include "models/workload/job/job_fields.h"
+#include "scenarios/explain/command_explain.h"
+#include "scenarios/study/study_point.h"
+#include "sim/random.h"
+#include "sim/watch.h"
+#include "tests/command.h"
+#include "tests/draw_study.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+// ---- The path.
+
+static void expect_whole(const Explanation *now, uint64_t seed) {
+    const StepChain *chain = now->step.chain;
+    SimTime causes = 0, at = 0, ranks = 0;
+    for (int c = 0; c < CAUSE_COUNT; c++) {
+        causes += chain->by_cause[c];
+        EXPECT(chain->latency[c] + chain->flow[c] + chain->sharing[c] <= chain->by_cause[c]);
+    }
+    for (int64_t i = 0; i < chain->count; i++) {
+        EXPECT_INT(chain->pieces[i].start, at);
+        at = chain->pieces[i].end;
+    }
+    for (int i = 0; i < chain->rank_count; i++) {
+        SimTime spent = chain->ranks[i].waiting;
+        for (int c = 0; c < CAUSE_COUNT; c++) spent += chain->ranks[i].spent[c];
+        EXPECT_INT(spent, chain->end);
+        ranks += chain->ranks[i].on_chain;
+    }
+    if (causes != chain->end)
+        test_fail(__FILE__, __LINE__, "the causes of study %llu miss its end", (unsigned long long)seed);
+    EXPECT_INT(at, chain->end);
+    EXPECT_INT(ranks, chain->end);
+    EXPECT_SAME(now->step.digest, now->point.digest); // keeping the path moves nothing
+}
+
+static char *text_of(const DrawnStudy *study, size_t *bytes) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, bytes);
+    drawn_write(study, out);
+    fclose(out);
+    return text;
+}
+
+// 1: explained; 0: the study is refused, or does not run.
+static int explain_drawn(uint64_t seed) {
+    DrawnStudy drawn = draw_study(seed);
+    size_t bytes;
+    char *text = text_of(&drawn, &bytes);
+    Loaded loaded = load_script(text, NULL);
+    int explained = 0;
+    for (int i = 0; loaded.scenario && i < loaded.scenario->item_count; i++) {
+        if (!loaded.scenario->items[i].study) continue;
+        ExplainRequest request = {.study = loaded.scenario->items[i].study, .only_why = true};
+        const Explanation *now = explain_study(loaded.arena, &request, loaded.problems);
+        if (!now || !now->step.chain) continue;
+        expect_whole(now, seed);
+        explained = 1;
+        break;
+    }
+    unload(&loaded);
+    free(text);
+    return explained;
+}
+
+LONG_TEST(3, the_causes_of_500_drawn_jobs_sum_to_their_steps_to_the_tick) {
+    int explained = 0;
+    watch_open(&(WatchLimits){.events = 2e6});
+    for (uint64_t seed = 1; explained < 500 && seed < 2000; seed++) explained += explain_drawn(seed);
+    watch_close();
+    EXPECT_INT(explained, 500);
+}
+
+// ---- A job to change.
+
+typedef struct Job {
+    Arena *arena;
+    Problems *problems;
+    ClusterSpec cluster;
+    NodeGroup group;
+    JobSaid said;
+    StudySpec study;
+} Job;
+
+static void job_on(Job *job, Arena *arena, const Catalogue *catalogue, const char *node, const char *link, int gpus,
+                   const char *model) {
+    *job = (Job){.arena = arena, .problems = problems_create(arena)};
+    job->group = (NodeGroup){.type = catalogue_node(catalogue, node), .gpus = gpus};
+    job->cluster = (ClusterSpec){.groups = &job->group,
+                                 .group_count = 1,
+                                 .link = catalogue_link(catalogue, link),
+                                 .rail_optimised = true,
+                                 .oversubscription = 1,
+                                 .price_per_gpu_hour = 2};
+    job->said = (JobSaid){.model = find_model(arena, model, (Where){NULL, 0}, job->problems)};
+    job->study = (StudySpec){.title = model,
+                             .scenario = "test",
+                             .catalogue = catalogue,
+                             .cluster = &job->cluster,
+                             .said = &job->said,
+                             .seed = 1};
+}
+
+static void job_made(Job *job) {
+    GpuTypes gpus = cluster_gpu_types(job->arena, job->study.catalogue, &job->cluster);
+    job->study.training = job_make(job->arena, &job->said, gpus, job->problems);
+}
+
+// ---- What-ifs of the machine.
+
+// A number as the catalogue's files have it: times the factor, or divided.
+static void write_part(FILE *out, PartKind kind, const void *part, const Resource *resource, double factor,
+                       bool *is_first) {
+    bool any = false;
+    const PartTable *table = &part_tables[kind];
+    for (const ResourceField *field = resource->fields; field->key; field++) {
+        if (field->part != kind) continue;
+        for (int i = 0; i < table->field_count; i++) {
+            const PartField *row = &table->fields[i];
+            if (strcmp(row->key, field->key) != 0) continue;
+            const char *place = (const char *)part + row->offset;
+            double value =
+                row->type == PART_FIELD_INT ? *(const int *)(const void *)place : *(const double *)(const void *)place;
+            if (value == 0) continue;
+            if (!any)
+                fprintf(out, "%s{\"name\": \"%s\", \"like\": \"%s\", \"from\": [\"assumed\", \"test\"]",
+                        *is_first ? "" : ", ", part_name(part), part_name(part));
+            any = true;
+            bool has_unit = row->quantity == QUANTITY_BANDWIDTH || row->quantity == QUANTITY_FLOPS_RATE ||
+                            row->quantity == QUANTITY_TIME;
+            value = resource->is_time ? value / factor : value * factor;
+            fprintf(out, has_unit ? ", \"%s\": \"%.17g %s\"" : ", \"%s\": %.17g", field->key, value, row->unit);
+        }
+    }
+    if (any) fprintf(out, "}");
+    if (any) *is_first = false;
+}
+
+static const Catalogue *profile_with(Arena *arena, const Job *job, const Resource *resource, double factor,
+                                     Problems *problems) {
+    char path[] = "/tmp/lockstep-explain-XXXXXX";
+    int file = mkstemp(path);
+    FILE *out = fdopen(file, "w");
+    bool first = true;
+    fprintf(out, "{\"format\": \"lockstep-hardware\", \"format_version\": 1, \"sources\": {\"test\": \"a test\"}, "
+                 "\"gpus\": [");
+    write_part(out, PART_GPU, node_gpu(job->study.catalogue, job->group.type, 0), resource, factor, &first);
+    fprintf(out, "], \"nodes\": [");
+    first = true;
+    write_part(out, PART_NODE, job->group.type, resource, factor, &first);
+    fprintf(out, "], \"fabrics\": [");
+    first = true;
+    write_part(out, PART_FABRIC, job->cluster.link, resource, factor, &first);
+    fprintf(out, "]}\n");
+    fclose(out);
+    const Catalogue *changed = catalogue_with_file(arena, job->study.catalogue, path, problems);
+    unlink(path);
+    return changed;
+}
+
+static void expect_as_profile(const char *node, const char *link, const char *model, int tp, int pp) {
+    Arena *arena = arena_open();
+    const Catalogue *base = catalogue_builtin(arena);
+    for (int r = 0; r < resource_count; r++) {
+        Job now, changed;
+        job_on(&now, arena, base, node, link, 16, model);
+        job_say_number(arena, &now.said, JOB_PARALLEL, "tp", tp);
+        job_say_number(arena, &now.said, JOB_PARALLEL, "pp", pp);
+        job_say_number(arena, &now.said, JOB_BATCH, "micro", 1);
+        job_say_number(arena, &now.said, JOB_BATCH, "global", 32);
+        job_made(&now);
+        Problems *problems = problems_create(arena);
+        const Catalogue *profile = profile_with(arena, &now, &resources[r], 2, problems);
+        EXPECT_INT(problem_count(problems), 0);
+        if (!profile) continue;
+        job_on(&changed, arena, profile, node, link, 16, model);
+        changed.said = now.said;
+        job_made(&changed);
+        const Cluster *cluster = cluster_create(arena, profile, &changed.cluster, problems);
+        RecordPoint by_profile = simulate_training(arena, cluster, &changed.study.training, &changed.study, problems);
+        RecordPoint by_factor = simulate_quicker(arena, &now.study, &resources[r], 2, problems);
+        EXPECT(by_profile.ran && by_factor.ran);
+        EXPECT_SAME(by_factor.step_p50_s, by_profile.step_p50_s);
+        EXPECT_SAME(by_factor.digest, by_profile.digest);
+    }
+    arena_close(arena);
+}
+
+TEST(twice_a_resource_is_a_run_on_a_profile_with_that_resource_doubled_to_the_tick) {
+    expect_as_profile("dgx-a100-80gb", "ib-hdr200", "gpt2-355m", 2, 2);
+    expect_as_profile("dgx-h100", "ib-ndr400", "gpt2-355m", 8, 1);
+    expect_as_profile("p3.16xlarge", "eth-25g", "gpt2-124m", 1, 2);
+}
+
+TEST(each_resource_changes_the_step_of_a_job_that_lives_on_it) {
+    Arena *arena = arena_open();
+    Job job;
+    job_on(&job, arena, catalogue_builtin(arena), "dgx-a100-80gb", "ib-hdr200", 16, "gpt2-355m");
+    job_say_number(arena, &job.said, JOB_PARALLEL, "tp", 2);
+    job_say_number(arena, &job.said, JOB_BATCH, "micro", 1);
+    job_say_number(arena, &job.said, JOB_BATCH, "global", 8);
+    job_say_flag(arena, &job.said, JOB_OVERLAP, "grad_reduce", false); // nothing hides the network
+    job_made(&job);
+    const Explanation *now = explain_study(arena, &(ExplainRequest){.study = &job.study}, job.problems);
+    EXPECT(now && now->step.chain);
+    static const char *const felt[] = {"matrix", "memory", "nvlink", "network", "network-latency", "collective-latency",
+                                       "launch"};
+    for (size_t i = 0; now && i < sizeof felt / sizeof *felt; i++) {
+        bool found = false;
+        for (int c = 0; c < now->ran_count; c++)
+            found = found || (strcmp(now->changes[c].name, felt[i]) == 0 && now->changes[c].gain_s > 0);
+        if (!found) test_fail(__FILE__, __LINE__, "twice the %s gains nothing", felt[i]);
+    }
+    arena_close(arena);
+}
+
+// ---- Advice.
+
+typedef struct Best {
+    double step_s;
+    char what[64];
+} Best;
+
+static void try_value(const Job *job, const Explanation *now, const char *name, const char *text, Best *best) {
+    Arena *scratch = arena_open();
+    double number = strtod(text, NULL);
+    JobSaid said = job->said;
+    const Value nothing = {.number = NAN};
+    JobObject object;
+    const Field *accumulation = job_field_varied("accumulation", &object);
+    said = job_said_with(scratch, &said, object, accumulation, &nothing);
+    job_say_number(scratch, &said, JOB_BATCH, "global", now->point.global_batch);
+    Variation vary = {.name = name, .texts = &text, .numbers = &number, .count = 1};
+    StudySpec study = job->study;
+    study.said = &said;
+    study.vary = &vary;
+    study.vary_count = 1;
+    Baseline baseline = {0};
+    RecordPoint point = study_point(scratch, &study, (int[]){0}, &baseline, problems_create(scratch));
+    if (point.ran && point.step_p50_s < best->step_s &&
+        (point.chance_to_run_out < 0.5 || point.chance_to_run_out <= now->point.chance_to_run_out)) {
+        best->step_s = point.step_p50_s;
+        snprintf(best->what, sizeof best->what, "%s = %s", name, text);
+    }
+    arena_close(scratch);
+}
+
+static Best search(const Job *job, const Explanation *now) {
+    static const char *const counts[] = {"tp", "pp", "vpp", "cp", "micro_batch"};
+    Best best = {now->point.step_p50_s, "nothing"};
+    double value[] = {now->point.tp, now->point.pp, now->point.vpp, now->point.cp, now->point.micro_batch};
+    char text[32];
+    for (int i = 0; i < 5; i++)
+        for (int half = 0; half < 2; half++) {
+            double tried = half ? value[i] / 2 : value[i] * 2;
+            if (tried < 1 || tried != floor(tried)) continue;
+            snprintf(text, sizeof text, "%.0f", tried);
+            try_value(job, now, counts[i], text, &best);
+        }
+    for (int zero = 0; zero <= 3; zero++) {
+        snprintf(text, sizeof text, "%d", zero);
+        try_value(job, now, "zero", text, &best);
+    }
+    static const char *const words[] = {"schedule", "recompute", "attention"};
+    for (int w = 0; w < 3; w++) {
+        JobObject object;
+        const Field *field = job_field_varied(words[w], &object);
+        for (int i = 0; i < field->name_count; i++) try_value(job, now, words[w], field->names[i], &best);
+    }
+    return best;
+}
+
+static void draw_job(Job *job, Arena *arena, const Catalogue *catalogue, uint64_t seed) {
+    static const char *const models[] = {"gpt2-124m", "gpt2-355m", "llama-3.2-1b", "bert-large", "llama-2-7b"};
+    static const char *const nodes[][2] = {{"dgx-a100-80gb", "ib-hdr200"},
+                                           {"dgx-h100", "ib-ndr400"},
+                                           {"p3.16xlarge", "eth-25g"},
+                                           {"dgx-a100", "eth-100g"}};
+    RandomStream draw = random_stream(seed, "jobs to advise", 0);
+    uint64_t machine = random_below(&draw, 4);
+    int gpus = 8 << random_below(&draw, 2);
+    job_on(job, arena, catalogue, nodes[machine][0], nodes[machine][1], gpus, models[random_below(&draw, 5)]);
+    int tp = 1 << random_below(&draw, 3), pp = 1 << random_below(&draw, 2);
+    job_say_number(arena, &job->said, JOB_PARALLEL, "tp", tp);
+    job_say_number(arena, &job->said, JOB_PARALLEL, "pp", pp);
+    job_say_number(arena, &job->said, JOB_BATCH, "micro", 1 << random_below(&draw, 3));
+    job_say_number(arena, &job->said, JOB_BATCH, "global", 8 * gpus);
+    job_say_number(arena, &job->said, JOB_TRAINING, "zero", (double)random_below(&draw, 2));
+    job_made(job);
+}
+
+LONG_TEST(8, the_first_advice_is_the_best_single_change_that_an_exhaustive_search_finds) {
+    int right = 0, jobs = 0;
+    for (uint64_t seed = 1; jobs < 100 && seed < 400; seed++) {
+        Arena *arena = arena_open();
+        Job job;
+        draw_job(&job, arena, catalogue_builtin(arena), seed);
+        const Explanation *now = explain_study(arena, &(ExplainRequest){.study = &job.study}, job.problems);
+        if (now && now->step.chain) {
+            Best best = search(&job, now);
+            double advised = now->first ? now->first->step_s : now->point.step_p50_s;
+            // Gains below half a percent are no advice.
+            bool is_right = advised <= best.step_s * (1 + 1e-12) || best.step_s > 0.995 * now->point.step_p50_s;
+            jobs++;
+            right += is_right;
+            if (!is_right)
+                printf("seed %llu: advised %s, best %s\n", (unsigned long long)seed,
+                       now->first ? now->first->title : "nothing", best.what);
+        }
+        arena_close(arena);
+    }
+    EXPECT_INT(jobs, 100);
+    EXPECT(right >= 95);
+}
+
+// ---- The command.
+
+TEST(a_straggler_is_named_first_where_it_holds_all_back) {
+    const Ended *ended = run_command(command_explain, "explain --model gpt2-124m --node dgx-a100-80gb --gpus 8 "
+                                                      "--micro-batch 4 --straggler 1.5");
+    EXPECT_INT(ended->code, 0);
+    EXPECT(strstr(ended->out, "Change first: no straggler."));
+}
+
+TEST(explain_says_what_does_not_go_together) {
+    const Ended *ended = run_command(command_explain, "explain --json --csv --model gpt2-124m");
+    EXPECT_INT(ended->code, 2);
+    EXPECT(strstr(ended->err, "exclude each other"));
+    EXPECT_INT(run_command(command_explain, "explain")->code, 2);
+    EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m")->code, 4);
+    ended = run_command(command_explain, "explain --model gpt3-175b --node dgx-a100 --gpus 8 --micro-batch 1");
+    EXPECT_INT(ended->code, 3);
+    EXPECT(strstr(ended->err, "does not run"));
+    EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m --node dgx-a100 --gpus 8 --table links")->code,
+               2);
+}
+
+TEST(the_path_as_csv_begins_at_0_and_has_no_gaps) {
+    const Ended *ended = run_command(command_explain, "explain --model gpt2-124m --node dgx-a100-80gb --gpus 8 "
+                                                      "--micro-batch 4 --csv --table chain");
+    EXPECT_INT(ended->code, 0);
+    long long at = 0, start, end, rows = 0;
+    for (const char *line = strchr(ended->out, '\n'); line && sscanf(line + 1, "%lld,%lld", &start, &end) == 2;
+         line = strchr(line + 1, '\n')) {
+        EXPECT_INT(start, at);
+        at = end;
+        rows++;
+    }
+    EXPECT(rows > 100);
+}
