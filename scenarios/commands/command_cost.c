@@ -6,6 +6,7 @@
 #include "scenarios/commands/cluster_options.h"
 #include "scenarios/commands/command_cost.h"
 #include "scenarios/commands/cost_answer.h"
+#include "scenarios/commands/cost_compare.h"
 #include "sim/list.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
@@ -23,7 +24,11 @@ static const char about[] =
     "  lockstep cost --node azure-nd96isr-h100-v5 --nodes 8 --terms reserved_3y --run 30d\n"
     "  lockstep cost --node dgx-h100 --nodes 16 --fabric ib-ndr400 --own --years 4 --utilisation 0.7\n"
     "  lockstep cost --node rtx3060-workstation --nodes 3 --fabric eth-5g --own --site office --currency INR \\\n"
-    "                --node-price 0 --switch-price 17000 --nic-price 8000 --cable-price 0";
+    "                --node-price 0 --switch-price 17000 --nic-price 8000 --cable-price 0\n\n"
+    "Two designs side by side, every difference of what a run costs a row (designs are options of lockstep run, or\n"
+    "FILE.lua; a design that begins with dashes is written after =):\n\n"
+    "  lockstep cost --both=\"--model llama-2-7b --tokens 100B --fabric ib-ndr400 --micro-batch 1\" \\\n"
+    "                --a=\"--node dgx-h100 --gpus 64\" --b=\"--node dgx-h200 --gpus 32\"";
 
 // ---- Every price for as many such GPUs.
 
@@ -96,6 +101,7 @@ int command_cost(int argc, char **argv) {
         options_join(answer.arena, cluster_options, cluster_option_count, money_options, money_option_count, &count);
     specs = options_join(answer.arena, specs, count, rent_options, rent_option_count, &count);
     specs = options_join(answer.arena, specs, count, own_options, 1, &count);
+    specs = options_join(answer.arena, specs, count, compare_options, compare_option_count, &count);
     Options *options = options_parse(answer.arena, specs, count, argc, argv, problems);
     Style style = style_for(stdout, "auto", option_flag(options, "plain"));
     style.today = date_or_today(option_text(options, "date", NULL), problems);
@@ -103,6 +109,9 @@ int command_cost(int argc, char **argv) {
         options_print_help(specs, count, usage, about, stdout);
     } else if (problem_count(problems)) {
         end = fails(problems, BAD_USAGE);
+    } else if (compare_is_asked(options)) {
+        end = compare_designs(answer.arena, options, &style, problems);
+        problems_print(problems, stderr);
     } else {
         ask(&answer, options, problems);
         if (problem_count(problems))

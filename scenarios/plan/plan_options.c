@@ -196,7 +196,7 @@ static void read_rent(Arena *arena, const Options *options, PlanRequest *request
     PriceWish wish = {.provider = rent->provider,
                       .region = rent->region,
                       .terms = rent->terms >= 0 ? (Terms)rent->terms : TERMS_ON_DEMAND};
-    if (!rent->provider)
+    if (!rent->provider && !rent->among)
         rent->among = quote_common_providers(arena, request->catalogue, request->nodes, request->node_count, &wish,
                                              &rent->among_count);
     rent_concerns(rent, request->nodes, request->node_count, problems);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/hardware/parts.h"
 #include "sim/list.h"
 
 #define MOST_PRICE 1e6
@@ -13,6 +14,7 @@ static const Where command_line = {NULL, 0};
 const OptionSpec rent_options[] = {
     {"price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .help = "rent of one GPU for one hour, of all nodes or of some, instead of the price book"},
     {"provider", OPTION_TEXT, "NAME", .help = "whose prices (lockstep cost --offers lists them; default: the node's own, else the median of all)"},
+    {"among", OPTION_TEXT, "NAMES", .help = "where a price is a median: of these providers only, aws,azure,oci"},
     {"region", OPTION_TEXT, "NAME", .help = "of the provider"},
     {"terms", OPTION_CHOICE, .help = "how they are rented (default on_demand)", .choices = terms_names, .choice_count = TERMS_COUNT},
     {"discount", OPTION_QUANTITY, "SHARE", .help = "off the rent: 0.15 or 15%", .quantity = QUANTITY_NUMBER},
@@ -94,6 +96,29 @@ void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_
     }
 }
 
+// "aws,azure": each a provider that offers something.
+static void read_among(Arena *arena, const Catalogue *catalogue, const char *text, RentSpec *rent, Problems *problems) {
+    struct {
+        const char **items;
+        int count, room;
+    } list = {0};
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *name = arena_printf(arena, "%.*s", (int)length, at);
+        bool known = false;
+        for (int i = 0; i < catalogue->offer_count; i++)
+            known = known || same_part_name(catalogue->offers[i].provider, name);
+        if (!known) {
+            problem_add(problems, command_line, "--among: no provider is called \"%s\"", name);
+            problem_hint(problems, "lockstep hw list price shows all");
+        }
+        LIST_PUSH(arena, &list, name);
+        at += length + (at[length] == ',');
+    }
+    rent->among = list.items;
+    rent->among_count = list.count;
+}
+
 static double share(const Options *options, const char *name, double most, Problems *problems) {
     double value = option_quantity(options, name, 0);
     if (value >= 0 && value <= most) return value;
@@ -120,6 +145,7 @@ void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *
                        .provider = option_text(options, "provider", NULL),
                        .region = option_text(options, "region", NULL),
                        .terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1};
+    if (option_given(options, "among")) read_among(arena, catalogue, option_text(options, "among", ""), rent, problems);
     spec->rent = rent;
     spec->bill = bill_from_options(arena, options, problems);
     spec->price_per_gpu_hour = -1;

@@ -1,0 +1,62 @@
+// Two designs side by side in money: what a run of each costs, and every difference as a row.
+#ifndef LOCKSTEP_SCENARIOS_COST_COMPARE_H
+#define LOCKSTEP_SCENARIOS_COST_COMPARE_H
+
+#include "results/results.h"
+#include "sim/options.h"
+
+#define DESIGN_ROWS 40
+#define DESIGN_TEXT 64
+
+typedef struct DesignRow {
+    char name[DESIGN_TEXT], title[DESIGN_TEXT];
+    double value;
+} DesignRow;
+
+typedef struct DesignRows {
+    DesignRow items[DESIGN_ROWS];
+    int count;
+} DesignRows;
+
+// What is known of one design: plain data, as it comes from the process that simulated it. The cost of its run is
+//     samples x longer x (sum of seconds) / 3600 x (sum of prices) + rest.
+typedef struct Design {
+    char name[DESIGN_TEXT];
+    char currency[16];
+    double samples;     // of the whole run
+    double longer;      // time with failures and checkpoints over time without
+    DesignRows seconds; // of all GPUs together for one sample, by what they do
+    DesignRows prices;  // of a GPU-hour, by the rows of the bill
+    double rest;        // minimum billing, whole steps of it, what is paid once
+    double cost;        // of the run, as `run` says it
+    double days, gpus;
+    DesignRows settings; // layout and size
+} Design;
+
+typedef struct CompareRow {
+    const char *group; // "GPU-seconds of a sample": or NULL
+    const char *name, *title;
+    double a, b, cost; // what each has; what the change from a to b costs
+} CompareRow;
+
+typedef struct Comparison {
+    Design a, b;
+    CompareRow *rows;
+    int row_count;
+} Comparison;
+
+// Rows that add up to b.cost - a.cost. The cost is a product of four sums; each change is weighed by the mean of the
+// other three over all orders in which the four could have changed (Shapley, 1953), so that no order is preferred, and
+// since the cost is linear in each sum, its share goes to that sum's members without remainder.
+Comparison designs_compare(Arena *arena, const Design *a, const Design *b);
+
+// What `lockstep run` says of a design: options of its, or "FILE.lua" with some. False after problems, or with a status
+// that is not 0 where the run said itself what is wrong.
+bool design_simulate(Arena *arena, const char *words, Design *design, int *status, Problems *problems);
+
+extern const OptionSpec compare_options[];
+extern const int compare_option_count;
+bool compare_is_asked(const Options *options);
+int compare_designs(Arena *arena, const Options *options, const Style *style, Problems *problems); // exit status
+
+#endif
