@@ -9,6 +9,7 @@
 #include "models/hardware/storage_units.h"
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/commands.h"
+#include "models/workload/commands/goodput_best.h"
 #include "sim/watch.h"
 
 #define MOST_NODES 200000
@@ -54,7 +55,11 @@ static const OptionSpec specs[] = {
     SPAN("spot-wait", "mean time until another node is given; default 30min"),
     {"spot-batch", OPTION_COUNT, "N", .help = "nodes taken together; default 1"},
     {"elastic", OPTION_TEXT, "MIN:MAX", .help = "replicas: runs on with MIN to MAX of them"},
-    {"runs", OPTION_COUNT, "N", .help = "lives to live; default 1000"},
+    {"by", OPTION_QUANTITY, "TIME", .help = "of calendar, by which --work is to be done: the chance is told", .quantity = QUANTITY_TIME},
+    {"best", OPTION_FLAG, .help = "spares, interval and storage chosen together, by what the work then costs"},
+    {"confidence", OPTION_QUANTITY, "SHARE", .help = "with --best and --by: chance to keep the date that is enough; default 80%", .quantity = QUANTITY_NUMBER},
+    {"price", OPTION_QUANTITY, "MONEY", .help = "with --best: of a GPU for an hour, in USD; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
+    {"runs", OPTION_COUNT, "N", .help = "lives to live; default 1000, with --best 300"},
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     WATCH_OPTIONS,
@@ -67,7 +72,8 @@ static const char usage[] =
 static const char about[] =
     "Lives the life of a training job many times over: failures by component, bad nodes, racks, slow nodes, link\n"
     "flaps, spot nodes; checkpoints, detection, spares, repair, restart. Prints the effective training time ratio\n"
-    "with a 90 % range, and what the rest of the time goes to.\n"
+    "with a 90 % range, and what the rest of the time goes to. --best chooses spares, interval and storage together,\n"
+    "by what the work then costs, and says what each of them is worth.\n"
     "Exit codes: 0 done, 2 usage, 3 the job never gets done, 4 bad input or beyond a limit, 130 interrupted.";
 
 static void complain(Problems *problems, const char *what, const char *hint) {
@@ -261,6 +267,20 @@ static void read_checkpoint(GoodputAsked *asked, const Options *options, Problem
     problem_hint(problems, "for example 30min, or best");
 }
 
+static void read_date(GoodputAsked *asked, const Options *options, Problems *problems) {
+    asked->by_s = option_quantity(options, "by", 0);
+    asked->confidence = option_quantity(options, "confidence", 0.8);
+    asked->price_given = option_given(options, "price");
+    bool best = option_flag(options, "best");
+    if (option_given(options, "by") && !(asked->by_s > 0 && asked->spec.work_s > 0))
+        complain(problems, "--by asks when work is done, and there is none to do", "say how much: --work 30d --by 40d");
+    if (!(asked->confidence > 0 && asked->confidence < 1))
+        complain(problems, "--confidence is a share between 0 and 1", "for example --confidence 90%");
+    if (option_given(options, "confidence") && !(best && asked->by_s > 0))
+        complain(problems, "--confidence is that with which a date is kept", "add --best and --by 40d");
+    if (asked->price_given && !best) complain(problems, "--price weighs what --best chooses", "add --best");
+}
+
 static void ask(GoodputAsked *asked, const Options *options, Problems *problems) {
     options_refuse_positional(options, 0, problems);
     read_length(asked, options, problems);
@@ -271,6 +291,7 @@ static void ask(GoodputAsked *asked, const Options *options, Problems *problems)
     if (asked->gpus == 0) return;
     read_faults(asked, options, problems);
     read_checkpoint(asked, options, problems);
+    read_date(asked, options, problems);
 }
 
 // The same with the shortest interval, where the best is yet to be found.
@@ -307,6 +328,23 @@ static int answer(GoodputAsked *asked, bool json, Problems *problems) {
     return study.unfinished == study.runs ? EXIT_NO : EXIT_DONE;
 }
 
+static int answer_best(const GoodputAsked *asked, const Options *options, Problems *problems) {
+    const Catalogue *catalogue = catalogue_with_profile(asked->arena, option_text(options, "profile", NULL), problems);
+    LifeWish wish = goodput_best_wish(asked, catalogue, options, problems);
+    if (problem_count(problems)) return command_fails(problems, EXIT_BAD_INPUT);
+    const char *what = arena_printf(asked->arena, "%d lives of this job", wish.runs);
+    LifeChoice choice = {0};
+    bool allowed = watch_allows(life_events(&asked->spec) * wish.runs, 0, what, "fewer --runs, or a shorter time",
+                                command_line, problems);
+    if (allowed) choice = life_choose(asked->arena, &wish);
+    if (!allowed || watch_tells(command_line, problems)) return command_fails(problems, watch_status(EXIT_BAD_INPUT));
+    if (option_flag(options, "json"))
+        goodput_best_print_json(asked, &wish, &choice);
+    else
+        goodput_best_print(asked, catalogue, &wish, &choice);
+    return choice.keeps_date && isfinite(choice.best.cost) ? EXIT_DONE : EXIT_NO;
+}
+
 int command_goodput(int argc, char **argv) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
@@ -320,8 +358,12 @@ int command_goodput(int argc, char **argv) {
     } else {
         ask(&asked, options, problems);
         watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
-        end = problem_count(problems) ? command_fails(problems, EXIT_BAD_INPUT)
-                                      : answer(&asked, option_flag(options, "json"), problems);
+        if (problem_count(problems))
+            end = command_fails(problems, EXIT_BAD_INPUT);
+        else if (option_flag(options, "best"))
+            end = answer_best(&asked, options, problems);
+        else
+            end = answer(&asked, option_flag(options, "json"), problems);
         watch_close();
     }
     arena_close(arena);

@@ -16,8 +16,9 @@ typedef struct GoodputAsked {
     const StorageType *storage; // one unit of it; or NULL
     int storage_units;
     double bytes; // of a checkpoint; 0: its times were assumed or given
-    bool own_mtbf, spares_given, interval_found;
-    double best_s; // simulated; 0 not asked for
+    bool own_mtbf, spares_given, interval_found, price_given;
+    double by_s, confidence; // wall time by which the work is to be done; 0: no date
+    double best_s;           // simulated; 0 not asked for
 } GoodputAsked;
 
 // Of a job that gets nowhere, which nobody has lived.

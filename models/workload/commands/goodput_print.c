@@ -55,6 +55,12 @@ static void print_checkpoint(const GoodputAsked *asked) {
                span(asked, daly_interval(plan->stall_s, mtbf(asked))));
 }
 
+static double chance_by(const GoodputAsked *asked, const LifeStudy *study) {
+    int kept = 0;
+    for (int i = 0; i < study->runs; i++) kept += study->run_days[i] * 86400 <= asked->by_s;
+    return (double)kept / study->runs;
+}
+
 static void print_answer(const GoodputAsked *asked, const LifeStudy *study) {
     printf("\nGoodput     %.1f %%   90 %% of lives: %.1f to %.1f %%\n", 100 * study->goodput.mean,
            100 * study->goodput.p5, 100 * study->goodput.p95);
@@ -64,6 +70,8 @@ static void print_answer(const GoodputAsked *asked, const LifeStudy *study) {
     if (asked->spec.work_s > 0) {
         printf("Days        %.2f     90 %% of lives: %.2f to %.2f\n", study->days.mean, study->days.p5,
                study->days.p95);
+        if (asked->by_s > 0)
+            printf("By %-8s %.1f %% of lives are done\n", span(asked, asked->by_s), 100 * chance_by(asked, study));
         if (study->unfinished > 0)
             printf("!           %d of %d lives had not finished after %.0f days and count as that long\n",
                    study->unfinished, study->runs, study->days.max);
@@ -218,6 +226,7 @@ void goodput_print_json(const GoodputAsked *asked, const LifeStudy *study) {
     range(&json, "days", &study->days);
     range(&json, "unplanned_stops", &study->stops);
     if (study->mttf_s > 0) write_number(&json, "mttf_s", study->mttf_s);
+    if (asked->by_s > 0) write_number(&json, "chance_by", chance_by(asked, study));
     causes_json(&json, study);
     checkpoint_json(&json, asked);
     assumptions_json(&json, asked->rates);

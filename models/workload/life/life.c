@@ -392,7 +392,7 @@ static Life *begin(Arena *arena, const LifeSpec *spec, uint64_t seed) {
     life->seen_slow = ARENA_ARRAY(arena, int32_t, life->node_count);
     life->seed = seed;
     life->work = life_ticks(spec->work_s);
-    life->horizon = spec->work_s > 0 ? time_times(life->work, LIFE_GIVES_UP) : life_ticks(spec->horizon_s);
+    life->horizon = spec->work_s > 0 ? life_ticks(life_patience(spec) * spec->work_s) : life_ticks(spec->horizon_s);
     life->storage.comes_at = life->memory.comes_at = SIM_TIME_NEVER;
     life->clean = -1;
     life->most_replicas = spec->least_replicas > 0 ? spec->nodes / spec->nodes_per_replica : 1;

@@ -66,6 +66,7 @@ typedef struct LifeSpec {
     CheckpointPlan checkpoint;
     double horizon_s; // the calendar ends here …
     double work_s;    // … or when so much undisturbed training is done; the other is 0
+    double patience;  // the job is given up after so many times its work; 0: LIFE_GIVES_UP
 } LifeSpec;
 
 #define FAULTS_USUAL "llama3-h100" // the catalogue's rates unless the user names others
@@ -83,12 +84,13 @@ typedef struct LifeRun {
     SimTime wall, spent[LIFE_TIME_COUNT]; // spent sums to wall
     int stops[LIFE_CAUSE_COUNT];
     SimTime lost[LIFE_CAUSE_COUNT]; // detection, waiting, restart and rework that each cause brought
-    bool finished;                  // false: gave up at LIFE_GIVES_UP times the work
+    bool finished;                  // false: gave up at `patience` times the work
     int64_t events;
     uint64_t digest;
 } LifeRun;
 
-#define LIFE_GIVES_UP 50 // times the work
+#define LIFE_GIVES_UP 50                    // times the work
+double life_patience(const LifeSpec *spec); // times the work; LIFE_GIVES_UP when the spec says nothing
 
 LifeRun life_run(const LifeSpec *spec, uint64_t seed);
 

@@ -23,7 +23,7 @@ static double down_time(const LifeSpec *spec) {
 // Until the work is done, or given up (Daly, 2006).
 static double calendar(const LifeSpec *spec, double rate) {
     const CheckpointPlan *plan = &spec->checkpoint;
-    double most = LIFE_GIVES_UP * spec->work_s, every = plan->every_s > 0 ? plan->every_s : spec->work_s;
+    double most = life_patience(spec) * spec->work_s, every = plan->every_s > 0 ? plan->every_s : spec->work_s;
     if (spec->horizon_s > 0) return spec->horizon_s;
     if (!(rate > 0)) return spec->work_s * (1 + plan->stall_s / every);
     double wall = daly_wall_time(spec->work_s, every, plan->stall_s, down_time(spec), 1 / rate);
@@ -69,7 +69,7 @@ static double least_rate(const LifeSpec *spec) {
 }
 
 const char *life_goes_nowhere(Arena *arena, const LifeSpec *spec, int runs) {
-    double rate = least_rate(spec), length = spec->horizon_s + spec->work_s, most = LIFE_GIVES_UP * length;
+    double rate = least_rate(spec), length = spec->horizon_s + spec->work_s, most = life_patience(spec) * length;
     const CheckpointPlan *plan = &spec->checkpoint;
     bool to_memory = plan->mode == CHECKPOINT_MEMORY;
     double again =

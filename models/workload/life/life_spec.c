@@ -57,4 +57,6 @@ void life_set_node_mtbf(LifeSpec *spec, double node_mtbf_s) {
     spec->fleet_spread = 0;
 }
 
+double life_patience(const LifeSpec *spec) { return spec->patience > 0 ? spec->patience : LIFE_GIVES_UP; }
+
 int life_usual_spares(int nodes) { return (nodes + 19) / 20; }

@@ -1,0 +1,76 @@
+// Spares, checkpoint interval and storage of a long job chosen together, by what the work costs in the end and by when
+// it is done: spares are rented and storage too, and both bring the end nearer.
+#ifndef LOCKSTEP_WORKLOAD_LIFE_CHOICE_H
+#define LOCKSTEP_WORKLOAD_LIFE_CHOICE_H
+
+#include "models/workload/life/life.h"
+
+// Times the work after which a job is given up: it counts as that long. What is not known of repair has a long tail,
+// and nobody waits for years.
+#define LIFE_CHOICE_PATIENCE 4.0
+
+typedef struct LifeWish {
+    LifeSpec spec; // what fails, and how long; what of spares and checkpoint is left open is not looked at
+    CheckpointMode mode;
+    double storage_every_s; // CHECKPOINT_MEMORY
+    double bytes;           // of a checkpoint
+    const NodeType *node;
+    const Gpu *gpu;
+    const StorageType *const *storages; // single units, to choose among
+    int storage_count;
+    // What is not open.
+    int storage_units; // 0: chosen
+    int spares;        // -1: chosen
+    double every_s;    // 0: chosen
+    // What it costs and by when.
+    double node_price;    // of a node for an hour, used or spare; above 0
+    double storage_price; // of a unit for an hour, by what the catalogue says in USD: so many units of currency for one
+    double by_s;          // the work is to be done in so much wall time; 0: no date
+    double confidence;    // chance to keep the date that is enough
+    int runs;             // lives for each way in the answer
+    uint64_t seed;
+} LifeWish;
+
+// One way to run the job.
+typedef struct LifeWay {
+    int spares;
+    const StorageType *storage; // one unit
+    int units;
+    CheckpointPlan checkpoint;
+    double price_per_hour; // nodes, spares and storage
+    Summary goodput, days;
+    double cost, cost_p5, cost_p95; // of the whole work; of a day's worth of training where a calendar was given
+    double by_chance;               // share of lives that keep the date; NAN: there is none
+} LifeWay;
+
+// A way that differs from the best in one thing.
+typedef struct LifeOther {
+    const char *what; // "no spares", "half the interval"
+    LifeWay way;      // goodput.count says how often it was lived: one that is far too dear a few times only
+} LifeOther;
+
+typedef struct LifeChoice {
+    LifeWay best;
+    bool keeps_date; // with the confidence wished; true without a date
+    const LifeOther *others;
+    int other_count;
+    LifeWay twice;      // the best way where machines fail twice as often
+    LifeWay best_twice; // what would be best then
+    int tried;
+    bool stopped; // by the watch: the rest is of no use
+} LifeChoice;
+
+// The way of least mean cost among those that keep the date with the confidence wished; where none does, chance that
+// lacks is weighed against cost. Found by descent in one choice at a time from the usual one, under the same failures
+// for all ways; the best few are lived again in full. The same for the same wish and seed.
+LifeChoice life_choose(Arena *arena, const LifeWish *wish);
+// The same job lived in one given way: spares, units of a storage, and training between checkpoints.
+LifeWay life_way(Arena *arena, const LifeWish *wish, int spares, const StorageType *storage, int units, double every_s);
+
+// Lives of each way that tell enough, at most so many: fewer where each is long.
+int life_choice_runs(const LifeWish *wish, int most);
+
+// All that fails by itself, so many times as often; planned work and what a provider takes back stay.
+void life_scale_failures(LifeSpec *spec, double factor);
+
+#endif
