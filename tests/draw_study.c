@@ -493,7 +493,7 @@ static void draw_fields(Draw *draw) {
     }
     if (one_in(draw, 12)) {
         set_text(draw, "study.published.1.source", "Table 1");
-        drawn_set(&draw->study, "study.published.1.step_time", "0.3");
+        drawn_set(&draw->study, "study.published.1.step_time", "\"300 ms\"");
     }
     if (!one_in(draw, 4) && !is_set(draw, "study.assume_fits")) drawn_set(&draw->study, "study.assume_fits", "true");
 }
@@ -527,6 +527,9 @@ static const Rule rules[] = {
     {"training.recompute_every", "training.recompute", NULL},
     {"training.overlap.param_gather", "training.zero", "1"},
     {"training.parallel.shard", "training.zero", NULL},
+    {"training.zero_quantized_weights", "training.zero", "3"},
+    {"training.checkpoint.storage_units", "training.checkpoint.storage", NULL},
+    {"cluster.storage_units", "cluster.storage", NULL},
     {"training.horovod.cycle", "training.strategy", "\"horovod\""},
     {"training.horovod.fusion", "training.strategy", "\"horovod\""},
     {"study.vary.vpp", "training.schedule", "\"interleaved\""},
