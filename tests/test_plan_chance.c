@@ -7,6 +7,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/step/step_constants.h"
 #include "scenarios/plan/plan_learn.h"
+#include "scenarios/plan/plan_settings.h"
 #include "sim/random.h"
 #include "sim/statistics.h"
 #include "tests/test.h"
@@ -262,6 +263,36 @@ TEST(what_is_unknown_is_listed_widest_first_and_shares_sum_to_one) {
     arena_close(made.arena);
 }
 
+// ---- What if date, budget, prices or failures were others.
+
+TEST(dearer_earlier_and_failing_more_often_is_kept_no_more_often) {
+    MadeUp made;
+    made_up_open(&made);
+    FaultsSpec faults = {.node_mtbf_s = 1e7};
+    made.request.faults = &faults;
+    made.request.deadline_s = 34 * 86400.0;
+    made.request.budget = 115e3;
+    for (int i = 0; i < 2; i++) {
+        RecordPoint *point = &made.rows[i].point;
+        point->days_undisturbed = 0.9 * point->days;
+        point->checkpoint_share = 0.02;
+    }
+    plan_find_chances(&made.request, made.rows, 2);
+    PlanResult result = {.rows = made.rows, .row_count = 2};
+    double today = fmax(made.rows[0].chance.both, made.rows[1].chance.both);
+    PlanShifts shifts = plan_shifts(&made.request, &result);
+    EXPECT_INT(shifts.count, 7);
+    for (int i = 0; i < shifts.count; i++) {
+        const PlanShift *shift = &shifts.items[i];
+        bool harder = strstr(shift->what, "earlier") || strstr(shift->what, "smaller") ||
+                      strstr(shift->what, "higher") || strstr(shift->what, "failures");
+        if (shift->chosen < 0 && harder) EXPECT(shift->both <= today + 0.01);
+        if (!harder) EXPECT(shift->both >= fmin(today, made.request.confidence) - 0.01);
+        if (strstr(shift->what, "failures")) EXPECT_NEAR(shift->days, made.rows[shift->best].point.days * 1.08, 1e-9);
+    }
+    arena_close(made.arena);
+}
+
 // ---- The command.
 
 static int plan_command(const char *arguments, char *output, size_t room) {
@@ -288,6 +319,24 @@ TEST(the_chosen_plan_keeps_date_and_budget_with_the_confidence_wished) {
     EXPECT_CONTAINS(output, "before the day of the plan");
     EXPECT_INT(plan_command(SMALL "--confidence 120%", output, sizeof output), 4);
     EXPECT_CONTAINS(output, "a chance above 0 and below 100 %");
+}
+
+// "as planned" lives the lives that the plan lived, and pays for those who stand by.
+TEST(what_else_may_be_set_is_priced_with_its_spares) {
+    static char output[1 << 18];
+    EXPECT_INT(plan_command("--model gpt3-2.7b --tokens 300B --seq 2048 --node dgx-a100-80gb --fabric ib-hdr200 --gpus "
+                            "32 --global-batch 64 --price 2 --node-mtbf 20d --spares 2 --json -j 1",
+                            output, sizeof output),
+               0);
+    const char *cost = strstr(output, "\"amount\": "), *settings = strstr(output, "\"settings\": [");
+    EXPECT(cost && settings);
+    if (!cost || !settings) return;
+    const char *with = strstr(settings, "\"cost_with_spares\": "), *days = strstr(output, "\"days\": ");
+    EXPECT_CONTAINS(settings, "as planned: 2 nodes stand by");
+    EXPECT_CONTAINS(settings, "0 nodes stand by");
+    EXPECT_CONTAINS(settings, "checkpoints are written behind its back");
+    EXPECT_NEAR(atof(strchr(with, ':') + 1), atof(cost + strlen("\"amount\": ")) * 1.5, 1e-6); // 2 beside 4
+    EXPECT_NEAR(atof(strstr(settings, "\"days\": ") + 8), atof(days + 8), 1e-9);
 }
 
 TEST(probabilities_are_the_same_for_one_and_two_cores) {

@@ -73,19 +73,30 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
     return with_assumed(arena, request, row, study_run(arena, &study, problems));
 }
 
+// What is not known of the answer and what else could be done, beside what would change it.
+static void ask_further(Arena *arena, PlanAnswer *answer) {
+    PlanWhatIfs *what_if = ARENA_NEW(arena, PlanWhatIfs);
+    PlanUnknowns *unknowns = ARENA_NEW(arena, PlanUnknowns);
+    PlanSettings *settings = ARENA_NEW(arena, PlanSettings);
+    PlanShifts *shifts = ARENA_NEW(arena, PlanShifts);
+    *what_if = plan_what_if(arena, answer->request, answer->result);
+    *unknowns = plan_unknowns(arena, answer->request, answer->result);
+    *settings = plan_settings(arena, answer->request, answer->result);
+    *shifts = plan_shifts(answer->request, answer->result);
+    answer->what_if = what_if;
+    answer->unknowns = unknowns;
+    answer->settings = settings;
+    answer->shifts = shifts;
+}
+
 // False when it was stopped before anything was shown.
 static bool show(Arena *arena, const Options *options, Date today, PlanAnswer *answer) {
     if (option_flag(options, "csv")) {
         plan_write_csv(arena, answer);
         return true;
     }
-    PlanWhatIfs *what_if = ARENA_NEW(arena, PlanWhatIfs);
-    *what_if = plan_what_if(arena, answer->request, answer->result);
-    answer->what_if = what_if;
+    ask_further(arena, answer);
     if (watch_is_over()) return false;
-    PlanUnknowns *unknowns = ARENA_NEW(arena, PlanUnknowns);
-    *unknowns = plan_unknowns(arena, answer->request, answer->result);
-    answer->unknowns = unknowns;
     if (option_flag(options, "json")) {
         answer->chosen = record_of_first(arena, answer->request, answer->result, false);
         if (watch_is_over()) return false;
@@ -141,9 +152,7 @@ typedef struct Ways { // in which a plan is made and shown other than usual
 
 // The same, by another's hand: everything that a plan knows is in the answer.
 static bool show_otherwise(Arena *arena, const Ways *ways, PlanAnswer *answer, Problems *problems) {
-    PlanWhatIfs *what_if = ARENA_NEW(arena, PlanWhatIfs);
-    *what_if = plan_what_if(arena, answer->request, answer->result);
-    answer->what_if = what_if;
+    ask_further(arena, answer);
     if (!watch_is_over()) answer->chosen = record_of_first(arena, answer->request, answer->result, true);
     return !watch_is_over() && ways->show(ways->context, arena, answer, problems);
 }

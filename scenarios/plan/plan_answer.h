@@ -4,6 +4,7 @@
 
 #include "results/results.h"
 #include "scenarios/plan/plan_learn.h"
+#include "scenarios/plan/plan_settings.h"
 #include "sim/options.h"
 
 extern const OptionSpec plan_options[];
@@ -16,9 +17,11 @@ typedef struct PlanAnswer {
     const PlanRequest *request;
     const PlanResult *result;
     const PlanWhatIfs *what_if;
-    const PlanUnknowns *unknowns; // or NULL
-    const Record *chosen;         // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
-    const char *profile;          // file of measured constants, or NULL
+    const PlanUnknowns *unknowns; // or NULL, as the next two
+    const PlanSettings *settings;
+    const PlanShifts *shifts;
+    const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
+    const char *profile;  // file of measured constants, or NULL
     bool all_rows;
 } PlanAnswer;
 

@@ -265,13 +265,17 @@ static PlanChance chance_of(const PlanRequest *request, PlanDraws *draws, const 
     return chance;
 }
 
-void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count) {
+void plan_find_chances_by(const PlanRequest *request, PlanRow *rows, int row_count, int count) {
     Arena *arena = arena_open();
-    PlanDraws *draws = plan_draws_create(arena, request, PLAN_DRAWS);
+    PlanDraws *draws = plan_draws_create(arena, request, count);
     for (int i = 0; i < row_count; i++) {
         bool lasts = rows[i].point.ran && isfinite(rows[i].point.days) && rows[i].point.days > 0;
         if (lasts) rows[i].chance = chance_of(request, draws, &rows[i]);
         plan_judge(request, &rows[i]);
     }
     arena_close(arena);
+}
+
+void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count) {
+    plan_find_chances_by(request, rows, row_count, PLAN_DRAWS);
 }

@@ -59,6 +59,7 @@ const PlanOutcome *plan_outcomes_of(Arena *arena, PlanDraws *draws, const PlanRo
 #define PLAN_DRAWS 8192
 // row->chance of every row that ran, then plan_judge. Equal for any order of the rows.
 void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count);
+void plan_find_chances_by(const PlanRequest *request, PlanRow *rows, int row_count, int draws);
 bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome);
 bool plan_keeps_budget(const PlanRequest *request, const PlanOutcome *outcome);
 

@@ -161,6 +161,40 @@ static void measurements_member(JsonWriter *json, const PlanUnknowns *unknowns) 
     json_number_member(json, "miss_cost", unknowns->miss_cost);
 }
 
+static void settings_member(JsonWriter *json, const PlanSettings *settings) {
+    json_key(json, "settings");
+    json_begin_list(json);
+    for (int i = 0; i < settings->count; i++) {
+        const PlanSetting *setting = &settings->items[i];
+        json_begin_object(json);
+        json_text_member(json, "what", setting->what);
+        json_number_member(json, "days", setting->days);
+        json_number_member(json, "goodput", setting->goodput);
+        json_number_member(json, "cost_with_spares", setting->cost);
+        json_number_member(json, "chance", setting->both);
+        json_end_object(json);
+    }
+    json_end_list(json);
+    index_member(json, "best_setting", settings->best);
+}
+
+static void shifts_member(JsonWriter *json, const PlanShifts *shifts) {
+    json_key(json, "shifts");
+    json_begin_list(json);
+    for (int i = 0; i < shifts->count; i++) {
+        const PlanShift *shift = &shifts->items[i];
+        json_begin_object(json);
+        json_text_member(json, "what", shift->what);
+        index_member(json, "chosen", shift->chosen);
+        index_member(json, "first", shift->best);
+        json_number_member(json, "chance", shift->both);
+        json_number_member(json, "days", shift->days);
+        json_number_member(json, "cost", shift->cost);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
 static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer, const PlanRow *row) {
     json_integer_member(json, "gpus", row->gpus);
     json_text_member(json, "node", row->node->name);
@@ -219,6 +253,8 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     if (answer->unknowns) {
         swings_member(&json, answer->unknowns);
         measurements_member(&json, answer->unknowns);
+        settings_member(&json, answer->settings);
+        shifts_member(&json, answer->shifts);
     }
     json_key(&json, "plans");
     json_begin_list(&json);

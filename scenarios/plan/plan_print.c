@@ -392,6 +392,9 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
     } else {
         print_no_plan(&screen);
     }
+    plan_print_shifts(&screen);
+    plan_print_settings(&screen);
     plan_print_unknowns(&screen);
     print_caveats(&screen);
+    plan_print_in_short(&screen);
 }

@@ -21,5 +21,8 @@ const char *plan_percent(Arena *arena, double share); // "83 %", "> 99 %", "< 1 
 // Under the rows (plan_print_chance.c).
 void plan_print_chances(const Screen *screen, const PlanRow *row); // of keeping date and budget, and the ranges
 void plan_print_unknowns(const Screen *screen);                    // what costs most, and what knowing it is worth
+void plan_print_settings(const Screen *screen);                    // spares and checkpoints (plan_print_settings.c)
+void plan_print_shifts(const Screen *screen);                      // if date, budget, prices or failures were others
+void plan_print_in_short(const Screen *screen);                    // chance, weakest assumption, what to measure
 
 #endif

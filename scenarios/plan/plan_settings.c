@@ -1,0 +1,228 @@
+#include "scenarios/plan/plan_settings.h"
+
+#include <math.h>
+
+#include "models/workload/life/life.h"
+#include "models/workload/money/money.h"
+#include "scenarios/study/job_life.h"
+
+#define DRAWS 2048 // enough for a comparison
+
+// ---- One way to run it.
+
+typedef struct Setting {
+    FaultsSpec faults;
+    CheckpointSpec checkpoint;
+} Setting;
+
+typedef struct Settings {
+    Arena *arena;
+    const PlanRequest *request;
+    const PlanRow *row;
+    PlanSettings *list;
+} Settings;
+
+// The run before anything failed.
+static RecordPoint undisturbed(const RecordPoint *point) {
+    RecordPoint before = *point;
+    before.days = point->days_undisturbed;
+    before.cost_per_run -= point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
+    before.energy_kwh *= before.days / point->days;
+    before.carbon_kg *= before.days / point->days;
+    return before;
+}
+
+static int spares_of(const Setting *setting, int nodes) {
+    return setting->faults.spares_given ? setting->faults.spares : life_usual_spares(nodes);
+}
+
+// False when it does not run so.
+static bool live_so(const Settings *settings, const Setting *setting, PlanRow *row) {
+    Arena *arena = settings->arena;
+    PlanRequest asked = plan_for_row(settings->request, settings->row);
+    Problems *problems = problems_create(arena);
+    asked.faults = &setting->faults;
+    const Cluster *cluster = plan_cluster(arena, &asked, row->node, row->link, row->gpus, NULL, problems);
+    if (!cluster) return false;
+    row->training.checkpoint = &setting->checkpoint;
+    row->point = undisturbed(&settings->row->point);
+    job_live(arena, asked.catalogue, cluster, &row->training, 0, &row->point, problems);
+    double standing_by = (double)spares_of(setting, cluster->node_count) / cluster->node_count;
+    row->point.cost_per_run *= 1 + standing_by;
+    return row->point.ran;
+}
+
+static const PlanSetting *add_setting(Settings *settings, const char *what, const Setting *setting) {
+    if (settings->list->count == PLAN_SETTINGS_MOST) return NULL;
+    PlanRow row = *settings->row;
+    if (!live_so(settings, setting, &row)) return NULL;
+    plan_find_chances_by(settings->request, &row, 1, DRAWS);
+    PlanSetting *added = &settings->list->items[settings->list->count++];
+    *added = (PlanSetting){.what = what,
+                           .as_planned = settings->list->count == 1,
+                           .days = row.point.days,
+                           .goodput = row.point.goodput,
+                           .cost = row.point.cost_per_run,
+                           .both = row.chance.both};
+    return added;
+}
+
+// ---- Ways to try.
+
+static Setting as_planned(const PlanRequest *request) {
+    Setting setting = {.faults = *request->faults};
+    if (request->training.checkpoint) setting.checkpoint = *request->training.checkpoint;
+    return setting;
+}
+
+static const char *spares_text(Arena *arena, int spares) {
+    return spares == 1 ? "1 node stands by" : arena_printf(arena, "%d nodes stand by", spares);
+}
+
+// Better: cheaper, or quicker where nobody knows a price; and date and budget kept no less surely than is wished.
+static bool is_better(const PlanRequest *request, const PlanSetting *a, const PlanSetting *b) {
+    bool a_sure = a->both >= request->confidence, b_sure = b->both >= request->confidence;
+    if (a_sure != b_sure) return a_sure;
+    if (!a_sure && a->both != b->both) return a->both > b->both;
+    return isnan(a->cost) ? a->days < b->days : a->cost < b->cost;
+}
+
+static void try_spares(Settings *settings, const Setting *planned, Setting *joined) {
+    static const double shares[] = {0, 0.02, 0.1};
+    int nodes = settings->row->point.node_count, before = spares_of(planned, nodes), tried = before;
+    const PlanSetting *best = &settings->list->items[0];
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        Setting setting = *planned;
+        setting.faults.spares = (int)ceil(shares[i] * nodes);
+        setting.faults.spares_given = true;
+        if (setting.faults.spares == before || setting.faults.spares == tried) continue;
+        tried = setting.faults.spares;
+        const PlanSetting *added = add_setting(settings, spares_text(settings->arena, tried), &setting);
+        if (!added || !is_better(settings->request, added, best)) continue;
+        best = added;
+        joined->faults = setting.faults;
+    }
+}
+
+static void try_modes(Settings *settings, const Setting *planned, Setting *joined) {
+    static const char *const words[CHECKPOINT_MODE_COUNT] = {
+        "checkpoints stop training", "checkpoints are written behind its back", "checkpoints go to a peer's memory"};
+    const PlanSetting *best = &settings->list->items[0];
+    for (int mode = 0; mode < CHECKPOINT_MODE_COUNT; mode++) {
+        Setting setting = *planned;
+        if (mode == (int)planned->checkpoint.mode) continue;
+        setting.checkpoint.mode = (CheckpointMode)mode;
+        const PlanSetting *added = add_setting(settings, words[mode], &setting);
+        if (!added || !is_better(settings->request, added, best)) continue;
+        best = added;
+        joined->checkpoint.mode = setting.checkpoint.mode;
+    }
+}
+
+static void try_intervals(Settings *settings, const Setting *planned, Setting *joined) {
+    static const double minutes[] = {15, 60, 240};
+    const PlanSetting *best = &settings->list->items[0];
+    for (size_t i = 0; i < sizeof minutes / sizeof *minutes; i++) {
+        Setting setting = *planned;
+        setting.checkpoint.every_s = 60 * minutes[i];
+        const char *what =
+            arena_printf(settings->arena, "a checkpoint every %g %s", minutes[i] < 60 ? minutes[i] : minutes[i] / 60,
+                         minutes[i] < 60    ? "minutes"
+                         : minutes[i] == 60 ? "hour"
+                                            : "hours");
+        const PlanSetting *added = add_setting(settings, what, &setting);
+        if (!added || !is_better(settings->request, added, best)) continue;
+        best = added;
+        joined->checkpoint.every_s = setting.checkpoint.every_s;
+    }
+}
+
+PlanSettings plan_settings(Arena *arena, const PlanRequest *request, const PlanResult *result) {
+    PlanSettings list = {.count = 0, .best = -1};
+    if (!request->faults || result->row_count == 0 || !(result->rows[0].point.days_undisturbed > 0)) return list;
+    Settings settings = {arena, request, &result->rows[0], &list};
+    Setting planned = as_planned(request), joined = planned;
+    int spares = spares_of(&planned, result->rows[0].point.node_count);
+    if (!add_setting(&settings, arena_printf(arena, "as planned: %s", spares_text(arena, spares)), &planned))
+        return list;
+    try_spares(&settings, &planned, &joined);
+    try_modes(&settings, &planned, &joined);
+    try_intervals(&settings, &planned, &joined);
+    bool changed = spares_of(&joined, result->rows[0].point.node_count) != spares ||
+                   joined.checkpoint.mode != planned.checkpoint.mode ||
+                   joined.checkpoint.every_s != planned.checkpoint.every_s;
+    if (changed) add_setting(&settings, "the best of each together", &joined);
+    list.best = 0;
+    for (int i = 1; i < list.count; i++)
+        if (is_better(request, &list.items[i], &list.items[list.best])) list.best = i;
+    return list;
+}
+
+// ---- Sensitivity.
+
+typedef struct Shift {
+    const char *what;
+    double date, budget, price, failures; // factors
+} Shift;
+
+static const Shift shifts[] = {
+    {"a date 10 % earlier", 0.9, 1, 1, 1},   {"a date 10 % later", 1.1, 1, 1, 1},
+    {"a budget 10 % smaller", 1, 0.9, 1, 1}, {"a budget 10 % larger", 1, 1.1, 1, 1},
+    {"all prices 20 % lower", 1, 1, 0.8, 1}, {"all prices 20 % higher", 1, 1, 1.2, 1},
+    {"twice as many failures", 1, 1, 1, 2},
+};
+enum { SHIFTS = sizeof shifts / sizeof *shifts };
+
+static bool concerns(const PlanRequest *request, const PlanResult *result, const Shift *shift) {
+    if (shift->date != 1) return request->deadline_s > 0;
+    if (shift->budget != 1) return request->budget > 0;
+    if (shift->price != 1) return request->budget > 0 && !isnan(result->rows[0].point.cost_per_run);
+    return request->faults != NULL;
+}
+
+// To first order: what failures take grows with their rate.
+static void shift_row(PlanRow *row, const Shift *shift) {
+    RecordPoint *point = &row->point;
+    point->cost_per_run *= shift->price;
+    double work = point->days_undisturbed;
+    if (!(work > 0)) return;
+    double stall = point->checkpoint_share * point->days, lost = fmax(0, point->days - work - stall);
+    double longer = (work + stall + shift->failures * lost) / point->days;
+    point->days *= longer;
+    point->cost_per_run *= longer;
+    point->days_of_chance *= shift->failures;
+    point->checkpoint_share /= longer;
+}
+
+static PlanShift shifted(const PlanRequest *request, const PlanResult *result, const Shift *shift) {
+    Arena *scratch = arena_open();
+    PlanRequest asked = *request;
+    asked.deadline_s *= shift->date;
+    asked.budget *= shift->budget;
+    PlanRow *rows = ARENA_ARRAY(scratch, PlanRow, result->row_count);
+    for (int i = 0; i < result->row_count; i++) {
+        rows[i] = result->rows[i];
+        if (rows[i].point.ran) shift_row(&rows[i], shift);
+    }
+    plan_find_chances_by(&asked, rows, result->row_count, DRAWS);
+    int best = 0;
+    for (int i = 1; i < result->row_count; i++)
+        if (plan_comes_before(&asked, &rows[i], &rows[best])) best = i;
+    const PlanRow *row = &rows[best];
+    PlanShift answer = {.what = shift->what,
+                        .chosen = plan_misses(row) == 0 ? best : -1,
+                        .best = best,
+                        .both = row->chance.both,
+                        .days = row->point.days,
+                        .cost = row->point.cost_per_run};
+    arena_close(scratch);
+    return answer;
+}
+
+PlanShifts plan_shifts(const PlanRequest *request, const PlanResult *result) {
+    PlanShifts list = {.count = 0};
+    if (result->row_count == 0 || !result->rows[0].chance.known) return list;
+    for (int i = 0; i < SHIFTS; i++)
+        if (concerns(request, result, &shifts[i])) list.items[list.count++] = shifted(request, result, &shifts[i]);
+    return list;
+}
