@@ -20,8 +20,8 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 static struct {
     bool open, quiet;
     WatchLimits limits;
-    WatchPiece *piece; // the innermost
-    WatchStop stopped;
+    WatchPiece *piece;           // the innermost
+    WatchStop stopped, wound_up; // wound_up: what it was before that
     const char *stopped_what;
     double stopped_share;
     struct sigaction before[SIGNALS];
@@ -59,7 +59,7 @@ void watch_open(const WatchLimits *limits) {
     watch.open = true;
     watch.quiet = false;
     watch.limits = *limits;
-    watch.stopped = WATCH_GOES_ON;
+    watch.stopped = watch.wound_up = WATCH_GOES_ON;
     signal_came = 0;
 }
 
@@ -155,7 +155,18 @@ WatchStop watch_stopped(void) { return watch.open ? watch.stopped : WATCH_GOES_O
 
 bool watch_is_over(void) { return watch_stopped() == WATCH_SECONDS || watch_stopped() == WATCH_SIGNAL; }
 
-int watch_status(int status) { return watch_stopped() == WATCH_SIGNAL ? EXIT_INTERRUPTED : status; }
+int watch_status(int status) {
+    bool signalled = watch.open && (watch.stopped == WATCH_SIGNAL || watch.wound_up == WATCH_SIGNAL);
+    return signalled ? EXIT_INTERRUPTED : status;
+}
+
+void watch_wind_up(void) {
+    CHECK(!watch.piece);
+    watch.wound_up = watch.stopped;
+    watch.stopped = WATCH_GOES_ON;
+    watch.limits = (WatchLimits){0};
+    signal_came = 0;
+}
 
 static const char *bytes_text(char text[32], double bytes) {
     quantity_format(bytes, QUANTITY_BYTES, text, 32);

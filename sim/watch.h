@@ -47,6 +47,9 @@ bool watch_is_over(void); // by seconds or a signal: nothing more is to begin
 // Adds a problem that says what stopped, how far it had come and what to do. False: nothing was stopped.
 bool watch_tells(Where where, Problems *problems);
 int watch_status(int status); // the exit code: 130 after a signal
+// After a stop: what was found so far is worked out and shown, without further limits. Another signal ends that too;
+// watch_status goes on to tell of the first.
+void watch_wind_up(void);
 
 // Before a piece begins. False after a problem, when it would be too much; `remedy` is what else could be asked.
 bool watch_allows(double events, double memory_bytes, const char *what, const char *remedy, Where where,

@@ -1,5 +1,6 @@
 // Planning: the bound is a bound, pruning loses nothing, and the command answers.
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_space.h"
 #include "sim/random.h"
+#include "sim/watch.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -198,6 +200,41 @@ TEST(plan_answers_ranks_and_says_no) {
                           output, sizeof output),
                3);
     EXPECT_CONTAINS(output, "no layout fits");
+}
+
+// ---- Stopped early.
+
+static void interrupt_after_a_fifth(const char *what, double share) {
+    if (strstr(what, "clusters") && share > 0.2) raise(SIGTERM);
+}
+
+TEST(an_interrupted_plan_answers_with_what_it_has_searched) {
+    Question q;
+    question_open(&q, 1);
+    static const double batches[] = {32, 64, 96, 128};
+    const int gpus = 8;
+    q.node = catalogue_node(q.catalogue, "dgx-a100-80gb");
+    const Model *model = find_model(q.arena, "gpt2-124m", (Where){0}, problems_create(q.arena));
+    q.request.training = job_usual(model, (GpuTypes){&(const Gpu *){node_gpu(q.catalogue, q.node, 0)}, 1});
+    q.request.training.layout = (Layout){0};
+    q.request.training.samples = 1e6;
+    q.request.gpus = &gpus;
+    q.request.batches = batches;
+    q.request.batch_count = 4;
+    WatchShow *before = watch_screen;
+    void (*usual)(int) = signal(SIGTERM, SIG_DFL); // whoever ignores it is not interrupted
+    watch_screen = interrupt_after_a_fifth;
+    watch_open(&(WatchLimits){0});
+    PlanResult result = plan_search(q.arena, &q.request, problems_create(q.arena));
+    watch_screen = before;
+    signal(SIGTERM, usual);
+    EXPECT_INT(watch_status(0), 130);
+    watch_close();
+    EXPECT_INT(result.cluster_count, 4);
+    EXPECT(result.searched >= 1 && result.searched < 4);
+    EXPECT_INT(result.row_count, result.searched);
+    for (int i = 0; i < result.row_count; i++) EXPECT(result.rows[i].point.ran && result.rows[i].point.days > 0);
+    arena_close(q.arena);
 }
 
 // ---- Ranking, by hand: cost, days, MWh of made-up plans.

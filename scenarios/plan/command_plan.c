@@ -178,6 +178,11 @@ static int run_plan(Arena *arena, int argc, char **argv, const Ways *ways) {
         watch_tells(command_line, problems);
         return fail(problems, watch_status(BAD_INPUT));
     }
+    if (result.searched < result.cluster_count) {
+        problem_add(problems, command_line, "stopped early: the answer is of %d of %d clusters", result.searched,
+                    result.cluster_count);
+        return fail(problems, watch_status(BAD_INPUT));
+    }
     return result.chosen >= 0 ? DONE : ANSWER_IS_NO;
 }
 

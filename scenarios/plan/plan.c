@@ -21,8 +21,10 @@
 #define TRIES 3 // at a part whose worker ended
 
 static PlanFound do_item(const PlanParts *parts, int64_t item) {
-    return plan_search_row(parts->request, &parts->rows[item / parts->slices], (int)(item % parts->slices),
-                           parts->slices);
+    PlanFound found =
+        plan_search_row(parts->request, &parts->rows[item / parts->slices], (int)(item % parts->slices), parts->slices);
+    found.slices = !watch_is_over();
+    return found;
 }
 
 static void add_count(PlanCount *sum, const PlanCount *more) {
@@ -38,11 +40,13 @@ static void add_count(PlanCount *sum, const PlanCount *more) {
 // Slices may come in any order: the better one wins, of equals the first candidate.
 static void join_found(PlanFound *into, const PlanFound *part) {
     PlanCount count = into->count;
+    int slices = into->slices + part->slices;
     add_count(&count, &part->count);
     bool better = part->ran && (!into->ran || part->value < into->value ||
                                 (part->value == into->value && part->number < into->number));
     if (better) *into = *part;
     into->count = count;
+    into->slices = slices;
 }
 
 // ---- Many hands.
@@ -113,7 +117,7 @@ static void search_with_hands(const PlanParts *parts, const Hands *hands, PlanFo
         if (hands->wait(hands->who, scratch, WAIT_MS, &answer)) take_in(&given, &answer, problems);
         arena_close(scratch);
     }
-    if (given.next < count || given.again_count > 0) {
+    if ((given.next < count || given.again_count > 0) && !watch_is_over()) {
         problem_add(problems, (Where){0}, "no process is left to search the other layouts");
         problem_hint(problems, "less memory and fewer processes are needed with -j 1");
     }
@@ -267,9 +271,12 @@ PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *
     watch_begin(&piece, "the clusters of the plan", (double)parts->row_count * parts->slices, false);
     search_all(parts, hands, found, problems);
     watch_end(&piece);
-    if (watch_is_over() && watch_tells(parts->request->training.where, problems)) return result;
+    for (int i = 0; i < parts->row_count; i++) result.searched += found[i].slices == parts->slices;
+    if (watch_is_over() && result.searched == 0 && watch_tells(parts->request->training.where, problems)) return result;
+    if (watch_is_over()) watch_wind_up();
     for (int i = 0; i < parts->row_count; i++) {
         PlanRow *row = &result.rows[result.row_count];
+        if (found[i].slices < parts->slices) continue;
         add_count(&result.count, &found[i].count);
         if (parts->request->own && parts->request->own_or_rent) {
             int ways = finish_both_ways(arena, parts->request, &found[i], &parts->rows[i], row);

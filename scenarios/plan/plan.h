@@ -92,7 +92,8 @@ typedef struct PlanCount {
 typedef struct PlanResult {
     PlanRow *rows; // by objective: those that keep date and budget first, then the nearest misses
     int row_count;
-    int cluster_count; // that were searched: fewer than rows where each is both bought and rented
+    int cluster_count; // fewer than rows where each is both bought and rented
+    int searched;      // of them; fewer where the search was stopped: the others have no rows
     int chosen;        // index, or -1: no plan keeps date and budget
     int knee;          // index of the front's knee, or -1
     PlanCount count;
@@ -134,6 +135,7 @@ typedef struct PlanFound {
     double value; // by the objective, per step
     int number;   // of the candidate, in the order of enumeration
     PlanCount count;
+    int slices; // of the row's candidates that were searched to the end
 } PlanFound;
 
 // Clusters as a plan has them: full bisection, rails where the fabric is InfiniBand. `gpu` replaces the node's, or

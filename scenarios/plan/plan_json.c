@@ -235,6 +235,8 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     envelope_write(&json, "plan");
     json_text_member(&json, "model", answer->request->training.model->name);
     json_text_member(&json, "objective", plan_objective_names[answer->request->objective]);
+    json_integer_member(&json, "clusters", result->cluster_count);
+    json_integer_member(&json, "clusters_searched", result->searched);
     json_integer_member(&json, "candidates", result->count.candidates);
     json_integer_member(&json, "too_large", result->count.too_large);
     json_integer_member(&json, "dominated", result->count.dominated);

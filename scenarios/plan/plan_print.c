@@ -396,5 +396,8 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
     plan_print_settings(&screen);
     plan_print_unknowns(&screen);
     print_caveats(&screen);
+    if (answer->result->searched < answer->result->cluster_count)
+        printf("! Stopped early: %d of %d clusters were searched. The others may hold a better plan.\n",
+               answer->result->searched, answer->result->cluster_count);
     plan_print_in_short(&screen);
 }
