@@ -20,6 +20,7 @@ TEST(the_upgrade_of_the_students_is_forty_one_thousand_rupees_on_the_screen) {
         ended->out,
         "Cluster     3 x rtx3060-workstation, 3 GPUs, eth-5g: 1 switch, 3 cables\n"
         "Owned       4 years at 0.0 % interest, then sold for 0.0 %; a job runs 80.0 % of all hours; site office\n"
+        "Rate        1 USD = 96.0853 INR on 2026-09-29\n"
         "\nWhat is bought\n"
         "part      count        each      in all     a year\n"
         "NICs          3   8,000 INR  24.0 k INR  6,000 INR\n"

@@ -26,8 +26,9 @@ typedef struct Offer {
     const char *provider, *region; // region NULL: not said, or all
     const char *const *nodes;      // types of node that it is the price of
     int node_count;
-    const char *gpu; // of any machine with such GPUs, instead of nodes; or NULL
-    bool is_survey;  // what somebody says of the market: nobody sells at it
+    const char *gpu;  // of any machine with such GPUs, instead of nodes; or NULL
+    bool is_own_book; // of the user's price book: goes before all others
+    bool is_survey;   // what somebody says of the market: nobody sells at it
     Terms terms;
     const char *currency, *date;
     int gpus;

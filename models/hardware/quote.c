@@ -56,6 +56,33 @@ static Offers offers_of_gpu(Arena *arena, const Catalogue *catalogue, const Node
     return list;
 }
 
+static bool is_in_own_book(const Offers *list) {
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i]->is_own_book) return true;
+    return false;
+}
+
+// The rows of the user's own book alone, if it has any.
+static Offers own_book_first(Arena *arena, const Offers *all) {
+    if (!is_in_own_book(all)) return *all;
+    Offers list = {0};
+    for (int i = 0; i < all->count; i++)
+        if (all->items[i]->is_own_book) LIST_PUSH(arena, &list, all->items[i]);
+    return list;
+}
+
+// The node's own offers, then those for its GPUs, then surveys; but what the user's book says of its GPUs goes before
+// what the catalogue says of the node.
+static Offers offers_meant(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu,
+                           const PriceWish *wish, bool *is_own) {
+    Offers own = offers_of_node(arena, catalogue, node, wish);
+    Offers others = offers_of_gpu(arena, catalogue, node, gpu, wish, false);
+    bool book_knows_better = !is_in_own_book(&own) && is_in_own_book(&others);
+    *is_own = own.count > 0 || book_knows_better;
+    if (own.count > 0 && !book_knows_better) return own_book_first(arena, &own);
+    return others.count > 0 ? own_book_first(arena, &others) : offers_of_gpu(arena, catalogue, node, gpu, wish, true);
+}
+
 // ---- One of each provider.
 
 static Date day_of(const Offer *offer) {
@@ -146,10 +173,8 @@ static Quote quote_of(Arena *arena, const Catalogue *catalogue, Offers *list, co
 
 Quote quote_find(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const PriceWish *wish,
                  const char *currency) {
-    Offers all = offers_of_node(arena, catalogue, node, wish);
-    bool is_own = all.count > 0;
-    if (!is_own) all = offers_of_gpu(arena, catalogue, node, gpu, wish, false);
-    if (all.count == 0) all = offers_of_gpu(arena, catalogue, node, gpu, wish, true);
+    bool is_own;
+    Offers all = offers_meant(arena, catalogue, node, gpu, wish, &is_own);
     Offers list = speaking(arena, &all, node);
     Quote quote = quote_of(arena, catalogue, &list, currency);
     quote.is_own = is_own;

@@ -18,7 +18,8 @@ typedef struct PriceWish {
 typedef struct Quote {
     const Offer *const *offers; // one of each provider, the cheapest first
     int count;                  // 0: nobody offers such GPUs at those terms
-    bool is_own;                // of the node by its name; false: of machines with the same GPUs
+    bool
+        is_own; // of the node by its name, or of its GPUs in the user's own book; false: of machines with the same GPUs
     const char *currency;
     double gpu_hour, least, most; // median, least and most of a GPU and hour, in that currency
     double log_sigma;             // sd between providers of the logarithm of the price; 0 of one

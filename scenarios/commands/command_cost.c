@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/hardware/parts.h"
 #include "models/workload/cluster/rent_options.h"
 #include "scenarios/commands/cluster_options.h"
 #include "scenarios/commands/command_cost.h"
@@ -12,6 +13,9 @@
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 static const OptionSpec own_options[] = {
+    {"offers", OPTION_FLAG,
+     .help = "list all offers of such GPUs with their machines, fabrics and dates; --provider and --terms choose among "
+             "them"},
     {"run", OPTION_QUANTITY, "TIME", .help = "also the cost of a run of that length: 30d", .quantity = QUANTITY_TIME},
 };
 
@@ -52,12 +56,21 @@ static Rival rival_of(const CostAnswer *answer, const Offer *offer) {
     return rival;
 }
 
+// With --offers those that --provider and --terms leave.
+static bool is_wanted(const CostAnswer *answer, const Offer *offer) {
+    const RentSpec *rent = answer->cluster->spec->rent;
+    if (!answer->all_offers || !rent) return true;
+    if (rent->provider && !same_part_name(rent->provider, offer->provider)) return false;
+    return rent->terms < 0 || offer->terms == (Terms)rent->terms;
+}
+
 static void find_rivals(CostAnswer *answer) {
     const Catalogue *catalogue = answer->cluster->money->catalogue;
     const NodeType *node = answer->cluster->node_of[0];
     RivalList list = {0};
     for (int i = 0; i < catalogue->offer_count; i++)
-        if (offer_is_comparable(catalogue, &catalogue->offers[i], node, node_gpu(catalogue, node, 0)))
+        if (is_wanted(answer, &catalogue->offers[i]) &&
+            offer_is_comparable(catalogue, &catalogue->offers[i], node, node_gpu(catalogue, node, 0)))
             LIST_PUSH(answer->arena, &list, rival_of(answer, &catalogue->offers[i]));
     for (int i = 1; i < list.count; i++)
         for (int k = i; k > 0 && list.items[k].per_hour < list.items[k - 1].per_hour; k--) {
@@ -77,9 +90,10 @@ static int fails(const Problems *problems, int code) {
 }
 
 static void ask(CostAnswer *answer, const Options *options, Problems *problems) {
-    const Catalogue *catalogue = catalogue_with_profile(answer->arena, option_text(options, "profile", NULL), problems);
+    const Catalogue *catalogue = catalogue_with_options(answer->arena, options, problems);
     options_refuse_positional(options, 0, problems);
     answer->mix = mix_from_options(options, problems);
+    answer->all_offers = option_flag(options, "offers");
     answer->run_hours = option_quantity(options, "run", 0) / 3600;
     if (catalogue) answer->cluster = cluster_from_options(answer->arena, catalogue, options, true, problems);
     if (!answer->cluster) return;
@@ -100,7 +114,8 @@ int command_cost(int argc, char **argv) {
     const OptionSpec *specs =
         options_join(answer.arena, cluster_options, cluster_option_count, money_options, money_option_count, &count);
     specs = options_join(answer.arena, specs, count, rent_options, rent_option_count, &count);
-    specs = options_join(answer.arena, specs, count, own_options, 1, &count);
+    specs =
+        options_join(answer.arena, specs, count, own_options, (int)(sizeof own_options / sizeof *own_options), &count);
     specs = options_join(answer.arena, specs, count, compare_options, compare_option_count, &count);
     Options *options = options_parse(answer.arena, specs, count, argc, argv, problems);
     Style style = style_for(stdout, "auto", option_flag(options, "plain"));

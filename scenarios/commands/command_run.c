@@ -54,6 +54,7 @@ static const OptionSpec own_options[] = {
      .choice_count = 2,
      .help = "of these files (default png)"},
     {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "of all random draws (default 1)"},
+    PRICE_BOOK_OPTION,
     {.name = "profile",
      .kind = OPTION_TEXT,
      .metavar = "FILE.json",
@@ -474,8 +475,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
 
     watch_open_from(run->options, option_quantity(run->options, "time-limit", WATCH_USUAL_SECONDS));
     ScenarioRequest request = request_of(run->options, argc, argv);
-    const Catalogue *catalogue =
-        catalogue_with_profile(run->arena, option_text(run->options, "profile", NULL), run->problems);
+    const Catalogue *catalogue = catalogue_with_options(run->arena, run->options, run->problems);
     if (!catalogue) return show_problems(run->problems, BAD_INPUT);
     const char *events = option_text(run->options, "trace-events", NULL);
     if (events && !trace_open(events, run->problems)) return show_problems(run->problems, FAILED);

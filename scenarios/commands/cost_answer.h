@@ -22,6 +22,7 @@ typedef struct CostAnswer {
     double run_hours; // 0: no run was asked for
     const Rival *rivals;
     int rival_count;
+    bool all_offers; // the list of them is what was asked for
 } CostAnswer;
 
 void cost_print(const CostAnswer *answer, const Style *style);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/hardware/parts.h"
 #include "results/text.h"
 #include "scenarios/commands/cost_answer.h"
 #include "sim/envelope.h"
@@ -138,31 +139,68 @@ static const char *paid_back(const CostAnswer *answer, double months) {
     return arena_printf(answer->arena, "%.1f months", months);
 }
 
+// Matrix work in BF16 (FP16 where it has none) that kernels reach, in PFLOP/s of one GPU; NAN: nobody says.
+static double effective_petaflops(const CostAnswer *answer) {
+    const Gpu *gpu = node_gpu(answer->cluster->money->catalogue, answer->cluster->node_of[0], 0);
+    Precision precision = gpu->peak_flops[BF16] > 0 ? BF16 : FP16;
+    double flops = gpu->peak_flops[precision] * gpu->gemm_efficiency[precision];
+    return flops > 0 ? flops / 1e15 : NAN;
+}
+
+// The machine that an offer is of, and what it is on.
+static const NodeType *node_of_offer(const CostAnswer *answer, const Offer *offer) {
+    return offer->node_count > 0 ? catalogue_node(answer->cluster->money->catalogue, offer->nodes[0]) : NULL;
+}
+
+static void rival_columns(const CostAnswer *answer, Table *table) {
+    table_column(table, "price", false);
+    if (answer->all_offers) table_column(table, "machine", false);
+    if (answer->all_offers) table_column(table, "fabric", false);
+    table_column(table, "terms", false);
+    table_column(table, "of", false);
+    if (answer->all_offers) table_column(table, "known", false);
+    table_column(table, "a GPU-hour", true);
+    if (answer->all_offers) table_column(table, "a PFLOP/s-hour", true);
+    if (!answer->bill.owned && !answer->all_offers) table_column(table, "an hour", true);
+    if (answer->bill.owned) table_column(table, "owning cheaper", true);
+    if (answer->bill.owned) table_column(table, "paid back in", true);
+}
+
+static void rival_row(const CostAnswer *answer, const Rival *rival, Table *table) {
+    double gpu_hour = rival->per_hour / answer->cluster->gpu_count;
+    const NodeType *node = node_of_offer(answer, rival->offer);
+    table_cell(table, "%s", rival->offer->name);
+    if (answer->all_offers) table_cell(table, "%s", node ? node->name : "any");
+    if (answer->all_offers) table_cell(table, "%s", node ? node_fabrics(answer->arena, node) : TEXT_UNKNOWN);
+    table_cell(table, "%s", terms_titles[rival->offer->terms]);
+    table_cell(table, "%s", rival->offer->date);
+    if (answer->all_offers) table_cell(table, "%s", is_assumed(rival->offer) ? "assumed" : "quoted");
+    table_cell(table, "%s", money(answer, gpu_hour));
+    if (answer->all_offers) table_cell(table, "%s", money(answer, gpu_hour / effective_petaflops(answer)));
+    if (!answer->bill.owned && !answer->all_offers) table_cell(table, "%s", money(answer, rival->per_hour));
+    if (answer->bill.owned) table_cell(table, "%s", cheaper_from(answer, rival->break_even_utilisation));
+    if (answer->bill.owned) table_cell(table, "%s", paid_back(answer, rival->payback_months));
+    table_end_row(table);
+}
+
 static void print_rivals(const CostAnswer *answer, const Style *style) {
     if (answer->rival_count == 0) return;
     Table *table = table_create(answer->arena);
-    printf("\nRenting as many such GPUs\n");
-    table_column(table, "price", false);
-    table_column(table, "terms", false);
-    table_column(table, "of", false);
-    table_column(table, "a GPU-hour", true);
-    if (!answer->bill.owned) table_column(table, "an hour", true);
-    if (answer->bill.owned) table_column(table, "owning cheaper", true);
-    if (answer->bill.owned) table_column(table, "paid back in", true);
-    for (int i = 0; i < answer->rival_count; i++) {
-        const Rival *rival = &answer->rivals[i];
-        table_cell(table, "%s", rival->offer->name);
-        table_cell(table, "%s", terms_titles[rival->offer->terms]);
-        table_cell(table, "%s", rival->offer->date);
-        table_cell(table, "%s", money(answer, rival->per_hour / answer->cluster->gpu_count));
-        if (!answer->bill.owned) table_cell(table, "%s", money(answer, rival->per_hour));
-        if (answer->bill.owned) {
-            table_cell(table, "%s", cheaper_from(answer, rival->break_even_utilisation));
-            table_cell(table, "%s", paid_back(answer, rival->payback_months));
-        }
-        table_end_row(table);
-    }
+    printf(answer->all_offers ? "\nOffers of such GPUs, the cheapest first\n" : "\nRenting as many such GPUs\n");
+    rival_columns(answer, table);
+    for (int i = 0; i < answer->rival_count; i++) rival_row(answer, &answer->rivals[i], table);
     table_print(table, stdout, style);
+}
+
+// The rates that amounts were converted at, with their days.
+static void print_rates(const CostAnswer *answer) {
+    const Catalogue *catalogue = answer->cluster->money->catalogue;
+    for (int i = 0; i < answer->bill.price_count; i++) {
+        const Currency *currency =
+            part_find(PART_CURRENCY, catalogue->currencies, catalogue->currency_count, answer->bill.prices[i].name);
+        if (!currency || currency->date != answer->bill.prices[i].date) continue;
+        printf("Rate        1 USD = %g %s on %s\n", currency->per_usd, currency->name, currency->date);
+    }
 }
 
 static const DatedPrice *all_prices(const CostAnswer *answer, int *count) {
@@ -182,9 +220,10 @@ static const DatedPrice *all_prices(const CostAnswer *answer, int *count) {
 void cost_print(const CostAnswer *answer, const Style *style) {
     int count;
     print_head(answer);
+    print_rates(answer);
     if (answer->bill.owned) print_capital(answer, style);
-    print_hour(answer, style);
-    print_power(answer);
+    if (!answer->all_offers) print_hour(answer, style);
+    if (!answer->all_offers) print_power(answer);
     print_rivals(answer, style);
     printf("\n");
     const DatedPrice *prices = all_prices(answer, &count);
@@ -240,6 +279,12 @@ static void rivals_json(JsonWriter *json, const CostAnswer *answer) {
         text(json, "provider", rival->offer->provider);
         text(json, "terms", terms_names[rival->offer->terms]);
         text(json, "date", rival->offer->date);
+        text(json, "node", rival->offer->node_count > 0 ? rival->offer->nodes[0] : NULL);
+        const NodeType *node = node_of_offer(answer, rival->offer);
+        text(json, "fabric", node && node->fabric_count > 0 ? node->fabrics[0] : NULL);
+        text(json, "known", is_assumed(rival->offer) ? "assumed" : "quoted");
+        number(json, "per_gpu_hour", rival->per_hour / answer->cluster->gpu_count);
+        number(json, "per_pflops_hour", rival->per_hour / answer->cluster->gpu_count / effective_petaflops(answer));
         number(json, "per_hour", rival->per_hour);
         if (answer->bill.owned) number(json, "break_even_utilisation", rival->break_even_utilisation);
         if (answer->bill.owned) number(json, "payback_months", rival->payback_months);

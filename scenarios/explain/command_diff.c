@@ -38,6 +38,7 @@ static const OptionSpec own_options[] = {
     {"output", OPTION_TEXT, "FILE", .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "scripts may name files in this folder, besides their own; may be repeated"},
@@ -427,8 +428,7 @@ static void check_usage(const Command *command, Problems *usage) {
 static int compare(Command *command) {
     const Options *options = command->options;
     watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
-    command->catalogue =
-        catalogue_with_profile(command->arena, option_text(options, "profile", NULL), command->problems);
+    command->catalogue = catalogue_with_options(command->arena, options, command->problems);
     if (!command->catalogue) return fail(command->problems, BAD_INPUT);
     if (!raise_wall(command)) return fail(command->problems, FAILED);
     DiffSide a, b;

@@ -39,6 +39,7 @@ static const OptionSpec own_options[] = {
     {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
     {"verbose", OPTION_FLAG, .help = "all changes that were tried, and those that are not possible", .letter = 'v'},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     ANCHOR_OPTION,
     {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
@@ -282,8 +283,7 @@ static int explain(Command *command) {
     Problems *usage = problems_create(command->arena);
     if (!check_usage(command, usage)) return fail(usage, BAD_USAGE);
     watch_open_from(command->options, option_quantity(command->options, "time-limit", WATCH_USUAL_SECONDS));
-    const Catalogue *catalogue =
-        catalogue_with_profile(command->arena, option_text(command->options, "profile", NULL), command->problems);
+    const Catalogue *catalogue = catalogue_with_options(command->arena, command->options, command->problems);
     if (!catalogue) return fail(command->problems, BAD_INPUT);
     if (command->is_script && !raise_wall(command)) return fail(command->problems, FAILED);
     const StudySpec *study = read_study(command, catalogue, usage);

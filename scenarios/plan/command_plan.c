@@ -1,6 +1,7 @@
 // lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
 #include "scenarios/plan/command_plan.h"
 
+#include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
 #include "scenarios/plan/plan_answer.h"
 #include "sim/watch.h"
@@ -135,7 +136,7 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
     if (problem_count(problems)) *status = fail(problems, BAD_USAGE);
     if (*status != DONE) return false;
     asked->options = options;
-    asked->request.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    asked->request.catalogue = catalogue_with_options(arena, options, problems);
     if (asked->request.catalogue) {
         plan_read_request(arena, options, &asked->request, problems);
         asked->today = date_or_today(option_text(options, "date", NULL), problems);

@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_STUDY_OPTIONS_H
 #define LOCKSTEP_SCENARIOS_STUDY_OPTIONS_H
 
+#include "models/workload/cluster/rent_options.h"
 #include "scenarios/study/study.h"
 #include "sim/options.h"
 

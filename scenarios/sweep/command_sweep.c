@@ -44,6 +44,7 @@ static const OptionSpec own_options[] = {
     {"verbose", OPTION_FLAG, .help = "what the store cost; with --show: all points", .letter = 'v'},
 };
 static const OptionSpec script_only[] = {
+    PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
 };
 // clang-format on
@@ -164,9 +165,16 @@ static Sweep *read_sweep(const Command *command, int *status) {
     if (option_positional_count(options) > 0) request->scenario.file = option_positional(options, 0);
     request->scenario.sets = option_texts(options, "set", &request->scenario.set_count);
     request->scenario.allowed = option_texts(options, "allow-read", &request->scenario.allowed_count);
-    request->catalogue = catalogue_with_profile(command->arena, profile, command->problems);
+    request->catalogue = catalogue_with_options(command->arena, options, command->problems);
     if (profile && request->catalogue)
         request->profile_text = file_read(command->arena, profile, LARGEST_PROFILE, &bytes, command->problems);
+    const char *book = option_text(options, "price-book", NULL);
+    const char *prices =
+        book && request->catalogue ? file_read(command->arena, book, LARGEST_PROFILE, &bytes, command->problems) : "";
+    if (!prices)
+        request->profile_text = NULL;
+    else if (*prices && request->profile_text)
+        request->profile_text = arena_printf(command->arena, "%s\n%s", request->profile_text, prices);
     Sweep *sweep = NULL;
     if (request->catalogue && request->profile_text)
         sweep = sweep_create(command->arena, request, command->problems, usage);
@@ -197,6 +205,8 @@ static bool raise_wall(const Command *command) {
     WallRules rules = read_rules(command);
     const char *profile = option_text(command->options, "profile", NULL);
     if (profile) wall_allow(command->arena, &rules, WALL_READ, profile);
+    const char *book = option_text(command->options, "price-book", NULL);
+    if (book) wall_allow(command->arena, &rules, WALL_READ, book);
     wall_allow_output(command->arena, &rules, WALL_STORE, store_name(command));
     return wall_raise(command->arena, &rules, wall_mode(command), command->problems);
 }

@@ -249,7 +249,8 @@ static uint64_t definition_digest(const Sweep *sweep, Arena *arena, const Made *
     const Options *given = options_parse(arena, joined, joined_count, request->scenario.argc, request->scenario.argv,
                                          problems_create(arena));
     for (int i = 0; i < count; i++) {
-        if (strcmp(specs[i].name, "profile") == 0 || !option_given(given, specs[i].name)) continue;
+        bool is_file = strcmp(specs[i].name, "profile") == 0 || strcmp(specs[i].name, "price-book") == 0; // read below
+        if (is_file || !option_given(given, specs[i].name)) continue;
         const char *text = option_written(arena, given, specs[i].name);
         digest = digest_bytes(digest, specs[i].name, strlen(specs[i].name) + 1);
         digest = digest_bytes(digest, text, strlen(text) + 1);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
+#include "models/hardware/price_book.h"
 #include "sim/list.h"
 
 #define MOST_PRICE 1e6
@@ -14,6 +15,7 @@ static const Where command_line = {NULL, 0};
 const OptionSpec rent_options[] = {
     {"price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .help = "rent of one GPU for one hour, of all nodes or of some, instead of the price book"},
     {"provider", OPTION_TEXT, "NAME", .help = "whose prices (lockstep cost --offers lists them; default: the node's own, else the median of all)"},
+    PRICE_BOOK_OPTION,
     {"among", OPTION_TEXT, "NAMES", .help = "where a price is a median: of these providers only, aws,azure,oci"},
     {"region", OPTION_TEXT, "NAME", .help = "of the provider"},
     {"terms", OPTION_CHOICE, .help = "how they are rented (default on_demand)", .choices = terms_names, .choice_count = TERMS_COUNT},
@@ -25,6 +27,11 @@ const OptionSpec rent_options[] = {
 };
 // clang-format on
 const int rent_option_count = sizeof rent_options / sizeof *rent_options;
+
+const Catalogue *catalogue_with_options(Arena *arena, const Options *options, Problems *problems) {
+    const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
+    return catalogue_with_prices(arena, catalogue, option_text(options, "price-book", NULL), problems);
+}
 
 bool rent_is_said(const Options *options) {
     return option_given(options, "price") || option_given(options, "provider") || option_given(options, "region") ||

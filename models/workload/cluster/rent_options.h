@@ -6,8 +6,15 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "sim/options.h"
 
-// --price, --provider, --region, --terms, --discount, --support, --tax, --without, --currency
+// --price, --provider, --region, --terms, --price-book, --discount, --support, --tax, --without, --currency
+#define PRICE_BOOK_OPTION                                                                                              \
+    {                                                                                                                  \
+        "price-book", OPTION_TEXT, "FILE.csv",                                                                         \
+            .help = "prices of your own, before the catalogue's: provider, date, source, node or gpu, on_demand …"   \
+    }
 extern const OptionSpec rent_options[];
+// The catalogue with --profile and --price-book; NULL after problems. Options must hold both rows.
+const Catalogue *catalogue_with_options(Arena *arena, const Options *options, Problems *problems);
 extern const int rent_option_count;
 
 // "2.49", or "dgx-h100=2.49,dgx-h200=3.10": a GPU-hour of any node into *gpu_hour (else untouched), of some into
