@@ -6,6 +6,7 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/step/step_constants.h"
+#include "scenarios/plan/plan_grow.h"
 #include "scenarios/plan/plan_learn.h"
 #include "scenarios/plan/plan_settings.h"
 #include "sim/random.h"
@@ -86,6 +87,7 @@ TEST(price_and_step_spread_the_cost_together) {
     plan_find_chances(&made.request, made.rows, 2);
     EXPECT_NEAR(made.rows[0].chance.cost.p95, 100e3 * exp(Z95 * 0.3), 1500);
     EXPECT_NEAR(made.rows[0].chance.days.p95, 30, 1e-6);
+    arena_close(made.arena);
     made_up_open(&made);
     made.rows[0].price_sigma = 0.3;
     plan_find_chances(&made.request, made.rows, 2);
@@ -293,6 +295,19 @@ TEST(dearer_earlier_and_failing_more_often_is_kept_no_more_often) {
     arena_close(made.arena);
 }
 
+// ---- Start small and grow.
+
+// 30 days at first, from day 10 to 25: half of it; then the other half of what takes 10 days.
+TEST(a_run_that_grows_does_its_share_in_each_phase) {
+    const PlanOutcome whole[] = {{30, 300}, {10, 400}, {1, 1}};
+    const double begins[] = {10, 25, 100};
+    PlanOutcome run = plan_grown(whole, begins, 3);
+    EXPECT_NEAR(run.days, 25 + 5, 1e-12);
+    EXPECT_NEAR(run.cost, 150 + 200, 1e-12);
+    EXPECT_NEAR(plan_grown(whole, begins, 1).days, 40, 1e-12);
+    EXPECT_NEAR(plan_grown(whole, begins, 1).cost, 300, 1e-12);
+}
+
 // ---- The command.
 
 static int plan_command(const char *arguments, char *output, size_t room) {
@@ -354,6 +369,22 @@ TEST(probabilities_are_the_same_for_one_and_two_cores) {
     EXPECT(of_one && of_two);
     if (of_one && of_two) EXPECT_TEXT(of_two, of_one);
     EXPECT_CONTAINS(one, "\"chance\": {");
+}
+
+TEST(a_plan_that_grows_lies_between_its_smallest_and_its_largest_cluster) {
+    static char output[1 << 17];
+    const char *asked = "--model gpt3-2.7b --tokens 100B --seq 2048 --node dgx-a100-80gb --fabric ib-hdr200 "
+                        "--global-batch 64 --price 2 --date 2026-11-21 --by 40d -j 1 ";
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-21,16@2026-11-25", asked);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "Growing");
+    EXPECT_CONTAINS(output, "8 GPUs for 4 days, 16 GPUs for ");
+    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-25,16@2026-11-21", asked);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 4);
+    EXPECT_CONTAINS(output, "rising days");
+    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-25 --gpus 8", asked);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 4);
 }
 
 TEST(a_gpu_that_lacks_the_precision_is_no_plan_and_says_why) {

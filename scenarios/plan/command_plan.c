@@ -88,6 +88,9 @@ static void ask_further(Arena *arena, PlanAnswer *answer) {
     answer->unknowns = unknowns;
     answer->settings = settings;
     answer->shifts = shifts;
+    PlanGrowths *growths = ARENA_NEW(arena, PlanGrowths);
+    *growths = plan_growths(arena, answer->request, answer->result);
+    answer->growths = growths;
 }
 
 // False when it was stopped before anything was shown.
@@ -132,7 +135,8 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
     require(options, "model", "llama-2-70b", problems);
     require(options, "node", "dgx-h100,dgx-a100", problems);
     bool by_date = option_given(options, "by") && (option_given(options, "tokens") || option_given(options, "samples"));
-    if (!by_date) require(options, "gpus", "64:1024, or --by 30d with --tokens, which say how many", problems);
+    if (!by_date && !option_given(options, "available"))
+        require(options, "gpus", "64:1024, or --by 30d with --tokens, which say how many", problems);
     if (problem_count(problems)) *status = fail(problems, BAD_USAGE);
     if (*status != DONE) return false;
     asked->options = options;

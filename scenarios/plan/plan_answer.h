@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
 
 #include "results/results.h"
+#include "scenarios/plan/plan_grow.h"
 #include "scenarios/plan/plan_learn.h"
 #include "scenarios/plan/plan_settings.h"
 #include "sim/options.h"
@@ -17,9 +18,10 @@ typedef struct PlanAnswer {
     const PlanRequest *request;
     const PlanResult *result;
     const PlanWhatIfs *what_if;
-    const PlanUnknowns *unknowns; // or NULL, as the next two
+    const PlanUnknowns *unknowns; // or NULL, as the next three
     const PlanSettings *settings;
     const PlanShifts *shifts;
+    const PlanGrowths *growths;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
     const char *profile;  // file of measured constants, or NULL
     bool all_rows;

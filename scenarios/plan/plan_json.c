@@ -178,6 +178,31 @@ static void settings_member(JsonWriter *json, const PlanSettings *settings) {
     index_member(json, "best_setting", settings->best);
 }
 
+static void growths_member(JsonWriter *json, const PlanGrowths *growths, const PlanRequest *request) {
+    json_key(json, "growing");
+    json_begin_list(json);
+    for (int i = 0; i < growths->count; i++) {
+        const PlanGrowth *growth = &growths->items[i];
+        json_begin_object(json);
+        index_member(json, "plan", growth->row);
+        json_key(json, "phases");
+        json_begin_list(json);
+        for (int k = 0; k < request->phase_count; k++) {
+            json_begin_object(json);
+            json_integer_member(json, "gpus", request->phases[k].gpus);
+            json_number_member(json, "begin_days", request->phases[k].begin_s / 86400);
+            json_number_member(json, "days", growth->used_days[k]);
+            json_end_object(json);
+        }
+        json_end_list(json);
+        json_number_member(json, "chance", growth->chance.both);
+        range_member(json, "days_range", &growth->chance.days);
+        range_member(json, "cost_range", &growth->chance.cost);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
 static void shifts_member(JsonWriter *json, const PlanShifts *shifts) {
     json_key(json, "shifts");
     json_begin_list(json);
@@ -257,6 +282,7 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
         measurements_member(&json, answer->unknowns);
         settings_member(&json, answer->settings);
         shifts_member(&json, answer->shifts);
+        growths_member(&json, answer->growths, answer->request);
     }
     json_key(&json, "plans");
     json_begin_list(&json);

@@ -331,6 +331,9 @@ static void print_caveats(const Screen *screen) {
         printf("! No price is known, so the quickest comes first. --price says what a GPU costs for an hour.\n");
     print_assumed(screen);
     print_old_prices(screen);
+    if (1 - point->chance_to_run_out < PLAN_FIT)
+        printf("! %.0f of %.0f GiB: fits in memory with %s only.\n", point->memory_peak_bytes / GIB,
+               point->memory_capacity_bytes / GIB, plan_percent(screen->arena, 1 - point->chance_to_run_out));
     double spread = 100 * days_spread(point) / point->days;
     if (screen->answer->profile)
         printf("! Constants are those of %s, and the catalogue's where it has none: ± %.0f %% on days.\n",
@@ -392,6 +395,7 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
     } else {
         print_no_plan(&screen);
     }
+    plan_print_growths(&screen);
     plan_print_shifts(&screen);
     plan_print_settings(&screen);
     plan_print_unknowns(&screen);

@@ -69,10 +69,13 @@ bool plan_comes_before(const PlanRequest *request, const PlanRow *a, const PlanR
 
 // ---- The front.
 
-enum { COST, DAYS, ENERGY, MEASURES };
+enum { COST, DAYS, ENERGY, CARBON, MEASURES };
 
 static double measure(const RecordPoint *point, int which) {
-    double value = which == COST ? point->cost_per_run : which == DAYS ? point->days : point->energy_kwh;
+    double value = which == COST     ? point->cost_per_run
+                   : which == DAYS   ? point->days
+                   : which == ENERGY ? point->energy_kwh
+                                     : point->carbon_kg;
     return isnan(value) ? 0 : value; // nobody knows it of any plan, or this one is not looked at
 }
 

@@ -23,6 +23,7 @@ void plan_print_chances(const Screen *screen, const PlanRow *row); // of keeping
 void plan_print_unknowns(const Screen *screen);                    // what costs most, and what knowing it is worth
 void plan_print_settings(const Screen *screen);                    // spares and checkpoints (plan_print_settings.c)
 void plan_print_shifts(const Screen *screen);                      // if date, budget, prices or failures were others
+void plan_print_growths(const Screen *screen);                     // start small and grow
 void plan_print_in_short(const Screen *screen);                    // chance, weakest assumption, what to measure
 
 #endif
