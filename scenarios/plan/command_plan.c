@@ -35,7 +35,8 @@ static const Record *with_assumed(Arena *arena, const PlanRequest *request, cons
     Record *more = ARENA_NEW(arena, Record);
     Assumption *list = ARENA_ARRAY(arena, Assumption, record->assumption_count + 2);
     int count = 0;
-    Quote quote = row->owned ? (Quote){0} : plan_quote(arena, request, row->node);
+    Quote quote = {0};
+    if (!row->owned) quote = plan_quote(arena, request, row->node);
     if (request->batch_assumed)
         list[count++] = (Assumption){.name = "global batch",
                                      .unit = "samples",
