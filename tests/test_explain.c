@@ -327,6 +327,16 @@ TEST(a_straggler_is_named_first_where_it_holds_all_back) {
     EXPECT(strstr(ended->out, "Change first: no straggler."));
 }
 
+TEST(a_rank_program_is_explained_by_its_calls_and_on_quicker_machines) {
+    const Ended *ended = run_command(command_explain, "explain scenarios/lessons/ring_all_reduce.lua --wall off");
+    EXPECT_INT(ended->code, 0);
+    EXPECT(strstr(ended->out, "twice the NVLink saves"));
+    EXPECT(strstr(ended->out, "send  ranks of the call"));
+    ended = run_command(command_explain, "explain scenarios/lessons/ring_all_reduce.lua --study 9 --wall off");
+    EXPECT_INT(ended->code, 4);
+    EXPECT(strstr(ended->err, "number 9"));
+}
+
 TEST(explain_says_what_does_not_go_together) {
     const Ended *ended = run_command(command_explain, "explain --json --csv --model gpt2-124m");
     EXPECT_INT(ended->code, 2);

@@ -29,7 +29,7 @@ enum { TABLES = sizeof table_names / sizeof *table_names };
 // clang-format off
 static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
-    {"study", OPTION_COUNT, "N", .help = "which of the script's jobs, counted from 1 (default 1)"},
+    {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"why-only", OPTION_FLAG, .help = "the critical path alone: nothing is changed and simulated again"},
     {"json", OPTION_FLAG, .help = "as JSON, all tables and the path piece by piece"},
     {"csv", OPTION_FLAG, .help = "one table as CSV"},
@@ -120,35 +120,45 @@ static ScenarioRequest scenario_request(const Command *command) {
     return request;
 }
 
-static const StudySpec *study_of_script(Command *command, const Catalogue *catalogue, Problems *usage) {
-    ScenarioRequest request = scenario_request(command);
-    const Scenario *scenario = scenario_load(command->arena, catalogue, &request, command->problems, usage);
+// What a script returns under the number that was asked for. NULL after problems of either kind.
+static const ScenarioItem *item_of_script(Command *command, const ScenarioRequest *request, const Catalogue *catalogue,
+                                          Problems *usage) {
+    const Scenario *scenario = scenario_load(command->arena, catalogue, request, command->problems, usage);
     if (!scenario) return NULL;
-    int64_t number = option_count(command->options, "study", 1), seen = 0;
-    for (int i = 0; i < scenario->item_count; i++)
-        if (scenario->items[i].study && ++seen == number) return scenario->items[i].study;
-    problem_add(command->problems, (Where){request.file, 0}, "there is no training job number %lld in it to explain",
-                (long long)number);
-    problem_hint(command->problems, "the script returns %lld: each a sim.study of a sim.training", (long long)seen);
+    int64_t number = option_count(command->options, "study", 1);
+    const ScenarioItem *item = scenario_item(scenario, number);
+    if (item) return item;
+    problem_add(command->problems, (Where){request->file, 0},
+                "there is no training job or rank program number %lld in it to explain", (long long)number);
+    problem_hint(command->problems, "the script returns sim.study and sim.program; they are counted from 1");
     return NULL;
 }
 
-// NULL after problems of either kind.
-static const StudySpec *read_study(Command *command, const Catalogue *catalogue, Problems *usage) {
-    const StudySpec *read = command->is_script ? study_of_script(command, catalogue, usage)
-                                               : study_from_options(command->arena, command->options, catalogue,
-                                                                    "lockstep explain", command->problems);
+static const Explanation *explain_job(Command *command, const StudySpec *read, const Catalogue *catalogue) {
     if (!read) return NULL;
     StudySpec *study = ARENA_NEW(command->arena, StudySpec);
     *study = *read;
     study->training.anchors = anchors_from_options(command->arena, command->options, catalogue, command->problems);
-    return problem_count(command->problems) ? NULL : study;
+    if (problem_count(command->problems)) return NULL;
+    ExplainRequest request = {.study = study, .only_why = option_flag(command->options, "why-only")};
+    return explain_study(command->arena, &request, command->problems);
+}
+
+static const Explanation *explain_script(Command *command, const Catalogue *catalogue, Problems *usage) {
+    ScenarioRequest *request = ARENA_NEW(command->arena, ScenarioRequest);
+    *request = scenario_request(command);
+    const ScenarioItem *item = item_of_script(command, request, catalogue, usage);
+    if (!item) return NULL;
+    if (item->study) return explain_job(command, item->study, catalogue);
+    ProgramSource source = {request, option_count(command->options, "study", 1)};
+    return explain_program(command->arena, item->program, &source, option_flag(command->options, "why-only"),
+                           command->problems);
 }
 
 // ---- The answer.
 
 static Record record_of(const Command *command, const Explanation *explanation) {
-    Record record = {.title = study_title(command->arena, explanation->study),
+    Record record = {.title = explanation->title,
                      .scenario = explanation->study->scenario,
                      .seed = explanation->study->seed,
                      .digest = explanation->point.digest};
@@ -177,6 +187,16 @@ static bool is_shown(const RecordTable *table, bool verbose) {
     return table->row_count > 0 && (verbose || strcmp(table->name, "not_possible") != 0);
 }
 
+// Rows for people: not all changes that gain little, and no resources that gain nothing, which a sentence names.
+static int shown_rows(const RecordTable *table, bool verbose) {
+    if (!verbose && strcmp(table->name, "settings") == 0 && table->row_count > CHANGES_SHOWN) return CHANGES_SHOWN;
+    if (verbose || strcmp(table->name, "resources") != 0) return table->row_count;
+    int gain = 0, rows = 0;
+    while (strcmp(table->columns[gain].name, "gain_s") != 0) gain++;
+    while (rows < table->row_count && table->cells[rows * table->column_count + gain].number > 0) rows++;
+    return rows;
+}
+
 static void print_answer(FILE *out, const Command *command, const Record *record, const Style *style) {
     bool verbose = option_flag(command->options, "verbose") || style->plain;
     Screen screen = {out, arena_open(), record, style, verbose, NULL, 0};
@@ -185,11 +205,12 @@ static void print_answer(FILE *out, const Command *command, const Record *record
     for (int i = 0; i < record->note_count; i++) print_sentence(out, screen.arena, record->notes[i], style);
     for (int i = 0; i < record->table_count; i++) {
         RecordTable table = record->tables[i];
-        int hidden = !verbose && strcmp(table.name, "settings") == 0 ? table.row_count - CHANGES_SHOWN : 0;
+        int rows = shown_rows(&table, verbose), hidden = table.row_count - rows;
+        table.row_count = rows;
         if (!is_shown(&table, verbose)) continue;
-        if (hidden > 0) table.row_count -= hidden;
         screen_table(&screen, &table);
-        if (hidden > 0) fprintf(out, "and %d more that save less, or cost time: -v\n", hidden);
+        if (hidden > 0 && strcmp(table.name, "settings") == 0)
+            fprintf(out, "and %d more that save less, or cost time: -v\n", hidden);
     }
     fprintf(out, "\ndigest %016llx  seed %llu\n", (unsigned long long)record->digest, (unsigned long long)record->seed);
     arena_close(screen.arena);
@@ -286,13 +307,14 @@ static int explain(Command *command) {
     const Catalogue *catalogue = catalogue_with_options(command->arena, command->options, command->problems);
     if (!catalogue) return fail(command->problems, BAD_INPUT);
     if (command->is_script && !raise_wall(command)) return fail(command->problems, FAILED);
-    const StudySpec *study = read_study(command, catalogue, usage);
-    if (!study)
-        return problem_count(command->problems) ? fail(command->problems, watch_status(BAD_INPUT))
-                                                : fail(usage, BAD_USAGE);
-    ExplainRequest request = {.study = study, .only_why = option_flag(command->options, "why-only")};
-    const Explanation *explanation = explain_study(command->arena, &request, command->problems);
-    if (explanation && watch_is_over()) watch_tells(study->where, command->problems);
+    const Explanation *explanation = command->is_script
+                                         ? explain_script(command, catalogue, usage)
+                                         : explain_job(command,
+                                                       study_from_options(command->arena, command->options, catalogue,
+                                                                          "lockstep explain", command->problems),
+                                                       catalogue);
+    if (!explanation && problem_count(command->problems) == 0) return fail(usage, BAD_USAGE);
+    if (explanation && watch_is_over()) watch_tells(explanation->study->where, command->problems);
     if (!explanation || problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
     if (!explanation->step.chain) {
         fprintf(stderr, "the job does not run: %s\n", explanation->point.why_not);

@@ -69,6 +69,7 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
     int before = problems_added(problems);
     Explanation *now = ARENA_NEW(arena, Explanation);
     *now = (Explanation){.study = plain_study(arena, request->study), .better_chance = NAN};
+    now->title = study_title(arena, now->study);
     now->cluster = cluster_of(arena, now->study, problems);
     if (!now->cluster) return NULL;
     simulate_now(arena, now, problems);

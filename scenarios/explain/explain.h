@@ -6,6 +6,8 @@
 #include "models/hardware/quicker.h"
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_chain.h"
+#include "scenarios/lua/scenario.h"
+#include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
 
 typedef enum ChangeKind {
@@ -48,6 +50,7 @@ typedef struct RooflineRow {
 } RooflineRow;
 
 typedef struct Explanation {
+    const char *title;
     const StudySpec *study;
     const Cluster *cluster;
     RecordPoint point;     // as it is
@@ -69,6 +72,17 @@ typedef struct ExplainRequest {
 // NULL after problems; a job that does not run has a chain of NULL, and point.why_not.
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems);
 
+// ---- Rank programs (explain_program.c): of their settings nothing is known, so resources alone are tried.
+typedef struct ProgramSource { // where it can be had again
+    const ScenarioRequest *request;
+    int64_t number; // as scenario_item has it
+} ProgramSource;
+
+const Explanation *explain_program(Arena *arena, const ProgramSpec *program, const ProgramSource *source, bool only_why,
+                                   Problems *problems);
+// The number-th study or program of a script, from 1; NULL: there are fewer.
+const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number);
+
 // ---- Changes (explain_changes.c).
 typedef struct ChangeList {
     Change *items;
@@ -77,6 +91,10 @@ typedef struct ChangeList {
 
 // All that could be changed of a job that ran, tried.
 ChangeList try_changes(Arena *arena, const Explanation *now);
+// What is said of a resource twice as quick, and nothing of what came of it.
+Change change_of_resource(Arena *arena, const Resource *resource);
+// Those that ran by gain, most first; equal ones stay in the order in which they were tried.
+void sort_changes(ChangeList *list);
 // One resource so many times quicker: the point that comes of it. For tests too.
 RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resource *resource, double factor,
                              Problems *problems);

@@ -350,17 +350,20 @@ static double gain_of(Trial *trial, const Resource *resource, double factor) {
     return gain;
 }
 
+Change change_of_resource(Arena *arena, const Resource *resource) {
+    return (Change){.kind = CHANGE_RESOURCE,
+                    .name = resource->name,
+                    .value = resource->is_time ? "/ 2" : "x 2",
+                    .title = arena_printf(arena, resource->is_time ? "half the %s" : "twice the %s", resource->title),
+                    .resource = resource,
+                    .tenth_s = NAN,
+                    .limit_s = NAN};
+}
+
 static void try_resource(Trial *trial, const Resource *resource) {
     const StudySpec *study = trial->now->study;
     if (!resource_can(study, resource, TWICE)) return;
-    Change change = {
-        .kind = CHANGE_RESOURCE,
-        .name = resource->name,
-        .value = resource->is_time ? "/ 2" : "x 2",
-        .title = arena_printf(trial->arena, resource->is_time ? "half the %s" : "twice the %s", resource->title),
-        .resource = resource,
-        .tenth_s = NAN,
-        .limit_s = NAN};
+    Change change = change_of_resource(trial->arena, resource);
     Arena *scratch = arena_open();
     Variant twice = quicker_variant(scratch, study, resource, TWICE);
     try_variant(trial, &twice, &change);
@@ -417,8 +420,7 @@ static int by_gain(const void *a, const void *b) {
     return (one->kind > other->kind) - (one->kind < other->kind);
 }
 
-// Equal gains stay in the order in which they were tried.
-static void sort_changes(ChangeList *list) {
+void sort_changes(ChangeList *list) {
     for (int i = 1; i < list->count; i++) {
         Change moved = list->items[i];
         int at = i;

@@ -74,6 +74,7 @@ typedef struct NamedList {
 } NamedList;
 
 static const char *way_of(const StepPiece *piece) {
+    if (!piece->is_pass) return *piece->pass ? piece->pass : "around passes";
     return *piece->pass == 'F' ? "forward" : *piece->pass == 'B' || *piece->pass == 'W' ? "backward" : "around passes";
 }
 
@@ -81,7 +82,7 @@ static void add_named(Arena *arena, NamedList *list, const StepPiece *piece) {
     const char *way = way_of(piece);
     for (int i = 0; i < list->count; i++) {
         Named *known = &list->items[i];
-        if (known->cause != piece->cause || known->way != way || strcmp(known->what, piece->what) != 0 ||
+        if (known->cause != piece->cause || strcmp(known->way, way) != 0 || strcmp(known->what, piece->what) != 0 ||
             strcmp(known->link, piece->link) != 0)
             continue;
         known->pieces++;
@@ -210,7 +211,7 @@ static const RecordColumn setting_columns[] = {
     {"gain_p95_s", "at most", RECORD_SECONDS},
     {"cost_per_step", "money a step", RECORD_NUMBER},
     {"memory_gib", "GiB", RECORD_NUMBER},
-    {"chance_to_run_out", "full", RECORD_SHARE},
+    {"chance_to_run_out", "runs out", RECORD_SHARE},
     {"note", "", RECORD_TEXT},
 };
 enum { SETTING_COLUMNS = sizeof setting_columns / sizeof *setting_columns };
@@ -252,8 +253,8 @@ static const RecordColumn resource_columns[] = {
     {"step_s", NULL, RECORD_SECONDS},
     {"gain_s", "saves", RECORD_SECONDS},
     {"gain_share", "of it", RECORD_SHARE},
-    {"gain_p5_s", "at least", RECORD_SECONDS},
-    {"gain_p95_s", "at most", RECORD_SECONDS},
+    {"gain_p5_s", NULL, RECORD_SECONDS},
+    {"gain_p95_s", NULL, RECORD_SECONDS},
     {"tenth_gain_s", "10 % more", RECORD_SECONDS},
     {"limit_gain_s", "without end", RECORD_SECONDS},
 };

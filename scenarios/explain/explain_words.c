@@ -30,6 +30,12 @@ static const char *lower_first(Arena *arena, const char *title) {
 
 static void say_step(Arena *arena, Sentences *to, const Explanation *now) {
     const RecordPoint *point = &now->point;
+    if (!now->step.lowered) {
+        say(arena, to,
+            arena_printf(arena, "A step of the program takes %s on %s GPUs.", text_time(arena, point->step_p50_s),
+                         text_count(arena, point->gpu_count, true)));
+        return;
+    }
     say(arena, to,
         arena_printf(arena, "A step of %s samples takes %s (90 %% range %s to %s) on %s GPU%s.",
                      text_count(arena, point->global_batch, true), text_time(arena, point->step_p50_s),
@@ -87,7 +93,7 @@ static void say_waiting(Arena *arena, Sentences *to, const Explanation *now) {
             most = point->exposed[c].value;
             cause = c;
         }
-    if (cause < 0 || most < 0.01 * point->step_p50_s) return;
+    if (cause < 0 || most < 0.01 * point->step_p50_s || isnan(point->efficiency_vs_ideal)) return;
     say(arena, to,
         arena_printf(arena,
                      "A GPU computes %s of the step in the mean; of what it does not, most is %s: %s (%s), "
@@ -112,7 +118,7 @@ static const char *range_of(Arena *arena, const Change *change) {
 static void say_advice(Arena *arena, Sentences *to, const Explanation *now) {
     const Change *first = now->first, *next = now->next;
     double step = now->point.step_p50_s;
-    if (!first && now->change_count)
+    if (!first && now->change_count && now->step.lowered)
         say(arena, to, "No single setting that was tried makes the step quicker by half a percent.");
     if (!first) return;
     say(arena, to,

@@ -56,7 +56,8 @@ static StepPiece piece_of(const Lowered *lowered, const System *system, const in
     StepPiece piece = {.cause = (Cause)from->cause,
                        .rank = first[from->actor],
                        .stream = program->streams[from->stream].name,
-                       .pass = system->labels[from->label].name,
+                       .pass = system->labels[from->label].name ? system->labels[from->label].name : "",
+                       .is_pass = lowered && from->label > 0,
                        .what = "",
                        .link = "",
                        .start = from->start,
@@ -69,8 +70,8 @@ static StepPiece piece_of(const Lowered *lowered, const System *system, const in
     if (from->channel < 0) return piece;
     const Plan *plan = &system->channels[from->channel].plans[from->plan];
     // Collectives of messages have channels of their own.
-    bool own = !lowered->training->by_messages && from->slot < SLOT_COUNT;
-    piece.what = own ? slot_titles[from->slot] : "messages";
+    bool own = lowered && !lowered->training->by_messages && from->slot < SLOT_COUNT;
+    piece.what = own ? slot_titles[from->slot] : lowered ? "messages" : "ranks of the call";
     piece.link = fullest_link(system, plan);
     piece.bytes = plan->bytes;
     piece.latency = from->latency;
@@ -86,6 +87,7 @@ static void add_piece(StepChain *chain, const Lowered *lowered, const ChainPiece
     chain->flow[piece->cause] += piece->flow;
     chain->sharing[piece->cause] += piece->sharing;
     chain->jumps += piece->jumps;
+    if (!lowered) return;
     if (from->label >= lowered->first_backward_label)
         chain->backward += time;
     else if (from->label >= lowered->first_forward_label)
@@ -95,12 +97,12 @@ static void add_piece(StepChain *chain, const Lowered *lowered, const ChainPiece
 static StepRank *ranks_of(Arena *arena, const Lowered *lowered, const System *system, const int *first,
                           const RunResult *result, const StepChain *chain) {
     StepRank *ranks = ARENA_ARRAY(arena, StepRank, system->actor_count);
-    const Resolved *r = &lowered->resolved;
+    int stage_ranks = lowered ? lowered->resolved.tp * lowered->resolved.data_ranks : INT32_MAX;
     for (int a = 0; a < system->actor_count; a++) {
         StepRank *rank = &ranks[a];
         rank->rank = first[a];
         rank->ranks = system->actors[a].multiplicity;
-        rank->stage = first[a] / (r->tp * r->data_ranks);
+        rank->stage = first[a] / stage_ranks;
         rank->waiting = chain->end;
         for (int c = 0; c < CAUSE_COUNT; c++) {
             rank->spent[c] = result->spent[(int64_t)a * system->cause_count + c];

@@ -8,9 +8,10 @@
 
 typedef struct StepPiece {
     Cause cause;
-    int rank;                       // the first of those that do the same
-    const char *stream;             // "compute", "gradients"
-    const char *pass;               // "F3": forward of micro-batch 3; "" outside passes
+    int rank;           // the first of those that do the same
+    const char *stream; // "compute", "gradients"
+    const char *pass;   // "F3": forward of micro-batch 3; "" outside passes; of a program the label that users gave
+    bool is_pass;
     const char *what;               // of a transfer: whom it joins, "tensor-parallel ranks"; else ""
     const char *link;               // of a transfer: the one that it fills most; else ""
     double bytes;                   // of a transfer's payload
@@ -49,7 +50,8 @@ typedef struct StepChain {
     int link_count;
 } StepChain;
 
-// Of a run that kept its chain. `class_of` [rank] as fold.h has it, NULL: actors are ranks.
+// Of a run that kept its chain. `lowered` NULL: of a program that users wrote, with the causes of cost.h. `class_of`
+// [rank] as fold.h has it, NULL: actors are ranks.
 const StepChain *step_chain(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
                             int ranks, const RunResult *result);
 

@@ -1,0 +1,102 @@
+// A rank program explained: its critical path by the lines that users wrote, and what a quicker network or machine
+// would give. Its script is read again for each resource, on a catalogue in which that is quicker.
+#include <math.h>
+
+#include "scenarios/explain/explain.h"
+#include "sim/fold.h"
+#include "sim/list.h"
+#include "sim/watch.h"
+
+static StudySpec study_of(const ProgramSpec *program, const ScenarioRequest *request) {
+    return (StudySpec){.where = program->where,
+                       .title = program->title ? program->title : "Rank program",
+                       .scenario = program->scenario,
+                       .catalogue = program->catalogue,
+                       .cluster = program->cluster_spec,
+                       .seed = request->seed,
+                       .unfolded = request->unfolded};
+}
+
+static RecordPoint simulate(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,
+                            Problems *problems) {
+    return simulate_program(arena, program->cluster, system, program->steps, study, problems);
+}
+
+static void keep_path(Arena *arena, Explanation *now, const System *system) {
+    Folded folded =
+        now->study->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+    Arena *scratch = arena_open();
+    RunResult result = run_system(scratch, &folded.system, &(RunOptions){.seed = now->study->seed, .chain = true});
+    if (!result.stopped)
+        now->step.chain = step_chain(arena, NULL, &folded.system, folded.class_of, now->cluster->gpu_count, &result);
+    arena_close(scratch);
+}
+
+// The number-th study or program of a script; NULL: there are fewer.
+const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number) {
+    for (int i = 0; i < scenario->item_count; i++)
+        if ((scenario->items[i].study || scenario->items[i].program) && --number == 0) return &scenario->items[i];
+    return NULL;
+}
+
+// Seconds of the step on a machine where a resource is so many times quicker; NAN: it does not run there.
+static double step_on(const Explanation *now, const ProgramSource *source, const Resource *resource, double factor) {
+    Arena *scratch = arena_open();
+    Problems *problems = problems_create(scratch);
+    const Catalogue *quicker = catalogue_quicker(scratch, now->study->catalogue, resource, factor);
+    const Scenario *scenario = scenario_load(scratch, quicker, source->request, problems, problems);
+    const ScenarioItem *item = scenario ? scenario_item(scenario, source->number) : NULL;
+    const System *system = item && item->program ? program_system(scratch, item->program, problems) : NULL;
+    double seconds = NAN;
+    if (system) {
+        StudySpec study = study_of(item->program, source->request);
+        RecordPoint point = simulate(scratch, item->program, system, &study, problems);
+        if (point.ran) seconds = point.step_p50_s;
+    }
+    arena_close(scratch);
+    return seconds;
+}
+
+static void try_resources(Arena *arena, Explanation *now, const ProgramSource *source) {
+    Change *changes = ARENA_ARRAY(arena, Change, resource_count);
+    WatchPiece piece;
+    watch_begin(&piece, "the changes", resource_count, false);
+    for (int r = 0; r < resource_count && !watch_is_over(); r++) {
+        const NodeType *node = now->study->cluster->groups->type;
+        if (!part_can_be_quicker(PART_GPU, node_gpu(now->study->catalogue, node, 0), &resources[r], 2)) continue;
+        double twice = step_on(now, source, &resources[r], 2);
+        watch_goes_on(1);
+        if (isnan(twice)) continue;
+        Change *change = &changes[now->ran_count];
+        *change = change_of_resource(arena, &resources[r]);
+        change->ran = true;
+        change->step_s = twice;
+        change->gain_s = now->point.step_p50_s - twice;
+        change->gain_low_s = change->gain_high_s = change->step_cost = change->memory_bytes = NAN;
+        if (change->gain_s > 0) change->tenth_s = now->point.step_p50_s - step_on(now, source, &resources[r], 1.1);
+        if (change->gain_s > 0) change->limit_s = now->point.step_p50_s - step_on(now, source, &resources[r], 1e6);
+        now->ran_count++;
+    }
+    watch_end(&piece);
+    ChangeList list = {changes, now->ran_count, resource_count};
+    sort_changes(&list);
+    now->changes = changes;
+    now->change_count = now->ran_count;
+}
+
+const Explanation *explain_program(Arena *arena, const ProgramSpec *program, const ProgramSource *source, bool only_why,
+                                   Problems *problems) {
+    int before = problems_added(problems);
+    Explanation *now = ARENA_NEW(arena, Explanation);
+    StudySpec *study = ARENA_NEW(arena, StudySpec);
+    *study = study_of(program, source->request);
+    *now = (Explanation){.study = study, .cluster = program->cluster, .better_chance = NAN, .title = study->title};
+    const System *system = program_system(arena, program, problems);
+    if (!system) return NULL;
+    now->point = simulate(arena, program, system, study, problems);
+    if (problems_added(problems) > before) return NULL;
+    if (!now->point.ran) return now;
+    keep_path(arena, now, system);
+    if (now->step.chain && !only_why) try_resources(arena, now, source);
+    return now;
+}
