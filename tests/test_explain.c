@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "models/workload/job/job_fields.h"
+#include "models/workload/life/life.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/study/study_point.h"
 #include "sim/random.h"
@@ -316,6 +317,36 @@ LONG_TEST(8, the_first_advice_is_the_best_single_change_that_an_exhaustive_searc
     }
     EXPECT_INT(jobs, 100);
     EXPECT(right >= 95);
+}
+
+// ---- A job's weeks.
+
+TEST(a_job_that_fails_says_what_keeps_its_goodput_down) {
+    Arena *arena = arena_open();
+    Job job;
+    FaultsSpec faults = {.node_mtbf_s = 20 * 86400.0};
+    job_on(&job, arena, catalogue_builtin(arena), "dgx-a100-80gb", "ib-hdr200", 64, "gpt2-355m");
+    job.cluster.faults = &faults;
+    job_say_number(arena, &job.said, JOB_BATCH, "micro", 4);
+    job_say_number(arena, &job.said, JOB_BATCH, "global", 512);
+    job_say_number(arena, &job.said, JOB_TRAINING, "tokens", 1e12);
+    job_made(&job);
+    const Explanation *now = explain_study(arena, &(ExplainRequest){.study = &job.study}, job.problems);
+    EXPECT(now && now->goodput > 0.5 && now->goodput < 1);
+    bool fewer = false, restart = false;
+    for (int i = 0; now && i < now->life_count; i++) {
+        const LifeChange *change = &now->life[i];
+        fewer = fewer || (strcmp(change->name, "failures") == 0 && change->goodput > now->goodput);
+        restart = restart || (strcmp(change->name, "restart") == 0 && change->goodput > now->goodput);
+        if (change->goodput > now->goodput) EXPECT(change->days < now->days);
+        if (i > 0) EXPECT(change->goodput <= now->life[i - 1].goodput);
+    }
+    EXPECT(fewer && restart);
+    // As it stands it is what a study of it says.
+    Baseline baseline = {0};
+    RecordPoint point = study_point(arena, &job.study, NULL, &baseline, job.problems);
+    if (now) EXPECT_SAME(point.goodput, now->goodput);
+    arena_close(arena);
 }
 
 // ---- The command.

@@ -22,8 +22,8 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 #define CHANGES_SHOWN 15
 
 static const char *const color_modes[] = {"auto", "always", "never"};
-static const char *const table_names[] = {"settings", "resources", "critical_path", "operations", "ranks",
-                                          "links",    "roofline",  "not_possible",  "chain"};
+static const char *const table_names[] = {"settings", "resources", "life",     "critical_path", "operations",
+                                          "ranks",    "links",     "roofline", "not_possible",  "chain"};
 enum { TABLES = sizeof table_names / sizeof *table_names };
 
 // clang-format off

@@ -68,7 +68,8 @@ static const StudySpec *plain_study(Arena *arena, const StudySpec *study) {
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems) {
     int before = problems_added(problems);
     Explanation *now = ARENA_NEW(arena, Explanation);
-    *now = (Explanation){.study = plain_study(arena, request->study), .better_chance = NAN};
+    *now =
+        (Explanation){.study = plain_study(arena, request->study), .better_chance = NAN, .goodput = NAN, .days = NAN};
     now->title = study_title(arena, now->study);
     now->cluster = cluster_of(arena, now->study, problems);
     if (!now->cluster) return NULL;
@@ -82,5 +83,6 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
     now->change_count = list.count;
     while (now->ran_count < list.count && list.items[now->ran_count].ran) now->ran_count++;
     choose_advice(now);
+    list_life(arena, now);
     return now;
 }

@@ -49,6 +49,12 @@ typedef struct RooflineRow {
     double of_peak, of_bandwidth; // shares of the GPU's rates that one reaches
 } RooflineRow;
 
+// The job's weeks with one thing of its life changed, under the same failures.
+typedef struct LifeChange {
+    const char *name, *title;
+    double goodput, days; // share of the time that is training; of the whole run, NAN without a length
+} LifeChange;
+
 typedef struct Explanation {
     const char *title;
     const StudySpec *study;
@@ -62,6 +68,9 @@ typedef struct Explanation {
     const Change *first, *next; // settings or faults to change first, and the next best: those that gain, change
                                 // nothing else and likely fit; NULL: none does
     double better_chance;       // that their order holds
+    double goodput, days;       // with failures and checkpoints counted in; NAN where the job says nothing of them
+    const LifeChange *life;     // what changes the goodput, most first
+    int life_count;
 } Explanation;
 
 typedef struct ExplainRequest {
@@ -98,6 +107,9 @@ void sort_changes(ChangeList *list);
 // One resource so many times quicker: the point that comes of it. For tests too.
 RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resource *resource, double factor,
                              Problems *problems);
+
+// ---- explain_life.c: where the cluster says how it fails, or the job how it is saved.
+void list_life(Arena *arena, Explanation *explanation);
 
 // ---- explain_roofline.c
 void list_roofline(Arena *arena, Explanation *explanation);

@@ -90,7 +90,8 @@ const Explanation *explain_program(Arena *arena, const ProgramSpec *program, con
     Explanation *now = ARENA_NEW(arena, Explanation);
     StudySpec *study = ARENA_NEW(arena, StudySpec);
     *study = study_of(program, source->request);
-    *now = (Explanation){.study = study, .cluster = program->cluster, .better_chance = NAN, .title = study->title};
+    *now = (Explanation){
+        .study = study, .cluster = program->cluster, .better_chance = NAN, .goodput = NAN, .title = study->title};
     const System *system = program_system(arena, program, problems);
     if (!system) return NULL;
     now->point = simulate(arena, program, system, study, problems);

@@ -278,6 +278,28 @@ static RecordTable resources_table(Arena *arena, const Explanation *now) {
                     COLUMNS(resource_columns), &cells);
 }
 
+static const RecordColumn life_columns[] = {
+    {"name", NULL, RECORD_TEXT},          {"change", "weeks", RECORD_TEXT},
+    {"goodput", "goodput", RECORD_SHARE}, {"goodput_gain", "more", RECORD_SHARE},
+    {"days", "days", RECORD_NUMBER},
+};
+
+static void life_row(Arena *arena, Cells *cells, const Explanation *now, const LifeChange *change) {
+    text_cell(arena, cells, change->name);
+    text_cell(arena, cells, change->title);
+    number_cell(arena, cells, change->goodput);
+    number_cell(arena, cells, change->goodput - now->goodput);
+    number_cell(arena, cells, change->days);
+}
+
+static RecordTable life_table(Arena *arena, const Explanation *now) {
+    Cells cells = {0};
+    if (isfinite(now->goodput)) life_row(arena, &cells, now, &(LifeChange){"now", "as it is", now->goodput, now->days});
+    for (int i = 0; i < now->life_count; i++) life_row(arena, &cells, now, &now->life[i]);
+    return table_of("life", "Failures and checkpoints: the same weeks with one thing changed", COLUMNS(life_columns),
+                    &cells);
+}
+
 static const RecordColumn refused_columns[] = {
     {"change", "change", RECORD_TEXT},
     {"why_not", "why it is not possible", RECORD_TEXT},
@@ -359,11 +381,12 @@ static RecordTable chain_table(Arena *arena, const StepChain *chain) {
 }
 
 const RecordTable *explain_tables(Arena *arena, const Explanation *now, int *count) {
-    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 9);
+    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 10);
     const StepChain *chain = now->step.chain;
     *count = 0;
     tables[(*count)++] = settings_table(arena, now);
     tables[(*count)++] = resources_table(arena, now);
+    tables[(*count)++] = life_table(arena, now);
     tables[(*count)++] = causes_table(arena, chain);
     tables[(*count)++] = names_table(arena, chain);
     tables[(*count)++] = ranks_table(arena, chain);

@@ -164,6 +164,22 @@ static void say_resources(Arena *arena, Sentences *to, const Explanation *now) {
     if (*useless) say(arena, to, arena_printf(arena, "What would not help, below half a percent each: %s.", useless));
 }
 
+// Why 90 % and not 95.
+static void say_life(Arena *arena, Sentences *to, const Explanation *now) {
+    const char *list = "";
+    if (isnan(now->goodput)) return;
+    for (int i = 0; i < now->life_count && i < FEW; i++)
+        if (now->life[i].goodput > now->goodput)
+            list = and_so(
+                arena, list,
+                arena_printf(arena, "%s makes it %s", now->life[i].title, text_percent(arena, now->life[i].goodput)),
+                false);
+    const char *days = isfinite(now->days) ? arena_printf(arena, ", %s in all", text_days(arena, now->days)) : "";
+    say(arena, to,
+        arena_printf(arena, "With failures and checkpoints %s of the time is training%s%s%s.",
+                     text_percent(arena, now->goodput), days, *list ? "; " : "", list));
+}
+
 Sentences explain_sentences(Arena *arena, const Explanation *now) {
     Sentences sentences = {0};
     say_step(arena, &sentences, now);
@@ -172,5 +188,6 @@ Sentences explain_sentences(Arena *arena, const Explanation *now) {
     say_advice(arena, &sentences, now);
     say_other(arena, &sentences, now);
     say_resources(arena, &sentences, now);
+    say_life(arena, &sentences, now);
     return sentences;
 }
