@@ -83,13 +83,35 @@ static void compare_jobs(Arena *arena, const StudySpec *a, const StudySpec *b, G
 
 static bool same_name(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
+// As the user laid it out; rates and latencies are the link's.
+static bool same_layout(const FabricShape *a, const FabricShape *b) {
+    if (!a || !b) return a == b;
+    for (int d = 0; d < a->dim_count; d++)
+        if (a->dims[d] != b->dims[d]) return false;
+    return a->kind == b->kind && a->nodes_per_leaf == b->nodes_per_leaf && a->oversubscription == b->oversubscription &&
+           a->uplink_bytes_per_second == b->uplink_bytes_per_second && a->rail_optimised == b->rail_optimised &&
+           a->nodes_per_pod == b->nodes_per_pod && a->pod_oversubscription == b->pod_oversubscription &&
+           a->planes == b->planes && a->nodes_per_site == b->nodes_per_site &&
+           a->site_bytes_per_second == b->site_bytes_per_second && a->site_latency_seconds == b->site_latency_seconds &&
+           a->groups == b->groups && a->switches_per_group == b->switches_per_group &&
+           a->nodes_per_switch == b->nodes_per_switch && a->group_oversubscription == b->group_oversubscription &&
+           a->global_oversubscription == b->global_oversubscription && a->dim_count == b->dim_count &&
+           a->cable_bytes_per_second == b->cable_bytes_per_second && a->graph == b->graph &&
+           a->flows_per_nic == b->flows_per_nic;
+}
+
+static bool same_speeds(const ClusterSpec *a, const ClusterSpec *b) {
+    if (a->link_speed_count != b->link_speed_count) return false;
+    for (int i = 0; i < a->link_speed_count; i++)
+        if (a->link_speed[i] != b->link_speed[i]) return false;
+    return true;
+}
+
 static bool same_fabric(const ClusterSpec *a, const ClusterSpec *b) {
-    if (!same_name(a->link ? a->link->name : NULL, b->link ? b->link->name : NULL)) return false;
-    bool same_shape =
-        a->layout == b->layout || (a->layout && b->layout && memcmp(a->layout, b->layout, sizeof *a->layout) == 0);
-    return same_shape && a->nics == b->nics && a->fabric == b->fabric && a->nodes_per_leaf == b->nodes_per_leaf &&
-           a->oversubscription == b->oversubscription && a->rail_optimised == b->rail_optimised &&
-           a->link_speed_count == b->link_speed_count && a->link_speed == b->link_speed;
+    return same_name(a->link ? a->link->name : NULL, b->link ? b->link->name : NULL) &&
+           same_layout(a->layout, b->layout) && a->nics == b->nics && a->fabric == b->fabric &&
+           a->nodes_per_leaf == b->nodes_per_leaf && a->oversubscription == b->oversubscription &&
+           a->rail_optimised == b->rail_optimised && same_speeds(a, b);
 }
 
 static const char *fabric_text(Arena *arena, const ClusterSpec *spec) {
