@@ -6,6 +6,8 @@
 #include "tests/script.h"
 #include "tests/test.h"
 
+#include <stdlib.h>
+
 static const StudySpec *study_in(const Loaded *loaded) { return loaded->scenario->items[0].study; }
 
 static Loaded job(const char *parallel, const char *more) {
@@ -117,30 +119,43 @@ TEST(machines_that_differ_are_settings_too) {
     unload(&a);
 }
 
-static void write_text(const char *path, const char *text) {
+static void write_text(const char *folder, const char *name, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
     EXPECT(file != NULL);
     fputs(text, file);
     fclose(file);
 }
 
+static const Ended *diff_in(const char *folder, const char *a, const char *b, const char *more) {
+    char line[512];
+    snprintf(line, sizeof line, "diff %s/%s %s/%s%s", folder, a, folder, b, more);
+    return run_command(command_diff, line);
+}
+
 TEST(records_and_measured_rows_are_compared_without_simulating) {
-    write_text("/tmp/lockstep-diff-a.json",
+    char name[] = "/tmp/lockstep-diff-XXXXXX", path[128];
+    const char *folder = mkdtemp(name);
+    EXPECT(folder != NULL);
+    write_text(folder, "a.json",
                "{\"step_time_s\": {\"p50\": 2.0}, \"exposed_s\": {\"gemm\": 1.5, \"dp\": 0.5}, \"gpus\": 8, "
                "\"layout\": {\"tp\": 1}}");
-    write_text("/tmp/lockstep-diff-b.csv", "step_p50_s,exposed_gemm_s,note\n9,9,x\n1.7,1.5,y\n");
-    const Ended *ended =
-        run_command(command_diff, "diff /tmp/lockstep-diff-a.json /tmp/lockstep-diff-b.csv --row-b 2 --csv");
+    write_text(folder, "b.csv", "step_p50_s,exposed_gemm_s,note\n9,9,x\n1.7,1.5,y\n");
+    const Ended *ended = diff_in(folder, "a.json", "b.csv", " --row-b 2 --csv");
     EXPECT_INT(ended->code, 0);
     EXPECT(strstr(ended->out, "Data parallel,0.5,0,-0.5,-0.25\n"));
     EXPECT(strstr(ended->out, "Of no cause that was told,0,0.19999999999999996,"));
     EXPECT(strstr(ended->out, "Step,2,1.7,"));
-    ended = run_command(command_diff, "diff /tmp/lockstep-diff-a.json /tmp/lockstep-diff-b.csv --row-b 3");
+    ended = diff_in(folder, "a.json", "b.csv", " --row-b 3");
     EXPECT_INT(ended->code, 4);
     EXPECT(strstr(ended->err, "there is no row 3 among its 2"));
-    EXPECT_INT(run_command(command_diff, "diff /tmp/lockstep-diff-a.json")->code, 2);
+    EXPECT_INT(diff_in(folder, "none.json", "a.json", "")->code, 4);
+    EXPECT_INT(run_command(command_diff, "diff a.json")->code, 2);
     EXPECT_INT(run_command(command_diff, "diff a.txt b.txt")->code, 2);
-    EXPECT_INT(run_command(command_diff, "diff /tmp/lockstep-diff-none.json /tmp/lockstep-diff-a.json")->code, 4);
-    remove("/tmp/lockstep-diff-a.json");
-    remove("/tmp/lockstep-diff-b.csv");
+    static const char *const files[] = {"a.json", "b.csv", ""};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
 }

@@ -198,6 +198,31 @@ TEST(twice_a_resource_is_a_run_on_a_profile_with_that_resource_doubled_to_the_ti
     expect_as_profile("p3.16xlarge", "eth-25g", "gpt2-124m", 1, 2);
 }
 
+TEST(folded_and_whole_the_path_takes_the_same_time_and_ranks_do_the_same) {
+    Arena *arena = arena_open();
+    Job job;
+    job_on(&job, arena, catalogue_builtin(arena), "dgx-a100-80gb", "ib-hdr200", 32, "gpt2-355m");
+    job_say_number(arena, &job.said, JOB_PARALLEL, "tp", 2);
+    job_say_number(arena, &job.said, JOB_PARALLEL, "pp", 4);
+    job_say_number(arena, &job.said, JOB_BATCH, "micro", 1);
+    job_say_number(arena, &job.said, JOB_BATCH, "global", 32);
+    job_made(&job);
+    ExplainRequest request = {.study = &job.study, .only_why = true};
+    const Explanation *folded = explain_study(arena, &request, job.problems);
+    StudySpec unfolded = job.study;
+    unfolded.unfolded = true;
+    request.study = &unfolded;
+    const Explanation *whole = explain_study(arena, &request, job.problems);
+    EXPECT(folded && whole && folded->step.chain && whole->step.chain);
+    if (folded && whole) {
+        EXPECT_INT(folded->step.chain->end, whole->step.chain->end);
+        EXPECT(folded->step.chain->rank_count < whole->step.chain->rank_count);
+        for (int c = 0; c < CAUSE_COUNT; c++)
+            EXPECT_INT(folded->step.chain->ranks[0].spent[c], whole->step.chain->ranks[0].spent[c]);
+    }
+    arena_close(arena);
+}
+
 TEST(each_resource_changes_the_step_of_a_job_that_lives_on_it) {
     Arena *arena = arena_open();
     Job job;

@@ -30,6 +30,7 @@ static void choose_advice(Explanation *now) {
     for (int i = 0; i < now->ran_count && !now->next; i++) {
         const Change *change = &now->changes[i];
         if (!is_advice(now, change)) continue;
+        if (now->first && change->digest == now->first->digest) continue; // two words for the same
         if (now->first)
             now->next = change;
         else
@@ -65,12 +66,22 @@ static const StudySpec *plain_study(Arena *arena, const StudySpec *study) {
     return plain;
 }
 
+static const char *varied_of(Arena *arena, const StudySpec *study) {
+    const char *list = NULL;
+    for (int v = 0; v < study->vary_count; v++) {
+        const char *joined = v == study->vary_count - 1 ? " and " : ", ";
+        list = list ? arena_printf(arena, "%s%s%s", list, joined, study->vary[v].name) : study->vary[v].name;
+    }
+    return list;
+}
+
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems) {
     int before = problems_added(problems);
     Explanation *now = ARENA_NEW(arena, Explanation);
     *now =
         (Explanation){.study = plain_study(arena, request->study), .better_chance = NAN, .goodput = NAN, .days = NAN};
     now->title = study_title(arena, now->study);
+    now->varied = varied_of(arena, request->study);
     now->cluster = cluster_of(arena, now->study, problems);
     if (!now->cluster) return NULL;
     simulate_now(arena, now, problems);

@@ -68,6 +68,7 @@ typedef struct Explanation {
     const Change *first, *next; // settings or faults to change first, and the next best: those that gain, change
                                 // nothing else and likely fit; NULL: none does
     double better_chance;       // that their order holds
+    const char *varied;         // by the study, and left alone: "gpus and fabric"; NULL: nothing
     double goodput, days;       // with failures and checkpoints counted in; NAN where the job says nothing of them
     const LifeChange *life;     // what changes the goodput, most first
     int life_count;

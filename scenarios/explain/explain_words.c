@@ -189,5 +189,10 @@ Sentences explain_sentences(Arena *arena, const Explanation *now) {
     say_other(arena, &sentences, now);
     say_resources(arena, &sentences, now);
     say_life(arena, &sentences, now);
+    if (now->varied)
+        say(arena, &sentences,
+            arena_printf(arena,
+                         "The study varies %s: this is the job as it stands without; --set puts other values in.",
+                         now->varied));
     return sentences;
 }
