@@ -23,6 +23,7 @@ typedef struct Twin {
     const QueueSpec *spec;
     const QueueJobs *jobs;
     int nodes, per_node, leaf_nodes;
+    int gpus[MOST_TWIN_JOBS]; // that it asks for, or has
     SimTime now;
     enum { TO_COME, WAITING, RUNNING, DONE } state[MOST_TWIN_JOBS];
     Held held[MOST_TWIN_JOBS]; // of those that run; to: expected
@@ -43,9 +44,17 @@ static SimTime restart(const Twin *twin, int job) {
     return twin->outcomes[job].stops > 0 ? llround(twin->spec->restart_s * 1e9) : 0;
 }
 
+static double thin(const Twin *twin, int job) {
+    int asked = twin->jobs->items[job].gpus;
+    return twin->gpus[job] < asked ? pow((double)asked / twin->gpus[job], twin->spec->scaling) : 1;
+}
+
+static double speed(const Twin *twin, int job) { return 1 / (1 * stretch(twin) * thin(twin, job)); }
+
 static SimTime length(const Twin *twin, int job) {
     SimTime left = twin->jobs->items[job].estimate - twin->done[job];
     if (left < 1) left = 1;
+    if (thin(twin, job) > 1) left = (SimTime)ceil((double)left * thin(twin, job));
     if (stretch(twin) > 1) left = (SimTime)ceil((double)left * stretch(twin));
     return restart(twin, job) + left;
 }
@@ -141,7 +150,7 @@ static bool place(const Twin *twin, const int *available, int gpus, int *taken) 
 static void start(Twin *twin, int job, const int *taken, SimTime saving) {
     Held *held = &twin->held[job];
     SimTime left = twin->jobs->items[job].work - twin->done[job];
-    if (stretch(twin) > 1) left = (SimTime)ceil((double)left / (1 / (1 * stretch(twin))));
+    if (speed(twin, job) != 1) left = (SimTime)ceil((double)left / speed(twin, job));
     memcpy(held->gpus, taken, sizeof held->gpus);
     held->from = twin->now;
     held->to = twin->now + saving + length(twin, job);
@@ -150,8 +159,7 @@ static void start(Twin *twin, int job, const int *taken, SimTime saving) {
     twin->overhead[job] = saving + restart(twin, job);
     twin->ends[job] = twin->now + twin->overhead[job] + left;
     if (twin->outcomes[job].start < 0) twin->outcomes[job].start = twin->now + saving;
-    twin->used[twin->used_count++] =
-        (Used){twin->jobs->items[job].user, twin->jobs->items[job].gpus, twin->now, -1 - job};
+    twin->used[twin->used_count++] = (Used){twin->jobs->items[job].user, twin->gpus[job], twin->now, -1 - job};
 }
 
 static void close_usage(Twin *twin, int job) {
@@ -161,7 +169,8 @@ static void close_usage(Twin *twin, int job) {
 
 static void preempt(Twin *twin, int job) {
     SimTime passed = twin->now - twin->started[job] - twin->overhead[job];
-    if (passed > 0 && stretch(twin) > 1) passed = (SimTime)((double)passed * (1 / (1 * stretch(twin))));
+    if (passed > 0 && speed(twin, job) != 1) passed = (SimTime)((double)passed * speed(twin, job));
+    twin->gpus[job] = twin->jobs->items[job].gpus;
     if (passed > 0) twin->done[job] += passed;
     if (!(twin->spec->checkpoint_every_s > 0)) twin->done[job] = 0;
     twin->outcomes[job].stops++;
@@ -183,6 +192,22 @@ static double usage_of(const Twin *twin, int user) {
     return sum;
 }
 
+// Slurm's factors, in millionths.
+static int64_t factors(const Twin *twin, const double *usage, int job) {
+    const QueueWeights *weights = &twin->spec->weights;
+    const QueueJob *asked = &twin->jobs->items[job];
+    double all = 0, sum = weights->age * (double)(twin->now - asked->arrival) / (7 * 86400e9);
+    int highest = 0;
+    for (int u = 0; u < twin->jobs->user_count; u++) all += usage[u];
+    for (int j = 0; j < twin->jobs->count; j++)
+        if (twin->jobs->items[j].priority > highest) highest = twin->jobs->items[j].priority;
+    if (twin->now - asked->arrival > 7 * 86400e9) sum = weights->age;
+    sum += weights->fair_share * exp2(-(all > 0 ? usage[asked->user] / all : 0) * twin->jobs->user_count);
+    sum += weights->size * asked->gpus / (double)(twin->nodes * twin->per_node);
+    if (highest > 0) sum += weights->priority * asked->priority / highest;
+    return llround(sum * 1e6);
+}
+
 static bool before(const Twin *twin, const double *usage, int a, int b) {
     const QueueJob *x = &twin->jobs->items[a], *y = &twin->jobs->items[b];
     switch (twin->spec->policy->order) {
@@ -195,6 +220,10 @@ static bool before(const Twin *twin, const double *usage, int a, int b) {
     case QUEUE_BY_USAGE:
         if (usage[x->user] != usage[y->user]) return usage[x->user] < usage[y->user];
         if (x->user != y->user) return x->user < y->user;
+        break;
+    case QUEUE_BY_FACTORS:
+        if (factors(twin, usage, a) != factors(twin, usage, b))
+            return factors(twin, usage, a) > factors(twin, usage, b);
         break;
     case QUEUE_BY_ARRIVAL:
         break;
@@ -220,7 +249,7 @@ static int order(const Twin *twin, int *list) {
 static bool start_now(Twin *twin, int job) {
     int free[MOST_TWIN_NODES] = {0}, taken[MOST_TWIN_NODES];
     free_during(twin, twin->now, length(twin, job), free);
-    bool fits = place(twin, free, twin->jobs->items[job].gpus, taken);
+    bool fits = place(twin, free, twin->gpus[job], taken);
     if (fits) start(twin, job, taken, 0);
     return fits;
 }
@@ -280,18 +309,41 @@ static bool preempt_for(Twin *twin, int job) {
     return true;
 }
 
+static bool start_thin(Twin *twin, int job) {
+    const QueueJob *asked = &twin->jobs->items[job];
+    for (int part = 2; asked->least_gpus > 0 && asked->gpus / part >= asked->least_gpus; part *= 2) {
+        twin->gpus[job] = asked->gpus / part;
+        if (start_now(twin, job)) return true;
+    }
+    twin->gpus[job] = asked->gpus;
+    return false;
+}
+
+static bool beyond_quota(const Twin *twin, int job) {
+    int group = twin->jobs->items[job].group, held = twin->jobs->items[job].gpus;
+    for (int j = 0; j < twin->jobs->count; j++)
+        if (twin->state[j] == RUNNING && twin->jobs->items[j].group == group) held += twin->gpus[j];
+    return twin->spec->quotas && held > twin->spec->quotas[group];
+}
+
 static bool pass(Twin *twin) { // true: somebody was stopped, look again
     const QueuePolicy *policy = twin->spec->policy;
     int list[MOST_TWIN_JOBS], count = order(twin, list), most = policy->reservations;
-    bool first = true, stopped = false;
+    bool first = true, stopped = false, held_up[4] = {false};
     if (most == QUEUE_ALL_RESERVE) most = twin->spec->depth > 0 ? twin->spec->depth : QUEUE_USUAL_DEPTH;
     twin->promise_count = 0;
     for (int i = 0; i < count; i++) {
-        int free[MOST_TWIN_NODES] = {0}, taken[MOST_TWIN_NODES];
+        int free[MOST_TWIN_NODES] = {0}, taken[MOST_TWIN_NODES], group = twin->jobs->items[list[i]].group;
+        if (held_up[group]) continue;
+        if (beyond_quota(twin, list[i])) {
+            held_up[group] = most == QUEUE_NOBODY_PASSES;
+            continue;
+        }
         free_at(twin, twin->now, free);
         bool room = place(twin, free, twin->jobs->items[list[i]].gpus, taken);
         if (start_now(twin, list[i])) continue;
         if (first && !room && policy->preempts && preempt_for(twin, list[i])) continue;
+        if (start_thin(twin, list[i])) continue;
         first = false;
         if (most == QUEUE_NOBODY_PASSES) break;
         if (twin->promise_count < most) promise(twin, list[i]);
@@ -309,7 +361,7 @@ const QueueOutcome *queue_twin(Arena *arena, const QueueSpec *spec, const QueueJ
     *twin = (Twin){.spec = spec, .jobs = jobs, .nodes = spec->nodes, .per_node = spec->gpus_per_node};
     twin->leaf_nodes = spec->nodes_per_leaf > 0 ? spec->nodes_per_leaf : spec->nodes;
     twin->outcomes = ARENA_ARRAY(arena, QueueOutcome, jobs->count);
-    for (int j = 0; j < jobs->count; j++) twin->outcomes[j].start = -1;
+    for (int j = 0; j < jobs->count; j++) twin->outcomes[j].start = -1, twin->gpus[j] = jobs->items[j].gpus;
     for (;;) {
         SimTime next = SIM_TIME_NEVER;
         for (int j = 0; j < jobs->count; j++) {

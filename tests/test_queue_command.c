@@ -45,7 +45,7 @@ TEST(json_has_a_row_for_each_policy_and_class) {
     Arena *arena = arena_open();
     const Json *json = json_of(arena, "queue --gpus 64 --load 0.9 --jobs 800 --seeds 2 --json");
     const Json *policies = json_get(json, "policies"), *classes = json_get(json, "classes");
-    EXPECT(policies && policies->count == 7 && classes && classes->count >= 7 * 3);
+    EXPECT(policies && policies->count == 8 && classes && classes->count >= 8 * 3);
     for (int i = 0; policies && i < policies->count; i++) {
         const Json *row = &policies->items[i];
         double p50 = json_get(row, "wait_p50_s")->number, p95 = json_get(row, "wait_p95_s")->number;

@@ -82,6 +82,8 @@ static void check_spec(const QueueSpec *spec, const QueueJobs *jobs) {
         const QueueJob *job = &jobs->items[i];
         CHECK(queue_job_fits(spec, job->gpus) && job->work > 0 && job->estimate > 0);
         CHECK(job->user >= 0 && job->user < jobs->user_count && job->arrival >= 0);
+        CHECK(job->share == 0 || job->gpus == 1);
+        CHECK(!spec->quotas || spec->quotas[job->group] >= queue_job_width(job));
         CHECK(i == 0 || jobs->items[i - 1].arrival <= job->arrival);
     }
 }
@@ -118,11 +120,17 @@ static void begin_machines(Queue *queue) {
     for (int i = 0; i < nodes; i++) room_set(queue->room, i, queue->shape.gpus_per_node);
 }
 
+static bool any_share(const QueueJobs *jobs) {
+    for (int i = 0; i < jobs->count; i++)
+        if (jobs->items[i].share > 0) return true;
+    return false;
+}
+
 static void begin_jobs(Queue *queue) {
     Arena *arena = queue->arena;
     const QueueJobs *jobs = queue->jobs;
     int64_t gpus = (int64_t)queue->shape.nodes * queue->shape.gpus_per_node;
-    int at_once = gpus < jobs->count ? (int)gpus : jobs->count;
+    int at_once = gpus < jobs->count && !any_share(jobs) ? (int)gpus : jobs->count;
     queue->active = ARENA_ARRAY(arena, Active, jobs->count);
     queue->outcomes = ARENA_ARRAY(arena, QueueOutcome, jobs->count);
     queue->running = ARENA_ARRAY(arena, Expected, at_once + 1);
@@ -132,11 +140,20 @@ static void begin_jobs(Queue *queue) {
     queue->groups = ARENA_ARRAY(arena, Group, queue->group_count);
     queue->group_order = ARENA_ARRAY(arena, int32_t, queue->group_count);
     queue->usage = ARENA_ARRAY(arena, double, jobs->user_count);
-    queue->user_gpus = ARENA_ARRAY(arena, int32_t, jobs->user_count);
+    queue->user_gpus = ARENA_ARRAY(arena, double, jobs->user_count);
+    QueueOrder order = queue->spec->policy->order;
+    queue->tracks_usage = order == QUEUE_BY_USAGE || order == QUEUE_BY_FACTORS;
+    if (order == QUEUE_BY_FACTORS) queue->factors = ARENA_ARRAY(arena, int64_t, jobs->count);
+    int groups = jobs->group_count > 0 ? jobs->group_count : 1;
+    queue->group_gpus = ARENA_ARRAY(arena, double, groups);
+    queue->held_up = ARENA_ARRAY(arena, int64_t, groups);
+    queue->held_up_stamp = 1;
     double half_life_s = queue->spec->half_life_s;
     queue->decay_per_s = log(2) / (half_life_s > 0 ? half_life_s : WEEK_S);
     for (int i = 0; i < jobs->count; i++) {
         queue->outcomes[i].start = -1;
+        queue->active[i].gpus = jobs->items[i].gpus;
+        if (jobs->items[i].priority > queue->highest_priority) queue->highest_priority = jobs->items[i].priority;
         if (i == 0 || jobs->items[i].priority < queue->lowest_priority)
             queue->lowest_priority = jobs->items[i].priority;
     }
@@ -187,7 +204,7 @@ static void finish(Queue *queue) {
 double queue_events(const QueueSpec *spec, const QueueJobs *jobs) {
     double work = 0, rate = 0, last = 0, gpus = (double)spec->nodes * spec->gpus_per_node;
     for (int i = 0; i < jobs->count; i++) {
-        work += (double)jobs->items[i].work * jobs->items[i].gpus;
+        work += (double)jobs->items[i].work * queue_job_width(&jobs->items[i]);
         last = (double)jobs->items[i].arrival;
     }
     for (int i = 0; spec->faults && i < FAULT_COMPONENT_COUNT; i++) rate += spec->faults->faults[i].node_rate;

@@ -24,14 +24,28 @@ typedef struct QueueJob {
     SimTime work;     // on its GPUs placed side by side, undisturbed
     SimTime estimate; // of `work`, by its user: what the scheduler goes by
     int32_t gpus, user;
-    int32_t priority; // larger goes first
-    int32_t row;      // in the list or trace it comes from
+    int32_t priority;     // larger goes first
+    int32_t row;          // in the list or trace it comes from
+    int32_t group;        // whose quota it counts to: a virtual cluster, an account
+    int32_t share;        // of one GPU, in parts of QUEUE_WHOLE_SHARE, with `gpus` 1; 0: whole GPUs
+    int32_t share_memory; // of its memory, likewise; 0: as much as `share`
+    int32_t least_gpus;   // it may start on as few; 0: on `gpus` alone
 } QueueJob;
+
+#define QUEUE_WHOLE_SHARE 56000         // sevenths, eighths and thousandths are whole numbers of it
+void queue_share_by_mig(QueueJob *job); // a share becomes the smallest MIG slice that holds it
+
+// GPUs, or part of one.
+static inline double queue_job_width(const QueueJob *job) {
+    return job->share > 0 ? (double)job->share / QUEUE_WHOLE_SHARE : job->gpus;
+}
 
 typedef struct QueueJobs { // by rising arrival, the first at 0 or later
     const QueueJob *items;
     int count, user_count;
-    const char *const *user_names; // [user_count], or NULL
+    const char *const *user_names;  // [user_count], or NULL
+    int group_count;                // 0: one
+    const char *const *group_names; // [group_count], or NULL
 } QueueJobs;
 
 // ---- Policies: rows of a table. All of them are gang scheduling: a job has all its GPUs or none.
@@ -39,13 +53,24 @@ typedef enum QueueOrder {
     QUEUE_BY_ARRIVAL,
     QUEUE_BY_ESTIMATE, // shortest first
     QUEUE_BY_USAGE,    // users by what they used lately, least first; the jobs of one user by arrival
-    QUEUE_BY_PRIORITY  // then by arrival
+    QUEUE_BY_PRIORITY, // then by arrival
+    QUEUE_BY_FACTORS   // QueueWeights
 } QueueOrder;
 
 enum {
     QUEUE_NOBODY_PASSES = -1, // as `reservations`: the first that does not fit holds up all behind it
     QUEUE_ALL_RESERVE = -2    // as many as QueueSpec.depth says
 };
+
+// Slurm's multifactor priority (slurm.schedmd.com/priority_multifactor.html): the sum of weights times factors between
+// 0 and 1, in whole numbers.
+typedef struct QueueWeights {
+    double age;        // times waiting over a week, at most 1 (PriorityMaxAge)
+    double fair_share; // times 2^-(usage of the user over that of all, times how many users there are)
+    double size;       // times GPUs over those of the cluster
+    double priority;   // times the job's priority over the largest (QOS)
+} QueueWeights;
+extern const QueueWeights queue_usual_weights;
 
 typedef struct QueuePolicy {
     const char *name, *help;
@@ -57,7 +82,7 @@ typedef struct QueuePolicy {
 extern const QueuePolicy queue_policies[];
 extern const char *const queue_policy_names[];
 extern const int queue_policy_count;
-#define QUEUE_POLICY_COUNT 7
+#define QUEUE_POLICY_COUNT 8
 
 // ---- Placement: rows too.
 typedef enum QueuePlacement {
@@ -74,6 +99,9 @@ typedef struct QueueSpec {
     int nodes_per_leaf; // 0: one leaf switch for all
     const QueuePolicy *policy;
     QueuePlacement placement;
+    QueueWeights weights;                    // of QUEUE_BY_FACTORS; all 0: queue_usual_weights
+    const int32_t *quotas;                   // [groups] GPUs that jobs of a group hold at most; NULL: no quotas
+    double scaling;                          // speed on n of N GPUs is (n / N)^scaling; 0: QUEUE_USUAL_SCALING
     int depth;                               // reservations of policies that ask for all; 0: QUEUE_USUAL_DEPTH
     double half_life_s;                      // of usage; 0: a week
     double checkpoint_every_s, checkpoint_s; // of work; what one costs. 0: none, and a failure loses all
@@ -86,6 +114,7 @@ typedef struct QueueSpec {
 } QueueSpec;
 
 #define QUEUE_USUAL_DEPTH 32
+#define QUEUE_USUAL_SCALING 0.9
 #define QUEUE_MOST_GPUS_PER_NODE 64
 
 // Whether the job fits on the cluster when nothing else runs.

@@ -83,7 +83,7 @@ const QueueJobs *queue_draw(Arena *arena, const QueueDemand *demand) {
                               .row = i};
         items[i].estimate = factor > 1 ? ticks(seconds * factor) : items[i].work;
     }
-    *jobs = (QueueJobs){items, demand->jobs, demand->users, NULL};
+    *jobs = (QueueJobs){.items = items, .count = demand->jobs, .user_count = demand->users};
     return jobs;
 }
 
@@ -99,6 +99,6 @@ const QueueJobs *queue_jobs_sorted(Arena *arena, QueueJob *items, int count, int
     QueueJobs *jobs = ARENA_NEW(arena, QueueJobs);
     if (count > 0) qsort(items, (size_t)count, sizeof *items, order_jobs);
     for (int i = count - 1; i >= 0; i--) items[i].arrival -= items[0].arrival;
-    *jobs = (QueueJobs){items, count, users, user_names};
+    *jobs = (QueueJobs){.items = items, .count = count, .user_count = users, .user_names = user_names};
     return jobs;
 }

@@ -31,7 +31,9 @@ void faults_begin(Queue *queue) {
     schedule_fault(queue, true);
 }
 
-static bool runs_on(const Active *active, int node) {
+static bool runs_on(const Queue *queue, int job, int node) {
+    const Active *active = &queue->active[job];
+    if (active->shared > 0) return queue->shared.items[active->shared - 1].node == node;
     for (int i = 0; i < active->piece_count; i++)
         if (active->pieces[i].node == node) return true;
     return false;
@@ -43,7 +45,7 @@ static void stop_jobs_on(Queue *queue, int node, SimTime seen_at) {
     int count = 0;
     for (int i = 0; i < queue->running_count; i++) {
         int job = queue->running[i].job;
-        if (queue->active[job].state == JOB_RUNS && runs_on(&queue->active[job], node)) hit[count++] = job;
+        if (queue->active[job].state == JOB_RUNS && runs_on(queue, job, node)) hit[count++] = job;
     }
     for (int i = 0; i < count; i++) {
         hold_job(queue, hit[i], seen_at);

@@ -65,10 +65,18 @@ typedef struct Active { // a job from its arrival on
     SimTime expected_end;    // by its estimate
     double speed;            // work per time
     double slowdown, demand; // by where it runs
+    int32_t gpus;            // that it has, or asks for
+    int32_t shared;          // number of the shared GPU it is on, from 1; 0 none
     int32_t leaves;
     bool crosses;
     EventId end;
 } Active;
+
+// One of several jobs on a GPU holds it, in the eyes of reservations: the one that is expected to end last.
+typedef struct SharedGpu {
+    int32_t node, used, used_memory, holder; // parts of QUEUE_WHOLE_SHARE; holder -1: nobody
+    int32_t *members, member_count, member_room;
+} SharedGpu;
 
 typedef struct Group { // jobs that wait, in order
     int32_t *items;
@@ -151,14 +159,25 @@ typedef struct Queue {
     Reservations reservations;
     Piece *pieces; // scratch
     // What makes the next pass short: nothing has been freed, and new jobs only stand at the end.
-    bool pass_scheduled, freed, unordered, exhausted;
+    bool pass_scheduled, freed, unordered, exhausted, first_waits;
     int seen; // jobs of group 0 that the last pass has looked at and left
     int32_t *requeued;
     int requeued_count;
     // Fair share
+    bool tracks_usage;
     double *usage, decay_per_s;
-    int32_t *user_gpus;
+    double *user_gpus;
     SimTime usage_time;
+    int64_t *factors;         // [jobs]: priority in this pass
+    int32_t highest_priority; // of all jobs
+    // Quotas
+    double *group_gpus;
+    int64_t *held_up, held_up_stamp; // [groups]: in this look at the queue, behind one of theirs that is beyond it
+    // GPUs that jobs share
+    struct {
+        SharedGpu *items;
+        int count, room;
+    } shared;
     // Neighbours
     int32_t *crossing; // running jobs that cross leaf switches
     int crossing_count;
@@ -189,6 +208,14 @@ typedef struct Queue {
 static inline int leaf_of(const RoomShape *shape, int node) { return node / shape->nodes_per_leaf; }
 static inline const QueueJob *job_of(const Queue *queue, int job) { return &queue->jobs->items[job]; }
 
+static inline int gpus_of(const Queue *queue, int job) { return queue->active[job].gpus; }
+
+// ---- Shared GPUs (queue_share.c).
+int shared_for(const Queue *queue, int job, SimTime until); // the fullest that has room for the job until then; -1
+void shared_open(Queue *queue, int job);                    // of the GPU that it was given
+void shared_join(Queue *queue, int job, int at, SimTime until);
+void shared_leave(Queue *queue, int job);
+
 // ---- Reservations (queue_reservation.c). `until`: when a job that starts now would end.
 void reservations_forget(Queue *queue);
 bool reservations_hold(const Queue *queue); // worked out anew they would be the same
@@ -199,6 +226,7 @@ void reservations_take(Queue *queue, const Piece *pieces, int count, SimTime unt
 // ---- Jobs (queue_job.c).
 SimTime run_length(const Queue *queue, int job);                    // from a start now to its expected end
 void start_job(Queue *queue, int job, Room *where, SimTime saving); // where: it fits there
+void start_on_shared(Queue *queue, int job, int at, SimTime until);
 void settle_job(Queue *queue, int job);
 void stop_job(Queue *queue, int job, SimTime kept); // gives its GPUs back, is to wait again with so much done
 void finish_job(Queue *queue, int job);

@@ -23,9 +23,18 @@ static SimTime restart_time(const Queue *queue, int job) {
     return queue->outcomes[job].stops > 0 ? life_ticks(queue->spec->restart_s) : 0;
 }
 
+// How much longer work takes on the GPUs that it has than on those it asked for.
+static double thinned(const Queue *queue, int job) {
+    int has = gpus_of(queue, job), asked = job_of(queue, job)->gpus;
+    double scaling = queue->spec->scaling > 0 ? queue->spec->scaling : QUEUE_USUAL_SCALING;
+    return has < asked ? pow((double)asked / has, scaling) : 1;
+}
+
 SimTime run_length(const Queue *queue, int job) {
     SimTime left = job_of(queue, job)->estimate - queue->active[job].done;
-    return later(restart_time(queue, job), stretched(queue, left > 1 ? left : 1));
+    double thin = thinned(queue, job);
+    if (left < 1) left = 1;
+    return later(restart_time(queue, job), stretched(queue, thin > 1 ? whole((double)left * thin) : left));
 }
 
 // ---- Who runs, by expected end.
@@ -74,8 +83,10 @@ void settle_job(Queue *queue, int job) {
     if (progress > left) progress = left;
     active->overhead -= lost;
     if (worked > 0) {
-        double gpu_time = overlap(queue, active->since + lost, now(queue)) * job_of(queue, job)->gpus;
-        queue->useful += gpu_time * (double)progress / (double)worked;
+        const QueueJob *asked = job_of(queue, job);
+        double time = overlap(queue, active->since + lost, now(queue));
+        double gpu_time = time * (asked->share > 0 ? queue_job_width(asked) : gpus_of(queue, job));
+        queue->useful += time * queue_job_width(asked) * (double)progress / (double)worked;
         queue->worked += gpu_time;
         queue->worth += gpu_time / active->slowdown;
     }
@@ -93,9 +104,10 @@ static void schedule_end(Queue *queue, int job) {
     active->end = event_schedule(queue->events, end, QUEUE_END, job);
 }
 
-static void set_slowdown(Active *active, const QueueSpec *spec, double slowdown) {
+static void set_slowdown(Queue *queue, int job, double slowdown) {
+    Active *active = &queue->active[job];
     active->slowdown = slowdown;
-    active->speed = 1 / (slowdown * stretch(spec));
+    active->speed = 1 / (slowdown * stretch(queue->spec) * thinned(queue, job));
 }
 
 // ---- Neighbours.
@@ -114,7 +126,7 @@ static int count_leaves(Queue *queue, const Active *active, double demand) {
 }
 
 static Spread spread_of(const Queue *queue, int job) {
-    return (Spread){job_of(queue, job)->gpus, queue->active[job].piece_count, queue->active[job].leaves};
+    return (Spread){gpus_of(queue, job), queue->active[job].piece_count, queue->active[job].leaves};
 }
 
 static void join_neighbours(Queue *queue, int job) {
@@ -124,10 +136,10 @@ static void join_neighbours(Queue *queue, int job) {
     active->crosses = false;
     queue->starts++;
     queue->crossing_starts += active->leaves > 1;
-    set_slowdown(active, queue->spec, 1);
-    if (!network) return;
+    set_slowdown(queue, job, 1);
+    if (!network || active->shared > 0) return;
     Spread spread = spread_of(queue, job);
-    set_slowdown(active, queue->spec, queue_network_slowdown(network, spread, INFINITY));
+    set_slowdown(queue, job, queue_network_slowdown(network, spread, INFINITY));
     active->demand = queue_network_demand(network, spread);
     if (!(active->demand > 0)) return;
     active->crosses = true;
@@ -170,7 +182,7 @@ void share_uplinks(Queue *queue) {
             queue_network_slowdown(queue->spec->network, spread_of(queue, job), uplink_for(queue, active));
         if (slowdown == active->slowdown) continue;
         settle_job(queue, job);
-        set_slowdown(active, queue->spec, slowdown);
+        set_slowdown(queue, job, slowdown);
         schedule_end(queue, job);
     }
 }
@@ -182,19 +194,25 @@ void update_node(Queue *queue, int node) {
     room_set(queue->room, node, up ? queue->shape.gpus_per_node - queue->used[node] : 0);
 }
 
+static void count_width(Queue *queue, int job, int sign) { // for its user and group
+    const QueueJob *asked = job_of(queue, job);
+    double width = asked->share > 0 ? queue_job_width(asked) : gpus_of(queue, job);
+    queue->user_gpus[asked->user] += sign * width;
+    queue->group_gpus[asked->group] += sign * width;
+}
+
 static void hold_gpus(Queue *queue, int job, int sign) {
     const Active *active = &queue->active[job];
     for (int i = 0; i < active->piece_count; i++) {
         queue->used[active->pieces[i].node] += sign * active->pieces[i].gpus;
         update_node(queue, active->pieces[i].node);
     }
-    queue->busy_gpus += sign * job_of(queue, job)->gpus;
-    queue->user_gpus[job_of(queue, job)->user] += sign * job_of(queue, job)->gpus;
+    queue->busy_gpus += sign * gpus_of(queue, job);
 }
 
 static void take_pieces(Queue *queue, int job, Room *where) {
     Active *active = &queue->active[job];
-    int gpus = job_of(queue, job)->gpus, most = most_pieces(&queue->shape, queue->spec->placement, gpus);
+    int gpus = gpus_of(queue, job), most = most_pieces(&queue->shape, queue->spec->placement, gpus);
     if (active->piece_room < most) {
         active->piece_room = most;
         active->pieces = ARENA_ARRAY(queue->arena, Piece, most);
@@ -202,13 +220,10 @@ static void take_pieces(Queue *queue, int job, Room *where) {
     active->piece_count = room_place(where, queue->spec->placement, gpus, active->pieces);
 }
 
-void start_job(Queue *queue, int job, Room *where, SimTime saving) {
+// It has its GPUs.
+static void begin_work(Queue *queue, int job, SimTime saving, SimTime expected) {
     Active *active = &queue->active[job];
-    SimTime expected = later(now(queue), later(saving, run_length(queue, job)));
-    CHECK(active->state == JOB_WAITS);
-    take_pieces(queue, job, where);
-    hold_gpus(queue, job, 1);
-    reservations_take(queue, active->pieces, active->piece_count, expected);
+    count_width(queue, job, 1);
     active->state = JOB_RUNS;
     active->since = active->started = now(queue);
     active->overhead = saving + restart_time(queue, job);
@@ -219,10 +234,34 @@ void start_job(Queue *queue, int job, Room *where, SimTime saving) {
     schedule_end(queue, job);
 }
 
+void start_job(Queue *queue, int job, Room *where, SimTime saving) {
+    Active *active = &queue->active[job];
+    SimTime expected = later(now(queue), later(saving, run_length(queue, job)));
+    CHECK(active->state == JOB_WAITS);
+    take_pieces(queue, job, where);
+    if (job_of(queue, job)->share > 0)
+        shared_open(queue, job);
+    else
+        hold_gpus(queue, job, 1);
+    reservations_take(queue, active->pieces, active->piece_count, expected);
+    begin_work(queue, job, saving, expected);
+}
+
+void start_on_shared(Queue *queue, int job, int at, SimTime until) {
+    CHECK(queue->active[job].state == JOB_WAITS);
+    shared_join(queue, job, at, until);
+    begin_work(queue, job, 0, until);
+}
+
 static void release_job(Queue *queue, int job) {
     leave_neighbours(queue, job);
     remove_running(queue, job);
-    hold_gpus(queue, job, -1);
+    count_width(queue, job, -1);
+    if (queue->active[job].shared > 0)
+        shared_leave(queue, job);
+    else
+        hold_gpus(queue, job, -1);
+    queue->active[job].gpus = job_of(queue, job)->gpus;
     event_cancel(queue->events, queue->active[job].end);
     queue->freed = true;
 }
@@ -254,7 +293,7 @@ void stop_job(Queue *queue, int job, SimTime kept) {
     Active *active = &queue->active[job];
     if (active->state == JOB_RUNS) settle_job(queue, job);
     bool counts = now(queue) > queue->from && now(queue) <= queue->to;
-    if (counts) queue->useful -= (double)(active->done - kept) * job_of(queue, job)->gpus;
+    if (counts) queue->useful -= (double)(active->done - kept) * queue_job_width(job_of(queue, job));
     active->done = active->saved = kept;
     release_job(queue, job);
     if (++queue->outcomes[job].stops >= MOST_STOPS) {

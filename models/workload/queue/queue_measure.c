@@ -48,8 +48,8 @@ static double fairness(const QueueJobs *jobs, const QueueRun *run) {
     int users = 0;
     for (int i = run->first; i < jobs->count; i++) {
         const QueueJob *job = &jobs->items[i];
-        had[job->user] += seconds(job->work) * job->gpus;
-        stayed[job->user] += seconds(run->outcomes[i].end - job->arrival) * job->gpus;
+        had[job->user] += seconds(job->work) * queue_job_width(job);
+        stayed[job->user] += seconds(run->outcomes[i].end - job->arrival) * queue_job_width(job);
     }
     for (int i = 0; i < jobs->user_count; i++)
         if (stayed[i] > 0) had[users++] = had[i] / stayed[i];

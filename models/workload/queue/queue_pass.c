@@ -16,9 +16,11 @@ const QueuePolicy queue_policies[] = {
     {"fair-share", "users by what they used lately, least first; EASY backfill", QUEUE_BY_USAGE, 1, false},
     {"priority", "higher priority first, stopping lower ones; EASY backfill", QUEUE_BY_PRIORITY, 1, true},
     {"shortest", "shortest estimate first, whoever fits starts: a reference", QUEUE_BY_ESTIMATE, 0, false},
+    {"multifactor", "age, fair share, size and priority weighed (Slurm); conservative backfill", QUEUE_BY_FACTORS,
+     QUEUE_ALL_RESERVE, false},
 };
-const char *const queue_policy_names[] = {"fifo",       "first-fit", "easy",    "conservative",
-                                          "fair-share", "priority",  "shortest"};
+const char *const queue_policy_names[] = {"fifo",       "first-fit", "easy",     "conservative",
+                                          "fair-share", "priority",  "shortest", "multifactor"};
 const int queue_policy_count = (int)(sizeof queue_policies / sizeof *queue_policies);
 
 void schedule_pass(Queue *queue) {
@@ -33,6 +35,8 @@ static bool comes_first(const Queue *queue, int a, int b) {
     const QueueJob *x = job_of(queue, a), *y = job_of(queue, b);
     QueueOrder order = queue->spec->policy->order;
     if (order == QUEUE_BY_PRIORITY && x->priority != y->priority) return x->priority > y->priority;
+    if (order == QUEUE_BY_FACTORS && queue->factors[a] != queue->factors[b])
+        return queue->factors[a] > queue->factors[b];
     if (order == QUEUE_BY_ESTIMATE && x->estimate != y->estimate) return x->estimate < y->estimate;
     return a < b; // jobs are numbered by arrival
 }
@@ -50,7 +54,7 @@ void enqueue(Queue *queue, int job) {
     LIST_PUSH(queue->arena, group, job);
     memmove(&group->items[low + 1], &group->items[low], (size_t)(group->count - 1 - low) * sizeof(int32_t));
     group->items[low] = job;
-    if (low < group->count - 1 || queue->group_count > 1) queue->unordered = true;
+    if (low < group->count - 1 || queue->tracks_usage) queue->unordered = true;
     queue->active[job].state = JOB_WAITS;
     queue->waiting++;
 }
@@ -58,10 +62,10 @@ void enqueue(Queue *queue, int job) {
 // ---- Usage of users, halved in every half-life.
 
 void update_usage(Queue *queue) {
-    if (queue->group_count == 1 || queue->usage_time == event_now(queue->events)) return;
+    if (!queue->tracks_usage || queue->usage_time == event_now(queue->events)) return;
     double passed = (double)(event_now(queue->events) - queue->usage_time) / (double)TICKS_PER_SECOND_LIFE;
     double rest = exp(-queue->decay_per_s * passed);
-    for (int i = 0; i < queue->group_count; i++)
+    for (int i = 0; i < queue->jobs->user_count; i++)
         queue->usage[i] = queue->usage[i] * rest + queue->user_gpus[i] * (1 - rest) / queue->decay_per_s;
     queue->usage_time = event_now(queue->events);
 }
@@ -79,7 +83,56 @@ static int order_groups(Queue *queue) {
     return count;
 }
 
-// ---- Preemption.
+// ---- Slurm's factors.
+
+#define MOST_AGE_S (7 * 86400.0)
+#define FACTOR_UNITS 1e6 // priorities are whole numbers
+
+const QueueWeights queue_usual_weights = {.age = 1, .fair_share = 1, .size = 0, .priority = 1};
+
+static int64_t factors_of(const Queue *queue, int job, double all_usage) {
+    const QueueJob *asked = job_of(queue, job);
+    const QueueSpec *spec = queue->spec;
+    const QueueWeights *given = &spec->weights;
+    bool none = given->age + given->fair_share + given->size + given->priority == 0;
+    QueueWeights weights = none ? queue_usual_weights : *given;
+    double waited_s = (double)(event_now(queue->events) - asked->arrival) / (double)TICKS_PER_SECOND_LIFE;
+    double part = all_usage > 0 ? queue->usage[asked->user] / all_usage : 0;
+    double sum = weights.age * fmin(waited_s / MOST_AGE_S, 1) +
+                 weights.fair_share * exp2(-part * queue->jobs->user_count) +
+                 weights.size * asked->gpus / ((double)spec->nodes * spec->gpus_per_node);
+    if (queue->highest_priority > 0) sum += weights.priority * fmax(0, asked->priority) / queue->highest_priority;
+    return llround(sum * FACTOR_UNITS);
+}
+
+// Insertion: the order changes little from pass to pass.
+static void order_by_factors(Queue *queue) {
+    Group *group = &queue->groups[0];
+    double all_usage = 0;
+    for (int i = 0; i < queue->jobs->user_count; i++) all_usage += queue->usage[i];
+    for (int i = 0; i < group->count; i++) {
+        int job = group->items[i], place = i;
+        queue->factors[job] = factors_of(queue, job, all_usage);
+        for (; place > 0 && comes_first(queue, job, group->items[place - 1]); place--)
+            group->items[place] = group->items[place - 1];
+        group->items[place] = job;
+    }
+}
+
+// ---- Quotas. Who is beyond one is held back and has no start reserved; where nobody passes, nor do those of his
+// group.
+
+static bool within_quota(Queue *queue, int job) {
+    const QueueJob *asked = job_of(queue, job);
+    if (!queue->spec->quotas) return true;
+    if (queue->held_up[asked->group] == queue->held_up_stamp) return false;
+    double width = asked->share > 0 ? queue_job_width(asked) : gpus_of(queue, job);
+    if (queue->group_gpus[asked->group] + width <= queue->spec->quotas[asked->group] + 1e-9) return true;
+    if (queue->spec->policy->reservations == QUEUE_NOBODY_PASSES) queue->held_up[asked->group] = queue->held_up_stamp;
+    return false;
+}
+
+// ---- Preemption. Those that share a GPU are not stopped for others.
 
 typedef struct Victim {
     int32_t priority, job;
@@ -112,6 +165,7 @@ static bool preempt_for(Queue *queue, int job) {
     for (int i = 0; i < queue->running_count; i++) {
         int other = queue->running[i].job;
         if (job_of(queue, other)->priority >= wants->priority || queue->active[other].state != JOB_RUNS) continue;
+        if (queue->active[other].shared > 0) continue;
         victims[count++] = (Victim){job_of(queue, other)->priority, other, queue->active[other].started};
     }
     qsort(victims, (size_t)count, sizeof *victims, order_victims);
@@ -134,23 +188,46 @@ static bool preempt_for(Queue *queue, int job) {
 
 // ---- The pass.
 
-typedef enum Verdict { STARTS, WAITS, HOLDS_UP_ALL } Verdict;
+typedef enum Verdict { STARTS, WAITS, IS_HELD_BACK, HOLDS_UP_ALL } Verdict; // back: by its quota
+
+static bool joins_others(Queue *queue, int job) {
+    if (job_of(queue, job)->share == 0) return false;
+    SimTime until = later(event_now(queue->events), run_length(queue, job));
+    int at = shared_for(queue, job, until);
+    if (at >= 0) start_on_shared(queue, job, at, until);
+    return at >= 0;
+}
+
+static bool starts_in_room(Queue *queue, int job) {
+    Reservations *reservations = &queue->reservations;
+    for (int i = 0; i < reservations->to_make_count; i++) reserve_start(queue, reservations->to_make[i]);
+    reservations->to_make_count = 0;
+    Room *room = room_until(queue, gpus_of(queue, job), later(event_now(queue->events), run_length(queue, job)));
+    if (room) start_job(queue, job, room, 0);
+    return room != NULL;
+}
+
+// Of what it asks for a half, a quarter, … as long as it is no less than it can run on.
+static bool starts_on_fewer(Queue *queue, int job) {
+    int asked = gpus_of(queue, job), least = job_of(queue, job)->least_gpus;
+    for (int gpus = asked / 2; least > 0 && gpus >= least; gpus /= 2) {
+        queue->active[job].gpus = gpus;
+        if (room_fits(queue->room, queue->spec->placement, gpus) && starts_in_room(queue, job)) return true;
+    }
+    queue->active[job].gpus = asked;
+    return false;
+}
 
 static Verdict consider(Queue *queue, int job, bool is_first) {
     Reservations *reservations = &queue->reservations;
-    QueuePlacement placement = queue->spec->placement;
-    int gpus = job_of(queue, job)->gpus;
-    if (room_fits(queue->room, placement, gpus)) {
-        for (int i = 0; i < reservations->to_make_count; i++) reserve_start(queue, reservations->to_make[i]);
-        reservations->to_make_count = 0;
-        Room *room = room_until(queue, gpus, later(event_now(queue->events), run_length(queue, job)));
-        if (room) {
-            start_job(queue, job, room, 0);
-            return STARTS;
-        }
+    if (!within_quota(queue, job)) return IS_HELD_BACK;
+    if (joins_others(queue, job)) return STARTS;
+    if (room_fits(queue->room, queue->spec->placement, gpus_of(queue, job))) {
+        if (starts_in_room(queue, job)) return STARTS;
     } else if (is_first && queue->spec->policy->preempts && preempt_for(queue, job)) {
         return STARTS;
     }
+    if (starts_on_fewer(queue, job)) return STARTS;
     if (queue->spec->policy->reservations == QUEUE_NOBODY_PASSES) return HOLDS_UP_ALL;
     if (reservations->count + reservations->to_make_count < reservations->most)
         reservations->to_make[reservations->to_make_count++] = job;
@@ -164,9 +241,10 @@ static bool pass_over(Queue *queue, Group *group, int from, bool *is_first) {
     while (at < group->count && goes_on) {
         int job = group->items[at++];
         Verdict verdict = consider(queue, job, *is_first);
-        if (verdict != STARTS) group->items[kept++] = job, *is_first = false;
+        if (verdict != STARTS) group->items[kept++] = job;
+        if (verdict == WAITS || verdict == HOLDS_UP_ALL) *is_first = false;
         bool may_preempt = *is_first && queue->spec->policy->preempts;
-        goes_on = verdict != HOLDS_UP_ALL && (*queue->room->free_gpus > 0 || may_preempt);
+        goes_on = verdict != HOLDS_UP_ALL && (*queue->room->free_gpus > 0 || may_preempt || queue->shared.count > 0);
     }
     queue->seen = kept;
     memmove(&group->items[kept], &group->items[at], (size_t)(group->count - at) * sizeof(int32_t));
@@ -185,18 +263,23 @@ static void look_at_first(Queue *queue, int groups) {
 }
 
 void queue_pass(Queue *queue) {
-    bool anew = queue->freed || queue->unordered || !reservations_hold(queue);
+    bool weighs = queue->spec->policy->order == QUEUE_BY_FACTORS;
+    bool anew = queue->freed || queue->unordered || !reservations_hold(queue) || weighs;
+    if (weighs) order_by_factors(queue);
     int groups = order_groups(queue);
     if (anew) {
         reservations_forget(queue);
         queue->seen = 0;
+        queue->held_up_stamp++;
         queue->exhausted = false;
     }
-    bool is_first = queue->seen == 0;
+    if (anew) queue->first_waits = false;
+    bool is_first = !queue->first_waits;
     for (int i = 0; i < groups && !queue->exhausted; i++) {
         int from = queue->group_count == 1 ? queue->seen : 0;
         queue->exhausted = !pass_over(queue, &queue->groups[queue->group_order[i]], from, &is_first);
     }
+    queue->first_waits = !is_first;
     queue->freed = queue->unordered = queue->pass_scheduled = false;
     look_at_first(queue, groups);
     for (int i = 0; i < queue->requeued_count; i++) enqueue(queue, queue->requeued[i]);

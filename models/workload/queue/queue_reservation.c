@@ -142,7 +142,7 @@ static Reservation *insert(Reservations *reservations, SimTime start, SimTime en
 
 static void keep(Queue *queue, int job, const Walk *walk, SimTime length, Room *where) {
     Reservations *reservations = &queue->reservations;
-    int count = room_place(where, queue->spec->placement, job_of(queue, job)->gpus, queue->pieces);
+    int count = room_place(where, queue->spec->placement, gpus_of(queue, job), queue->pieces);
     Reservation *made = insert(reservations, walk->time, later(walk->time, length));
     if (count > made->piece_room) {
         made->piece_room = 2 * count;
@@ -209,7 +209,7 @@ static void remember_first_fit(const Walk *walk, int gpus) {
 // The earliest start of the job that delays no earlier reservation.
 void reserve_start(Queue *queue, int job) {
     QueuePlacement placement = queue->spec->placement;
-    int gpus = job_of(queue, job)->gpus;
+    int gpus = gpus_of(queue, job);
     SimTime length = run_length(queue, job);
     Walk walk = walk_from(queue, gpus);
     for (bool fitted = false;;) {

@@ -75,7 +75,7 @@ static int largest_job(const Search *search) {
 static double offered(const Search *search) {
     const QueueJobs *jobs = search->jobs[0];
     double work = 0, span = (double)(jobs->items[jobs->count - 1].arrival - jobs->items[0].arrival);
-    for (int i = 0; i < jobs->count; i++) work += (double)jobs->items[i].work * jobs->items[i].gpus;
+    for (int i = 0; i < jobs->count; i++) work += (double)jobs->items[i].work * queue_job_width(&jobs->items[i]);
     return span > 0 ? work / span : 0;
 }
 

@@ -32,7 +32,7 @@ WarmUp queue_warm_up(const double *series, int count) {
 
 typedef struct Leaving {
     SimTime end;
-    int32_t gpus;
+    double gpus;
 } Leaving;
 
 static int order_leaving(const void *a, const void *b) {
@@ -43,12 +43,13 @@ static int order_leaving(const void *a, const void *b) {
 void queue_add_demand(const QueueJobs *jobs, const QueueRun *run, double *series) {
     Arena *arena = arena_open();
     Leaving *leaving = ARENA_ARRAY(arena, Leaving, jobs->count);
-    for (int i = 0; i < jobs->count; i++) leaving[i] = (Leaving){run->outcomes[i].end, jobs->items[i].gpus};
+    for (int i = 0; i < jobs->count; i++)
+        leaving[i] = (Leaving){run->outcomes[i].end, queue_job_width(&jobs->items[i])};
     if (jobs->count > 0) qsort(leaving, (size_t)jobs->count, sizeof *leaving, order_leaving);
     double inside = 0;
     for (int i = 0, left = 0; i < jobs->count; i++) {
         for (; left < jobs->count && leaving[left].end <= jobs->items[i].arrival; left++) inside -= leaving[left].gpus;
-        inside += jobs->items[i].gpus;
+        inside += queue_job_width(&jobs->items[i]);
         series[i] += inside;
     }
     arena_close(arena);
@@ -142,7 +143,7 @@ QueueInterval queue_difference(const QueueSample *a, const QueueSample *b, int c
 
 double queue_offered_load(const QueueSpec *spec, const QueueJobs *jobs) {
     double work = 0;
-    for (int i = 0; i < jobs->count; i++) work += (double)jobs->items[i].work * jobs->items[i].gpus;
+    for (int i = 0; i < jobs->count; i++) work += (double)jobs->items[i].work * queue_job_width(&jobs->items[i]);
     double span = jobs->count > 0 ? (double)(jobs->items[jobs->count - 1].arrival - jobs->items[0].arrival) : 0;
     return span > 0 ? work / span / ((double)spec->nodes * spec->gpus_per_node) : 0;
 }
