@@ -24,7 +24,9 @@ typedef struct Lines {
 typedef struct Scan {
     char *at;
     int line;
-    bool row_ended; // by the last cell
+    char separator;
+    const char *stops; // what ends a cell
+    bool row_ended;    // by the last cell
 } Scan;
 
 // A quoted cell is unquoted where it stands: it only gets shorter. NULL when its last quote is missing.
@@ -48,12 +50,12 @@ static char *scan_cell(Scan *scan) {
         start = scan_quoted(scan);
         if (!start) return NULL;
     } else {
-        scan->at += strcspn(scan->at, ",\r\n");
+        scan->at += strcspn(scan->at, scan->stops);
     }
     char after = *scan->at, *end = scan->at;
-    if (after && !strchr(",\r\n", after)) return NULL;
+    if (after && !strchr(scan->stops, after)) return NULL;
     if (after == '\r' && scan->at[1] == '\n') scan->at++;
-    scan->row_ended = after != ',';
+    scan->row_ended = after != scan->separator;
     scan->line += after == '\r' || after == '\n';
     if (after) scan->at++;
     *end = '\0';
@@ -72,9 +74,19 @@ static int scan_row(Arena *arena, Scan *scan, Cells *cells) {
     return count;
 }
 
+// A header with bars and no comma is that of a table with bars, such as sacct -P writes.
+static Scan scan_of(Arena *arena, const char *text) {
+    size_t header = strcspn(text, "\r\n");
+    bool bars = memchr(text, '|', header) && !memchr(text, ',', header);
+    return (Scan){.at = arena_copy_text(arena, text),
+                  .line = 1,
+                  .separator = bars ? '|' : ',',
+                  .stops = bars ? "|\r\n" : ",\r\n"};
+}
+
 const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Problems *problems) {
     Csv *csv = ARENA_NEW(arena, Csv);
-    Scan scan = {.at = arena_copy_text(arena, text), .line = 1};
+    Scan scan = scan_of(arena, text);
     Cells header = {0}, cells = {0};
     Lines lines = {0};
     bool is_sound = true;

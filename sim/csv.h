@@ -1,4 +1,5 @@
-// Reading CSV (RFC 4180): columns are found by their header word, never by position.
+// Reading CSV (RFC 4180): columns are found by their header word, never by position. Where the header has bars and no
+// comma, bars part cells.
 #ifndef LOCKSTEP_SIM_CSV_H
 #define LOCKSTEP_SIM_CSV_H
 

@@ -172,7 +172,7 @@ TEST(a_job_on_a_node_that_fails_takes_as_long_as_daly_says) {
     enum { JOBS = 400 };
     QueueJob list[JOBS];
     SimTime work = 40 * 3600LL * TICKS_PER_SECOND_LIFE;
-    for (int i = 0; i < JOBS; i++) list[i] = (QueueJob){0, work, work, 1, 0, 0, i};
+    for (int i = 0; i < JOBS; i++) list[i] = (QueueJob){.work = work, .estimate = work, .gpus = 1, .row = i};
     LifeSpec faults = {.shape = 1, .repair_s = 1};
     faults.faults[FAULT_SOFTWARE] = (LifeFault){1 / (4 * 3600.0), 0, false, false};
     QueueSpec spec = spec_of(0, 1);

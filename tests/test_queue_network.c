@@ -71,7 +71,8 @@ TEST(a_spread_job_is_as_slow_as_its_simulated_step) {
 // Two leaves of 4 nodes. Jobs of 4 nodes that are forced over both leaves, alone or together.
 static QueueRun run_jobs(Arena *arena, QueueNetwork *network, QueuePlacement placement, int jobs) {
     QueueJob *list = ARENA_ARRAY(arena, QueueJob, jobs);
-    for (int i = 0; i < jobs; i++) list[i] = (QueueJob){i, 100 * SECOND, 100 * SECOND, 32, 0, 0, i};
+    for (int i = 0; i < jobs; i++)
+        list[i] = (QueueJob){.arrival = i, .work = 100 * SECOND, .estimate = 100 * SECOND, .gpus = 32, .row = i};
     QueueSpec spec = {.nodes = 8, .gpus_per_node = 8, .nodes_per_leaf = 4, .policy = &queue_policies[0]};
     spec.placement = placement, spec.network = network;
     return queue_run(arena, &spec, queue_jobs_sorted(arena, list, jobs, 1, NULL));

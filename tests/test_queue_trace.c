@@ -1,5 +1,9 @@
 // Traces of jobs: what is read of each kind, and what is said of what cannot be read.
 #include "models/workload/queue/queue_jobs.h"
+
+#include "models/workload/queue/queue_slurm.h"
+#include "scenarios/queue/command_queue.h"
+#include "tests/command.h"
 #include "tests/test.h"
 
 #define SECOND TICKS_PER_SECOND_LIFE
@@ -126,4 +130,93 @@ TEST(a_trace_with_any_letter_changed_is_read_or_refused) {
             arena_close(arena);
         }
     EXPECT(read > 50);
+}
+
+// ---- Slurm.
+
+TEST(what_sacct_writes_is_read) {
+    Arena *arena = arena_open();
+    const QueueTrace *trace = sample(arena, "sacct");
+    const QueueJobs *jobs = trace->jobs;
+    EXPECT_INT(jobs->count, 3);
+    EXPECT_INT(trace->steps, 1);
+    EXPECT_INT(trace->never_ran, 1);
+    EXPECT_INT(trace->without_gpus, 1);
+    expect_job(trace, 0, 0, 8, 3600, 7200);
+    expect_job(trace, 1, 30, 2, 600, 86400);
+    expect_job(trace, 2, 60, 1, 1800, 1800);
+    EXPECT_INT(jobs->items[2].share, QUEUE_WHOLE_SHARE / 7 * 2);
+    EXPECT_INT(jobs->group_count, 2);
+    EXPECT_TEXT(jobs->group_names[jobs->items[0].group], "vision");
+    EXPECT_TEXT(jobs->user_names[jobs->items[1].user], "bob");
+    EXPECT(trace->has_waits && trace->shares == 1);
+    EXPECT_NEAR(trace->waits_s[jobs->items[0].row], 300, 1e-9);
+    EXPECT_NEAR(trace->waits_s[jobs->items[2].row], 10, 1e-9);
+    arena_close(arena);
+}
+
+TEST(slurm_says_lengths_of_time_in_six_ways) {
+    const struct {
+        const char *text;
+        double seconds; // -1: it is none
+    } rows[] = {{"1-02:03:04", 93784}, {"02:03:04", 7384}, {"03:04", 184}, {"90", 5400},
+                {"2-03", 183600},      {"1-02:03", 93780}, {"", -1},       {"1-", -1},
+                {"a:b", -1},           {"1:2:3:4", -1},    {"1--2", -1},   {"-5", -1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double seconds = -1;
+        bool read = slurm_seconds(rows[i].text, &seconds);
+        EXPECT_INT(read, rows[i].seconds >= 0);
+        if (read) EXPECT_NEAR(seconds, rows[i].seconds, 1e-9);
+    }
+}
+
+TEST(slurm_names_gpus_by_number_by_type_and_by_slice) {
+    const struct {
+        const char *text;
+        double gpus; // -1: it cannot be read
+    } rows[] = {{"cpu=4,gres/gpu=8,node=1", 8},
+                {"gres/gpu:a100=4,gres/gpu:h100=2", 6},
+                {"gres/gpu=4,gres/gpu:a100=4", 4},
+                {"cpu=4,gres/gpumem=80G", 0},
+                {"", 0},
+                {"gres/gpu:1g.10gb=3", 3.0 / 7},
+                {"gres/gpu=x", -1},
+                {"gres/gpu=-1", -1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double gpus = -1;
+        bool read = slurm_gpus(rows[i].text, &gpus);
+        EXPECT_INT(read, rows[i].gpus >= 0);
+        if (read) EXPECT_NEAR(gpus, rows[i].gpus, 1e-12);
+    }
+}
+
+TEST(fractions_above_one_and_bad_resources_are_errors_with_their_line) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    EXPECT(!queue_trace_from_text(arena, "t.csv", "submit_s,gpus,duration_s\n0,0.5,10\n1,1.5,10\n", problems));
+    EXPECT(
+        !queue_trace_from_text(arena, "s.txt", "JobID|Submit|Start|End|AllocTRES\n1|0|0|5|gres/gpu=many\n", problems));
+    EXPECT_INT(problem_count(problems), 2);
+    EXPECT_CONTAINS(problem_at(problems, 0)->text, "gpus is \"1.5\", expected whole GPUs, or a part of one");
+    EXPECT_INT(problem_at(problems, 0)->where.line, 3);
+    EXPECT_CONTAINS(problem_at(problems, 1)->text, "AllocTRES is \"gres/gpu=many\", expected resources");
+    arena_close(arena);
+}
+
+TEST(a_trace_of_several_groups_runs_within_their_quotas) {
+    const Ended *ended = run_command(
+        command_queue, "queue --gpus 16 --trace tests/data/traces/sacct.csv --policy fifo,multifactor --quota "
+                       "vision:8,*:4 --plain");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "Beside the waits that the trace measured");
+    EXPECT_CONTAINS(ended->out, "quotas\t12.00\tGPUs\tassumed\tof 2 of 2 groups together, as asked");
+    ended = run_command(command_queue, "queue --gpus 16 --trace tests/data/traces/sacct.csv --quota vision:4");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "a job of vision wants 8 GPUs, and its quota is 4");
+    ended = run_command(command_queue, "queue --gpus 16 --trace tests/data/traces/sacct.csv --quota visoin:8");
+    EXPECT_CONTAINS(ended->err, "no group is called \"visoin\"");
+    ended = run_command(command_queue, "queue --gpus 16 --load 0.5 --mig");
+    EXPECT_CONTAINS(ended->err, "drawn jobs ask for whole GPUs");
+    ended = run_command(command_queue, "queue --gpus 16 --load 0.5 --weights age:1,luck:2");
+    EXPECT_CONTAINS(ended->err, "\"age:1,luck:2\" says no weights");
 }

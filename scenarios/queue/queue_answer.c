@@ -7,11 +7,11 @@
 #include "sim/watch.h"
 
 const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed) {
-    if (study->trace) return study->trace->jobs;
-    if (study->list) return study->list;
+    if (study->trace) return queue_prepare(arena, study, study->trace->jobs);
+    if (study->list) return queue_prepare(arena, study, study->list);
     QueueDemand demand = study->demand;
     demand.seed = study->seed + (uint64_t)seed;
-    return queue_draw(arena, &demand);
+    return queue_prepare(arena, study, queue_draw(arena, &demand));
 }
 
 QueueSpec queue_study_spec(const QueueStudy *study, int policy, int seed) {

@@ -36,11 +36,16 @@ static const OptionSpec own[] = {
     {"fabric", OPTION_TEXT, "NAME", .help = "link between nodes, with :kind:name=value… behind it; default ib-ndr400"},
     {"nodes-per-leaf", OPTION_COUNT, "N", .help = "nodes on a leaf switch; default 32"},
     NUMBER("oversubscription", "capacity below a leaf switch over that above it; default 1"),
-    {"policy", OPTION_TEXT, "NAME,…", .help = "fifo, first-fit, easy, conservative, fair-share, priority, shortest; default all"},
+    {"policy", OPTION_TEXT, "NAME,…", .help = "fifo, first-fit, easy, conservative, fair-share, priority, shortest, multifactor; default all"},
     {"placement", OPTION_CHOICE, .help = "where jobs go; default pack-leaves", .choices = queue_placement_names, .choice_count = QUEUE_PLACEMENT_COUNT},
     {"depth", OPTION_COUNT, "N", .help = "starts that conservative backfill reserves; default 32"},
     SPAN("half-life", "of usage, for fair-share; default 7d"),
-    {"trace", OPTION_TEXT, "FILE.csv", .help = "jobs of a trace, instead of drawn ones (docs/queue.md)"},
+    {"weights", OPTION_TEXT, "FACTOR:X,…", .help = "of multifactor: age, share, size, priority; default age:1,share:1,size:0,priority:1"},
+    {"quota", OPTION_TEXT, "GROUP:N,…", .help = "GPUs that a group of the trace (or a drawn user, by number) holds at most; * is all others"},
+    NUMBER("elastic", "jobs start on a half, a quarter, … of their GPUs, no less than this part; default they do not"),
+    NUMBER("scaling", "with --elastic: speed on n of N GPUs is (n/N)^this; default 0.9"),
+    {"mig", OPTION_FLAG, .help = "jobs on a part of a GPU get a MIG slice: 1, 2, 3, 4 or 7 sevenths"},
+    {"trace", OPTION_TEXT, "FILE.csv", .help = "jobs of a trace or of sacct -P, instead of drawn ones (docs/queue.md)"},
     {"mix", OPTION_TEXT, "NAME", .help = "gavel, helios, philly, supercloud (--mixes says more); default gavel"},
     {"mixes", OPTION_FLAG, .help = "print the published mixes with their sources, and end"},
     {"sizes", OPTION_TEXT, "N:SHARE,…", .help = "GPUs of jobs instead of the mix's: 1:0.7,8:0.3"},
@@ -273,6 +278,18 @@ QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Probl
         read_model(arena, study, &machines, options, problems);
     }
     read_jobs(arena, study, options, problems);
+    study->elastic = read_number(options, "elastic", 0, 1e-3, 1, problems);
+    study->spec.scaling = read_number(options, "scaling", QUEUE_USUAL_SCALING, 0.01, 1, problems);
+    study->mig = option_flag(options, "mig");
+    if (option_given(options, "scaling") && !option_given(options, "elastic"))
+        complain(problems, "--scaling is of jobs that run on fewer GPUs", "add --elastic 0.25");
+    if (study->mig && study->trace && study->trace->shares == 0)
+        complain(problems, "no job of the trace asks for a part of a GPU: --mig is of no use", "leave it out");
+    if (study->mig && !option_given(options, "trace"))
+        complain(problems, "drawn jobs ask for whole GPUs: --mig is of no use", "leave it out, or give a --trace");
+    const char *weights = option_text(options, "weights", NULL), *quota = option_text(options, "quota", NULL);
+    if (weights) queue_weights_from_text(weights, command_line, &study->spec.weights, problems);
+    if (quota && problem_count(problems) == 0) queue_set_quotas(arena, study, quota, problems);
     const FabricShape *layout = machines.cluster->layout;
     study->spec.nodes_per_leaf = layout ? layout->nodes_per_leaf : machines.cluster->nodes_per_leaf;
     int per_node = study->spec.gpus_per_node > 0 ? study->spec.gpus_per_node : 1;

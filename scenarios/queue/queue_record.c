@@ -1,5 +1,5 @@
 // Tables, curves, assumptions and notes of an answer about a shared cluster.
-#include "scenarios/queue/queue_record.h"
+#include "scenarios/queue/queue_answer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -160,8 +160,8 @@ static RecordTable policy_table(Arena *arena, const QueueStudy *study, const Pol
 
 // For people: a column a class.
 static RecordTable size_table(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
-    static const char *const names[QUEUE_CLASS_COUNT] = {"gpus_1", "gpus_below_node", "gpus_node", "gpus_to_8_nodes",
-                                                         "gpus_above_8_nodes"};
+    static const char *const names[QUEUE_CLASS_COUNT] = {"gpus_part", "gpus_1",          "gpus_below_node",
+                                                         "gpus_node", "gpus_to_8_nodes", "gpus_above_8_nodes"};
     QueueClass classes[QUEUE_CLASS_COUNT];
     int columns = QUEUE_CLASS_COUNT + 1;
     RecordColumn *column = ARENA_ARRAY(arena, RecordColumn, columns);
@@ -210,6 +210,54 @@ static RecordTable class_table(Arena *arena, const QueueStudy *study, const Poli
     return (RecordTable){"classes", NULL, columns, count, cells, rows};
 }
 
+// What a trace says of its own waits, beside those of each policy: a row a class of sizes.
+static void measured_waits(Arena *arena, const QueueStudy *study, int least, int most, bool parts, int *count,
+                           Summary *waits) {
+    const QueueJobs *jobs = study->trace->jobs;
+    Arena *scratch = arena_open();
+    double *known = ARENA_ARRAY(scratch, double, jobs->count);
+    *count = 0;
+    for (int i = (int)(study->spec.warm_up * jobs->count); i < jobs->count; i++) {
+        const QueueJob *job = &jobs->items[i];
+        double wait_s = study->trace->waits_s[job->row];
+        if (job->gpus < least || job->gpus > most || (job->share > 0) != parts || isnan(wait_s)) continue;
+        known[(*count)++] = wait_s;
+    }
+    *waits = summarise(arena, known, *count);
+    arena_close(scratch);
+}
+
+static RecordTable measured_table(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
+    static const RecordColumn columns[] = {
+        {"gpus", "GPUs", RECORD_TEXT},         {"source", "", RECORD_TEXT},
+        {"jobs", "jobs", RECORD_COUNT},        {"wait_mean_s", "wait mean", RECORD_SECONDS},
+        {"wait_p50_s", "p50", RECORD_SECONDS}, {"wait_p90_s", "p90", RECORD_SECONDS},
+        {"wait_max_s", "max", RECORD_SECONDS},
+    };
+    int count = (int)(sizeof columns / sizeof *columns), rows = 0;
+    QueueClass classes[QUEUE_CLASS_COUNT];
+    queue_classes(arena, study->spec.gpus_per_node, classes);
+    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, count * QUEUE_CLASS_COUNT * (study->policy_count + 1)),
+               *cell = cells;
+    for (int c = 0; c < QUEUE_CLASS_COUNT; c++) {
+        int jobs = 0;
+        Summary waits;
+        measured_waits(arena, study, classes[c].least, classes[c].most, classes[c].parts, &jobs, &waits);
+        for (int p = -1; p < study->policy_count && jobs > 0; p++) {
+            const WaitsMean *of = p < 0 ? NULL : &answers[p].by_class[c];
+            *cell++ = (RecordCell){classes[c].name, NAN};
+            *cell++ = (RecordCell){of ? answers[p].policy->name : "measured", NAN};
+            *cell++ = (RecordCell){NULL, of ? of->jobs : jobs};
+            *cell++ = (RecordCell){NULL, of ? of->wait_mean_s : waits.mean};
+            *cell++ = (RecordCell){NULL, of ? of->wait_p50_s : waits.p50};
+            *cell++ = (RecordCell){NULL, of ? of->wait_p90_s : waits.p90};
+            *cell++ = (RecordCell){NULL, of ? of->wait_max_s : waits.max};
+            rows++;
+        }
+    }
+    return (RecordTable){"measured", "Beside the waits that the trace measured", columns, count, cells, rows};
+}
+
 // ---- Assumptions and notes.
 
 typedef struct Words {
@@ -253,6 +301,27 @@ static void assume_demand(Arena *arena, Words *words, const QueueStudy *study) {
                   "estimates are 1 to 1 + this times the truth (Mu'alem and Feitelson, 2001)"));
 }
 
+static void assume_weights(Arena *arena, Words *words, const QueueWeights *given) {
+    bool none = given->age + given->fair_share + given->size + given->priority == 0;
+    const QueueWeights *weights = none ? &queue_usual_weights : given;
+    assume(arena, words,
+           (Assumption){"weights", NULL, "age over 7 days, fair share, GPUs over all, priority (Slurm's multifactor)",
+                        "assumed",
+                        arena_printf(arena, "age:%g,share:%g,size:%g,priority:%g", weights->age, weights->fair_share,
+                                     weights->size, weights->priority),
+                        NAN});
+}
+
+static void assume_quotas(Arena *arena, Words *words, const QueueStudy *study) {
+    double sum = 0;
+    int limited = 0, groups = queue_study_groups(study);
+    for (int i = 0; i < groups; i++)
+        if (study->spec.quotas[i] < INT32_MAX) sum += study->spec.quotas[i], limited++;
+    assume(arena, words,
+           number("quotas", sum, "GPUs", "assumed",
+                  arena_printf(arena, "of %d of %d groups together, as asked", limited, groups)));
+}
+
 static void assume_machines(Arena *arena, Words *words, const QueueStudy *study) {
     const QueueSpec *spec = &study->spec;
     const LifeSpec *faults = spec->faults;
@@ -269,6 +338,14 @@ static void assume_machines(Arena *arena, Words *words, const QueueStudy *study)
         assume(arena, words, number("checkpoint_every", spec->checkpoint_every_s, "s", "assumed", "as asked"));
         assume(arena, words, number("checkpoint_cost", spec->checkpoint_s, "s", "assumed", "as asked"));
     }
+    if (study->elastic > 0) {
+        assume(arena, words,
+               number("elastic", study->elastic, "", "assumed", "least part of its GPUs that a job starts on"));
+        assume(arena, words, number("scaling", spec->scaling, "", "assumed", "speed on n of N GPUs is (n / N)^this"));
+    }
+    for (int p = 0; p < study->policy_count; p++)
+        if (study->policies[p]->order == QUEUE_BY_FACTORS) assume_weights(arena, words, &spec->weights);
+    if (spec->quotas) assume_quotas(arena, words, study);
     if (study->lengthens)
         assume(arena, words,
                number("within", study->precision, "", "assumed",
@@ -289,6 +366,9 @@ static void note_trace(Arena *arena, Words *words, const QueueTrace *trace) {
              arena_printf(arena, "%d rows of the trace ask for no GPU and are left out", trace->without_gpus));
     if (trace->never_ran > 0)
         note(arena, words, arena_printf(arena, "%d rows of the trace never ran and are left out", trace->never_ran));
+    if (trace->steps > 0)
+        note(arena, words,
+             arena_printf(arena, "%d rows are steps of jobs and are left out (sacct -X has none)", trace->steps));
     if (!trace->has_estimates)
         note(arena, words, "the trace has no estimates of users: the scheduler knows how long each job runs");
 }
@@ -351,7 +431,7 @@ static void add_note(Arena *arena, void *to, const char *text) {
 
 const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, const char *stopped) {
     Record *record = record_of(arena, study);
-    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 4);
+    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 5);
     int given_up = 0;
     bool too_long = false;
     tables[0] = policy_table(arena, study, answers);
@@ -361,6 +441,7 @@ const Record *policies_record(Arena *arena, const QueueStudy *study, const Polic
     record->table_count = 3;
     bool differ = study->policy_count > 1 && answers[0].sample_count > 1;
     if (differ) tables[record->table_count++] = queue_differences(arena, study, answers);
+    if (study->trace && study->trace->has_waits) tables[record->table_count++] = measured_table(arena, study, answers);
     if (stopped) add_note(arena, record, stopped);
     queue_doubts(arena, study, answers, add_note, record);
     for (int p = 0; p < study->policy_count; p++) {

@@ -23,6 +23,8 @@ typedef struct QueueStudy {
     const QueueJobs *list;
     QueueDemand demand;
     const QueueMix *mix; // of the demand, where it has one
+    double elastic;      // jobs run on as little as this part of their GPUs; 0: on all alone
+    bool mig;            // shares of GPUs are MIG slices
     double load;         // of the GPUs there are, instead of demand.per_second; 0: not said
     int seeds;
     uint64_t seed;
@@ -48,6 +50,10 @@ bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems
 const LifeSpec *queue_faults(Arena *arena, const FaultsSpec *said, const FaultRates *rates, const NodeType *node);
 // The names between commas; false after a problem. "all" is all of them.
 bool queue_policies_from_text(Arena *arena, const char *text, QueueStudy *study, Problems *problems);
+// "research:128,*:32": GPUs that jobs of a group hold at most. Groups are those of the trace, or the users of drawn
+// jobs by number. Once the jobs are known; false after a problem.
+bool queue_set_quotas(Arena *arena, QueueStudy *study, const char *text, Problems *problems);
+bool queue_weights_from_text(const char *text, Where where, QueueWeights *weights, Problems *problems);
 bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems);
 
 #endif

@@ -160,8 +160,9 @@ QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs);
 typedef struct QueueClass { // jobs of a range of sizes
     const char *name;
     int least, most; // GPUs
+    bool parts;      // jobs on a part of one
 } QueueClass;
-#define QUEUE_CLASS_COUNT 5
+#define QUEUE_CLASS_COUNT 6
 void queue_classes(Arena *arena, int gpus_per_node, QueueClass classes[QUEUE_CLASS_COUNT]);
 
 typedef struct QueueWaits { // of one class, or all

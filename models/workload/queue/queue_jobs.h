@@ -88,6 +88,10 @@ typedef struct QueueTrace {
     int without_gpus, never_ran; // rows left out
     double span_s;
     bool has_estimates;
+    int steps;             // rows of Slurm's steps, which repeat their jobs
+    int shares;            // jobs on a part of a GPU
+    const double *waits_s; // [row] that were measured; NAN not known
+    bool has_waits;
 } QueueTrace;
 
 const QueueTrace *queue_read_trace(Arena *arena, const char *path, Problems *problems); // NULL after problems

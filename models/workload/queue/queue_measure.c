@@ -7,21 +7,23 @@ static double seconds(SimTime time) { return seconds_from_ticks(time, TICKS_PER_
 
 void queue_classes(Arena *arena, int gpus_per_node, QueueClass classes[QUEUE_CLASS_COUNT]) {
     int node = gpus_per_node;
-    classes[0] = (QueueClass){"1 GPU", 1, 1};
-    classes[1] = (QueueClass){arena_printf(arena, "2 to %d", node - 1), 2, node - 1};
-    classes[2] = (QueueClass){arena_printf(arena, "%d, a node", node), node < 2 ? 2 : node, node};
-    classes[3] = (QueueClass){arena_printf(arena, "%d to %d", node + 1, 8 * node), node + 1, 8 * node};
-    classes[4] = (QueueClass){arena_printf(arena, "above %d", 8 * node), 8 * node + 1, INT32_MAX};
+    classes[0] = (QueueClass){"a part", 1, 1, true};
+    classes[1] = (QueueClass){"1 GPU", 1, 1, false};
+    classes[2] = (QueueClass){arena_printf(arena, "2 to %d", node - 1), 2, node - 1, false};
+    classes[3] = (QueueClass){arena_printf(arena, "%d, a node", node), node < 2 ? 2 : node, node, false};
+    classes[4] = (QueueClass){arena_printf(arena, "%d to %d", node + 1, 8 * node), node + 1, 8 * node, false};
+    classes[5] = (QueueClass){arena_printf(arena, "above %d", 8 * node), 8 * node + 1, INT32_MAX, false};
 }
 
-// Jobs of the class that count, in two lists.
-static QueueWaits waits_of(const QueueJobs *jobs, const QueueRun *run, int least, int most) {
+// Jobs of the class that count, in two lists. NULL: all of them.
+static QueueWaits waits_of(const QueueJobs *jobs, const QueueRun *run, const QueueClass *class) {
     Arena *arena = arena_open();
     double *waits = ARENA_ARRAY(arena, double, jobs->count), *slowdowns = ARENA_ARRAY(arena, double, jobs->count);
     int count = 0;
     for (int i = run->first; i < jobs->count; i++) {
         const QueueJob *job = &jobs->items[i];
-        if (job->gpus < least || job->gpus > most) continue;
+        if (class && (job->gpus < class->least || job->gpus > class->most || (job->share > 0) != class->parts))
+            continue;
         double stay = seconds(run->outcomes[i].end - job->arrival), work = seconds(job->work);
         waits[count] = seconds(run->outcomes[i].start - job->arrival);
         slowdowns[count++] = fmax(1, stay / fmax(work, SHORT_WORK_S));
@@ -59,11 +61,10 @@ static double fairness(const QueueJobs *jobs, const QueueRun *run) {
 }
 
 QueueMeasures queue_measure(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run) {
-    QueueMeasures measures = {.all = waits_of(jobs, run, 1, INT32_MAX), .fairness = fairness(jobs, run)};
+    QueueMeasures measures = {.all = waits_of(jobs, run, NULL), .fairness = fairness(jobs, run)};
     QueueClass classes[QUEUE_CLASS_COUNT];
     queue_classes(arena, spec->gpus_per_node, classes);
-    for (int i = 0; i < QUEUE_CLASS_COUNT; i++)
-        measures.by_class[i] = waits_of(jobs, run, classes[i].least, classes[i].most);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) measures.by_class[i] = waits_of(jobs, run, &classes[i]);
     int waited = 0;
     SimTime last = 0;
     for (int i = run->first; i < jobs->count; i++) {

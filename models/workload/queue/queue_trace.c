@@ -2,13 +2,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue_slurm.h"
 #include "sim/csv.h"
 #include "sim/list.h"
 
-// ---- Columns: our own name first, then those of Helios and Acme (job_id, gpu_num, submit_time, …) and of Philly's
-// JSON as a table (jobid, submitted_time, …).
+// ---- Columns: our own name first, then those of Helios and Acme (job_id, gpu_num, submit_time, …), of Philly's JSON
+// as a table (jobid, submitted_time, …) and of Slurm's sacct (JobID, Submit, AllocTRES, …). Capitals do not matter.
 
 typedef enum TraceColumn {
     COLUMN_SUBMIT,
@@ -18,20 +20,35 @@ typedef enum TraceColumn {
     COLUMN_END,
     COLUMN_ESTIMATE,
     COLUMN_USER,
+    COLUMN_GROUP,
     COLUMN_PRIORITY,
+    COLUMN_WAIT,
+    COLUMN_JOB,
+    COLUMN_TRES,
+    COLUMN_ASKED_TRES,
     TRACE_COLUMN_COUNT
 } TraceColumn;
 
 static const char *const column_names[TRACE_COLUMN_COUNT][5] = {
-    [COLUMN_SUBMIT] = {"submit_s", "submit_time", "submitted_time", NULL},
+    [COLUMN_SUBMIT] = {"submit_s", "submit_time", "submitted_time", "submit", NULL},
     [COLUMN_GPUS] = {"gpus", "gpu_num", "num_gpus", NULL},
     [COLUMN_DURATION] = {"duration_s", "duration", "run_time", NULL},
-    [COLUMN_START] = {"start_s", "start_time", NULL},
-    [COLUMN_END] = {"end_s", "end_time", "finished_time", NULL},
+    [COLUMN_START] = {"start_s", "start_time", "start", NULL},
+    [COLUMN_END] = {"end_s", "end_time", "finished_time", "end", NULL},
     [COLUMN_ESTIMATE] = {"estimate_s", "time_limit", "timelimit", NULL},
     [COLUMN_USER] = {"user", "user_id", NULL},
+    [COLUMN_GROUP] = {"group", "vc", "account", "partition", NULL},
     [COLUMN_PRIORITY] = {"priority", NULL},
+    [COLUMN_WAIT] = {"queue_s", "wait_s", NULL},
+    [COLUMN_JOB] = {"job_id", "jobid", NULL},
+    [COLUMN_TRES] = {"alloctres", NULL},
+    [COLUMN_ASKED_TRES] = {"reqtres", NULL},
 };
+
+typedef struct Names {
+    const char **items;
+    int count, room;
+} Names;
 
 typedef struct Reading {
     Arena *arena;
@@ -47,10 +64,8 @@ typedef struct Reading {
         double *items;
         int count, room;
     } submitted; // seconds since 1970 or since anything
-    struct {
-        const char **items;
-        int count, room;
-    } users;
+    double *waits_s;
+    Names users, groups;
 } Reading;
 
 static void find_columns(Reading *reading) {
@@ -58,7 +73,7 @@ static void find_columns(Reading *reading) {
         reading->columns[c] = -1;
         for (int n = 0; column_names[c][n] && reading->columns[c] < 0; n++)
             for (int i = 0; i < reading->csv->column_count; i++)
-                if (strcmp(reading->csv->columns[i], column_names[c][n]) == 0) reading->columns[c] = i;
+                if (strcasecmp(reading->csv->columns[i], column_names[c][n]) == 0) reading->columns[c] = i;
     }
 }
 
@@ -66,15 +81,17 @@ static bool columns_suffice(const Reading *reading) {
     const int *columns = reading->columns;
     const char *missing = NULL;
     if (columns[COLUMN_SUBMIT] < 0)
-        missing = "submit_s (or submit_time, submitted_time)";
-    else if (columns[COLUMN_GPUS] < 0)
-        missing = "gpus (or gpu_num, num_gpus)";
+        missing = "submit_s (or submit_time, submitted_time, Submit)";
+    else if (columns[COLUMN_GPUS] < 0 && columns[COLUMN_TRES] < 0 && columns[COLUMN_ASKED_TRES] < 0)
+        missing = "gpus (or gpu_num, num_gpus, AllocTRES, ReqTRES)";
     else if (columns[COLUMN_DURATION] < 0 && (columns[COLUMN_START] < 0 || columns[COLUMN_END] < 0))
-        missing = "duration_s (or duration, or start_time and end_time)";
+        missing = "duration_s (or duration, or start_time and end_time, Start and End)";
     if (!missing) return true;
     problem_add(reading->problems, (Where){reading->csv->file, 1}, "the trace has no column %s", missing);
-    problem_hint(reading->problems,
-                 "for example: user,submit_s,gpus,duration_s,estimate_s,priority; Helios' and Acme's columns do too");
+    problem_hint(
+        reading->problems,
+        "for example: user,submit_s,gpus,duration_s,estimate_s,priority; Helios' and Acme's columns do too, and "
+        "sacct -P -X --format=JobID,Submit,Start,End,AllocTRES,ReqTRES,Timelimit,Account,User,State");
     return false;
 }
 
@@ -139,13 +156,14 @@ static const char *cell_of(const Reading *reading, int row, TraceColumn column) 
 }
 
 static bool is_absent(const char *cell) {
-    static const char *const words[] = {"", "None", "none", "null", "NULL", "NaN", "nan", "NaT", "Unknown"};
+    static const char *const words[] = {"",    "None", "none",    "null",      "NULL",           "NaN",
+                                        "nan", "NaT",  "Unknown", "UNLIMITED", "Partition_Limit"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(cell, words[i]) == 0) return true;
     return false;
 }
 
-#define MOST_SECONDS 4e9 // since 1970
+#define MOST_SECONDS 4294967295.0 // since 1970; the largest priority of Slurm, too
 
 static bool number_cell(const Reading *reading, int row, TraceColumn column, bool may_be_date, double *value) {
     const char *cell = cell_of(reading, row, column);
@@ -161,11 +179,54 @@ static bool number_cell(const Reading *reading, int row, TraceColumn column, boo
     return false;
 }
 
-static int user_number(Reading *reading, const char *name) {
-    for (int i = reading->users.count - 1; i >= 0; i--)
-        if (strcmp(reading->users.items[i], name) == 0) return i;
-    LIST_PUSH(reading->arena, &reading->users, name);
-    return reading->users.count - 1;
+static int number_of(Arena *arena, Names *names, const char *name) {
+    for (int i = names->count - 1; i >= 0; i--)
+        if (strcmp(names->items[i], name) == 0) return i;
+    LIST_PUSH(arena, names, name);
+    return names->count - 1;
+}
+
+static bool bad_cell(const Reading *reading, int row, TraceColumn column, const char *expected) {
+    problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected %s",
+                reading->csv->columns[reading->columns[column]], cell_of(reading, row, column), expected);
+    return false;
+}
+
+// Whole GPUs, or a part of one. What a job was given says more than what it asked for, where it was given anything.
+static bool read_gpus(const Reading *reading, int row, double *gpus) {
+    TraceColumn column = COLUMN_GPUS;
+    if (reading->columns[COLUMN_GPUS] >= 0) {
+        if (!number_cell(reading, row, COLUMN_GPUS, false, gpus)) return false;
+    } else {
+        column = is_absent(cell_of(reading, row, COLUMN_TRES)) ? COLUMN_ASKED_TRES : COLUMN_TRES;
+        if (reading->columns[column] < 0) column = COLUMN_TRES;
+        if (!slurm_gpus(cell_of(reading, row, column), gpus))
+            return bad_cell(reading, row, column, "resources such as cpu=64,gres/gpu=8,node=1");
+        if (*gpus > 1) *gpus = ceil(*gpus - 1e-9); // several MIG devices
+    }
+    if (*gpus <= 1e6 && (*gpus <= 1 || *gpus == floor(*gpus))) return true;
+    return bad_cell(reading, row, column, "whole GPUs, or a part of one");
+}
+
+// Seconds, or days-hours:minutes:seconds.
+static bool read_estimate(const Reading *reading, int row, double *seconds) {
+    const char *cell = cell_of(reading, row, COLUMN_ESTIMATE);
+    if (strchr(cell, ':') || strchr(cell, '-')) {
+        if (slurm_seconds(cell, seconds) && *seconds <= QUEUE_LONGEST_S) return true;
+        return bad_cell(reading, row, COLUMN_ESTIMATE, "seconds, or a time such as 1-02:03:04");
+    }
+    return number_cell(reading, row, COLUMN_ESTIMATE, false, seconds);
+}
+
+// From its column, or from submission to start. NAN: not known.
+static bool read_wait(const Reading *reading, int row, double submit, double *seconds) {
+    double start;
+    *seconds = NAN;
+    if (!is_absent(cell_of(reading, row, COLUMN_WAIT))) return number_cell(reading, row, COLUMN_WAIT, false, seconds);
+    if (is_absent(cell_of(reading, row, COLUMN_START))) return true;
+    if (!number_cell(reading, row, COLUMN_START, true, &start)) return false;
+    if (start >= submit) *seconds = start - submit;
+    return true;
 }
 
 // ---- Rows.
@@ -189,31 +250,38 @@ static bool read_duration(const Reading *reading, int row, double *seconds) {
 }
 
 static void read_row(Reading *reading, int row) {
-    double submit, gpus, seconds, estimate = 0, priority = 0;
-    if (!number_cell(reading, row, COLUMN_GPUS, false, &gpus)) return;
+    double submit, gpus, seconds, estimate = 0, priority = 0, wait_s;
+    if (slurm_is_step(cell_of(reading, row, COLUMN_JOB)) && reading->columns[COLUMN_GPUS] < 0) {
+        reading->trace->steps++;
+        return;
+    }
+    if (!read_gpus(reading, row, &gpus)) return;
     if (gpus == 0) {
         reading->trace->without_gpus++;
         return;
     }
-    if (gpus != floor(gpus) || gpus > 1e6) {
-        problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected whole GPUs",
-                    reading->csv->columns[reading->columns[COLUMN_GPUS]], cell_of(reading, row, COLUMN_GPUS));
-        return;
-    }
     if (!read_duration(reading, row, &seconds) || !number_cell(reading, row, COLUMN_SUBMIT, true, &submit)) return;
     bool has_estimate = !is_absent(cell_of(reading, row, COLUMN_ESTIMATE));
-    if (has_estimate && !number_cell(reading, row, COLUMN_ESTIMATE, false, &estimate)) return;
+    if (has_estimate && !read_estimate(reading, row, &estimate)) return;
     bool has_priority = !is_absent(cell_of(reading, row, COLUMN_PRIORITY));
-    if (has_priority && !number_cell(reading, row, COLUMN_PRIORITY, false, &priority)) return;
+    if (has_priority && !number_cell(reading, row, COLUMN_PRIORITY, true, &priority)) return;
+    if (!read_wait(reading, row, submit, &wait_s)) return;
+    const char *user = cell_of(reading, row, COLUMN_USER), *group = cell_of(reading, row, COLUMN_GROUP);
     // Traces count whole seconds: a job of 0 s ran for a part of one.
     seconds = fmax(seconds, 1);
     QueueJob job = {.work = queue_ticks(seconds),
                     .estimate = queue_ticks(has_estimate ? fmax(estimate, 1) : seconds),
-                    .gpus = (int32_t)gpus,
-                    .user = user_number(reading, cell_of(reading, row, COLUMN_USER)),
+                    .gpus = gpus < 1 ? 1 : (int32_t)gpus,
+                    .share = gpus < 1 ? (int32_t)fmax(1, gpus * QUEUE_WHOLE_SHARE + 0.5) : 0,
+                    .user =
+                        number_of(reading->arena, &reading->users, reading->columns[COLUMN_USER] < 0 ? group : user),
+                    .group = number_of(reading->arena, &reading->groups, group),
                     .priority = (int32_t)fmin(priority, 1e9),
                     .row = row};
     reading->trace->has_estimates = reading->trace->has_estimates || has_estimate;
+    reading->waits_s[row] = wait_s;
+    reading->trace->has_waits = reading->trace->has_waits || !isnan(wait_s);
+    reading->trace->shares += job.share > 0;
     LIST_PUSH(reading->arena, &reading->submitted, submit);
     LIST_PUSH(reading->arena, &reading->jobs, job);
 }
@@ -234,6 +302,7 @@ static const QueueTrace *read_trace(Arena *arena, const Csv *csv, Problems *prob
     int before = problems_added(problems);
     find_columns(&reading);
     if (!columns_suffice(&reading)) return NULL;
+    reading.trace->waits_s = reading.waits_s = ARENA_ARRAY(arena, double, csv->row_count);
     for (int row = 0; row < csv->row_count; row++) read_row(&reading, row);
     if (problems_added(problems) > before) return NULL;
     if (reading.jobs.count == 0) {
@@ -241,8 +310,11 @@ static const QueueTrace *read_trace(Arena *arena, const Csv *csv, Problems *prob
         return NULL;
     }
     set_arrivals(&reading);
-    reading.trace->jobs =
-        queue_jobs_sorted(arena, reading.jobs.items, reading.jobs.count, reading.users.count, reading.users.items);
+    QueueJobs *jobs = ARENA_NEW(arena, QueueJobs);
+    *jobs = *queue_jobs_sorted(arena, reading.jobs.items, reading.jobs.count, reading.users.count, reading.users.items);
+    jobs->group_count = reading.groups.count;
+    jobs->group_names = reading.groups.items;
+    reading.trace->jobs = jobs;
     return reading.trace;
 }
 

@@ -1,0 +1,16 @@
+// What Slurm's accounting writes (sacct --parsable2): trackable resources, lengths of time, steps of jobs.
+// https://slurm.schedmd.com/sacct.html, https://slurm.schedmd.com/tres.html
+#ifndef LOCKSTEP_WORKLOAD_QUEUE_SLURM_H
+#define LOCKSTEP_WORKLOAD_QUEUE_SLURM_H
+
+#include <stdbool.h>
+
+// GPUs of "billing=64,cpu=64,gres/gpu=8,mem=512G,node=1"; where only types are told, their sum: "gres/gpu:h100=8". A
+// MIG device, "gres/gpu:2g.20gb=1", is so many sevenths of a GPU. 0: none. False: a number cannot be read.
+bool slurm_gpus(const char *tres, double *gpus);
+// "1-02:03:04", "02:03:04", "03:04", "90": days, hours, minutes, seconds; one number alone is minutes, as Slurm has it.
+bool slurm_seconds(const char *text, double *seconds);
+// "123.batch", "123.0": a step of a job, whose row says again what its job's does.
+bool slurm_is_step(const char *job_id);
+
+#endif
