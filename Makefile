@@ -14,7 +14,7 @@ LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 WORKLOAD = $(addprefix models/workload/,job model cost step life queue money cluster commands)
 SCENARIOS = $(addprefix scenarios/,fields lua study program queue commands plan report explain sweep workers mpi)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
-          calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp
+          calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp calibrate/queue
 PROGRAMS = calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)

@@ -18,6 +18,7 @@ static const Kind kinds[] = {
     {"training", "published training runs against simulated steps", validate_training},
     {"kernels", "measured GEMMs and other kernels against the cost functions", validate_kernels},
     {"first-contact", "a batch of new measurements, as a dated section to keep", validate_first_contact},
+    {"queue", "waits and backlogs of published shared clusters, against their traces replayed", validate_queue},
     {"reliability", "how often jobs stop, against lives simulated from failure rates", validate_reliability},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };

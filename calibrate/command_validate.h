@@ -8,6 +8,7 @@ int command_validate(int argc, char **argv);
 int validate_collectives(int argc, char **argv);
 int validate_training(int argc, char **argv);
 int validate_kernels(int argc, char **argv);
+int validate_queue(int argc, char **argv);
 int validate_reliability(int argc, char **argv);
 int validate_first_contact(int argc, char **argv);
 

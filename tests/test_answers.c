@@ -54,6 +54,7 @@ static const struct {
     {"validate kernels $DIR/gemms.json", "validate-kernels"},
     {"validate reliability --runs 2", "validate-reliability"},
     {"report run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", NULL},
+    {"validate queue --repetitions 2", "validate-queue"},
     {"completion bash", NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };
