@@ -197,3 +197,90 @@ TEST(a_length_that_is_given_and_sought_at_once_is_refused) {
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "--jobs fixes the length that --within would find");
 }
+
+// ---- How many GPUs, with what chance.
+
+TEST(the_chance_of_a_size_is_counted_over_runs_and_grows_with_it) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    static const char line[] =
+        "queue --find-gpus --wait-p95 30min --chance 80% --sizes 1:0.8,8:0.2 --durations exponential:1h "
+        "--jobs-per-hour 30 --jobs 1500 --seeds 10 --json";
+    const Ended *ended = run_command(command_queue, line);
+    const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+    const Json *sizes = json_get(json, "sizes"), *answer = &json_get(json, "answers")->items[0];
+    double last = 0, likely = json_get(answer, "likely_gpus")->number, before = 0;
+    for (int i = 0; i < sizes->count; i++) {
+        double chance = json_get(&sizes->items[i], "chance")->number, gpus = json_get(&sizes->items[i], "gpus")->number;
+        double runs = chance * 11 - 0.5; // (runs that meet it + 1/2) / (10 + 1)
+        EXPECT_NEAR(runs, round(runs), 1e-9);
+        EXPECT(chance >= last - 0.1);
+        if (gpus == likely) EXPECT(chance >= 0.8);
+        if (gpus == likely - 8) before = chance;
+        last = chance;
+    }
+    EXPECT(before > 0 && before < 0.8);
+    EXPECT_CONTAINS(ended->out, "weakest assumption");
+    EXPECT_CONTAINS(ended->out, "measure first");
+    arena_close(arena);
+}
+
+TEST(a_trace_drawn_again_is_made_of_its_days_and_keeps_weekdays) {
+    Arena *arena = arena_open();
+    QueueJob list[210];
+    for (int i = 0; i < 210; i++) { // ten jobs a day for three weeks; the GPUs tell the day
+        int day = i / 10;
+        list[i] = (QueueJob){.arrival = (day * 86400 + i % 10 * 3600) * TICKS_PER_SECOND_LIFE,
+                             .work = 5,
+                             .estimate = 5,
+                             .gpus = day + 1,
+                             .row = i};
+    }
+    const QueueJobs *jobs = queue_jobs_sorted(arena, list, 210, 1, NULL);
+    bool differs = false;
+    EXPECT_INT(queue_trace_days(jobs), 21);
+    FOR_SEEDS (seed, 1, 20) {
+        const QueueJobs *again = queue_bootstrap(arena, jobs, seed);
+        EXPECT_INT(again->count, 210);
+        for (int i = 0; i < again->count; i++) {
+            int day = (int)(again->items[i].arrival / (86400 * TICKS_PER_SECOND_LIFE)),
+                source = again->items[i].gpus - 1;
+            EXPECT_INT(day % 7, source % 7);
+            EXPECT(i == 0 || again->items[i].arrival >= again->items[i - 1].arrival);
+            differs = differs || day != source;
+        }
+    }
+    EXPECT(differs);
+    QueueJobs few = *jobs;
+    few.count = 10; // one day
+    EXPECT(queue_bootstrap(arena, &few, 1) == &few);
+    arena_close(arena);
+}
+
+TEST(several_sizes_meet_the_same_jobs_and_the_smaller_waits_longer) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Ended *ended =
+        run_command(command_queue, "queue --gpus 64,0.75x,128 --jobs-per-hour 40 --sizes 1:1 --durations "
+                                   "exponential:1h --jobs 3000 --policy easy --json");
+    const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
+    const Json *rows = json_get(json, "policies"), *pairs = json_get(json, "differences");
+    EXPECT(rows->count == 3 && pairs->count == 2);
+    EXPECT_TEXT(json_get(&rows->items[1], "policy")->text, "easy, 48 GPUs");
+    EXPECT(json_get(&rows->items[1], "wait_mean_s")->number >= json_get(&rows->items[0], "wait_mean_s")->number);
+    EXPECT_NEAR(json_get(&rows->items[2], "utilisation")->number * 2, json_get(&rows->items[0], "utilisation")->number,
+                1e-3);
+    static const struct {
+        const char *line, *says;
+    } wrong[] = {{"queue --gpus 64,63 --load 0.5", "the same number of nodes twice"},
+                 {"queue --gpus 0.5x --load 0.5", "--gpus cannot be \"0.5x\""},
+                 {"queue --gpus 0 --load 0.5", "--gpus cannot be \"0\""},
+                 {"queue --gpus 64,8 --load 0.5 --sizes 16:1", "a job wants 16 GPUs, and one of the sizes is 8"},
+                 {"queue --gpus 64 --load 0.5 --chance 0.9", "--chance is of a goal"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ended = run_command(command_queue, wrong[i].line);
+        EXPECT_INT(ended->code, 4);
+        EXPECT_CONTAINS(ended->err, wrong[i].says);
+    }
+    arena_close(arena);
+}

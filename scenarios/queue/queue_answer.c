@@ -7,6 +7,9 @@
 #include "sim/watch.h"
 
 const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed) {
+    bool again = study->trace && study->find && seed > 0; // the trace itself, and what it might have been
+    if (again)
+        return queue_prepare(arena, study, queue_bootstrap(arena, study->trace->jobs, study->seed + (uint64_t)seed));
     if (study->trace) return queue_prepare(arena, study, study->trace->jobs);
     if (study->list) return queue_prepare(arena, study, study->list);
     QueueDemand demand = study->demand;
@@ -17,6 +20,7 @@ const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int see
 QueueSpec queue_study_spec(const QueueStudy *study, int policy, int seed) {
     QueueSpec spec = study->spec;
     spec.policy = study->policies[policy];
+    if (study->nodes[policy] > 0) spec.nodes = study->nodes[policy];
     spec.seed = study->seed + (uint64_t)seed;
     spec.keep_history = seed == 0;
     return spec;
@@ -120,6 +124,9 @@ static void run_seed(Arena *arena, const Round *round, PolicyAnswer *answer, int
 static PolicyAnswer answer_of(Arena *arena, const Round *round, int policy) {
     const QueueStudy *study = round->study;
     PolicyAnswer answer = {.policy = study->policies[policy], .digest = DIGEST_START};
+    answer.gpus = (double)queue_study_spec(study, policy, 0).nodes * study->spec.gpus_per_node;
+    answer.name = study->nodes[policy] > 0 ? arena_printf(arena, "%s, %.0f GPUs", answer.policy->name, answer.gpus)
+                                           : answer.policy->name;
     answer.samples = ARENA_ARRAY(arena, QueueSample, study->seeds > QUEUE_BATCHES ? study->seeds : QUEUE_BATCHES);
     for (int i = 0; i < queue_study_job_count(study); i++) round->demand[i] = 0;
     for (int s = 0; s < study->seeds && !watch_stopped(); s++) {
@@ -209,11 +216,13 @@ static WarmUp longest_warm_up(const QueueStudy *study, const PolicyAnswer *answe
 
 // What comes is what is worked off, once as many jobs end as begin.
 bool queue_still_filling(const QueueStudy *study, const PolicyAnswer *answers) {
-    double used = 0, gpus = (double)study->spec.nodes * study->spec.gpus_per_node;
-    bool drawn = !study->trace && !study->list;
-    double offered = drawn ? demand_gpus(&study->demand) / gpus : 0;
-    for (int p = 0; p < study->policy_count; p++) used = fmax(used, answers[p].utilisation + answers[p].down);
-    return offered < 1 && used < offered * (1 - fmax(study->precision, QUEUE_USUAL_PRECISION));
+    bool drawn = !study->trace && !study->list, could = false;
+    for (int p = 0; p < study->policy_count && drawn; p++) {
+        double offered = demand_gpus(&study->demand) / answers[p].gpus, used = answers[p].utilisation + answers[p].down;
+        could = could || offered < 1;
+        if (offered < 1 && used >= offered * (1 - fmax(study->precision, QUEUE_USUAL_PRECISION))) return false;
+    }
+    return could;
 }
 
 // The next length, false when this one is good enough or the next would be too much. Intervals shrink with the root of

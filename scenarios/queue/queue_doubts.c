@@ -53,7 +53,7 @@ static const char *names_of(Arena *arena, const QueueStudy *study, const PolicyA
     const char *names = NULL;
     for (int p = 0; p < study->policy_count; p++)
         if (holds(study, &answers[p]))
-            names = names ? arena_printf(arena, "%s, %s", names, answers[p].policy->name) : answers[p].policy->name;
+            names = names ? arena_printf(arena, "%s, %s", names, answers[p].name) : answers[p].name;
     return names;
 }
 
@@ -83,9 +83,8 @@ static const char *beginning(Arena *arena, const QueueStudy *study, const Policy
 
 // What a policy leaves undone although all GPUs together could do it.
 static bool falls_behind(const QueueStudy *study, const PolicyAnswer *answer) {
-    double gpus = (double)study->spec.nodes * study->spec.gpus_per_node;
-    double offered = is_drawn(study) ? demand_gpus(&study->demand) / gpus : 0;
-    return offered < 1 && answer->utilisation + answer->in_use_half + 0.01 < offered;
+    double offered = is_drawn(study) ? demand_gpus(&study->demand) / answer->gpus : 0;
+    return answer->utilisation + answer->in_use_half + 0.01 < offered;
 }
 
 static const char *behind(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
@@ -104,7 +103,7 @@ static const char *imprecise(Arena *arena, const QueueStudy *study, const Policy
     if (answers[0].sample_count < 2)
         return arena_printf(arena, "%d jobs are too few for an interval: how sure the figures are is not known", jobs);
     if (!(excess > 1)) return NULL;
-    const char *what = figure_words[figure], *name = answers[policy].policy->name;
+    const char *what = figure_words[figure], *name = answers[policy].name;
     double half = answers[policy].of[figure].half, mean = queue_figure(&answers[policy], figure);
     const char *known = figure == QUEUE_FAIRNESS || figure == QUEUE_IN_USE
                             ? arena_printf(arena, "%.2g ± %.2g", mean, half)
@@ -162,7 +161,7 @@ RecordTable queue_differences(Arena *arena, const QueueStudy *study, const Polic
     RecordCell *cells = ARENA_ARRAY(arena, RecordCell, count * study->policy_count), *cell = cells;
     for (int p = 1; p < study->policy_count; p++) {
         QueueInterval wait = {0};
-        *cell++ = (RecordCell){answers[p].policy->name, NAN};
+        *cell++ = (RecordCell){answers[p].name, NAN};
         for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
             QueueInterval difference =
                 queue_difference(answers[p].samples, base->samples, base->sample_count, figures[f], base->in_a_row);
@@ -172,7 +171,7 @@ RecordTable queue_differences(Arena *arena, const QueueStudy *study, const Polic
         }
         *cell++ = (RecordCell){verdict(answers[p].samples, base->samples, base->sample_count, wait), NAN};
     }
-    return (RecordTable){"differences", arena_printf(arena, "Against %s, on the same jobs", base->policy->name),
+    return (RecordTable){"differences", arena_printf(arena, "Against %s, on the same jobs", base->name),
                          columns,       count,
                          cells,         study->policy_count - 1};
 }

@@ -1,6 +1,8 @@
 // Flags of `lockstep queue`.
 #include "scenarios/queue/queue_options.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
@@ -9,6 +11,7 @@
 
 #define MOST_NODES 200000
 #define MOST_SEEDS 1000
+#define FIND_SEEDS 20 // a chance is counted
 #define MOST_USERS 100000
 #define USUAL_JOBS 10000
 #define USUAL_MIX "gavel"
@@ -31,7 +34,7 @@ const int queue_goal_count = (int)(sizeof queue_goals / sizeof *queue_goals);
 // clang-format off
 static const char *const color_modes[] = {"auto", "always", "never"}, *const plot_formats[] = {"png", "svg"};
 static const OptionSpec own[] = {
-    {"gpus", OPTION_COUNT, "N", .help = "GPUs of the cluster, in whole nodes"},
+    {"gpus", OPTION_TEXT, "N,…", .help = "GPUs of the cluster, in whole nodes; several to compare: 512,640 or 512,0.8x,1.2x"},
     {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node); default dgx-h100"},
     {"fabric", OPTION_TEXT, "NAME", .help = "link between nodes, with :kind:name=value… behind it; default ib-ndr400"},
     {"nodes-per-leaf", OPTION_COUNT, "N", .help = "nodes on a leaf switch; default 32"},
@@ -70,8 +73,9 @@ static const OptionSpec own[] = {
     SPAN("wait-p90", "90 % of all jobs wait no longer"),
     SPAN("wait-p95", "95 % of all jobs wait no longer"),
     SPAN("wait-p99", "99 % of all jobs wait no longer"),
+    NUMBER("chance", "with --find-gpus: that a run meets the goal; default 90 %"),
     {"most-gpus", OPTION_COUNT, "N", .help = "with --find-gpus; default 100000"},
-    {"seeds", OPTION_COUNT, "N", .help = "repetitions with other jobs; default 5"},
+    {"seeds", OPTION_COUNT, "N", .help = "repetitions with other jobs; default 5, with --find-gpus 20"},
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
     NUMBER("warm-up", "part of the jobs that come first and are not counted; default by MSER-5, at least 0.1; of a trace 0"),
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
@@ -136,6 +140,59 @@ static void read_fabric(Arena *arena, Machines *machines, const Options *options
                  "say it once");
 }
 
+#define MOST_SIZES_ASKED 16
+
+typedef struct GpuCounts {
+    double items[MOST_SIZES_ASKED];
+    int count;
+} GpuCounts;
+
+// "512", "512,640", "512,0.8x,1.2x": whole numbers, and parts of the first.
+static GpuCounts read_gpus(const Options *options, Problems *problems) {
+    GpuCounts counts = {.count = 0};
+    const char *text = option_text(options, "gpus", NULL);
+    for (const char *at = text; at;) {
+        char *end;
+        double number = strtod(at, &end), gpus = number;
+        bool is_part = *end == 'x' && counts.count > 0;
+        if (is_part) gpus = round(number * counts.items[0]), end++;
+        bool sound =
+            end != at && (*end == ',' || *end == '\0') && number > 0 && gpus <= 1e9 && gpus == floor(gpus) && gpus >= 1;
+        if (!sound || counts.count == MOST_SIZES_ASKED) {
+            problem_add(problems, command_line, "--gpus cannot be \"%.40s\"", text);
+            problem_hint(problems,
+                         "a whole number from 1 on, such as 512; or up to %d of them, of which parts of the first: "
+                         "512,0.8x,1.2x",
+                         MOST_SIZES_ASKED);
+            return (GpuCounts){.items = {1}, .count = 1};
+        }
+        counts.items[counts.count++] = gpus;
+        at = *end ? end + 1 : NULL;
+    }
+    return counts;
+}
+
+static int nodes_for(double gpus, int per_node) { return (int)ceil(fmin(gpus, 1e9) / per_node); }
+
+static void read_other_sizes(QueueStudy *study, const Options *options, Problems *problems) {
+    GpuCounts counts = read_gpus(options, problems);
+    int nodes[MOST_SIZES_ASKED];
+    for (int i = 0; i < counts.count; i++) {
+        nodes[i] = nodes_for(counts.items[i], study->spec.gpus_per_node);
+        if (nodes[i] > MOST_NODES) complain(problems, "these are more than 200,000 nodes", "fewer GPUs");
+        QueueSpec spec = study->spec;
+        spec.nodes = nodes[i];
+        if (!queue_job_fits(&spec, queue_largest_job(study))) {
+            problem_add(problems, command_line, "a job wants %d GPUs, and one of the sizes is %.0f",
+                        queue_largest_job(study), counts.items[i]);
+            problem_hint(problems, "leave that size out, or the largest jobs");
+        }
+        for (int k = 0; k < i; k++)
+            if (nodes[k] == nodes[i]) complain(problems, "--gpus has the same number of nodes twice", "leave one out");
+    }
+    if (counts.count > 1 && problem_count(problems) == 0) queue_add_sizes(study, nodes, counts.count, problems);
+}
+
 static Machines read_machines(Arena *arena, QueueStudy *study, const Options *options, Problems *problems) {
     Machines machines = {.cluster = ARENA_NEW(arena, ClusterSpec)};
     machines.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
@@ -146,13 +203,14 @@ static Machines read_machines(Arena *arena, QueueStudy *study, const Options *op
     if (!machines.node) return machines;
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     int per_node = machines.node->gpu_count;
-    int64_t gpus = option_count(options, "gpus", 0);
+    GpuCounts counts = read_gpus(options, problems);
+    double gpus = counts.count > 0 ? counts.items[0] : 0;
     *group = (NodeGroup){.type = machines.node, .gpus = per_node};
     machines.cluster->groups = group;
     machines.cluster->group_count = 1;
     study->node_name = machines.node->name;
     study->spec.gpus_per_node = per_node;
-    study->spec.nodes = (int)((gpus + per_node - 1) / per_node);
+    study->spec.nodes = nodes_for(gpus, per_node);
     if (per_node > QUEUE_MOST_GPUS_PER_NODE)
         complain(problems, "such a node has too many GPUs to be shared by jobs", "at most 64");
     if (study->find && gpus > 0) complain(problems, "--find-gpus asks for what --gpus says", "leave one of them out");
@@ -270,7 +328,7 @@ QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Probl
     study->spec.placement = (QueuePlacement)option_choice(options, "placement", QUEUE_PACK_LEAVES);
     study->spec.depth = read_whole(options, "depth", QUEUE_USUAL_DEPTH, 1, 1000, problems);
     study->spec.half_life_s = read_number(options, "half-life", 0, 1, 1e9, problems);
-    study->seeds = read_whole(options, "seeds", 5, 1, MOST_SEEDS, problems);
+    study->seeds = read_whole(options, "seeds", study->find ? FIND_SEEDS : 5, 1, MOST_SEEDS, problems);
     study->seed = (uint64_t)option_count(options, "seed", 1);
     queue_policies_from_text(arena, option_text(options, "policy", study->find ? "easy" : "all"), study, problems);
     if (machines.catalogue) {
@@ -294,6 +352,9 @@ QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Probl
     study->spec.nodes_per_leaf = layout ? layout->nodes_per_leaf : machines.cluster->nodes_per_leaf;
     int per_node = study->spec.gpus_per_node > 0 ? study->spec.gpus_per_node : 1;
     study->goal.most_nodes = read_whole(options, "most-gpus", 100000, 1, (int64_t)MOST_NODES * 8, problems) / per_node;
-    if (problem_count(problems) == 0) queue_study_ready(study, problems);
+    study->goal.chance = read_number(options, "chance", QUEUE_USUAL_CHANCE, 0.01, 0.999, problems);
+    if (option_given(options, "chance") && !study->find)
+        complain(problems, "--chance is of a goal that --find-gpus seeks", "add --find-gpus --wait-p95 1h");
+    if (problem_count(problems) == 0 && queue_study_ready(study, problems)) read_other_sizes(study, options, problems);
     return study;
 }

@@ -152,7 +152,7 @@ static RecordTable policy_table(Arena *arena, const QueueStudy *study, const Pol
         column[i + 1] = (RecordColumn){policy_figures[i].name, title_of(study, answers, &policy_figures[i]),
                                        policy_figures[i].unit};
     for (int p = 0; p < study->policy_count; p++) {
-        *cell++ = (RecordCell){answers[p].policy->name, NAN};
+        *cell++ = (RecordCell){answers[p].name, NAN};
         for (int i = 0; i < FIGURES; i++) *cell++ = (RecordCell){NULL, figure_at(&answers[p], &policy_figures[i])};
     }
     return (RecordTable){"policies", "", column, columns, cells, study->policy_count};
@@ -174,7 +174,7 @@ static RecordTable size_table(Arena *arena, const QueueStudy *study, const Polic
         column[c + 1] = (RecordColumn){names[c], any ? classes[c].name : NULL, RECORD_SECONDS};
     }
     for (int p = 0; p < study->policy_count; p++) {
-        *cell++ = (RecordCell){answers[p].policy->name, NAN};
+        *cell++ = (RecordCell){answers[p].name, NAN};
         for (int c = 0; c < QUEUE_CLASS_COUNT; c++) {
             const WaitsMean *waits = &answers[p].by_class[c];
             *cell++ = (RecordCell){NULL, waits->seeds > 0 ? waits->wait_p95_s : NAN};
@@ -202,7 +202,7 @@ static RecordTable class_table(Arena *arena, const QueueStudy *study, const Poli
             if (w->seeds == 0) continue;
             const double numbers[] = {w->jobs,       w->wait_mean_s, w->wait_p50_s,    w->wait_p90_s,
                                       w->wait_p95_s, w->wait_max_s,  w->slowdown_mean, w->slowdown_p95};
-            *cell++ = (RecordCell){answers[p].policy->name, NAN};
+            *cell++ = (RecordCell){answers[p].name, NAN};
             *cell++ = (RecordCell){classes[c].name, NAN};
             for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *cell++ = (RecordCell){NULL, numbers[i]};
             rows++;
@@ -246,7 +246,7 @@ static RecordTable measured_table(Arena *arena, const QueueStudy *study, const P
         for (int p = -1; p < study->policy_count && jobs > 0; p++) {
             const WaitsMean *of = p < 0 ? NULL : &answers[p].by_class[c];
             *cell++ = (RecordCell){classes[c].name, NAN};
-            *cell++ = (RecordCell){of ? answers[p].policy->name : "measured", NAN};
+            *cell++ = (RecordCell){of ? answers[p].name : "measured", NAN};
             *cell++ = (RecordCell){NULL, of ? of->jobs : jobs};
             *cell++ = (RecordCell){NULL, of ? of->wait_mean_s : waits.mean};
             *cell++ = (RecordCell){NULL, of ? of->wait_p50_s : waits.p50};
@@ -399,8 +399,9 @@ static const char *title_of_study(Arena *arena, const QueueStudy *study) {
                            : arena_printf(arena, "%d jobs%s%s", study->demand.jobs, study->mix ? " of the mix " : "",
                                           study->mix ? study->mix->name : "");
     if (study->find) return arena_printf(arena, "How many GPUs for %s", jobs);
-    return arena_printf(arena, "%s on %d GPUs (%d %s)", jobs, spec->nodes * spec->gpus_per_node, spec->nodes,
-                        study->node_name);
+    const char *others = study->nodes[0] > 0 ? " and other sizes" : "";
+    return arena_printf(arena, "%s on %d GPUs (%d %s)%s", jobs, spec->nodes * spec->gpus_per_node, spec->nodes,
+                        study->node_name, others);
 }
 
 static Record *record_of(Arena *arena, const QueueStudy *study) {
@@ -459,30 +460,38 @@ const Record *policies_record(Arena *arena, const QueueStudy *study, const Polic
 
 // ---- How many GPUs.
 
+static double chance_of(const QueueSizing *sizing, int nodes) {
+    for (int i = 0; i < sizing->try_count; i++)
+        if (sizing->tries[i].nodes == nodes && nodes > 0) return sizing->tries[i].chance;
+    return NAN;
+}
+
 static RecordTable answer_table(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
     static const RecordColumn columns[] = {
-        {"policy", "policy", RECORD_TEXT},
-        {"gpus", "GPUs", RECORD_COUNT},
-        {"nodes", "nodes", RECORD_COUNT},
-        {"sure_gpus", "to be 95 % sure", RECORD_COUNT},
+        {"policy", "policy", RECORD_TEXT},          {"gpus", "GPUs", RECORD_COUNT},
+        {"nodes", "nodes", RECORD_COUNT},           {"sure_gpus", "to be 95 % sure", RECORD_COUNT},
+        {"likely_gpus", "so likely", RECORD_COUNT}, {"chance", "chance", RECORD_SHARE},
     };
-    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, 4 * study->policy_count), *cell = cells;
+    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, 6 * study->policy_count), *cell = cells;
     for (int p = 0; p < study->policy_count; p++) {
         double per_node = study->spec.gpus_per_node, nodes = sizes[p].nodes, sure = sizes[p].sure_nodes;
         *cell++ = (RecordCell){study->policies[p]->name, NAN};
         *cell++ = (RecordCell){NULL, nodes > 0 ? nodes * per_node : NAN};
         *cell++ = (RecordCell){NULL, nodes > 0 ? nodes : NAN};
         *cell++ = (RecordCell){NULL, sure > 0 ? sure * per_node : NAN};
+        *cell++ = (RecordCell){NULL, sizes[p].likely_nodes > 0 ? sizes[p].likely_nodes * per_node : NAN};
+        *cell++ = (RecordCell){NULL, chance_of(&sizes[p], sizes[p].likely_nodes)};
     }
-    return (RecordTable){"answers", "", columns, 4, cells, study->policy_count};
+    return (RecordTable){"answers", "", columns, 6, cells, study->policy_count};
 }
 
 static RecordTable tries_table(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
     static const RecordColumn columns[] = {
-        {"policy", "policy", RECORD_TEXT},       {"gpus", "GPUs", RECORD_COUNT},
-        {"nodes", "nodes", RECORD_COUNT},        {"wait_s", "wait", RECORD_SECONDS},
-        {"low_s", "from", RECORD_SECONDS},       {"high_s", "to (90 %)", RECORD_SECONDS},
-        {"utilisation", "in use", RECORD_SHARE}, {"meets", "meets the goal", RECORD_TEXT},
+        {"policy", "policy", RECORD_TEXT},        {"gpus", "GPUs", RECORD_COUNT},
+        {"nodes", "nodes", RECORD_COUNT},         {"wait_s", "wait", RECORD_SECONDS},
+        {"low_s", "from", RECORD_SECONDS},        {"high_s", "to (90 %)", RECORD_SECONDS},
+        {"utilisation", "in use", RECORD_SHARE},  {"chance", "chance", RECORD_SHARE},
+        {"meets", "meets the goal", RECORD_TEXT},
     };
     int count = (int)(sizeof columns / sizeof *columns), rows = 0;
     for (int p = 0; p < study->policy_count; p++) rows += sizes[p].try_count;
@@ -498,9 +507,41 @@ static RecordTable tries_table(Arena *arena, const QueueStudy *study, const Queu
             *cell++ = (RecordCell){NULL, one->low_s};
             *cell++ = (RecordCell){NULL, one->high_s};
             *cell++ = (RecordCell){NULL, one->utilisation};
+            *cell++ = (RecordCell){NULL, study->seeds > 1 ? one->chance : NAN};
             *cell++ = (RecordCell){surely ? "surely" : meets ? "yes" : "no", NAN};
         }
     return (RecordTable){"sizes", "Sizes that were simulated", columns, count, cells, rows};
+}
+
+// What to buy, what it stands on least, and what to measure first.
+static void recommend(Arena *arena, Record *record, const QueueStudy *study, const QueueSizing *sizes) {
+    int best = -1;
+    for (int p = 0; p < study->policy_count; p++)
+        if (sizes[p].likely_nodes > 0 && (best < 0 || sizes[p].likely_nodes < sizes[best].likely_nodes)) best = p;
+    if (best >= 0) {
+        const char *what =
+            study->goal.quantile < 0 ? "the mean" : arena_printf(arena, "%g %%", 100 * study->goal.quantile);
+        add_note(arena, record,
+                 arena_printf(arena, "%d GPUs under %s: a chance of %.0f %% that %s of the waits %s within %g min%s",
+                              sizes[best].likely_nodes * study->spec.gpus_per_node, study->policies[best]->name,
+                              100 * chance_of(&sizes[best], sizes[best].likely_nodes), what,
+                              study->goal.quantile < 0 ? "is" : "are", study->goal.wait_s / 60,
+                              study->trace ? ", if the next such time is like the trace, day by day" : ""));
+    } else if (study->seeds > 1) {
+        add_note(arena, record,
+                 arena_printf(
+                     arena, "no size was found with a chance of %.0f %%: more --seeds show more, or raise --most-gpus",
+                     100 * study->goal.chance));
+    }
+    add_note(arena, record,
+             study->trace
+                 ? "weakest assumption: demand as in the trace; users who wait less will ask for more"
+                 : "weakest assumption: an open stream of jobs, whose users do not hold back when they wait: published "
+                   "groups had smaller backlogs than such a stream (lockstep validate queue)");
+    add_note(arena, record,
+             study->trace
+                 ? "measure first: the estimates (sacct's Timelimit) that the scheduler will go by, and a second month"
+                 : "measure first: a month of one's own jobs, by sacct -P or a CSV, and give it as --trace");
 }
 
 const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
@@ -515,5 +556,6 @@ const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSi
             record->digest = digest_u64(record->digest, (uint64_t)sizes[p].tries[i].nodes);
             record->digest = digest_bytes(record->digest, &sizes[p].tries[i].wait_s, sizeof(double));
         }
+    recommend(arena, record, study, sizes);
     return record;
 }

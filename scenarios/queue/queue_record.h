@@ -13,6 +13,8 @@ typedef struct WaitsMean { // means over seeds that have such jobs
 
 typedef struct PolicyAnswer { // means over seeds
     const QueuePolicy *policy;
+    const char *name; // of the policy, with the size where there are several
+    double gpus;
     WaitsMean all, by_class[QUEUE_CLASS_COUNT];
     double wait_mean_half_s, wait_p50_half_s, wait_p95_half_s, in_use_half,
         fairness_half; // of 90 % intervals; NAN none

@@ -22,6 +22,22 @@ bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems
     return false;
 }
 
+bool queue_add_sizes(QueueStudy *study, const int *nodes, int count, Problems *problems) {
+    int policies = study->policy_count;
+    if (policies * count > QUEUE_MOST_POLICIES) {
+        problem_add(problems, study->where, "%d policies at %d sizes are too many at once", policies, count);
+        problem_hint(problems, "at most %d together: name fewer with --policy", QUEUE_MOST_POLICIES);
+        return false;
+    }
+    for (int s = 0; s < count; s++)
+        for (int p = 0; p < policies; p++) {
+            study->policies[s * policies + p] = study->policies[p];
+            study->nodes[s * policies + p] = nodes[s];
+        }
+    study->policy_count = policies * count;
+    return true;
+}
+
 bool queue_policies_from_text(Arena *arena, const char *text, QueueStudy *study, Problems *problems) {
     bool sound = true;
     if (strcmp(text, "all") == 0) {
@@ -53,7 +69,7 @@ static int largest(const QueueJobs *jobs, int *row) {
     return most;
 }
 
-static int largest_size(const QueueStudy *study) {
+int queue_largest_job(const QueueStudy *study) {
     int most = 0, row;
     const QueueJobs *jobs = study->trace ? study->trace->jobs : study->list;
     if (jobs) return largest(jobs, &row);
@@ -88,11 +104,13 @@ static bool set_rate(QueueStudy *study, Problems *problems) {
 
 bool queue_study_ready(QueueStudy *study, Problems *problems) {
     bool drawn = !study->trace && !study->list;
-    int most = largest_size(study);
+    int most = queue_largest_job(study);
     if (study->precision == 0) study->precision = QUEUE_USUAL_PRECISION;
     if (study->most_runs == 0) study->most_runs = QUEUE_USUAL_RUNS;
     if (study->policy_count == 0) queue_add_policy(study, study->find ? "easy" : "fifo", study->where, problems);
-    if (!drawn && !study->spec.faults) study->seeds = 1; // nothing differs between seeds
+    bool resampled = study->find && study->trace && queue_trace_days(study->trace->jobs) >= 2;
+    if (!drawn && !study->spec.faults && !resampled) study->seeds = 1; // nothing differs between seeds
+    if (study->goal.chance == 0) study->goal.chance = QUEUE_USUAL_CHANCE;
     if (!study->find && !queue_job_fits(&study->spec, most)) {
         problem_add(problems, study->where, "a job wants %d GPUs, and the cluster has %d", most,
                     study->spec.nodes * study->spec.gpus_per_node);

@@ -7,7 +7,7 @@
 #include "sim/record.h"
 
 #define QUEUE_MOST_JOBS 2000000
-#define QUEUE_MOST_POLICIES 16
+#define QUEUE_MOST_POLICIES 64 // times sizes
 #define QUEUE_USUAL_PRECISION 0.05
 #define QUEUE_USUAL_RUNS 2e6 // about two seconds
 #define QUEUE_MOST_RUNS 2e7  // when a precision is asked for
@@ -19,7 +19,8 @@ typedef struct QueueStudy {
     QueueSpec spec; // less the policy
     const QueuePolicy *policies[QUEUE_MOST_POLICIES];
     int policy_count;
-    const QueueTrace *trace; // one of these, or the demand
+    int nodes[QUEUE_MOST_POLICIES]; // of each, where several sizes are asked for; 0: spec.nodes
+    const QueueTrace *trace;        // one of these, or the demand
     const QueueJobs *list;
     QueueDemand demand;
     const QueueMix *mix; // of the demand, where it has one
@@ -54,6 +55,9 @@ bool queue_policies_from_text(Arena *arena, const char *text, QueueStudy *study,
 // jobs by number. Once the jobs are known; false after a problem.
 bool queue_set_quotas(Arena *arena, QueueStudy *study, const char *text, Problems *problems);
 bool queue_weights_from_text(const char *text, Where where, QueueWeights *weights, Problems *problems);
+// Every policy at every size, the first size first.
+bool queue_add_sizes(QueueStudy *study, const int *nodes, int count, Problems *problems);
+int queue_largest_job(const QueueStudy *study); // GPUs
 bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems);
 
 #endif

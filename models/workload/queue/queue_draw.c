@@ -102,3 +102,47 @@ const QueueJobs *queue_jobs_sorted(Arena *arena, QueueJob *items, int count, int
     *jobs = (QueueJobs){.items = items, .count = count, .user_count = users, .user_names = user_names};
     return jobs;
 }
+
+// ---- A trace as it might have been.
+
+#define DAY (86400 * (SimTime)TICKS_PER_SECOND_LIFE)
+#define WEEK 7
+
+int queue_trace_days(const QueueJobs *jobs) {
+    return jobs->count > 0 ? (int)(jobs->items[jobs->count - 1].arrival / DAY) + 1 : 0;
+}
+
+static int first_of_day(const QueueJobs *jobs, int day) {
+    int low = 0, high = jobs->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (jobs->items[middle].arrival < day * DAY)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const QueueJobs *queue_bootstrap(Arena *arena, const QueueJobs *jobs, uint64_t seed) {
+    int days = queue_trace_days(jobs), step = days >= 2 * WEEK ? WEEK : 1, count = 0;
+    RandomStream random = random_stream(seed, "queue bootstrap", 0);
+    if (days < 2) return jobs;
+    int *source = ARENA_ARRAY(arena, int, days);
+    for (int day = 0; day < days; day++) {
+        int of_kind = (days - 1 - day % step) / step + 1; // days of this weekday
+        source[day] = day % step + step * (int)random_below(&random, (uint64_t)of_kind);
+        count += first_of_day(jobs, source[day] + 1) - first_of_day(jobs, source[day]);
+    }
+    QueueJob *items = ARENA_ARRAY(arena, QueueJob, count);
+    for (int day = 0, at = 0; day < days; day++)
+        for (int i = first_of_day(jobs, source[day]); i < first_of_day(jobs, source[day] + 1); i++) {
+            items[at] = jobs->items[i];
+            items[at++].arrival += (day - source[day]) * DAY;
+        }
+    QueueJobs *drawn = ARENA_NEW(arena, QueueJobs);
+    *drawn = *jobs;
+    drawn->items = items;
+    drawn->count = count;
+    return count > 0 ? drawn : jobs; // days are in order, and so are the jobs in them
+}

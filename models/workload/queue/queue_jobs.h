@@ -102,6 +102,11 @@ const QueueTrace *queue_trace_from_text(Arena *arena, const char *name, const ch
 // "2020-04-01 00:02:39", with T, fractions and +08:00 or Z: seconds since 1970. False: it is no such time.
 bool trace_time(const char *text, double *seconds);
 
+// The same trace as it might have been: each day is one of its days, drawn, and of at least two weeks a day of the same
+// weekday (a block bootstrap: Kuensch, 1989). The jobs themselves when they span less than two days.
+const QueueJobs *queue_bootstrap(Arena *arena, const QueueJobs *jobs, uint64_t seed);
+int queue_trace_days(const QueueJobs *jobs); // begun
+
 // Jobs in any order, as jobs by arrival from 0 on.
 const QueueJobs *queue_jobs_sorted(Arena *arena, QueueJob *jobs, int count, int users, const char *const *user_names);
 

@@ -37,7 +37,7 @@ static QueueTry try_nodes(Search *search, int nodes) {
     for (int i = 0; i < search->tries.count; i++)
         if (search->tries.items[i].nodes == nodes) return search->tries.items[i];
     QueueTry result = {.nodes = nodes};
-    double sum = 0, squares = 0;
+    double sum = 0, squares = 0, met = 0;
     for (int s = 0; s < search->seeds && !watch_stopped(); s++) {
         Arena *arena = arena_open();
         QueueSpec spec = *search->spec;
@@ -45,12 +45,14 @@ static QueueTry try_nodes(Search *search, int nodes) {
         spec.seed = search->spec->seed + (uint64_t)s;
         double wait = figure_of(arena, search, &spec, s, &result.utilisation);
         sum += wait;
+        met += wait <= search->goal->wait_s;
         squares += wait * wait;
         arena_close(arena);
     }
     double n = search->seeds, mean = sum / n, variance = n > 1 ? fmax(0, (squares - n * mean * mean) / (n - 1)) : NAN;
     double half = student_90(search->seeds - 1) * sqrt(variance / n);
     result.wait_s = mean;
+    result.chance = (met + 0.5) / (n + 1);
     result.low_s = fmax(0, mean - half);
     result.high_s = mean + half;
     if (search->seeds < 2) result.low_s = result.high_s = NAN;
@@ -58,9 +60,14 @@ static QueueTry try_nodes(Search *search, int nodes) {
     return result;
 }
 
-static bool meets(Search *search, int nodes, bool surely) {
+typedef enum Meets { IN_THE_MEAN, SURELY, LIKELY } Meets;
+
+static double wanted_chance(const QueueGoal *goal) { return goal->chance > 0 ? goal->chance : QUEUE_USUAL_CHANCE; }
+
+static bool meets(Search *search, int nodes, Meets how) {
     QueueTry result = try_nodes(search, nodes);
-    return (surely ? result.high_s : result.wait_s) <= search->goal->wait_s;
+    if (how == LIKELY) return result.chance >= wanted_chance(search->goal);
+    return (how == SURELY ? result.high_s : result.wait_s) <= search->goal->wait_s;
 }
 
 static int largest_job(const Search *search) {
@@ -80,17 +87,17 @@ static double offered(const Search *search) {
 }
 
 // The least from `least` on that meets the goal, 0 when none up to the limit does. The first guess is looked at first.
-static int bisect(Search *search, int least, int guess, bool surely) {
+static int bisect(Search *search, int least, int guess, Meets how) {
     int low = least - 1, high = guess > least ? guess : least, most = search->goal->most_nodes;
     if (high > most) high = most;
-    while (!meets(search, high, surely) && !watch_stopped()) {
+    while (!meets(search, high, how) && !watch_stopped()) {
         low = high;
         if (high == most) return 0;
         high = high > most / 2 ? most : 2 * high;
     }
     while (high - low > 1 && !watch_stopped()) {
         int middle = low + (high - low) / 2;
-        if (meets(search, middle, surely))
+        if (meets(search, middle, how))
             high = middle;
         else
             low = middle;
@@ -109,8 +116,13 @@ QueueSizing queue_find_size(Arena *arena, const QueueSpec *spec, const QueueJobs
     int per_node = spec->gpus_per_node, least = (largest_job(&search) + per_node - 1) / per_node;
     double load = offered(&search) / per_node;
     int guess = load < goal->most_nodes ? (int)load + 1 : goal->most_nodes;
-    if (least <= goal->most_nodes) sizing.nodes = bisect(&search, least, guess, false);
-    if (sizing.nodes > 0 && seeds > 1) sizing.sure_nodes = bisect(&search, sizing.nodes, sizing.nodes, true);
+    if (least <= goal->most_nodes) sizing.nodes = bisect(&search, least, guess, IN_THE_MEAN);
+    if (sizing.nodes > 0 && seeds > 1) sizing.sure_nodes = bisect(&search, sizing.nodes, sizing.nodes, SURELY);
+    bool can = (seeds + 0.5) / (seeds + 1) >= wanted_chance(goal); // so few runs cannot show more
+    if (sizing.nodes > 0 && seeds > 1 && can) {
+        bool fewer = sizing.nodes > least && meets(&search, sizing.nodes - 1, LIKELY); // rare long waits make the mean
+        sizing.likely_nodes = bisect(&search, fewer ? least : sizing.nodes, sizing.nodes, LIKELY);
+    }
     qsort(search.tries.items, (size_t)search.tries.count, sizeof(QueueTry), order_tries);
     sizing.tries = search.tries.items;
     sizing.try_count = search.tries.count;
