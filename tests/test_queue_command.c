@@ -277,4 +277,4 @@ TEST(curves_are_drawn_in_the_terminal_and_as_files) {
     EXPECT_CONTAINS(output, "<?xmlqueue-queue.svg\nqueue-utilisation.svg\nqueue-waiting.svg\n");
 }
 
-TEST(every_command_line_of_the_manual_runs) { EXPECT_INT(test_page("docs/queue.md", "digest "), 5); }
+TEST(every_command_line_of_the_manual_runs) { EXPECT_INT(test_page("docs/queue.md", "digest "), 6); }

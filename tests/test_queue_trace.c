@@ -4,6 +4,7 @@
 #include "models/workload/queue/queue_slurm.h"
 #include "scenarios/queue/command_queue.h"
 #include "tests/command.h"
+#include "tests/script.h"
 #include "tests/test.h"
 
 #define SECOND TICKS_PER_SECOND_LIFE
@@ -153,6 +154,31 @@ TEST(what_sacct_writes_is_read) {
     EXPECT_NEAR(trace->waits_s[jobs->items[0].row], 300, 1e-9);
     EXPECT_NEAR(trace->waits_s[jobs->items[2].row], 10, 1e-9);
     arena_close(arena);
+}
+
+TEST(a_script_says_quotas_weights_shares_and_elastic_jobs) {
+    static const char cluster[] = "on = sim.cluster { node = \"dgx-h100\", gpus = 8 }, policy = \"multifactor\", ";
+    static const char jobs[] =
+        "jobs = { { gpus = 4, duration = \"1 h\", user = \"ada\" }, { gpus = 4, duration = \"1 h\", user = \"ada\" }, "
+        "{ gpus = 1, share = 0.5, duration = \"1 h\", user = \"ben\" } }";
+    static const struct {
+        const char *rules, *says; // longest wait, or the mistake
+    } cases[] = {{"", "\"wait_max_s\": 0"},
+                 {"quota = \"ada:4\", weights = \"age:1,share:2\", ", "\"wait_max_s\": 3600"},
+                 {"elastic = 0.5, scaling = 0.8, ", "\"elastic\""},
+                 {"quota = \"eve:4\", ", "no group is called"},
+                 {"weights = \"luck:4\", ", "says no weights"}};
+    static char output[1 << 16];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_open();
+        bool wrote;
+        const char *script = arena_printf(arena, "local sim = require \"lockstep\"\nreturn sim.queue { %s%s%s }\n",
+                                          cluster, cases[i].rules, jobs);
+        int code = run_script_text(script, "--json --wall=off", output, sizeof output, &wrote);
+        EXPECT_INT(code, i < 3 ? 0 : 4);
+        EXPECT_CONTAINS(output, cases[i].says);
+        arena_close(arena);
+    }
 }
 
 TEST(slurm_says_lengths_of_time_in_six_ways) {

@@ -77,6 +77,10 @@ static void set_list(Script *script, QueueStudy *study, const Value *list) {
                              .user = user_of(users, &user_count, object_text(said, "user")),
                              .priority = object_int(said, "priority", 0),
                              .row = i};
+        if (object_has(said, "share"))
+            jobs[i].share = (int32_t)(object_number(said, "share", 1) * QUEUE_WHOLE_SHARE + 0.5);
+        if (jobs[i].share > 0 && jobs[i].gpus != 1)
+            complain(script, said->where, "a share is of one GPU, and the job asks for several", "gpus = 1");
     }
     study->list = queue_jobs_sorted(script->arena, jobs, list->count, user_count, users);
 }
@@ -146,6 +150,7 @@ static bool set_goal(Script *script, QueueStudy *study, const Object *said) {
         given++;
     }
     study->find = true;
+    study->goal.chance = object_number(said, "chance", QUEUE_USUAL_CHANCE);
     study->goal.most_nodes = object_int(said, "most_gpus", 1) / study->spec.gpus_per_node;
     return given == 1 ||
            complain(script, said->where, given ? "two goals are one too many" : "a goal says how long jobs may wait",
@@ -157,6 +162,19 @@ static void set_policies(Script *script, QueueStudy *study, const Value *policie
         queue_add_policy(study, policies->items[i].text, policies->items[i].where, script->problems);
     for (int i = 0; i < queue_policy_count && policies->count == 0 && !study->find; i++)
         study->policies[study->policy_count++] = &queue_policies[i];
+}
+
+// Quotas, weights, elastic jobs: once the jobs are known.
+static bool set_rules(Script *script, QueueStudy *study, const Object *object) {
+    study->elastic = object_number(object, "elastic", 0);
+    study->spec.scaling = object_number(object, "scaling", QUEUE_USUAL_SCALING);
+    bool sound = true;
+    if (object_has(object, "weights"))
+        sound = queue_weights_from_text(object_text(object, "weights"), object_value(object, "weights")->where,
+                                        &study->spec.weights, script->problems);
+    if (object_has(object, "quota"))
+        sound = queue_set_quotas(script->arena, study, object_text(object, "quota"), script->problems) && sound;
+    return sound;
 }
 
 static QueueStudy *queue_of(lua_State *L, const Object *object) {
@@ -178,6 +196,7 @@ static QueueStudy *queue_of(lua_State *L, const Object *object) {
     bool sound = set_run(script, study, object) && set_goal(script, study, object_table(object, "goal")) &&
                  set_jobs(L, study, object);
     set_policies(script, study, object_value(object, "policy"));
+    sound = sound && set_rules(script, study, object);
     return sound && queue_study_ready(study, script->problems) ? study : NULL;
 }
 

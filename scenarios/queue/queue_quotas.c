@@ -9,6 +9,7 @@
 
 static const char *group_name(Arena *arena, const QueueStudy *study, int group) {
     if (study->trace) return study->trace->jobs->group_names[group];
+    if (study->list) return study->list->user_names[group];
     return arena_printf(arena, "%d", group + 1); // drawn jobs: the k-th user
 }
 

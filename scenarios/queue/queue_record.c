@@ -467,11 +467,14 @@ static double chance_of(const QueueSizing *sizing, int nodes) {
 }
 
 static RecordTable answer_table(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
-    static const RecordColumn columns[] = {
-        {"policy", "policy", RECORD_TEXT},          {"gpus", "GPUs", RECORD_COUNT},
-        {"nodes", "nodes", RECORD_COUNT},           {"sure_gpus", "to be 95 % sure", RECORD_COUNT},
-        {"likely_gpus", "so likely", RECORD_COUNT}, {"chance", "chance", RECORD_SHARE},
-    };
+    RecordColumn *columns = ARENA_ARRAY(arena, RecordColumn, 6);
+    columns[0] = (RecordColumn){"policy", "policy", RECORD_TEXT};
+    columns[1] = (RecordColumn){"gpus", "GPUs", RECORD_COUNT};
+    columns[2] = (RecordColumn){"nodes", "nodes", RECORD_COUNT};
+    columns[3] = (RecordColumn){"sure_gpus", "mean, 95 % sure", RECORD_COUNT};
+    columns[4] =
+        (RecordColumn){"likely_gpus", arena_printf(arena, "%g %% of runs", 100 * study->goal.chance), RECORD_COUNT};
+    columns[5] = (RecordColumn){"chance", "chance", RECORD_SHARE};
     RecordCell *cells = ARENA_ARRAY(arena, RecordCell, 6 * study->policy_count), *cell = cells;
     for (int p = 0; p < study->policy_count; p++) {
         double per_node = study->spec.gpus_per_node, nodes = sizes[p].nodes, sure = sizes[p].sure_nodes;
