@@ -101,6 +101,11 @@ static void cost_member(JsonWriter *json, const RecordPoint *point) {
     json_number_member(json, "per_run", if_ran(point, point->cost_per_run));
     json_number_member(json, "per_step", if_ran(point, point->cost_per_step));
     named_values_member(json, "lines_per_hour", point->cost_lines, point->cost_line_count);
+    if (point->price_of_gpu_hour) {
+        json_text_member(json, "price_of_gpu_hour", point->price_of_gpu_hour);
+        json_number_member(json, "per_hour_least", point->cost_per_hour_least);
+        json_number_member(json, "per_hour_most", point->cost_per_hour_most);
+    }
     if (point->rent_per_hour > 0) {
         json_number_member(json, "rent_per_hour", point->rent_per_hour);
         json_number_member(json, "break_even_utilisation", point->break_even_utilisation);

@@ -125,6 +125,20 @@ static const char *cost_text(const Screen *screen, const RecordPoint *point) {
     return text;
 }
 
+// What the whole run costs at the cheapest provider and at the dearest.
+static const char *price_text(const Screen *screen, const RecordPoint *point) {
+    Arena *arena = screen->arena;
+    if (!point->price_of_gpu_hour) return "";
+    const char *text = arena_printf(arena, "%s %s a GPU-hour", point->price_of_gpu_hour, point->currency);
+    double hours = 24 * point->days, run = if_ran(point, point->cost_per_run);
+    if (!isfinite(run) || !isfinite(hours)) return text;
+    double least = run - (point->cost_per_hour - point->cost_per_hour_least) * hours;
+    double most = run + (point->cost_per_hour_most - point->cost_per_hour) * hours;
+    return screen_join(screen, text,
+                       arena_printf(arena, "the run %s to %s", text_money(arena, least, point->currency),
+                                    text_money(arena, most, point->currency)));
+}
+
 static const char *break_even_text(const Screen *screen, const RecordPoint *point) {
     Arena *arena = screen->arena;
     if (!(point->rent_per_hour > 0)) return "";
@@ -185,6 +199,7 @@ static void print_figures(const Screen *screen, const RecordPoint *point) {
     if (point->ran) screen_line(screen, "Run", run_text(screen, point));
     if (point->ran) screen_line(screen, "Goodput", goodput_text(screen, point));
     screen_line(screen, "Cost", cost_text(screen, point));
+    screen_line(screen, "Price", price_text(screen, point));
     screen_line(screen, "Break-even", break_even_text(screen, point));
     if (point->ran) screen_line(screen, "Energy", energy_text(screen, point));
     screen_line(screen, "GPUs", gpus_text(screen, point));

@@ -83,7 +83,10 @@ typedef struct RecordPoint {
     int exposed_count;
     double cost_per_hour, cost_per_month, cost_per_run, cost_per_step; // NAN unknown
     const char *currency;
-    const NamedValue *cost_lines; // what an hour's cost is made of
+    const char
+        *price_of_gpu_hour; // where it is a median of providers: "5.22 (2.95 to 12.29 at 10 providers)"; else NULL
+    double cost_per_hour_least, cost_per_hour_most; // at the cheapest of these providers and the dearest
+    const NamedValue *cost_lines;                   // what an hour's cost is made of
     int cost_line_count;
     const DatedPrice *prices;
     int price_count;

@@ -2,9 +2,12 @@
 #include "models/hardware/quote.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "models/hardware/parts.h"
 #include "scenarios/commands/command_cost.h"
+#include "scenarios/commands/command_run.h"
+#include "scenarios/plan/command_plan.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -154,4 +157,34 @@ TEST(a_price_of_one_node_or_of_all_is_what_the_machines_cost) {
                     "\"per_gpu_hour\": 2.5,");
     EXPECT_CONTAINS(run_command(command_cost, "cost --node dgx-h100 --price 3 --json")->out, "\"per_gpu_hour\": 3,");
     EXPECT_CONTAINS(run_command(command_cost, "cost --node dgx-h100 --provider runpod")->out, "runpod");
+}
+
+// DGX H100 and DGX H200 side by side in a plan: the same providers for both, and the range on the screen.
+TEST(a_plan_names_the_range_of_its_prices_and_compares_the_same_providers) {
+    const Ended *ended = run_command(command_plan, "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 "
+                                                   "--node dgx-h100,dgx-h200 -j 1 --plain --micro-batch 4 --zero 1");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "! dgx-h100: 6.88 (2.95 to 12.29 at 7 providers) USD a GPU-hour");
+    EXPECT_CONTAINS(ended->out, "! dgx-h200: 7.91 (3.50 to 12.25 at 7 providers) USD a GPU-hour");
+    ended = run_command(command_plan, "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 --provider runpod "
+                                      "--node dgx-h100,dgx-h200 -j 1 --plain --micro-batch 4 --zero 1");
+    EXPECT_INT(ended->code, 0);
+    EXPECT(!strstr(ended->out, "providers)"));
+    ended = run_command(command_plan, "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 16 -j 1 "
+                                      "--node aws-p5.48xlarge --fabric ib-ndr400");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "aws-p5.48xlarge has no ib-ndr400: aws puts it on efa-100");
+}
+
+TEST(a_run_whose_price_is_a_median_says_from_what_to_what_it_costs) {
+    const char *line = "run --model gpt2-124m --tokens 1B --global-batch 64 --seq 1024 --node dgx-h100 --gpus 8 ";
+    char words[256];
+    snprintf(words, sizeof words, "%s--terms on_demand", line);
+    EXPECT_CONTAINS(run_command(command_run, words)->out, "5.22 (2.95 to 12.29 at 10 providers) USD a GPU-hour");
+    snprintf(words, sizeof words, "%s--terms on_demand --json", line);
+    EXPECT_CONTAINS(run_command(command_run, words)->out, "\"per_hour_most\": 98.32,");
+    snprintf(words, sizeof words, "%s--provider runpod --json", line);
+    EXPECT(!strstr(run_command(command_run, words)->out, "per_hour_most"));
+    snprintf(words, sizeof words, "%s--json", line); // nobody's machine, and nobody asked
+    EXPECT_CONTAINS(run_command(command_run, words)->out, "\"per_run\": null,");
 }

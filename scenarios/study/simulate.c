@@ -63,6 +63,15 @@ static void set_speed(RecordPoint *point, const Cluster *cluster, const Training
     point->hfu = peak > 0 ? (flops + again) / (peak * point->step_p50_s) : NAN;
 }
 
+// Where the price is a median, between which prices.
+static void set_price_range(Arena *arena, RecordPoint *point, const Cluster *cluster, const ClusterBill *bill) {
+    const Quote *quotes = cluster->money->quotes;
+    if (bill->owned || !quotes || cluster->spec->group_count > 1 || quotes[0].count < 2) return;
+    point->price_of_gpu_hour = quote_text(arena, &quotes[0]);
+    point->cost_per_hour_least = bill->least_per_hour;
+    point->cost_per_hour_most = bill->most_per_hour;
+}
+
 static void set_cost(RecordPoint *point, const ClusterBill *bill) {
     point->cost_per_hour = bill->per_hour;
     point->cost_per_month = bill->per_month;
@@ -80,6 +89,7 @@ static void set_money_and_energy(Arena *arena, RecordPoint *point, const Cluster
     ActivityMix mix = activity_of_step(spent);
     ClusterBill bill = cluster_bill(arena, cluster, &mix);
     set_cost(point, &bill);
+    set_price_range(arena, point, cluster, &bill);
     point->cost_per_step = bill.per_hour * point->step_p50_s / 3600;
     point->steps = steps_of_run(training, point->global_batch);
     point->days = point->steps * point->step_p50_s / 86400;
