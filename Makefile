@@ -45,6 +45,7 @@ help:
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
 	@echo "make golden  keeps what the program answers now (tests/golden), after a change that was meant to move it"
 	@echo "make boundaries  every value that may be set, at both ends of its range and beyond"
+	@echo "make report-check  reports in headless Chromium: charts seen, contrast, buttons, nothing on the console"
 	@echo "make manual  writes what the program prints into the pages of docs/"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
@@ -207,6 +208,10 @@ LAWS_FROM ?= 1
 laws: $(BUILD)/tests/run $(BUILD)/lockstep
 	LAWS=$(LAWS) LAWS_FROM=$(LAWS_FROM) LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run laws_hold_on_drawn_studies
 
+# Pages in a browser: half a minute. Skipped, with the reason, where no Chromium can be had.
+report-check: $(BUILD)/lockstep
+	@BUILD=$(BUILD) tests/report_check
+
 manual: $(BUILD)/lockstep
 	@sh .ci/manual $(BUILD)/lockstep
 
@@ -299,4 +304,4 @@ clean:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden boundaries failures laws \
-        recovery plan-torture manual install uninstall clean
+        recovery plan-torture report-check manual install uninstall clean

@@ -25,6 +25,8 @@ static Rows rows_of(const Paper *paper, const char *const *names, const char *co
     double end = widest(paper->arena, ends, count);
     if (paper->narrow) {
         rows.pitch = rows.bar + 24;
+        rows.left = 6; // for the figures under both ends of the axis
+        rows.right = 14;
         return rows;
     }
     rows.pitch = rows.bar + (is_dense ? 3 : 12);
