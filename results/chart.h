@@ -106,12 +106,14 @@ void write_scaling_script(Arena *arena, FILE *script, const ScalingChart *chart)
 // For gnuplot's terminal of letters: one panel.
 void write_scaling_script_for_terminal(Arena *arena, FILE *script, const ScalingChart *chart);
 Canvas curve_canvas(void);
+void write_pareto_script(Arena *arena, FILE *script, const ParetoChart *chart);
 void write_curve_script(Arena *arena, FILE *script, const RecordChart *chart);
 const char *quoted_for_gnuplot(Arena *arena, const char *text, bool is_tick);
 uint32_t series_color(int index);
 
 // With our own letters and blocks.
 void print_bar_chart(Arena *arena, FILE *out, const BarChart *chart, const Style *style);
+void print_pareto_chart(Arena *arena, FILE *out, const ParetoChart *chart, const Style *style);
 void print_scaling_chart(Arena *arena, FILE *out, const ScalingChart *chart, const Style *style);
 
 #endif

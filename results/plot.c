@@ -65,30 +65,54 @@ static Outcome run_gnuplot(Arena *arena, FILE *script, FILE *image, FILE *compla
 
 // ---- Charts by kind.
 
+typedef enum ChartKind { CHART_BARS, CHART_SCALING, CHART_PARETO, CHART_CURVES } ChartKind;
+
 typedef struct Chart {
-    bool is_scaling;
+    ChartKind kind;
     BarChart bars;
     ScalingChart scaling;
-    const RecordChart *curves; // instead of both
+    ParetoChart pareto;
+    const RecordChart *curves;
 } Chart;
 
-const char *const plot_kinds[] = {"scaling", "breakdown", "gantt", "memory"};
+const char *const plot_kinds[] = {"scaling", "breakdown", "gantt", "memory", "pareto"};
 const int plot_kind_count = (int)(sizeof plot_kinds / sizeof *plot_kinds);
 
 typedef bool BarChartOf(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
-static BarChartOf *const bar_charts[] = {NULL, breakdown_chart, gantt_chart,
-                                         memory_chart}; // by kind; scaling has lines
+static const struct {
+    ChartKind kind;
+    BarChartOf *bars;
+} charts[] = {{CHART_SCALING, NULL},
+              {CHART_BARS, breakdown_chart},
+              {CHART_BARS, gantt_chart},
+              {CHART_BARS, memory_chart},
+              {CHART_PARETO, NULL}}; // by plot_kinds
 
 static bool make_chart(Arena *arena, const Record *record, const char *kind, Chart *chart, Problems *problems) {
     for (int i = 0; i < plot_kind_count; i++) {
         if (!same_name(kind, plot_kinds[i])) continue;
-        chart->is_scaling = !bar_charts[i];
-        if (chart->is_scaling) return scaling_chart(arena, record, &chart->scaling, problems);
-        return bar_charts[i](arena, record, &chart->bars, problems);
+        chart->kind = charts[i].kind;
+        if (chart->kind == CHART_SCALING) return scaling_chart(arena, record, &chart->scaling, problems);
+        if (chart->kind == CHART_PARETO) return pareto_chart(arena, record, &chart->pareto, problems);
+        return charts[i].bars(arena, record, &chart->bars, problems);
     }
     problem_add(problems, (Where){record->scenario, 0}, "there is no plot called \"%s\"", kind);
     problem_hint_names(problems, kind, plot_kinds, plot_kind_count);
     return false;
+}
+
+// Those that the record can fill: how its points differ, else what its one step is made of.
+int plot_kinds_for(const Record *record, const char **kinds, int room) {
+    static const char *const of_many[] = {"scaling", "breakdown"}, *const of_one[] = {"breakdown", "gantt", "memory"};
+    const char *const *wanted = record->point_count > 1 ? of_many : of_one;
+    int wanted_count = record->point_count > 1 ? 2 : 3, count = 0;
+    Arena *scratch = arena_open();
+    for (int i = 0; i < wanted_count && count < room; i++) {
+        Chart chart = {0};
+        if (make_chart(scratch, record, wanted[i], &chart, problems_create(scratch))) kinds[count++] = wanted[i];
+    }
+    arena_close(scratch);
+    return count;
 }
 
 // ---- To a file.
@@ -102,8 +126,21 @@ static Format format_of(const char *path) {
     return FORMAT_NONE;
 }
 
+static Canvas canvas_of(const Chart *chart) {
+    switch (chart->kind) {
+    case CHART_SCALING:
+        return scaling_canvas();
+    case CHART_PARETO:
+    case CHART_CURVES:
+        return curve_canvas();
+    case CHART_BARS:
+        break;
+    }
+    return bar_canvas(&chart->bars);
+}
+
 static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Format format) {
-    Canvas canvas = chart->curves ? curve_canvas() : chart->is_scaling ? scaling_canvas() : bar_canvas(&chart->bars);
+    Canvas canvas = canvas_of(chart);
     if (format == FORMAT_SVG)
         fprintf(script,
                 "set terminal svg noenhanced size %d,%d font 'Helvetica,14' background '#ffffff'\nTitleFont = ',18'\n",
@@ -113,12 +150,20 @@ static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Fo
                 "set terminal pngcairo noenhanced size %d,%d font 'sans,10.5' fontscale %g linewidth %g background "
                 "'#ffffff'\nTitleFont = ',13.5'\n",
                 (int)(canvas.width * PNG_SCALE), (int)(canvas.height * PNG_SCALE), PNG_SCALE, PNG_SCALE);
-    if (chart->curves)
-        write_curve_script(arena, script, chart->curves);
-    else if (chart->is_scaling)
-        write_scaling_script(arena, script, &chart->scaling);
-    else
+    switch (chart->kind) {
+    case CHART_BARS:
         write_bar_script(arena, script, &chart->bars, &canvas);
+        break;
+    case CHART_SCALING:
+        write_scaling_script(arena, script, &chart->scaling);
+        break;
+    case CHART_PARETO:
+        write_pareto_script(arena, script, &chart->pareto);
+        break;
+    case CHART_CURVES:
+        write_curve_script(arena, script, chart->curves);
+        break;
+    }
 }
 
 static bool looks_like(Format format, const char *start, size_t bytes) {
@@ -212,7 +257,7 @@ bool plot_to_file(Arena *arena, const Record *record, const char *kind, const ch
 }
 
 bool chart_to_file(Arena *arena, const RecordChart *curves, const char *path, Problems *problems) {
-    Chart chart = {.curves = curves};
+    Chart chart = {.kind = CHART_CURVES, .curves = curves};
     Format format = format_or_problem(path, problems);
     return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
 }
@@ -263,10 +308,9 @@ bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE
                       Problems *problems) {
     Chart chart = {0};
     if (!make_chart(arena, record, kind, &chart, problems)) return false;
-    if (!chart.is_scaling) {
-        print_bar_chart(arena, out, &chart.bars, style);
-        return true;
-    }
+    if (chart.kind == CHART_BARS) print_bar_chart(arena, out, &chart.bars, style);
+    if (chart.kind == CHART_PARETO) print_pareto_chart(arena, out, &chart.pareto, style);
+    if (chart.kind != CHART_SCALING) return true;
     Desk desk;
     bool is_done = desk_open(&desk, problems) && draw_in_terminal(arena, &chart.scaling, &desk, out, style, problems);
     desk_close(&desk);

@@ -299,7 +299,7 @@ static bool is_free(const Boxes *taken, const Box *box) {
 // Beside its point where nothing else stands, else nowhere: the table has them all.
 static void draw_point_label(const Paper *paper, const Frame *frame, Boxes *taken, const ParetoPoint *point) {
     double x = frame_x(frame, point->x), y = frame_y(frame, point->y), width = paper_text_width(point->label);
-    static const double ups[] = {-14, 14, 0};
+    static const double ups[] = {-14, 16, 0};
     for (int try = 0; try < 6; try++) {
         bool to_left = try % 2 == 1;
         double up = ups[try / 2];
@@ -312,22 +312,44 @@ static void draw_point_label(const Paper *paper, const Frame *frame, Boxes *take
     }
 }
 
-static void draw_limits(const Paper *paper, const Frame *frame, const ParetoChart *chart) {
+static Box text_box(double x, double y, Anchor anchor, const char *text) {
+    double width = paper_text_width(text), left = anchor == ANCHOR_START ? x
+                                                  : anchor == ANCHOR_END ? x - width
+                                                                         : x - width / 2;
+    return (Box){left, y - 12, left + width, y + 3};
+}
+
+static void draw_limits(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
     if (isfinite(chart->x_limit)) {
-        double x = frame_x(frame, chart->x_limit);
+        double x = frame_x(frame, chart->x_limit), room = paper_text_width(chart->x_limit_title) / 2;
         paper_line(paper, x, frame->top, x, frame->top + frame->height, "limit");
-        paper_text(paper, fmin(x, paper->width - paper_text_width(chart->x_limit_title) / 2), frame->top - 8,
-                   ANCHOR_MIDDLE, "axis", chart->x_limit_title);
+        paper_text(paper, fmin(x, paper->width - room), frame->top - 8, ANCHOR_MIDDLE, "axis", chart->x_limit_title);
+        LIST_PUSH(paper->arena, taken, ((Box){x - 2, frame->top, x + 2, frame->top + frame->height}));
     }
     if (isfinite(chart->y_limit)) {
         double y = frame_y(frame, chart->y_limit);
         paper_line(paper, frame->left, y, frame->left + frame->width, y, "limit");
-        paper_text(paper, frame->left + 8, y - 6, ANCHOR_START, "axis", chart->y_limit_title);
+        LIST_PUSH(paper->arena, taken, ((Box){frame->left, y - 2, frame->left + frame->width, y + 2}));
+    }
+}
+
+// Where it hides no point: at either end of its line, above or below.
+static void draw_y_limit_title(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
+    if (!isfinite(chart->y_limit)) return;
+    double y = frame_y(frame, chart->y_limit);
+    for (int try = 0; try < 4; try++) {
+        Anchor anchor = try % 2 ? ANCHOR_END : ANCHOR_START;
+        double x = try % 2 ? frame->left + frame->width : frame->left + 6, at = try < 2 ? y - 6 : y + 17;
+        Box box = text_box(x, at, anchor, chart->y_limit_title);
+        if (try < 3 && !is_free(taken, &box)) continue;
+        paper_text(paper, x, at, anchor, "axis", chart->y_limit_title);
+        LIST_PUSH(paper->arena, taken, box);
+        return;
     }
 }
 
 // Steps, not straight lines: between two plans of the front there is none.
-static void draw_front(const Paper *paper, const Frame *frame, const ParetoChart *chart) {
+static void draw_front(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
     double x = 0, y = NAN;
     bool is_first = true;
     open_path(paper, "line thin", palette_place(paper->palette, pareto_colors[SERIES_FRONT]), SERIES_FRONT);
@@ -338,7 +360,12 @@ static void draw_front(const Paper *paper, const Frame *frame, const ParetoChart
             if (point->on_front && point->x > x && (!next || point->x < next->x)) next = point;
         }
         if (!next) break;
-        if (!is_first) path_to(paper, false, frame_x(frame, next->x), frame_y(frame, y));
+        if (!is_first) {
+            double from = frame_x(frame, x), to = frame_x(frame, next->x), before = frame_y(frame, y);
+            path_to(paper, false, to, before);
+            LIST_PUSH(paper->arena, taken, ((Box){from, before - 1, to, before + 1}));
+            LIST_PUSH(paper->arena, taken, ((Box){to - 1, before, to + 1, frame_y(frame, next->y)}));
+        }
         path_to(paper, is_first, frame_x(frame, next->x), frame_y(frame, next->y));
         is_first = false;
         x = next->x;
@@ -355,8 +382,8 @@ void draw_pareto(Paper *paper, const ParetoChart *chart, const char *label) {
     paper_open(paper, label);
     frame_draw_y(paper, &frame, chart->y_title);
     frame_draw_x(paper, &frame, chart->x_title);
-    draw_limits(paper, &frame, chart);
-    draw_front(paper, &frame, chart);
+    draw_limits(paper, &frame, chart, &taken);
+    draw_front(paper, &frame, chart, &taken);
     for (int series = SERIES_OTHERS; series >= SERIES_CHOSEN; series--)
         for (int i = 0; i < chart->point_count; i++) {
             const ParetoPoint *point = &chart->points[i];
@@ -370,6 +397,7 @@ void draw_pareto(Paper *paper, const ParetoChart *chart, const char *label) {
             Box box = {x - radius, y - radius, x + radius, y + radius};
             LIST_PUSH(paper->arena, &taken, box);
         }
+    draw_y_limit_title(paper, &frame, chart, &taken);
     for (int series = SERIES_CHOSEN; series <= SERIES_FRONT; series++)
         for (int i = 0; i < chart->point_count; i++)
             if (series_of(&chart->points[i]) == series) draw_point_label(paper, &frame, &taken, &chart->points[i]);

@@ -61,7 +61,7 @@ void html_text(FILE *out, Arena *arena, const char *text);
 // ---- Paper: one drawing of a chart, wide or narrow. Units are CSS pixels; letters keep their size on both.
 #define PAPER_WIDE 860.0
 #define PAPER_NARROW 350.0
-#define PAPER_LETTER 7.0 // a letter of 13 pixels is about so wide
+#define PAPER_LETTER 7.5 // a letter of 13 pixels is about so wide
 
 typedef struct Paper {
     FILE *out;

@@ -425,9 +425,54 @@ void report_add_assumptions(Report *report, const Record *record) {
     report_add_table(report, table, true);
 }
 
+// ---- In one sentence.
+
+static const char *lead_of_point(const Telling *telling, const RecordPoint *point) {
+    Arena *arena = telling->arena;
+    if (!point->ran) return "It does not run.";
+    const char *gpus = point->gpu_count > 1
+                           ? arena_printf(arena, " on %s GPUs", text_count(arena, point->gpu_count, true))
+                       : point->gpu_count == 1 ? " on one GPU"
+                                               : "";
+    const char *text = arena_printf(arena, "A step takes %s%s", text_time(arena, point->step_p50_s), gpus);
+    if (point->step_p95_s > point->step_p5_s)
+        text = arena_printf(arena, "%s, with 90 %% certainty between %s and %s", text,
+                            text_time(arena, point->step_p5_s), text_time(arena, point->step_p95_s));
+    if (isfinite(point->days)) text = arena_printf(arena, "%s; the run takes %s", text, text_days(arena, point->days));
+    if (isfinite(point->days) && isfinite(point->cost_per_run))
+        text = arena_printf(arena, "%s and costs %s", text, text_money(arena, point->cost_per_run, point->currency));
+    return arena_printf(arena, "%s.", text);
+}
+
+static const char *lead_of_points(const Telling *telling) {
+    Arena *arena = telling->arena;
+    const RecordPoint *best = NULL;
+    int ran = 0;
+    for (int i = 0; i < telling->record->point_count; i++) {
+        const RecordPoint *point = &telling->record->points[i];
+        double rate = point_rate(telling->record, point);
+        ran += point->ran;
+        if (isfinite(rate) && (!best || rate > point_rate(telling->record, best))) best = point;
+    }
+    const char *text = arena_printf(arena, "%d points, of which %d run", telling->record->point_count, ran);
+    if (!best) return arena_printf(arena, "%s.", text);
+    return arena_printf(arena, "%s. The highest throughput is %s %s%s.", text,
+                        text_count(arena, point_rate(telling->record, best), true), rate_unit(arena, telling->record),
+                        of_point(telling, best));
+}
+
+static void tell_lead(const Telling *telling) {
+    const Record *record = telling->record;
+    if (*telling->report->lead || record->point_count == 0) return;
+    report_lead(telling->report,
+                record->point_count == 1 ? lead_of_point(telling, &record->points[0]) : lead_of_points(telling));
+}
+
 void report_add_record(Report *report, const Record *record, Date today) {
     Telling telling = {report, report->arena, record, problems_create(report->arena)};
-    report_section(report, record->title && *record->title ? record->title : "The answer");
+    bool is_all = !record->title || !*record->title || (report->title && strcmp(record->title, report->title) == 0);
+    tell_lead(&telling);
+    report_section(report, is_all ? "The answer" : record->title);
     if (record->point_count == 1)
         tell_point(&telling, &record->points[0]);
     else if (record->point_count > 1)

@@ -26,7 +26,8 @@ typedef struct Page {
     const Report *report;
     Palette palette;
     int charts, tables;
-    bool in_section, in_facts;
+    bool in_section;
+    BlockKind list; // whose items are being written, or BLOCK_SECTION
 } Page;
 
 static void put(const Page *page, const char *text) { html_text(page->out, page->arena, text); }
@@ -101,6 +102,15 @@ static void legend_entry(Page *page, int series, uint32_t color, const char *nam
     fputs("</li>", page->out);
 }
 
+// Series as draw_pareto numbers them.
+static bool pareto_has(const ParetoChart *chart, int series) {
+    for (int i = 0; i < chart->point_count; i++) {
+        const ParetoPoint *point = &chart->points[i];
+        if (series == (point->is_chosen ? 0 : point->on_front ? 1 : 2)) return true;
+    }
+    return false;
+}
+
 static void write_legend(Page *page, const Block *block) {
     static const char *const pareto_names[] = {"chosen", "no other is better in both", "others"};
     static const uint32_t pareto_colors[] = {0xd5482a, 0x2f5c9e, 0x8b949e};
@@ -115,7 +125,8 @@ static void write_legend(Page *page, const Block *block) {
         for (int i = 0; i < block->chart.curves->curve_count; i++)
             legend_entry(page, i, series_color(i), block->chart.curves->curves[i].name);
     if (block->kind == BLOCK_PARETO)
-        for (int i = 0; i < 3; i++) legend_entry(page, i, pareto_colors[i], pareto_names[i]);
+        for (int i = 0; i < 3; i++)
+            if (pareto_has(block->chart.pareto, i)) legend_entry(page, i, pareto_colors[i], pareto_names[i]);
     fputs("</ul>\n", page->out);
 }
 
@@ -200,11 +211,19 @@ static void write_fact(const Page *page, const Block *block) {
     fputs("</dd></div>\n", page->out);
 }
 
+// Facts and cautions that follow each other are one list.
+static void change_list(Page *page, BlockKind kind) {
+    BlockKind next = kind == BLOCK_FACT || kind == BLOCK_CAUTION ? kind : BLOCK_SECTION;
+    if (page->list == next) return;
+    if (page->list == BLOCK_FACT) fputs("</dl>\n", page->out);
+    if (page->list == BLOCK_CAUTION) fputs("</ul>\n", page->out);
+    if (next == BLOCK_FACT) fputs("<dl class=\"facts\">\n", page->out);
+    if (next == BLOCK_CAUTION) fputs("<ul class=\"caution\">\n", page->out);
+    page->list = next;
+}
+
 static void write_block(Page *page, const Block *block, int *sections) {
-    bool is_fact = block->kind == BLOCK_FACT;
-    if (is_fact && !page->in_facts) fputs("<dl class=\"facts\">\n", page->out);
-    if (!is_fact && page->in_facts) fputs("</dl>\n", page->out);
-    page->in_facts = is_fact;
+    change_list(page, block->kind);
     switch (block->kind) {
     case BLOCK_SECTION:
         begin_section(page, (*sections)++, block->text);
@@ -213,7 +232,7 @@ static void write_block(Page *page, const Block *block, int *sections) {
         write_element(page, "<p>", block->text, "</p>\n");
         break;
     case BLOCK_CAUTION:
-        write_element(page, "<p class=\"caution\">", block->text, "</p>\n");
+        write_element(page, "<li>", block->text, "</li>\n");
         break;
     case BLOCK_CODE:
         write_element(page, "<pre tabindex=\"0\"><code>", block->text, "</code></pre>\n");
@@ -256,7 +275,7 @@ static void write_body(Page *page) {
     fputs("<main id=\"answer\">\n", page->out);
     int sections = 0;
     for (int i = 0; i < report->blocks.count; i++) write_block(page, &report->blocks.items[i], &sections);
-    if (page->in_facts) fputs("</dl>\n", page->out);
+    change_list(page, BLOCK_SECTION);
     if (page->in_section) fputs("</section>\n", page->out);
     fputs("</main>\n<footer>\n", page->out);
     fprintf(page->out, "<p>Simulated by lockstep %s", engine_version());

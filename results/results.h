@@ -46,11 +46,13 @@ void table_keys(Table *table, int count); // leading columns repeated where a wi
 void table_print(const Table *table, FILE *out, const Style *style);
 
 // ---- Plots through gnuplot (a program; a clear problem with the remedy when it is not there).
-// kind: "scaling", "breakdown", "gantt", "memory". format by the path's ending: .png or .svg.
+// kind: "scaling", "breakdown", "gantt", "memory", "pareto". format by the path's ending: .png or .svg.
 bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems);
 // The same as text in the terminal; falls back to block characters of our own when gnuplot is missing.
 bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style,
                       Problems *problems);
+// What shows most of a record for which no plot was asked by name; at most `room` kinds, how many there are.
+int plot_kinds_for(const Record *record, const char **kinds, int room);
 extern const char *const plot_kinds[];
 extern const int plot_kind_count;
 

@@ -285,3 +285,35 @@ TEST(without_gnuplot_the_terminal_still_shows_scaling) {
     EXPECT_CONTAINS(plot, "apt-get install gnuplot-nox");
     arena_close(arena);
 }
+
+// ---- --plot alone.
+
+static char said[1 << 16];
+
+static int lockstep(const char *arguments) {
+    char line[512];
+    snprintf(line, sizeof line, "$LOCKSTEP %s 2>&1", arguments);
+    return test_shell(line, said, sizeof said);
+}
+
+#define JOB "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4 --global-batch 64 "
+
+TEST(plot_alone_draws_what_shows_most_or_says_that_nothing_can_be_drawn) {
+    Arena *arena = arena_open();
+    const char *kinds[4];
+    EXPECT_INT(plot_kinds_for(record_of_one(arena), kinds, 4), 2); // without a timeline
+    EXPECT_INT(plot_kinds_for(record_of_pipeline(arena), kinds, 4), 3);
+    EXPECT_INT(plot_kinds_for(record_of_scaling(arena), kinds, 4), 2);
+    EXPECT_TEXT(kinds[0], "scaling");
+    EXPECT_INT(plot_kinds_for(record_of_scaling(arena), kinds, 1), 1);
+    EXPECT_INT(lockstep(JOB "--plot"), 0);
+    EXPECT_CONTAINS(said, "gpt2-124m on NVIDIA DGX A100 640GB: where the step goes");
+    EXPECT_CONTAINS(said, "memory of the fullest GPU");
+    arena_close(arena);
+}
+
+TEST(cost_against_time_of_one_point_says_what_to_vary) {
+    EXPECT_INT(lockstep(JOB "--plot=pareto"), 1);
+    EXPECT_CONTAINS(said, "there is no cost against time to draw");
+    EXPECT_CONTAINS(said, "vary something");
+}

@@ -21,6 +21,7 @@
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
+#define MOST_OWN_PLOTS 4  // drawn for --plot alone
 #define TIMELINE_RANKS 64 // programs of so many ranks keep a timeline unasked
 
 static const char *const color_modes[] = {"auto", "always", "never"};
@@ -43,7 +44,8 @@ static const OptionSpec own_options[] = {
     {.name = "plot",
      .kind = OPTION_TEXT,
      .metavar = "KINDS",
-     .help = "plot: scaling, breakdown, gantt, memory, with commas; alone: what the script asks for"},
+     .help = "plot: scaling, breakdown, gantt, memory, pareto, with commas; alone: what the script asks for, or "
+             "what shows most"},
     {.name = "plot-dir",
      .kind = OPTION_TEXT,
      .metavar = "DIR",
@@ -306,9 +308,18 @@ static bool plot_charts(Run *run, const Record *record, int number) {
 static bool plot_record(Run *run, const KindList *wanted, int number) {
     const Record *record = run->records.items[number];
     if (record->chart_count > 0) return plot_charts(run, record, number);
-    if (record->point_count == 0) return true; // a report has nothing to draw
+    const char *own[MOST_OWN_PLOTS];
     int count = wanted->count ? wanted->count : record->plot_count;
     const char *const *kinds = wanted->count ? wanted->items : record->plots;
+    if (count == 0) {
+        count = plot_kinds_for(record, own, MOST_OWN_PLOTS);
+        kinds = own;
+    }
+    if (count == 0 || record->point_count == 0) {
+        fprintf(stderr, "warning: %s has nothing to plot: it has no step that was simulated\n",
+                record->scenario ? record->scenario : "this");
+        return true;
+    }
     bool to_files = option_given(run->options, "plot-dir"), ok = true;
     bool screen_is_data = run->form != FORM_SCREEN && !run->output;
     for (int i = 0; i < count; i++) {

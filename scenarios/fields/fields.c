@@ -8,7 +8,7 @@
 #include "scenarios/fields/field_rows.h"
 #include "sim/check.h"
 
-static const char *const plot_choices[] = {"scaling", "breakdown", "gantt", "memory"};
+static const char *const plot_choices[] = {"scaling", "breakdown", "gantt", "memory", "pareto"};
 static const char *const copy_ends[] = {"host", "device"};
 static const char *const tensor_places[] = {"gpu", "cpu"};
 
