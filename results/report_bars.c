@@ -59,18 +59,27 @@ static const char *bar_title(Arena *arena, const BarChart *chart, const ChartBar
     return arena_printf(arena, "%s: %s", *name ? name : chart->rows[bar->row], text_figures(arena, length, 4));
 }
 
-static void draw_bar_row(const Paper *paper, const Rows *rows, const Frame *frame, const BarChart *chart,
-                         const int *colors) {
-    for (int i = 0; i < chart->bar_count; i++) {
-        const ChartBar *bar = &chart->bars[i];
-        double x = frame_x(frame, bar->from), width = frame_x(frame, bar->to) - x;
-        double y = bar_top(paper, rows, bar->row);
-        paper_bar(paper, x, y, width, rows->bar, colors[bar->legend], bar->legend, bar_title(paper->arena, chart, bar));
-        if (bar->label && paper_text_width(bar->label) + 4 < width)
-            fprintf(paper->out, "<text class=\"in t%d m\" data-s=\"%d\" x=\"%.2f\" y=\"%.1f\">", colors[bar->legend],
-                    bar->legend, x + width / 2, y + rows->bar / 2 + 4.5),
-                html_text(paper->out, paper->arena, bar->label), fputs("</text>", paper->out);
-        if (i % 8 == 7) fputc('\n', paper->out);
+// Within the row's own group, whose origin is the upper edge of its bars.
+static void draw_bar(const Paper *paper, const Rows *rows, const Frame *frame, const BarChart *chart,
+                     const ChartBar *bar, int color) {
+    double x = frame_x(frame, bar->from), width = frame_x(frame, bar->to) - x;
+    bool is_named = !paper->narrow || !chart->is_dense; // nothing hovers over a phone, and timelines are long
+    paper_bar(paper, x, 0, width, rows->bar, color, bar->legend, is_named ? bar_title(paper->arena, chart, bar) : NULL);
+    if (!bar->label || paper_text_width(bar->label) + 4 >= width) return;
+    fprintf(paper->out, "<text class=\"in t%d m\" data-s=\"%d\" x=\"%.2f\" y=\"%.1f\">", color, bar->legend,
+            x + width / 2, rows->bar / 2 + 4.5);
+    html_text(paper->out, paper->arena, bar->label);
+    fputs("</text>", paper->out);
+}
+
+static void draw_bar_rows(const Paper *paper, const Rows *rows, const Frame *frame, const BarChart *chart,
+                          const int *colors) {
+    for (int row = 0; row < chart->row_count; row++) {
+        fprintf(paper->out, "<g transform=\"translate(0 %.1f)\">", bar_top(paper, rows, row));
+        for (int i = 0; i < chart->bar_count; i++)
+            if (chart->bars[i].row == row)
+                draw_bar(paper, rows, frame, chart, &chart->bars[i], colors[chart->bars[i].legend]);
+        fputs("</g>\n", paper->out);
     }
 }
 
@@ -112,12 +121,51 @@ void draw_bars(Paper *paper, const BarChart *chart, const char *label) {
                 paper->narrow ? "n" : "w", frame.left, frame.width, frame.x_to);
     else
         fputs("<g class=\"bars\">\n", paper->out);
-    draw_bar_row(paper, &rows, &frame, chart, colors_of(paper, chart));
+    draw_bar_rows(paper, &rows, &frame, chart, colors_of(paper, chart));
     fputs("</g>\n<g class=\"ticks\">", paper->out);
     frame_draw_x(paper, &frame, chart->x_title);
     fputs("</g>\n", paper->out);
     if (has_line) draw_limit(paper, &frame, chart->line, chart->line_title);
     paper_close(paper);
+}
+
+// ---- Timelines of many bars: a page stays small enough to be sent.
+
+#define MOST_BARS 12000
+
+static int *bars_by_row(Arena *arena, const BarChart *chart) {
+    int *counts = ARENA_ARRAY(arena, int, chart->row_count + 1);
+    for (int i = 0; i < chart->bar_count; i++) counts[chart->bars[i].row]++;
+    return counts;
+}
+
+const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **what_is_left_out) {
+    *what_is_left_out = "";
+    if (chart->bar_count <= MOST_BARS) return chart;
+    const int *counts = bars_by_row(arena, chart);
+    int stride = 1;
+    for (int total = chart->bar_count; total > MOST_BARS && stride < chart->row_count;) {
+        stride++;
+        total = 0;
+        for (int row = 0; row < chart->row_count; row += stride) total += counts[row];
+    }
+    BarChart *thin = ARENA_NEW(arena, BarChart);
+    *thin = *chart;
+    thin->row_count = (chart->row_count + stride - 1) / stride;
+    const char **rows = ARENA_ARRAY(arena, const char *, thin->row_count);
+    ChartBar *bars = ARENA_ARRAY(arena, ChartBar, MOST_BARS);
+    for (int row = 0; row < thin->row_count; row++) rows[row] = chart->rows[row * stride];
+    thin->rows = rows;
+    thin->bars = bars;
+    thin->bar_count = 0;
+    for (int i = 0; i < chart->bar_count && thin->bar_count < MOST_BARS; i++) {
+        if (chart->bars[i].row % stride) continue;
+        bars[thin->bar_count] = chart->bars[i];
+        bars[thin->bar_count++].row /= stride;
+    }
+    *what_is_left_out = arena_printf(arena, " Of %d rows with %d bars, %d rows with %d bars are drawn.",
+                                     chart->row_count, chart->bar_count, thin->row_count, thin->bar_count);
+    return thin;
 }
 
 // ---- The table behind: of parts, each; of a timeline, what each row does by cause.

@@ -299,8 +299,8 @@ static bool is_free(const Boxes *taken, const Box *box) {
 // Beside its point where nothing else stands, else nowhere: the table has them all.
 static void draw_point_label(const Paper *paper, const Frame *frame, Boxes *taken, const ParetoPoint *point) {
     double x = frame_x(frame, point->x), y = frame_y(frame, point->y), width = paper_text_width(point->label);
-    static const double ups[] = {-14, 16, 0};
-    for (int try = 0; try < 6; try++) {
+    static const double ups[] = {-14, 16, 0, 31, -29};
+    for (int try = 0; try < 10; try++) {
         bool to_left = try % 2 == 1;
         double up = ups[try / 2];
         Box box = {to_left ? x - 9 - width : x + 9, y - 7 + up, to_left ? x - 9 : x + 9 + width, y + 7 + up};

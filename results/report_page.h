@@ -98,6 +98,8 @@ void frame_draw_x(const Paper *paper, const Frame *frame, const char *title); //
 double nice_step(double span, int most);                                      // 1, 2 or 5 times a power of ten
 const char *tick_text(Arena *arena, double value);
 
+// At most so many bars as a page can hold: every second, third, … row, and what of the chart that leaves out, or "".
+const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **what_is_left_out);
 void draw_bars(Paper *paper, const BarChart *chart, const char *label);
 void draw_scaling(Paper *paper, const ScalingChart *chart, const char *label);
 void draw_curves(Paper *paper, const RecordChart *chart, const char *label);

@@ -162,8 +162,9 @@ void paper_line(const Paper *paper, double x1, double y1, double x2, double y2, 
 
 void paper_bar(const Paper *paper, double x, double y, double width, double height, int color, int series,
                const char *title) {
-    fprintf(paper->out, "<rect class=\"f%d\" data-s=\"%d\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"", color,
-            series, x, y, fmax(0, width), height);
+    fprintf(paper->out, "<rect class=\"f%d\" data-s=\"%d\" x=\"%.2f\" width=\"%.2f\" height=\"%g\"", color, series, x,
+            fmax(0, width), height);
+    if (y != 0) fprintf(paper->out, " y=\"%.1f\"", y);
     if (!title || !*title) {
         fputs("/>", paper->out);
         return;

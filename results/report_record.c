@@ -277,7 +277,12 @@ static void tell_timeline(const Telling *telling) {
     BarChart *chart = ARENA_NEW(telling->arena, BarChart);
     if (!gantt_chart(telling->arena, telling->record, chart, telling->none)) return;
     report_section(telling->report, "A step in time");
-    report_bars(telling->report, chart, "Each row is a rank, or one of many that do the same; white is waiting.");
+    const char *left_out;
+    const BarChart *shown = thinned_bars(telling->arena, chart, &left_out);
+    report_bars(telling->report, shown,
+                arena_printf(telling->arena,
+                             "Each row is a rank, or one of many that do the same; between bars it waits.%s",
+                             left_out));
 }
 
 static void tell_money(const Telling *telling) {

@@ -198,6 +198,25 @@ TEST(a_point_alone_has_no_cost_against_time) {
     arena_close(arena);
 }
 
+TEST(a_long_timeline_is_thinned_to_whole_rows_and_says_so) {
+    Arena *arena = arena_open();
+    enum { ROWS = 9, EACH = 4000 };
+    static ChartBar bars[ROWS * EACH];
+    static const char *const rows[ROWS] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    for (int i = 0; i < ROWS * EACH; i++) bars[i] = (ChartBar){i / EACH, i % EACH, i % EACH + 0.5, 0, NULL};
+    BarChart chart = {.rows = rows, .row_count = ROWS, .bars = bars, .bar_count = ROWS * EACH, .is_dense = true};
+    const char *left_out;
+    const BarChart *thin = thinned_bars(arena, &chart, &left_out);
+    EXPECT_INT(thin->row_count, 3); // 12,000 bars are room for three rows
+    EXPECT_INT(thin->bar_count, 3 * EACH);
+    EXPECT_TEXT(thin->rows[1], "d");
+    EXPECT_INT(thin->bars[EACH].row, 1);
+    EXPECT_TEXT(left_out, " Of 9 rows with 36000 bars, 3 rows with 12000 bars are drawn.");
+    chart.bar_count = 12000;
+    EXPECT(thinned_bars(arena, &chart, &left_out) == &chart && !*left_out);
+    arena_close(arena);
+}
+
 // ---- The command.
 
 static char said[1 << 16];

@@ -36,18 +36,20 @@ static const char *cluster_text(const Telling *telling, const PlanRow *row) {
                         row->link ? row->link->name : "", over, paid);
 }
 
-// 5 % to 95 %, in days; of the step alone where nothing fails.
-static void days_range(const RecordPoint *point, double *low, double *high) {
-    bool has_life = isfinite(point->days_p5);
-    *low = has_life ? point->days_p5 : point->days * point->step_p5_s / point->step_p50_s;
-    *high = has_life ? point->days_p95 : point->days * point->step_p95_s / point->step_p50_s;
+// Few draws tell no more.
+static const char *chance_text(Arena *arena, double share) {
+    if (share < 0.01) return "less than 1 %";
+    if (share > 0.99) return "more than 99 %";
+    return arena_printf(arena, "%.0f %%", 100 * share);
 }
 
-static const char *days_text(const Telling *telling, const RecordPoint *point) {
-    double low, high;
-    days_range(point, &low, &high);
-    return arena_printf(telling->arena, "90 %% range %s to %s", text_days(telling->arena, low),
-                        text_days(telling->arena, high));
+// Days, and money, with what is not known drawn; of the step alone where nothing was drawn.
+static PlanChance chance_of(const PlanRow *row) {
+    if (row->chance.known) return row->chance;
+    const RecordPoint *point = &row->point;
+    double low = point->step_p5_s / point->step_p50_s, high = point->step_p95_s / point->step_p50_s;
+    return (PlanChance){.days = {point->days * low, point->days, point->days * high},
+                        .cost = {point->cost_per_run * low, point->cost_per_run, point->cost_per_run * high}};
 }
 
 static const char *wishes(const Telling *telling) {
@@ -64,25 +66,39 @@ static const char *wishes(const Telling *telling) {
 
 // ---- The answer.
 
+static const char *date_and_budget(const Telling *telling) {
+    return telling->request->budget <= 0       ? "the date"
+           : telling->request->deadline_s <= 0 ? "the budget"
+                                               : "date and budget";
+}
+
+static bool has_wishes(const Telling *telling) {
+    return telling->request->deadline_s > 0 || telling->request->budget > 0;
+}
+
 static const char *lead_text(const Telling *telling) {
     Arena *arena = telling->arena;
     if (telling->result->row_count == 0 || !telling->result->rows[0].point.ran) return "No plan runs at all.";
     const PlanRow *row = &telling->result->rows[0];
-    const RecordPoint *point = &row->point;
-    const char *cost =
-        isfinite(point->cost_per_run)
-            ? arena_printf(arena, " and costs %s", text_money(arena, point->cost_per_run, point->currency))
-            : "";
-    const char *what =
-        arena_printf(arena, "%s trains it in %s%s", cluster_text(telling, row), text_days(arena, point->days), cost);
-    const char *wished = wishes(telling);
+    PlanChance chance = chance_of(row);
+    const char *cost = isfinite(chance.cost.p50) ? arena_printf(arena, " and costs %s",
+                                                                text_money(arena, chance.cost.p50, row->point.currency))
+                                                 : "";
+    const char *what = arena_printf(arena, "%s trains it in %s%s", cluster_text(telling, row),
+                                    text_days(arena, chance.days.p50), cost);
     if (telling->result->chosen < 0)
-        return arena_printf(arena, "No plan does it %s. The nearest miss: %s.", wished, what);
+        return arena_printf(arena,
+                            "No plan keeps %s as surely as was asked for (%s). The nearest miss: %s; it does with %s.",
+                            date_and_budget(telling), wishes(telling), what, chance_text(arena, chance.both));
     static const char *const words[PLAN_OBJECTIVE_COUNT] = {"the cheapest", "the quickest", "the one of least energy",
                                                             "the one of least carbon"};
-    bool by_time = telling->request->objective == PLAN_COST && isnan(point->cost_per_run);
+    bool by_time = telling->request->objective == PLAN_COST && isnan(row->point.cost_per_run);
     const char *word = words[by_time ? PLAN_TIME : telling->request->objective];
-    return arena_printf(arena, "%s: %s of the plans %s%s.", what, word, *wished ? "that do it " : "looked at", wished);
+    if (!has_wishes(telling)) return arena_printf(arena, "%s: %s of the plans looked at.", what, word);
+    const char *sure = chance.known ? arena_printf(arena, " It keeps %s with a chance of %s.", date_and_budget(telling),
+                                                   chance_text(arena, chance.both))
+                                    : "";
+    return arena_printf(arena, "%s: %s of the plans that do it %s.%s", what, word, wishes(telling), sure);
 }
 
 static const char *layout_text(Arena *arena, const PlanRow *row) {
@@ -102,15 +118,21 @@ static void tell_time_and_money(const Telling *telling, const PlanRow *row) {
     const RecordPoint *point = &row->point;
     Arena *arena = telling->arena;
     Report *report = telling->report;
-    report_fact(report, "The run takes", text_days(arena, point->days), days_text(telling, point));
-    if (isfinite(point->cost_per_run)) {
-        double low, high;
-        days_range(point, &low, &high);
-        report_fact(report, "and costs", text_money(arena, point->cost_per_run, point->currency),
-                    arena_printf(arena, "%s to %s, by its days",
-                                 text_money(arena, point->cost_per_run * low / point->days, point->currency),
-                                 text_money(arena, point->cost_per_run * high / point->days, point->currency)));
-    }
+    PlanChance chance = chance_of(row);
+    report_fact(report, "The run takes", text_days(arena, chance.days.p50),
+                arena_printf(arena, "nine times in ten %s to %s", text_days(arena, chance.days.p5),
+                             text_days(arena, chance.days.p95)));
+    if (isfinite(chance.cost.p50))
+        report_fact(report, "and costs", text_money(arena, chance.cost.p50, point->currency),
+                    arena_printf(arena, "nine times in ten %s to %s",
+                                 text_money(arena, chance.cost.p5, point->currency),
+                                 text_money(arena, chance.cost.p95, point->currency)));
+    if (chance.known && telling->request->deadline_s > 0)
+        report_fact(report, "Chance to keep the date", chance_text(arena, chance.by_date),
+                    human(arena, telling->request->deadline_s, QUANTITY_TIME));
+    if (chance.known && telling->request->budget > 0)
+        report_fact(report, "Chance to keep the budget", chance_text(arena, chance.in_budget),
+                    text_money(arena, telling->request->budget, telling->request->currency));
     report_fact(
         report, "Cluster", arena_printf(arena, "%s GPUs", text_count(arena, row->gpus, true)),
         arena_printf(arena, "%s%s%s", row->node->name, row->link ? ", " : "", row->link ? row->link->name : ""));
@@ -162,16 +184,17 @@ static void plan_cells(const Telling *telling, ReportTable *table, const PlanRow
     Arena *arena = telling->arena;
     const RecordPoint *point = &row->point;
     bool ran = point->ran;
-    double low = NAN, high = NAN;
-    if (ran) days_range(point, &low, &high);
+    PlanChance chance = ran ? chance_of(row) : (PlanChance){.days = {NAN, NAN, NAN}, .cost = {NAN, NAN, NAN}};
     report_cell(arena, table, cluster_text(telling, row));
     report_cell(arena, table, ran ? layout_text(arena, row) : "");
     report_number(arena, table, ran ? text_percent(arena, point->mfu) : "", ran ? point->mfu : NAN);
-    report_number(arena, table, ran ? text_figures(arena, point->days, 3) : "", ran ? point->days : NAN);
-    report_number(arena, table, ran ? text_figures(arena, low, 3) : "", low);
-    report_number(arena, table, ran ? text_figures(arena, high, 3) : "", high);
-    double cost = ran ? point->cost_per_run : NAN;
+    const double days[] = {chance.days.p50, chance.days.p5, chance.days.p95};
+    for (int i = 0; i < 3; i++) report_number(arena, table, ran ? text_figures(arena, days[i], 3) : "", days[i]);
+    double cost = chance.cost.p50;
     report_number(arena, table, isfinite(cost) ? text_count(arena, round(cost), true) : "", cost);
+    if (has_wishes(telling))
+        report_number(arena, table, chance.known ? chance_text(arena, chance.both) : "",
+                      chance.known ? chance.both : NAN);
     report_number(arena, table, ran ? text_figures(arena, point->energy_kwh / 1000, 3) : "",
                   ran ? point->energy_kwh / 1000 : NAN);
     const char *verdict = plan_verdict(arena, telling->request, row);
@@ -195,6 +218,8 @@ static void tell_plans(const Telling *telling) {
     report_column(arena, table, "p5", true);
     report_column(arena, table, "p95", true);
     report_column(arena, table, arena_printf(arena, "cost (%s)", currency), true);
+    if (has_wishes(telling))
+        report_column(arena, table, arena_printf(arena, "keeps %s", date_and_budget(telling)), true);
     report_column(arena, table, "MWh", true);
     report_column(arena, table, "", false);
     for (int i = 0; i < result->row_count; i++) plan_cells(telling, table, &result->rows[i], i);
@@ -320,6 +345,70 @@ static void tell_what_if(const Telling *telling) {
                          100 * list->price_margin, cluster_text(telling, &telling->result->rows[list->price_rival])));
 }
 
+// ---- What is not known, and what knowing it would be worth.
+
+static void tell_swings(const Telling *telling, const PlanUnknowns *unknowns) {
+    Arena *arena = telling->arena;
+    const PlanRow *row = &telling->result->rows[unknowns->row];
+    bool by_money = isfinite(row->point.cost_per_run);
+    PlanSpread spread = plan_spread_of(telling->request, row);
+    PlanOutcome middle = plan_outcome(&spread, &row->point, plan_factors_expected);
+    TornadoRow *rows = ARENA_ARRAY(arena, TornadoRow, unknowns->swing_count);
+    TornadoChart *chart = ARENA_NEW(arena, TornadoChart);
+    *chart = (TornadoChart){.base = by_money ? middle.cost : middle.days, .rows = rows};
+    for (int i = 0; i < unknowns->swing_count; i++) {
+        const PlanSwing *swing = &unknowns->swings[i];
+        double low = by_money ? swing->low.cost : swing->low.days,
+               high = by_money ? swing->high.cost : swing->high.days;
+        if (!(fabs(high - low) > 0.001 * chart->base)) continue;
+        rows[chart->row_count++] =
+            (TornadoRow){.name = plan_factor_titles[swing->factor],
+                         .low = low,
+                         .high = high,
+                         .low_text = by_money ? text_money(arena, low, row->point.currency) : text_days(arena, low),
+                         .high_text = by_money ? text_money(arena, high, row->point.currency) : text_days(arena, high)};
+    }
+    if (chart->row_count == 0) return;
+    const char *currency = row->point.currency ? row->point.currency : "USD";
+    chart->title = by_money ? "What makes the cost uncertain" : "What makes the days uncertain";
+    chart->x_title = by_money ? arena_printf(arena, "cost of the run (%s)", currency) : "days of the run";
+    chart->base_title = by_money ? text_money(arena, chart->base, currency) : text_days(arena, chart->base);
+    report_tornado(telling->report, chart,
+                   "Each bar is one thing that is not known, from its 5 % to its 95 %, the others as expected.");
+}
+
+static void tell_measurements(const Telling *telling, const PlanUnknowns *unknowns) {
+    Arena *arena = telling->arena;
+    const char *currency = telling->result->rows[unknowns->row].point.currency;
+    ReportTable *table = report_table_create(arena, "What could be measured before choosing");
+    static const struct {
+        const char *title;
+        bool is_number;
+    } columns[] = {{"what", false}, {"its price", true}, {"is worth", true}, {"chance then", true}, {"how", false}};
+    for (int i = 0; i < 5; i++) report_column(arena, table, columns[i].title, columns[i].is_number);
+    for (int i = 0; i < unknowns->measurement_count; i++) {
+        const PlanMeasurement *one = &unknowns->measurements[i];
+        report_cell(arena, table, one->what);
+        report_number(arena, table, text_money(arena, one->price, currency), one->price);
+        report_number(arena, table, text_money(arena, one->worth, currency), one->worth);
+        report_number(arena, table, chance_text(arena, one->both), one->both);
+        report_cell(arena, table, one->how);
+    }
+    if (unknowns->measurement_count == 0) return;
+    report_add_table(telling->report, table, true);
+    if (unknowns->all > 0)
+        report_text(telling->report, arena_printf(arena, "To know everything beforehand would be worth %s.",
+                                                  text_money(arena, unknowns->all, currency)));
+}
+
+static void tell_unknowns(const Telling *telling) {
+    const PlanUnknowns *unknowns = telling->answer->unknowns;
+    if (!unknowns || unknowns->swing_count == 0) return;
+    report_section(telling->report, "What is not known");
+    tell_swings(telling, unknowns);
+    tell_measurements(telling, unknowns);
+}
+
 // ---- What to beware of.
 
 static void tell_cautions(const Telling *telling) {
@@ -357,6 +446,7 @@ void report_add_plan(Report *report, Arena *arena, const PlanAnswer *answer) {
     tell_cautions(&telling);
     tell_plans(&telling);
     tell_front(&telling);
+    tell_unknowns(&telling);
     tell_what_if(&telling);
     if (!answer->chosen) return;
     report_add_why(report, answer->chosen);
