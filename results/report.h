@@ -57,6 +57,10 @@ void report_tornado(Report *report, const TornadoChart *chart, const char *says)
 // Everything that a record has to show: the answer, why, scaling, timeline, memory, money, published figures, caveats,
 // assumptions. `today` as in Style: year 0, and prices of long ago are not pointed out.
 void report_add_record(Report *report, const Record *record, Date today);
+// The same in two halves, for those who have more to say behind the answer.
+void report_add_answer(Report *report, const Record *record, Date today);
+void report_add_rest(Report *report, const Record *record);
+void report_add_tables(Report *report, const RecordTable *tables, int count); // those with a title
 // Parts of it, for answers of another shape: where time, memory and money go, as far as it knows.
 void report_add_why(Report *report, const Record *record);
 // What it rests on.

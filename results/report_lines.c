@@ -382,6 +382,7 @@ void draw_pareto(Paper *paper, const ParetoChart *chart, const char *label) {
     paper_open(paper, label);
     frame_draw_y(paper, &frame, chart->y_title);
     frame_draw_x(paper, &frame, chart->x_title);
+    LIST_PUSH(paper->arena, &taken, text_box(0, frame.top - 12, ANCHOR_START, chart->y_title));
     draw_limits(paper, &frame, chart, &taken);
     draw_front(paper, &frame, chart, &taken);
     for (int series = SERIES_OTHERS; series >= SERIES_CHOSEN; series--)

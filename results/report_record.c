@@ -320,19 +320,37 @@ static const char *cell_text(Arena *arena, RecordUnit unit, const RecordCell *ce
     return text_figures(arena, cell->number, 4);
 }
 
+#define MANY_ROWS 16 // of a table that stands whole on the page
+#define FIRST_ROWS 10
+
+// Columns without a title are for other programs.
+static const ReportTable *page_table(Arena *arena, const RecordTable *from, const char *caption, int rows) {
+    ReportTable *table = report_table_create(arena, caption);
+    for (int c = 0; c < from->column_count; c++)
+        if (from->columns[c].title)
+            report_column(arena, table, from->columns[c].title, from->columns[c].unit != RECORD_TEXT);
+    for (int i = 0; i < rows * from->column_count; i++) {
+        const RecordColumn *column = &from->columns[i % from->column_count];
+        if (!column->title) continue;
+        report_number(arena, table, cell_text(arena, column->unit, &from->cells[i]),
+                      column->unit == RECORD_TEXT ? NAN : from->cells[i].number);
+    }
+    return table;
+}
+
 static void tell_table(const Telling *telling, const RecordTable *from) {
     Arena *arena = telling->arena;
-    ReportTable *table = report_table_create(arena, from->title ? from->title : from->name);
-    for (int c = 0; c < from->column_count; c++) {
-        const RecordColumn *column = &from->columns[c];
-        report_column(arena, table, column->title ? column->title : column->name, column->unit != RECORD_TEXT);
-    }
-    for (int i = 0; i < from->row_count * from->column_count; i++) {
-        RecordUnit unit = from->columns[i % from->column_count].unit;
-        report_number(arena, table, cell_text(arena, unit, &from->cells[i]),
-                      unit == RECORD_TEXT ? NAN : from->cells[i].number);
-    }
-    report_add_table(telling->report, table, from->title != NULL);
+    const char *caption = from->title ? from->title : from->name;
+    bool is_long = from->row_count > MANY_ROWS, has_columns = false;
+    for (int c = 0; c < from->column_count; c++) has_columns = has_columns || from->columns[c].title;
+    if (!has_columns) return;
+    if (is_long && from->title)
+        report_add_table(telling->report,
+                         page_table(arena, from,
+                                    arena_printf(arena, "%s: the first %d of %d", caption, FIRST_ROWS, from->row_count),
+                                    FIRST_ROWS),
+                         true);
+    report_add_table(telling->report, page_table(arena, from, caption, from->row_count), from->title && !is_long);
 }
 
 static void tell_own(const Telling *telling) {
@@ -473,7 +491,7 @@ static void tell_lead(const Telling *telling) {
                 record->point_count == 1 ? lead_of_point(telling, &record->points[0]) : lead_of_points(telling));
 }
 
-void report_add_record(Report *report, const Record *record, Date today) {
+void report_add_answer(Report *report, const Record *record, Date today) {
     Telling telling = {report, report->arena, record, problems_create(report->arena)};
     bool is_all = !record->title || !*record->title || (report->title && strcmp(record->title, report->title) == 0);
     tell_lead(&telling);
@@ -484,6 +502,10 @@ void report_add_record(Report *report, const Record *record, Date today) {
         tell_points(&telling);
     tell_own(&telling);
     tell_cautions(&telling, today);
+}
+
+void report_add_rest(Report *report, const Record *record) {
+    Telling telling = {report, report->arena, record, problems_create(report->arena)};
     if (record->point_count > 0) {
         tell_scaling(&telling);
         tell_pareto(&telling);
@@ -491,4 +513,15 @@ void report_add_record(Report *report, const Record *record, Date today) {
     }
     tell_published(&telling);
     report_add_assumptions(report, record);
+}
+
+void report_add_record(Report *report, const Record *record, Date today) {
+    report_add_answer(report, record, today);
+    report_add_rest(report, record);
+}
+
+void report_add_tables(Report *report, const RecordTable *tables, int count) {
+    Telling telling = {.report = report, .arena = report->arena};
+    for (int i = 0; i < count; i++)
+        if (tables[i].title && tables[i].row_count > 0) tell_table(&telling, &tables[i]);
 }

@@ -130,6 +130,10 @@ typedef struct Run { // one `lockstep run`
         const Record **items;
         int count, room;
     } records;
+    struct {
+        const StudySpec **items;
+        int count, room;
+    } studies;   // of the records
     bool is_job; // said in options, without a script
     bool all_hold;
     RunShow *show; // instead of ours, or NULL
@@ -173,12 +177,13 @@ static bool any_point_ran(const Record *record) {
     return false;
 }
 
-static const Record *study_record(Run *run, const StudySpec *study) {
+static const StudySpec *anchored_study(Run *run, const StudySpec *study) {
+    if (!study) return NULL;
     StudySpec *anchored = ARENA_NEW(run->arena, StudySpec); // what the record keeps of it outlives this call
     *anchored = *study;
     anchored->training.anchors = run->anchors;
     anchored->want_timeline |= run->show && study->vary_count == 0;
-    return study_run(run->arena, anchored, run->problems);
+    return anchored;
 }
 
 static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
@@ -187,13 +192,15 @@ static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
     for (int i = 0; i < scenario->item_count && !watch_is_over(); i++) {
         const ScenarioItem *item = &scenario->items[i];
         const Record *record = item->report;
-        if (item->study) record = study_record(run, item->study);
+        const StudySpec *study = anchored_study(run, item->study);
+        if (study) record = study_run(run->arena, study, run->problems);
         if (item->program) record = program_record(run, item->program, seed);
         bool found = true;
         if (item->queue) record = queue_study_run(run->arena, item->queue, &found, run->problems);
         watch_goes_on(1);
         if (!record) continue; // the next one's mistakes are of interest too
         LIST_PUSH(run->arena, &run->records, record);
+        LIST_PUSH(run->arena, &run->studies, study);
         bool holds = !item->study || study_expectations_hold(item->study, record, stderr);
         run->all_hold = run->all_hold && holds && found && (item->report || item->queue || any_point_ran(record));
     }
@@ -469,6 +476,7 @@ static const Scenario *scenario_of_options(Run *run, const Catalogue *catalogue)
 static int show_otherwise(Run *run) {
     RunAnswer answer = {.arena = run->arena,
                         .records = run->records.items,
+                        .studies = run->studies.items,
                         .record_count = run->records.count,
                         .output = option_text(run->options, "output", NULL),
                         .date = option_text(run->options, "date", NULL)};

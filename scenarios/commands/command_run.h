@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_COMMAND_RUN_H
 
 #include "results/results.h"
+#include "scenarios/study/study.h"
 
 int command_run(int argc, char **argv);
 
@@ -10,6 +11,7 @@ int command_run(int argc, char **argv);
 typedef struct RunAnswer {
     Arena *arena;
     const Record *const *records;
+    const StudySpec *const *studies; // what each record is of; NULL: of something else
     int record_count;
     const char *output; // where it goes, as -o says; NULL: not said
     const char *date;   // as --date says; NULL: not said

@@ -5,6 +5,7 @@
 
 #include "results/report.h"
 #include "scenarios/commands/command_run.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/plan/command_plan.h"
 #include "scenarios/report/report_plan.h"
 #include "sim/file.h"
@@ -80,6 +81,20 @@ static void add_command(Report *report, const Writing *writing) {
     report_code(report, writing->command);
 }
 
+// Of a study of one point: the critical path in words and tables, and what would help, each simulated again.
+static void add_explanation(Report *report, Arena *arena, const StudySpec *study, const Record *record) {
+    if (!study || study->vary_count > 0 || record->point_count != 1 || !record->points[0].ran) return;
+    ExplainRequest request = {.study = study};
+    const Explanation *explanation = explain_study(arena, &request, problems_create(arena));
+    if (!explanation || !explanation->step.chain) return;
+    Sentences sentences = explain_sentences(arena, explanation);
+    int count = 0;
+    const RecordTable *tables = explain_tables(arena, explanation, &count);
+    report_section(report, "What decides it, and what would help");
+    for (int i = 0; i < sentences.count; i++) report_text(report, sentences.items[i]);
+    report_add_tables(report, tables, count);
+}
+
 static bool show_run(void *context, const RunAnswer *answer, Problems *problems) {
     const Writing *writing = context;
     const Record *first = answer->record_count > 0 ? answer->records[0] : NULL;
@@ -87,7 +102,11 @@ static bool show_run(void *context, const RunAnswer *answer, Problems *problems)
     Report *report = report_create(answer->arena, title, writing->command, answer->date);
     Date today = {0};
     if (answer->date) today = date_or_today(answer->date, problems);
-    for (int i = 0; i < answer->record_count; i++) report_add_record(report, answer->records[i], today);
+    for (int i = 0; i < answer->record_count; i++) {
+        report_add_answer(report, answer->records[i], today);
+        add_explanation(report, answer->arena, answer->studies[i], answer->records[i]);
+        report_add_rest(report, answer->records[i]);
+    }
     add_command(report, writing);
     return write_page(answer->arena, report, answer->output, problems);
 }
