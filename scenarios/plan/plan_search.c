@@ -107,6 +107,8 @@ void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, d
         count->candidates++;
         count->too_large += !candidate->fits;
         count->dominated += candidate->fits && !candidate->plain;
+        candidate->bound = INFINITY;
+        if (!(request->exhaustive ? candidate->fits : candidate->plain)) continue; // is not simulated
         PlanBound bound = plan_bound(costs, &training);
         candidate->bound = bound.step_s;
         if (saves_energy(request) && isfinite(bound.step_s))

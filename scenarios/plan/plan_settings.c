@@ -120,7 +120,7 @@ static void try_modes(Settings *settings, const Setting *planned, Setting *joine
 }
 
 static void try_intervals(Settings *settings, const Setting *planned, Setting *joined) {
-    static const double minutes[] = {15, 60, 240};
+    static const double minutes[] = {30, 120};
     const PlanSetting *best = &settings->list->items[0];
     for (size_t i = 0; i < sizeof minutes / sizeof *minutes; i++) {
         Setting setting = *planned;
