@@ -1,6 +1,7 @@
 // Calendar days. The count of days is Howard Hinnant's days_from_civil (proleptic Gregorian calendar).
 #include "sim/date.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -39,6 +40,31 @@ int64_t date_first_day(Date date) {
     int64_t era = year / 400, of_era = year - era * 400;
     int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719468;
+}
+
+int64_t date_last_day(Date date) {
+    if (date.month == 0) date.month = 12;
+    if (date.day == 0) date.day = days_in_month(date.year, date.month);
+    return date_first_day(date);
+}
+
+bool deadline_parse(const char *text, Date today, double *seconds, char why[QUANTITY_WHY]) {
+    Date date;
+    bool looks_like_a_day = strlen(text) >= 6 && strspn(text, "0123456789") == 4 && text[4] == '-';
+    if (!looks_like_a_day) return quantity_read("by", text, QUANTITY_TIME, "30d", seconds, why);
+    if (!date_parse(text, &date)) {
+        snprintf(why, QUANTITY_WHY, "%.20s is no day of the calendar: write \"2027-02-28\", or \"2027-02\" for its end",
+                 text);
+        return false;
+    }
+    int64_t days = date_last_day(date) + 1 - date_first_day(today);
+    if (days <= 0) {
+        snprintf(why, QUANTITY_WHY, "%.20s is over: the plan begins on %04d-%02d-%02d (--date says another day)", text,
+                 today.year, today.month > 0 ? today.month : 1, today.day > 0 ? today.day : 1);
+        return false;
+    }
+    *seconds = (double)days * 86400;
+    return true;
 }
 
 bool date_is_a_year_before(Date date, Date today) {

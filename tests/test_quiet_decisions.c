@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/arena.h"
+#include "sim/date.h"
 #include "tests/script.h"
 #include "tests/test.h"
 
@@ -110,4 +111,44 @@ TEST(scripts_and_settings_know_the_same_rule) {
     EXPECT_INT(run_script_text(study, "--set training.checkpoint.every=30", printed, sizeof printed, NULL), 4);
     EXPECT_CONTAINS(printed, "30 has no unit: minutes (\"30min\") or seconds (\"30s\")?");
     EXPECT_INT(run_script_text(study, "--set training.checkpoint.every=30min", printed, sizeof printed, NULL), 0);
+}
+
+// ---- Dates.
+
+static double days_until(const char *text, const char *today) {
+    Date from;
+    double seconds = -86400;
+    char why[QUANTITY_WHY] = "";
+    EXPECT(date_parse(today, &from));
+    return deadline_parse(text, from, &seconds, why) ? seconds / 86400 : -1;
+}
+
+TEST(a_deadline_is_a_time_or_the_end_of_a_day_or_month) {
+    EXPECT_NEAR(days_until("2026-11-23", "2026-11-23"), 1, 0); // today, to its end
+    EXPECT_NEAR(days_until("2027-02-01", "2026-11-23"), 71, 0);
+    EXPECT_NEAR(days_until("2027-02", "2027-02-28"), 1, 0);
+    EXPECT_NEAR(days_until("2028-02", "2028-02-01"), 29, 0); // a leap year
+    EXPECT_NEAR(days_until("2027-03", "2027-01-01"), 90, 0); // the end of March
+    EXPECT_NEAR(days_until("2027-12", "2027-12-31"), 1, 0);
+    EXPECT_NEAR(days_until("30d", "2026-11-23"), 30, 0);
+    EXPECT_NEAR(days_until("2 weeks", "2026-11-23"), 14, 0);
+    static const char *const none[] = {"2026-11-22", "2026-10", "2027-13", "2027-02-30", "2027-2-1", "30", "soon", ""};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) EXPECT_NEAR(days_until(none[i], "2026-11-23"), -1, 0);
+}
+
+TEST(a_plan_by_a_day_says_from_which_day_it_counts) {
+    EXPECT_INT(run(PLAN "--by 2027-02 --date 2027-01-30"), 0);
+    EXPECT_CONTAINS(printed, "By      the end of 2027-02: 30 days from 2027-01-30\n");
+    EXPECT_INT(run(PLAN "--by 30d --csv"), 0);
+    char by_time[PRINTED];
+    snprintf(by_time, sizeof by_time, "%s", printed);
+    EXPECT_INT(run(PLAN "--by 2027-02 --date 2027-01-30 --csv"), 0);
+    EXPECT_TEXT(printed, by_time);
+    static const Said rows[] = {
+        {PLAN "--by 2026-11-01 --date 2026-11-23", 2, "2026-11-01 is over: the plan begins on 2026-11-23"},
+        {PLAN "--by 2027-02-30", 2, "2027-02-30 is no day of the calendar"},
+        {PLAN "--by 0", 2, "--by 0 leaves no time"},
+        {PLAN "--by march", 2, "expected a time"},
+    };
+    ALL_SAY(rows);
 }

@@ -138,6 +138,7 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
     bool by_date = option_given(options, "by") && (option_given(options, "tokens") || option_given(options, "samples"));
     if (!by_date && !option_given(options, "available"))
         require(options, "gpus", "64:1024, or --by 30d with --tokens, which say how many", problems);
+    plan_read_deadline(options, &asked->request, problems);
     if (problem_count(problems)) *status = fail(problems, BAD_USAGE);
     if (*status != DONE) return false;
     asked->options = options;

@@ -6,6 +6,7 @@
 #include "scenarios/plan/batch_law.h"
 #include "scenarios/study/study.h"
 #include "scenarios/workers/worker_pool.h"
+#include "sim/date.h"
 
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
 extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
@@ -51,6 +52,8 @@ typedef struct PlanRequest {
     double confidence; // that date and budget are kept, wished of the plan chosen; 0: as expected is enough
     double miss_cost;  // of missing date or budget; 0: as plan_learn.h has it
     double fit;        // chance that a layout fits in memory, at least; 0: PLAN_FIT
+    const char *deadline_day; // where it was said as a day: so, counted from deadline_from
+    Date deadline_from;
     PlanObjective objective;
     const struct FaultsSpec *faults; // or NULL: nothing fails
     bool exhaustive;                 // simulate every candidate that fits, not only those whose bound could still win

@@ -12,6 +12,8 @@ extern const OptionSpec plan_options[];
 const OptionSpec *plan_option_rows(Arena *arena, int *count); // these, of a price, and of a job
 extern const int plan_option_count;
 // Options must hold plan_option_rows.
+// The deadline: a time, or a day to whose end there is so much time from --date (today, when that is not said).
+void plan_read_deadline(const Options *options, PlanRequest *request, Problems *problems);
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems);
 
 typedef struct PlanAnswer {

@@ -33,7 +33,7 @@ const OptionSpec plan_options[] = {
     {"least-steps", OPTION_COUNT, "S", .help = "steps of the largest batch, instead of tokens or samples"},
     {"steps-curve", OPTION_TEXT, "FILE.csv", .help = "steps to the same result by batch: columns batch and steps"},
     {"learning-rate", OPTION_QUANTITY, "X", .help = "of the reference batch; printed for others as two rules have it", .quantity = QUANTITY_NUMBER},
-    {"by", OPTION_QUANTITY, "TIME", .help = "deadline: 30d", .quantity = QUANTITY_TIME},
+    {"by", OPTION_TEXT, "TIME|DAY", .help = "deadline: 30d, or the end of 2027-02-01 or of 2027-02, counted from --date"},
     {"budget", OPTION_COUNT, "MONEY", .help = "most that the run may cost: 2M"},
     {"confidence", OPTION_QUANTITY, "SHARE", .help = "with which date and budget are kept: 80% (default)", .quantity = QUANTITY_NUMBER},
     {"fit", OPTION_QUANTITY, "SHARE", .help = "chance at least that a layout fits in memory: 95% (default)", .quantity = QUANTITY_NUMBER},
@@ -549,11 +549,29 @@ static int jobs_wanted(const Options *options, Problems *problems) {
     return 1;
 }
 
+// A day counts from the one that the plan is made on, which the answer says.
+void plan_read_deadline(const Options *options, PlanRequest *request, Problems *problems) {
+    const char *text = option_text(options, "by", NULL);
+    char why[QUANTITY_WHY];
+    if (!text) return;
+    Date today = date_or_today(option_text(options, "date", NULL), problems);
+    if (!deadline_parse(text, today, &request->deadline_s, why)) {
+        problem_add(problems, command_line, "--by: %s", why);
+        problem_hint(problems, "for example --by 30d, or --by 2027-02-01 for the end of that day");
+    } else if (request->deadline_s <= 0) {
+        problem_add(problems, command_line, "--by %s leaves no time", text);
+        problem_hint(problems, "for example --by 30d");
+    }
+    if (strchr(text, '-')) {
+        request->deadline_day = text;
+        request->deadline_from = today;
+    }
+}
+
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     read_nodes(arena, options, request, problems);
     read_links(arena, options, request, problems);
     read_own_links(arena, request, problems);
-    request->deadline_s = option_quantity(options, "by", 0);
     read_job(arena, options, request, problems);
     read_gpus(arena, options, request, problems);
     read_batches(arena, options, request, problems);

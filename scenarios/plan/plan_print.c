@@ -363,6 +363,13 @@ static void print_no_plan(const Screen *screen) {
     plan_print_chances(screen, first);
 }
 
+static void print_deadline(const PlanRequest *request) {
+    Date from = request->deadline_from;
+    if (!request->deadline_day) return;
+    printf("By      the end of %s: %.0f days from %04d-%02d-%02d\n", request->deadline_day, request->deadline_s / 86400,
+           from.year, from.month > 0 ? from.month : 1, from.day > 0 ? from.day : 1);
+}
+
 static void print_heading(const Screen *screen) {
     const TrainingSpec *training = &screen->request->training;
     const PlanCount *count = &screen->result->count;
@@ -374,7 +381,9 @@ static void print_heading(const Screen *screen) {
                                               : training->samples * (training->epochs > 0 ? training->epochs : 1);
         printf("   %.3g FLOP in all", training_flops_per_sample(training) * samples);
     }
-    printf("\nSearch  %d layouts on %d clusters, %d do not fit in memory with %s, %d simulated%s\n\n",
+    printf("\n");
+    print_deadline(screen->request);
+    printf("Search  %d layouts on %d clusters, %d do not fit in memory with %s, %d simulated%s\n\n",
            count->candidates, screen->result->cluster_count, count->too_large,
            plan_percent(screen->arena, plan_fit_asked(screen->request)), count->simulated,
            screen->request->exhaustive ? " (every one that fits)" : "; the bound of the others is no better");
