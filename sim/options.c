@@ -146,9 +146,21 @@ static void read_choice(const Reader *reader, const OptionSpec *spec, OptionValu
     problem_hint_names(reader->problems, text, spec->choices, spec->choice_count);
 }
 
+// An empty name would be looked up, and nothing is called so: it is a value that was forgotten, or a variable of a
+// shell that is not set.
+static bool refuse_empty(const Reader *reader, const OptionSpec *spec, const char *text) {
+    if (!text || *text) return false;
+    problem_add(reader->problems, command_line, "--%s is empty", spec->name);
+    problem_hint(reader->problems, "write --%s %s, or leave it out", spec->name,
+                 spec->metavar ? spec->metavar : "VALUE");
+    return true;
+}
+
 static void read_value(const Reader *reader, int row, const char *text) {
     const OptionSpec *spec = &reader->options->specs[row];
     OptionValue *value = &reader->options->values[row];
+
+    if (refuse_empty(reader, spec, text)) return;
 
     if (value->given && spec->kind != OPTION_TEXTS && spec->kind != OPTION_FLAG) {
         problem_add(reader->problems, command_line, "--%s is given twice", spec->name);
@@ -314,6 +326,19 @@ double option_quantity(const Options *options, const char *name, double fallback
     return value->given ? value->number : fallback;
 }
 
+double option_within(const Options *options, const char *name, double fallback, double least, double most,
+                     Problems *problems) {
+    double number = option_quantity(options, name, fallback);
+    if (!option_given(options, name) || (number >= least && number <= most)) return number;
+    QuantityKind kind = options->specs[find_row(options, name, strlen(name))].quantity;
+    char written[40], low[40], high[40];
+    problem_add(problems, command_line, "--%s cannot be %s", name,
+                quantity_format(number, kind, written, sizeof written));
+    problem_hint(problems, "from %s to %s", least == 0 ? "0" : quantity_format(least, kind, low, sizeof low),
+                 quantity_format(most, kind, high, sizeof high));
+    return fallback;
+}
+
 const char *option_written(Arena *arena, const Options *options, const char *name) {
     int row = find_row(options, name, strlen(name));
     CHECK(row >= 0 && options->specs[row].kind != OPTION_TEXTS);
@@ -352,6 +377,23 @@ void options_refuse_positional(const Options *options, int allowed, Problems *pr
         problem_add(problems, command_line, "nothing is known to do with \"%s\"", options->positional.items[i]);
         problem_hint(problems, "options begin with --; --help lists them");
     }
+}
+
+bool option_require(const Options *options, const char *question, const char *name, const char *hint,
+                    Problems *problems) {
+    if (option_given(options, name)) return true;
+    problem_add(problems, command_line, "%s%s--%s is missing", question ? question : "", question ? " " : "", name);
+    problem_hint(problems, "%s", hint);
+    problem_is_usage(problems);
+    return false;
+}
+
+void options_refuse_both(const Options *options, const char *first, const char *second, const char *hint,
+                         Problems *problems) {
+    if (!option_given(options, first) || !option_given(options, second)) return;
+    problem_add(problems, command_line, "--%s and --%s are both given", first, second);
+    problem_hint(problems, "%s", hint);
+    problem_is_usage(problems);
 }
 
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,

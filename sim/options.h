@@ -61,12 +61,23 @@ int64_t option_count(const Options *options, const char *name, int64_t fallback)
 double option_quantity(const Options *options, const char *name, double fallback);
 // What was given for a name of any kind but TEXTS, written the same way however it was spelled; NULL when it was not.
 const char *option_written(Arena *arena, const Options *options, const char *name);
+// The same when it is given and not from `least` to `most`: a problem that says both in the row's unit.
+double option_within(const Options *options, const char *name, double fallback, double least, double most,
+                     Problems *problems);
 int option_choice(const Options *options, const char *name, int fallback);
 
 int option_positional_count(const Options *options); // arguments that belong to no option
 const char *option_positional(const Options *options, int index);
 // A problem for each positional argument from `allowed` on ("file.lua" where none is expected).
 void options_refuse_positional(const Options *options, int allowed, Problems *problems);
+
+// A problem of usage unless the option is given: "how many GPUs? --gpus is missing". `question` may be NULL; `hint`
+// says what to write. False then.
+bool option_require(const Options *options, const char *question, const char *name, const char *hint,
+                    Problems *problems);
+// A problem of usage when two are given that say the same or exclude each other; `hint`: which one to keep.
+void options_refuse_both(const Options *options, const char *first, const char *second, const char *hint,
+                         Problems *problems);
 
 // Two tables in a row: what a command adds to the options that many commands share.
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,

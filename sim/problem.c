@@ -14,7 +14,7 @@ struct Problems {
     Arena *arena;
     Problem kept[MOST_KEPT];
     int kept_count, more_count, added_count;
-    bool have_fault;
+    bool have_fault, have_usage;
     Problem *newest; // takes the hints; NULL when the newest problem was not kept
 };
 
@@ -65,6 +65,13 @@ void problem_add(Problems *problems, Where where, const char *format, ...) {
 
 void problem_is_fault(Problems *problems) { problems->have_fault = true; }
 bool problems_have_fault(const Problems *problems) { return problems->have_fault; }
+
+void problem_is_usage(Problems *problems) { problems->have_usage = true; }
+
+int problems_status(const Problems *problems, int status) {
+    enum { USAGE = 2, BAD_INPUT = 4 };
+    return status == BAD_INPUT && problems->have_usage ? USAGE : status;
+}
 
 void problem_hint(Problems *problems, const char *format, ...) {
     if (!problems->newest) return;

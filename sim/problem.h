@@ -36,6 +36,12 @@ void problem_hint_names(Problems *problems, const char *given, const char *const
 void problem_is_fault(Problems *problems);
 bool problems_have_fault(const Problems *problems);
 
+// The newest problem is of the command line itself: an option is missing, cannot be read, is said twice or against
+// another. Then the exit status is 2; what it names or describes and cannot be is 4, at every command.
+void problem_is_usage(Problems *problems);
+// `status`, or 2 in place of 4 where a problem is of the command line itself.
+int problems_status(const Problems *problems, int status);
+
 int problem_count(const Problems *problems); // those kept, for problem_at
 // All that were ever added, repeats and those beyond the limit too: unchanged, when nothing went wrong in between.
 int problems_added(const Problems *problems);

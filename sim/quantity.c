@@ -419,11 +419,23 @@ static const Printed *fitting_unit(double size, QuantityKind kind) {
     return best;
 }
 
+// "1e+09" as people write it: "1e9".
+static void tidy_exponent(char *number) {
+    char *from = strchr(number, 'e'), *to = from;
+    if (!from) return;
+    *to++ = *from++;
+    if (*from == '-') *to++ = '-';
+    from += *from == '-' || *from == '+';
+    while (*from == '0') from++;
+    memmove(to, from, strlen(from) + 1);
+}
+
 // Three significant figures; whole numbers below a million keep all of theirs.
 static void format_figures(double figures, char *out, size_t out_bytes) {
     bool is_plain = figures == 0 || (figures >= 1 && figures < 999999.5);
     if (!is_plain) {
         snprintf(out, out_bytes, "%.3g", figures);
+        tidy_exponent(out);
         return;
     }
     int decimals = figures == 0 || figures >= 99.95 ? 0 : figures >= 9.995 ? 1 : 2;

@@ -106,11 +106,11 @@ TEST(a_simulation_that_holds_too_much_ends_with_1_and_a_sentence) {
 
 TEST(factors_of_a_clusters_links_take_memory_by_those_written) {
     Loaded loaded = load_returning("sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 32, fabric = 'ib-ndr400', "
-                                   "link_speed = { 1, 0.5 } }, run = job }",
+                                   "link_speed = { 0.5 } }, run = job }",
                                    LIMITS(.memory_bytes = 1 << 20));
     EXPECT_TEXT(first_problem(&loaded), "");
     const ClusterSpec *spec = loaded.scenario->items[0].study->cluster;
-    EXPECT_INT(spec->link_speed_count, 2);
+    EXPECT_INT(spec->link_speed_count, 1);
     const Cluster *cluster = cluster_create(loaded.arena, test_catalogue(), spec, loaded.problems);
     EXPECT(cluster && cluster->node_count == 4);
     unload(&loaded);

@@ -500,7 +500,7 @@ TEST(plan_refuses_what_it_cannot_read) {
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --date 26-11", "date", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --years 3", "add --own", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --own --price 3", "keep one", 4},
-        {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --own --years 99", "be meant", 4},
+        {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --own --years 99", "cannot be 99", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --grid mars", "mars", 4},
         {"--model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 8 --tokens 1B --recompute-num-layers 2",
          "not at the first 2", 4},

@@ -152,3 +152,117 @@ TEST(a_plan_by_a_day_says_from_which_day_it_counts) {
     };
     ALL_SAY(rows);
 }
+
+// ---- The line itself, and what it names.
+
+TEST(what_is_missing_on_the_line_ends_with_2_and_what_cannot_be_with_4_at_every_command) {
+    static const Said rows[] = {
+        {"memory --gpu A100", 2, "--model is missing"},
+        {"flops", 2, "--model is missing"},
+        {"params", 2, "--model is missing"},
+        {"plan --model gpt2-124m --node dgx-a100", 2, "--gpus is missing"},
+        {"run --model gpt2-124m --gpus 8", 2, "--node is missing"},
+        {"run --model gpt2-124m --node dgx-a100", 2, "--gpus is missing"},
+        {"run --node dgx-a100 --gpus 8", 2, ""},
+        {"goodput --days 3", 2, "--gpus is missing"},
+        {"goodput --gpus 64", 2, "for how long?"},
+        {"goodput --gpus 64 --days 3 --work 3", 2, "say the same"},
+        {"queue --load 0.5", 2, "--gpus is missing"},
+        {"queue --gpus 64 --load 0.5 --jobs-per-hour 3", 2, "say the same"},
+        {"cost", 2, "--node is missing"},
+        {"power", 2, "--node is missing"},
+        {"cost --node dgx-h100 --gpus 8 --nodes 1", 2, "say the same"},
+        {"collective", 2, "collective needs an operation"},
+        {"topo", 2, "topo needs a node"},
+        {"hw show", 2, "hw show needs a name"},
+        {"model show", 2, "which model"},
+        {"sweep", 2, "what is to be simulated?"},
+        {"merge", 2, "which stores?"},
+        {"memory --model gpt2-124m --gpu H10O", 4, "did you mean \"H100\"?"},
+        {"goodput --gpus 64 --days 3 --node dgx-h10O", 4, "dgx-h100"},
+        {"plan --model gpt2-124n --node dgx-a100 --gpus 8 --tokens 1B", 4, "gpt2-124m"},
+        {"cost --node nosuch", 4, "no node is called"},
+        {"run nosuch.lua", 4, "cannot be read"},
+    };
+    ALL_SAY(rows);
+}
+
+TEST(nothing_is_called_by_an_empty_name) {
+    static const Said rows[] = {
+        {"memory --model gpt2-124m --gpu ''", 2, "--gpu is empty"},
+        {"memory --model= --gpu A100", 2, "--model is empty"},
+        {"goodput --gpus '' --days 3", 2, "--gpus is empty"},
+        {"hw show ''", 2, "hw show needs a name"},
+        {"model show ''", 2, "which model"},
+    };
+    ALL_SAY(rows);
+    Loaded loaded = load_returning("sim.cluster { node = '', gpus = 8 }", NULL);
+    EXPECT_CONTAINS(first_problem(&loaded), "the name of a node is empty");
+    unload(&loaded);
+}
+
+TEST(no_gpus_are_not_missing_gpus) {
+    static const Said rows[] = {
+        {"goodput --gpus 0 --days 3", 4, "--gpus 0: there is no job without a GPU"},
+        {"queue --gpus 0 --load 0.5", 4, "--gpus 0: no job could ever start"},
+        {"run --model gpt2-124m --node dgx-a100 --gpus 0", 4, "--gpus 0 is no number of GPUs"},
+        {"plan --model gpt2-124m --node dgx-a100 --gpus 0 --tokens 1B", 4, "--gpus 0 is no number of GPUs"},
+        {"collective all_reduce --node dgx-a100 --gpus 0", 4, "0 GPUs"},
+    };
+    ALL_SAY(rows);
+}
+
+TEST(limits_are_said_in_the_units_of_the_option) {
+    static const Said rows[] = {
+        {GOODPUT "--restart 200d", 4, "--restart cannot be 200 days"},
+        {GOODPUT "--shape 9", 4, "from 0.2 to 5"},
+        {QUEUE "--half-life 1ms", 4, "--half-life cannot be 1 ms"},
+        {QUEUE "--burstiness -1", 4, "--burstiness cannot be -1"},
+        {"memory --model gpt2-124m --gpu A100 --global-batch 0", 4, "from 1 to 1 T"},
+    };
+    ALL_SAY(rows);
+}
+
+TEST(expectations_that_do_not_hold_are_said_in_units_and_never_as_nan) {
+    static const char study[] =
+        "local sim = require \"lockstep\"\n"
+        "local job = sim.training { model = \"gpt2-124m\", batch = { micro = %d } }\n"
+        "job:expect { memory = \"< 1 GiB\", mfu = \"> 0.99\", step_time = \"< 1 us\", days = \"< 3\" }\n"
+        "return sim.study { on = sim.cluster { node = \"dgx-a100\", gpus = 8 }, run = job }\n";
+    char text[1024];
+    snprintf(text, sizeof text, study, 1);
+    EXPECT_INT(run_script_text(text, "", printed, sizeof printed, NULL), 3);
+    EXPECT_CONTAINS(printed, "expected memory < 1 GiB, got ");
+    EXPECT_CONTAINS(printed, "expected step_time < 1 us, got ");
+    EXPECT_CONTAINS(printed, "expected days < 3, but with 8 GPUs there is none");
+    EXPECT(!strstr(printed, "nan"));
+    snprintf(text, sizeof text, study, 100000);
+    EXPECT_INT(run_script_text(text, "", printed, sizeof printed, NULL), 3);
+    EXPECT_CONTAINS(printed, "expected mfu > 0.99, but with 8 GPUs it does not run: needs ");
+    EXPECT(!strstr(printed, "got nan"));
+}
+
+// ---- Given twice, or of the wrong size.
+
+TEST(an_algorithm_that_does_not_run_there_is_an_error_that_names_what_would) {
+    static const Said rows[] = {
+        {"collective all_reduce --node dgx-a100 --sizes 1M --algo nvls", 4,
+         "nvls does not run all_reduce on these 8 GPUs; nccl would run ring"},
+        {"collective all_gather --node dgx-a100 --sizes 1M --algo pat", 4, "pat does not run all_gather"},
+        {"collective all_reduce --node dgx-h100 --nodes 2 --fabric ib-ndr400 --sizes 64M --algo nvls", 4,
+         "leave --algo out, or ask for --algo nvls_tree"},
+        {"collective all_reduce --node dgx-h100 --sizes 1M --algo nvls --proto LL", 4,
+         "nvls of all_reduce has no protocol LL on these 8 GPUs; nccl would run Simple"},
+    };
+    ALL_SAY(rows);
+    EXPECT_INT(run("collective all_reduce --node dgx-h100 --sizes 1M --algo nvls"), 0);
+    EXPECT_INT(run("collective all_reduce --node dgx-a100 --sizes 1M --algo tree --proto LL128"), 0);
+}
+
+TEST(factors_of_links_are_as_many_as_nodes) {
+    Loaded loaded = load_returning("sim.cluster { node = 'dgx-a100', gpus = 16, fabric = 'ib-hdr200', "
+                                   "link_speed = { 1, 1, 0.5 } }",
+                                   NULL);
+    EXPECT_CONTAINS(first_problem(&loaded), "link_speed has 3 factors, and the cluster has 2 nodes");
+    unload(&loaded);
+}

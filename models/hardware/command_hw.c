@@ -435,10 +435,15 @@ static int run(Hw *hw, int argc, char **argv) {
     const char *name = count > 1 ? option_positional(hw->options, 1) : NULL;
     bool is_list = strcmp(what, "list") == 0, is_show = strcmp(what, "show") == 0,
          is_check = strcmp(what, "check") == 0;
-    if (!is_list && !is_show && !is_check)
-        return usage_problem(hw, arena_printf(hw->arena, "hw has no command \"%s\"", what));
+    if (!is_list && !is_show && !is_check) {
+        static const char *const verbs[] = {"list", "show", "check"};
+        problem_add(hw->problems, (Where){0}, "hw has no command \"%s\"", what);
+        problem_hint_names(hw->problems, what, verbs, 3);
+        return EXIT_USAGE;
+    }
     if (count > 2) return usage_problem(hw, "too many names");
-    if (!is_list && !name) return usage_problem(hw, is_show ? "hw show needs a name" : "hw check needs a file");
+    if (!is_list && (!name || !*name))
+        return usage_problem(hw, is_show ? "hw show needs a name" : "hw check needs a file");
 
     hw->catalogue = catalogue_builtin(hw->arena);
     const char *profile = option_text(hw->options, "profile", NULL);

@@ -236,7 +236,10 @@ const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, c
     const void *parts = catalogue_parts(catalogue, kind, &count);
     const void *part = part_find(kind, parts, count, name);
     if (part) return part;
-    problem_add(problems, where, "no %s is called \"%s\"", part_tables[kind].said, name);
+    if (*name)
+        problem_add(problems, where, "no %s is called \"%s\"", part_tables[kind].said, name);
+    else
+        problem_add(problems, where, "the name of a %s is empty", part_tables[kind].said);
     hint_parts(arena, kind, parts, count, name, problems);
     return NULL;
 }

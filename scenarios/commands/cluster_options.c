@@ -57,11 +57,7 @@ const int money_option_count = sizeof money_options / sizeof *money_options;
 
 static double within(const Options *options, const char *name, double otherwise, double least, double most,
                      Problems *problems) {
-    double value = option_quantity(options, name, otherwise);
-    if (!option_given(options, name) || (value >= least && value <= most)) return value;
-    problem_add(problems, command_line, "--%s %g cannot be meant", name, value);
-    problem_hint(problems, "from %g to %g", least, most);
-    return otherwise;
+    return option_within(options, name, otherwise, least, most, problems);
 }
 
 static double amount(const Options *options, const char *name, Problems *problems) {
@@ -122,16 +118,16 @@ static void refuse_own_options(const Options *options, Problems *problems) {
 // ---- The cluster.
 
 static const NodeType *read_node(Arena *arena, const Catalogue *catalogue, const Options *options, Problems *problems) {
-    const char *name = option_text(options, "node", NULL);
-    if (name) return find_node(arena, catalogue, name, command_line, problems);
-    problem_add(problems, command_line, "--node is missing: which machines?");
-    problem_hint(problems, "for example --node dgx-h100 --nodes 16 --fabric ib-ndr400");
-    return NULL;
+    if (!option_require(options, "which machines?", "node", "for example --node dgx-h100 --nodes 16 --fabric ib-ndr400",
+                        problems))
+        return NULL;
+    return find_node(arena, catalogue, option_text(options, "node", NULL), command_line, problems);
 }
 
 static int read_gpus(const Options *options, const NodeType *node, Problems *problems) {
     int64_t nodes = option_count(options, "nodes", 1), gpus = option_count(options, "gpus", nodes * node->gpu_count);
     if (option_given(options, "nodes") && option_given(options, "gpus")) {
+        problem_is_usage(problems);
         problem_add(problems, command_line, "--nodes and --gpus say the same thing twice");
         problem_hint(problems, "leave one out");
     } else if (nodes < 1 || gpus < 1 || gpus > MOST_GPUS || nodes > MOST_GPUS) {

@@ -86,7 +86,7 @@ static void find_rivals(CostAnswer *answer) {
 
 static int fails(const Problems *problems, int code) {
     problems_print(problems, stderr);
-    return code;
+    return problems_status(problems, code);
 }
 
 static void ask(CostAnswer *answer, const Options *options, Problems *problems) {

@@ -237,6 +237,7 @@ int command_power(int argc, char **argv) {
             print_screen(&answer, &style);
     }
     problems_print(problems, stderr);
+    end = problems_status(problems, end);
     arena_close(answer.arena);
     return end;
 }

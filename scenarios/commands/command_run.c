@@ -350,7 +350,7 @@ static bool plot_all(Run *run, const KindList *wanted) {
 
 static int show_problems(const Problems *problems, int status) {
     problems_print(problems, stderr);
-    return status;
+    return problems_status(problems, status);
 }
 
 static int status_of(const Problems *problems) { return problems_have_fault(problems) ? FAILED : BAD_INPUT; }
@@ -408,7 +408,8 @@ static void read_job_options(Run *run, int argc, char **argv, Problems *usage) {
     int count;
     const OptionSpec *rows = options_with_study(run->arena, own_options, OWN_OPTIONS, &count);
     const Options *options = options_parse(run->arena, rows, count, argc, argv, problems_create(run->arena));
-    run->is_job = option_given(options, "model") && !names_a_script(options);
+    bool says_job = option_given(options, "model") || option_given(options, "node") || option_given(options, "gpus");
+    run->is_job = says_job && !names_a_script(options);
     if (!run->is_job) return;
     run->options = options_parse(run->arena, rows, count, argc, argv, usage);
     options_refuse_positional(run->options, 0, usage);

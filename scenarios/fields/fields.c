@@ -42,7 +42,7 @@ static const Field cluster_fields[] = {
      .help =
          "power usage effectiveness: watts at the wall per watt of the machines; when left out: 1.3, or the site's"},
     {"link_speed", NUMBER(ABOVE_ZERO, 1), .list = true, .example = "{ 1, 0.5 }",
-     .help = "a factor on each node's network, in order: 0.5 is a cable at half speed"},
+     .help = "a factor on each node's network, in order: 0.5 is a cable at half speed; one alone: of the first node"},
 };
 
 static const Field node_group_fields[] = {

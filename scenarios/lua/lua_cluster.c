@@ -1,4 +1,5 @@
 // sim.hw, the fabrics, and sim.cluster.
+#include <math.h>
 #include <string.h>
 
 #include "models/hardware/storage_units.h"
@@ -201,9 +202,21 @@ static bool set_groups(lua_State *L, ClusterSpec *spec, const Object *object) {
     return cluster_is_of_a_size(spec, script->problems);
 }
 
-static void set_link_speed(Arena *arena, ClusterSpec *spec, const Object *object) {
+// One factor a node: those that a list leaves out would be at full speed, and those too many nowhere.
+static void set_link_speed(Arena *arena, ClusterSpec *spec, const Object *object, Problems *problems) {
     const Value *speed = object_value(object, "link_speed");
     if (!speed->count) return;
+    double nodes = 0;
+    for (int g = 0; g < spec->group_count; g++) {
+        const NodeType *type = spec->groups[g].type;
+        if (type) nodes += ceil((double)spec->groups[g].gpus / type->gpu_count);
+    }
+    if (nodes > 0 && speed->count > 1 && speed->count != nodes) {
+        problem_add(problems, speed->where, "link_speed has %d factors, and the cluster has %.0f node%s", speed->count,
+                    nodes, nodes == 1 ? "" : "s");
+        problem_hint(problems, "one for each node, in their order: 1 is the full speed of its links");
+        return;
+    }
     double *factors = ARENA_ARRAY(arena, double, speed->count);
     for (int i = 0; i < speed->count; i++) factors[i] = speed->items[i].number;
     spec->link_speed = factors;
@@ -245,7 +258,7 @@ static int sim_cluster(lua_State *L) {
     bool sound = object.sound && set_groups(L, spec, &object);
     if (sound) {
         sound = set_fabric(script, spec, &object) && set_faults(script, spec, &object);
-        set_link_speed(script->arena, spec, &object);
+        set_link_speed(script->arena, spec, &object, script->problems);
         spec->nics = object_int(&object, "nics", 0);
         sound = set_storage(script, spec, &object) && sound;
         sound = read_money(script, spec, &object) && sound;

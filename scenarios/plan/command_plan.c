@@ -18,15 +18,9 @@ static const char about[] =
     "                --gpus 512,1024,2048 --by 30d --budget 2M --price 2.49\n\n"
     "What the options below fix is not searched. Exit codes: 3 no plan keeps date and budget, 130 interrupted.";
 
-static void require(const Options *options, const char *name, const char *example, Problems *problems) {
-    if (option_given(options, name)) return;
-    problem_add(problems, command_line, "--%s is missing", name);
-    problem_hint(problems, "for example --%s %s", name, example);
-}
-
 static int fail(const Problems *problems, int status) {
     problems_print(problems, stderr);
-    return status;
+    return problems_status(problems, status);
 }
 
 // What the user left open and the plan filled in stands before what the study assumes.
@@ -133,11 +127,12 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
         return false;
     }
     options_refuse_positional(options, 0, problems);
-    require(options, "model", "llama-2-70b", problems);
-    require(options, "node", "dgx-h100,dgx-a100", problems);
+    option_require(options, NULL, "model", "for example --model llama-2-70b", problems);
+    option_require(options, NULL, "node", "for example --node dgx-h100,dgx-a100", problems);
     bool by_date = option_given(options, "by") && (option_given(options, "tokens") || option_given(options, "samples"));
     if (!by_date && !option_given(options, "available"))
-        require(options, "gpus", "64:1024, or --by 30d with --tokens, which say how many", problems);
+        option_require(options, NULL, "gpus",
+                       "for example --gpus 64:1024, or --by 30d with --tokens, which say how many", problems);
     plan_read_deadline(options, &asked->request, problems);
     if (problem_count(problems)) *status = fail(problems, BAD_USAGE);
     if (*status != DONE) return false;

@@ -456,11 +456,7 @@ static void read_checkpoint(Arena *arena, const Options *options, PlanRequest *r
 
 static double own_number(const Options *options, const char *name, double otherwise, double least, double most,
                          Problems *problems) {
-    double value = option_quantity(options, name, otherwise);
-    if (!option_given(options, name) || (value >= least && value <= most)) return value;
-    problem_add(problems, command_line, "--%s %g cannot be meant", name, value);
-    problem_hint(problems, "from %g to %g", least, most);
-    return otherwise;
+    return option_within(options, name, otherwise, least, most, problems);
 }
 
 static void read_own(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {

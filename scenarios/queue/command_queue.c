@@ -24,7 +24,7 @@ static const char about[] =
 
 static int show_problems(const Problems *problems, int status) {
     problems_print(problems, stderr);
-    return status;
+    return problems_status(problems, status);
 }
 
 static void print_mixes(void) {

@@ -101,6 +101,11 @@ static void complain(Problems *problems, const char *what, const char *hint) {
     problem_hint(problems, "%s", hint);
 }
 
+static void complain_twice(Problems *problems, const char *what, const char *hint) {
+    complain(problems, what, hint);
+    problem_is_usage(problems);
+}
+
 static int read_whole(const Options *options, const char *name, int64_t fallback, int64_t least, int64_t most,
                       Problems *problems) {
     int64_t count = option_count(options, name, fallback);
@@ -112,11 +117,7 @@ static int read_whole(const Options *options, const char *name, int64_t fallback
 
 static double read_number(const Options *options, const char *name, double fallback, double least, double most,
                           Problems *problems) {
-    double number = option_quantity(options, name, fallback);
-    if (!option_given(options, name) || (number >= least && number <= most)) return number;
-    problem_add(problems, command_line, "--%s cannot be %g", name, number);
-    problem_hint(problems, "from %g to %g", least, most);
-    return fallback;
+    return option_within(options, name, fallback, least, most, problems);
 }
 
 // ---- The cluster.
@@ -213,9 +214,13 @@ static Machines read_machines(Arena *arena, QueueStudy *study, const Options *op
     study->spec.nodes = nodes_for(gpus, per_node);
     if (per_node > QUEUE_MOST_GPUS_PER_NODE)
         complain(problems, "such a node has too many GPUs to be shared by jobs", "at most 64");
-    if (study->find && gpus > 0) complain(problems, "--find-gpus asks for what --gpus says", "leave one of them out");
-    if (!study->find && gpus == 0)
-        complain(problems, "how many GPUs? --gpus is missing", "for example --gpus 512; or --find-gpus --wait-p95 1h");
+    if (study->find && gpus > 0)
+        complain_twice(problems, "--find-gpus asks for what --gpus says", "leave one of them out");
+    if (!study->find &&
+        option_require(options, "how many GPUs?", "gpus", "for example --gpus 512; or --find-gpus --wait-p95 1h",
+                       problems) &&
+        gpus == 0)
+        complain(problems, "--gpus 0: no job could ever start", "for example --gpus 512");
     if (gpus > (int64_t)MOST_NODES * per_node) complain(problems, "these are more than 200,000 nodes", "fewer GPUs");
     return machines;
 }
@@ -276,7 +281,7 @@ static void read_demand(QueueStudy *study, const Options *options, Problems *pro
     study->load = read_number(options, "load", 0, 1e-6, 100, problems);
     demand->per_second = read_number(options, "jobs-per-hour", 0, 1e-6, 1e9, problems) / 3600;
     if (study->load > 0 && demand->per_second > 0)
-        complain(problems, "--load and --jobs-per-hour say the same", "give one of them");
+        complain_twice(problems, "--load and --jobs-per-hour say the same", "give one of them");
 }
 
 static void read_jobs(Arena *arena, QueueStudy *study, const Options *options, Problems *problems) {

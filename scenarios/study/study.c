@@ -10,6 +10,7 @@
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/software.h"
 #include "models/workload/money/money.h"
+#include "scenarios/fields/fields.h"
 #include "scenarios/study/study_point.h"
 #include "sim/digest.h"
 #include "sim/list.h"
@@ -77,7 +78,7 @@ static void assume_routing(Study *study, AssumptionList *list) {
     RoutedShares shares = routed_shares(training);
     assume_text(study, list, "routing",
                 arena_printf(study->arena, "%.3g x an even share on the fullest of %d ranks, %.3g %% of tokens dropped",
-                             shares.fullest * ep, ep, 100 * (1 - shares.kept)),
+                             shares.fullest * ep, ep, 100 * fmax(1 - shares.kept, 0)),
                 "the scenario, stated or by default");
 }
 
@@ -281,6 +282,21 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     return problems_added(problems) > before ? NULL : record;
 }
 
+static void print_unmet(const Expectation *expect, const RecordPoint *point, double value, FILE *out) {
+    const Field *field = field_find(OBJECT_EXPECT, expect->name);
+    QuantityKind kind = field ? field->quantity : QUANTITY_NUMBER;
+    char bound[40], got[40];
+    fprintf(out, "%s:%d: expected %s %s %s, ", expect->where.file ? expect->where.file : "scenario", expect->where.line,
+            expect->name, expect->less ? "<" : ">", quantity_format(expect->bound, kind, bound, sizeof bound));
+    if (!point->ran)
+        fprintf(out, "but with %d GPUs it does not run: %s\n", point->gpu_count,
+                point->why_not ? point->why_not : "its memory or layout is impossible");
+    else if (isnan(value))
+        fprintf(out, "but with %d GPUs there is none: what it is made of was not said\n", point->gpu_count);
+    else
+        fprintf(out, "got %s with %d GPUs\n", quantity_format(value, kind, got, sizeof got), point->gpu_count);
+}
+
 bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out) {
     bool all = true;
     for (int e = 0; e < study->expect_count; e++) {
@@ -291,9 +307,7 @@ bool study_expectations_hold(const StudySpec *study, const Record *record, FILE 
             bool holds = point->ran && (expect->less ? value < expect->bound : value > expect->bound);
             if (holds) continue;
             all = false;
-            fprintf(out, "%s:%d: expected %s %s %g, got %g with %d GPUs\n",
-                    expect->where.file ? expect->where.file : "scenario", expect->where.line, expect->name,
-                    expect->less ? "<" : ">", expect->bound, value, point->gpu_count);
+            print_unmet(expect, point, value, out);
         }
     }
     return all;

@@ -44,11 +44,10 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
                                                Problems *problems) {
     const char *fabric = option_text(options, "fabric", NULL);
     int64_t gpus = option_count(options, "gpus", 0);
-    if (!option_given(options, "node")) {
-        problem_add(problems, command_line, "which nodes? --node is missing");
-        problem_hint(problems, "for example --node dgx-h100; lockstep hw list node shows all");
+    if (!option_require(options, "which nodes?", "node", "for example --node dgx-h100; lockstep hw list node shows all",
+                        problems))
         return NULL;
-    }
+    if (!option_require(options, "how many GPUs?", "gpus", "for example --gpus 64", problems)) return NULL;
     const NodeType *node = find_node(arena, catalogue, option_text(options, "node", ""), command_line, problems);
     const FabricLink *link = NULL;
     const FabricShape *shape = NULL;

@@ -76,7 +76,7 @@ typedef struct Command {
 
 static int fail(const Problems *problems, int status) {
     problems_print(problems, stderr);
-    return status;
+    return problems_status(problems, status);
 }
 
 // ---- What is asked.

@@ -398,6 +398,27 @@ static void compute_row(const Asked *asked, CollectiveRequest *request, Row *row
     arena_close(scratch);
 }
 
+// What was asked for by name and is not there would be another's time under its name.
+static void refuse_another(const Asked *asked, const CollectivePlan *plan) {
+    const CollectiveRequest *request = &asked->request;
+    const char *op = collective_op_name(request->op), *backend = backend_names[request->backend];
+    if (asked->steps || strcmp(plan->algorithm, "none") == 0) return;
+    bool other_protocol = request->protocol && plan->protocol != *request->protocol;
+    if (request->algorithm && strcmp(request->algorithm, plan->algorithm) != 0) {
+        problem_add(asked->problems, (Where){0}, "%s does not run %s on these %d GPUs; %s would run %s",
+                    request->algorithm, op, request->rank_count, backend, plan->algorithm);
+        problem_hint(asked->problems, "leave --algo out, or ask for --algo %s", plan->algorithm);
+    } else if (other_protocol && plan->protocol < PROTOCOL_COUNT) {
+        problem_add(asked->problems, (Where){0}, "%s of %s has no protocol %s on these %d GPUs; %s would run %s",
+                    plan->algorithm, op, protocol_names[*request->protocol], request->rank_count, backend,
+                    protocol_names[plan->protocol]);
+        problem_hint(asked->problems, "leave --proto out, or ask for --proto %s", protocol_names[plan->protocol]);
+    } else if (other_protocol) {
+        problem_add(asked->problems, (Where){0}, "%s has no protocols to choose from", backend);
+        problem_hint(asked->problems, "leave --proto out");
+    }
+}
+
 static double size_count(const Asked *asked) {
     double count = floor(log(asked->last / asked->first * (1 + 1e-9)) / log(asked->factor)) + 1;
     return asked->request.op == COLLECTIVE_BARRIER ? 1 : fmin(count, SIZE_LIMIT);
@@ -413,6 +434,7 @@ static int compute_rows(Asked *asked, Row *rows) {
         Row *row = &rows[count++];
         request.pair_bytes = uneven_bytes(asked, request.bytes);
         compute_row(asked, &request, row);
+        refuse_another(asked, &row->plan);
         if (problem_count(asked->problems) || !watch_goes_on(1)) break;
         row->bytes = request.bytes;
         row->seconds = row->plan.alone_seconds;

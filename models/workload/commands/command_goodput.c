@@ -105,6 +105,7 @@ static void read_length(GoodputAsked *asked, const Options *options, Problems *p
     complain(problems,
              has_days ? "--days and --work say the same; give one of them" : "for how long? say --days or --work",
              "--days 54 looks at 54 days of calendar; --work 30 asks when 30 days of training are done");
+    problem_is_usage(problems);
 }
 
 static void read_machines(GoodputAsked *asked, const Options *options, Problems *problems) {
@@ -114,7 +115,8 @@ static void read_machines(GoodputAsked *asked, const Options *options, Problems 
     asked->rates =
         find_faults(asked->arena, catalogue, option_text(options, "rates", FAULTS_USUAL), command_line, problems);
     int64_t gpus = option_count(options, "gpus", 0);
-    if (gpus <= 0) complain(problems, "how many GPUs? --gpus is missing", "for example --gpus 1024");
+    if (option_require(options, "how many GPUs?", "gpus", "for example --gpus 1024", problems) && gpus == 0)
+        complain(problems, "--gpus 0: there is no job without a GPU", "for example --gpus 1024");
     if (!asked->node || !asked->rates || gpus <= 0) return;
     int64_t nodes = (gpus + asked->node->gpu_count - 1) / asked->node->gpu_count;
     if (nodes > MOST_NODES) {
@@ -153,12 +155,7 @@ static void read_overrides(GoodputAsked *asked, const Options *options, Problems
     for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
         const Override *row = &overrides[i];
         if (!option_given(options, row->option)) continue;
-        double value = option_quantity(options, row->option, row->least);
-        if (!(value >= row->least && value <= row->most)) {
-            problem_add(problems, command_line, "--%s cannot be %g", row->option, value);
-            problem_hint(problems, "from %g to %g", row->least, row->most);
-            continue;
-        }
+        double value = option_within(options, row->option, row->least, row->least, row->most, problems);
         memcpy((char *)&asked->spec + row->offset, &value, sizeof value);
         if (row->sigma) memset((char *)&asked->spec + row->sigma, 0, sizeof(double));
     }

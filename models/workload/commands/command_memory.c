@@ -249,12 +249,6 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     printf("\n");
 }
 
-static void require(const Options *options, const char *name, const char *example, Problems *problems) {
-    if (option_given(options, name)) return;
-    problem_add(problems, (Where){NULL, 0}, "--%s is missing", name);
-    problem_hint(problems, "for example --%s %s", name, example);
-}
-
 static int memory_command(Arena *arena, int argc, char **argv, Problems *problems) {
     int spec_count = 0;
     const OptionSpec *specs = options_with_job(arena, memory_options, 4, &spec_count);
@@ -266,8 +260,8 @@ static int memory_command(Arena *arena, int argc, char **argv, Problems *problem
         return EXIT_DONE;
     }
     options_refuse_positional(options, 0, problems);
-    require(options, "model", "gpt2-124m", problems);
-    require(options, "gpu", "A100", problems);
+    option_require(options, NULL, "model", "for example --model gpt2-124m", problems);
+    option_require(options, NULL, "gpu", "for example --gpu A100", problems);
     if (problem_count(problems)) return command_fails(problems, EXIT_USAGE);
 
     MemoryJob job = {.stage = 0};

@@ -203,7 +203,7 @@ static int model_command(Arena *arena, int argc, char **argv, Problems *problems
     if (!show && strcmp(verb, "list") != 0) {
         problem_add(problems, (Where){NULL, 0}, "lockstep model cannot \"%s\"", verb);
         problem_hint_names(problems, verb, verbs, 2);
-    } else if (show && option_positional_count(options) < 2) {
+    } else if (show && (option_positional_count(options) < 2 || !*option_positional(options, 1))) {
         problem_add(problems, (Where){NULL, 0}, "which model is to be shown?");
         problem_hint(problems, "for example lockstep model show resnet-50");
     }

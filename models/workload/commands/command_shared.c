@@ -3,7 +3,7 @@
 
 int command_fails(const Problems *problems, int exit_code) {
     problems_print(problems, stderr);
-    return exit_code;
+    return problems_status(problems, exit_code);
 }
 
 void write_integer(JsonWriter *json, const char *key, int64_t value) {

@@ -43,7 +43,8 @@ static const char *number_noun(QuantityKind kind) {
 }
 
 static void format_end(double number, QuantityKind kind, char *out, size_t out_bytes) {
-    if (kind == QUANTITY_COUNT || kind == QUANTITY_NUMBER || number == 0)
+    bool is_plain = kind == QUANTITY_COUNT || kind == QUANTITY_NUMBER;
+    if (number == 0 || (is_plain && fabs(number) >= 1e-3 && fabs(number) < 1e12))
         snprintf(out, out_bytes, "%.12g", number);
     else
         quantity_format(number, kind, out, out_bytes);

@@ -111,8 +111,9 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
     if (!name) {
         int count = 0;
         const char *const *names = model_names(&count);
-        problem_add(problems, command_line, "which model? --model is missing");
-        problem_hint(problems, "for example --model %s; lockstep model list shows all %d", names[0], count);
+        option_require(options, "which model?", "model",
+                       arena_printf(arena, "for example --model %s; lockstep model list shows all %d", names[0], count),
+                       problems);
         return NULL;
     }
     const char *as = option_text(options, "as", NULL);

@@ -111,7 +111,10 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
     const char *full = full_name(name);
     if (!full) {
         const char *near = nearest_model(name, names, count);
-        problem_add(problems, where, "no model is called \"%s\"", name);
+        if (*name)
+            problem_add(problems, where, "no model is called \"%s\"", name);
+        else
+            problem_add(problems, where, "the name of a model is empty");
         if (near)
             problem_hint(problems, "did you mean \"%s\"?", near);
         else
