@@ -383,8 +383,8 @@ static void print_heading(const Screen *screen) {
     }
     printf("\n");
     print_deadline(screen->request);
-    printf("Search  %d layouts on %d clusters, %d do not fit in memory with %s, %d simulated%s\n\n",
-           count->candidates, screen->result->cluster_count, count->too_large,
+    printf("Search  %d layouts on %d clusters, %d do not fit in memory with %s, %d simulated%s\n\n", count->candidates,
+           screen->result->cluster_count, count->too_large,
            plan_percent(screen->arena, plan_fit_asked(screen->request)), count->simulated,
            screen->request->exhaustive ? " (every one that fits)" : "; the bound of the others is no better");
     if (count->refused)
