@@ -149,7 +149,7 @@ static void read_choice(const Reader *reader, const OptionSpec *spec, OptionValu
 // An empty name would be looked up, and nothing is called so: it is a value that was forgotten, or a variable of a
 // shell that is not set.
 static bool refuse_empty(const Reader *reader, const OptionSpec *spec, const char *text) {
-    if (!text || *text) return false;
+    if (!text || *text || spec->may_be_empty) return false;
     problem_add(reader->problems, command_line, "--%s is empty", spec->name);
     problem_hint(reader->problems, "write --%s %s, or leave it out", spec->name,
                  spec->metavar ? spec->metavar : "VALUE");

@@ -29,6 +29,7 @@ typedef struct OptionSpec {
     const char *help;           // one line
     const char *alias;          // "micro-batch-size", or NULL
     char letter;                // 'o' for -o, or 0
+    bool may_be_empty;          // TEXT: "" is a value too
     QuantityKind quantity;      // QUANTITY only
     const char *usual;          // QUANTITY: such a value in the unit that is usual here ("30d"), or NULL
     const char *const *choices; // index = value of a CHOICE; of a TEXT what it may be, for shells

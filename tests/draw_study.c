@@ -618,6 +618,7 @@ static void keep_rules(Draw *draw) {
         if (!needed || (rules[i].is && strcmp(needed, rules[i].is) != 0)) drop(draw, rules[i].path);
     }
     if (is_set(draw, "training.samples")) drop(draw, "training.tokens");
+    if (!is_set(draw, "training.samples")) drop(draw, "training.epochs");
     if (is_set(draw, "training.zero")) drop(draw, "training.parallel.zero"); // the same
     if (has_any(&draw->study, "cluster.nodes")) drop(draw, "cluster.gpu"), drop(draw, "cluster.pcie");
     if (has_any(&draw->study, "cluster.own")) {

@@ -266,3 +266,164 @@ TEST(factors_of_links_are_as_many_as_nodes) {
     EXPECT_CONTAINS(first_problem(&loaded), "link_speed has 3 factors, and the cluster has 2 nodes");
     unload(&loaded);
 }
+
+TEST(a_run_has_one_length_and_epochs_are_of_samples) {
+    static const Said rows[] = {
+        {RUN "--tokens 1B --samples 1M", 4, "tokens and samples both say how long the run is"},
+        {RUN "--tokens 1B --epochs 3", 4, "tokens and epochs both say how long the run is"},
+        {RUN "--tokens 1B --samples 1M --epochs 3", 4, "tokens and samples x epochs both say how long the run is"},
+        {PLAN "--samples 1M", 4, "tokens and samples both say"},
+        {RUN "--epochs 3", 4, "epochs are passes over samples, and samples is not said"},
+        {RUN "--tokens 1B --tokens 2B", 2, "--tokens is given twice"},
+        {RUN "--global-batch 64 --global-batch-size 32", 2, "--global-batch is given twice"},
+        {RUN "--zero 2 --use-distributed-optimizer", 4, "zero is said twice"},
+    };
+    ALL_SAY(rows);
+    EXPECT_INT(run(RUN "--samples 1M --epochs 3"), 0); // one wish
+    EXPECT_INT(run(RUN "--tokens 1B --epochs 1"), 0);  // all of it once
+    Loaded loaded = load_returning(
+        "sim.training { model = 'gpt2-124m', batch = { micro = 1 }, tokens = 1e9, samples = 1e6 }", NULL);
+    EXPECT_CONTAINS(first_problem(&loaded), "tokens and samples both say how long the run is");
+    unload(&loaded);
+}
+
+TEST(a_torus_that_has_another_number_of_places_says_so) {
+    EXPECT_INT(
+        run("run --model gpt2-124m --node dgx-a100 --gpus 104 --micro-batch 1 --fabric ib-hdr200:torus:dims=3x4"), 4);
+    EXPECT_CONTAINS(printed, "the torus has room for 12 nodes, not for 13");
+}
+
+// ---- Without effect.
+
+TEST(what_has_no_effect_on_a_model_is_refused) {
+    static const Said rows[] = {
+        {"run --model resnet-50 --node dgx-a100 --gpus 8 --micro-batch 32 --fused-norms", 4,
+         "fused_norms is of a transformer's blocks, and resnet-50 has none"},
+        {"memory --model resnet-50 --gpu A100 --micro-batch 32 --loss-chunks 8", 4, "loss_chunks"},
+        {"run --model resnet-50 --node dgx-a100 --gpus 8 --micro-batch 32 --seq 512", 4, "takes no sequences"},
+        {RUN "--vpp 2", 4, "vpp 2 interleaves pipeline stages, but pp is 1"},
+        {RUN "--image-size 224", 4, "takes no images"},
+    };
+    ALL_SAY(rows);
+    EXPECT_INT(run("run --model resnet-50 --node dgx-a100 --gpus 8 --micro-batch 32 --fused-norms=false"), 0);
+}
+
+TEST(software_is_known_by_whole_words) {
+    static const Said rows[] = {
+        {RUN "--software nemoo", 4, "did you mean \"nemo\"?"},
+        {RUN "--software supertorchtitan", 4, "no software is known"},
+        {"job software megatronic", 4, "no software is known"},
+    };
+    ALL_SAY(rows);
+    static const char *const known[] = {"'nemo 24.07'", "nemo24.07", "huggingface", "'Hugging Face'",
+                                        "kempnerforge", "paxml",     "fsdp2",       "megatron-deepspeed"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "job software %s", known[i]);
+        if (run(command) != 0) test_fail(__FILE__, __LINE__, "%s: %s", known[i], printed);
+    }
+}
+
+// ---- Whatever a newcomer types.
+
+// A number as printf has it: "1e+09", "nan", "inf", outside of quotes.
+static bool has_raw_number(const char *line) {
+    bool quoted = false;
+    for (const char *at = line; *at && *at != '\n'; at++) {
+        if (*at == '"') quoted = !quoted;
+        if (quoted) continue;
+        bool exponent =
+            at > line && at[-1] >= '0' && at[-1] <= '9' && (strncmp(at, "e+", 2) == 0 || strncmp(at, "e-0", 3) == 0);
+        bool word_begins = at == line || at[-1] == ' ' || at[-1] == '-';
+        bool none = word_begins && (strncmp(at, "nan", 3) == 0 || strncmp(at, "inf", 3) == 0) &&
+                    (at[3] == ' ' || at[3] == '\n' || at[3] == '%' || at[3] == ',');
+        if (exponent || none) return true;
+    }
+    return false;
+}
+
+static void lines_are_fit_to_read(const char *arguments) {
+    const char *errors[64];
+    int count = 0;
+    for (const char *line = printed; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        bool error = strncmp(line, "error: ", 7) == 0 || strncmp(line, "--", 2) == 0;
+        if (!error && strncmp(line, "  hint: ", 8) != 0) continue;
+        if (has_raw_number(line)) test_fail(__FILE__, __LINE__, "lockstep %s says %.160s", arguments, line);
+        size_t length = strcspn(line, "\n");
+        for (int i = 0; error && i < count; i++)
+            if (strncmp(errors[i], line, length + 1) == 0)
+                test_fail(__FILE__, __LINE__, "lockstep %s says twice %.160s", arguments, line);
+        if (error && count < 64) errors[count++] = line;
+    }
+}
+
+TEST(lines_that_newcomers_type_end_with_one_sentence_each_and_a_remedy) {
+    static const Said rows[] = {
+        {"rum x.lua", 2, "did you mean \"run\"?"},
+        {"memery", 2, "did you mean \"memory\"?"},
+        {"hw lst", 2, "did you mean \"list\"?"},
+        {"hw list nod", 2, "did you mean \"node\"?"},
+        {"hw show h10o", 4, "did you mean \"H100\"?"},
+        {"hw check", 2, "needs a file"},
+        {"model lst", 2, "did you mean \"list\"?"},
+        {"model show gpt2-125m", 4, "did you mean"},
+        {"model show", 2, "which model"},
+        {"job feilds", 2, "did you mean \"fields\"?"},
+        {"job software", -1, ""},
+        {"job strategies", -1, ""},
+        {"constants foo", 2, "known: "},
+        {"validate trianing", 2, "did you mean \"training\"?"},
+        {"validate", 2, ""},
+        {"validate training nosuch.csv", 4, "nosuch.csv"},
+        {"calibrate shw", 2, "did you mean \"show\"?"},
+        {"calibrate fit nosuch.json", -1, "error: "},
+        {"calibrate", 2, ""},
+        {"completion bsh", 2, ""},
+        {"memory --modle=gpt2 --gpu A100", 2, "did you mean \"--model\"?"},
+        {"memory --model gpt2 --gpu A100 --micro-bach 4", 2, "did you mean \"--micro-batch\"?"},
+        {"memory --model gpt2 --gpu A100 --precision bf61", 4, "did you mean \"bf16\"?"},
+        {"memory --model gpt2 --gpu A100 --zero 4", 4, "from 0 to 3"},
+        {"memory --model gpt2 --gpu A100 --tp two", 4, "\"two\""},
+        {"memory --model gpt2 A100", 2, "A100"},
+        {"flops --model lama-2-7b", 4, "did you mean \"llama-2-7b\"?"},
+        {"flops --model gpt2 --seq -1", -1, "error: "},
+        {"flops --model nosuch/config.json", 4, "cannot be read"},
+        {"params --model ''", 2, "--model is empty"},
+        {"params gpt2", 2, "error: "},
+        {"params --model gpt2 --classes 10", 4, "takes no images"},
+        {"topo --node dgx-h10", 4, "did you mean"},
+        {"topo dgx-h100", -1, "error: "},
+        {"topo --node dgx-h100 --fabric ib-ndr4000", -1, "error: "},
+        {"collective all_redcue --node dgx-h100", 2, "did you mean \"all_reduce\"?"},
+        {"collective all_reduce --node dgx-h100 --sizes 1x", 2, "--sizes"},
+        {"collective all_reduce --node dgx-h100 --nodes 0", 4, "GPUs"},
+        {"goodput --gpus 64 --days -3", 4, "--days"},
+        {"goodput --gpus 64 --days 3 --rates lama3", 4, "error: "},
+        {"goodput --gpus 1e30 --days 3", 2, "--gpus"},
+        {"cost --node dgx-h100 --gpus 8 --run 1", 2, "has no unit"},
+        {"cost --node dgx-h100 --gpus many", 2, "\"many\" is not"},
+        {"cost --nodes 2", 2, "--node is missing"},
+        {"power --node dgx-h100 --power-cap 10kW", 4, "power limit"},
+        {"power --node dgx-h100 --grid mars", 4, "no grid is called"},
+        {"power --nod dgx-h100", 2, "did you mean \"--node\"?"},
+        {QUEUE "--policy fair", 4, "fair"},
+        {QUEUE "--mix galve", 4, "did you mean \"gavel\"?"},
+        {QUEUE "--load 0", -1, "error: "},
+        {"plan --model gpt2 --node dgx-a100 --gpus 8:4 --tokens 1B", 4, "goes down"},
+        {"plan --model gpt2 --node dgx-a100 --gpus 8 --tokens 1B --objective cheap", 2, "--objective cannot be"},
+        {"plan --model gpt2 --node dgx-a100 --gpus 8 --tokens 1B --budget lots", 2, "--budget"},
+        {"run --node dgx-a100 --gpus 8", 2, "--model is missing"},
+        {RUN "--fabric ib-ndr40", 4, "did you mean \"ib-ndr400\"?"},
+        {RUN "--tp 3", 4, "error: "},
+        {"run nosuch.lua", 4, "cannot be read"},
+        {"sweep --model gpt2 --node dgx-a100 --gpus 8 --vary tpp=1,2 -o /dev/null", 4, "tp"},
+        {"sweep --vary gpus=8", 2, "--model is missing"},
+        {"sweep --model gpt2 --node dgx-a100 --gpus 8 --vary gpus -o /dev/null", 4, "names no values"},
+        {"merge out.db", 2, "which stores?"},
+        {"merge /nosuch/out.db nosuch.db", -1, "error: "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        all_say(&rows[i], 1);
+        lines_are_fit_to_read(rows[i].arguments);
+    }
+}

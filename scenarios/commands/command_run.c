@@ -43,6 +43,7 @@ static const OptionSpec own_options[] = {
      .help = "write results to FILE, whole or not at all; .json and .csv choose the form"},
     {.name = "plot",
      .kind = OPTION_TEXT,
+     .may_be_empty = true,
      .metavar = "KINDS",
      .help = "plot: scaling, breakdown, gantt, memory, pareto, with commas; alone: what the script asks for, or "
              "what shows most"},

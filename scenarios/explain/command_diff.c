@@ -24,8 +24,8 @@ static const char *const color_modes[] = {"auto", "always", "never"};
 
 // clang-format off
 static const OptionSpec own_options[] = {
-    {"a", OPTION_TEXT, "OPTIONS", .help = "the first as a job's options in one word: --a=\"--model gpt2-124m --node …\""},
-    {"b", OPTION_TEXT, "OPTIONS", .help = "the second"},
+    {"a", OPTION_TEXT, "OPTIONS", .may_be_empty = true, .help = "the first as a job's options in one word: --a=\"--model gpt2-124m --node …\""},
+    {"b", OPTION_TEXT, "OPTIONS", .may_be_empty = true, .help = "the second"},
     {"set-a", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the first script's; may be repeated"},
     {"set-b", OPTION_TEXTS, "PATH=VALUE", .help = "of the second's; with one script it is both"},
     {"row-a", OPTION_COUNT, "N", .help = "of a CSV file, counted from 1 (default 1)"},

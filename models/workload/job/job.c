@@ -313,6 +313,37 @@ static void check_sequences(const Maker *m) {
     problem_hint(m->problems, "leave it out");
 }
 
+// Two lengths of one run, or passes over samples that nobody counted, would leave one of them without effect.
+static void check_length_said(const Maker *m) {
+    const Value *tokens = value_of(m, JOB_TRAINING, "tokens"), *samples = value_of(m, JOB_TRAINING, "samples");
+    const Value *epochs = value_of(m, JOB_TRAINING, "epochs");
+    if (epochs && epochs->number == 1) epochs = NULL; // one pass is all there is
+    if (tokens && (samples || epochs)) {
+        problem_add(m->problems, tokens->where, "tokens and %s both say how long the run is",
+                    samples && epochs ? "samples x epochs"
+                    : samples         ? "samples"
+                                      : "epochs");
+        problem_hint(m->problems, "keep tokens, in all passes together, or samples with epochs");
+    } else if (epochs && !samples) {
+        problem_add(m->problems, epochs->where, "epochs are passes over samples, and samples is not said");
+        problem_hint(m->problems, "say samples, those of the data set, or tokens for all passes together");
+    }
+}
+
+// What only blocks of transformers have, or only experts.
+static void check_parts_said(const Maker *m) {
+    static const char *const of_blocks[] = {"fused_norms", "composed_gelu",  "whole_head", "fused_loss",
+                                            "loss_chunks", "gathers_logits", "tp_waits",   "scatter_gather"};
+    if (names_parts(m->spec->model)) return;
+    for (int i = 0; i < COUNT_OF(of_blocks); i++) {
+        const Value *said = says(m, JOB_TRAINING, of_blocks[i]) ? value_of(m, JOB_TRAINING, of_blocks[i]) : NULL;
+        if (!said || !(said->flag || said->number > 0)) continue;
+        problem_add(m->problems, said->where, "%s is of a transformer's blocks, and %s has none: it has no effect",
+                    of_blocks[i], m->spec->model->name);
+        problem_hint(m->problems, "leave it out");
+    }
+}
+
 static double number_said(const Maker *m, JobObject object, const char *field) {
     const Value *said = value_of(m, object, field);
     return said && said->number > 0 ? said->number : 0;
@@ -347,6 +378,8 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     if (software) settle_software(&m, software);
     set_head(&m);
     check_sequences(&m);
+    check_length_said(&m);
+    check_parts_said(&m);
     job_check(&spec, problems);
     return spec;
 }

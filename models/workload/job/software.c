@@ -266,9 +266,29 @@ int software_rule_count(void) { return RULES; }
 
 const SoftwareRule *software_rule(int index) { return index >= 0 && index < RULES ? &rules[index] : NULL; }
 
+// Words that others are made of: Hugging Face, kempnerforge, paxml, paddlepaddle.
+static bool is_beginning(const char *word) {
+    static const char *const beginnings[] = {"hugging", "kempner", "pax", "paddle"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strcmp(beginnings[i], word) == 0) return true;
+    return false;
+}
+
+// Whether the word stands in the text by itself or before a version ("nemo24.07"), not as a part of another ("nemoo").
+static bool stands_alone(const char *text, const char *word) {
+    for (const char *at = text; *at; at++) {
+        int length = begins(at, word);
+        bool starts = at == text || !isalnum((unsigned char)at[-1]);
+        if (!length || !starts) continue;
+        if (is_beginning(word) || !isalnum((unsigned char)word[length - 1]) || !isalpha((unsigned char)at[length]))
+            return true;
+    }
+    return false;
+}
+
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems) {
     const Software *known = software_of(arena, query);
-    if (known->word[0]) return known;
+    if (known->word[0] && stands_alone(query->text, known->word)) return known;
     const char *names[RULES * 16];
     int count = 0;
     for (int i = 0; i < RULES; i++)
