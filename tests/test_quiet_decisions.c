@@ -204,7 +204,7 @@ TEST(nothing_is_called_by_an_empty_name) {
 TEST(no_gpus_are_not_missing_gpus) {
     static const Said rows[] = {
         {"goodput --gpus 0 --days 3", 4, "--gpus 0: there is no job without a GPU"},
-        {"queue --gpus 0 --load 0.5", 4, "--gpus 0: no job could ever start"},
+        {"queue --gpus 0 --load 0.5", 4, "--gpus cannot be \"0\""},
         {"run --model gpt2-124m --node dgx-a100 --gpus 0", 4, "--gpus 0 is no number of GPUs"},
         {"plan --model gpt2-124m --node dgx-a100 --gpus 0 --tokens 1B", 4, "--gpus 0 is no number of GPUs"},
         {"collective all_reduce --node dgx-a100 --gpus 0", 4, "0 GPUs"},

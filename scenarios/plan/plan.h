@@ -49,9 +49,9 @@ typedef struct PlanRequest {
     double start_spread_s;              // nine times in ten no more than so much later; 0: never
     PlanPhase phases[PLAN_PHASES_MOST]; // of a run that starts small and grows (plan_grow.h), in order
     int phase_count;
-    double confidence; // that date and budget are kept, wished of the plan chosen; 0: as expected is enough
-    double miss_cost;  // of missing date or budget; 0: as plan_learn.h has it
-    double fit;        // chance that a layout fits in memory, at least; 0: PLAN_FIT
+    double confidence;        // that date and budget are kept, wished of the plan chosen; 0: as expected is enough
+    double miss_cost;         // of missing date or budget; 0: as plan_learn.h has it
+    double fit;               // chance that a layout fits in memory, at least; 0: PLAN_FIT
     const char *deadline_day; // where it was said as a day: so, counted from deadline_from
     Date deadline_from;
     PlanObjective objective;
