@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scenarios/commands/command_cost.h"
 #include "scenarios/commands/command_run.h"
@@ -135,4 +136,31 @@ TEST(designs_that_cannot_be_compared_say_why) {
     }
     arena_close(arena);
     EXPECT_INT(run_command(command_cost, "cost --a x.lua")->code, 2);
+}
+
+// Scripts, each within its own wall; a discount of one is a row of its own.
+TEST(two_scripts_are_compared_and_the_rows_on_the_screen_add_up) {
+    static const char *const words[] = {"gpus = 16, fabric = \"ib-ndr400\", price = { gpu_hour = 3, discount = 0.1 }",
+                                        "gpus = 8, price = { gpu_hour = 3 }"};
+    char path[2][64], line[256];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "/tmp/lockstep-design-%d-%d.lua", (int)getpid(), i);
+        FILE *file = fopen(path[i], "w");
+        fprintf(
+            file,
+            "local sim = require \"lockstep\"\nreturn sim.study { on = sim.cluster { node = \"dgx-h100\", %s },\n"
+            "  run = sim.training { model = \"gpt2-124m\", tokens = \"1B\", batch = { global = 64, micro = 4 } } }\n",
+            words[i]);
+        fclose(file);
+    }
+    snprintf(line, sizeof line, "cost --a %s --b %s --json", path[0], path[1]);
+    const char *out = run_command(command_cost, line)->out;
+    double sum = 0, difference = number_after(out, "\"difference\": ");
+    int rows = 0;
+    for (const char *at = strstr(out, "\"rows\""); at && (at = strstr(at, "\"cost\": ")); at++, rows++)
+        sum += number_after(at, "\"cost\": ");
+    EXPECT(rows >= 5 && fabs(difference) > 0);
+    EXPECT_NEAR(sum, difference, 1e-9);
+    EXPECT_CONTAINS(out, "\"name\": \"discount\"");
+    for (int i = 0; i < 2; i++) remove(path[i]);
 }
