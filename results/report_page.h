@@ -113,6 +113,6 @@ const ReportTable *table_of_curves(Arena *arena, const RecordChart *chart);
 const ReportTable *table_of_pareto(Arena *arena, const ParetoChart *chart);
 const ReportTable *table_of_tornado(Arena *arena, const TornadoChart *chart);
 
-extern const char report_css[], report_css_end[], report_js[], report_js_end[];
+extern const char report_css[], report_js[]; // results/report/, zero-terminated
 
 #endif

@@ -13,8 +13,7 @@
 
 // As the catalogue is: files that people edit, within the program's read-only data.
 #define EMBED(name_, path_)                                                                                            \
-    __asm__(".pushsection .rodata\n.globl " #name_ "\n.globl " #name_ "_end\n" #name_ ":\n.incbin \"" path_            \
-            "\"\n" #name_ "_end:\n.byte 0\n.popsection\n")
+    __asm__(".pushsection .rodata\n.globl " #name_ "\n" #name_ ":\n.incbin \"" path_ "\"\n.byte 0\n.popsection\n")
 EMBED(report_css, "results/report/page.css");
 EMBED(report_js, "results/report/page.js");
 
@@ -286,26 +285,25 @@ static void write_body(Page *page) {
 
 // ---- The page.
 
-static const char *hash_of(Arena *arena, const char *text, size_t bytes) {
+static const char *hash_of(Arena *arena, const char *text) {
     char hash[SHA256_BASE64_ROOM];
-    sha256_base64(text, bytes, hash);
+    sha256_base64(text, strlen(text), hash);
     return arena_copy_text(arena, hash);
 }
 
 static const char *style_text(Page *page) {
     TextStream style = text_stream_open();
-    fwrite(report_css, 1, (size_t)(report_css_end - report_css), style.stream);
+    fputs(report_css, style.stream);
     palette_write(style.stream, &page->palette);
     return text_stream_close(page->arena, &style);
 }
 
 static void write_head(Page *page, FILE *out, const char *style) {
-    size_t script_bytes = (size_t)(report_js_end - report_js);
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
     fprintf(out,
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
             "script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
-            hash_of(page->arena, style, strlen(style)), hash_of(page->arena, report_js, script_bytes));
+            hash_of(page->arena, style), hash_of(page->arena, report_js));
     fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" "
           "content=\"no-referrer\">\n<title>",
@@ -324,7 +322,7 @@ void report_write(FILE *out, const Report *report) {
     write_head(&page, out, style_text(&page));
     fputs(text, out);
     fputs("<script>", out);
-    fwrite(report_js, 1, (size_t)(report_js_end - report_js), out);
+    fputs(report_js, out);
     fputs("</script>\n</body>\n</html>\n", out);
     arena_close(arena);
 }
