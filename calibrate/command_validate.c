@@ -20,6 +20,7 @@ static const Kind kinds[] = {
     {"first-contact", "a batch of new measurements, as a dated section to keep", validate_first_contact},
     {"queue", "waits and backlogs of published shared clusters, against their traces replayed", validate_queue},
     {"reliability", "how often jobs stop, against lives simulated from failure rates", validate_reliability},
+    {"convergence", "data needed to reach a target by batch, against the critical batch", validate_convergence},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 

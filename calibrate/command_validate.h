@@ -10,6 +10,7 @@ int validate_training(int argc, char **argv);
 int validate_kernels(int argc, char **argv);
 int validate_queue(int argc, char **argv);
 int validate_reliability(int argc, char **argv);
+int validate_convergence(int argc, char **argv);
 int validate_first_contact(int argc, char **argv);
 
 #endif

@@ -45,7 +45,7 @@ static const struct {
     {"hw", {"list", "show", "check"}, false},
     {"model", {"list", "show"}, false},
     {"job", {"fields", "software", "strategies"}, false},
-    {"validate", {"collectives", "training", "kernels", "reliability"}, true},
+    {"validate", {"collectives", "training", "kernels", "reliability", "convergence"}, true},
     {"calibrate", {"run", "import", "fit", "show", "recovery"}, true},
     {"report", {"run", "plan"}, true},
     {"completion", {"bash", "zsh", "fish"}, true},

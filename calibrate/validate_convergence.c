@@ -1,0 +1,256 @@
+// lockstep validate convergence: data that MLPerf's benchmarks need to reach their target by global batch, against the
+// law of the critical batch. What is known of a critical batch before anything is measured comes from the other
+// benchmarks: of its own curve a prediction sees only the points that it is given.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/command_validate.h"
+#include "models/workload/convergence/critical_batch.h"
+#include "sim/csv.h"
+#include "sim/envelope.h"
+#include "sim/list.h"
+#include "sim/options.h"
+#include "sim/statistics.h"
+
+enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
+
+#define SHIPPED "calibrate/measurements/convergence/rcp.csv"
+#define NEAR 8.0    // times the smallest batch
+#define WITHIN 0.15 // what the share of good predictions is counted by
+
+static const OptionSpec specs[] = {
+    {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
+};
+enum { SPEC_COUNT = sizeof specs / sizeof *specs };
+
+static const char *const column_words[] = {"benchmark", "unit", "global_batch", "amount", "suspect"};
+enum { BENCHMARK, UNIT, BATCH, AMOUNT, SUSPECT, COLUMN_COUNT };
+
+// What is known of a benchmark when a point of it is predicted.
+typedef enum Known {
+    KNOWN_SMALLEST,     // the smallest batch; predicted up to NEAR times it
+    KNOWN_SMALLEST_FAR, // the same; predicted beyond
+    KNOWN_SMALLER,      // all smaller batches; the next is predicted
+    KNOWN_ENDS,         // the smallest and the largest; those between are predicted
+    KNOWN_COUNT
+} Known;
+static const char *const known_names[KNOWN_COUNT] = {"smallest", "smallest_far", "smaller", "ends"};
+static const char *const known_titles[KNOWN_COUNT] = {
+    "the smallest batch, up to 8 times it", "the smallest batch, beyond 8 times it",
+    "all smaller batches, the next one", "the smallest and the largest, all between"};
+
+typedef struct Errors {
+    double *items; // relative, above 0
+    int count, room;
+} Errors;
+
+typedef struct Benchmark {
+    const char *name, *unit;
+    ConvergencePoint *items; // batches rising
+    int count, room;
+    CriticalBatch own; // of all its points, nothing known before
+    Errors errors[KNOWN_COUNT];
+} Benchmark;
+
+typedef struct Board {
+    Arena *arena;
+    Problems *problems;
+    Benchmark *items;
+    int count, room;
+    Errors all[KNOWN_COUNT];
+} Board;
+
+// ---- Reading.
+
+static Benchmark *benchmark_of(Board *board, const char *name, const char *unit) {
+    for (int i = 0; i < board->count; i++)
+        if (strcmp(board->items[i].name, name) == 0 && strcmp(board->items[i].unit, unit) == 0) return &board->items[i];
+    LIST_PUSH(board->arena, board, ((Benchmark){.name = name, .unit = unit}));
+    return &board->items[board->count - 1];
+}
+
+static void add_point(Board *board, Benchmark *benchmark, ConvergencePoint point, Where where) {
+    int last = benchmark->count - 1;
+    if (last >= 0 && !(point.batch > benchmark->items[last].batch)) {
+        problem_add(board->problems, where, "batch %g of %s comes after batch %g", point.batch, benchmark->name,
+                    benchmark->items[last].batch);
+        problem_hint(board->problems, "batches of a benchmark rise from row to row; give one a word under suspect");
+        return;
+    }
+    LIST_PUSH(board->arena, benchmark, point);
+}
+
+static void read_rows(Board *board, const char *path) {
+    const Csv *csv = csv_read_file(board->arena, path, board->problems);
+    if (!csv) return;
+    int columns[COLUMN_COUNT];
+    for (int i = 0; i < COLUMN_COUNT; i++) columns[i] = csv_column(csv, column_words[i], board->problems);
+    if (problem_count(board->problems)) return;
+    for (int r = 0; r < csv->row_count; r++) {
+        if (csv_cell(csv, r, columns[SUSPECT])[0]) continue;
+        Benchmark *benchmark =
+            benchmark_of(board, csv_cell(csv, r, columns[BENCHMARK]), csv_cell(csv, r, columns[UNIT]));
+        ConvergencePoint point = {csv_positive(csv, r, columns[BATCH], board->problems),
+                                  csv_positive(csv, r, columns[AMOUNT], board->problems)};
+        if (!problem_count(board->problems)) add_point(board, benchmark, point, csv_where(csv, r));
+    }
+    if (board->count >= 3 || problem_count(board->problems)) return;
+    problem_add(board->problems, (Where){path, 0},
+                "fewer than three benchmarks: nothing is known of one by the others");
+    problem_hint(board->problems, "columns benchmark, unit, global_batch, amount, suspect");
+}
+
+// ---- Predicting.
+
+static void fit_all(Board *board) {
+    const CriticalBatchPrior nothing = {0, INFINITY};
+    for (int i = 0; i < board->count; i++)
+        board->items[i].own = critical_batch_fit(board->items[i].items, board->items[i].count, &nothing);
+}
+
+// Critical batches of the other benchmarks, in their smallest batches: these are where somebody found it worth while.
+static CriticalBatchPrior prior_without(const Board *board, int left_out) {
+    double *logs = ARENA_ARRAY(board->arena, double, board->count);
+    int count = 0;
+    for (int i = 0; i < board->count; i++) {
+        const Benchmark *other = &board->items[i];
+        if (i != left_out && other->count >= 3) logs[count++] = log(other->own.batch / other->items[0].batch);
+    }
+    Summary summary = summarise(board->arena, logs, count);
+    return (CriticalBatchPrior){summary.p50 + log(board->items[left_out].items[0].batch), fmax(0.3, summary.sd)};
+}
+
+static void score(Board *board, Benchmark *benchmark, Known known, const ConvergencePoint *points, int count, int at,
+                  const CriticalBatchPrior *prior) {
+    CriticalBatch critical = critical_batch_fit(points, count, prior);
+    const ConvergencePoint *point = &benchmark->items[at];
+    double error = fabs(critical_batch_amount(&critical, point->batch) / point->amount - 1);
+    LIST_PUSH(board->arena, &benchmark->errors[known], error);
+    LIST_PUSH(board->arena, &board->all[known], error);
+}
+
+static void predict(Board *board, int index) {
+    Benchmark *benchmark = &board->items[index];
+    CriticalBatchPrior prior = prior_without(board, index);
+    int last = benchmark->count - 1;
+    ConvergencePoint ends[] = {benchmark->items[0], benchmark->items[last]};
+    for (int i = 1; i <= last; i++) {
+        bool near = benchmark->items[i].batch <= NEAR * ends[0].batch;
+        score(board, benchmark, near ? KNOWN_SMALLEST : KNOWN_SMALLEST_FAR, ends, 1, i, &prior);
+        score(board, benchmark, KNOWN_SMALLER, benchmark->items, i, i, &prior);
+        if (i < last) score(board, benchmark, KNOWN_ENDS, ends, 2, i, &prior);
+    }
+}
+
+// ---- The answer.
+
+static double mean_of(const Board *board, const Errors *errors) {
+    return summarise(board->arena, errors->items, errors->count).mean;
+}
+
+static double share_within(const Errors *errors) {
+    int within = 0;
+    for (int i = 0; i < errors->count; i++) within += errors->items[i] <= WITHIN;
+    return errors->count ? (double)within / errors->count : 0;
+}
+
+static void print_percent(const Board *board, const Errors *errors) {
+    if (errors->count)
+        printf(" %9.1f%%", 100 * mean_of(board, errors));
+    else
+        printf(" %10s", "-");
+}
+
+static void print_table(const Board *board) {
+    printf("Mean error of the data needed to reach the target, each benchmark left out of what is known before\n\n");
+    printf("%-18s %6s %9s %9s %10s %10s %10s %10s  %s\n", "benchmark", "points", "B_c", "B_c/B_min", "to 8x", "beyond",
+           "next", "between", "unit");
+    for (int i = 0; i < board->count; i++) {
+        const Benchmark *benchmark = &board->items[i];
+        printf("%-18s %6d %9.3g %9.3g", benchmark->name, benchmark->count, benchmark->own.batch,
+               benchmark->own.batch / benchmark->items[0].batch);
+        for (int k = 0; k < KNOWN_COUNT; k++) print_percent(board, &benchmark->errors[k]);
+        printf("  %s\n", benchmark->unit);
+    }
+    printf("\n%-45s %6s %8s %8s %8s %12s\n", "known of the benchmark, and predicted", "points", "median", "mean",
+           "90 %", "within 15 %");
+    for (int k = 0; k < KNOWN_COUNT; k++) {
+        Summary summary = summarise(board->arena, board->all[k].items, board->all[k].count);
+        printf("%-45s %6d %7.1f%% %7.1f%% %7.1f%% %11.0f%%\n", known_titles[k], summary.count, 100 * summary.p50,
+               100 * summary.mean, 100 * summary.p90, 100 * share_within(&board->all[k]));
+    }
+    printf(
+        "\nE(B) = E0 (1 + B / B_c) (McCandlish et al. 2018). Of a benchmark of which no point is known nothing can be\n"
+        "said: E0 is its own. Beyond 8 times a batch that is known the law needs a second point.\n");
+}
+
+static void errors_member(JsonWriter *json, const Board *board, const char *key, const Errors *errors) {
+    if (errors->count == 0) return;
+    Summary summary = summarise(board->arena, errors->items, errors->count);
+    json_key(json, key);
+    json_begin_object(json);
+    json_integer_member(json, "points", summary.count);
+    json_number_member(json, "median_pct", 100 * summary.p50);
+    json_number_member(json, "mean_pct", 100 * summary.mean);
+    json_number_member(json, "p90_pct", 100 * summary.p90);
+    json_number_member(json, "within_15_pct", 100 * share_within(errors));
+    json_end_object(json);
+}
+
+static void print_json(const Board *board) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    envelope_write(&json, "validate-convergence");
+    json_key(&json, "benchmarks");
+    json_begin_list(&json);
+    for (int i = 0; i < board->count; i++) {
+        const Benchmark *benchmark = &board->items[i];
+        json_begin_object(&json);
+        json_text_member(&json, "name", benchmark->name);
+        json_text_member(&json, "unit", benchmark->unit);
+        json_integer_member(&json, "points", benchmark->count);
+        json_number_member(&json, "critical_batch", benchmark->own.batch);
+        json_number_member(&json, "critical_batch_p5", benchmark->own.p5);
+        json_number_member(&json, "critical_batch_p95", benchmark->own.p95);
+        json_number_member(&json, "amount", benchmark->own.amount);
+        for (int k = 0; k < KNOWN_COUNT; k++) errors_member(&json, board, known_names[k], &benchmark->errors[k]);
+        json_end_object(&json);
+    }
+    json_end_list(&json);
+    for (int k = 0; k < KNOWN_COUNT; k++) errors_member(&json, board, known_names[k], &board->all[k]);
+    json_end_object(&json);
+    printf("\n");
+}
+
+static int run(Board *board, int argc, char **argv) {
+    Options *options = options_parse(board->arena, specs, SPEC_COUNT, argc, argv, board->problems);
+    if (option_help(options)) {
+        options_print_help(specs, SPEC_COUNT, "lockstep validate convergence [FILE.csv] [--json]",
+                           "How much data MLPerf's benchmarks need to reach their target by global batch, against the\n"
+                           "law of the critical batch.\n"
+                           "Without a file: " SHIPPED ".",
+                           stdout);
+        return DONE;
+    }
+    options_refuse_positional(options, 1, board->problems);
+    if (problem_count(board->problems)) return BAD_USAGE;
+    read_rows(board, option_positional_count(options) ? option_positional(options, 0) : SHIPPED);
+    if (problem_count(board->problems)) return BAD_INPUT;
+    fit_all(board);
+    for (int i = 0; i < board->count; i++) predict(board, i);
+    if (option_flag(options, "json"))
+        print_json(board);
+    else
+        print_table(board);
+    return DONE;
+}
+
+int validate_convergence(int argc, char **argv) {
+    Board board = {.arena = arena_open()};
+    board.problems = problems_create(board.arena);
+    int code = run(&board, argc, argv);
+    problems_print(board.problems, stderr);
+    arena_close(board.arena);
+    return code;
+}
