@@ -4,6 +4,7 @@
 
 #include "calibrate/command_validate.h"
 #include "models/workload/convergence/critical_batch.h"
+#include "scenarios/plan/command_plan.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -70,4 +71,15 @@ TEST(mlperf_benchmarks_left_out_are_predicted_within_15_percent_up_to_eight_time
     EXPECT(mean_error(json, "ends") < 10);
     EXPECT(mean_error(json, "smallest_far") > 50); // and beyond it one batch does not tell
     arena_close(arena);
+}
+
+TEST(a_plan_says_when_its_batch_is_beyond_the_critical_batch) {
+#define ASKED                                                                                                          \
+    "plan --model gpt2-355m --tokens 30B --node dgx-a100 --gpus 8 --tp 1 --pp 1 --micro-batch 8 --price 2 -j 1 "       \
+    "--global-batch "
+    EXPECT_CONTAINS(run_command(command_plan, ASKED "8192")->out, "beyond the critical batch of about 3.15 M");
+    EXPECT(strstr(run_command(command_plan, ASKED "512")->out, "critical batch") == NULL);
+    EXPECT(strstr(run_command(command_plan, ASKED "8192 --critical-batch 100000 --reference-batch 512")->out,
+                  "beyond the critical batch") == NULL);
+#undef ASKED
 }

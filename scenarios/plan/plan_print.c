@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/convergence/critical_batch.h"
 #include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
@@ -324,12 +325,32 @@ static void print_assumed(const Screen *screen) {
     }
 }
 
+// Where published laws say that the batch is beyond what pays, and the user has no law of his own.
+static void print_critical_batch(const Screen *screen) {
+    const PlanRequest *request = screen->request;
+    const TrainingSpec *training = &request->training;
+    if (!(training->tokens > 0) || !counts_tokens(training->model) || batch_law_given(&request->law)) return;
+    const PlanResult *result = screen->result;
+    double batch = result->rows[result->chosen >= 0 ? result->chosen : 0].point.global_batch * training->seq_len;
+    CriticalBatchPrior prior = critical_batch_of_tokens(training->tokens);
+    double critical = exp(prior.log_mean), times = exp(1.645 * prior.log_sigma);
+    if (!(batch > critical)) return;
+    printf("! A batch of %s tokens is beyond the critical batch of about %s (%s to %s, published laws at %s tokens):\n"
+           "  to the same loss it takes about %.0f %% more tokens than small batches, and more GPUs hardly pay.\n",
+           plan_human(screen->arena, batch, QUANTITY_COUNT), plan_human(screen->arena, critical, QUANTITY_COUNT),
+           plan_human(screen->arena, critical / times, QUANTITY_COUNT),
+           plan_human(screen->arena, critical * times, QUANTITY_COUNT),
+           plan_human(screen->arena, training->tokens, QUANTITY_COUNT),
+           100 * (critical_batch_growth(critical, batch) - 1));
+}
+
 static void print_caveats(const Screen *screen) {
     const RecordPoint *point = &screen->result->rows[0].point;
     if (!point->ran) return;
     if (screen->request->objective == PLAN_COST && isnan(point->cost_per_run))
         printf("! No price is known, so the quickest comes first. --price says what a GPU costs for an hour.\n");
     print_assumed(screen);
+    print_critical_batch(screen);
     print_old_prices(screen);
     if (1 - point->chance_to_run_out < PLAN_FIT)
         printf("! %.0f of %.0f GiB: fits in memory with %s only.\n", point->memory_peak_bytes / GIB,
