@@ -117,6 +117,8 @@ $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.jso
 
 # So is the style and the script of reports.
 $(BUILD)/results/report_write.o: $(wildcard results/report/*)
+# So are the answers' schemas.
+$(BUILD)/results/command_schema.o: results/schema.json
 
 # Collectives over real TCP between network namespaces, against their simulation. NETBOX=--quick for a short form.
 netbox: $(BUILD)/netbench $(BUILD)/lockstep
@@ -181,6 +183,11 @@ check: $(BUILD)/tests/run $(BUILD)/lockstep
 golden: $(BUILD)/tests/run $(BUILD)/lockstep
 	LOCKSTEP_GOLDEN=write LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run test_golden
 	@git diff --stat tests/golden
+
+# results/schema.json: with the keys that answers have and it does not say. Say then what they are.
+schema: $(BUILD)/tests/run $(BUILD)/lockstep
+	LOCKSTEP_SCHEMA=write LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run every_answer_is_as_its_schema_says
+	@git diff --stat results/schema.json
 
 # 10,000 points, killed 20 times at random: the store must be that of a run that nobody disturbed.
 sweep-torture: $(BUILD)/tests/run $(BUILD)/lockstep
@@ -303,5 +310,5 @@ clean:
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
-        cuda cuda-check mpi mpi-check sweep-torture store-torture golden boundaries failures laws \
+        cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

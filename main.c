@@ -4,6 +4,7 @@
 
 #include "calibrate/training/anchor_training.h"
 #include "results/answer.h"
+#include "results/command_schema.h"
 #include "results/progress.h"
 #include "scenarios/commands/completion.h"
 #include "sim/ending.h"
@@ -66,6 +67,7 @@ static const Command commands[] = {
     {"queue", "jobs on a shared cluster: waiting, utilisation, fairness, how many GPUs", command_queue},
     {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
+    {"schema", "JSON Schema of what --json answers", command_schema},
     {"completion", "what a shell offers at TAB: bash, zsh, fish", command_completion},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -487,3 +487,33 @@ void json_write_bool(JsonWriter *writer, bool value) {
     begin_value(writer);
     fputs(value ? "true" : "false", writer->out);
 }
+
+void json_write_tree(JsonWriter *writer, const Json *value) {
+    switch (value->kind) {
+    case JSON_NULL:
+        json_write_text(writer, NULL);
+        break;
+    case JSON_BOOL:
+        json_write_bool(writer, value->boolean);
+        break;
+    case JSON_NUMBER:
+        json_write_number(writer, value->number);
+        break;
+    case JSON_TEXT:
+        json_write_text(writer, value->text);
+        break;
+    case JSON_LIST:
+        json_begin_list(writer);
+        for (int i = 0; i < value->count; i++) json_write_tree(writer, &value->items[i]);
+        json_end_list(writer);
+        break;
+    case JSON_OBJECT:
+        json_begin_object(writer);
+        for (int i = 0; i < value->count; i++) {
+            json_key(writer, value->items[i].key);
+            json_write_tree(writer, &value->items[i]);
+        }
+        json_end_object(writer);
+        break;
+    }
+}

@@ -57,6 +57,7 @@ void json_write_number(JsonWriter *writer,
                        double number); // shortest text that reads back equal; NaN and infinity write null
 void json_write_integer(JsonWriter *writer, int64_t number);
 void json_write_bool(JsonWriter *writer, bool value);
+void json_write_tree(JsonWriter *writer, const Json *value); // as it was read
 
 // A key with its value.
 static inline void json_text_member(JsonWriter *writer, const char *key, const char *text) {

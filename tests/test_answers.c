@@ -8,9 +8,12 @@
 #include "sim/csv.h"
 #include "sim/file.h"
 #include "sim/json.h"
+#include "sim/list.h"
+#include "tests/schema.h"
 #include "tests/test.h"
 
 #define TEXT (1 << 22)
+#define SCHEMA "results/schema.json"
 #define GEMMS "calibrate/measurements/gemm.csv"
 
 static const struct {
@@ -120,6 +123,175 @@ TEST(every_command_answers_as_json_that_says_what_it_is) {
         arena_close(arena);
     }
     remove_folder(folder);
+}
+
+// ---- Schemas.
+
+// More answers of the same kinds, for the keys that only they have.
+static const char *const more[] = {
+    "run scenarios/examples/scaling_efficiency.lua",
+    "run scenarios/examples/shared_cluster.lua",
+    "memory --model gpt2-124m --gpu A100 --micro-batch 1 --over-time",
+    "memory --model resnet-50 --gpu A100 --micro-batch 32",
+    "flops --model resnet-50",
+    "params --model resnet-50",
+    "model show resnet-50 --operators",
+    "model show t5-3b",
+    "hw list",
+    "hw show H100",
+    "hw show azure-nd96isr-h100-v5",
+    "topo --node dgx-1",
+    "collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M",
+    "goodput --node dgx-h100 --gpus 64 --work 3d --runs 20 --model llama-2-7b --storage superpod-storage",
+    "cost --node dgx-h100 --nodes 4 --fabric ib-ndr400 --own --run 30d",
+    "power --node dgx-h100 --nodes 4 --fabric ib-ndr400 --power-cap 500W",
+    "queue --gpus 64 --load 0.8 --jobs 200 --model gpt2-124m",
+    "plan --model llama-2-7b --tokens 10B --seq 4096 --node dgx-a100,dgx-h100 --gpus 8:16 --by 30d --budget 10000 -j 1",
+    "plan --model llama-2-70b --tokens 10B --seq 4096 --node dgx-a100 --gpus 8 --price 2 -j 1",
+    "validate training calibrate/measurements/training/training_fsdp_mosaic.csv --anchored",
+    "validate kernels $DIR/gemms.json --held-out",
+};
+
+typedef struct Gathered { // answers by kind
+    Arena *arena;
+    Problems *problems;
+    struct {
+        const char *kind;
+        SchemaSamples samples;
+    } kinds[64];
+    int count;
+} Gathered;
+
+static void gather(Gathered *all, const Json *answer) {
+    if (answer->kind == JSON_LIST) {
+        for (int i = 0; i < answer->count; i++) gather(all, &answer->items[i]);
+        return;
+    }
+    const char *kind = text_of(answer, "kind");
+    int k = 0;
+    while (k < all->count && strcmp(all->kinds[k].kind, kind) != 0) k++;
+    if (k == all->count) all->kinds[all->count++].kind = kind;
+    LIST_PUSH(all->arena, &all->kinds[k].samples, answer);
+}
+
+static void gather_line(Gathered *all, const char *folder, const char *line) {
+    int status = shell(folder, "$LOCKSTEP %s --json 2>/dev/null", line);
+    const Json *answer =
+        said[0] == '{' || said[0] == '['
+            ? json_read_text(all->arena, line, arena_copy_text(all->arena, said), strlen(said), all->problems)
+            : NULL;
+    if (answer)
+        gather(all, answer);
+    else
+        test_fail(__FILE__, __LINE__, "%s --json: exit %d, %.100s", line, status, said);
+}
+
+static const Json *read_schema(Arena *arena, Problems *problems) {
+    const Json *schema = json_read_file(arena, SCHEMA, problems);
+    EXPECT(schema != NULL);
+    return schema;
+}
+
+static void write_schema(Gathered *all, const Json *schema) {
+    OutputFile file;
+    if (!file_create(all->arena, SCHEMA, &file, all->problems)) return;
+    JsonWriter json = json_writer(file.stream, 1);
+    json_begin_object(&json);
+    for (int i = 0; i < schema->count; i++) {
+        json_key(&json, schema->items[i].key);
+        if (strcmp(schema->items[i].key, "$defs") != 0) {
+            json_write_tree(&json, &schema->items[i]);
+            continue;
+        }
+        json_begin_object(&json);
+        for (int d = 0; d < schema->items[i].count; d++) {
+            const Json *old = &schema->items[i].items[d];
+            SchemaSamples none = {0}, *samples = &none;
+            for (int k = 0; k < all->count; k++)
+                if (strcmp(all->kinds[k].kind, old->key) == 0) samples = &all->kinds[k].samples;
+            json_key(&json, old->key);
+            schema_write(all->arena, &json, old, samples);
+        }
+        json_end_object(&json);
+    }
+    json_end_object(&json);
+    fputc('\n', file.stream);
+    EXPECT(file_commit(&file, all->problems));
+}
+
+// Every key that an answer has is in the published schema, and every key that the schema promises is in the answer. A
+// new key: make schema, and say in results/schema.json what it is.
+LONG_TEST(3, every_answer_is_as_its_schema_says) {
+    char name[] = "/tmp/lockstep-answers-schema-XXXXXX", why[1024];
+    const char *folder = open_folder(name);
+    Arena *arena = arena_open();
+    Gathered *all = ARENA_NEW(arena, Gathered);
+    all->arena = arena;
+    all->problems = problems_create(arena);
+    for (int i = 0; i < CASES; i++)
+        if (cases[i].kind) gather_line(all, folder, cases[i].line);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) gather_line(all, folder, more[i]);
+    const Json *schema = read_schema(arena, all->problems);
+    if (schema && getenv("LOCKSTEP_SCHEMA")) {
+        write_schema(all, schema);
+        schema = read_schema(arena, all->problems);
+    }
+    const Json *kinds = schema ? json_get(schema, "$defs") : NULL;
+    for (int k = 0; kinds && k < all->count; k++) {
+        const Json *kind = json_get(kinds, all->kinds[k].kind);
+        if (!kind) test_fail(__FILE__, __LINE__, "results/schema.json says nothing of %s", all->kinds[k].kind);
+        for (int i = 0; kind && i < all->kinds[k].samples.count; i++)
+            if (!schema_holds(schema, kind, all->kinds[k].samples.items[i], why, sizeof why))
+                test_fail(__FILE__, __LINE__, "%s: %s (if that is meant: make schema)", all->kinds[k].kind, why);
+    }
+    EXPECT(problem_count(all->problems) == 0);
+    arena_close(arena);
+    remove_folder(folder);
+}
+
+static bool holds_of(Arena *arena, const char *schema, const char *value) {
+    char why[256];
+    Problems *problems = problems_create(arena);
+    const Json *root = json_read_text(arena, "schema", schema, strlen(schema), problems);
+    const Json *json = json_read_text(arena, "value", value, strlen(value), problems);
+    EXPECT(root && json);
+    return root && json && schema_holds(root, root, json, why, sizeof why);
+}
+
+TEST(a_schema_refuses_what_it_does_not_say) {
+    Arena *arena = arena_open();
+    const char *schema =
+        "{\"type\": \"object\", \"required\": [\"a\"], \"properties\": {\"a\": {\"type\": [\"number\", "
+        "\"null\"]}, \"b\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/c\"}}, \"k\": {\"const\": "
+        "\"x\"}, \"m\": {\"additionalProperties\": {\"type\": \"integer\"}}}, \"$defs\": {\"c\": {\"enum\": "
+        "[1, \"two\"]}}}";
+    EXPECT(holds_of(arena, schema, "{\"a\": 1.5, \"b\": [1, \"two\"], \"k\": \"x\", \"m\": {\"any\": 3}}"));
+    EXPECT(holds_of(arena, schema, "{\"a\": null}"));
+    EXPECT(!holds_of(arena, schema, "{\"b\": []}"));
+    EXPECT(!holds_of(arena, schema, "{\"a\": \"1\"}"));
+    EXPECT(!holds_of(arena, schema, "{\"a\": 1, \"z\": 1}"));
+    EXPECT(!holds_of(arena, schema, "{\"a\": 1, \"b\": [2]}"));
+    EXPECT(!holds_of(arena, schema, "{\"a\": 1, \"k\": \"y\"}"));
+    EXPECT(!holds_of(arena, schema, "{\"a\": 1, \"m\": {\"any\": 0.5}}"));
+    EXPECT(!holds_of(arena, "{\"pattern\": \"a\"}", "\"a\""));
+    arena_close(arena);
+}
+
+TEST(the_program_prints_its_schemas) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    char name[] = "/tmp";
+    EXPECT_INT(shell(name, "%s", "$LOCKSTEP schema | cmp - " SCHEMA " && echo same"), 0);
+    EXPECT_TEXT(said, "same\n");
+    EXPECT_INT(shell(name, "%s", "$LOCKSTEP schema plan"), 0);
+    const Json *plan = json_read_text(arena, "plan", said, strlen(said), problems);
+    const Json *keys = plan ? json_get(plan, "properties") : NULL;
+    EXPECT(keys && json_get(keys, "step_time_s") && json_get(keys, "assumptions"));
+    EXPECT_INT(shell(name, "%s", "$LOCKSTEP schema --list | wc -l"), 0);
+    EXPECT(atoi(said) > 25);
+    EXPECT_INT(shell(name, "%s", "$LOCKSTEP schema paln 2>&1"), 2);
+    EXPECT_CONTAINS(said, "did you mean \"plan\"?");
+    arena_close(arena);
 }
 
 // Numbers stand in columns that have names; every row has every column (csv_read_text sees to that).
