@@ -99,7 +99,8 @@ static const char *text_of(const Json *object, const char *key) {
 static void expect_envelope(const Json *answer, const char *kind, const char *line) {
     const Json *program = json_get(answer, "program"), *command = json_get(answer, "command");
     const Json *version = json_get(answer, "format_version");
-    EXPECT_TEXT(text_of(answer, "format"), "lockstep-answer");
+    bool of_parts = strcmp(kind, "hw-list") == 0 || strcmp(kind, "hw-show") == 0; // which hw check reads
+    EXPECT_TEXT(text_of(answer, "format"), of_parts ? "lockstep-hardware" : "lockstep-answer");
     EXPECT_TEXT(text_of(answer, "kind"), kind);
     EXPECT(version && version->number == 1);
     EXPECT(program && strcmp(text_of(program, "name"), "lockstep") == 0 && text_of(program, "version")[0]);

@@ -58,15 +58,17 @@ static void check_twice_in_file(const Builder *builder, PartKind kind, const Jso
 }
 
 static void read_file(Builder *builder, const Json *file) {
-    static const char *const keys[] = {"format",     "format_version", "sources",  "gpu_defaults", "gpus",
-                                       "nodes",      "fabrics",        "storages", "faults",       "prices",
-                                       "currencies", "grids",          "sites"};
+    static const char *const keys[] = {"format",  "format_version", "sources", "gpu_defaults", "gpus",       "nodes",
+                                       "fabrics", "storages",       "faults",  "prices",       "currencies", "grids",
+                                       "sites",   "kind",           "program", "command",      "parts"};
+    enum { PRINTED = 4, KEYS = sizeof keys / sizeof *keys }; // the last ones: of what `lockstep hw show --json` prints
     if (file->kind != JSON_OBJECT) {
         problem_add(builder->problems, file->where, "expected an object with parts: { \"gpus\": [ … ] }");
         return;
     }
     check_format(builder, file);
-    json_known_keys(file, keys, sizeof keys / sizeof *keys, builder->problems);
+    bool printed = json_get(file, "program") != NULL; // its "parts" are the same in SI units
+    json_known_keys(file, keys, printed ? KEYS : KEYS - PRINTED, builder->problems);
     builder->sources = json_get(file, "sources");
     const Json *defaults = json_get(file, "gpu_defaults");
     for (int kind = 0; kind < PART_KIND_COUNT; kind++) {

@@ -272,6 +272,101 @@ static void show_json(const Hw *hw, JsonWriter *json, PartKind kind, const void 
     json_end_object(json);
 }
 
+// ---- As a file of parts, which `hw check` and --profile read.
+
+static void file_fact(JsonWriter *json, const Fact *fact) {
+    bool is_bare = fact->text[strspn(fact->text, "0123456789.+-eE")] == '\0';
+    json_key(json, fact->name);
+    json_begin_list(json);
+    if (is_bare)
+        json_write_number(json, fact->value);
+    else
+        json_write_text(json, fact->text);
+    json_write_text(json, fact_kind_name(fact->kind));
+    json_write_text(json, fact->source);
+    if (fact->sigma > 0) json_write_number(json, fact->sigma);
+    json_end_list(json);
+}
+
+static void file_names(JsonWriter *json, const char *key, const char *const *names, int count) {
+    if (count == 0) return;
+    json_key(json, key);
+    json_begin_list(json);
+    for (int i = 0; i < count; i++) json_write_text(json, names[i]);
+    json_end_list(json);
+}
+
+static void file_field(JsonWriter *json, const PartField *field, const char *part, const Fact *fact) {
+    const char *place = part + field->offset;
+    const char *text;
+    switch (field->type) {
+    case PART_FIELD_TEXT:
+        text = *(const char *const *)place;
+        if (text && text[0]) json_text_member(json, field->key, text);
+        break;
+    case PART_FIELD_NAMES:
+        file_names(json, field->key, *(const char *const *const *)place, *(const int *)(part + field->count_offset));
+        break;
+    case PART_FIELD_BOOL:
+        json_bool_member(json, field->key, *(const bool *)place);
+        break;
+    case PART_FIELD_YEAR:
+        json_integer_member(json, field->key, *(const int *)place);
+        break;
+    case PART_FIELD_CHOICE:
+        json_text_member(json, field->key, field->choices[*(const int *)place]);
+        break;
+    case PART_FIELD_INT:
+    case PART_FIELD_NUMBER:
+        if (fact) file_fact(json, fact);
+        break;
+    }
+}
+
+static void file_part(JsonWriter *json, PartKind kind, const void *part) {
+    int alias_count, fact_count;
+    const char *const *aliases = part_aliases(kind, part, &alias_count);
+    const Fact *facts = part_facts(kind, part, &fact_count);
+    json_begin_object(json);
+    json_text_member(json, "name", part_name(part));
+    file_names(json, "aliases", aliases, alias_count);
+    for (int i = 0; i < part_tables[kind].field_count; i++) {
+        const PartField *field = &part_tables[kind].fields[i];
+        file_field(json, field, part, fact_find(facts, fact_count, field->key));
+    }
+    json_end_object(json);
+}
+
+// ---- Several parts.
+
+typedef struct Shown {
+    struct {
+        const void *const *items;
+        int count;
+    } of[PART_KIND_COUNT];
+} Shown;
+
+static void print_json(const Hw *hw, const char *answer, const Shown *shown) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    envelope_write_format(&json, "lockstep-hardware", answer);
+    json_key(&json, "parts");
+    json_begin_list(&json);
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++)
+        for (int i = 0; i < shown->of[kind].count; i++) show_json(hw, &json, (PartKind)kind, shown->of[kind].items[i]);
+    json_end_list(&json);
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        // A slice of a GPU is no part of its own: it comes with the GPU.
+        if (shown->of[kind].count == 0 || strchr(part_name(shown->of[kind].items[0]), ':')) continue;
+        json_key(&json, part_tables[kind].section);
+        json_begin_list(&json);
+        for (int i = 0; i < shown->of[kind].count; i++) file_part(&json, (PartKind)kind, shown->of[kind].items[i]);
+        json_end_list(&json);
+    }
+    json_end_object(&json);
+    printf("\n");
+}
+
 // Everything that goes by the name: a GPU and the cloud instance named after it may both.
 typedef struct Found {
     const void *parts[PART_KIND_COUNT];
@@ -322,43 +417,28 @@ static int show(const Hw *hw, const char *name) {
         if (problem_count(hw->problems) == 0) refuse_name(hw, name);
         return EXIT_INPUT;
     }
-    JsonWriter json = json_writer(stdout, 2);
-    bool as_json = option_flag(hw->options, "json");
-    if (as_json) {
-        json_begin_object(&json);
-        envelope_write(&json, "hw-show");
-        json_key(&json, "parts");
-        json_begin_list(&json);
-    }
+    Shown shown = {0};
     for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
         if (!found.parts[kind]) continue;
-        if (as_json)
-            show_json(hw, &json, (PartKind)kind, found.parts[kind]);
-        else
-            show_text(hw, (PartKind)kind, found.parts[kind]);
+        shown.of[kind].items = &found.parts[kind];
+        shown.of[kind].count = 1;
+        if (!option_flag(hw->options, "json")) show_text(hw, (PartKind)kind, found.parts[kind]);
     }
-    if (as_json) {
-        json_end_list(&json);
-        json_end_object(&json);
-        printf("\n");
-    }
+    if (option_flag(hw->options, "json")) print_json(hw, "hw-show", &shown);
     return 0;
 }
 
 static void list_json(const Hw *hw, int first, int last) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "hw-list");
-    json_key(&json, "parts");
-    json_begin_list(&json);
+    Shown shown = {0};
     for (int kind = first; kind <= last; kind++) {
         int count;
         const void *parts = catalogue_parts(hw->catalogue, (PartKind)kind, &count);
-        for (int i = 0; i < count; i++) show_json(hw, &json, (PartKind)kind, part_at((PartKind)kind, parts, i));
+        const void **items = ARENA_ARRAY(hw->arena, const void *, count + 1);
+        for (int i = 0; i < count; i++) items[i] = part_at((PartKind)kind, parts, i);
+        shown.of[kind].items = items;
+        shown.of[kind].count = count;
     }
-    json_end_list(&json);
-    json_end_object(&json);
-    printf("\n");
+    print_json(hw, "hw-list", &shown);
 }
 
 static int list(const Hw *hw, const char *word) {
