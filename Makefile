@@ -294,11 +294,16 @@ coverage:
 	@LOCKSTEP=build-coverage/lockstep build-coverage/tests/run || echo "coverage: some tests failed"
 	@sh tests/coverage build-coverage $(COVERAGE)
 
-# ---- Installing.
+# ---- Installing. What validate reads comes with the program (calibrate/shipped.c finds it).
+MEASURED = measurements measurements/nccl measurements/training measurements/training/batch-2
 install: $(BUILD)/lockstep
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/lockstep/examples $(DESTDIR)$(PREFIX)/share/doc/lockstep
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/lockstep
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms $(MEASURED))
 	install -m 755 $(BUILD)/lockstep $(wildcard $(BUILD)/cuda/lockstep-bench) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 scenarios/examples/*.lua scenarios/lessons/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
+	install -m 644 scenarios/examples/algorithms/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/algorithms
+	install -m 644 results/schema.json $(DESTDIR)$(PREFIX)/share/lockstep
+	$(foreach folder,$(MEASURED),install -m 644 $(filter-out %/,$(wildcard calibrate/$(folder)/*.*)) $(DESTDIR)$(PREFIX)/share/lockstep/$(folder) &&) true
 	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md COPYING $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 uninstall:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
+#include "calibrate/shipped.h"
 #include "models/hardware/storage_units.h"
 #include "models/workload/life/life.h"
 #include "sim/csv.h"
@@ -14,7 +15,7 @@
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
-#define SHIPPED "calibrate/measurements/reliability.csv"
+#define SHIPPED SHIPPED_MEASUREMENTS "/reliability.csv"
 #define RUNS 50
 #define BEST_RUNS 20
 
@@ -170,7 +171,8 @@ static int run(Board *board, int argc, char **argv) {
     if (problem_count(board->problems)) return BAD_USAGE;
     board->runs = (int)runs;
     board->catalogue = catalogue_builtin(board->arena);
-    read_rows(board, option_positional_count(options) ? option_positional(options, 0) : SHIPPED);
+    bool named = option_positional_count(options) > 0;
+    read_rows(board, named ? option_positional(options, 0) : shipped_file(board->arena, SHIPPED));
     if (problem_count(board->problems)) return BAD_INPUT;
     if (option_flag(options, "json"))
         print_json(board);

@@ -1,8 +1,10 @@
 // Logs of nccl-tests beside the clusters that a table describes, ready to be predicted.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calibrate/collectives/validation.h"
+#include "calibrate/shipped.h"
 #include "sim/list.h"
 
 // Logs whose descriptions agree in these are of one machine with one NCCL, or of one network.
@@ -182,19 +184,33 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
     LIST_PUSH(arena, &validation->logs, measured);
 }
 
-void read_logs(Validation *validation, const Options *options) {
-    Arena *arena = validation->arena;
-    int count = option_positional_count(options);
-    bool described = count == 0 || option_given(options, "clusters");
-    const char *file = option_text(options, "clusters", SHIPPED_FOLDER "/clusters.csv");
-    const Csv *clusters = described ? csv_read_file(arena, file, validation->problems) : NULL;
-    if (described && !clusters) return;
-    for (int i = 0; i < count; i++) add_log(validation, options, clusters, option_positional(options, i));
-    if (count > 0) return;
+// What a table of clusters describes, beside it.
+static void add_described(Validation *validation, const Options *options, const Csv *clusters, const char *file) {
     int column = csv_column(clusters, "log", validation->problems);
     size_t folder = strlen(file);
     while (folder > 0 && file[folder - 1] != '/') folder--;
     for (int row = 0; row < clusters->row_count && column >= 0; row++)
         add_log(validation, options, clusters,
-                arena_printf(arena, "%.*s%s.txt", (int)folder, file, csv_cell(clusters, row, column)));
+                arena_printf(validation->arena, "%.*s%s.txt", (int)folder, file, csv_cell(clusters, row, column)));
+}
+
+// A folder's clusters.csv, when it has one.
+static const char *table_within(Arena *arena, const char *path) {
+    const char *table = arena_printf(arena, "%s/clusters.csv", path);
+    return access(table, R_OK) == 0 ? table : NULL;
+}
+
+void read_logs(Validation *validation, const Options *options) {
+    Arena *arena = validation->arena;
+    int count = option_positional_count(options);
+    const char *file = option_text(options, "clusters", NULL);
+    PathList paths = {0};
+    if (!file && count == 1) file = table_within(arena, option_positional(options, 0));
+    if (!file && count == 0) file = shipped_file(arena, SHIPPED_FOLDER "/clusters.csv");
+    const Csv *clusters = file ? csv_read_file(arena, file, validation->problems) : NULL;
+    if (file && !clusters) return;
+    for (int i = 0; i < count; i++)
+        paths_add(arena, option_positional(options, i), ".txt", &paths, validation->problems);
+    for (int i = 0; i < paths.count; i++) add_log(validation, options, clusters, paths.items[i]);
+    if (count == 0) add_described(validation, options, clusters, file);
 }

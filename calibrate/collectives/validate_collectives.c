@@ -31,12 +31,13 @@ static const OptionSpec specs[] = {
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
-static const char usage[] = "lockstep validate collectives [LOG…] [--clusters clusters.csv] [--fit-on ops|scale|GLOB] "
-                            "[--cross family|machine] [--nested] [--rules] [--rows OUT.csv] [--json]";
+static const char usage[] =
+    "lockstep validate collectives [LOG|DIR…] [--clusters clusters.csv] [--fit-on ops|scale|GLOB] "
+    "[--cross family|machine] [--nested] [--rules] [--rows OUT.csv] [--json]";
 static const char about[] =
     "Compares nccl-tests logs (text or JSON) with what the network model predicts from a description of each cluster.\n"
-    "Without logs: those in " SHIPPED_FOLDER
-    ". What clusters.csv leaves out is taken from the log: nccl-tests' list of\n"
+    "A folder stands for its *.txt, with its clusters.csv when that is all that is named; without logs: those that\n"
+    "come with the program. What clusters.csv leaves out is taken from the log: nccl-tests' list of\n"
     "ranks, and NCCL's lines where NCCL_DEBUG=INFO was set. Errors are |predicted / measured - 1|; the shipped "
     "constants were\n"
     "fitted to the shipped logs, so only --cross says how machines never seen are predicted.";

@@ -5,6 +5,7 @@
 #include "calibrate/command_validate.h"
 #include "calibrate/gpu/fit_device.h"
 #include "calibrate/gpu/fit_gemm.h"
+#include "calibrate/shipped.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
@@ -14,7 +15,7 @@
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 
-#define SHIPPED "calibrate/measurements/gemm.csv"
+#define SHIPPED SHIPPED_MEASUREMENTS "/gemm.csv"
 
 static const OptionSpec specs[] = {
     {"profile", OPTION_TEXT, "FILE.json", .help = "predict with this profile (default: the catalogue)"},
@@ -285,7 +286,7 @@ static bool write_rows(const Board *board, const char *path) {
 // ---- The command.
 
 static int validate(Board *board, const Options *options) {
-    const char *shipped[] = {SHIPPED}, *rows = option_text(options, "rows", NULL);
+    const char *shipped[] = {shipped_file(board->arena, SHIPPED)}, *rows = option_text(options, "rows", NULL);
     int count = option_positional_count(options);
     board->catalogue = catalogue_with_profile(board->arena, option_text(options, "profile", NULL), board->problems);
     if (!board->catalogue) return BAD_INPUT;

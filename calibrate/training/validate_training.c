@@ -5,17 +5,19 @@
 #include <time.h>
 
 #include "calibrate/command_validate.h"
+#include "calibrate/shipped.h"
 #include "calibrate/training/anchor_training.h"
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/nested_training.h"
 #include "calibrate/training/predict_training.h"
 #include "calibrate/training/print_training.h"
 #include "calibrate/training/score_training.h"
+#include "sim/list.h"
 #include "sim/options.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4
-#define FOLDER "calibrate/measurements/training/"
+#define FOLDER SHIPPED_MEASUREMENTS "/training/"
 #define WORST_ROWS 20
 
 static const char *const shipped[] = {
@@ -77,10 +79,12 @@ static const OptionSpec specs[] = {
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
-static const char usage[] = "lockstep validate training [FILE.csv…] [--family NAME] [--anchored | --anchor FILE.csv… | "
-                            "--cross | --nested | --rules] [--rows OUT.csv] [--verbose] [--csv | --json]";
+static const char usage[] =
+    "lockstep validate training [FILE.csv|DIR…] [--family NAME] [--anchored | --anchor FILE.csv… | "
+    "--cross | --nested | --rules] [--rows OUT.csv] [--verbose] [--csv | --json]";
 static const char about[] =
-    "Simulates published training runs (" FOLDER "*.csv, run from the project's folder) and compares step times.\n"
+    "Simulates published training runs, those that come with the program unless files or folders are named, and\n"
+    "compares step times.\n"
     "No constant belongs to a row or a model; those shared by a type of GPU or of software were set with these rows "
     "in\n"
     "sight. --cross says how far they carry over to families that a fit has not seen.";
@@ -145,15 +149,23 @@ static void print_text(Arena *arena, const Options *options, const Scores *score
     print_rows(runs, count, factors);
 }
 
+// Those that are named, a folder's *.csv, or the ones that come with the program.
+static PathList asked_files(Arena *arena, const Options *options, Problems *problems) {
+    PathList files = {0};
+    int named = option_positional_count(options);
+    for (int i = 0; i < named; i++) paths_add(arena, option_positional(options, i), ".csv", &files, problems);
+    for (int i = 0; i < SHIPPED_COUNT && named == 0; i++) LIST_PUSH(arena, &files, shipped_file(arena, shipped[i]));
+    return files;
+}
+
 static int validate(Arena *arena, const Options *options, Problems *problems) {
     const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
     if (!catalogue) return EXIT_INPUT;
     MeasuredRuns runs = {.count = 0};
-    int files = option_positional_count(options);
-    bool readable = true; // a bad cell costs its row only, and is told at the end
-    for (int i = 0; i < (files ? files : SHIPPED_COUNT); i++)
-        readable &=
-            measured_runs_read(arena, catalogue, files ? option_positional(options, i) : shipped[i], &runs, problems);
+    PathList files = asked_files(arena, options, problems);
+    bool readable = problem_count(problems) == 0; // a bad cell costs its row only, and is told at the end
+    for (int i = 0; i < files.count; i++)
+        readable &= measured_runs_read(arena, catalogue, files.items[i], &runs, problems);
     if (!readable) return EXIT_INPUT;
     const char *family = option_text(options, "family", NULL);
     bool anchored = option_flag(options, "anchored"), given = option_given(options, "anchor");

@@ -1,0 +1,22 @@
+// Measurements that come with the program: in the folder of its sources, or where `make install` put them.
+#ifndef LOCKSTEP_CALIBRATE_SHIPPED_H
+#define LOCKSTEP_CALIBRATE_SHIPPED_H
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+
+#define SHIPPED_MEASUREMENTS "calibrate/measurements"
+
+// Where a file of calibrate/measurements is: there, beside the program's own folder (build/), or in the installed
+// share/lockstep/measurements. The given path where it is nowhere, so that reading it says so.
+const char *shipped_file(Arena *arena, const char *path);
+
+typedef struct PathList {
+    const char **items;
+    int count, room;
+} PathList;
+
+// A file, or of a folder the files in it whose names end so, by name. A problem when the folder has none.
+void paths_add(Arena *arena, const char *path, const char *ending, PathList *paths, Problems *problems);
+
+#endif
