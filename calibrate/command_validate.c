@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/problem.h"
+#include "sim/watch.h"
 
 #define EXIT_USAGE 2
 
@@ -31,11 +32,24 @@ static void print_help(FILE *out) {
     fprintf(out, "\nlockstep validate KIND --help says more.\n");
 }
 
+// Progress is shown, and an interrupt leaves what was predicted until then.
+static int watched(const Kind *kind, int argc, char **argv) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    watch_open(&(WatchLimits){0});
+    int status = kind->run(argc, argv);
+    if (watch_tells_part((Where){0}, problems)) status = watch_status(status);
+    watch_close();
+    problems_print(problems, stderr);
+    arena_close(arena);
+    return status;
+}
+
 int command_validate(int argc, char **argv) {
     const char *names[KIND_COUNT];
     for (int i = 0; i < KIND_COUNT; i++) {
         names[i] = kinds[i].name;
-        if (argc > 1 && strcmp(argv[1], names[i]) == 0) return kinds[i].run(argc - 1, argv + 1);
+        if (argc > 1 && strcmp(argv[1], names[i]) == 0) return watched(&kinds[i], argc - 1, argv + 1);
     }
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         print_help(stdout);

@@ -12,6 +12,7 @@
 #include "sim/envelope.h"
 #include "sim/json.h"
 #include "sim/options.h"
+#include "sim/watch.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
@@ -92,12 +93,17 @@ static void read_rows(Board *board, const char *path) {
     for (int i = 0; i < COLUMN_COUNT; i++) columns[i] = csv_column(csv, column_words[i], board->problems);
     if (problem_count(board->problems)) return;
     board->rows = ARENA_ARRAY(board->arena, Row, csv->row_count);
+    WatchPiece piece; // after an interrupt the rows are those before it
+    watch_begin(&piece, "the figures", csv->row_count, false);
     for (int r = 0; r < csv->row_count; r++) {
-        Row *row = &board->rows[board->count++];
+        Row *row = &board->rows[r];
         for (int i = 0; i < COLUMN_COUNT; i++) row->cells[i] = csv_cell(csv, r, columns[i]);
         row->is_bound = strcmp(row->cells[BOUND], "least") == 0;
         simulate(board, csv, r, columns, row);
+        if (!watch_goes_on(1)) break;
+        board->count++;
     }
+    watch_end(&piece);
 }
 
 static double error_of(const Row *row) {

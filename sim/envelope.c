@@ -1,6 +1,7 @@
 #include "sim/envelope.h"
 
 #include "sim/version.h"
+#include "sim/watch.h"
 
 static struct {
     char **arguments; // after the program's name
@@ -31,6 +32,7 @@ void envelope_write_format(JsonWriter *json, const char *format, const char *kin
     if (line.count > 0) json_write_text(json, "lockstep");
     for (int i = 0; i < line.count; i++) json_write_text(json, line.arguments[i]);
     json_end_list(json);
+    if (watch_stopped() == WATCH_SIGNAL) json_bool_member(json, "partial", true);
 }
 
 void envelope_write(JsonWriter *json, const char *kind) { envelope_write_format(json, ANSWER_FORMAT, kind); }

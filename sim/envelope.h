@@ -1,5 +1,6 @@
 // What every JSON answer begins with, so that whoever reads one knows what it is, from which program and which command
 // line: {"format": "lockstep-answer", "format_version": 1, "kind": "memory", "program": {…}, "command": […], …}.
+// "partial": true follows where a signal ended the work and the answer is of what was done until then.
 // `lockstep schema` prints the JSON Schema of each kind.
 #ifndef LOCKSTEP_SIM_ENVELOPE_H
 #define LOCKSTEP_SIM_ENVELOPE_H

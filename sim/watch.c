@@ -173,9 +173,20 @@ static const char *bytes_text(char text[32], double bytes) {
     return text;
 }
 
-bool watch_tells(Where where, Problems *problems) {
+static int percent_done(void) {
     int percent = (int)(100 * watch.stopped_share);
-    if (percent > 99) percent = 99;
+    return percent > 99 ? 99 : percent;
+}
+
+bool watch_tells_part(Where where, Problems *problems) {
+    if (watch_stopped() != WATCH_SIGNAL) return false;
+    problem_add(problems, where, "interrupted with about %d %% of %s done; the answer is of that part", percent_done(),
+                watch.stopped_what);
+    return true;
+}
+
+bool watch_tells(Where where, Problems *problems) {
+    int percent = percent_done();
     switch (watch_stopped()) {
     case WATCH_EVENTS:
         problem_add(problems, where, "more than %.4g events: stopped with about %d %% of %s done", watch.limits.events,

@@ -46,6 +46,8 @@ WatchStop watch_stopped(void);
 bool watch_is_over(void); // by seconds or a signal: nothing more is to begin
 // Adds a problem that says what stopped, how far it had come and what to do. False: nothing was stopped.
 bool watch_tells(Where where, Problems *problems);
+// The same where what was done before a signal is an answer by itself, and is printed. True only then.
+bool watch_tells_part(Where where, Problems *problems);
 int watch_status(int status); // the exit code: 130 after a signal
 // After a stop: what was found so far is worked out and shown, without further limits. Another signal ends that too;
 // watch_status goes on to tell of the first.

@@ -282,9 +282,40 @@ TEST(an_interrupt_ends_a_simulation_with_a_sentence_and_130) {
     for (int i = 0; i < 2; i++) {
         EXPECT_INT(interrupted(lives, false, signals[i], 300, said, sizeof said), 130);
         EXPECT_CONTAINS(said, "error: interrupted with about ");
-        EXPECT_CONTAINS(said, "% of the lives of the job done; nothing was written");
+        EXPECT_CONTAINS(said, "% of the lives of the job done; ");
         EXPECT(!strstr(said, "\033["));
     }
+}
+
+// Its answer is that of as many lives as were done: the same as when no more had been asked for.
+TEST(an_interrupted_answer_is_of_what_was_done) {
+    char path[] = "/tmp/lockstep-watch-part-XXXXXX", said[8192], line[512];
+    int file = mkstemp(path);
+    if (file < 0) return;
+    close(file);
+    const char *const lives[] = {program(), "goodput",       "--gpus", "1024",   "--days", "300d", "--runs",
+                                 "100000",  "--event-limit", "1e12",   "--json", "-o",     path,   NULL};
+    EXPECT_INT(interrupted(lives, false, SIGINT, 1000, said, sizeof said), 130);
+    snprintf(line, sizeof line,
+             "grep -q '\"partial\": true' %s && runs=$(sed -n 's/^  \"runs\": \\([0-9]*\\).*/\\1/p' %s) && [ $runs -lt "
+             "100000 ] "
+             "&& $LOCKSTEP goodput --gpus 1024 --days 300d --runs $runs --csv >%s.whole && "
+             "sed -n 's/^    \"mean\": \\(.*\\),/\\1/p' %s | head -1",
+             path, path, path, path);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    said[strcspn(said, "\n")] = '\0';
+    snprintf(line, sizeof line, "grep -c ',%.40s,' %s.whole; rm %s.whole", said, path, path);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_TEXT(said, "1\n");
+    unlink(path);
+}
+
+TEST(an_interrupted_validation_scores_the_rows_that_it_had) {
+    const char *const rows[] = {program(), "validate", "training", NULL};
+    char said[65536];
+    EXPECT_INT(interrupted(rows, true, SIGINT, 1500, said, sizeof said), 130);
+    EXPECT_CONTAINS(said, "% of the rows done; the answer is of that part");
+    EXPECT_CONTAINS(said, "% of the rows ");
 }
 
 TEST(an_interrupted_queue_leaves_no_file) {

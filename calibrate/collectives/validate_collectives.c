@@ -4,6 +4,7 @@
 
 #include "calibrate/collectives/validation.h"
 #include "calibrate/command_validate.h"
+#include "sim/watch.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4
@@ -42,13 +43,26 @@ static const char about[] =
     "constants were\n"
     "fitted to the shipped logs, so only --cross says how machines never seen are predicted.";
 
+// Up to an interrupt: logs behind it are as if they had not been given.
+static void predict_all(Validation *validation) {
+    WatchPiece piece;
+    int done = 0;
+    watch_begin(&piece, "the logs", validation->logs.count, false);
+    for (; done < validation->logs.count; done++) {
+        predict(&validation->logs.items[done], NULL);
+        if (!watch_goes_on(1)) break;
+    }
+    watch_end(&piece);
+    validation->logs.count = done;
+}
+
 static int validate(Validation *validation, const Options *options) {
     Arena *arena = validation->arena;
     bool json = option_flag(options, "json");
     const char *rows = option_text(options, "rows", NULL), *glob = option_text(options, "fit-on", NULL);
     read_logs(validation, options);
     if (problem_count(validation->problems)) return EXIT_INPUT;
-    for (int i = 0; i < validation->logs.count; i++) predict(&validation->logs.items[i], NULL);
+    predict_all(validation);
     if (glob) fit_and_predict(validation, glob, json);
     if (problem_count(validation->problems)) return EXIT_INPUT;
     int crossed = option_choice(options, "cross", -1);

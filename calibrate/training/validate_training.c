@@ -14,6 +14,7 @@
 #include "calibrate/training/score_training.h"
 #include "sim/list.h"
 #include "sim/options.h"
+#include "sim/watch.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4
@@ -111,12 +112,20 @@ static double cpu_seconds(void) {
 
 static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const MeasuredRuns *runs) {
     PredictedRun *predicted = ARENA_ARRAY(arena, PredictedRun, runs->count);
+    WatchPiece piece;
+    watch_begin(&piece, "the rows", runs->count, false);
     for (int i = 0; i < runs->count; i++) {
+        if (watch_is_over()) {
+            predicted[i] = (PredictedRun){.run = &runs->items[i], .skipped = "interrupted before its turn"};
+            continue;
+        }
         double start = cpu_seconds();
         predicted[i] = predict_run(arena, catalogue, &runs->items[i]);
         predicted[i].seconds_to_predict = cpu_seconds() - start;
         if (!predicted[i].skipped) predicted[i].skipped = runs->items[i].unmeasured;
+        if (!watch_goes_on(1)) predicted[i].skipped = "interrupted";
     }
+    watch_end(&piece);
     return predicted;
 }
 

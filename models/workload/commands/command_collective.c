@@ -446,7 +446,9 @@ static int compute_rows(Asked *asked, Row *rows) {
         if (request.op == COLLECTIVE_BARRIER) break;
     }
     watch_end(&piece);
-    watch_tells((Where){0}, asked->problems);
+    if (!watch_stopped()) return count;
+    count--; // the one that was under way
+    if (count == 0 || !watch_tells_part((Where){0}, asked->problems)) watch_tells((Where){0}, asked->problems);
     return count;
 }
 
@@ -516,14 +518,15 @@ static int print_rows(Asked *asked, const Options *options) {
     asked->verbose = option_flag(options, "verbose");
     Row *rows = ARENA_ARRAY(asked->arena, Row, SIZE_LIMIT);
     int count = compute_rows(asked, rows);
-    if (problem_count(asked->problems)) return command_fails(asked->problems, watch_status(EXIT_BAD_INPUT));
+    bool part = count > 0 && watch_stopped() == WATCH_SIGNAL;
+    if (problem_count(asked->problems) && !part) return command_fails(asked->problems, watch_status(EXIT_BAD_INPUT));
     if (option_flag(options, "json"))
         print_json(asked, rows, count);
     else if (option_flag(options, "csv"))
         print_csv(rows, count);
     else
         print_table(asked, rows, count);
-    return EXIT_DONE;
+    return part ? command_fails(asked->problems, watch_status(EXIT_DONE)) : EXIT_DONE;
 }
 
 int collective_with_steps(int argc, char **argv, const StepSource *source) {

@@ -22,6 +22,8 @@ static const Where command_line = {NULL, 0};
 #define SPAN(name_, help_)                                                                                             \
     { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME, .usual = "12h" }
 // clang-format off
+#define FEWEST_LIVES 20 // that say something, where an interrupt leaves no more
+
 static const OptionSpec specs[] = {
     {"gpus", OPTION_COUNT, "N", .help = "GPUs of the job"},
     {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node); default dgx-h100"},
@@ -317,11 +319,14 @@ static int answer(GoodputAsked *asked, bool json, Problems *problems) {
     bool allowed = !watch_tells(command_line, problems) && is_allowed(asked, problems);
     LifeStudy study = {0};
     if (allowed) study = life_study(asked->arena, &asked->spec, asked->runs, asked->seed);
-    if (!allowed || watch_tells(command_line, problems)) return command_fails(problems, watch_status(EXIT_BAD_INPUT));
+    bool part = study.runs >= FEWEST_LIVES && watch_tells_part(command_line, problems);
+    if (!allowed || (!part && watch_tells(command_line, problems)))
+        return command_fails(problems, watch_status(EXIT_BAD_INPUT));
     if (json)
         goodput_print_json(asked, &study);
     else
         goodput_print(asked, &study);
+    if (part) return command_fails(problems, watch_status(EXIT_DONE));
     return study.unfinished == study.runs ? EXIT_NO : EXIT_DONE;
 }
 

@@ -29,8 +29,11 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
     double *stops = ARENA_ARRAY(arena, double, runs), *ettr = ARENA_ARRAY(arena, double, runs), wall = 0, unplanned = 0;
     WatchPiece piece;
     watch_begin(&piece, "the lives of the job", life_events(spec) * runs, true);
-    for (int r = 0; r < runs && !watch_stopped(); r++) {
+    int done = 0;
+    for (; done < runs; done++) {
+        int r = done;
         LifeRun run = life_run(spec, seed_of_run(seed, r));
+        if (watch_stopped()) break; // in the midst of it
         goodput[r] = seconds(run.spent[LIFE_TRAINING]) / seconds(run.wall);
         SimTime up = run.spent[LIFE_TRAINING] + run.spent[LIFE_SLOW] + run.spent[LIFE_SHRUNK];
         ettr[r] = seconds(up) / seconds(run.wall);
@@ -49,14 +52,17 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
     }
     watch_end(&piece);
     study.stopped = watch_stopped() != WATCH_GOES_ON;
+    study.runs = done;
+    if (done == 0) return study;
+    for (int i = 0; i < LIFE_CAUSE_COUNT && done < runs; i++) study.stops_mean[i] *= (double)runs / done;
     for (int i = 0; i < LIFE_CAUSE_COUNT; i++) study.lost_share[i] /= wall;
     for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] /= wall;
     study.mttf_s = unplanned > 0 ? wall / unplanned : 0;
-    study.goodput = summarise(arena, goodput, runs);
-    study.ettr = summarise(arena, ettr, runs);
-    study.days = summarise(arena, days, runs);
+    study.goodput = summarise(arena, goodput, done);
+    study.ettr = summarise(arena, ettr, done);
+    study.days = summarise(arena, days, done);
     study.run_days = days;
-    study.stops = summarise(arena, stops, runs);
+    study.stops = summarise(arena, stops, done);
     return study;
 }
 

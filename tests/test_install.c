@@ -1,0 +1,42 @@
+// An installed program finds what comes with it, far from its sources.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static char said[1 << 16];
+
+static int in_folder(const char *folder, const char *command) {
+    char line[1024];
+    snprintf(line, sizeof line, "cd %s && %s", folder, command);
+    return test_shell(line, said, sizeof said);
+}
+
+#define INSTALLED "usr/bin/lockstep"
+
+LONG_TEST(5, an_installed_program_validates_and_runs_its_examples) {
+    char folder[] = "/tmp/lockstep-install-XXXXXX", line[1024];
+    if (!mkdtemp(folder)) return;
+    // As it is: nothing is built again.
+    snprintf(line, sizeof line,
+             "make -s install BUILD=$(dirname $LOCKSTEP) -o $LOCKSTEP DESTDIR=%s PREFIX=/usr >/dev/null 2>&1", folder);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_INT(in_folder(folder, INSTALLED " validate training --family mosaicml"), 0);
+    EXPECT_CONTAINS(said, "mosaicml-llm-foundry");
+    EXPECT_INT(
+        in_folder(folder, INSTALLED " validate training usr/share/lockstep/measurements/training --family mosaicml"),
+        0);
+    EXPECT_CONTAINS(said, "mosaicml-llm-foundry");
+    EXPECT_INT(in_folder(folder, INSTALLED " validate collectives usr/share/lockstep/measurements/nccl --op broadcast"),
+               0);
+    EXPECT_INT(in_folder(folder, INSTALLED " validate collectives --op broadcast"), 0);
+    EXPECT_INT(in_folder(folder, INSTALLED " validate reliability --runs 1"), 0);
+    EXPECT_CONTAINS(said, "unplanned stops");
+    EXPECT_INT(in_folder(folder, INSTALLED " run usr/share/lockstep/examples/scaling_efficiency.lua"), 0);
+    EXPECT_CONTAINS(said, "of linear");
+    EXPECT_INT(in_folder(folder, INSTALLED " schema | cmp - usr/share/lockstep/schema.json"), 0);
+    EXPECT_INT(in_folder(folder, INSTALLED " validate training usr/bin 2>&1"), 4);
+    EXPECT_CONTAINS(said, "has no file whose name ends in .csv");
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+}
