@@ -5,6 +5,7 @@
 #include "calibrate/training/anchor_training.h"
 #include "results/answer.h"
 #include "results/command_schema.h"
+#include "results/last.h"
 #include "results/progress.h"
 #include "scenarios/commands/completion.h"
 #include "sim/ending.h"
@@ -38,6 +39,8 @@ int command_queue(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 static int command_completion(int argc, char **argv);
+
+enum { BAD_USAGE = 2 };
 
 typedef struct Command {
     const char *name, *help;
@@ -122,6 +125,12 @@ int main(int argc, char **argv) {
     anchors_reader = anchors_read;
     watch_screen = progress_of_watch;
     wall_permit();
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    bool known = last_repeat(arena, &argc, &argv, problems);
     envelope_command_line(argc, argv);
-    return program_end(answer_end(run_command(argc, argv)));
+    int status = known ? answer_end(run_command(argc, argv)) : BAD_USAGE;
+    problems_print(problems, stderr);
+    arena_close(arena);
+    return program_end(status);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/last.h"
 #include "results/progress.h"
 #include "sim/file.h"
 #include "sim/wall.h"
@@ -24,8 +25,12 @@ static const OptionSpec rows[] = {
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
 };
+static const OptionSpec last_rows[] = {
+    {"last", OPTION_FLAG, .help = "ask the last question of this kind again, with the options that are given here in place of its own"},
+    {"no-last", OPTION_FLAG, .help = "do not keep this question for --last (LOCKSTEP_LAST=never: none)"},
+};
 // clang-format on
-enum { ROWS = sizeof rows / sizeof *rows, ROWS_WITHOUT_FORMS = 2 };
+enum { ROWS = sizeof rows / sizeof *rows, ROWS_WITHOUT_FORMS = 2, LAST_ROWS = sizeof last_rows / sizeof *last_rows };
 
 const AnswerExempt answer_exempt[] = {
     {"completion", "prints a script for a shell"},
@@ -39,6 +44,9 @@ const int answer_exempt_count = sizeof answer_exempt / sizeof *answer_exempt;
 
 static struct {
     bool read; // the command line
+    bool kept; // for --last
+    int argc;
+    char **argv;
     AnswerForm form;
     bool quiet, converts; // JSON is printed and becomes something else
     Arena *arena;
@@ -126,8 +134,20 @@ static void open_ways_out(const Options *options, Problems *problems) {
     }
 }
 
+// A script's own options are not known at first: its question is kept before they are.
+static bool is_question(const Options *options, const Problems *problems) {
+    if (given(options, "no-last")) return false;
+    return problem_count(problems) == 0 ||
+           (option_positional_count(options) > 0 && ends_in(option_positional(options, 0), ".lua"));
+}
+
 static void on_read(Options *options, Problems *problems) {
-    if (answer.read || option_help(options) || problem_count(problems) > 0) return;
+    if (answer.read || option_help(options)) return;
+    if (!answer.kept && is_question(options, problems)) {
+        answer.kept = true;
+        last_keep(answer.argc - 1, answer.argv + 1);
+    }
+    if (problem_count(problems) > 0) return;
     if (!one_form(options, problems)) return;
     answer.read = true;
     answer.form = form_asked(options);
@@ -152,7 +172,12 @@ static bool is_exempt(int argc, char **argv) {
 void answer_begin(int argc, char **argv) {
     if (!answer.arena) answer.arena = arena_open();
     if (!answer.problems) answer.problems = problems_create(answer.arena);
-    options_share(rows, is_exempt(argc, argv) ? ROWS_WITHOUT_FORMS : ROWS, on_read);
+    answer.argc = argc;
+    answer.argv = argv;
+    int count, forms = is_exempt(argc, argv) ? ROWS_WITHOUT_FORMS : ROWS;
+    bool follows = argc > 1 && last_follows(argv[1]), keeps = argc > 1 && last_keeps(argv[1]);
+    const OptionSpec *all = options_join(answer.arena, rows, forms, last_rows, keeps ? LAST_ROWS : follows, &count);
+    options_share(all, count, on_read);
 }
 
 // ---- What was printed.

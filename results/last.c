@@ -1,0 +1,287 @@
+#include "results/last.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/file.h"
+#include "sim/json.h"
+#include "sim/list.h"
+
+#define FORMAT "lockstep-last"
+#define FORMAT_VERSION 1
+#define MOST_BYTES (1 << 16) // of a command line
+
+static const char *const kept_commands[] = {"run",  "plan",  "sweep",   "memory", "collective",
+                                            "cost", "power", "goodput", "queue"};
+enum { KEPT = sizeof kept_commands / sizeof *kept_commands };
+
+// Commands that ask what another would: of which, and whether its name stands before its words.
+static const struct {
+    const char *command;
+    const char *of[3];
+    bool named;
+} followers[] = {
+    {"report", {"run", "plan"}, true},
+    {"explain", {"run"}, false},
+};
+enum { FOLLOWERS = sizeof followers / sizeof *followers };
+
+bool last_keeps(const char *command) {
+    for (int i = 0; i < KEPT; i++)
+        if (strcmp(kept_commands[i], command) == 0) return true;
+    return false;
+}
+
+bool last_follows(const char *command) {
+    for (int i = 0; i < FOLLOWERS; i++)
+        if (strcmp(followers[i].command, command) == 0) return true;
+    return last_keeps(command);
+}
+
+// ---- The file.
+
+static const char *state_folder(Arena *arena) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/') return arena_printf(arena, "%s/lockstep", state);
+    return home && home[0] == '/' ? arena_printf(arena, "%s/.local/state/lockstep", home) : NULL;
+}
+
+static const Json *read_questions(Arena *arena) {
+    const char *folder = state_folder(arena), *path = folder ? arena_printf(arena, "%s/last.json", folder) : NULL;
+    if (!path || access(path, R_OK) != 0) return NULL;
+    const Json *file = json_read_file(arena, path, problems_create(arena));
+    const Json *format = file && file->kind == JSON_OBJECT ? json_get(file, "format") : NULL;
+    const Json *version = format ? json_get(file, "format_version") : NULL;
+    bool ours = format && format->kind == JSON_TEXT && strcmp(format->text, FORMAT) == 0;
+    bool known = version && version->kind == JSON_NUMBER && (int)version->number == FORMAT_VERSION;
+    const Json *questions = ours && known ? json_get(file, "questions") : NULL;
+    return questions && questions->kind == JSON_LIST ? questions : NULL;
+}
+
+static const char *text_of(const Json *object, const char *key) {
+    const Json *value = object->kind == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value && value->kind == JSON_TEXT ? value->text : "";
+}
+
+// Folders on the way, for this user alone.
+static bool make_folders(Arena *arena, const char *folder) {
+    char *path = arena_copy_text(arena, folder);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
+        *slash = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static const char *time_now(Arena *arena) {
+    struct tm now;
+    time_t seconds = time(NULL);
+    char text[32];
+    return gmtime_r(&seconds, &now) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &now)
+               ? arena_copy_text(arena, text)
+               : "";
+}
+
+static void write_question(JsonWriter *json, const LastQuestion *question) {
+    json_begin_object(json);
+    json_text_member(json, "command", question->command);
+    json_key(json, "words");
+    json_begin_list(json);
+    for (int i = 0; i < question->count; i++) json_write_text(json, question->words[i]);
+    json_end_list(json);
+    json_text_member(json, "folder", question->folder);
+    json_text_member(json, "time", question->time);
+    json_end_object(json);
+}
+
+// The new one in place of the last of its command; the newest stands last.
+static void write_questions(Arena *arena, const LastQuestion *question) {
+    Problems *unsaid = problems_create(arena);
+    const char *folder = state_folder(arena);
+    OutputFile file;
+    const Json *old = read_questions(arena);
+    if (!folder || !make_folders(arena, folder)) return;
+    if (!file_create(arena, arena_printf(arena, "%s/last.json", folder), &file, unsaid)) return;
+    JsonWriter json = json_writer(file.stream, 1);
+    json_begin_object(&json);
+    json_text_member(&json, "format", FORMAT);
+    json_integer_member(&json, "format_version", FORMAT_VERSION);
+    json_key(&json, "questions");
+    json_begin_list(&json);
+    for (int i = 0; old && i < old->count; i++)
+        if (strcmp(text_of(&old->items[i], "command"), question->command) != 0) json_write_tree(&json, &old->items[i]);
+    write_question(&json, question);
+    json_end_list(&json);
+    json_end_object(&json);
+    fputc('\n', file.stream);
+    file_commit(&file, unsaid);
+}
+
+// ---- Keeping.
+
+typedef struct Words {
+    const char **items;
+    int count, room;
+} Words;
+
+static bool is_among(const char *word, const char *const *words, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0) return true;
+    return false;
+}
+
+static bool is_about_output(const char *word, bool *takes_next) {
+    static const char *const flags[] = {"--json", "--csv", "--plain", "-q", "--quiet", "--no-last"};
+    static const char *const valued[] = {"-o", "--output", "--color"};
+    *takes_next = is_among(word, valued, 3);
+    bool glued = strncmp(word, "--output=", 9) == 0 || strncmp(word, "--color=", 8) == 0 ||
+                 (strncmp(word, "-o", 2) == 0 && word[2] != '\0');
+    return *takes_next || glued || is_among(word, flags, 6);
+}
+
+// Where the answer goes and how it looks is not the question's; a sweep's store is.
+static Words words_of_question(Arena *arena, int argc, char **argv) {
+    Words words = {0};
+    bool keeps_output = strcmp(argv[0], "sweep") == 0, takes_next = false;
+    for (int i = 1; i < argc; i++) {
+        if (!keeps_output && is_about_output(argv[i], &takes_next))
+            i += takes_next;
+        else
+            LIST_PUSH(arena, &words, (const char *)argv[i]);
+    }
+    return words;
+}
+
+static bool wants_to_keep(void) {
+    const char *asked = getenv("LOCKSTEP_LAST");
+    if (asked && strcmp(asked, "always") == 0) return true;
+    return !(asked && strcmp(asked, "never") == 0) && isatty(STDERR_FILENO);
+}
+
+void last_keep(int argc, char **argv) {
+    char folder[PATH_MAX];
+    size_t bytes = 0;
+    if (argc < 1 || !last_keeps(argv[0]) || !wants_to_keep() || !getcwd(folder, sizeof folder)) return;
+    for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
+    if (bytes > MOST_BYTES) return;
+    Arena *arena = arena_open();
+    Words words = words_of_question(arena, argc, argv);
+    write_questions(arena, &(LastQuestion){argv[0], words.items, words.count, folder, time_now(arena)});
+    arena_close(arena);
+}
+
+// ---- Asking again.
+
+static const LastQuestion *question_of(Arena *arena, const Json *kept) {
+    const Json *words = json_get(kept, "words");
+    LastQuestion *question = ARENA_NEW(arena, LastQuestion);
+    Words texts = {0};
+    for (int i = 0; words && words->kind == JSON_LIST && i < words->count; i++)
+        if (words->items[i].kind == JSON_TEXT) LIST_PUSH(arena, &texts, words->items[i].text);
+    *question = (LastQuestion){text_of(kept, "command"), texts.items, texts.count, text_of(kept, "folder"),
+                               text_of(kept, "time")};
+    return question;
+}
+
+const LastQuestion *last_question(Arena *arena, const char *const *commands, Problems *problems) {
+    const Json *kept = read_questions(arena);
+    for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
+        for (const char *const *command = commands; *command; command++)
+            if (strcmp(text_of(&kept->items[i], "command"), *command) == 0) return question_of(arena, &kept->items[i]);
+    problem_add(problems, (Where){0}, "--last: no question of lockstep %s%s%s is kept", commands[0],
+                commands[1] ? " or " : "", commands[1] ? commands[1] : "");
+    problem_hint(problems, "ask one on a terminal first, or with LOCKSTEP_LAST=always");
+    return NULL;
+}
+
+// "--by" of "--by=30d"; a letter's option has its letter for a name.
+static size_t name_length(const char *word) { return word[1] == '-' ? strcspn(word, "=") : 2; }
+
+static bool same_option(const char *a, const char *b) {
+    size_t length = name_length(a);
+    return a[0] == '-' && b[0] == '-' && name_length(b) == length && strncmp(a, b, length) == 0;
+}
+
+static bool is_option(const char *word) { return word[0] == '-' && word[1] && !strchr("0123456789.", word[1]); }
+
+// Of options that may be repeated with other values the old ones stay.
+static bool is_given_again(const char *word, char *const *again, int count) {
+    static const char *const repeated[] = {"--set", "--vary"};
+    if (is_among(word, repeated, 2)) return false;
+    for (int i = 0; i < count; i++)
+        if (is_option(again[i]) && same_option(word, again[i])) return true;
+    return false;
+}
+
+// A file of the folder that was asked in stays that file.
+static const char *placed(Arena *arena, const LastQuestion *question, const char *word, bool elsewhere) {
+    const char *path = arena_printf(arena, "%s/%s", question->folder, word);
+    return elsewhere && word[0] != '-' && word[0] != '/' && word[0] && access(path, F_OK) == 0 ? path : word;
+}
+
+static void add_kept(Arena *arena, Words *words, const LastQuestion *question, char *const *again, int count) {
+    char folder[PATH_MAX];
+    bool elsewhere = !getcwd(folder, sizeof folder) || strcmp(folder, question->folder) != 0;
+    for (int i = 0; i < question->count; i++) {
+        const char *word = question->words[i];
+        if (!is_option(word) || !is_given_again(word, again, count)) {
+            LIST_PUSH(arena, words, placed(arena, question, word, elsewhere));
+            continue;
+        }
+        bool glued = word[1] == '-' ? strchr(word, '=') != NULL : word[2] != '\0';
+        bool has_value = !glued && i + 1 < question->count && !is_option(question->words[i + 1]);
+        i += has_value;
+    }
+}
+
+static int find_last(int argc, char *const *argv) {
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--last") == 0) return i;
+    return 0;
+}
+
+static void tell(const Words *words, const LastQuestion *question, char *const *again, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(again[i], "-q") == 0 || strcmp(again[i], "--quiet") == 0) return;
+    fprintf(stderr, "! Asked again, of %s: lockstep", question->time);
+    for (int i = 0; i < words->count; i++)
+        fprintf(stderr, words->items[i][strcspn(words->items[i], " '\"$*")] ? " '%s'" : " %s", words->items[i]);
+    fprintf(stderr, "\n");
+}
+
+bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems) {
+    int at = find_last(*argc, *argv);
+    if (at == 0 || !last_follows((*argv)[1])) return true;
+    const char *const own[] = {(*argv)[1], NULL}, *const *of = own;
+    bool named = false;
+    for (int i = 0; i < FOLLOWERS; i++) {
+        if (strcmp(followers[i].command, (*argv)[1]) != 0) continue;
+        of = followers[i].of;
+        named = followers[i].named;
+    }
+    const LastQuestion *question = last_question(arena, of, problems);
+    if (!question) return false;
+    char **again = ARENA_ARRAY(arena, char *, *argc);
+    int count = 0;
+    for (int i = 2; i < *argc; i++)
+        if (i != at) again[count++] = (*argv)[i];
+    Words words = {0};
+    LIST_PUSH(arena, &words, (const char *)(*argv)[1]);
+    if (named) LIST_PUSH(arena, &words, question->command);
+    add_kept(arena, &words, question, again, count);
+    for (int i = 0; i < count; i++) LIST_PUSH(arena, &words, (const char *)again[i]);
+    tell(&words, question, again, count);
+
+    char **line = ARENA_ARRAY(arena, char *, words.count + 2);
+    line[0] = (*argv)[0];
+    for (int i = 0; i < words.count; i++) line[i + 1] = arena_copy_text(arena, words.items[i]);
+    *argv = line;
+    *argc = words.count + 1;
+    return true;
+}

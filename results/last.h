@@ -1,0 +1,38 @@
+// The last question of each command that simulates, kept between runs of the program: one file per user,
+// $XDG_STATE_HOME/lockstep/last.json (else ~/.local/state/lockstep/last.json), for `--last`. It holds command lines and
+// nothing of their answers: the same question has the same answer, to the digest.
+//
+// A question is kept when its command line was understood and standard error is a terminal, so that scripts leave no
+// trace; LOCKSTEP_LAST=always or never, or --no-last, say otherwise. That it cannot be kept is no error.
+#ifndef LOCKSTEP_RESULTS_LAST_H
+#define LOCKSTEP_RESULTS_LAST_H
+
+#include <stdbool.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+
+typedef struct LastQuestion {
+    const char *command;      // "plan"
+    const char *const *words; // what followed, without where the answer went and in which form
+    int count;
+    const char *folder; // that it was asked in
+    const char *time;   // UTC: "2026-11-23T13:48:00Z"
+} LastQuestion;
+
+// Whether questions of this command are kept, and --last means something to it.
+bool last_keeps(const char *command);
+bool last_follows(const char *command);
+
+// argv[0] is the command. Nothing happens where it is not kept.
+void last_keep(int argc, char **argv);
+
+// The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem.
+const LastQuestion *last_question(Arena *arena, const char *const *commands, Problems *problems);
+
+// `lockstep plan --last --by 30d` is the last plan with another date; `lockstep report --last -o page.html` is a report
+// of the last run or plan. An option that is given again takes the place of the old one. argv[1] is the command; false
+// after a problem. What is asked is said on standard error unless -q is given.
+bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems);
+
+#endif
