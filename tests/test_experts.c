@@ -1,7 +1,9 @@
 // Mixtures of experts: folding is exact, traffic and memory follow their formulas, routing obeys its laws.
 #include <math.h>
+#include <string.h>
 
 #include "tests/jobs.h"
+#include "tests/script.h"
 #include "tests/test.h"
 
 // Four layers of eight narrow experts, two a token, every second layer dense.
@@ -309,5 +311,56 @@ TEST(routing_that_cannot_be_is_refused) {
         c.model.experts.count = rows[i].experts;
         expect_refused(&c, rows[i].text);
         arena_close(c.arena);
+    }
+}
+
+// ---- A mixture that a script writes is the library's.
+
+static const char *answer_with(const char *model, char *output, size_t room) {
+    char script[2048];
+    bool wrote;
+    snprintf(
+        script, sizeof script,
+        "local sim = require 'lockstep'\nreturn sim.study { on = sim.cluster { node = 'dgx-h100', gpus = 64, fabric = "
+        "'ib-ndr400' },\nrun = sim.training { model = %s, seq_len = 4096, parallel = { ep = 8 }, zero = 1,\n"
+        "batch = { micro = 1, global = 64 } } }\n",
+        model);
+    EXPECT_INT(run_script_text(script, "--json", output, room, &wrote), 0);
+    const char *digest = strstr(output, "\"digest\": ");
+    EXPECT(digest != NULL);
+    return digest ? digest : "";
+}
+
+TEST(a_mixture_written_in_lua_is_the_library_s_to_the_tick) {
+    static char own[1 << 16], library[1 << 16];
+    const char *mine =
+        answer_with("sim.model.transformer { name = 'mixtral-8x7b', layers = 32, hidden = 4096, heads = 32,"
+                    " kv_heads = 8, ffn = 14336, vocab = 32000, max_positions = 32768, gated_mlp = true,"
+                    " untied_embedding = true, rms_norm = true, experts = 8, experts_per_token = 2 }",
+                    own, sizeof own);
+    const char *theirs = answer_with("'mixtral-8x7b'", library, sizeof library);
+    EXPECT_CONTAINS(mine, "\"ran\": true");
+    EXPECT(strncmp(mine, theirs, strlen("\"digest\": \"0123456789abcdef\"")) == 0);
+}
+
+TEST(a_mixture_that_cannot_be_is_refused_at_its_line) {
+    static const struct {
+        const char *fields, *problem;
+    } rows[] = {
+        {"experts = 8", "a token takes 0 experts, but a layer has 8 | say experts_per_token, from 1 to 8"},
+        {"experts = 8, experts_per_token = 9", "a token takes 9 experts, but a layer has 8"},
+        {"experts_per_token = 2", "a model without experts says what its experts are like | say how many"},
+        {"experts = 8, experts_per_token = 2, dense_layers = 4", "the first 4 layers are dense, and there are 4"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "sim.study { on = sim.cluster { node = 'dgx-a100' }, run = sim.training { batch = { micro = 1 }, model = "
+            "sim.model.transformer { layers = 4, hidden = 512, heads = 8, %s } } }",
+            rows[i].fields);
+        Loaded loaded = load_returning(text, NULL);
+        EXPECT_CONTAINS(first_problem(&loaded), rows[i].problem);
+        unload(&loaded);
     }
 }

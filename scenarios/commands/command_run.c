@@ -116,6 +116,10 @@ static const char about[] =
     "  lockstep run my.lua --help          with the script's own options\n"
     "  lockstep run --model llama-2-7b --node dgx-h100 --gpus 8 --micro-batch 1 --global-batch 32\n"
     "  lockstep run --help --model NAME    with the options of a job\n\n"
+    "Models in a script: a name (lockstep model list), sim.model.hf \"config.json\", or one of your own by "
+    "sim.model.transformer\n(with experts: a mixture), resnet, mlp, lstm or operators (docs/models.md; --print-api "
+    "lists "
+    "their fields).\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input or beyond a limit, 130 "
     "interrupted.";
 

@@ -72,6 +72,13 @@ static const Field transformer_fields[] = {
     {"causal", .kind = FIELD_FLAG, .fallback = "true", .example = "true",
      .help = "decoder: attends to earlier tokens only"},
     {"rms_norm", .kind = FIELD_FLAG, .fallback = "false", .example = "true", .help = "RMSNorm instead of LayerNorm"},
+    {"experts", COUNT(1, 4096), .example = "8", .help = "experts of a layer (mixture of experts); when left out: none"},
+    {"experts_per_token", COUNT(1, 4096), .example = "2", .help = "experts that each token goes to"},
+    {"expert_ffn", COUNT(1, MOST_SIZE), .example = "1408", .help = "inner width of an expert; when left out: ffn"},
+    {"shared_expert_ffn", COUNT(1, MOST_SIZE), .example = "2816",
+     .help = "inner width of the experts that every token passes, together; when left out: none"},
+    {"dense_layers", COUNT(0, 1e5), .example = "1", .help = "first layers, which have one MLP; when left out: none"},
+    {"expert_every", COUNT(1, 1e5), .example = "2", .help = "of so many layers the last has experts; when left out: 1"},
 };
 
 static const Field resnet_fields[] = {

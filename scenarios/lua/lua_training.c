@@ -51,6 +51,12 @@ static int model_make_transformer(lua_State *L) {
         .untied_embedding = object_flag(&object, "untied_embedding", false),
         .causal = object_flag(&object, "causal", true),
         .rms_norm = object_flag(&object, "rms_norm", false),
+        .experts = {.count = object_int(&object, "experts", 0),
+                    .per_token = object_int(&object, "experts_per_token", 0),
+                    .ffn = object_int(&object, "expert_ffn", 0),
+                    .shared_ffn = object_int(&object, "shared_expert_ffn", 0),
+                    .first_dense = object_int(&object, "dense_layers", 0),
+                    .every = object_int(&object, "expert_every", 0)},
     };
     return push_model(L, model_transformer(script->arena, &shape, object.where, script->problems), object.where);
 }

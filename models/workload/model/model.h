@@ -131,6 +131,7 @@ typedef struct TransformerShape { // what a user writes for a model of his own; 
     const char *name;
     int layers, hidden, heads, kv_heads, head_dim, ffn, vocab, max_positions;
     bool gated_mlp, untied_embedding, causal, rms_norm;
+    ExpertShape experts; // ffn 0: as the MLP's, every 0: each layer
 } TransformerShape;
 // Adds problems when sizes are missing, negative, or do not divide.
 const Model *model_transformer(Arena *arena, const TransformerShape *shape, Where where, Problems *problems);

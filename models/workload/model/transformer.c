@@ -240,9 +240,34 @@ static void check_shape(const TransformerShape *shape, Where where, Problems *pr
     }
 }
 
+static void check_experts(const TransformerShape *shape, Where where, Problems *problems) {
+    const ExpertShape *experts = &shape->experts;
+    if (experts->count == 0 && (experts->per_token || experts->ffn || experts->shared_ffn || experts->first_dense)) {
+        problem_add(problems, where, "a model without experts says what its experts are like");
+        problem_hint(problems, "say how many a layer has: experts = 8");
+    } else if (experts->count > 0 && (experts->per_token < 1 || experts->per_token > experts->count)) {
+        problem_add(problems, where, "a token takes %d experts, but a layer has %d", experts->per_token,
+                    experts->count);
+        problem_hint(problems, "say experts_per_token, from 1 to %d", experts->count);
+    } else if (experts->count > 0 && experts->first_dense >= shape->layers) {
+        problem_add(problems, where, "the first %d layers are dense, and there are %d", experts->first_dense,
+                    shape->layers);
+        problem_hint(problems, "leave dense_layers out, or experts");
+    }
+}
+
+static ExpertShape usual_experts(const TransformerShape *shape) {
+    ExpertShape experts = shape->experts;
+    if (experts.count == 0) return (ExpertShape){0};
+    if (experts.ffn == 0) experts.ffn = shape->ffn ? shape->ffn : 4 * shape->hidden;
+    if (experts.every == 0) experts.every = 1;
+    return experts;
+}
+
 const Model *model_transformer(Arena *arena, const TransformerShape *shape, Where where, Problems *problems) {
     int problems_before = problems_added(problems);
     check_shape(shape, where, problems);
+    check_experts(shape, where, problems);
     if (problems_added(problems) > problems_before) return NULL;
 
     Model *model = ARENA_NEW(arena, Model);
@@ -268,6 +293,7 @@ const Model *model_transformer(Arena *arena, const TransformerShape *shape, Wher
         .biases = !shape->rms_norm,
         .causal = shape->causal,
         .rms_norm = shape->rms_norm,
+        .experts = usual_experts(shape),
         .head_share = shape->causal ? 1 : MASKED_SHARE,
     };
     return model;
