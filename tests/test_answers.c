@@ -32,6 +32,7 @@ static const struct {
     {"hw list fabric", "hw-list"},
     {"hw show A100", "hw-show"},
     {"hw check models/hardware/catalogue/links.json", "hw-check"},
+    {"hw fields gpu", "hw-fields"},
     {"constants", "constants"},
     {"model list", "model-list"},
     {"model show gpt2-124m", "model-show"},

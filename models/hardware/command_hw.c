@@ -23,11 +23,13 @@ static const OptionSpec specs[] = {
 
 static const char usage[] =
     "lockstep hw list [gpu|node|fabric|storage|faults|price|currency|grid|site]  |  hw show NAME  |  "
-    "hw check FILE.json";
+    "hw check FILE.json  |  hw fields [KIND]";
 static const char about[] =
     "The catalogue of GPUs, nodes, networks, storage, fault rates and prices. Every number says how it is known "
     "(measured, fitted, datasheet, assumed)\n"
-    "and from where. \"check\" reads a file of your own parts and says what is wrong with it.";
+    "and from where. \"check\" reads a file of your own parts and says what is wrong with it; \"fields\" lists what "
+    "such a file may "
+    "say\n(docs/parts.md). What \"show\" and \"list\" print with --json is such a file.";
 
 // What the sub-commands share.
 typedef struct Hw {
@@ -441,19 +443,25 @@ static void list_json(const Hw *hw, int first, int last) {
     print_json(hw, "hw-list", &shown);
 }
 
-static int list(const Hw *hw, const char *word) {
+// The kinds that a word of the user's names, all without one. False after a problem.
+static bool kinds_called(const Hw *hw, const char *word, int *first, int *last) {
     const char *words[PART_KIND_COUNT];
-    int first = 0, last = PART_KIND_COUNT - 1;
+    *first = 0;
+    *last = PART_KIND_COUNT - 1;
     for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
         words[kind] = part_tables[kind].word;
         if (word && (strcmp(word, words[kind]) == 0 || strcmp(word, part_tables[kind].section) == 0))
-            first = last = kind;
+            *first = *last = kind;
     }
-    if (word && first != last) {
-        problem_add(hw->problems, (Where){0}, "there is no list of \"%s\"", word);
-        problem_hint_names(hw->problems, word, words, PART_KIND_COUNT);
-        return EXIT_USAGE;
-    }
+    if (!word || *first == *last) return true;
+    problem_add(hw->problems, (Where){0}, "there is no list of \"%s\"", word);
+    problem_hint_names(hw->problems, word, words, PART_KIND_COUNT);
+    return false;
+}
+
+static int list(const Hw *hw, const char *word) {
+    int first, last;
+    if (!kinds_called(hw, word, &first, &last)) return EXIT_USAGE;
     if (option_flag(hw->options, "json")) {
         list_json(hw, first, last);
         return 0;
@@ -495,6 +503,81 @@ static int check(const Hw *hw, const char *path) {
     return 0;
 }
 
+// ---- fields: what a file of parts may say of each kind.
+
+static const char *field_values(const Hw *hw, const PartField *field) {
+    char least[40], most[40];
+    switch (field->type) {
+    case PART_FIELD_TEXT:
+        return "a text";
+    case PART_FIELD_NAMES:
+        return "a name, or a list of names";
+    case PART_FIELD_BOOL:
+        return "true or false";
+    case PART_FIELD_CHOICE:
+        return join(hw, field->choices, field->choice_count);
+    case PART_FIELD_YEAR:
+        return arena_printf(hw->arena, "a year, %.0f to %.0f", field->least, field->most);
+    case PART_FIELD_INT:
+    case PART_FIELD_NUMBER:
+        break;
+    }
+    return arena_printf(hw->arena, "%s to %s", quantity_format(field->least, field->quantity, least, sizeof least),
+                        quantity_format(field->most, field->quantity, most, sizeof most));
+}
+
+static bool is_fact(const PartField *field) {
+    return field->type == PART_FIELD_INT || field->type == PART_FIELD_NUMBER;
+}
+
+static void print_fields(const Hw *hw, PartKind kind) {
+    const PartTable *table = &part_tables[kind];
+    printf("\"%s\": %s\n", table->section, table->said);
+    for (int i = 0; i < table->field_count; i++) {
+        const PartField *field = &table->fields[i];
+        printf("  %-26s %-9s %-7s %s%s%s\n", field->key, field->required ? "required" : "",
+               is_fact(field) ? "fact" : "", field_values(hw, field),
+               is_fact(field) && field->unit[0] ? "; in SI: " : "", is_fact(field) ? field->unit : "");
+    }
+}
+
+static void fields_json(const Hw *hw, int first, int last) {
+    JsonWriter json = json_writer(stdout, 2);
+    json_begin_object(&json);
+    envelope_write(&json, "hw-fields");
+    json_key(&json, "fields");
+    json_begin_list(&json);
+    for (int kind = first; kind <= last; kind++)
+        for (int i = 0; i < part_tables[kind].field_count; i++) {
+            const PartField *field = &part_tables[kind].fields[i];
+            json_begin_object(&json);
+            json_text_member(&json, "section", part_tables[kind].section);
+            json_text_member(&json, "field", field->key);
+            json_bool_member(&json, "required", field->required);
+            json_bool_member(&json, "fact", is_fact(field));
+            json_text_member(&json, "may_be", field_values(hw, field));
+            json_text_member(&json, "unit", is_fact(field) ? field->unit : NULL);
+            json_end_object(&json);
+        }
+    json_end_list(&json);
+    json_end_object(&json);
+    printf("\n");
+}
+
+static int fields(const Hw *hw, const char *word) {
+    int first, last;
+    if (!kinds_called(hw, word, &first, &last)) return EXIT_USAGE;
+    if (option_flag(hw->options, "json")) {
+        fields_json(hw, first, last);
+        return 0;
+    }
+    for (int kind = first; kind <= last; kind++) {
+        if (kind > first) printf("\n");
+        print_fields(hw, (PartKind)kind);
+    }
+    return 0;
+}
+
 // ---- The command.
 
 static int usage_problem(const Hw *hw, const char *text) {
@@ -514,17 +597,18 @@ static int run(Hw *hw, int argc, char **argv) {
     const char *what = count > 0 ? option_positional(hw->options, 0) : "list";
     const char *name = count > 1 ? option_positional(hw->options, 1) : NULL;
     bool is_list = strcmp(what, "list") == 0, is_show = strcmp(what, "show") == 0,
-         is_check = strcmp(what, "check") == 0;
-    if (!is_list && !is_show && !is_check) {
-        static const char *const verbs[] = {"list", "show", "check"};
+         is_check = strcmp(what, "check") == 0, is_fields = strcmp(what, "fields") == 0;
+    if (!is_list && !is_show && !is_check && !is_fields) {
+        static const char *const verbs[] = {"list", "show", "check", "fields"};
         problem_add(hw->problems, (Where){0}, "hw has no command \"%s\"", what);
-        problem_hint_names(hw->problems, what, verbs, 3);
+        problem_hint_names(hw->problems, what, verbs, 4);
         return EXIT_USAGE;
     }
     if (count > 2) return usage_problem(hw, "too many names");
-    if (!is_list && (!name || !*name))
+    if (!is_list && !is_fields && (!name || !*name))
         return usage_problem(hw, is_show ? "hw show needs a name" : "hw check needs a file");
 
+    if (is_fields) return fields(hw, name);
     hw->catalogue = catalogue_builtin(hw->arena);
     const char *profile = option_text(hw->options, "profile", NULL);
     if (profile) hw->catalogue = catalogue_with_file(hw->arena, hw->catalogue, profile, hw->problems);

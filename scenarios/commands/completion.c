@@ -42,7 +42,7 @@ static const struct {
     const char *words[8];
     bool needed; // before any option
 } actions[] = {
-    {"hw", {"list", "show", "check"}, false},
+    {"hw", {"list", "show", "check", "fields"}, false},
     {"model", {"list", "show"}, false},
     {"job", {"fields", "software", "strategies"}, false},
     {"validate", {"collectives", "training", "kernels", "reliability", "convergence"}, true},
