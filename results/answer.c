@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "results/last.h"
+#include "results/next.h"
 #include "results/progress.h"
 #include "sim/file.h"
 #include "sim/wall.h"
@@ -43,8 +44,9 @@ const AnswerExempt answer_exempt[] = {
 const int answer_exempt_count = sizeof answer_exempt / sizeof *answer_exempt;
 
 static struct {
-    bool read; // the command line
-    bool kept; // for --last
+    bool read;    // the command line
+    bool kept;    // for --last
+    bool written; // to a file: the screen says nothing, or is not the answer's
     int argc;
     char **argv;
     AnswerForm form;
@@ -144,14 +146,14 @@ static bool is_question(const Options *options, const Problems *problems) {
 static void on_read(Options *options, Problems *problems) {
     if (answer.read || option_help(options)) return;
     if (!answer.kept && is_question(options, problems)) {
-        answer.kept = true;
-        last_keep(answer.argc - 1, answer.argv + 1);
+        answer.kept = last_keep(answer.argc - 1, answer.argv + 1);
     }
     if (problem_count(problems) > 0) return;
     if (!one_form(options, problems)) return;
     answer.read = true;
     answer.form = form_asked(options);
     answer.quiet = given(options, "quiet");
+    answer.written = given(options, "output");
     if (answer.quiet) progress_quiet();
     if (option_known(options, "color") && option_shared(options, "color"))
         style_prefer(color_modes[option_choice(options, "color", 0)]);
@@ -217,6 +219,14 @@ static void give_output_back(void) {
     answer.screen = -1;
 }
 
+// On terminals, and where LOCKSTEP_NEXT=always asks for it; only of what --last can repeat.
+static void print_next(int status) {
+    const char *asked = getenv("LOCKSTEP_NEXT");
+    bool wanted = asked ? strcmp(asked, "always") == 0 : isatty(STDOUT_FILENO);
+    if (!wanted || status != DONE || !answer.read || !answer.kept || answer.quiet || answer.written) return;
+    if (answer.form == ANSWER_SCREEN) next_print(stdout, answer.argc - 1, answer.argv + 1);
+}
+
 int answer_end(int status) {
     if (!answer.arena) return status; // no command was run
     give_output_back();
@@ -230,6 +240,7 @@ int answer_end(int status) {
             file_abandon(&answer.file);
     }
     bool failed = problem_count(answer.problems) > 0;
+    print_next(failed ? FAILED : status);
     problems_print(answer.problems, stderr);
     arena_close(answer.arena);
     return failed && has_answer(status) ? FAILED : status;

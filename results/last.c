@@ -101,13 +101,13 @@ static void write_question(JsonWriter *json, const LastQuestion *question) {
 }
 
 // The new one in place of the last of its command; the newest stands last.
-static void write_questions(Arena *arena, const LastQuestion *question) {
+static bool write_questions(Arena *arena, const LastQuestion *question) {
     Problems *unsaid = problems_create(arena);
     const char *folder = state_folder(arena);
     OutputFile file;
     const Json *old = read_questions(arena);
-    if (!folder || !make_folders(arena, folder)) return;
-    if (!file_create(arena, arena_printf(arena, "%s/last.json", folder), &file, unsaid)) return;
+    if (!folder || !make_folders(arena, folder)) return false;
+    if (!file_create(arena, arena_printf(arena, "%s/last.json", folder), &file, unsaid)) return false;
     JsonWriter json = json_writer(file.stream, 1);
     json_begin_object(&json);
     json_text_member(&json, "format", FORMAT);
@@ -120,7 +120,7 @@ static void write_questions(Arena *arena, const LastQuestion *question) {
     json_end_list(&json);
     json_end_object(&json);
     fputc('\n', file.stream);
-    file_commit(&file, unsaid);
+    return file_commit(&file, unsaid);
 }
 
 // ---- Keeping.
@@ -164,16 +164,17 @@ static bool wants_to_keep(void) {
     return !(asked && strcmp(asked, "never") == 0) && isatty(STDERR_FILENO);
 }
 
-void last_keep(int argc, char **argv) {
+bool last_keep(int argc, char **argv) {
     char folder[PATH_MAX];
     size_t bytes = 0;
-    if (argc < 1 || !last_keeps(argv[0]) || !wants_to_keep() || !getcwd(folder, sizeof folder)) return;
+    if (argc < 1 || !last_keeps(argv[0]) || !wants_to_keep() || !getcwd(folder, sizeof folder)) return false;
     for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
-    if (bytes > MOST_BYTES) return;
+    if (bytes > MOST_BYTES) return false;
     Arena *arena = arena_open();
     Words words = words_of_question(arena, argc, argv);
-    write_questions(arena, &(LastQuestion){argv[0], words.items, words.count, folder, time_now(arena)});
+    bool kept = write_questions(arena, &(LastQuestion){argv[0], words.items, words.count, folder, time_now(arena)});
     arena_close(arena);
+    return kept;
 }
 
 // ---- Asking again.

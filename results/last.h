@@ -24,8 +24,8 @@ typedef struct LastQuestion {
 bool last_keeps(const char *command);
 bool last_follows(const char *command);
 
-// argv[0] is the command. Nothing happens where it is not kept.
-void last_keep(int argc, char **argv);
+// argv[0] is the command. Whether it was kept.
+bool last_keep(int argc, char **argv);
 
 // The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem.
 const LastQuestion *last_question(Arena *arena, const char *const *commands, Problems *problems);

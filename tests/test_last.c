@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "results/last.h"
+#include "results/next.h"
 #include "tests/test.h"
 
 static char said[1 << 16], folder[64];
@@ -87,5 +88,53 @@ TEST(a_script_is_found_from_another_folder_and_its_own_options_are_kept) {
     EXPECT_TEXT(said, "8,1\n");
     EXPECT_INT(asked("./lockstep report --last -o page.html 2>&1 && grep -c '<html' page.html"), 0);
     EXPECT_CONTAINS(said, "lockstep report run ");
+    remove_folder();
+}
+
+// ---- The line that names the next command.
+
+static const struct {
+    const char *command, *line;
+} questions[] = {
+    {"run", "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024"},
+    {"plan", "plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-a100 --gpus 8 --global-batch 64 --price 2 -j 1"},
+    {"memory", "memory --model gpt2-124m --gpu A100 --micro-batch 1"},
+    {"goodput", "goodput --node dgx-h100 --gpus 64 --days 3d --runs 20"},
+    {"collective", "collective all_reduce --node dgx-a100 --sizes 1M"},
+    {"cost", "cost --node aws-p5.48xlarge"},
+    {"power", "power --node dgx-a100"},
+    {"queue", "queue --gpus 64 --load 0.5 --jobs 200 --policy fifo"},
+};
+
+TEST(the_next_command_is_one_that_runs) {
+    char line[1024];
+    open_folder("next");
+    for (int i = 0; i < next_command_count; i++) {
+        const char *question = NULL;
+        for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
+            if (strcmp(questions[q].command, next_commands[i].after) == 0) question = questions[q].line;
+        if (!question) test_fail(__FILE__, __LINE__, "no question of %s is here", next_commands[i].after);
+        if (!question) continue;
+        snprintf(line, sizeof line, "LOCKSTEP_NEXT=always ./lockstep %s 2>/dev/null | tail -1", question);
+        EXPECT_INT(asked(line), 0);
+        EXPECT_CONTAINS(said, next_commands[i].line);
+        snprintf(line, sizeof line, "./%s -q 2>&1 >/dev/null", next_commands[i].line);
+        if (asked(line) != 0) test_fail(__FILE__, __LINE__, "%s: %s", next_commands[i].line, said);
+    }
+    remove_folder();
+}
+
+TEST(only_answers_for_people_name_the_next_command) {
+    static const char *const others[] = {"--json", "--csv", "--plain", "-q", "-o file", "--no-last"};
+    char line[512];
+    open_folder("others");
+    for (int i = 0; i < 6; i++) {
+        snprintf(line, sizeof line, "LOCKSTEP_NEXT=always ./lockstep power --node dgx-a100 %s | grep -c Next",
+                 others[i]);
+        EXPECT_INT(asked(line), 1);
+    }
+    EXPECT_INT(asked("./lockstep power --node dgx-a100 | grep -c Next"), 1); // no terminal
+    EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep power --node dgx-a100 --power-cap 300W | grep -c Next"), 1);
+    EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep power --node dgx-a100 | grep -c '^Next '"), 0);
     remove_folder();
 }
