@@ -194,27 +194,61 @@ static const Json *read_schema(Arena *arena, Problems *problems) {
     return schema;
 }
 
-static void write_schema(Gathered *all, const Json *schema) {
+static const SchemaSamples *samples_of(const Gathered *all, const char *kind) {
+    static const SchemaSamples none = {0};
+    for (int k = 0; k < all->count; k++)
+        if (strcmp(all->kinds[k].kind, kind) == 0) return &all->kinds[k].samples;
+    return &none;
+}
+
+// Any of the kinds, old and new.
+static void write_answer(const Gathered *all, JsonWriter *json, const Json *kinds) {
+    json_begin_object(json);
+    json_key(json, "anyOf");
+    json_begin_list(json);
+    for (int d = 0; d < kinds->count + all->count; d++) {
+        char reference[128];
+        bool is_old = d < kinds->count;
+        const char *kind = is_old ? kinds->items[d].key : all->kinds[d - kinds->count].kind;
+        if (strcmp(kind, "answer") == 0 || (!is_old && json_get(kinds, kind))) continue;
+        snprintf(reference, sizeof reference, "#/$defs/%s", kind);
+        json_begin_object(json);
+        json_text_member(json, "$ref", reference);
+        json_end_object(json);
+    }
+    json_end_list(json);
+    json_end_object(json);
+}
+
+static void write_kinds(const Gathered *all, JsonWriter *json, const Json *kinds) {
+    json_begin_object(json);
+    for (int d = 0; d < kinds->count; d++) {
+        const Json *old = &kinds->items[d];
+        json_key(json, old->key);
+        if (strcmp(old->key, "answer") == 0)
+            write_answer(all, json, kinds);
+        else
+            schema_write(all->arena, json, old, samples_of(all, old->key));
+    }
+    for (int k = 0; k < all->count; k++) {
+        if (json_get(kinds, all->kinds[k].kind)) continue;
+        json_key(json, all->kinds[k].kind);
+        schema_write(all->arena, json, NULL, &all->kinds[k].samples);
+    }
+    json_end_object(json);
+}
+
+static void write_schema(const Gathered *all, const Json *schema) {
     OutputFile file;
     if (!file_create(all->arena, SCHEMA, &file, all->problems)) return;
     JsonWriter json = json_writer(file.stream, 1);
     json_begin_object(&json);
     for (int i = 0; i < schema->count; i++) {
         json_key(&json, schema->items[i].key);
-        if (strcmp(schema->items[i].key, "$defs") != 0) {
+        if (strcmp(schema->items[i].key, "$defs") == 0)
+            write_kinds(all, &json, &schema->items[i]);
+        else
             json_write_tree(&json, &schema->items[i]);
-            continue;
-        }
-        json_begin_object(&json);
-        for (int d = 0; d < schema->items[i].count; d++) {
-            const Json *old = &schema->items[i].items[d];
-            SchemaSamples none = {0}, *samples = &none;
-            for (int k = 0; k < all->count; k++)
-                if (strcmp(all->kinds[k].kind, old->key) == 0) samples = &all->kinds[k].samples;
-            json_key(&json, old->key);
-            schema_write(all->arena, &json, old, samples);
-        }
-        json_end_object(&json);
     }
     json_end_object(&json);
     fputc('\n', file.stream);
