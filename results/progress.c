@@ -10,7 +10,7 @@
 
 #define BAR_WIDTH 20
 #define SECONDS_BETWEEN 0.1
-#define SECONDS_BEFORE 0.5 // a simulation is shown
+#define SECONDS_BEFORE 0.5 // anything is shown
 
 static double now_s(void) {
     struct timespec now;
@@ -56,12 +56,19 @@ void progress_line(char *line, int room, int64_t total, int64_t before, int64_t 
              rate, left, count);
 }
 
+static int terminal_columns(void) {
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 void progress_show(Progress *progress, int64_t done, int64_t failed) {
     char line[160];
     double now = now_s();
-    if (!progress->shown || now - progress->drawn_s < SECONDS_BETWEEN) return;
+    if (!progress->shown || now - progress->started_s < SECONDS_BEFORE) return;
+    if (now - progress->drawn_s < SECONDS_BETWEEN) return;
     progress->drawn_s = now;
-    progress_line(line, sizeof line, progress->total, progress->before, done, failed, now - progress->started_s);
+    int columns = terminal_columns(), room = columns < (int)sizeof line ? columns : (int)sizeof line;
+    progress_line(line, room, progress->total, progress->before, done, failed, now - progress->started_s);
     fprintf(stderr, "\r\033[K%s", line);
     fflush(stderr);
 }
@@ -78,11 +85,6 @@ void progress_watch_line(char *line, int room, int width, const char *what, doub
     if (share > 0) time_left(left, sizeof left, elapsed_s * (1 - share) / share);
     int most = width > 0 && width <= room ? width : room; // one column less: the cursor stays on the line
     snprintf(line, (size_t)most, "[%s] %.0f %% of %s  %s left", bar, 100 * share, what, left);
-}
-
-static int terminal_columns(void) {
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 void progress_of_watch(const char *what, double share) {

@@ -13,8 +13,9 @@ typedef struct Progress {
 
 void progress_quiet(void); // nothing is shown from here on, of points and of the watch
 Progress progress_begin(int64_t total, int64_t before, bool quiet);
-void progress_show(Progress *progress, int64_t done, int64_t failed); // ten times a second at most
-void progress_end(Progress *progress);                                // clears the line
+// Ten times a second at most and not in the first half of one; within the terminal's width.
+void progress_show(Progress *progress, int64_t done, int64_t failed);
+void progress_end(Progress *progress); // clears the line
 
 // The line itself: for tests. `elapsed_s` is the time this run has taken.
 void progress_line(char *line, int room, int64_t total, int64_t before, int64_t done, int64_t failed, double elapsed_s);

@@ -132,6 +132,8 @@ TEST(the_line_of_progress_counts_this_runs_points_for_its_speed) {
     EXPECT_TEXT(line, "[--------------------] 0/100  0 points/s  ETA --:--");
     progress_line(line, sizeof line, 100000, 0, 10, 3, 1.0);
     EXPECT_TEXT(line, "[--------------------] 10/100000  10 points/s  ETA 2:46:39  3 failed");
+    progress_line(line, 30, 100000, 0, 10, 3, 1.0); // a terminal of 30 columns: the cursor stays on the line
+    EXPECT_INT((long long)strlen(line), 29);
 }
 
 // ---- Rows.
