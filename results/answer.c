@@ -121,16 +121,20 @@ static bool lead_output_to(FILE *stream, Problems *problems) {
     return false;
 }
 
+static void catch_output(Problems *problems) {
+    answer.caught = tmpfile();
+    if (!answer.caught)
+        problem_add(problems, (Where){0}, "no temporary file: %s", strerror(errno));
+    else
+        lead_output_to(answer.caught, problems);
+}
+
 static void open_ways_out(const Options *options, Problems *problems) {
     const char *path = option_shared(options, "output") ? option_text(options, "output", NULL) : NULL;
     if (path && !file_create(answer.arena, path, &answer.file, problems)) return;
     if (path) wall_keep_output(WALL_REPLACE, answer.file.path);
     if (answer.converts) {
-        answer.caught = tmpfile();
-        if (!answer.caught)
-            problem_add(problems, (Where){0}, "no temporary file: %s", strerror(errno));
-        else
-            lead_output_to(answer.caught, problems);
+        catch_output(problems);
     } else if (path && answer.file.stream != stdout) {
         lead_output_to(answer.file.stream, problems);
     }
@@ -225,6 +229,14 @@ static void print_next(int status) {
     bool wanted = asked ? strcmp(asked, "always") == 0 : isatty(STDOUT_FILENO);
     if (!wanted || status != DONE || !answer.read || !answer.kept || answer.quiet || answer.written) return;
     if (answer.form == ANSWER_SCREEN) next_print(stdout, answer.argc - 1, answer.argv + 1);
+}
+
+void answer_by_json(Options *options, Problems *problems) {
+    if (!answer.read || answer.converts || (answer.form != ANSWER_CSV && answer.form != ANSWER_PLAIN)) return;
+    give_output_back();
+    answer.converts = true;
+    option_imply(options, "json");
+    catch_output(problems);
 }
 
 int answer_end(int status) {

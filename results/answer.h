@@ -18,6 +18,10 @@ void answer_begin(int argc, char **argv);
 // the answer could not be written.
 int answer_end(int status);
 
+// For a command that has the asked form itself, but not of this answer: it is to be made of its JSON, which the command
+// is asked for from here on. Before anything is printed.
+void answer_by_json(Options *options, Problems *problems);
+
 // What has been asked for; until the command line is read the screen, not quiet.
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);

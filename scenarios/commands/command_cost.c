@@ -4,6 +4,7 @@
 
 #include "models/hardware/parts.h"
 #include "models/workload/cluster/rent_options.h"
+#include "results/answer.h"
 #include "scenarios/commands/cluster_options.h"
 #include "scenarios/commands/command_cost.h"
 #include "scenarios/commands/cost_answer.h"
@@ -129,6 +130,7 @@ int command_cost(int argc, char **argv) {
         problems_print(problems, stderr);
     } else {
         ask(&answer, options, problems);
+        if (option_flag(options, "csv")) answer_by_json(options, problems);
         if (problem_count(problems))
             end = fails(problems, BAD_INPUT);
         else if (option_flag(options, "json"))

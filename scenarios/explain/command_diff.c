@@ -406,10 +406,6 @@ static void check_usage(const Command *command, Problems *usage) {
     const Options *options = command->options;
     int files = option_positional_count(options), said = option_given(options, "a") + option_given(options, "b"), sets;
     option_texts(options, "set-b", &sets);
-    if (option_flag(options, "json") + option_flag(options, "csv") + option_flag(options, "plain") > 1) {
-        problem_add(usage, (Where){0}, "--json, --csv and --plain exclude each other");
-        problem_hint(usage, "take one of them");
-    }
     sets += option_given(options, "study-a") || option_given(options, "study-b");
     bool one_script = files == 1 && said == 0 && ends_in(option_positional(options, 0), ".lua");
     if (files + said != 2 && !(one_script && sets > 0)) {

@@ -279,10 +279,6 @@ static bool check_usage(const Command *command, Problems *usage) {
     const Options *options = command->options;
     int sets;
     option_texts(options, "set", &sets);
-    if (option_flag(options, "json") + option_flag(options, "csv") + option_flag(options, "plain") > 1) {
-        problem_add(usage, (Where){0}, "--json, --csv and --plain exclude each other");
-        problem_hint(usage, "take one of them");
-    }
     if (option_given(options, "table") && form_of(options, option_text(options, "output", NULL)) != FORM_CSV) {
         problem_add(usage, (Where){0}, "--table chooses what --csv writes");
         problem_hint(usage, "say --csv too; the screen and --json have all tables");
