@@ -4,6 +4,7 @@
 
 #include "results/results.h"
 #include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_screen.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
 
@@ -284,6 +285,9 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
         shifts_member(&json, answer->shifts);
         growths_member(&json, answer->growths, answer->request);
     }
+    const Screen screen = {.arena = arena, .answer = answer, .request = answer->request, .result = result};
+    Recommendation recommendation;
+    if (plan_recommend(&screen, &recommendation)) recommendation_write(&json, &recommendation);
     json_key(&json, "plans");
     json_begin_list(&json);
     for (int i = 0; i < result->row_count; i++) {

@@ -433,5 +433,6 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
     if (answer->result->searched < answer->result->cluster_count)
         printf("! Stopped early: %d of %d clusters were searched. The others may hold a better plan.\n",
                answer->result->searched, answer->result->cluster_count);
-    plan_print_in_short(&screen);
+    Recommendation recommendation;
+    if (plan_recommend(&screen, &recommendation)) recommendation_print(&recommendation, stdout);
 }

@@ -1,5 +1,4 @@
-// A plan on the screen, further down: what date, budget, prices and failures do to the choice, what else may be set,
-// and the whole in short.
+// A plan on the screen, further down: what date, budget, prices and failures do to the choice, what else may be set.
 #include <math.h>
 
 #include "scenarios/plan/plan_screen.h"
@@ -86,19 +85,4 @@ void plan_print_settings(const Screen *screen) {
         table_end_row(table);
     }
     table_print(table, stdout, screen->style);
-}
-
-void plan_print_in_short(const Screen *screen) {
-    const PlanUnknowns *unknowns = screen->answer->unknowns;
-    const PlanRequest *request = screen->request;
-    if (!unknowns || unknowns->swing_count == 0) return;
-    const PlanRow *row = &screen->result->rows[unknowns->row];
-    printf("In short  %s", plan_cluster_text(screen, row));
-    if (request->deadline_s > 0 || request->budget > 0)
-        printf(", kept with %s", plan_percent(screen->arena, row->chance.both));
-    printf("; what is known least: %s", plan_factor_titles[unknowns->swings[0].factor]);
-    const PlanMeasurement *first = unknowns->measurement_count > 0 ? &unknowns->measurements[0] : NULL;
-    if (first && first->worth > 0)
-        printf("; to measure first: %s, worth %s", first->what, plan_money(screen, &row->point, first->worth));
-    printf("\n");
 }

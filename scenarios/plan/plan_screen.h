@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_SCREEN_H
 
 #include "scenarios/plan/plan_answer.h"
+#include "sim/recommendation.h"
 
 typedef struct Screen {
     Arena *arena;
@@ -24,6 +25,8 @@ void plan_print_unknowns(const Screen *screen);                    // what costs
 void plan_print_settings(const Screen *screen);                    // spares and checkpoints (plan_print_settings.c)
 void plan_print_shifts(const Screen *screen);                      // if date, budget, prices or failures were others
 void plan_print_growths(const Screen *screen);                     // start small and grow
-void plan_print_in_short(const Screen *screen);                    // chance, weakest assumption, what to measure
+
+// plan_recommend.c: false where no plan runs.
+bool plan_recommend(const Screen *screen, Recommendation *recommendation);
 
 #endif

@@ -6,6 +6,7 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/commands/command_internal.h"
 #include "sim/envelope.h"
+#include "sim/recommendation.h"
 
 static const Where command_line = {NULL, 0};
 
@@ -145,6 +146,23 @@ static void print_notes(const GoodputAsked *asked, const LifeWish *wish, const L
     if (!(wish->by_s > 0)) printf("Next: --by TIME gives the chance to be done by then, with --work.\n");
 }
 
+static Recommendation recommended(const GoodputAsked *asked, const LifeWish *wish, const LifeChoice *choice) {
+    const LifeWay *best = &choice->best;
+    Arena *arena = asked->arena;
+    bool dated = wish->by_s > 0 && asked->spec.work_s > 0;
+    return (Recommendation){
+        .choice = arena_printf(arena, "%d spare node%s, a checkpoint every %s, %s", best->spares,
+                               best->spares == 1 ? "" : "s", span(asked, best->checkpoint.every_s),
+                               storage_of_way(asked, best)),
+        .chance = dated ? arena_printf(arena, "done by %s with %.0f %%", span(asked, wish->by_s), 100 * best->by_chance)
+                        : arena_printf(arena, "goodput %.1f %%, in nine lives of ten %.1f to %.1f %%",
+                                       100 * best->goodput.mean, 100 * best->goodput.p5, 100 * best->goodput.p95),
+        .weakest = arena_printf(arena, "how often your machines fail (rates of %s): twice as often costs %s more",
+                                asked->rates->name, money(asked, choice->twice.cost - best->cost)),
+        .measure = "a log of failures of these machines: --node-mtbf TIME, --rates NAME with --profile FILE.json",
+    };
+}
+
 void goodput_best_print(const GoodputAsked *asked, const Catalogue *catalogue, const LifeWish *wish,
                         const LifeChoice *choice) {
     const LifeWay *best = &choice->best;
@@ -160,6 +178,8 @@ void goodput_best_print(const GoodputAsked *asked, const Catalogue *catalogue, c
     print_way(asked, "  best then", &choice->best_twice, best);
     print_best(asked, wish, choice);
     print_notes(asked, wish, choice);
+    Recommendation recommendation = recommended(asked, wish, choice);
+    recommendation_print(&recommendation, stdout);
 }
 
 // ---- JSON.
@@ -218,6 +238,8 @@ void goodput_best_print_json(const GoodputAsked *asked, const LifeWish *wish, co
     json_end_list(&json);
     way_object(&json, asked, "failures_twice", &choice->twice);
     way_object(&json, asked, "best_of_failures_twice", &choice->best_twice);
+    Recommendation recommendation = recommended(asked, wish, choice);
+    recommendation_write(&json, &recommendation);
     json_end_object(&json);
     printf("\n");
 }

@@ -1,0 +1,90 @@
+// What a plan's answer ends with: which cluster, how surely, what it hangs on most, and what to measure before.
+#include <math.h>
+
+#include "scenarios/plan/plan_screen.h"
+
+#define WORTH_MEASURING 0.01 // of the cost, that a measurement should save or narrow; of the days without prices
+
+static const char *the_choice(const Screen *screen) {
+    const PlanResult *result = screen->result;
+    if (result->chosen < 0) return NULL;
+    const PlanRow *row = &result->rows[result->chosen];
+    return arena_printf(screen->arena, "%s, %s", plan_cluster_text(screen, row),
+                        row->point.cost_per_run > 0
+                            ? arena_printf(screen->arena, "%.3g days, %s", row->chance.days.p50,
+                                           plan_money(screen, &row->point, row->chance.cost.p50))
+                            : arena_printf(screen->arena, "%.3g days", row->chance.days.p50));
+}
+
+static const char *the_chance(const Screen *screen) {
+    const PlanRequest *request = screen->request;
+    const PlanRow *row = &screen->result->rows[screen->result->chosen < 0 ? 0 : screen->result->chosen];
+    const PlanChance *chance = &row->chance;
+    bool date = request->deadline_s > 0, budget = request->budget > 0;
+    const char *what = date && budget ? "date and budget" : date ? "the date" : "the budget";
+    double share = date && budget ? chance->both : date ? chance->by_date : chance->in_budget;
+    if (!date && !budget)
+        return arena_printf(screen->arena, "nine times in ten %.3g to %.3g days; --by and --budget give chances",
+                            chance->days.p5, chance->days.p95);
+    if (screen->result->chosen >= 0)
+        return arena_printf(screen->arena, "it keeps %s with %s", what, plan_percent(screen->arena, share));
+    return arena_printf(screen->arena, "the nearest, %s, keeps %s with %s only", plan_cluster_text(screen, row), what,
+                        plan_percent(screen->arena, share));
+}
+
+static const char *the_weakest(const Screen *screen, const PlanUnknowns *unknowns) {
+    if (unknowns->swing_count == 0) return NULL;
+    const PlanRow *row = &screen->result->rows[unknowns->row];
+    const PlanSwing *swing = &unknowns->swings[0]; // the widest
+    bool priced = !isnan(row->point.cost_per_run);
+    return arena_printf(screen->arena, "%s: %s of the variance of %s", plan_factor_titles[swing->factor],
+                        plan_percent(screen->arena, priced ? swing->cost_share : swing->days_share),
+                        priced ? "the cost" : "the days");
+}
+
+// The one worth most beyond its price; where none changes the choice, the one that narrows most.
+static const PlanMeasurement *most_worth(const PlanUnknowns *unknowns) {
+    const PlanMeasurement *best = NULL;
+    double most = 0, least_width = unknowns->days_width * (1 - WORTH_MEASURING);
+    for (int i = 0; i < unknowns->measurement_count; i++) {
+        const PlanMeasurement *m = &unknowns->measurements[i];
+        double gain = m->worth - (m->price > 0 ? m->price : 0);
+        if (gain > most) {
+            most = gain;
+            best = m;
+        }
+    }
+    for (int i = 0; !best && i < unknowns->measurement_count; i++)
+        if (unknowns->measurements[i].days_width < least_width) {
+            least_width = unknowns->measurements[i].days_width;
+            best = &unknowns->measurements[i];
+        }
+    return best;
+}
+
+static const char *the_measurement(const Screen *screen, const PlanUnknowns *unknowns) {
+    const PlanMeasurement *m = most_worth(unknowns);
+    if (!m) return NULL;
+    const RecordPoint *point = &screen->result->rows[unknowns->row].point;
+    const char *text = m->what;
+    if (m->price > 0) text = arena_printf(screen->arena, "%s for %s", text, plan_money(screen, point, m->price));
+    if (m->worth > 0)
+        text = arena_printf(screen->arena, "%s: worth %s", text, plan_money(screen, point, m->worth));
+    else
+        text =
+            arena_printf(screen->arena, "%s: it narrows the days by %.2g", text, unknowns->days_width - m->days_width);
+    return arena_printf(screen->arena, "%s (%s)", text, m->how);
+}
+
+bool plan_recommend(const Screen *screen, Recommendation *recommendation) {
+    const PlanResult *result = screen->result;
+    const PlanUnknowns *unknowns = screen->answer->unknowns;
+    int row = result->chosen < 0 ? 0 : result->chosen;
+    if (result->row_count == 0 || !result->rows[row].point.ran || !result->rows[row].chance.known) return false;
+    *recommendation = (Recommendation){the_choice(screen), the_chance(screen), NULL, NULL};
+    if (unknowns) {
+        recommendation->weakest = the_weakest(screen, unknowns);
+        recommendation->measure = the_measurement(screen, unknowns);
+    }
+    return true;
+}
