@@ -406,6 +406,18 @@ TEST(leaving_a_row_out_takes_what_it_was_off_the_bill) {
     arena_close(bench.arena);
 }
 
+TEST(a_price_of_one_type_of_node_goes_before_that_of_all) {
+    Bench bench = bench_open("rtx3060-workstation", 4, "eth-1g");
+    NodePrice prices[] = {{catalogue_node(bench.catalogue, "rtx3060-workstation"), 1200}};
+    bench.own.node_price = 3200;
+    EXPECT_NEAR(build(&bench, true)->money->node_price, 4 * 3200, 0);
+    bench.own.node_prices = prices, bench.own.node_price_count = 1;
+    EXPECT_NEAR(build(&bench, true)->money->node_price, 4 * 1200, 0);
+    prices[0].node = catalogue_node(bench.catalogue, "rtx4090-workstation");
+    EXPECT_NEAR(build(&bench, true)->money->node_price, 4 * 3200, 0);
+    arena_close(bench.arena);
+}
+
 TEST(desktops_on_a_faster_network_than_their_boards_have_are_charged_nics) {
     Bench bench = bench_open("rtx3060-workstation", 4, "eth-5g");
     bench.own.node_price = 0;

@@ -40,7 +40,7 @@ const OptionSpec money_options[] = {
     {"interest", OPTION_QUANTITY, "SHARE", .help = "per year (default 0.08)", .quantity = QUANTITY_NUMBER},
     {"residual", OPTION_QUANTITY, "SHARE", .help = "of the price they are sold for (default: 0.3 to the years / 3)", .quantity = QUANTITY_NUMBER},
     {"utilisation", OPTION_QUANTITY, "SHARE", .help = "of all hours in which a job runs (default 0.8)", .quantity = QUANTITY_NUMBER, .alias = "utilization"},
-    SUM("node-price", "of a node with its GPUs; 0: you have it already"),
+    {"node-price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .help = "of a node with its GPUs; 0: you have it already"},
     SUM("switch-price", "of a switch"),
     SUM("nic-price", "of a NIC; when left out nodes get new ones only where theirs are too slow"),
     SUM("cable-price", "of a cable with what stands at its ends"),
@@ -83,7 +83,8 @@ static void read_rent(Arena *arena, const Catalogue *catalogue, const Options *o
     problem_hint(problems, "leave out --book, or --price, --provider, --region and --terms");
 }
 
-static void read_own(Arena *arena, const Site *site, const Options *options, ClusterSpec *spec, Problems *problems) {
+static void read_own(Arena *arena, const Catalogue *catalogue, const Site *site, const Options *options,
+                     ClusterSpec *spec, Problems *problems) {
     OwnSpec *own = ARENA_NEW(arena, OwnSpec);
     *own = own_spec_usual(site);
     own->where = command_line;
@@ -91,7 +92,7 @@ static void read_own(Arena *arena, const Site *site, const Options *options, Clu
     own->interest = within(options, "interest", own->interest, 0, 1, problems);
     own->residual_share = within(options, "residual", NAN, 0, 1, problems);
     own->utilisation = within(options, "utilisation", own->utilisation, 0.001, 1, problems);
-    own->node_price = amount(options, "node-price", problems);
+    node_prices_from_options(arena, catalogue, options, own, problems);
     own->switch_price = amount(options, "switch-price", problems);
     own->nic_price = amount(options, "nic-price", problems);
     own->cable_price = amount(options, "cable-price", problems);
@@ -100,6 +101,7 @@ static void read_own(Arena *arena, const Site *site, const Options *options, Clu
     own->colocation_per_kw_month = amount(options, "colocation", problems);
     own->staff_per_year = amount(options, "staff", problems);
     own->maintenance_share = within(options, "maintenance", NAN, 0, 1, problems);
+    if (spec->group_count == 1 && spec->groups[0].type) own_concerns(own, &spec->groups[0].type, 1, problems);
     spec->own = own;
 }
 
@@ -179,7 +181,7 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
     if (node) *group = (NodeGroup){.where = command_line, .type = node, .gpus = read_gpus(options, node, problems)};
     if (paid) read_rent(arena, catalogue, options, spec, problems);
     if (paid && option_flag(options, "own"))
-        read_own(arena, site, options, spec, problems);
+        read_own(arena, catalogue, site, options, spec, problems);
     else if (paid)
         refuse_own_options(options, problems);
     return problems_added(problems) > before ? NULL : cluster_create(arena, catalogue, spec, problems);

@@ -11,6 +11,7 @@
 #include "sim/random.h"
 #include "sim/statistics.h"
 
+#define ROUNDING 1e-9 // of a mean over all worlds, summed in another order
 #define SEED 2
 #define BINS 32
 #define RIVALS_MOST 16 // that a choice is made between: what is expected to cost least
@@ -62,7 +63,8 @@ double plan_worth_of_all(const PlanLosses *losses) {
             least = fmin(least, losses->values[(int64_t)p * losses->count + d]);
         sum += least;
     }
-    return fmax(0, least_mean(losses) - sum / losses->count);
+    double now = least_mean(losses), saved = now - sum / losses->count;
+    return saved > ROUNDING * now ? saved : 0;
 }
 
 typedef struct Ordered {
@@ -113,7 +115,8 @@ double plan_worth_of(Arena *arena, const PlanLosses *losses, const double *signa
             sum += half_mean(charged, &order[begin], end - begin, 1 - half) * (end - begin) / 2;
         }
     }
-    return fmax(0, least_mean(losses) - sum / losses->count);
+    double now = least_mean(losses), saved = now - sum / losses->count;
+    return saved > ROUNDING * now ? saved : 0;
 }
 
 // ---- Swings.

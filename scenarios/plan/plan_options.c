@@ -47,7 +47,7 @@ const OptionSpec plan_options[] = {
     {"own", OPTION_FLAG, .help = "machines are bought, not rented (lockstep cost --own says what that is made of)"},
     {"own-or-rent", OPTION_FLAG, .help = "machines are bought and rented, each a plan of its own, with the break-even"},
     {"site", OPTION_TEXT, "NAME", .help = "where owned machines stand (lockstep hw list site; default colocation)"},
-    {"node-price", OPTION_QUANTITY, "MONEY", .help = "of an owned node with its GPUs (default: the catalogue's)", .quantity = QUANTITY_NUMBER},
+    {"node-price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .help = "of an owned node with its GPUs; 0: you have it already (default: the catalogue's)"},
     {"years", OPTION_QUANTITY, "N", .help = "that owned machines are used (default 4)", .quantity = QUANTITY_NUMBER},
     {"utilisation", OPTION_QUANTITY, "SHARE", .help = "of all hours in which owned machines have a job (default 0.8)", .quantity = QUANTITY_NUMBER, .alias = "utilization"},
     {"electricity", OPTION_QUANTITY, "MONEY", .help = "of a kWh for owned machines (default: the site's)", .quantity = QUANTITY_NUMBER},
@@ -476,7 +476,8 @@ static void read_own(Arena *arena, const Options *options, PlanRequest *request,
     own->where = command_line;
     own->years = own_number(options, "years", own->years, 0.1, 50, problems);
     own->utilisation = own_number(options, "utilisation", own->utilisation, 0.001, 1, problems);
-    own->node_price = own_number(options, "node-price", NAN, 0, 1e12, problems);
+    node_prices_from_options(arena, request->catalogue, options, own, problems);
+    own_concerns(own, request->nodes, request->node_count, problems);
     own->electricity_per_kwh = own_number(options, "electricity", NAN, 0, 1e12, problems);
     request->own = own;
     request->own_or_rent = both;

@@ -3,7 +3,7 @@
 
 #include "scenarios/plan/plan_screen.h"
 
-#define WORTH_MEASURING 0.01 // of the cost, that a measurement should save or narrow; of the days without prices
+#define WORTH_MEASURING 0.01 // of the range of days, that a measurement should narrow it by
 
 static const char *the_choice(const Screen *screen) {
     const PlanResult *result = screen->result;
@@ -42,10 +42,10 @@ static const char *the_weakest(const Screen *screen, const PlanUnknowns *unknown
                         priced ? "the cost" : "the days");
 }
 
-// The one worth most beyond its price; where none changes the choice, the one that narrows most.
+// The one worth most beyond its price.
 static const PlanMeasurement *most_worth(const PlanUnknowns *unknowns) {
     const PlanMeasurement *best = NULL;
-    double most = 0, least_width = unknowns->days_width * (1 - WORTH_MEASURING);
+    double most = 0;
     for (int i = 0; i < unknowns->measurement_count; i++) {
         const PlanMeasurement *m = &unknowns->measurements[i];
         double gain = m->worth - (m->price > 0 ? m->price : 0);
@@ -54,16 +54,24 @@ static const PlanMeasurement *most_worth(const PlanUnknowns *unknowns) {
             best = m;
         }
     }
-    for (int i = 0; !best && i < unknowns->measurement_count; i++)
-        if (unknowns->measurements[i].days_width < least_width) {
-            least_width = unknowns->measurements[i].days_width;
-            best = &unknowns->measurements[i];
-        }
+    return best;
+}
+
+// Where none changes the choice: the one after which the days are known best.
+static const PlanMeasurement *most_narrowing(const PlanUnknowns *unknowns) {
+    const PlanMeasurement *best = NULL;
+    double least = unknowns->days_width * (1 - WORTH_MEASURING);
+    for (int i = 0; i < unknowns->measurement_count; i++) {
+        const PlanMeasurement *m = &unknowns->measurements[i];
+        if (m->days_width >= least) continue;
+        least = m->days_width;
+        best = m;
+    }
     return best;
 }
 
 static const char *the_measurement(const Screen *screen, const PlanUnknowns *unknowns) {
-    const PlanMeasurement *m = most_worth(unknowns);
+    const PlanMeasurement *pays = most_worth(unknowns), *m = pays ? pays : most_narrowing(unknowns);
     if (!m) return NULL;
     const RecordPoint *point = &screen->result->rows[unknowns->row].point;
     const char *text = m->what;

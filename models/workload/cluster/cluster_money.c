@@ -94,7 +94,7 @@ static void check_services(const RentSpec *rent, const Offer *offer, Problems *p
 static double stated_price(const ClusterSpec *spec, const NodeType *type) {
     const RentSpec *rent = spec->rent;
     for (int i = 0; rent && i < rent->price_count; i++)
-        if (strcmp(rent->prices[i].node->name, type->name) == 0) return rent->prices[i].gpu_hour;
+        if (strcmp(rent->prices[i].node->name, type->name) == 0) return rent->prices[i].amount;
     return spec->price_per_gpu_hour;
 }
 
@@ -226,13 +226,20 @@ static int nics_that_lack(const Cluster *cluster, const OwnSpec *own, const Node
     return comes_with && !(own->nic_price > 0) ? 0 : wanted;
 }
 
+double own_node_price(const OwnSpec *own, const NodeType *type) {
+    for (int i = 0; i < own->node_price_count; i++)
+        if (own->node_prices[i].node == type) return own->node_prices[i].amount;
+    return own->node_price;
+}
+
 static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *own, Problems *problems) {
     for (int n = 0; n < cluster->node_count; n++) {
         const NodeType *type = cluster->node_of[n];
-        bool missing = isnan(own->node_price) && type->price_usd <= 0;
+        double stated = own_node_price(own, type);
+        bool missing = isnan(stated) && type->price_usd <= 0;
         if (missing) need(problems, own, type->name, "node_price");
         if (missing) return;
-        money->node_price += stated_or_usd(money, own->node_price, type->price_usd);
+        money->node_price += stated_or_usd(money, stated, type->price_usd);
         money->nics_to_buy += nics_that_lack(cluster, own, type);
     }
 }

@@ -10,10 +10,10 @@ struct Cluster;
 
 // ---- What the user says.
 
-// A GPU-hour of this type of node, whatever the price book says.
+// What the user says of one type of node, whatever the catalogue says: the rent of a GPU-hour, or the price of a node.
 typedef struct NodePrice {
     const NodeType *node;
-    double gpu_hour;
+    double amount;
 } NodePrice;
 
 typedef struct RentSpec {
@@ -34,10 +34,12 @@ typedef struct RentSpec {
 typedef struct OwnSpec {
     Where where;
     const Site *site;
-    double years;          // of use, then sold
-    double residual_share; // of the machines' price that they are then sold for; NAN: resale_share(years)
-    double interest;       // per year
-    double utilisation;    // share of all hours in which a job runs
+    double years;                 // of use, then sold
+    double residual_share;        // of the machines' price that they are then sold for; NAN: resale_share(years)
+    double interest;              // per year
+    double utilisation;           // share of all hours in which a job runs
+    const NodePrice *node_prices; // these go before node_price
+    int node_price_count;
     double node_price, switch_price, nic_price, cable_price, storage_price;
     double electricity_per_kwh, colocation_per_kw_month, staff_per_year, maintenance_share;
 } OwnSpec;
@@ -46,6 +48,7 @@ typedef struct OwnSpec {
 #define OWN_INTEREST 0.08
 #define OWN_UTILISATION 0.8
 OwnSpec own_spec_usual(const Site *site);
+double own_node_price(const OwnSpec *own, const NodeType *type); // as stated; NAN: what the catalogue says
 // Machines sell for 25 to 35 % of their price after 36 months: 0.3 to the power of years / 3.
 double resale_share(double years);
 

@@ -1,13 +1,15 @@
 // The options of a price, and what they may not say together.
 #include "models/workload/cluster/rent_options.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/hardware/parts.h"
 #include "models/hardware/price_book.h"
 #include "sim/list.h"
 
-#define MOST_PRICE 1e6
+#define MOST_RENT 1e6 // of a GPU-hour, in any currency
+#define MOST_NODE_PRICE 1e12
 
 static const Where command_line = {NULL, 0};
 
@@ -38,26 +40,40 @@ bool rent_is_said(const Options *options) {
            option_given(options, "terms");
 }
 
-static bool read_amount(const char *text, Where where, double *amount, Problems *problems) {
-    const char *why;
-    if (quantity_parse(text, QUANTITY_NUMBER, amount, &why) && *amount > 0 && *amount <= MOST_PRICE) return true;
-    problem_add(problems, where, "\"%s\" is no price of a GPU-hour", text);
-    problem_hint(problems, "an amount above 0, such as 2.49, or one for each node: dgx-h100=2.49,dgx-h200=3.10");
-    return false;
-}
-
 typedef struct NodePrices {
     NodePrice *items;
     int count, room;
 } NodePrices;
 
-static void add_node_price(Arena *arena, const Catalogue *catalogue, const char *part, Where where, NodePrices *list,
-                           Problems *problems) {
+// What a price is of, and what it may be.
+typedef struct PriceKind {
+    const char *option, *of; // "--price", "a GPU-hour"
+    double least, most;      // with `least`, unless it is 0: above 0
+    const char *one, *many;
+} PriceKind;
+
+static const PriceKind rent_kind = {"--price", "a GPU-hour", 0, MOST_RENT, "2.49", "dgx-h100=2.49,dgx-h200=3.10"};
+static const PriceKind node_kind = {"--node-price",  "a node", -1,
+                                    MOST_NODE_PRICE, "240k",   "dgx-h100=240k,dgx-h200=310k"};
+
+static bool read_amount(const char *text, const PriceKind *kind, Where where, double *amount, Problems *problems) {
+    const char *why;
+    if (quantity_parse(text, QUANTITY_NUMBER, amount, &why) && *amount > kind->least && *amount >= 0 &&
+        *amount <= kind->most)
+        return true;
+    problem_add(problems, where, "%s: \"%s\" is no price of %s", kind->option, text, kind->of);
+    problem_hint(problems, "an amount%s, such as %s, or one for each node: %s", kind->least < 0 ? "" : " above 0",
+                 kind->one, kind->many);
+    return false;
+}
+
+static void add_node_price(Arena *arena, const Catalogue *catalogue, const char *part, const PriceKind *kind,
+                           Where where, NodePrices *list, Problems *problems) {
     size_t length = strcspn(part, "=");
     const char *name = arena_printf(arena, "%.*s", (int)length, part);
     const NodeType *node = find_node(arena, catalogue, name, where, problems);
     NodePrice price = {.node = node};
-    if (!node || !read_amount(part + length + 1, where, &price.gpu_hour, problems)) return;
+    if (!node || !read_amount(part + length + 1, kind, where, &price.amount, problems)) return;
     for (int i = 0; i < list->count; i++) {
         if (list->items[i].node != node) continue;
         problem_add(problems, where, "the price of %s is given twice", node->name);
@@ -67,40 +83,65 @@ static void add_node_price(Arena *arena, const Catalogue *catalogue, const char 
     LIST_PUSH(arena, list, price);
 }
 
-void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
-                      RentSpec *rent, Problems *problems) {
+// One amount for all nodes into *general, the others into the list.
+static NodePrices read_prices(Arena *arena, const Catalogue *catalogue, const char *text, const PriceKind *kind,
+                              Where where, double *general, Problems *problems) {
     NodePrices list = {0};
-    bool general = false;
+    bool said = false;
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         const char *part = arena_printf(arena, "%.*s", (int)length, at);
         double amount;
         if (strchr(part, '=')) {
-            add_node_price(arena, catalogue, part, where, &list, problems);
-        } else if (general) {
+            add_node_price(arena, catalogue, part, kind, where, &list, problems);
+        } else if (said) {
             problem_add(problems, where, "two prices are given for every node: %s", text);
-            problem_hint(problems, "say which is whose: dgx-h100=2.49,dgx-h200=3.10");
-            return;
-        } else if (read_amount(part, where, &amount, problems)) {
-            *gpu_hour = amount;
-            general = true;
+            problem_hint(problems, "say which is whose: %s", kind->many);
+            return list;
+        } else if (read_amount(part, kind, where, &amount, problems)) {
+            *general = amount;
+            said = true;
         }
         at += length + (at[length] == ',');
     }
-    if (!*text) read_amount(text, where, gpu_hour, problems);
+    if (!*text) read_amount(text, kind, where, general, problems);
+    return list;
+}
+
+void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
+                      RentSpec *rent, Problems *problems) {
+    NodePrices list = read_prices(arena, catalogue, text, &rent_kind, where, gpu_hour, problems);
     rent->prices = list.items;
     rent->price_count = list.count;
 }
 
-void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems) {
-    for (int i = 0; i < rent->price_count; i++) {
+void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, OwnSpec *own,
+                              Problems *problems) {
+    own->node_price = NAN;
+    if (!option_given(options, "node-price")) return;
+    NodePrices list = read_prices(arena, catalogue, option_text(options, "node-price", ""), &node_kind, command_line,
+                                  &own->node_price, problems);
+    own->node_prices = list.items;
+    own->node_price_count = list.count;
+}
+
+static void concerns(const NodePrice *prices, int price_count, Where where, const NodeType *const *nodes,
+                     int node_count, Problems *problems) {
+    for (int i = 0; i < price_count; i++) {
         bool there = false;
-        for (int n = 0; n < node_count; n++) there = there || nodes[n] == rent->prices[i].node;
+        for (int n = 0; n < node_count; n++) there = there || nodes[n] == prices[i].node;
         if (there) continue;
-        problem_add(problems, rent->where, "a price is given of %s, and no such node is asked for",
-                    rent->prices[i].node->name);
+        problem_add(problems, where, "a price is given of %s, and no such node is asked for", prices[i].node->name);
         problem_hint(problems, "leave it out, or add the node");
     }
+}
+
+void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems) {
+    concerns(rent->prices, rent->price_count, rent->where, nodes, node_count, problems);
+}
+
+void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_count, Problems *problems) {
+    concerns(own->node_prices, own->node_price_count, own->where, nodes, node_count, problems);
 }
 
 // "aws,azure": each a provider that offers something.

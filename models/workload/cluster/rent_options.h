@@ -21,10 +21,14 @@ extern const int rent_option_count;
 // `rent`.
 void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
                       RentSpec *rent, Problems *problems);
+// Option "node-price" of machines that are bought, in the same words; node_price is NAN where none is said for all.
+void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, OwnSpec *own,
+                              Problems *problems);
 // Sets the spec's rent, bill, price_per_gpu_hour and currency. Options must hold rent_options.
 void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
                        Problems *problems);
 // A problem for each price in `rent` that is of none of these nodes.
+void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_count, Problems *problems);
 void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems);
 // Whether anything of it was said.
 bool rent_is_said(const Options *options);

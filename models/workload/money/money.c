@@ -125,8 +125,9 @@ static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *p
     add_line(arena, lines, "staff", cost.staff_per_year / hours);
     add_line(arena, lines, "colocation", cost.colocation_per_year / hours);
     add_line(arena, lines, "energy", cost.idle_energy_per_year / hours + cost.energy_per_hour);
-    for (int n = 0; n < cluster->node_count && isnan(cluster->spec->own->node_price); n++) {
+    for (int n = 0; n < cluster->node_count; n++) {
         const NodeType *type = cluster->node_of[n];
+        if (!isnan(own_node_price(cluster->spec->own, type))) continue;
         add_price(arena, prices, type->name, type->price_basis, type->price_date,
                   fact_find(type->facts, type->fact_count, "price_usd"));
     }
