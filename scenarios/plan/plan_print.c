@@ -113,7 +113,7 @@ static void head(Table *table, const Columns *columns) {
     if (columns->by_date) table_column(table, "by date", true);
     if (columns->in_budget) table_column(table, "in budget", true);
     table_column(table, "", false);
-    table_column(table, "", false);
+    table_keys(table, 3 + columns->fabric + columns->uneven + columns->paid);
 }
 
 static void ran_cells(Table *table, const Screen *screen, const Columns *columns, const PlanRow *row) {
@@ -161,8 +161,9 @@ static void print_rows(const Screen *screen) {
         } else {
             for (int c = 0; c < ran_columns(&columns); c++) table_cell(table, "%s", "");
         }
-        table_cell(table, "%s", i == screen->result->knee ? "knee" : row->on_front ? "front" : "");
-        table_cell(table, "%s", plan_verdict(screen->arena, screen->request, row));
+        const char *place = i == screen->result->knee ? "knee" : row->on_front ? "front" : "";
+        const char *verdict = plan_verdict(screen->arena, screen->request, row);
+        table_cell(table, "%s%s%s", place, *place && *verdict ? ", " : "", verdict);
         table_end_row(table);
     }
     table_print(table, stdout, screen->style);
