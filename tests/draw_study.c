@@ -546,6 +546,13 @@ static const char *const only_transformers[] = {
     "training.recompute",
     "training.loss_chunks",
     "training.parallel.embedding_counts",
+    "training.fused_norms",
+    "training.composed_gelu",
+    "training.whole_head",
+    "training.fused_loss",
+    "training.gathers_logits",
+    "training.tp_waits",
+    "training.scatter_gather",
     "training.tokens",
     "study.vary.tp",
     "study.vary.seq_len",
@@ -596,6 +603,20 @@ static void keep_link(Draw *draw) {
         }
 }
 
+// Experts are said whole or not at all, and a token takes no more than there are.
+static void keep_experts(Draw *draw) {
+    static const char *const fields[] = {"experts_per_token", "expert_ffn", "shared_expert_ffn", "dense_layers",
+                                         "expert_every"};
+    const char *count = drawn_value(&draw->study, "transformer.experts");
+    const char *taken = drawn_value(&draw->study, "transformer.experts_per_token");
+    char path[64];
+    for (int i = 0; i < COUNT_OF(fields) && !count; i++) {
+        snprintf(path, sizeof path, "transformer.%s", fields[i]);
+        drop(draw, path);
+    }
+    if (count && (!taken || atof(taken) > atof(count))) set_number(draw, "transformer.experts_per_token", 1);
+}
+
 static void keep_rules(Draw *draw) {
     static const char *const routings[] = {"training.routing.zipf", "training.routing.dirichlet",
                                            "training.routing.histogram"};
@@ -627,6 +648,8 @@ static void keep_rules(Draw *draw) {
     }
     keep_price(draw);
     keep_link(draw);
+    keep_experts(draw);
+    if (is_set(draw, "cluster.link_speed")) drawn_set(&draw->study, "cluster.link_speed", "{ 0.5 }"); // of one node
 }
 
 // ---- Writing.

@@ -313,6 +313,7 @@ TEST(fabrics_that_cannot_be_are_refused) {
     Arena *arena = arena_open();
     EXPECT_CONTAINS(complaint(arena, "dragnfly", 4), "no kind of fabric \"dragnfly\"");
     EXPECT_CONTAINS(complaint(arena, "torus:dims=3", 4), "room for 3 nodes, not for 4");
+    EXPECT_CONTAINS(complaint(arena, "torus:dims=3x4", 8), "leave 4 of the torus's 12 places empty");
     EXPECT_CONTAINS(complaint(arena, "torus", 4), "needs dims");
     EXPECT_CONTAINS(complaint(arena, "torus:dims=2x2x2x2", 4), "1 to 3 dimensions");
     EXPECT_CONTAINS(complaint(arena, "torus:dims=0x4", 4), "1 to 128 nodes long");

@@ -22,9 +22,15 @@ static void torus_check(const NetworkSpec *spec, Where where, Problems *problems
         problem_add(problems, where, "a dimension of a torus is 1 to 128 nodes long, not %d", fabric->dims[d]);
         return;
     }
-    if (room >= spec->node_count) return;
-    problem_add(problems, where, "the torus has room for %.0f nodes, not for %d", room, spec->node_count);
-    problem_hint(problems, "the product of its dimensions is the most it takes; one node has one place");
+    if (room < spec->node_count) {
+        problem_add(problems, where, "the torus has room for %.0f nodes, not for %d", room, spec->node_count);
+        problem_hint(problems, "the product of its dimensions is the number of nodes; one node has one place");
+    } else if (room > spec->node_count && spec->node_count > 1) {
+        problem_add(problems, where, "%d nodes leave %.0f of the torus's %.0f places empty", spec->node_count,
+                    room - spec->node_count, room);
+        problem_hint(problems, "the product of its dimensions is the number of nodes: other dimensions, or %.0f nodes",
+                     room);
+    }
 }
 
 static int stride(const Torus *torus, int dimension) {
