@@ -72,7 +72,9 @@ static bool write_page(Arena *arena, const Report *report, const char *path, Pro
     OutputFile file;
     if (!file_create(arena, path ? path : "-", &file, problems)) return false;
     report_write(file.stream, report);
-    return file_commit(&file, problems);
+    if (!file_commit(&file, problems)) return false;
+    if (path) printf("%s is written: it opens in any browser, and needs nothing else\n", path);
+    return true;
 }
 
 static void add_command(Report *report, const Writing *writing) {
