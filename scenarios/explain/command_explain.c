@@ -7,9 +7,9 @@
 #include "results/results.h"
 #include "results/screen.h"
 #include "results/tables.h"
-#include "results/terminal.h"
-#include "results/text.h"
 #include "scenarios/explain/explain.h"
+#include "scenarios/explain/explain_cells.h"
+#include "scenarios/explain/explain_collective.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
 #include "sim/envelope.h"
@@ -52,7 +52,8 @@ static const OptionSpec own_options[] = {
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
 static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
-                                 "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]";
+                                 "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]\n"
+                                 "       lockstep explain collective OP --node NAME --sizes 64M [OPTIONS]";
 static const char about[] =
     "Says why a training step takes what it takes, and what would help: the critical path of its simulation, and the\n"
     "same job simulated again with one thing changed, for every resource of the machine and every switch of the "
@@ -169,20 +170,6 @@ static Record record_of(const Command *command, const Explanation *explanation) 
     return record;
 }
 
-static void print_sentence(FILE *out, Arena *arena, const char *sentence, const Style *style) {
-    const char *text = text_clean(arena, sentence, style->unicode);
-    if (style->plain) {
-        fprintf(out, "%s\n", text);
-        return;
-    }
-    while (*text) {
-        const char *next;
-        int bytes = text_line(text, terminal_width_of(style), &next);
-        fprintf(out, "%.*s\n", bytes, text);
-        text = next;
-    }
-}
-
 static bool is_shown(const RecordTable *table, bool verbose) {
     return table->row_count > 0 && (verbose || strcmp(table->name, "not_possible") != 0);
 }
@@ -200,9 +187,7 @@ static int shown_rows(const RecordTable *table, bool verbose) {
 static void print_answer(FILE *out, const Command *command, const Record *record, const Style *style) {
     bool verbose = option_flag(command->options, "verbose") || style->plain;
     Screen screen = {out, arena_open(), record, style, verbose, NULL, 0};
-    fprintf(out, "%s%s  (%s)\n\n", style->plain ? "# " : "", text_clean(screen.arena, record->title, style->unicode),
-            text_clean(screen.arena, record->scenario, style->unicode));
-    for (int i = 0; i < record->note_count; i++) print_sentence(out, screen.arena, record->notes[i], style);
+    print_title(out, record, style);
     for (int i = 0; i < record->table_count; i++) {
         RecordTable table = record->tables[i];
         int rows = shown_rows(&table, verbose), hidden = table.row_count - rows;
@@ -320,6 +305,7 @@ static int explain(Command *command) {
 }
 
 int command_explain(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "collective") == 0) return explain_collective(argc - 1, argv + 1);
     Arena *arena = arena_open();
     Command command = read_command(arena, argc, argv);
     int status = DONE;

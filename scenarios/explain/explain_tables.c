@@ -4,35 +4,12 @@
 #include <string.h>
 
 #include "scenarios/explain/explain.h"
+#include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
 
 #define NAMES_SHOWN 12
 #define RANKS_SHOWN 16
 #define LINKS_SHOWN 8
-
-typedef struct Cells {
-    RecordCell *items;
-    int count, room;
-} Cells;
-
-static void text_cell(Arena *arena, Cells *cells, const char *text) {
-    LIST_PUSH(arena, cells, ((RecordCell){.text = text, .number = NAN}));
-}
-
-static void number_cell(Arena *arena, Cells *cells, double number) {
-    LIST_PUSH(arena, cells, ((RecordCell){.number = number}));
-}
-
-static RecordTable table_of(const char *name, const char *title, const RecordColumn *columns, int column_count,
-                            const Cells *cells) {
-    return (RecordTable){.name = name,
-                         .title = title,
-                         .columns = columns,
-                         .column_count = column_count,
-                         .cells = cells->items,
-                         .row_count = cells->count / column_count};
-}
-#define COLUMNS(columns) columns, (int)(sizeof(columns) / sizeof *(columns))
 
 // ---- The path by cause: parts of a transfer beside it.
 

@@ -1,0 +1,58 @@
+// What is asked of a collective by options, on which machine: for the table, and for whoever explains a row of it.
+#ifndef LOCKSTEP_WORKLOAD_COLLECTIVE_ASKED_H
+#define LOCKSTEP_WORKLOAD_COLLECTIVE_ASKED_H
+
+#include "models/hardware/quicker.h"
+#include "models/network/flows.h"
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/commands/commands.h"
+#include "sim/options.h"
+
+#define COLLECTIVE_SIZES 256          // of one table, at most
+#define COLLECTIVE_FLUID_ALGORITHMS 6 // the first of the names; the others exist message by message only
+extern const char *const collective_algorithms[], *const collective_backends[];
+extern const OptionSpec collective_rows[]; // what machine, which operation, how
+extern const int collective_row_count;
+
+typedef struct CollectiveAsked {
+    Arena *arena;
+    const Cluster *cluster;
+    CollectiveRequest request;
+    Protocol protocol; // that it asks for
+    double first, last, factor;
+    bool verbose;
+    const char *assumed[2]; // what was not said about the machine
+    int assumed_count;
+    double uneven;       // all_to_all: what rank 0 gets against the others
+    const double *pairs; // all_to_all: [from][to], or NULL
+    bool by_messages;
+    const StepSource *source;
+    StepReader *steps; // of the user's own, or NULL
+    Problems *problems;
+    const Resource *resource; // of the machine, so many times quicker; NULL: as it is
+    double quicker;
+    bool flat; // the fabric is one switch that holds nobody back, in place of its tiers
+} CollectiveAsked;
+
+typedef struct CollectiveRow {
+    double bytes, seconds, low, high, algorithm_rate, bus_rate; // nine times in ten it takes low to high seconds
+    CollectivePlan plan;
+    const char *limited_by;
+} CollectiveRow;
+
+// Everything but the machine; then the machine: problems are added to those of `asked`. Sizes are in bytes. Options
+// that the rows above lack (--begin, --end, --factor, --fidelity, --steps) are read where the command has them.
+void collective_ask(CollectiveAsked *asked, const Options *options);
+void collective_build(CollectiveAsked *asked, const Options *options);
+// ALL_TO_ALL of uneven bytes: what each sends to each; NULL: even.
+const double *collective_pairs(const CollectiveAsked *asked, double bytes);
+// A problem (NULL: none is told) and NULL where it cannot be done message by message.
+const FlowPlan *collective_messages(Arena *arena, const CollectiveAsked *asked, const CollectiveRequest *request,
+                                    Problems *problems);
+const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan *plan); // a link, or "latency"
+// Whether it is the algorithm and protocol that were asked for by name. What was asked for and is not there would be
+// another's time under its name: the second adds a problem then.
+bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePlan *plan);
+void collective_refuse_another(const CollectiveAsked *asked, const CollectivePlan *plan);
+
+#endif

@@ -1,0 +1,63 @@
+#include "scenarios/explain/explain_cells.h"
+
+#include <math.h>
+
+#include "results/tables.h"
+#include "results/terminal.h"
+#include "results/text.h"
+#include "sim/envelope.h"
+#include "sim/list.h"
+
+void text_cell(Arena *arena, Cells *cells, const char *text) {
+    LIST_PUSH(arena, cells, ((RecordCell){.text = text, .number = NAN}));
+}
+
+void number_cell(Arena *arena, Cells *cells, double number) {
+    LIST_PUSH(arena, cells, ((RecordCell){.number = number}));
+}
+
+RecordTable table_of(const char *name, const char *title, const RecordColumn *columns, int column_count,
+                     const Cells *cells) {
+    return (RecordTable){.name = name,
+                         .title = title,
+                         .columns = columns,
+                         .column_count = column_count,
+                         .cells = cells->items,
+                         .row_count = cells->count / column_count};
+}
+
+static void print_sentence(FILE *out, Arena *arena, const char *sentence, const Style *style) {
+    const char *text = text_clean(arena, sentence, style->unicode);
+    if (style->plain) {
+        fprintf(out, "%s\n", text);
+        return;
+    }
+    while (*text) {
+        const char *next;
+        int bytes = text_line(text, terminal_width_of(style), &next);
+        fprintf(out, "%.*s\n", bytes, text);
+        text = next;
+    }
+}
+
+void print_title(FILE *out, const Record *record, const Style *style) {
+    Arena *arena = arena_open();
+    fprintf(out, "%s%s  (%s)\n\n", style->plain ? "# " : "", text_clean(arena, record->title, style->unicode),
+            text_clean(arena, record->scenario, style->unicode));
+    for (int i = 0; i < record->note_count; i++) print_sentence(out, arena, record->notes[i], style);
+    arena_close(arena);
+}
+
+void explain_write_json(FILE *out, const Record *record, const char *kind) {
+    JsonWriter json = json_writer(out, 2);
+    json_begin_object(&json);
+    envelope_write(&json, kind);
+    json_text_member(&json, "title", record->title);
+    json_key(&json, "sentences");
+    json_begin_list(&json);
+    for (int i = 0; i < record->note_count; i++) json_write_text(&json, record->notes[i]);
+    json_end_list(&json);
+    tables_write_json(&json, record);
+    json_end_object(&json);
+    fputc('\n', out);
+}

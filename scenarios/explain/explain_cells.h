@@ -1,0 +1,24 @@
+// Tables cell by cell, sentence by sentence, and how an explanation reads on the screen.
+#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_CELLS_H
+#define LOCKSTEP_SCENARIOS_EXPLAIN_CELLS_H
+
+#include "results/results.h"
+
+typedef struct Cells {
+    RecordCell *items;
+    int count, room;
+} Cells;
+
+void text_cell(Arena *arena, Cells *cells, const char *text);
+void number_cell(Arena *arena, Cells *cells, double number); // NAN: unknown
+// Of all cells, row by row.
+RecordTable table_of(const char *name, const char *title, const RecordColumn *columns, int column_count,
+                     const Cells *cells);
+#define COLUMNS(columns) columns, (int)(sizeof(columns) / sizeof *(columns))
+
+// Title, then the notes of the record as sentences, folded at the terminal's width.
+void print_title(FILE *out, const Record *record, const Style *style);
+// As JSON: what every answer begins with, the sentences, then all tables. `kind`: of the envelope, or NULL.
+void explain_write_json(FILE *out, const Record *record, const char *kind);
+
+#endif
