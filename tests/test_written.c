@@ -64,7 +64,7 @@ TEST(a_written_model_is_as_large_and_as_fast_as_the_librarys) {
         {{"--tp", "8"}, {NULL}, 0.01, 0.005},
         {{"--tp", "1", "--zero", "3"}, {NULL}, 0.01, 0.005},
         {{"--tp", "2", "--pp", "4"}, {NULL}, 0.01, 0.005},
-        {{"--tp", "1"}, {"training.framework=eager", "training.fused_norms=true"}, 0.05, 0.01},
+        {{"--tp", "1", "--fused-norms"}, {"training.framework=eager"}, 0.05, 0.01},
         {{"--tp", "1"}, {"training.attention=plain"}, 0.02, 0.005},
         {{"--tp", "1"}, {"training.precision=fp8"}, 0.01, 0.005},
         {{"--pp", "4"}, {"training.schedule=zb-h1"}, 0.02, 0.005},

@@ -5,6 +5,7 @@ local sim = require "lockstep"
 
 local opt = sim.options {
   experts = { default = false, help = "Mixtral 8x7B in place of Llama 2 7B" },
+  fused_norms = { default = false, help = "the library's norms as one kernel each, as those written here are" },
   tp = { default = 2, min = 1, max = 8, help = "tensor parallelism" },
   pp = { default = 1, min = 1, max = 8, help = "pipeline stages" },
   ep = { default = 1, min = 1, max = 8, help = "expert parallelism" },
@@ -57,18 +58,18 @@ local written = sim.model.operators {
 
 local cluster = sim.cluster { node = "dgx-h100", gpus = opt.gpus, fabric = "ib-ndr400" }
 
-local function study(model, title)
+local function study(model, title, fused_norms)
   return sim.study {
     title = title, on = cluster, assume_fits = true,
     run = sim.training {
       model = model, seq_len = 4096, zero = opt.zero,
       parallel = { tp = opt.tp, pp = opt.pp, ep = opt.ep },
-      batch = { micro = 1, global = 64 },
+      batch = { micro = 1, global = 64 }, fused_norms = fused_norms,
     },
   }
 end
 
 return {
   study(written, "as operators"),
-  study(opt.experts and "mixtral-8x7b" or "llama-2-7b", "the library's"),
+  study(opt.experts and "mixtral-8x7b" or "llama-2-7b", "the library's", opt.fused_norms or nil),
 }

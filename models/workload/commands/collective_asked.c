@@ -292,6 +292,7 @@ const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan 
 
 // What was asked for by name and is not there would be another's time under its name.
 bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePlan *plan) {
+    if (!plan->algorithm) return false; // nothing came of it
     bool other = request->algorithm && strcmp(request->algorithm, plan->algorithm) != 0;
     return !other && !(request->protocol && plan->protocol != *request->protocol);
 }
@@ -299,7 +300,8 @@ bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePl
 void collective_refuse_another(const CollectiveAsked *asked, const CollectivePlan *plan) {
     const CollectiveRequest *request = &asked->request;
     const char *op = collective_op_name(request->op), *backend = collective_backends[request->backend];
-    if (asked->steps || strcmp(plan->algorithm, "none") == 0) return;
+    bool refused = !plan->algorithm; // the plan has its own problem
+    if (asked->steps || refused || strcmp(plan->algorithm, "none") == 0) return;
     bool other_protocol = request->protocol && plan->protocol != *request->protocol;
     if (request->algorithm && strcmp(request->algorithm, plan->algorithm) != 0) {
         problem_add(asked->problems, (Where){0}, "%s does not run %s on these %d GPUs; %s would run %s",
