@@ -21,6 +21,7 @@ int command_plan(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_explain(int argc, char **argv);
+int command_trace(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_merge(int argc, char **argv);
 int command_memory(int argc, char **argv);
@@ -53,6 +54,7 @@ static const Command commands[] = {
     {"report", "the answer of run or plan as one HTML file that needs nothing else", command_report},
     {"diff", "two answers beside each other: what differs, and which setting made it", command_diff},
     {"explain", "why a step takes what it takes, and what would help", command_explain},
+    {"trace", "a step as a timeline: for Perfetto and Chrome, as text", command_trace},
     {"sweep", "simulate many points in many processes, resumable, into a SQLite file", command_sweep},
     {"merge", "join the files of a sweep's shards", command_merge},
     {"memory", "memory per GPU of a training job, by class", command_memory},

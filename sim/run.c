@@ -43,6 +43,26 @@ static void keep_interval(Run *run, const StreamState *state, const Op *op, SimT
         (Interval){state->actor, (int16_t)stream, op->kind, op->cause, label_at(state), start, end};
 }
 
+// Before time passes on the stream, up to `end`. A transfer began at `begun`.
+static void tell_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end, bool first) {
+    if (!run->options->tell || end == state->clock) return;
+    bool transfer = op->kind == OP_TRANSFER;
+    RunSpan span = {.actor = state->actor,
+                    .stream = (int16_t)((int32_t)(state - run->streams) - run->first_stream[state->actor]),
+                    .kind = op->kind == OP_TAKE ? OP_WAIT : op->kind,
+                    .cause = op->cause,
+                    .label = label_at(state),
+                    .channel = transfer ? run->system->actors[state->actor].channels[op->slot] : -1,
+                    .plan = transfer ? op->id : -1,
+                    .slot = transfer ? op->slot : 0,
+                    .first = first,
+                    .meeting = transfer ? run->meetings : 0,
+                    .start = state->clock,
+                    .begun = begun,
+                    .end = end};
+    run->options->tell(run->options->owner, &span);
+}
+
 static bool is_main(const Run *run, const StreamState *state) {
     return &run->streams[run->first_stream[state->actor]] == state;
 }
@@ -117,6 +137,8 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     if (!run->options->uncontended && !certainly_alone(run, state, channel, end)) return false;
     fluid_count_bytes(run->fluid, channel, op->id, 1);
     if (run->chain) chain_work(run, state, op, end);
+    run->meetings++;
+    tell_span(run, state, op, start, end, true);
     pass_time(run, state, op, end);
     keep_interval(run, state, op, start, end);
     return true;
@@ -140,6 +162,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     case OP_WORK: {
         SimTime start = state->clock, end = time_later(start, work_time(run, state, op));
         if (run->chain) chain_work(run, state, op, end);
+        tell_span(run, state, op, start, end, true);
         pass_time(run, state, op, end);
         keep_interval(run, state, op, start, state->clock);
         return true;
@@ -156,7 +179,10 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         }
         if (run->chain) chain_wait(run, state, op->id, reached);
         if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
-        if (reached > state->clock) pass_time(run, state, op, reached);
+        if (reached > state->clock) {
+            tell_span(run, state, op, state->clock, reached, true);
+            pass_time(run, state, op, reached);
+        }
         return true;
     }
     case OP_TRANSFER: // the stream goes on from on_done
@@ -205,9 +231,11 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
     int32_t count = state->joined;
     if (run->chain) chain_meet(run, channel, now);
     state->joined = 0;
+    run->meetings++;
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
         const Op *op = op_at(stream);
+        tell_span(run, stream, op, state->start, now, i == 0);
         keep_interval(run, stream, op, state->start, now);
         pass_time(run, stream, op, now);
         step_on(stream);
@@ -354,7 +382,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
         assume_alone(scratch, &run);
     else if (!options->all_meet)
         find_alone(scratch, &run);
-    if (!options->all_meet && !options->timeline && !options->chain) open_passes(scratch, &run);
+    if (!options->all_meet && !options->timeline && !options->chain && !options->tell) open_passes(scratch, &run);
     WatchPiece piece;
     run.traced_as = trace_begin_run();
     watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, true);

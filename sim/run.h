@@ -33,8 +33,28 @@ typedef struct ChainPiece {
     bool jumps;            // it waited for another stream of another actor: the chain comes from there
 } ChainPiece;
 
+// A stretch of time of one stream as it happened, told to who asked. Those of a main stream follow each other without a
+// gap, and by cause they sum to what RunResult.spent says of it.
+typedef struct RunSpan {
+    int32_t actor;
+    int16_t stream;
+    uint8_t kind; // OP_WORK, OP_TRANSFER; OP_WAIT of a stream that waits for a mark, taken or not
+    uint8_t cause;
+    int32_t label;
+    int32_t channel, plan; // of a transfer; else -1
+    uint16_t slot;         // of a transfer
+    bool first;            // of its members, as they are told: one says all that the transfer did
+    int64_t meeting;       // of a transfer: the same number for all its members, from 1; else 0
+    SimTime start, begun;  // it came; the last member came, and latency and bytes began
+    SimTime end;
+} RunSpan;
+
+typedef void TellSpan(void *owner, const RunSpan *span);
+
 typedef struct RunOptions {
     uint64_t seed;
+    TellSpan *tell;         // of every span, in the order of each stream; takes no short cuts. NULL: nobody asks
+    void *owner;            // of `tell`
     bool chain;             // keep the critical path: takes memory for every operation, and no short cuts
     bool timeline;          // keep an Interval per WORK and TRANSFER
     int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped

@@ -75,7 +75,8 @@ typedef struct Run {
     SimTime *spent;
     Interval *intervals;
     int64_t interval_room;
-    Chain *chain; // NULL: none is kept
+    Chain *chain;     // NULL: none is kept
+    int64_t meetings; // transfers told of
     RunResult result;
 } Run;
 

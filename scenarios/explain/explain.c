@@ -54,7 +54,7 @@ static void simulate_now(Arena *arena, Explanation *now, Problems *problems) {
 }
 
 // A study of a script may leave the job to each point's machine; what stands in it is the job on this one.
-static const StudySpec *plain_study(Arena *arena, const StudySpec *study) {
+const StudySpec *study_unvaried(Arena *arena, const StudySpec *study) {
     StudySpec *plain = ARENA_NEW(arena, StudySpec);
     *plain = *study;
     plain->vary_count = 0;
@@ -78,8 +78,8 @@ static const char *varied_of(Arena *arena, const StudySpec *study) {
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems) {
     int before = problems_added(problems);
     Explanation *now = ARENA_NEW(arena, Explanation);
-    *now =
-        (Explanation){.study = plain_study(arena, request->study), .better_chance = NAN, .goodput = NAN, .days = NAN};
+    *now = (Explanation){
+        .study = study_unvaried(arena, request->study), .better_chance = NAN, .goodput = NAN, .days = NAN};
     now->title = study_title(arena, now->study);
     now->varied = varied_of(arena, request->study);
     now->cluster = cluster_of(arena, now->study, problems);

@@ -82,6 +82,9 @@ typedef struct ExplainRequest {
 // NULL after problems; a job that does not run has a chain of NULL, and point.why_not.
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems);
 
+// The study's job on its own machine, nothing varied.
+const StudySpec *study_unvaried(Arena *arena, const StudySpec *study);
+
 // ---- Rank programs (explain_program.c): of their settings nothing is known, so resources alone are tried.
 typedef struct ProgramSource { // where it can be had again
     const ScenarioRequest *request;

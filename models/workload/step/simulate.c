@@ -7,6 +7,7 @@
 #include "models/workload/step/plausible.h"
 #include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_constants.h"
+#include "models/workload/step/step_trace.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
@@ -138,8 +139,10 @@ bool step_fits(const SimulatedStep *step) { return may_fit(&step->lowered->memor
 
 // False: it is longer than the clock, or the watch has stopped it.
 static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
-                     const int32_t *class_of, const RunOptions *options, int runs, Outcome *outcome) {
+                     const int32_t *class_of, const RunOptions *asked, StepTrace *trace, int runs, Outcome *outcome) {
     Arena *scratch = arena_open();
+    RunOptions told = *asked, *options = &told;
+    if (trace) step_trace_begin(trace, step->lowered, system, class_of, cluster->gpu_count, options);
     RunResult result = run_system(scratch, system, options);
     CHECK(result.stopped || result.beyond_clock || result.deadlocked_count == 0);
     if (result.stopped || result.beyond_clock) {
@@ -149,6 +152,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
     if (options->timeline) step->timeline = timeline_of(arena, step->lowered, system, class_of, &result);
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);
+    if (trace) step->spans = step_trace_end(trace, &result);
     step->event_count += outcome->events;
     step->digest = digest_u64(step->digest, outcome->digest);
     for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] += outcome->spent[c] / runs;
@@ -221,6 +225,11 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         folded.system = merge_equal_links(arena, step.lowered->system);
     else if (whole)
         folded = fold_system(arena, step.lowered->system);
+    if (options->trace && !options->unfolded && step_trace_needs_whole(options->trace, folded.class_of)) {
+        SimulationOptions all = *options;
+        all.unfolded = true;
+        return simulate_step(arena, cluster, training, &all, problems);
+    }
 
     int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
     if (!is_allowed(arena, cluster, training, &folded.system, options->unfolded, runs, problems)) {
@@ -238,7 +247,8 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
                           .timeline = options->timeline && i == 0,
                           .chain = options->chain && i == 0};
         Outcome outcome;
-        bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, runs, &outcome);
+        bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run,
+                               i == 0 ? options->trace : NULL, runs, &outcome);
         if (watch_stopped()) {
             step.beyond_limits = watch_tells(training->where, problems);
             return step;

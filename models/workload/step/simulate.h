@@ -8,14 +8,15 @@
 typedef struct SimulationOptions {
     int runs; // repetitions with other random draws, when there is jitter; 0: 1
     uint64_t seed;
-    bool unfolded;     // simulate every rank
-    bool keeps_system; // lowered->system is there, of all ranks
-    StepBook *book;    // of steps on the same cluster, or NULL
-    bool timeline;     // of the first run
-    bool chain;        // the same
-    double give_up_s;  // not run when it surely takes longer than this (0: always run); without draws and anchors
-    bool assume_fits;  // even when the memory estimate says that the job does not fit
-    double step_sigma; // relative 1-sigma of a step where the user knows it; 0: by cause
+    bool unfolded;           // simulate every rank
+    bool keeps_system;       // lowered->system is there, of all ranks
+    StepBook *book;          // of steps on the same cluster, or NULL
+    bool timeline;           // of the first run
+    bool chain;              // the same
+    struct StepTrace *trace; // records the first run (step_trace.h); NULL: nothing does
+    double give_up_s;        // not run when it surely takes longer than this (0: always run); without draws and anchors
+    bool assume_fits;        // even when the memory estimate says that the job does not fit
+    double step_sigma;       // relative 1-sigma of a step where the user knows it; 0: by cause
 } SimulationOptions;
 
 typedef struct SimulatedStep {
@@ -28,6 +29,7 @@ typedef struct SimulatedStep {
     double spent[CAUSE_COUNT];                // seconds of a step, mean over ranks and runs
     const Timeline *timeline;                 // or NULL
     const struct StepChain *chain;            // or NULL; as simulated, before anchors (step_chain.h)
+    const struct SpanSet *spans;              // or NULL; the same
     uint64_t digest;                          // folded and unfolded runs agree
     int64_t event_count;
 } SimulatedStep;

@@ -1,0 +1,32 @@
+// What some ranks did in a step, span by span (sim/spans.h): recorded as it is simulated, in memory that is bounded
+// from the start. Where the operations of all micro-batches are more than that, those of every second are kept, of
+// every fourth, and so on; passes and what is outside them stay.
+#ifndef LOCKSTEP_WORKLOAD_STEP_TRACE_H
+#define LOCKSTEP_WORKLOAD_STEP_TRACE_H
+
+#include "models/workload/step/lower.h"
+#include "sim/run.h"
+#include "sim/spans.h"
+
+typedef struct StepTrace StepTrace;
+
+typedef struct StepTraceRequest {
+    const int *ranks; // in rising order; NULL: the first of every pipeline stage (of programs: the first of each class)
+    int rank_count;
+    int64_t span_room;        // that many spans are kept at most, and as many passes
+    const Gpu *const *gpu_of; // [rank] for their power; NULL: not told
+} StepTraceRequest;
+
+StepTrace *step_trace_create(Arena *arena, const StepTraceRequest *request);
+// Two of its ranks do the same in this system and are one actor there: it must be run unfolded to tell them apart.
+bool step_trace_needs_whole(const StepTrace *trace, const int32_t *class_of);
+// Before a run: sets the options' `tell`. As step_chain takes them: `lowered` NULL of a program that users wrote,
+// `class_of` NULL where actors are ranks.
+void step_trace_begin(StepTrace *trace, const Lowered *lowered, const System *system, const int32_t *class_of,
+                      int ranks, RunOptions *options);
+const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result);
+
+// "all", "0,8,16" as ranks in rising order. NULL after a problem.
+const int *step_trace_ranks(Arena *arena, const char *text, int gpus, int *count, Where where, Problems *problems);
+
+#endif

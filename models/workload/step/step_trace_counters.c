@@ -1,0 +1,224 @@
+// What a trace shows as curves: bytes on links, watts of GPUs, memory by class.
+#include <stdlib.h>
+
+#include "models/hardware/power.h"
+#include "models/workload/cost/memory_time.h"
+#include "models/workload/step/step_trace_internal.h"
+
+#define LINKS_COUNTED 64    // of those that the ranks looked at use, in order of their channels
+#define LINKS_SHOWN 16      // the busiest of these
+#define FIRST_WIDTH 1000000 // ticks: 1 us
+
+// ---- Bins.
+
+static Bins *bins_create(Arena *arena) {
+    Bins *bins = ARENA_NEW(arena, Bins);
+    bins->width = FIRST_WIDTH;
+    return bins;
+}
+
+static void widen(Bins *bins) {
+    for (int i = 0; i < BINS / 2; i++) bins->amount[i] = bins->amount[2 * i] + bins->amount[2 * i + 1];
+    for (int i = BINS / 2; i < BINS; i++) bins->amount[i] = 0;
+    bins->width *= 2;
+}
+
+// Evenly from start to end.
+static void bins_add(Bins *bins, SimTime start, SimTime end, double amount) {
+    while (end > bins->width * BINS) widen(bins);
+    if (end <= start) {
+        SimTime at = start / bins->width;
+        bins->amount[at < BINS ? at : BINS - 1] += amount;
+        return;
+    }
+    for (SimTime at = start; at < end;) {
+        SimTime bin = at / bins->width, next = (bin + 1) * bins->width;
+        if (next > end) next = end;
+        bins->amount[bin] += amount * (double)(next - at) / (double)(end - start);
+        at = next;
+    }
+}
+
+// Per second; points where it changes.
+static SpanCounter bins_rate(Arena *arena, const Bins *bins, SimTime end, double unit) {
+    SimTime *times = ARENA_ARRAY(arena, SimTime, BINS + 1);
+    double *values = ARENA_ARRAY(arena, double, BINS + 1);
+    int count = 0;
+    for (int i = 0; i < BINS && i * bins->width < end; i++) {
+        SimTime until = (i + 1) * bins->width < end ? (i + 1) * bins->width : end;
+        double rate = bins->amount[i] / step_seconds(until - i * bins->width) / unit;
+        if (count && values[count - 1] == rate) continue;
+        times[count] = i * bins->width;
+        values[count++] = rate;
+    }
+    times[count] = end;
+    values[count++] = 0;
+    return (SpanCounter){.process = -1, .times = times, .values = values, .count = count};
+}
+
+// ---- Counting.
+
+static void count_link(StepTrace *trace, int32_t link) {
+    if (trace->traffic[link] || trace->link_count == LINKS_COUNTED) return;
+    trace->traffic[link] = bins_create(trace->arena);
+    trace->links[trace->link_count++] = link;
+}
+
+void open_counters(StepTrace *trace) {
+    const System *system = trace->system;
+    trace->traffic = ARENA_ARRAY(trace->arena, Bins *, system->link_count);
+    trace->links = ARENA_ARRAY(trace->arena, int32_t, LINKS_COUNTED);
+    trace->link_count = 0;
+    for (int i = 0; i < trace->rank_count; i++) {
+        const Actor *actor = &system->actors[trace->ranks[i].actor];
+        if (trace->request.gpu_of) trace->ranks[i].joules = bins_create(trace->arena);
+        for (int s = 0; s < system->programs[actor->program].slot_count; s++) {
+            if (actor->channels[s] < 0) continue;
+            const Channel *channel = &system->channels[actor->channels[s]];
+            for (int p = 0; p < channel->plan_count; p++)
+                for (int u = 0; u < channel->plans[p].use_count; u++) count_link(trace, channel->plans[p].uses[u].link);
+        }
+    }
+}
+
+// Its bytes at their mean rate; what links give from one moment to the next is the engine's.
+void count_traffic(StepTrace *trace, const RunSpan *transfer) {
+    const Plan *plan = &trace->system->channels[transfer->channel].plans[transfer->plan];
+    SimTime flow = time_later(transfer->begun, plan->latency);
+    if (flow > transfer->end) flow = transfer->end;
+    for (int u = 0; u < plan->use_count; u++) {
+        Bins *bins = trace->traffic[plan->uses[u].link];
+        if (bins) bins_add(bins, flow, transfer->end, plan->bytes * plan->uses[u].weight);
+    }
+}
+
+static Activity activity_of(const RunSpan *span) {
+    if (span->kind == OP_WAIT) return ACTIVITY_WAITING;
+    if (span->kind == OP_TRANSFER) return ACTIVITY_COMMUNICATION;
+    switch ((Cause)span->cause) {
+    case CAUSE_GEMM:
+    case CAUSE_ATTENTION:
+    case CAUSE_RECOMPUTE:
+        return ACTIVITY_MATRIX;
+    case CAUSE_MEMORY:
+    case CAUSE_OPTIMIZER:
+    case CAUSE_COPY:
+        return ACTIVITY_MEMORY;
+    case CAUSE_TP:
+    case CAUSE_CP:
+    case CAUSE_EP:
+    case CAUSE_PP:
+    case CAUSE_DP:
+        return ACTIVITY_COMMUNICATION;
+    case CAUSE_LAUNCH:
+    case CAUSE_DATA:
+    case CAUSE_HOST:
+    case CAUSE_OTHER:
+    case CAUSE_COUNT:
+        break;
+    }
+    return ACTIVITY_WAITING;
+}
+
+void count_power(StepTrace *trace, int process, const RunSpan *span) {
+    const TracedRank *rank = &trace->ranks[process];
+    if (!rank->joules) return;
+    double watts = gpu_activity_watts(trace->request.gpu_of[rank->rank], activity_of(span));
+    bins_add(rank->joules, span->start, span->end, watts * step_seconds(span->end - span->start));
+}
+
+// ---- Curves.
+
+typedef struct CounterList {
+    SpanCounter *items;
+    int count;
+} CounterList;
+
+static void add_power(StepTrace *trace, SimTime end, CounterList *list) {
+    for (int i = 0; i < trace->rank_count; i++) {
+        TracedRank *rank = &trace->ranks[i];
+        if (!rank->joules) continue;
+        SimTime busy = 0; // until the last rank is done it waits
+        for (int c = 0; c < CAUSE_COUNT; c++) busy += rank->spent[c];
+        RunSpan rest = {.kind = OP_WAIT, .start = busy, .end = end};
+        if (end > busy) count_power(trace, i, &rest);
+        SpanCounter counter = bins_rate(trace->arena, rank->joules, end, 1);
+        counter.process = i;
+        counter.name = "GPU power";
+        counter.unit = "W";
+        counter.count--; // not off at the end of the step
+        list->items[list->count++] = counter;
+    }
+}
+
+static const double *bytes_to_sort;
+static int by_bytes(const void *a, const void *b) {
+    double one = bytes_to_sort[*(const int32_t *)a], other = bytes_to_sort[*(const int32_t *)b];
+    if (one != other) return one < other ? 1 : -1;
+    return (*(const int32_t *)a > *(const int32_t *)b) - (*(const int32_t *)a < *(const int32_t *)b);
+}
+
+static void add_traffic(StepTrace *trace, const RunResult *result, CounterList *list) {
+    bytes_to_sort = result->link_bytes;
+    qsort(trace->links, (size_t)trace->link_count, sizeof *trace->links, by_bytes);
+    for (int i = 0; i < trace->link_count && i < LINKS_SHOWN; i++) {
+        int32_t link = trace->links[i];
+        if (result->link_bytes[link] <= 0) break;
+        SpanCounter counter = bins_rate(trace->arena, trace->traffic[link], result->end, 1e9);
+        counter.name = arena_copy_text(trace->arena, trace->system->links[link].name);
+        counter.unit = "GB/s";
+        list->items[list->count++] = counter;
+    }
+}
+
+// Which moment of the curve stands for the number-th pass of so many. A curve that leaves out micro-batches in the
+// middle, where the order repeats itself, stands there still.
+static const MemoryMoment *moment_of(const MemoryCurve *curve, int64_t number, int64_t passes) {
+    int64_t moments = curve->count - 1; // the last is the optimizer's
+    if (number < moments / 2) return &curve->items[number];
+    if (passes - number <= moments - moments / 2) return &curve->items[moments - (passes - number)];
+    return NULL;
+}
+
+static void add_memory(StepTrace *trace, int process, SimTime end, CounterList *list) {
+    const TracedRank *rank = &trace->ranks[process];
+    const Resolved *r = &trace->lowered->resolved;
+    int stage = rank->rank / (r->tp * r->data_ranks);
+    int64_t first = 0, passes = 0;
+    while (first < trace->pass_count && trace->passes[first].track != rank->first_track) first++;
+    while (first + passes < trace->pass_count && trace->passes[first + passes].track == rank->first_track) passes++;
+    MemoryCurve curve = memory_over_time(trace->arena, trace->lowered->training, trace->gpus,
+                                         trace->request.gpu_of[rank->rank], stage, NULL);
+    if (curve.count < 2 || passes == 0 || curve.count - 1 > passes) return;
+    SimTime *times = ARENA_ARRAY(trace->arena, SimTime, curve.count + 1);
+    int *moments = ARENA_ARRAY(trace->arena, int, curve.count + 1), points = 0;
+    for (int64_t i = 0; i < passes; i++) {
+        const MemoryMoment *moment = moment_of(&curve, i, passes);
+        if (!moment) continue;
+        times[points] = trace->passes[first + i].start;
+        moments[points++] = (int)(moment - curve.items);
+    }
+    times[points] = trace->passes[first + passes - 1].end < end ? trace->passes[first + passes - 1].end : end;
+    moments[points++] = curve.count - 1;
+    for (int class = 0; class < MEMORY_CLASS_COUNT; class ++) {
+        double *values = ARENA_ARRAY(trace->arena, double, points), most = 0;
+        for (int i = 0; i < points; i++) {
+            values[i] = curve.items[moments[i]].bytes[class];
+            if (values[i] > most) most = values[i];
+        }
+        if (most == 0) continue;
+        const char *name = arena_printf(trace->arena, "memory: %s", memory_class_names[class]);
+        list->items[list->count++] = (SpanCounter){process, name, "bytes", times, values, points};
+    }
+}
+
+const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count) {
+    CounterList list = {
+        ARENA_ARRAY(trace->arena, SpanCounter, LINKS_SHOWN + trace->rank_count * (1 + MEMORY_CLASS_COUNT)), 0};
+    add_power(trace, result->end, &list);
+    for (int i = 0; i < trace->rank_count && trace->lowered && trace->request.gpu_of; i++)
+        add_memory(trace, i, result->end, &list);
+    add_traffic(trace, result, &list);
+    *count = list.count;
+    return list.items;
+}

@@ -1,0 +1,55 @@
+// What the files that record a step share.
+#ifndef LOCKSTEP_WORKLOAD_STEP_TRACE_INTERNAL_H
+#define LOCKSTEP_WORKLOAD_STEP_TRACE_INTERNAL_H
+
+#include "models/workload/step/step_trace.h"
+
+// An amount over time, in bins of one width: as many as there are from the start, twice as wide when time goes on.
+#define BINS 512
+typedef struct Bins {
+    SimTime width;
+    double amount[BINS];
+} Bins;
+
+typedef struct TracedRank {
+    int rank;
+    int32_t actor, first_track;
+    const char *name;
+    Span pass; // under way, where there is a label
+    int32_t pass_label;
+    const SimTime *spent; // [cause] once it has run
+    Bins *joules;         // drawn by its GPU; NULL: not told
+} TracedRank;
+
+struct StepTrace {
+    Arena *arena;
+    StepTraceRequest request;
+    const Lowered *lowered;
+    const System *system;
+    int gpus;
+    int32_t *process_of; // [actor] -1: it is not looked at
+    TracedRank *ranks;
+    int rank_count;
+    const SpanTrack *tracks;
+    int track_count;
+    const char *const *names;
+    int name_count, label_names;
+    const int32_t *first_plan; // [channel] of its plans in `transfers`
+    const SpanTransfer *transfers;
+    Span *spans, *passes;
+    int64_t count, pass_count, room;
+    int32_t stride;
+    int64_t seen, left_out;
+    SpanSum *sums;
+    int32_t *links; // [number] that traffic is counted of
+    Bins **traffic; // [link] NULL: not counted
+    int link_count;
+};
+
+// ---- step_trace_counters.c
+void open_counters(StepTrace *trace);
+void count_traffic(StepTrace *trace, const RunSpan *transfer);
+void count_power(StepTrace *trace, int process, const RunSpan *span);
+const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count);
+
+#endif

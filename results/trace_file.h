@@ -1,0 +1,35 @@
+// Spans as files that timeline viewers open: JSON of Chrome's trace events, and Perfetto's own form. Times in files are
+// whole nanoseconds; a file that would be larger than asked for has the operations of fewer micro-batches.
+#ifndef LOCKSTEP_RESULTS_TRACE_FILE_H
+#define LOCKSTEP_RESULTS_TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/arena.h"
+#include "sim/problem.h"
+#include "sim/spans.h"
+
+typedef enum TraceForm { TRACE_CHROME, TRACE_PERFETTO, TRACE_FORMS } TraceForm;
+
+// By the end of its name, with ".gz" or without; false: none of ours.
+bool trace_form_of(const char *path, TraceForm *form, bool *zipped);
+// As many spans as surely do not fill so many bytes twice over: what is worth recording for such a file.
+int64_t trace_span_room(TraceForm form, double bytes);
+
+typedef struct TraceBytes {
+    unsigned char *bytes; // free them
+    size_t count;
+    int32_t stride;   // operations within passes are those of every stride-th micro-batch
+    int64_t left_out; // spans of the run that the file has not
+} TraceBytes;
+
+// False after a problem: even without the operations of passes it is larger than `most` bytes.
+bool trace_write(Arena *arena, const SpanSet *set, TraceForm form, double most, TraceBytes *file, Problems *problems);
+// The same bytes as gzip has them (RFC 1952), without a time, so that the same run is the same file.
+void trace_zip(TraceBytes *file);
+
+// What a file with that stride leaves out, as a sentence; NULL: nothing.
+const char *trace_left_out(Arena *arena, const SpanSet *set, int32_t stride, int64_t left_out);
+
+#endif

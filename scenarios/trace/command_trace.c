@@ -1,0 +1,275 @@
+#include "scenarios/trace/command_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/results.h"
+#include "results/screen.h"
+#include "results/tables.h"
+#include "results/text.h"
+#include "results/trace_file.h"
+#include "scenarios/explain/explain.h"
+#include "scenarios/study/study_options.h"
+#include "scenarios/trace/trace.h"
+#include "sim/file.h"
+#include "sim/wall.h"
+#include "sim/watch.h"
+
+enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
+
+#define USUAL_MOST 20e6 // bytes: what viewers open at once
+#define ROWS_SHOWN 12   // of a rank
+
+static const char *const color_modes[] = {"auto", "always", "never"};
+
+// clang-format off
+static const OptionSpec own_options[] = {
+    {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
+    {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
+    {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json for Chrome and Perfetto; .gz after it: compressed", .letter = 'o'},
+    {"ranks", OPTION_TEXT, "N,N,…", .help = "which ranks, or all (default: the first of each pipeline stage)"},
+    {"most", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
+    {"top", OPTION_FLAG, .help = "what takes longest, by rank and name; so it is without -o, too"},
+    {"csv", OPTION_FLAG, .help = "that table as CSV"},
+    {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
+    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
+    {"verbose", OPTION_FLAG, .help = "all rows of the table", .letter = 'v'},
+    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    PRICE_BOOK_OPTION,
+    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
+    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
+    WATCH_OPTIONS,
+    WALL_OPTION,
+};
+// clang-format on
+enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+static const char usage_line[] = "lockstep trace FILE.lua [OPTIONS]\n"
+                                 "       lockstep trace --model NAME --node NAME --gpus N [OPTIONS]";
+static const char about[] =
+    "A training step as a timeline: what every stream of some ranks does and when, who sends to whom, and the links'\n"
+    "traffic, the GPUs' power and memory beside it. Open the file at https://ui.perfetto.dev or chrome://tracing.\n\n"
+    "  lockstep trace --model gpt3-175b --node dgx-a100-80gb --gpus 1024 --fabric ib-hdr --tp 8 --pp 8 \\\n"
+    "                 --micro-batch 1 --global-batch 1536 --recompute selective --sequence-parallel -o step.json.gz\n"
+    "  lockstep trace my.lua --top\n"
+    "  lockstep trace my.lua --ranks all --most 100MB -o all.json\n\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
+
+typedef struct Command {
+    Arena *arena;
+    Problems *problems;
+    const Options *options;
+    const OptionSpec *rows;
+    int row_count;
+    int argc;
+    char **argv;
+    bool is_script;
+    const char *path; // of the timeline; NULL: none is written
+    TraceForm form;
+    bool zipped;
+} Command;
+
+static int fail(const Problems *problems, int status) {
+    problems_print(problems, stderr);
+    return status;
+}
+
+static Command read_command(Arena *arena, int argc, char **argv) {
+    Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
+    command.rows = options_with_study(arena, own_options, OWN_OPTIONS, &command.row_count);
+    // A script's own options are not known yet: mistakes are reported when they are.
+    command.options = options_parse(arena, command.rows, command.row_count, argc, argv, problems_create(arena));
+    command.is_script = option_positional_count(command.options) > 0;
+    command.path = option_text(command.options, "output", NULL);
+    return command;
+}
+
+static bool check_usage(Command *command, Problems *usage) {
+    const Options *options = command->options;
+    int sets;
+    option_texts(options, "set", &sets);
+    if (command->path && !trace_form_of(command->path, &command->form, &command->zipped)) {
+        problem_add(usage, (Where){0}, "-o %s: its name does not say what it is", command->path);
+        problem_hint(usage, "end it in .json or .json.gz");
+    }
+    if (option_flag(options, "csv") && option_flag(options, "plain")) {
+        problem_add(usage, (Where){0}, "--csv and --plain exclude each other");
+        problem_hint(usage, "take one of them");
+    }
+    if (option_given(options, "most") && !command->path) {
+        problem_add(usage, (Where){0}, "--most limits the file that -o names");
+        problem_hint(usage, "say -o step.json too, or leave it out");
+    }
+    if (command->is_script) return problem_count(usage) == 0;
+    options_parse(command->arena, command->rows, command->row_count, command->argc, command->argv, usage);
+    if (!option_given(options, "model") && problem_count(usage) == 0) {
+        problem_add(usage, (Where){0}, "what is to be traced?");
+        problem_hint(usage, "lockstep trace FILE.lua, or lockstep trace --model NAME --node NAME --gpus N");
+    }
+    if (sets > 0 || option_given(options, "study")) {
+        problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
+        problem_hint(usage, "name the script, or say the job's options");
+    }
+    return problem_count(usage) == 0;
+}
+
+static bool raise_wall(const Command *command) {
+    const Options *options = command->options;
+    WallRules rules = {0};
+    int count = 0;
+    wall_allow_script(command->arena, &rules, option_positional(options, 0));
+    const char *const *folders = option_texts(options, "allow-read", &count);
+    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, folders[i]);
+    const char *const *sets = option_texts(options, "set", &count);
+    for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
+    wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
+    return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
+}
+
+// ---- What is traced.
+
+static double most_bytes(const Command *command) { return option_quantity(command->options, "most", USUAL_MOST); }
+
+static TraceRequest request_of(const Command *command) {
+    return (TraceRequest){.seed = (uint64_t)option_count(command->options, "seed", 1),
+                          .unfolded = option_flag(command->options, "unfolded"),
+                          .ranks = option_text(command->options, "ranks", NULL),
+                          .span_room = trace_span_room(command->form, most_bytes(command))};
+}
+
+static bool find_in_script(Command *command, const Catalogue *catalogue, TraceRequest *request, Problems *usage) {
+    const Options *options = command->options;
+    ScenarioRequest *script = ARENA_NEW(command->arena, ScenarioRequest);
+    *script = (ScenarioRequest){.file = option_positional(options, 0),
+                                .argc = command->argc,
+                                .argv = command->argv,
+                                .own = own_options,
+                                .own_count = OWN_OPTIONS,
+                                .seed = request->seed,
+                                .unfolded = request->unfolded};
+    script->sets = option_texts(options, "set", &script->set_count);
+    script->allowed = option_texts(options, "allow-read", &script->allowed_count);
+    const Scenario *scenario = scenario_load(command->arena, catalogue, script, command->problems, usage);
+    if (!scenario) return false;
+    int64_t number = option_count(options, "study", 1);
+    const ScenarioItem *item = scenario_item(scenario, number);
+    if (!item) {
+        problem_add(command->problems, (Where){script->file, 0},
+                    "there is no training job or rank program number %lld in it to trace", (long long)number);
+        problem_hint(command->problems, "the script returns sim.study and sim.program; they are counted from 1");
+        return false;
+    }
+    request->study = item->study;
+    request->program = item->program;
+    return true;
+}
+
+// ---- The answer.
+
+static void print_top(FILE *out, const Command *command, const SpanSet *set, const Style *style) {
+    const Record record = {.title = set->title};
+    Screen screen = {out, arena_open(), &record, style, true, NULL, 0};
+    RecordTable table = *trace_top(screen.arena, set);
+    if (option_flag(command->options, "csv")) {
+        table_write_csv(out, &table);
+    } else {
+        fprintf(out, "%s%s: a step of %s\n", style->plain ? "# " : "",
+                text_clean(screen.arena, set->title, style->unicode), text_time(screen.arena, step_seconds(set->end)));
+        bool all = style->plain || option_flag(command->options, "verbose");
+        int shown = 0;
+        RecordCell *cells = ARENA_ARRAY(screen.arena, RecordCell, table.row_count * table.column_count);
+        for (int i = 0, of_rank = 0; i < table.row_count; i++) {
+            const RecordCell *row = &table.cells[i * table.column_count];
+            of_rank = i > 0 && row[0].number == row[-table.column_count].number ? of_rank + 1 : 0;
+            if (!all && of_rank >= ROWS_SHOWN) continue;
+            memcpy(&cells[shown++ * table.column_count], row, (size_t)table.column_count * sizeof *row);
+        }
+        int hidden = table.row_count - shown;
+        table.cells = cells;
+        table.row_count = shown;
+        screen_table(&screen, &table);
+        if (hidden) fprintf(out, "and %d rows more: -v\n", hidden);
+    }
+    arena_close(screen.arena);
+}
+
+static bool write_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
+    OutputFile file;
+    (void)set;
+    if (!file_create(command->arena, command->path, &file, command->problems)) return false;
+    fwrite(bytes->bytes, 1, bytes->count, file.stream);
+    return file_commit(&file, command->problems);
+}
+
+static void say_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
+    const char *left_out = trace_left_out(command->arena, set, bytes->stride, bytes->left_out);
+    printf("%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true), set->process_count,
+           set->process_count == 1 ? "" : "s", text_count(command->arena, (double)(set->seen - bytes->left_out), true),
+           text_bytes(command->arena, (double)bytes->count));
+    if (left_out) printf("  %s\n", left_out);
+}
+
+static bool write_timeline(const Command *command, const SpanSet *set) {
+    TraceBytes bytes;
+    if (!trace_write(command->arena, set, command->form, most_bytes(command), &bytes, command->problems)) return false;
+    if (command->zipped) trace_zip(&bytes);
+    bool written = write_file(command, set, &bytes);
+    if (written && !option_flag(command->options, "quiet")) say_file(command, set, &bytes);
+    free(bytes.bytes);
+    return written;
+}
+
+static bool write_answer(const Command *command, const SpanSet *set) {
+    const Options *options = command->options;
+    if (command->path && !write_timeline(command, set)) return false;
+    bool top = option_flag(options, "top") || option_flag(options, "csv") || !command->path;
+    if (!top || option_flag(options, "quiet")) return true;
+    Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
+    print_top(stdout, command, set, &style);
+    return true;
+}
+
+// ---- The command.
+
+static int trace(Command *command) {
+    Problems *usage = problems_create(command->arena);
+    if (!check_usage(command, usage)) return fail(usage, BAD_USAGE);
+    watch_open_from(command->options, option_quantity(command->options, "time-limit", WATCH_USUAL_SECONDS));
+    const Catalogue *catalogue = catalogue_with_options(command->arena, command->options, command->problems);
+    if (!catalogue) return fail(command->problems, BAD_INPUT);
+    if (command->is_script && !raise_wall(command)) return fail(command->problems, FAILED);
+    TraceRequest request = request_of(command);
+    if (!command->is_script)
+        request.study =
+            study_from_options(command->arena, command->options, catalogue, "lockstep trace", command->problems);
+    else if (!find_in_script(command, catalogue, &request, usage) && problem_count(command->problems) == 0)
+        return fail(usage, BAD_USAGE);
+    if (problem_count(command->problems)) return fail(command->problems, BAD_INPUT);
+    const char *why_not;
+    const SpanSet *set = trace_step(command->arena, &request, &why_not, command->problems);
+    if (!set && problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
+    if (!set) {
+        fprintf(stderr, "the job does not run: %s\n", why_not ? why_not : "it does not fit");
+        return ANSWER_IS_NO;
+    }
+    if (write_answer(command, set)) return DONE;
+    return fail(command->problems, problems_have_fault(command->problems) ? FAILED : BAD_INPUT);
+}
+
+int command_trace(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Command command = read_command(arena, argc, argv);
+    int status = DONE;
+    if (option_help(command.options))
+        options_print_help(command.rows, command.is_script ? OWN_OPTIONS : command.row_count, usage_line, about,
+                           stdout);
+    else
+        status = trace(&command);
+    watch_close();
+    arena_close(arena);
+    return status;
+}

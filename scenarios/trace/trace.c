@@ -1,0 +1,130 @@
+#include "scenarios/trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/step/simulate.h"
+#include "models/workload/step/step_trace.h"
+#include "scenarios/explain/explain.h"
+#include "scenarios/program/program.h"
+#include "sim/fold.h"
+#include "sim/longest.h"
+#include "sim/watch.h"
+
+// ---- Recording.
+
+// NULL after a problem.
+static StepTrace *recorder(Arena *arena, const TraceRequest *request, const Cluster *cluster, Where where,
+                           Problems *problems) {
+    StepTraceRequest wanted = {.span_room = request->span_room, .gpu_of = cluster->gpu_of};
+    if (request->ranks) {
+        wanted.ranks = step_trace_ranks(arena, request->ranks, cluster->gpu_count, &wanted.rank_count, where, problems);
+        if (!wanted.ranks) return NULL;
+    }
+    return step_trace_create(arena, &wanted);
+}
+
+static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {
+    const StudySpec *study = study_unvaried(arena, request->study);
+    const Cluster *cluster = cluster_create(arena, study->catalogue, study->cluster, problems);
+    StepTrace *trace = cluster ? recorder(arena, request, cluster, (Where){0}, problems) : NULL;
+    if (!trace) return NULL;
+    SimulationOptions options = {.runs = 1,
+                                 .seed = study->seed,
+                                 .unfolded = study->unfolded,
+                                 .assume_fits = study->assume_fits,
+                                 .step_sigma = study->noise,
+                                 .trace = trace};
+    int before = problems_added(problems);
+    SimulatedStep step = simulate_step(arena, cluster, &study->training, &options, problems);
+    if (problems_added(problems) > before) return NULL;
+    if (!step.spans) {
+        *why_not = simulate_training(arena, cluster, &study->training, study, problems).why_not;
+        return NULL;
+    }
+    SpanSet *set = ARENA_NEW(arena, SpanSet);
+    *set = *step.spans;
+    set->title = study_title(arena, study);
+    return set;
+}
+
+static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, Problems *problems) {
+    const ProgramSpec *program = request->program;
+    StepTrace *trace = recorder(arena, request, program->cluster, (Where){0}, problems);
+    const System *system = trace ? program_system(arena, program, problems) : NULL;
+    if (!system) return NULL;
+    Folded folded = request->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+    if (step_trace_needs_whole(trace, folded.class_of)) folded = (Folded){merge_equal_links(arena, system), NULL};
+    RunOptions options = {.seed = request->seed};
+    step_trace_begin(trace, NULL, &folded.system, folded.class_of, program->cluster->gpu_count, &options);
+    RunResult result = run_system(arena, &folded.system, &options);
+    if (result.stopped) {
+        watch_tells(program->where, problems);
+        return NULL;
+    }
+    if (result.beyond_clock) {
+        problem_beyond_clock(problems, program->where, "this program", &folded.system);
+        return NULL;
+    }
+    if (result.deadlocked_count) { // run says in which calls
+        problem_add(problems, program->where, "its ranks wait for each other without end: there is no step to trace");
+        problem_hint(problems, "lockstep run says who waits for whom");
+        return NULL;
+    }
+    SpanSet *set = ARENA_NEW(arena, SpanSet);
+    *set = *step_trace_end(trace, &result);
+    set->title = program->title ? program->title : "Rank program";
+    return set;
+}
+
+const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {
+    *why_not = NULL;
+    return request->study ? trace_job(arena, request, why_not, problems) : trace_program(arena, request, problems);
+}
+
+// ---- What took longest.
+
+static const RecordColumn top_columns[] = {
+    {"rank", "rank", RECORD_COUNT},          {"stream", "stream", RECORD_TEXT},
+    {"operation", "operation", RECORD_TEXT}, {"cause", "cause", RECORD_TEXT},
+    {"count", "count", RECORD_COUNT},        {"total_s", "total", RECORD_SECONDS},
+    {"mean_s", "mean", RECORD_SECONDS},      {"longest_s", "longest", RECORD_SECONDS},
+    {"share", "of the step", RECORD_SHARE},
+};
+enum { TOP_COLUMNS = sizeof top_columns / sizeof *top_columns };
+
+static int by_total(const void *a, const void *b) {
+    const SpanSum *one = a, *other = b;
+    if (one->process != other->process) return one->process < other->process ? -1 : 1;
+    if (one->main != other->main) return one->main ? -1 : 1;
+    if (one->total != other->total) return one->total < other->total ? 1 : -1;
+    return (one->name > other->name) - (one->name < other->name);
+}
+
+static RecordCell number(double value) { return (RecordCell){.number = value}; }
+static RecordCell text(const char *value) { return (RecordCell){.text = value}; }
+
+const RecordTable *trace_top(Arena *arena, const SpanSet *set) {
+    SpanSum *sums = ARENA_ARRAY(arena, SpanSum, set->sum_count);
+    for (int i = 0; i < set->sum_count; i++) sums[i] = set->sums[i];
+    qsort(sums, (size_t)set->sum_count, sizeof *sums, by_total);
+    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, set->sum_count * TOP_COLUMNS);
+    for (int i = 0; i < set->sum_count; i++) {
+        const SpanSum *sum = &sums[i];
+        double total = step_seconds(sum->total);
+        const RecordCell row[TOP_COLUMNS] = {number(set->processes[sum->process].id),
+                                             text(sum->main ? "main" : "beside"),
+                                             text(set->names[sum->name]),
+                                             text(set->categories[sum->category]),
+                                             number((double)sum->count),
+                                             number(total),
+                                             number(total / (double)sum->count),
+                                             number(step_seconds(sum->longest)),
+                                             number(total / step_seconds(set->end))};
+        memcpy(&cells[i * TOP_COLUMNS], row, sizeof row);
+    }
+    RecordTable *table = ARENA_NEW(arena, RecordTable);
+    *table =
+        (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count};
+    return table;
+}

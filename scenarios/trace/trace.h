@@ -1,0 +1,25 @@
+// A step of a job or of a rank program as spans of some of its ranks.
+#ifndef LOCKSTEP_SCENARIOS_TRACE_H
+#define LOCKSTEP_SCENARIOS_TRACE_H
+
+#include "scenarios/lua/scenario.h"
+#include "scenarios/study/study.h"
+#include "sim/record.h"
+#include "sim/spans.h"
+
+typedef struct TraceRequest {
+    const StudySpec *study;     // what it varies is left alone; or
+    const ProgramSpec *program; // a rank program, with
+    uint64_t seed;              // its draws, and
+    bool unfolded;              // every rank simulated
+    const char *ranks;          // "all", "0,8,16"; NULL: one for each stage, or for each that do the same
+    int64_t span_room;          // spans that are kept at most
+} TraceRequest;
+
+// A step that ran. NULL after problems, and where the job does not run: then *why_not says why.
+const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems);
+
+// What the ranks' operations took, by name, longest first: table "operations".
+const RecordTable *trace_top(Arena *arena, const SpanSet *set);
+
+#endif

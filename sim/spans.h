@@ -1,0 +1,91 @@
+// A run told as spans: which stream of which rank did what, from when to when. Names are numbers of a table, so that
+// files can say each once. It knows no models: causes, names and counters are words with numbers.
+#ifndef LOCKSTEP_SIM_SPANS_H
+#define LOCKSTEP_SIM_SPANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/clock.h"
+
+typedef struct SpanProcess { // a rank
+    int32_t id;              // its number; files number processes from 1
+    const char *name;        // "rank 0 (stage 0, and 127 alike)"
+    const SimTime *spent;    // [category] of its main stream
+} SpanProcess;
+
+typedef struct SpanTrack { // a stream of it, in the order in which they are shown
+    int32_t process;
+    const char *name;
+} SpanTrack;
+
+// What all transfers of one way of using a channel have in common.
+typedef struct SpanTransfer {
+    double bytes; // payload
+    SimTime latency;
+    int32_t members;  // actors that join: of a folded run one for all that do the same
+    const char *link; // the one that it fills most; "" none
+} SpanTransfer;
+
+typedef enum SpanFlow { SPAN_FLOW_NONE, SPAN_FLOW_OUT, SPAN_FLOW_IN } SpanFlow;
+
+typedef struct Span {
+    int32_t track;
+    int32_t name;         // of names
+    int16_t category;     // of categories: what its time counts as
+    int16_t chunk;        // the rank's part of the model, -1: none
+    int32_t micro_batch;  // -1: none
+    uint8_t flow;         // SpanFlow: from a sender, to a receiver
+    int32_t transfer;     // of transfers; -1: none
+    int64_t meeting;      // the same for all ends of one transfer; else 0
+    SimTime start, begun; // it came, and waited until the last of a transfer's members came
+    SimTime end;
+} Span;
+
+// A quantity over time: it holds from its point on.
+typedef struct SpanCounter {
+    int32_t process; // -1: the network's
+    const char *name, *unit;
+    const SimTime *times;
+    const double *values;
+    int count;
+} SpanCounter;
+
+// What all of a name took on one rank, those left out among them.
+typedef struct SpanSum {
+    int32_t process;
+    int32_t name;
+    int16_t category;
+    bool main; // of the main stream: its time is exposed
+    int64_t count;
+    SimTime total, longest;
+} SpanSum;
+
+typedef struct SpanSet {
+    const char *title;
+    const SpanProcess *processes;
+    int process_count;
+    const SpanTrack *tracks; // those of one process follow each other, the main stream first
+    int track_count;
+    const char *const *names;
+    int name_count;
+    const char *const *categories;
+    int category_count;
+    const Span *passes; // whole passes of micro-batches: spans of the main streams lie within them, none crosses one
+    int64_t pass_count;
+    const Span *spans; // in order on each track
+    int64_t span_count;
+    const SpanTransfer *transfers;
+    int32_t transfer_count;
+    const SpanCounter *counters;
+    int counter_count;
+    const SpanSum *sums;
+    int sum_count;
+    int64_t seen;          // spans that there were
+    int32_t micro_batches; // 0: there are no passes
+    int32_t stride;        // operations within passes are kept of every stride-th micro-batch; 1: of all
+    int64_t left_out;      // spans that are not here
+    SimTime end;
+} SpanSet;
+
+#endif

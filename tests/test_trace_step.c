@@ -1,0 +1,254 @@
+// Traces of a step: files that importers take, times that are those of the run, bounds that hold.
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/cost/cost.h"
+#include "models/workload/step/step_trace.h"
+#include "results/trace_file.h"
+#include "scenarios/explain/explain.h"
+#include "scenarios/trace/command_trace.h"
+#include "scenarios/trace/trace.h"
+#include "sim/file.h"
+#include "tests/command.h"
+#include "tests/script.h"
+#include "tests/test.h"
+#include "tests/trace_check.h"
+
+#define PIPELINE                                                                                                       \
+    "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 32, fabric = 'ib-hdr200' }, "                       \
+    "run = sim.training { model = 'gpt2-124m', parallel = { tp = 2, pp = 4 }, batch = { micro = 1, global = 64 } } }"
+#define DATA_PARALLEL                                                                                                  \
+    "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 8 }, "                                              \
+    "run = sim.training { model = 'gpt2-124m', zero = 3, batch = { micro = 1, global = 32 } } }"
+#define INTERLEAVED                                                                                                    \
+    "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 8 }, "                                              \
+    "run = sim.training { model = 'gpt2-124m', parallel = { pp = 4, vpp = 3 }, batch = { micro = 1, global = 32 } } }"
+
+typedef struct Traced {
+    Loaded loaded;
+    Arena *arena;
+    Problems *problems;
+    const SpanSet *set;
+} Traced;
+
+static Traced trace_text(const char *expression, const char *ranks, int64_t room) {
+    Traced traced = {.loaded = load_returning(expression, NULL), .arena = arena_open()};
+    traced.problems = problems_create(traced.arena);
+    if (!traced.loaded.scenario) test_fail(__FILE__, __LINE__, "%s", first_problem(&traced.loaded));
+    const ScenarioItem *item = scenario_item(traced.loaded.scenario, 1);
+    TraceRequest request = {
+        .study = item->study, .program = item->program, .seed = 1, .ranks = ranks, .span_room = room};
+    const char *why_not;
+    traced.set = trace_step(traced.arena, &request, &why_not, traced.problems);
+    return traced;
+}
+
+static void end(Traced *traced) {
+    arena_close(traced->arena);
+    unload(&traced->loaded);
+}
+
+// Of the main stream by category, from the spans themselves.
+static void expect_times_of_the_run(const SpanSet *set) {
+    for (int p = 0; p < set->process_count; p++) {
+        SimTime spent[CAUSE_COUNT + 1] = {0}, at = 0;
+        int main = 0;
+        while (set->tracks[main].process != p) main++;
+        for (int64_t i = 0; i < set->span_count; i++) {
+            const Span *span = &set->spans[i];
+            if (span->track != main) continue;
+            EXPECT_INT(span->start, at); // without a gap
+            EXPECT(span->start <= span->begun && span->begun <= span->end);
+            at = span->end;
+            spent[span->category] += span->end - span->start;
+        }
+        for (int c = 0; c < CAUSE_COUNT; c++) EXPECT_INT(spent[c], set->processes[p].spent[c]);
+        EXPECT(at <= set->end);
+    }
+}
+
+TEST(times_by_cause_of_a_traced_rank_are_the_runs_to_the_tick) {
+    static const char *const jobs[] = {PIPELINE, DATA_PARALLEL, INTERLEAVED};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        Traced traced = trace_text(jobs[i], NULL, 1000000);
+        EXPECT(traced.set != NULL);
+        EXPECT_INT(traced.set->left_out, 0);
+        EXPECT_INT(traced.set->stride, 1);
+        expect_times_of_the_run(traced.set);
+        end(&traced);
+    }
+}
+
+TEST(a_step_that_is_traced_takes_what_it_takes_untraced) {
+    Traced traced = trace_text(PIPELINE, NULL, 1000000);
+    ExplainRequest request = {.study = scenario_item(traced.loaded.scenario, 1)->study, .only_why = true};
+    const Explanation *now = explain_study(traced.arena, &request, traced.problems);
+    EXPECT_INT(traced.set->end, now->step.chain->end);
+    end(&traced);
+}
+
+// One rank of a folded run and the same in a run of all ranks.
+TEST(a_rank_does_the_same_whether_others_are_traced_or_not) {
+    Traced one = trace_text(PIPELINE, "8", 1000000), all = trace_text(PIPELINE, "all", 1000000);
+    EXPECT_INT(one.set->process_count, 1);
+    EXPECT_INT(all.set->process_count, 32);
+    int64_t at = 0;
+    while (all.set->processes[all.set->tracks[all.set->spans[at].track].process].id != 8) at++;
+    for (int64_t i = 0; i < one.set->span_count; i++) {
+        const Span *alone = &one.set->spans[i], *among = &all.set->spans[at + i];
+        EXPECT_INT(alone->start, among->start);
+        EXPECT_INT(alone->end, among->end);
+        EXPECT_INT(alone->name, among->name);
+    }
+    end(&one);
+    end(&all);
+}
+
+static TraceBytes file_of(const SpanSet *set, TraceForm form, double most) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    TraceBytes file = {0};
+    if (!trace_write(arena, set, form, most, &file, problems))
+        test_fail(__FILE__, __LINE__, "%s", problem_at(problems, 0)->text);
+    arena_close(arena);
+    return file;
+}
+
+TEST(chrome_files_obey_the_importers_rules) {
+    static const char *const jobs[] = {PIPELINE, DATA_PARALLEL, INTERLEAVED};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        Traced traced = trace_text(jobs[i], NULL, 1000000);
+        TraceBytes file = file_of(traced.set, TRACE_CHROME, 1e9);
+        TraceSeen seen = check_chrome_trace(traced.arena, (const char *)file.bytes, file.count);
+        EXPECT_TEXT(seen.wrong ? seen.wrong : "", "");
+        EXPECT_INT(seen.slices, traced.set->span_count + traced.set->pass_count);
+        EXPECT_INT(seen.tracks, traced.set->track_count);
+        EXPECT(seen.counters > 0);
+        EXPECT(i == 1 || seen.arrows > 50); // stages send to each other
+        EXPECT(seen.longest_ns <= traced.set->end / 1000);
+        free(file.bytes);
+        end(&traced);
+    }
+}
+
+// Every rule of the checker fires on a file that breaks it.
+TEST(a_file_that_breaks_a_rule_is_found_out) {
+    static const struct {
+        const char *from, *to, *wrong;
+    } mutations[] = {
+        {"\"dur\":", "\"dum\":", "an event lacks a number that it needs"},
+        {"\"dur\":", "\"dur\":-", "a number is negative"},
+        {"\"ph\":\"s\"", "\"ph\":\"f\",\"bp\":\"e\"", "an arrow has not two ends"},
+        {"\"bp\":\"e\",", "", "an arrow ends at the next slice, not the one around"},
+        {"\"name\":\"thread_name\"", "\"name\":\"nobody\"", "a thread has slices and no name"},
+        {"\"dur\":", "\"dur\":1", "slices of a track overlap and do not nest"},
+        {"\"ph\":\"C\"", "\"ph\":\"Q\"", "an event is of a kind that is not drawn"},
+        {"\"cat\":\"transfer\"", "\"cat\":\"other\"", "the ends of an arrow have different names"},
+    };
+    Traced traced = trace_text(PIPELINE, NULL, 1000000);
+    TraceBytes file = file_of(traced.set, TRACE_CHROME, 1e9);
+    for (size_t i = 0; i < sizeof mutations / sizeof *mutations; i++) {
+        Arena *arena = arena_open();
+        const char *text = arena_printf(arena, "%.*s", (int)file.count, (const char *)file.bytes);
+        const char *at = strstr(text, mutations[i].from);
+        const char *broken =
+            arena_printf(arena, "%.*s%s%s", (int)(at - text), text, mutations[i].to, at + strlen(mutations[i].from));
+        EXPECT_TEXT(check_chrome_trace(arena, text, file.count).wrong ? "wrong" : "", "");
+        TraceSeen seen = check_chrome_trace(arena, broken, strlen(broken));
+        EXPECT_TEXT(seen.wrong ? seen.wrong : "nothing", mutations[i].wrong);
+        arena_close(arena);
+    }
+    free(file.bytes);
+    end(&traced);
+}
+
+TEST(a_file_keeps_to_its_size_and_says_what_it_left_out) {
+    Traced traced = trace_text(PIPELINE, NULL, 1000000);
+    TraceBytes whole = file_of(traced.set, TRACE_CHROME, 1e9);
+    TraceBytes cut = file_of(traced.set, TRACE_CHROME, (double)whole.count / 2);
+    EXPECT(cut.count <= whole.count / 2);
+    EXPECT(cut.stride > 1 && cut.left_out > 0);
+    Arena *arena = arena_open();
+    TraceSeen seen = check_chrome_trace(arena, (const char *)cut.bytes, cut.count);
+    EXPECT_TEXT(seen.wrong ? seen.wrong : "", "");
+    EXPECT_INT(seen.slices, traced.set->span_count + traced.set->pass_count - cut.left_out);
+    const char *sentence = trace_left_out(arena, traced.set, cut.stride, cut.left_out);
+    EXPECT_CONTAINS(sentence, "micro-batch");
+    EXPECT(memmem(cut.bytes, cut.count, sentence, strlen(sentence)) != NULL);
+    TraceBytes none;
+    Problems *problems = problems_create(arena);
+    EXPECT(!trace_write(arena, traced.set, TRACE_CHROME, 2000, &none, problems));
+    EXPECT_CONTAINS(problem_at(problems, 0)->text, "does not fit");
+    arena_close(arena);
+    free(whole.bytes);
+    free(cut.bytes);
+    end(&traced);
+}
+
+// Memory does not grow with the step: what does not fit is thinned while it is recorded.
+TEST(recording_keeps_to_its_room) {
+    Traced wide = trace_text(PIPELINE, "all", 1000000), narrow = trace_text(PIPELINE, "all", 3000);
+    EXPECT(wide.set->span_count > 10000);
+    EXPECT(narrow.set->span_count <= 3000 && narrow.set->pass_count <= 3000);
+    EXPECT(narrow.set->stride > 1);
+    EXPECT_INT(narrow.set->seen, wide.set->seen);
+    EXPECT(narrow.set->span_count + narrow.set->left_out >= narrow.set->seen);
+    EXPECT_INT(narrow.set->sum_count, wide.set->sum_count); // sums are of all
+    for (int i = 0; i < wide.set->sum_count; i++) EXPECT_INT(narrow.set->sums[i].total, wide.set->sums[i].total);
+    end(&wide);
+    end(&narrow);
+}
+
+// Steps of a curve hold until the next: their area is what the run carried.
+TEST(curves_of_links_hold_all_bytes_and_power_is_within_the_gpus) {
+    Traced traced = trace_text(PIPELINE, NULL, 1000000);
+    int links = 0, powers = 0, memories = 0;
+    for (int i = 0; i < traced.set->counter_count; i++) {
+        const SpanCounter *counter = &traced.set->counters[i];
+        double area = 0;
+        for (int k = 0; k + 1 < counter->count; k++) {
+            EXPECT(counter->times[k] < counter->times[k + 1]);
+            area += counter->values[k] * step_seconds(counter->times[k + 1] - counter->times[k]);
+        }
+        for (int k = 0; k < counter->count; k++) EXPECT(counter->values[k] >= 0);
+        if (strcmp(counter->unit, "GB/s") == 0) {
+            EXPECT(area > 0);
+            links++;
+        } else if (strcmp(counter->unit, "W") == 0) {
+            for (int k = 0; k < counter->count; k++) EXPECT(counter->values[k] > 50 && counter->values[k] < 500);
+            powers++;
+        } else {
+            memories++;
+        }
+    }
+    EXPECT(links > 0);
+    EXPECT_INT(powers, 4);
+    EXPECT(memories >= 4 * 4);
+    end(&traced);
+}
+
+TEST(a_rank_program_is_traced_too) {
+    Traced traced = trace_text("sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "
+                               "rank = function(r) r:compute { seconds = 1e-3 } "
+                               "r:all_reduce { bytes = 64e6 } end }",
+                               NULL, 1000);
+    if (!traced.set) test_fail(__FILE__, __LINE__, "%s", problem_at(traced.problems, 0)->text);
+    expect_times_of_the_run(traced.set);
+    end(&traced);
+}
+
+TEST(trace_says_what_is_wrong_with_a_command_line) {
+    EXPECT_CONTAINS(run_command(command_trace, "trace")->err, "what is to be traced?");
+    EXPECT_CONTAINS(run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 -o step.txt")->err,
+                    "end it in .json");
+    const char *job = "trace --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --ranks %s";
+    static const char *const bad[] = {"8", "-1", "1,1", "1,", "x", "0,,1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[200];
+        snprintf(line, sizeof line, job, bad[i]);
+        const Ended *ended = run_command(command_trace, line);
+        EXPECT_INT(ended->code, 4);
+        EXPECT_CONTAINS(ended->err, "ranks of this job are 0 to 7");
+    }
+    EXPECT_INT(run_command(command_trace, "trace --model gpt3-175b --node dgx-h100 --gpus 8 --micro-batch 1")->code, 3);
+}
