@@ -239,8 +239,10 @@ TEST(a_rank_program_is_traced_too) {
 
 TEST(trace_says_what_is_wrong_with_a_command_line) {
     EXPECT_CONTAINS(run_command(command_trace, "trace")->err, "what is to be traced?");
-    EXPECT_CONTAINS(run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 -o step.txt")->err,
-                    "end it in .json");
+    EXPECT_CONTAINS(run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 --most 1MB")->err,
+                    "--most limits the timeline");
+    EXPECT_CONTAINS(run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 -o step.gz")->err,
+                    "end it in .json.gz");
     const char *job = "trace --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --ranks %s";
     static const char *const bad[] = {"8", "-1", "1,1", "1,", "x", "0,,1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "results/results.h"
-#include "results/screen.h"
-#include "results/tables.h"
 #include "results/text.h"
 #include "results/trace_file.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/trace/trace.h"
+#include "scenarios/trace/trace_answer.h"
 #include "sim/file.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
@@ -19,7 +18,6 @@
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 #define USUAL_MOST 20e6 // bytes: what viewers open at once
-#define ROWS_SHOWN 12   // of a rank
 
 static const char *const color_modes[] = {"auto", "always", "never"};
 
@@ -27,13 +25,14 @@ static const char *const color_modes[] = {"auto", "always", "never"};
 static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
     {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
-    {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json for Chrome and Perfetto; .gz after it: compressed", .letter = 'o'},
+    {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json for Chrome and Perfetto; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
     {"ranks", OPTION_TEXT, "N,N,…", .help = "which ranks, or all (default: the first of each pipeline stage)"},
     {"most", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
     {"top", OPTION_FLAG, .help = "what takes longest, by rank and name; so it is without -o, too"},
-    {"csv", OPTION_FLAG, .help = "that table as CSV"},
+    {"json", OPTION_FLAG, .help = "the tables as JSON"},
+    {"csv", OPTION_FLAG, .help = "the table as CSV"},
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
-    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
+    {"quiet", OPTION_FLAG, .help = "nothing of the file on the screen", .letter = 'q'},
     {"verbose", OPTION_FLAG, .help = "all rows of the table", .letter = 'v'},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
@@ -67,7 +66,8 @@ typedef struct Command {
     int argc;
     char **argv;
     bool is_script;
-    const char *path; // of the timeline; NULL: none is written
+    const char *path; // NULL: the answer goes to the screen
+    bool is_timeline; // what goes to the path
     TraceForm form;
     bool zipped;
 } Command;
@@ -87,20 +87,29 @@ static Command read_command(Arena *arena, int argc, char **argv) {
     return command;
 }
 
+static bool asks_for_tables(const Options *options) {
+    static const char *const names[] = {"top", "json", "csv", "plain"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_flag(options, names[i])) return true;
+    return false;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
 static bool check_usage(Command *command, Problems *usage) {
     const Options *options = command->options;
     int sets;
     option_texts(options, "set", &sets);
-    if (command->path && !trace_form_of(command->path, &command->form, &command->zipped)) {
-        problem_add(usage, (Where){0}, "-o %s: its name does not say what it is", command->path);
-        problem_hint(usage, "end it in .json or .json.gz");
+    command->is_timeline = command->path && trace_form_of(command->path, &command->form, &command->zipped);
+    if (command->path && !command->is_timeline && ends_in(command->path, ".gz")) {
+        problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
+        problem_hint(usage, "end it in .json.gz, or leave .gz out for the tables");
     }
-    if (option_flag(options, "csv") && option_flag(options, "plain")) {
-        problem_add(usage, (Where){0}, "--csv and --plain exclude each other");
-        problem_hint(usage, "take one of them");
-    }
-    if (option_given(options, "most") && !command->path) {
-        problem_add(usage, (Where){0}, "--most limits the file that -o names");
+    if (option_given(options, "most") && !command->is_timeline) {
+        problem_add(usage, (Where){0}, "--most limits the timeline that -o names");
         problem_hint(usage, "say -o step.json too, or leave it out");
     }
     if (command->is_script) return problem_count(usage) == 0;
@@ -170,41 +179,6 @@ static bool find_in_script(Command *command, const Catalogue *catalogue, TraceRe
 
 // ---- The answer.
 
-static void print_top(FILE *out, const Command *command, const SpanSet *set, const Style *style) {
-    const Record record = {.title = set->title};
-    Screen screen = {out, arena_open(), &record, style, true, NULL, 0};
-    RecordTable table = *trace_top(screen.arena, set);
-    if (option_flag(command->options, "csv")) {
-        table_write_csv(out, &table);
-    } else {
-        fprintf(out, "%s%s: a step of %s\n", style->plain ? "# " : "",
-                text_clean(screen.arena, set->title, style->unicode), text_time(screen.arena, step_seconds(set->end)));
-        bool all = style->plain || option_flag(command->options, "verbose");
-        int shown = 0;
-        RecordCell *cells = ARENA_ARRAY(screen.arena, RecordCell, table.row_count * table.column_count);
-        for (int i = 0, of_rank = 0; i < table.row_count; i++) {
-            const RecordCell *row = &table.cells[i * table.column_count];
-            of_rank = i > 0 && row[0].number == row[-table.column_count].number ? of_rank + 1 : 0;
-            if (!all && of_rank >= ROWS_SHOWN) continue;
-            memcpy(&cells[shown++ * table.column_count], row, (size_t)table.column_count * sizeof *row);
-        }
-        int hidden = table.row_count - shown;
-        table.cells = cells;
-        table.row_count = shown;
-        screen_table(&screen, &table);
-        if (hidden) fprintf(out, "and %d rows more: -v\n", hidden);
-    }
-    arena_close(screen.arena);
-}
-
-static bool write_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
-    OutputFile file;
-    (void)set;
-    if (!file_create(command->arena, command->path, &file, command->problems)) return false;
-    fwrite(bytes->bytes, 1, bytes->count, file.stream);
-    return file_commit(&file, command->problems);
-}
-
 static void say_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
     const char *left_out = trace_left_out(command->arena, set, bytes->stride, bytes->left_out);
     printf("%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true), set->process_count,
@@ -215,21 +189,46 @@ static void say_file(const Command *command, const SpanSet *set, const TraceByte
 
 static bool write_timeline(const Command *command, const SpanSet *set) {
     TraceBytes bytes;
+    OutputFile file;
     if (!trace_write(command->arena, set, command->form, most_bytes(command), &bytes, command->problems)) return false;
     if (command->zipped) trace_zip(&bytes);
-    bool written = write_file(command, set, &bytes);
+    bool written = file_create(command->arena, command->path, &file, command->problems);
+    if (written) {
+        fwrite(bytes.bytes, 1, bytes.count, file.stream);
+        written = file_commit(&file, command->problems);
+    }
     if (written && !option_flag(command->options, "quiet")) say_file(command, set, &bytes);
     free(bytes.bytes);
     return written;
 }
 
-static bool write_answer(const Command *command, const SpanSet *set) {
+static AnswerForm form_of(const Command *command) {
+    if (option_flag(command->options, "json")) return ANSWER_JSON;
+    if (option_flag(command->options, "csv") || (command->path && ends_in(command->path, ".csv"))) return ANSWER_CSV;
+    return option_flag(command->options, "plain") ? ANSWER_PLAIN : ANSWER_SCREEN;
+}
+
+static void print_answer(const Command *command, const SpanSet *set, FILE *out) {
     const Options *options = command->options;
-    if (command->path && !write_timeline(command, set)) return false;
-    bool top = option_flag(options, "top") || option_flag(options, "csv") || !command->path;
-    if (!top || option_flag(options, "quiet")) return true;
-    Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
-    print_top(stdout, command, set, &style);
+    AnswerForm form = form_of(command);
+    TraceAnswer answer = {.form = form,
+                          .style =
+                              style_for(out, color_modes[option_choice(options, "color", 0)], form == ANSWER_PLAIN),
+                          .verbose = option_flag(options, "verbose")};
+    trace_print(command->arena, out, set, &answer);
+}
+
+// The file is the timeline, and then the screen has the tables that are asked for; or it is the answer itself.
+static bool write_answer(const Command *command, const SpanSet *set) {
+    OutputFile file;
+    if (command->is_timeline && !write_timeline(command, set)) return false;
+    if (!command->path || (command->is_timeline && asks_for_tables(command->options))) {
+        print_answer(command, set, stdout);
+    } else if (!command->is_timeline) {
+        if (!file_create(command->arena, command->path, &file, command->problems)) return false;
+        print_answer(command, set, file.stream);
+        return file_commit(&file, command->problems);
+    }
     return true;
 }
 

@@ -1,8 +1,5 @@
 #include "scenarios/trace/trace.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_trace.h"
 #include "scenarios/explain/explain.h"
@@ -80,51 +77,4 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {
     *why_not = NULL;
     return request->study ? trace_job(arena, request, why_not, problems) : trace_program(arena, request, problems);
-}
-
-// ---- What took longest.
-
-static const RecordColumn top_columns[] = {
-    {"rank", "rank", RECORD_COUNT},          {"stream", "stream", RECORD_TEXT},
-    {"operation", "operation", RECORD_TEXT}, {"cause", "cause", RECORD_TEXT},
-    {"count", "count", RECORD_COUNT},        {"total_s", "total", RECORD_SECONDS},
-    {"mean_s", "mean", RECORD_SECONDS},      {"longest_s", "longest", RECORD_SECONDS},
-    {"share", "of the step", RECORD_SHARE},
-};
-enum { TOP_COLUMNS = sizeof top_columns / sizeof *top_columns };
-
-static int by_total(const void *a, const void *b) {
-    const SpanSum *one = a, *other = b;
-    if (one->process != other->process) return one->process < other->process ? -1 : 1;
-    if (one->main != other->main) return one->main ? -1 : 1;
-    if (one->total != other->total) return one->total < other->total ? 1 : -1;
-    return (one->name > other->name) - (one->name < other->name);
-}
-
-static RecordCell number(double value) { return (RecordCell){.number = value}; }
-static RecordCell text(const char *value) { return (RecordCell){.text = value}; }
-
-const RecordTable *trace_top(Arena *arena, const SpanSet *set) {
-    SpanSum *sums = ARENA_ARRAY(arena, SpanSum, set->sum_count);
-    for (int i = 0; i < set->sum_count; i++) sums[i] = set->sums[i];
-    qsort(sums, (size_t)set->sum_count, sizeof *sums, by_total);
-    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, set->sum_count * TOP_COLUMNS);
-    for (int i = 0; i < set->sum_count; i++) {
-        const SpanSum *sum = &sums[i];
-        double total = step_seconds(sum->total);
-        const RecordCell row[TOP_COLUMNS] = {number(set->processes[sum->process].id),
-                                             text(sum->main ? "main" : "beside"),
-                                             text(set->names[sum->name]),
-                                             text(set->categories[sum->category]),
-                                             number((double)sum->count),
-                                             number(total),
-                                             number(total / (double)sum->count),
-                                             number(step_seconds(sum->longest)),
-                                             number(total / step_seconds(set->end))};
-        memcpy(&cells[i * TOP_COLUMNS], row, sizeof row);
-    }
-    RecordTable *table = ARENA_NEW(arena, RecordTable);
-    *table =
-        (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count};
-    return table;
 }

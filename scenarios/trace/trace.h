@@ -4,7 +4,6 @@
 
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study.h"
-#include "sim/record.h"
 #include "sim/spans.h"
 
 typedef struct TraceRequest {
@@ -18,8 +17,5 @@ typedef struct TraceRequest {
 
 // A step that ran. NULL after problems, and where the job does not run: then *why_not says why.
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems);
-
-// What the ranks' operations took, by name, longest first: table "operations".
-const RecordTable *trace_top(Arena *arena, const SpanSet *set);
 
 #endif

@@ -1,0 +1,114 @@
+// The answer of a trace as text: tables of what was recorded.
+#include "scenarios/trace/trace_answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/screen.h"
+#include "results/tables.h"
+#include "results/text.h"
+#include "sim/envelope.h"
+
+#define ROWS_SHOWN 12 // of a rank
+
+// ---- What took longest.
+
+static const RecordColumn top_columns[] = {
+    {"rank", "rank", RECORD_COUNT},          {"stream", "stream", RECORD_TEXT},
+    {"operation", "operation", RECORD_TEXT}, {"cause", "cause", RECORD_TEXT},
+    {"count", "count", RECORD_COUNT},        {"total_s", "total", RECORD_SECONDS},
+    {"mean_s", "mean", RECORD_SECONDS},      {"longest_s", "longest", RECORD_SECONDS},
+    {"share", "of the step", RECORD_SHARE},
+};
+enum { TOP_COLUMNS = sizeof top_columns / sizeof *top_columns };
+
+static int by_total(const void *a, const void *b) {
+    const SpanSum *one = a, *other = b;
+    if (one->process != other->process) return one->process < other->process ? -1 : 1;
+    if (one->main != other->main) return one->main ? -1 : 1;
+    if (one->total != other->total) return one->total < other->total ? 1 : -1;
+    return (one->name > other->name) - (one->name < other->name);
+}
+
+static RecordCell number(double value) { return (RecordCell){.number = value}; }
+static RecordCell text(const char *value) { return (RecordCell){.text = value}; }
+
+static const RecordTable *operations_table(Arena *arena, const SpanSet *set) {
+    SpanSum *sums = ARENA_ARRAY(arena, SpanSum, set->sum_count);
+    for (int i = 0; i < set->sum_count; i++) sums[i] = set->sums[i];
+    qsort(sums, (size_t)set->sum_count, sizeof *sums, by_total);
+    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, set->sum_count * TOP_COLUMNS);
+    for (int i = 0; i < set->sum_count; i++) {
+        const SpanSum *sum = &sums[i];
+        double total = step_seconds(sum->total);
+        const RecordCell row[TOP_COLUMNS] = {number(set->processes[sum->process].id),
+                                             text(sum->main ? "main" : "beside"),
+                                             text(set->names[sum->name]),
+                                             text(set->categories[sum->category]),
+                                             number((double)sum->count),
+                                             number(total),
+                                             number(total / (double)sum->count),
+                                             number(step_seconds(sum->longest)),
+                                             number(total / step_seconds(set->end))};
+        memcpy(&cells[i * TOP_COLUMNS], row, sizeof row);
+    }
+    RecordTable *table = ARENA_NEW(arena, RecordTable);
+    *table =
+        (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count};
+    return table;
+}
+
+// ---- The answer.
+
+static void write_json(FILE *out, const Record *record, const SpanSet *set) {
+    JsonWriter json = json_writer(out, 2);
+    json_begin_object(&json);
+    envelope_write(&json, NULL);
+    json_text_member(&json, "title", record->title);
+    json_number_member(&json, "step_s", step_seconds(set->end));
+    json_integer_member(&json, "operation_count", set->seen);
+    tables_write_json(&json, record);
+    json_end_object(&json);
+    fputc('\n', out);
+}
+
+// The first rows of every rank, and how many more there are.
+static RecordTable first_rows(Arena *arena, const RecordTable *table, int *hidden) {
+    RecordTable shown = *table;
+    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, table->row_count * table->column_count);
+    shown.row_count = 0;
+    for (int i = 0, of_rank = 0; i < table->row_count; i++) {
+        const RecordCell *row = &table->cells[i * table->column_count];
+        of_rank = i > 0 && row[0].number == row[-table->column_count].number ? of_rank + 1 : 0;
+        if (of_rank >= ROWS_SHOWN) continue;
+        memcpy(&cells[shown.row_count++ * table->column_count], row, (size_t)table->column_count * sizeof *row);
+    }
+    shown.cells = cells;
+    *hidden = table->row_count - shown.row_count;
+    return shown;
+}
+
+static void print_screen(FILE *out, const Record *record, const SpanSet *set, const TraceAnswer *answer) {
+    const Style *style = &answer->style;
+    Screen screen = {out, arena_open(), record, style, true, NULL, 0};
+    fprintf(out, "%s%s: a step of %s\n", style->plain ? "# " : "", text_clean(screen.arena, set->title, style->unicode),
+            text_time(screen.arena, step_seconds(set->end)));
+    for (int i = 0; i < record->table_count; i++) {
+        int hidden = 0;
+        RecordTable table = record->tables[i];
+        if (!answer->verbose && !style->plain) table = first_rows(screen.arena, &table, &hidden);
+        screen_table(&screen, &table);
+        if (hidden) fprintf(out, "and %d row%s more: -v\n", hidden, hidden == 1 ? "" : "s");
+    }
+    arena_close(screen.arena);
+}
+
+void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer) {
+    Record record = {.title = set->title, .tables = operations_table(arena, set), .table_count = 1};
+    if (answer->form == ANSWER_JSON)
+        write_json(out, &record, set);
+    else if (answer->form == ANSWER_CSV)
+        table_write_csv(out, &record.tables[0]);
+    else
+        print_screen(out, &record, set, answer);
+}

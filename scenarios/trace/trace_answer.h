@@ -1,0 +1,20 @@
+// What is said of a trace: tables, in every form that answers have.
+#ifndef LOCKSTEP_SCENARIOS_TRACE_ANSWER_H
+#define LOCKSTEP_SCENARIOS_TRACE_ANSWER_H
+
+#include <stdio.h>
+
+#include "results/answer.h"
+#include "results/results.h"
+#include "sim/spans.h"
+
+typedef struct TraceAnswer {
+    AnswerForm form;
+    Style style;
+    bool verbose; // all rows
+} TraceAnswer;
+
+// Table "operations": what the ranks' operations took, by name, longest first.
+void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer);
+
+#endif
