@@ -208,6 +208,29 @@ const char *const *quote_common_providers(Arena *arena, const Catalogue *catalog
     return *count ? common.items : NULL;
 }
 
+typedef struct Mean {
+    double sum;
+    int count;
+} Mean;
+
+static void add_interruptions(Mean *mean, const Offer *offer) {
+    if (offer->terms != TERMS_SPOT || !(offer->interruptions_per_month > 0)) return;
+    mean->sum += offer_interruptions_per_hour(offer);
+    mean->count++;
+}
+
+double quote_interruptions_per_hour(const Quote *quote) {
+    Mean mean = {0};
+    for (int i = 0; i < quote->count; i++) add_interruptions(&mean, quote->offers[i]);
+    return mean.count ? mean.sum / mean.count : 0;
+}
+
+double book_interruptions_per_hour(const Catalogue *catalogue) {
+    Mean mean = {0};
+    for (int i = 0; i < catalogue->offer_count; i++) add_interruptions(&mean, &catalogue->offers[i]);
+    return mean.count ? mean.sum / mean.count : 0;
+}
+
 const char *quote_text(Arena *arena, const Quote *quote) {
     if (quote->count == 1) return arena_printf(arena, "%.2f", quote->gpu_hour);
     return arena_printf(arena, "%.2f (%.2f to %.2f at %d providers)", quote->gpu_hour, quote->least, quote->most,

@@ -36,6 +36,11 @@ Quote quote_find(Arena *arena, const Catalogue *catalogue, const NodeType *node,
 const char *const *quote_common_providers(Arena *arena, const Catalogue *catalogue, const NodeType *const *nodes,
                                           int node_count, const PriceWish *wish, int *count);
 
+// Hazard per hour of a spot machine: the mean of what the quote's offers say, or of all spot offers of the price book
+// that say it. 0: none does.
+double quote_interruptions_per_hour(const Quote *quote);
+double book_interruptions_per_hour(const Catalogue *catalogue);
+
 // The machine with such GPUs that a provider rents out, one with as many of them if there is; NULL: none by name.
 const NodeType *provider_node(const Catalogue *catalogue, const char *provider, const Gpu *gpu, int gpu_count);
 

@@ -35,6 +35,11 @@ static LifeSpec faults_of(Arena *arena, const Catalogue *catalogue, const Cluste
     if (faults->repair_s > 0) spec.repair_s = faults->repair_s, spec.repair_sigma = 0;
     if (faults->restart_s > 0) spec.restart_s = faults->restart_s, spec.restart_sigma = 0;
     spec.spares = faults->spares_given ? faults->spares : life_usual_spares(spec.nodes);
+    if (faults->spot_mtbf_s > 0) {
+        spec.spot_rate = 1 / faults->spot_mtbf_s;
+        spec.spot_notice_s = SPOT_NOTICE_S;
+        spec.spot_wait_s = SPOT_WAIT_S;
+    }
     return spec;
 }
 

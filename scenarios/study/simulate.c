@@ -10,6 +10,7 @@
 #include "models/workload/step/simulate.h"
 #include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
+#include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/fold.h"
 #include "sim/list.h"
@@ -84,16 +85,30 @@ static void set_cost(RecordPoint *point, const ClusterBill *bill) {
     point->payback_months = bill->payback_months;
 }
 
+static void set_bill(Arena *arena, RecordPoint *point, const Cluster *cluster, const ClusterBill *bill) {
+    set_cost(point, bill);
+    set_price_range(arena, point, cluster, bill);
+    point->cost_per_step = bill->per_hour * point->step_p50_s / 3600;
+    point->cost_per_run = bill_of_run(bill, point->days * 24);
+}
+
+// What is rented costs the same whatever it does.
+void price_training(Arena *arena, const Cluster *cluster, RecordPoint *point) {
+    CHECK(!cluster->money->own);
+    ClusterBill bill = cluster_bill(arena, cluster, &(ActivityMix){0});
+    point->currency = bill.currency;
+    point->price_of_gpu_hour = NULL;
+    point->cost_per_hour_least = point->cost_per_hour_most = NAN;
+    set_bill(arena, point, cluster, &bill);
+}
+
 static void set_money_and_energy(Arena *arena, RecordPoint *point, const Cluster *cluster, const TrainingSpec *training,
                                  const double *spent) {
     ActivityMix mix = activity_of_step(spent);
     ClusterBill bill = cluster_bill(arena, cluster, &mix);
-    set_cost(point, &bill);
-    set_price_range(arena, point, cluster, &bill);
-    point->cost_per_step = bill.per_hour * point->step_p50_s / 3600;
     point->steps = steps_of_run(training, point->global_batch);
     point->days = point->steps * point->step_p50_s / 86400;
-    point->cost_per_run = bill_of_run(&bill, point->days * 24);
+    set_bill(arena, point, cluster, &bill);
     point->power_watts = bill.wall_watts;
     point->peak_watts = bill.peak_wall_watts;
     point->energy_kwh = bill.wall_watts / 1000 * point->days * 24;

@@ -73,6 +73,8 @@ double study_metric(const RecordPoint *point, const char *name);
 // Simulates one step on one cluster: the piece that study_run calls for each point.
 RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                               const StudySpec *study, Problems *problems);
+// The same run on the same machines, rented otherwise: only prices and costs of the point change.
+void price_training(Arena *arena, const Cluster *cluster, RecordPoint *point);
 // A hand-written System as a record point (sim.program).
 RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
                              const StudySpec *study, Problems *problems);

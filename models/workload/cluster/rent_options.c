@@ -144,27 +144,42 @@ void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_cou
     concerns(own->node_prices, own->node_price_count, own->where, nodes, node_count, problems);
 }
 
-// "aws,azure": each a provider that offers something.
-static void read_among(Arena *arena, const Catalogue *catalogue, const char *text, RentSpec *rent, Problems *problems) {
-    struct {
-        const char **items;
-        int count, room;
-    } list = {0};
-    for (const char *at = text; *at;) {
+typedef struct Names {
+    const char **items;
+    int count, room;
+} Names;
+
+static Names split_commas(Arena *arena, const char *text) {
+    Names list = {0};
+    for (const char *at = text; at && *at;) {
         size_t length = strcspn(at, ",");
-        const char *name = arena_printf(arena, "%.*s", (int)length, at);
-        bool known = false;
-        for (int i = 0; i < catalogue->offer_count; i++)
-            known = known || same_part_name(catalogue->offers[i].provider, name);
-        if (!known) {
-            problem_add(problems, command_line, "--among: no provider is called \"%s\"", name);
-            problem_hint(problems, "lockstep hw list price shows all");
-        }
-        LIST_PUSH(arena, &list, name);
+        LIST_PUSH(arena, &list, arena_printf(arena, "%.*s", (int)length, at));
         at += length + (at[length] == ',');
     }
-    rent->among = list.items;
-    rent->among_count = list.count;
+    return list;
+}
+
+// "aws,azure": each a provider that offers something.
+static Names read_providers(Arena *arena, const Catalogue *catalogue, const char *option, const char *text,
+                            Problems *problems) {
+    Names list = split_commas(arena, text);
+    for (int n = 0; n < list.count; n++) {
+        bool known = false;
+        for (int i = 0; i < catalogue->offer_count; i++)
+            known = known || same_part_name(catalogue->offers[i].provider, list.items[n]);
+        if (known) continue;
+        problem_add(problems, command_line, "--%s: no provider is called \"%s\"", option, list.items[n]);
+        problem_hint(problems, "lockstep hw list price shows all");
+    }
+    return list;
+}
+
+static int terms_of_text(const char *text, Problems *problems) {
+    for (int i = 0; i < TERMS_COUNT; i++)
+        if (strcmp(text, terms_names[i]) == 0) return i;
+    problem_add(problems, command_line, "--terms: there is no \"%s\"", text);
+    problem_hint_names(problems, text, terms_names, TERMS_COUNT);
+    return -1;
 }
 
 static double share(const Options *options, const char *name, double most, Problems *problems) {
@@ -186,14 +201,16 @@ static const BillSpec *bill_from_options(Arena *arena, const Options *options, P
     return said ? bill : NULL;
 }
 
-void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
-                       Problems *problems) {
+static RentSpec *read_rent(Arena *arena, const Catalogue *catalogue, const Options *options, const char *provider,
+                           int terms, ClusterSpec *spec, Problems *problems) {
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
-    *rent = (RentSpec){.where = command_line,
-                       .provider = option_text(options, "provider", NULL),
-                       .region = option_text(options, "region", NULL),
-                       .terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1};
-    if (option_given(options, "among")) read_among(arena, catalogue, option_text(options, "among", ""), rent, problems);
+    *rent = (RentSpec){
+        .where = command_line, .provider = provider, .region = option_text(options, "region", NULL), .terms = terms};
+    if (option_given(options, "among")) {
+        Names among = read_providers(arena, catalogue, "among", option_text(options, "among", ""), problems);
+        rent->among = among.items;
+        rent->among_count = among.count;
+    }
     spec->rent = rent;
     spec->bill = bill_from_options(arena, options, problems);
     spec->price_per_gpu_hour = -1;
@@ -202,7 +219,77 @@ void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *
         prices_from_text(arena, catalogue, option_text(options, "price", ""), command_line, &spec->price_per_gpu_hour,
                          rent, problems);
     bool of_book = rent->provider || rent->region || rent->terms >= 0;
-    if (spec->price_per_gpu_hour < 0 || !of_book) return;
+    if (spec->price_per_gpu_hour < 0 || !of_book) return rent;
     problem_add(problems, command_line, "a price is either stated (--price) or of the price book");
     problem_hint(problems, "leave out --price, or --provider, --region and --terms");
+    return rent;
+}
+
+void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
+                       Problems *problems) {
+    int terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1;
+    read_rent(arena, catalogue, options, option_text(options, "provider", NULL), terms, spec, problems);
+}
+
+// ---- Several providers and terms beside each other.
+
+const OptionSpec *rent_options_with_lists(Arena *arena, int *count) {
+    OptionSpec *rows = ARENA_ARRAY(arena, OptionSpec, rent_option_count);
+    for (int i = 0; i < rent_option_count; i++) {
+        rows[i] = rent_options[i];
+        if (strcmp(rows[i].name, "terms") == 0) {
+            rows[i].kind = OPTION_TEXT;
+            rows[i].metavar = "A,B";
+            rows[i].help =
+                "how they are rented, each a plan of its own: on_demand (default), reserved_1y, reserved_3y, "
+                "spot, monthly, block";
+        } else if (strcmp(rows[i].name, "provider") == 0) {
+            rows[i].metavar = "A,B";
+            rows[i].help = "whose prices, each a plan of its own (lockstep cost --offers lists them; default: the "
+                           "node's own, else the median of all)";
+        }
+    }
+    *count = rent_option_count;
+    return rows;
+}
+
+static void refuse_twice(const Names *names, const char *option, Problems *problems) {
+    for (int i = 0; i < names->count; i++)
+        for (int k = 0; k < i; k++) {
+            if (!same_part_name(names->items[i], names->items[k])) continue;
+            problem_add(problems, command_line, "--%s names %s twice", option, names->items[i]);
+            problem_hint(problems, "keep one of them");
+        }
+}
+
+const RentSpec *const *rents_from_options(Arena *arena, const Catalogue *catalogue, const Options *options,
+                                          ClusterSpec *spec, int *count, Problems *problems) {
+    Names terms = split_commas(arena, option_text(options, "terms", NULL));
+    Names providers = split_commas(arena, option_text(options, "provider", NULL));
+    if (providers.count > 1)
+        providers = read_providers(arena, catalogue, "provider", option_text(options, "provider", NULL), problems);
+    refuse_twice(&terms, "terms", problems);
+    refuse_twice(&providers, "provider", problems);
+    if (terms.count * providers.count > RENT_WAYS_MOST) {
+        problem_add(problems, command_line, "--provider and --terms make %d ways to rent, more than %d",
+                    terms.count * providers.count, RENT_WAYS_MOST);
+        problem_hint(problems, "ask for fewer providers at a time");
+    }
+    int first = terms.count ? terms_of_text(terms.items[0], problems) : -1;
+    const RentSpec *of_first =
+        read_rent(arena, catalogue, options, providers.count ? providers.items[0] : NULL, first, spec, problems);
+    int provider_count = providers.count ? providers.count : 1, terms_count = terms.count ? terms.count : 1;
+    const RentSpec **rents = ARENA_ARRAY(arena, const RentSpec *, (size_t)provider_count *(size_t)terms_count);
+    *count = 0;
+    for (int t = 0; t < terms_count; t++) {
+        int now = t == 0 ? first : terms_of_text(terms.items[t], problems);
+        for (int i = 0; i < provider_count; i++) {
+            RentSpec *rent = ARENA_NEW(arena, RentSpec);
+            *rent = *of_first;
+            rent->provider = providers.count ? providers.items[i] : NULL;
+            rent->terms = now;
+            rents[(*count)++] = rent;
+        }
+    }
+    return rents;
 }

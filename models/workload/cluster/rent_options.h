@@ -27,6 +27,12 @@ void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Op
 // Sets the spec's rent, bill, price_per_gpu_hour and currency. Options must hold rent_options.
 void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
                        Problems *problems);
+// --terms and --provider as lists, for a command whose rows rent_options_with_lists has made so: every provider with
+// all terms, the first of which the spec has. At most RENT_WAYS_MOST; 1 where neither is a list.
+#define RENT_WAYS_MOST 64
+const OptionSpec *rent_options_with_lists(Arena *arena, int *count);
+const RentSpec *const *rents_from_options(Arena *arena, const Catalogue *catalogue, const Options *options,
+                                          ClusterSpec *spec, int *count, Problems *problems);
 // A problem for each price in `rent` that is of none of these nodes.
 void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_count, Problems *problems);
 void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems);

@@ -196,7 +196,7 @@ static void read_elastic(GoodputAsked *asked, const char *text, Problems *proble
 
 static void read_faults(GoodputAsked *asked, const Options *options, Problems *problems) {
     LifeSpec *spec = &asked->spec;
-    spec->spot_notice_s = 120, spec->spot_wait_s = 1800;
+    spec->spot_notice_s = SPOT_NOTICE_S, spec->spot_wait_s = SPOT_WAIT_S;
     read_overrides(asked, options, problems);
     double node_mtbf = read_mtbf(options, "node-mtbf", problems), rack_mtbf = read_mtbf(options, "rack-mtbf", problems);
     double spot_mtbf = read_mtbf(options, "spot-mtbf", problems);

@@ -69,12 +69,18 @@ typedef struct LifeSpec {
     double patience;  // the job is given up after so many times its work; 0: LIFE_GIVES_UP
 } LifeSpec;
 
+// What goodput and plan take for machines on spot: AWS gives two minutes' notice; that another is there after half an
+// hour is assumed.
+#define SPOT_NOTICE_S 120.0
+#define SPOT_WAIT_S 1800.0
+
 #define FAULTS_USUAL "llama3-h100" // the catalogue's rates unless the user names others
 
 // What a user says of failures; 0: as the rates have it.
 typedef struct FaultsSpec {
     const FaultRates *rates; // NULL: FAULTS_USUAL
     double node_mtbf_s, repair_s, restart_s;
+    double spot_mtbf_s; // until the provider takes a node back; 0: it does not
     int spares;
     bool spares_given;
 } FaultsSpec;
