@@ -418,15 +418,15 @@ TEST(usual_batches_are_those_of_gpt3) {
     arena_close(arena);
 }
 
-// Columns of the CSV: the cost is the last but fifteen, `owned` the last but twelve.
+// Columns of the CSV: the cost is the last but seventeen, `owned` the last but fourteen.
 static double cost_of_line(const char *line, bool *owned) {
     const char *ends[64];
     int count = 0;
     const char *end = line + strcspn(line, "\n");
     for (const char *c = line; c < end && count < 64; c++)
         if (*c == ',') ends[count++] = c;
-    *owned = count > 16 && ends[count - 13][1] == '1';
-    return count > 16 ? strtod(ends[count - 16] + 1, NULL) : NAN;
+    *owned = count > 18 && ends[count - 15][1] == '1';
+    return count > 18 ? strtod(ends[count - 18] + 1, NULL) : NAN;
 }
 
 TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {

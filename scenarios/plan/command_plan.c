@@ -30,7 +30,8 @@ static const Record *with_assumed(Arena *arena, const PlanRequest *request, cons
     Assumption *list = ARENA_ARRAY(arena, Assumption, record->assumption_count + 2);
     int count = 0;
     Quote quote = {0};
-    if (!row->owned) quote = plan_quote(arena, request, row->node);
+    PlanRequest paid = plan_for_row(request, row);
+    if (!row->owned) quote = plan_quote(arena, &paid, row->node);
     if (request->batch_assumed)
         list[count++] = (Assumption){.name = "global batch",
                                      .unit = "samples",

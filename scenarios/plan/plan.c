@@ -8,6 +8,7 @@
 #include "models/hardware/kernel.h"
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_chance.h"
+#include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_space.h"
 #include "scenarios/workers/worker_pool.h"
 #include "sim/check.h"
@@ -202,8 +203,23 @@ static const char *why_nothing_ran(Arena *arena, const PlanRequest *request, con
                                 : "no layout runs";
 }
 
-// The winner once more, in full.
-static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound *found, PlanRow *row) {
+// The row's layout simulated; or, where that was done for the same machines rented otherwise, priced.
+static void simulate_or_price(Arena *arena, const PlanRequest *paid, const Cluster *cluster, RecordPoint *step,
+                              PlanRow *row) {
+    if (step->ran) {
+        row->point = *step;
+        price_training(arena, cluster, &row->point);
+    } else {
+        StudySpec study = {.catalogue = paid->catalogue, .cluster = cluster->spec};
+        row->point = simulate_training(arena, cluster, &row->training, &study, problems_create(arena));
+        if (!row->owned) *step = row->point;
+    }
+    plan_live_row(arena, paid, cluster, row);
+}
+
+// The winner once more, in full. `step`: as another way to rent it has left it, or not yet run.
+static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound *found, RecordPoint *step,
+                       PlanRow *row) {
     Problems *own = problems_create(arena);
     PlanRequest paid = plan_for_row(request, row);
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, own);
@@ -212,7 +228,7 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
         PlanSpace space = plan_space(arena, request, batch, row->gpus); // in the order of enumeration
         CHECK(found->number < space.count && space.items[found->number].number == found->number);
         row->training = plan_training(request, &space.items[found->number], batch);
-        plan_simulate_row(arena, &paid, cluster, row);
+        simulate_or_price(arena, &paid, cluster, step, row);
         row->price_sigma = row->owned ? 0 : cluster->money->rent_log_sigma;
         row->rent_per_gpu_hour = row->owned ? row->rent_per_gpu_hour : cluster->money->rent_per_hour / row->gpus;
     } else {
@@ -246,23 +262,59 @@ PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands) 
     return parts;
 }
 
-// The same cluster and layout rented and bought; only the ways in which it can be had, or one that says why not.
-static int finish_both_ways(Arena *arena, const PlanRequest *request, const PlanFound *found, const PlanRow *row,
-                            PlanRow *into) {
-    PlanRow rented = *row, owned = *row;
-    finish_row(arena, request, found, &rented);
-    owned.owned = true;
-    owned.rent_per_gpu_hour = rented.rent_per_gpu_hour;
-    finish_row(arena, request, found, &owned);
-    rented.rent_per_gpu_hour = 0;
+// As rented in each of the ways that are looked at: one simulation, priced and lived through for each. Only the ways in
+// which it can be had, or the first, which says why not.
+static int finish_rents(Arena *arena, const PlanRequest *request, const PlanFound *found, const PlanRow *row,
+                        PlanRow *into) {
+    RecordPoint step = {.ran = false};
     int count = 0;
-    if (owned.point.ran) into[count++] = owned;
-    if (count == 0 || (rented.point.ran && !isnan(rented.point.cost_per_run))) into[count++] = rented;
+    for (int way = 0; way < plan_ways(request); way++) {
+        PlanRow rented = *row;
+        rented.way = way;
+        if (way > 0 && !plan_sells(arena, request, row->node, way)) continue;
+        finish_row(arena, request, found, &step, &rented);
+        bool is_had =
+            rented.point.ran && !isnan(rented.point.cost_per_run) && plan_sells(arena, request, row->node, way);
+        if (is_had || way == 0) into[count] = rented; // the first stays until another can be had
+        count += is_had;
+    }
+    return count > 0 ? count : 1;
+}
+
+// What the same cluster costs rented in the cheapest of its ways: for when owning pays.
+static double least_rent(const PlanRow *rows, int count) {
+    double least = 0;
+    for (int i = 0; i < count; i++) {
+        double rent = rows[i].rent_per_gpu_hour;
+        if (rent > 0 && !(least > 0 && least <= rent)) least = rent;
+    }
+    return least;
+}
+
+// One cluster and layout in all ways in which it can be had, bought before rented; or one row that says why not.
+static int finish_in_ways(Arena *arena, const PlanRequest *request, const PlanFound *found, const PlanRow *row,
+                          PlanRow *into) {
+    bool rents = !request->own || request->own_or_rent;
+    PlanRow *rented = into + (request->own != NULL), *owned = into;
+    int rent_count = rents ? finish_rents(arena, request, found, row, rented) : 0, count = 0;
+    if (request->own) {
+        *owned = *row;
+        owned->owned = true;
+        owned->rent_per_gpu_hour = least_rent(rented, rent_count);
+        finish_row(arena, request, found, &(RecordPoint){.ran = false}, owned);
+        count = owned->point.ran || rent_count == 0;
+    }
+    for (int i = 0; i < rent_count; i++) {
+        rented[i].rent_per_gpu_hour = 0;
+        bool can_be_had = !request->own || (rented[i].point.ran && !isnan(rented[i].point.cost_per_run));
+        if (can_be_had || count == 0) into[count++] = rented[i];
+    }
     return count;
 }
 
 PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems) {
-    PlanResult result = {.rows = ARENA_ARRAY(arena, PlanRow, 2 * parts->row_count),
+    const int ways = 1 + plan_ways(parts->request); // and bought
+    PlanResult result = {.rows = ARENA_ARRAY(arena, PlanRow, (size_t)ways * (size_t)parts->row_count),
                          .cluster_count = parts->row_count,
                          .chosen = -1,
                          .knee = -1};
@@ -278,17 +330,9 @@ PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *
         PlanRow *row = &result.rows[result.row_count];
         if (found[i].slices < parts->slices) continue;
         add_count(&result.count, &found[i].count);
-        if (parts->request->own && parts->request->own_or_rent) {
-            int ways = finish_both_ways(arena, parts->request, &found[i], &parts->rows[i], row);
-            for (int way = 0; way < ways; way++) row[way].number = i;
-            result.row_count += ways;
-            continue;
-        }
-        *row = parts->rows[i];
-        row->number = i;
-        finish_row(arena, parts->request, &found[i], row);
-        row->rent_per_gpu_hour = 0;
-        result.row_count++;
+        int count = finish_in_ways(arena, parts->request, &found[i], &parts->rows[i], row);
+        for (int way = 0; way < count; way++) row[way].number = i;
+        result.row_count += count;
     }
     plan_find_chances(parts->request, result.rows, result.row_count);
     plan_rank(parts->request, &result);

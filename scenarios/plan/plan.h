@@ -35,12 +35,15 @@ typedef struct PlanRequest {
     int oversubscription_count;
     const double *batches; // global batches in samples; each at least 1
     int batch_count;
-    bool batch_assumed, gpus_assumed; // by plan_usual_batch, plan_usual_gpus, not said by the user
-    BatchLaw law;                     // how many steps a batch needs; without one the run's samples are fixed
-    double price_per_gpu_hour;        // below 0: the catalogue's
-    const struct RentSpec *rent;      // whose price and at which terms (cluster_money.h), or NULL: what comes first
-    const struct BillSpec *bill;      // discount, support, tax, what is left out; or NULL
+    bool batch_assumed, gpus_assumed;    // by plan_usual_batch, plan_usual_gpus, not said by the user
+    BatchLaw law;                        // how many steps a batch needs; without one the run's samples are fixed
+    double price_per_gpu_hour;           // below 0: the catalogue's
+    const struct RentSpec *rent;         // whose price and at which terms (cluster_money.h), or NULL: what comes first
+    const struct RentSpec *const *rents; // ways to rent that are looked at beside each other, `rent` the first
+    int rent_count;                      // 0 or 1: `rent` only
+    const struct BillSpec *bill;         // discount, support, tax, what is left out; or NULL
     const char *currency;
+    double spot_mtbf_s;                 // until a provider takes a spot node back; 0: as the offers say (plan_pay.h)
     const struct OwnSpec *own;          // bought instead of rented (money.h), or NULL
     bool own_or_rent;                   // with own: every cluster stands in the plan both ways, where it can be had
     const struct Grid *grid;            // that the electricity is from, or NULL: the world's average
@@ -84,6 +87,9 @@ typedef struct PlanRow {
     TrainingSpec training; // with the layout chosen; samples are those of the whole run
     RecordPoint point;     // point.ran false: nothing fits; why_not says why
     bool owned;
+    int way;                  // of the request's rents; 0 where it has one only
+    double term_days;         // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
+    double unused_cost;       // part of the cost: of the term's days that the run does not take
     double rent_per_gpu_hour; // owned: of the same cluster rented, where the plan has both; 0: nobody knows
     double price_sigma;       // of the log of its price: between providers, and until one is asked
     int number;               // of its cluster and batch: names the random streams that no other has
@@ -157,8 +163,9 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
 PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row);
 // Candidates number slice, slice + slices, … of one row's.
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices);
-// The row's layout simulated, its whole run lived through; row->point is set.
+// The row's layout simulated, its whole run lived through; row->point is set. plan_live_row: the second half of it.
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
+void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 
 // ---- Ranking (plan_rank.c).
 double plan_objective_of(const PlanRequest *request, const RecordPoint *point);

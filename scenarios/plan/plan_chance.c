@@ -7,6 +7,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_constants.h"
+#include "scenarios/plan/plan_pay.h"
 #include "sim/list.h"
 #include "sim/random.h"
 #include "sim/statistics.h"
@@ -81,6 +82,7 @@ static void split_life(const RecordPoint *point, PlanSpread *spread) {
 PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row) {
     PlanSpread spread = {.fleet = fleet_spread(request),
                          .price = row->price_sigma,
+                         .term_days = row->term_days,
                          .start_s = request->start_s,
                          .late_s = request->start_spread_s / log(10)}; // nine in ten within the spread
     split_step(&row->training, &row->point, spread.step);
@@ -98,8 +100,10 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
     double beyond = spread->stall + spread->lost * fleet + spread->luck * factors[FACTOR_LUCK];
     double longer = exp(step) * (1 + fmax(0, beyond)) / (1 + spread->stall + spread->lost);
     double start_s = spread->start_s - spread->late_s * log1p(-factors[FACTOR_START]);
+    double billed =
+        plan_billed_days(point->days * longer, spread->term_days) / plan_billed_days(point->days, spread->term_days);
     return (PlanOutcome){.days = point->days * longer + start_s / DAY,
-                         .cost = point->cost_per_run * longer * exp(spread->price * factors[FACTOR_PRICE])};
+                         .cost = point->cost_per_run * billed * exp(spread->price * factors[FACTOR_PRICE])};
 }
 
 bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome) {
@@ -191,7 +195,7 @@ static uint64_t item_of(const PlanRequest *request, const PlanRow *row, PlanFact
     case FACTOR_TRAFFIC:
         return number_of_network(request, row);
     case FACTOR_PRICE:
-        return 2 * number_of_node(request, row) + row->owned;
+        return 2 * (number_of_node(request, row) + (uint64_t)row->way * (uint64_t)request->node_count) + row->owned;
     case FACTOR_RUN:
     case FACTOR_LUCK:
         return (uint64_t)row->number;

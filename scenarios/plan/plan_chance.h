@@ -7,7 +7,8 @@
 //     cost = cost expected x days of the run / days expected x exp(price)
 //
 // step is the predictor's own range, wider above than below; fleet is lognormal with mean 1; stall, lost and luck are
-// those of the lives that were simulated at the rates expected.
+// those of the lives that were simulated at the rates expected. Of a reservation the days that are billed stand for
+// those of the run (plan_pay.h).
 #ifndef LOCKSTEP_SCENARIOS_PLAN_CHANCE_H
 #define LOCKSTEP_SCENARIOS_PLAN_CHANCE_H
 
@@ -35,6 +36,7 @@ typedef struct PlanSpread {
     double fleet;                // of the log of that rate
     double luck;                 // of the time beyond, over training's
     double price;                // of the log
+    double term_days;            // rent is paid for whole ones (plan_pay.h); 0: by the hour
     double start_s, late_s;      // the machines are there; mean of what they are late by (exponential)
 } PlanSpread;
 

@@ -22,7 +22,7 @@ static int row_of_phase(const PlanResult *result, const PlanRow *like, int gpus)
     for (int i = 0; i < result->row_count; i++) {
         const PlanRow *row = &result->rows[i];
         bool same = row->node == like->node && (row->link == like->link || !row->link) && row->owned == like->owned &&
-                    row->training.global_batch == like->training.global_batch &&
+                    row->way == like->way && row->training.global_batch == like->training.global_batch &&
                     (row->oversubscription == like->oversubscription || !row->link);
         if (same && row->gpus == gpus && row->point.ran && row->chance.known) return i;
     }

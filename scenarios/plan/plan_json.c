@@ -4,6 +4,7 @@
 
 #include "results/results.h"
 #include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
@@ -221,6 +222,15 @@ static void shifts_member(JsonWriter *json, const PlanShifts *shifts) {
     json_end_list(json);
 }
 
+static void paid_members(JsonWriter *json, const PlanRequest *request, const PlanRow *row) {
+    json_text_member(json, "provider", plan_provider_of(request, row));
+    json_text_member(json, "terms", plan_terms_name(request, row));
+    if (row->term_days > 0) {
+        json_number_member(json, "term_days", row->term_days);
+        json_number_member(json, "unused_cost", row->unused_cost);
+    }
+}
+
 static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer, const PlanRow *row) {
     json_integer_member(json, "gpus", row->gpus);
     json_text_member(json, "node", row->node->name);
@@ -228,6 +238,7 @@ static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer
     json_bool_member(json, "ran", row->point.ran);
     json_number_member(json, "oversubscription", row->oversubscription);
     json_bool_member(json, "owned", row->owned);
+    paid_members(json, answer->request, row);
     const char *misses = plan_verdict(arena, answer->request, row);
     if (*misses) json_text_member(json, "misses", misses);
     if (!row->point.ran) return;
@@ -324,7 +335,6 @@ static void csv_chances(const PlanRow *row) {
                               chance->days.p95, chance->cost.p5,   chance->cost.p50, chance->cost.p95};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_cell(chance->known ? numbers[i] : NAN);
     number_cell(1 - row->point.chance_to_run_out);
-    printf("\n");
 }
 
 static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
@@ -335,7 +345,7 @@ static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
     text_cell(row->link ? row->link->name : NULL);
     text_cell(plan_verdict(arena, answer->request, row));
     if (!point->ran) {
-        printf(",%g,,,,,,,,,,,,,,,,,,,,,,,%d,%g,,,,,,,,,,,\n", row->training.global_batch, row->owned,
+        printf(",%g,,,,,,,,,,,,,,,,,,,,,,,%d,%g,,,,,,,,,,,,,\n", row->training.global_batch, row->owned,
                row->oversubscription);
         return;
     }
@@ -349,12 +359,15 @@ static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
     text_cell(isnan(point->cost_per_run) ? NULL : point->currency);
     printf(",%d,%d,%g,%s", row->on_front, row->owned, row->oversubscription, schedule_name(row->training.schedule));
     csv_chances(row);
+    text_cell(plan_provider_of(answer->request, row));
+    text_cell(plan_terms_name(answer->request, row));
+    printf("\n");
 }
 
 void plan_write_csv(Arena *arena, const PlanAnswer *answer) {
     printf("chosen,gpus,node,fabric,misses,global_batch,tp,pp,vpp,cp,ep,dp,zero,micro_batch,recompute,step_s,step_p5_s,"
            "step_p95_s,mfu,samples_per_s,memory_bytes,steps,days,goodput,energy_kwh,cost,currency,pareto,owned,"
            "oversubscription,schedule,chance_by_date,chance_in_budget,chance_both,days_p5,days_p50,days_p95,cost_p5,"
-           "cost_p50,cost_p95,chance_to_fit\n");
+           "cost_p50,cost_p95,chance_to_fit,provider,terms\n");
     for (int i = 0; i < answer->result->row_count; i++) csv_row(arena, answer, i);
 }

@@ -6,6 +6,7 @@
 
 #include "models/hardware/hardware.h"
 #include "models/workload/step/step_constants.h"
+#include "scenarios/plan/plan_pay.h"
 #include "sim/check.h"
 #include "sim/list.h"
 #include "sim/random.h"
@@ -323,7 +324,8 @@ static bool seen_before(const Rivals *rivals, int r, bool same_price) {
     const PlanRow *row = &rivals->result->rows[rivals->rows[r]];
     for (int i = 0; i < r; i++) {
         const PlanRow *other = &rivals->result->rows[rivals->rows[i]];
-        if (other->node == row->node && (!same_price || other->owned == row->owned)) return true;
+        if (other->node == row->node && (!same_price || (other->owned == row->owned && other->way == row->way)))
+            return true;
     }
     return false;
 }
@@ -352,8 +354,9 @@ static void add_quotes(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
         if (!(row->price_sigma > 0) || seen_before(rivals, r, true)) continue;
         Signal signal = {.row = row};
         signal.factors[FACTOR_PRICE] = true;
-        add_measurement(rivals, unknowns, arena_printf(arena, "a quote for %s", row->node->name), "--price", 0,
-                        &signal);
+        const char *way = plan_paid_text(arena, rivals->request, row);
+        const char *what = arena_printf(arena, "a quote for %s%s%s", row->node->name, *way ? ", " : "", way);
+        add_measurement(rivals, unknowns, what, "--price", 0, &signal);
     }
 }
 

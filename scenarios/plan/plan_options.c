@@ -54,6 +54,7 @@ const OptionSpec plan_options[] = {
     {"objective", OPTION_CHOICE, .help = "what to keep low (default cost)", .choices = plan_objective_names, .choice_count = PLAN_OBJECTIVE_COUNT},
     {"faults", OPTION_TEXT, "NAME", .help = "count failures in, at these rates (lockstep hw list faults)"},
     {"node-mtbf", OPTION_QUANTITY, "TIME", .help = "count failures in, at your own mean time between them", .quantity = QUANTITY_TIME, .usual = "300d"},
+    {"spot-mtbf", OPTION_QUANTITY, "TIME", .help = "with spot: mean time until the provider takes a node back (default: as the offers say)", .quantity = QUANTITY_TIME, .usual = "90d"},
     {"spares", OPTION_COUNT, "N", .help = "with failures: nodes that stand by (default 5 %)"},
     {"checkpoint-every", OPTION_QUANTITY, "TIME", .help = "count checkpoints in (default with failures: as Daly has it)", .quantity = QUANTITY_TIME, .usual = "30min"},
     {"checkpoint", OPTION_CHOICE, .help = "how they are written (default sync)", .choices = checkpoint_mode_names, .choice_count = CHECKPOINT_MODE_COUNT},
@@ -75,8 +76,9 @@ const OptionSpec plan_options[] = {
 const int plan_option_count = sizeof plan_options / sizeof *plan_options;
 
 const OptionSpec *plan_option_rows(Arena *arena, int *count) {
-    const OptionSpec *rows =
-        options_join(arena, plan_options, plan_option_count, rent_options, rent_option_count, count);
+    int rent_rows;
+    const OptionSpec *rent = rent_options_with_lists(arena, &rent_rows);
+    const OptionSpec *rows = options_join(arena, plan_options, plan_option_count, rent, rent_rows, count);
     return options_with_job(arena, rows, *count, count);
 }
 
@@ -190,22 +192,36 @@ static void read_own_links(Arena *arena, PlanRequest *request, Problems *problem
 }
 
 // Machines that nobody rents by name are compared over the providers that have the GPUs of all of them.
-static void read_rent(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
-    ClusterSpec spec = {0};
-    rent_from_options(arena, request->catalogue, options, &spec, problems);
+static const RentSpec *compared_alike(Arena *arena, const PlanRequest *request, const RentSpec *said) {
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
-    *rent = *spec.rent;
+    *rent = *said;
     PriceWish wish = {.provider = rent->provider,
                       .region = rent->region,
                       .terms = rent->terms >= 0 ? (Terms)rent->terms : TERMS_ON_DEMAND};
     if (!rent->provider && !rent->among)
         rent->among = quote_common_providers(arena, request->catalogue, request->nodes, request->node_count, &wish,
                                              &rent->among_count);
-    rent_concerns(rent, request->nodes, request->node_count, problems);
-    request->rent = rent;
+    return rent;
+}
+
+static void read_rent(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+    ClusterSpec spec = {0};
+    int count;
+    const RentSpec *const *said = rents_from_options(arena, request->catalogue, options, &spec, &count, problems);
+    const RentSpec **rents = ARENA_ARRAY(arena, const RentSpec *, count);
+    for (int i = 0; i < count; i++) rents[i] = compared_alike(arena, request, said[i]);
+    rent_concerns(rents[0], request->nodes, request->node_count, problems);
+    request->rent = rents[0];
+    request->rents = rents;
+    request->rent_count = count;
     request->price_per_gpu_hour = spec.price_per_gpu_hour;
     request->currency = spec.currency;
     request->bill = spec.bill;
+    if (count > 1 && !request->currency) request->currency = "USD"; // amounts of all ways are compared
+    if (count > 1 && request->own && !request->own_or_rent) {
+        problem_add(problems, command_line, "--own buys the machines, and several providers or terms rent them");
+        problem_hint(problems, "keep one of them, or compare both with --own-or-rent");
+    }
 }
 
 static double samples_asked(const TrainingSpec *training) {
@@ -418,6 +434,16 @@ static bool too_short(const Options *options, const char *name, Problems *proble
     return true;
 }
 
+static void read_spot(const Options *options, PlanRequest *request, Problems *problems) {
+    if (!option_given(options, "spot-mtbf") || too_short(options, "spot-mtbf", problems)) return;
+    bool spot = false;
+    for (int way = 0; way < request->rent_count; way++) spot = spot || request->rents[way]->terms == TERMS_SPOT;
+    request->spot_mtbf_s = option_quantity(options, "spot-mtbf", 0);
+    if (spot) return;
+    problem_add(problems, command_line, "--spot-mtbf is of no use while nothing is rented on spot");
+    problem_hint(problems, "add --terms spot, or --terms spot,on_demand");
+}
+
 static void read_faults(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     bool has_mtbf = option_given(options, "node-mtbf"), has_rates = option_given(options, "faults");
     if (option_given(options, "spares") && !has_mtbf && !has_rates) {
@@ -581,6 +607,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     request->offloads = option_flag(options, "offload");
     request->splits_backward = option_flag(options, "split-backward");
     read_rent(arena, options, request, problems);
+    read_spot(options, request, problems);
     request->budget = (double)option_count(options, "budget", 0);
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
     request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);

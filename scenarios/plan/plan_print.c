@@ -6,6 +6,7 @@
 #include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
+#include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
@@ -39,7 +40,8 @@ const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow
 }
 
 const char *plan_cluster_text(const Screen *screen, const PlanRow *row) {
-    const char *paid = !screen->request->own_or_rent ? "" : row->owned ? ", owned" : ", rented";
+    const char *way = plan_paid_text(screen->arena, screen->request, row);
+    const char *paid = *way ? arena_printf(screen->arena, ", %s", way) : "";
     const char *over = row->oversubscription > 1 ? arena_printf(screen->arena, " %g:1", row->oversubscription) : "";
     return arena_printf(screen->arena, "%d x %s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
                         row->link ? row->link->name : "", over, paid);
@@ -71,7 +73,8 @@ typedef struct Columns {
 } Columns;
 
 static Columns columns_of(const Screen *screen) {
-    Columns columns = {.tokens = counts_tokens(screen->request->training.model), .paid = screen->request->own_or_rent};
+    Columns columns = {.tokens = counts_tokens(screen->request->training.model),
+                       .paid = plan_pays_in_ways(screen->request)};
     columns.by_date = screen->request->deadline_s > 0;
     columns.in_budget = screen->request->budget > 0;
     for (int i = 0; i < screen->rows; i++) {
@@ -155,7 +158,7 @@ static void print_rows(const Screen *screen) {
         table_cell(table, "%s", row->node->name);
         if (columns.fabric) table_cell(table, "%s", row->link ? row->link->name : "");
         if (columns.uneven) table_cell(table, "%g", row->oversubscription);
-        if (columns.paid) table_cell(table, "%s", row->owned ? "owned" : "rented");
+        if (columns.paid) table_cell(table, "%s", plan_paid_text(screen->arena, screen->request, row));
         if (row->point.ran) {
             ran_cells(table, screen, &columns, row);
         } else {
@@ -223,6 +226,7 @@ static void print_chosen(const Screen *screen) {
         printf(" (%s)", plan_cluster_text(screen, &screen->result->rows[fast]));
     }
     printf("\n");
+    plan_print_paid(screen, row);
     plan_print_chances(screen, row);
     print_batch(screen, point);
     print_where_time_goes(point);
@@ -318,12 +322,8 @@ static void print_assumed(const Screen *screen) {
         printf("! Sequences of %.0f tokens are assumed (%s); %s goes to %d. --seq says yours.\n",
                request->training.seq_len, source, model->name, model->max_positions);
     bool rents = !request->own || request->own_or_rent;
-    for (int i = 0; i < request->node_count && rents; i++) {
-        Quote quote = plan_quote(screen->arena, request, request->nodes[i]);
-        if (quote.count == 0 || quote.is_own) continue;
-        printf("! %s: %s %s a GPU-hour, the median of providers of such GPUs. --provider or --price says yours.\n",
-               request->nodes[i]->name, quote_text(screen->arena, &quote), quote.currency);
-    }
+    for (int i = 0; i < request->node_count && rents; i++) plan_print_medians(screen, request->nodes[i]);
+    plan_print_unsold(screen);
 }
 
 // Where published laws say that the batch is beyond what pays, and the user has no law of his own.
@@ -382,6 +382,7 @@ static void print_no_plan(const Screen *screen) {
            : request->deadline_s <= 0 ? "the budget"
                                       : "date and budget",
            plan_percent(screen->arena, request->confidence), plan_percent(screen->arena, first->chance.both));
+    plan_print_paid(screen, first);
     plan_print_chances(screen, first);
 }
 

@@ -9,9 +9,8 @@ static const char *the_choice(const Screen *screen) {
     const PlanResult *result = screen->result;
     if (result->chosen < 0) return NULL;
     const PlanRow *row = &result->rows[result->chosen];
-    const char *paid = !screen->request->own_or_rent ? "" : row->owned ? ", bought" : ", rented";
     const char *text =
-        arena_printf(screen->arena, "%s%s: %.3g days", plan_cluster_text(screen, row), paid, row->chance.days.p50);
+        arena_printf(screen->arena, "%s: %.3g days", plan_cluster_text(screen, row), row->chance.days.p50);
     if (isnan(row->point.cost_per_run)) return text;
     return arena_printf(screen->arena, "%s, %s", text, plan_money(screen, &row->point, row->chance.cost.p50));
 }

@@ -20,11 +20,14 @@ const char *plan_cluster_text(const Screen *screen, const PlanRow *row);        
 const char *plan_percent(Arena *arena, double share); // "83 %", "> 99 %", "< 1 %": few draws tell more
 
 // Under the rows (plan_print_chance.c).
-void plan_print_chances(const Screen *screen, const PlanRow *row); // of keeping date and budget, and the ranges
-void plan_print_unknowns(const Screen *screen);                    // what costs most, and what knowing it is worth
-void plan_print_settings(const Screen *screen);                    // spares and checkpoints (plan_print_settings.c)
-void plan_print_shifts(const Screen *screen);                      // if date, budget, prices or failures were others
-void plan_print_growths(const Screen *screen);                     // start small and grow
+void plan_print_chances(const Screen *screen, const PlanRow *row);   // of keeping date and budget, and the ranges
+void plan_print_unknowns(const Screen *screen);                      // what costs most, and what knowing it is worth
+void plan_print_settings(const Screen *screen);                      // spares and checkpoints (plan_print_settings.c)
+void plan_print_shifts(const Screen *screen);                        // if date, budget, prices or failures were others
+void plan_print_paid(const Screen *screen, const PlanRow *row);      // terms, and what is not used of them
+void plan_print_medians(const Screen *screen, const NodeType *node); // what its price is of
+void plan_print_unsold(const Screen *screen);                        // ways to rent that nobody offers
+void plan_print_growths(const Screen *screen);                       // start small and grow
 
 // plan_recommend.c: false where no plan runs.
 bool plan_recommend(const Screen *screen, Recommendation *recommendation);

@@ -7,10 +7,21 @@
 #include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_bound.h"
+#include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_space.h"
 #include "scenarios/study/job_life.h"
 
 // ---- The cluster.
+
+// What is on spot fails, and is taken back.
+static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, const NodeType *node) {
+    double spot_mtbf_s = request->faults ? plan_spot(arena, request, node).mtbf_s : 0;
+    if (!(spot_mtbf_s > 0)) return request->faults;
+    FaultsSpec *faults = ARENA_NEW(arena, FaultsSpec);
+    *faults = *request->faults;
+    faults->spot_mtbf_s = spot_mtbf_s;
+    return faults;
+}
 
 const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
                             int gpus, const Gpu *gpu, Problems *problems) {
@@ -24,7 +35,7 @@ const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const Node
     *spec = (ClusterSpec){.groups = group,
                           .group_count = 1,
                           .link = link,
-                          .faults = request->faults,
+                          .faults = faults_of(arena, request, node),
                           .fabric = FABRIC_FAT_TREE,
                           .rail_optimised = infiniband,
                           .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
@@ -42,6 +53,7 @@ PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row) {
     paid.oversubscriptions = &row->oversubscription;
     paid.oversubscription_count = 1;
     if (!row->owned) paid.own = NULL;
+    if (request->rent_count > 1) paid.rent = request->rents[row->way];
     if (row->rent_per_gpu_hour > 0) paid.price_per_gpu_hour = row->rent_per_gpu_hour;
     return paid;
 }
@@ -145,6 +157,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     PlanFound found = {.ran = false};
     Arena *arena = arena_open();
     PlanRequest paid = plan_for_row(request, row);
+    if (request->rent_count > 1) paid.rent = NULL; // the layout is the same, whoever sells the machines
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems_create(arena));
     if (cluster && gpu_supports(cluster->gpu_of[0], request->training.precision)) {
         double batch = row->training.global_batch;
@@ -164,9 +177,13 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     return found;
 }
 
+void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
+    job_live(arena, request->catalogue, cluster, &row->training, 0, &row->point, problems_create(arena));
+    plan_pay_terms(cluster, row);
+}
+
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
     StudySpec study = {.catalogue = request->catalogue, .cluster = cluster->spec};
-    Problems *problems = problems_create(arena);
-    row->point = simulate_training(arena, cluster, &row->training, &study, problems);
-    job_live(arena, request->catalogue, cluster, &row->training, study.seed, &row->point, problems);
+    row->point = simulate_training(arena, cluster, &row->training, &study, problems_create(arena));
+    plan_live_row(arena, request, cluster, row);
 }

@@ -4,7 +4,7 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
-#include "scenarios/study/job_life.h"
+#include "scenarios/plan/plan_pay.h"
 
 #define DRAWS 2048 // enough for a comparison
 
@@ -23,10 +23,11 @@ typedef struct Settings {
 } Settings;
 
 // The run before anything failed.
-static RecordPoint undisturbed(const RecordPoint *point) {
+static RecordPoint undisturbed(const PlanRow *row) {
+    const RecordPoint *point = &row->point;
     RecordPoint before = *point;
     before.days = point->days_undisturbed;
-    before.cost_per_run -= point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
+    before.cost_per_run -= row->unused_cost + point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
     before.energy_kwh *= before.days / point->days;
     before.carbon_kg *= before.days / point->days;
     return before;
@@ -45,8 +46,8 @@ static bool live_so(const Settings *settings, const Setting *setting, PlanRow *r
     const Cluster *cluster = plan_cluster(arena, &asked, row->node, row->link, row->gpus, NULL, problems);
     if (!cluster) return false;
     row->training.checkpoint = &setting->checkpoint;
-    row->point = undisturbed(&settings->row->point);
-    job_live(arena, asked.catalogue, cluster, &row->training, 0, &row->point, problems);
+    row->point = undisturbed(settings->row);
+    plan_live_row(arena, &asked, cluster, row);
     double standing_by = (double)spares_of(setting, cluster->node_count) / cluster->node_count;
     row->point.cost_per_run *= 1 + standing_by;
     return row->point.ran;
@@ -188,8 +189,9 @@ static void shift_row(PlanRow *row, const Shift *shift) {
     if (!(work > 0)) return;
     double stall = point->checkpoint_share * point->days, lost = fmax(0, point->days - work - stall);
     double longer = (work + stall + shift->failures * lost) / point->days;
+    double billed = plan_billed_days(point->days * longer, row->term_days);
+    point->cost_per_run *= billed / plan_billed_days(point->days, row->term_days);
     point->days *= longer;
-    point->cost_per_run *= longer;
     point->days_of_chance *= shift->failures;
     point->checkpoint_share /= longer;
 }

@@ -117,7 +117,7 @@ static void find_price_margin(const PlanRequest *request, const PlanResult *resu
     if (request->objective != PLAN_COST || isnan(chosen->point.cost_per_run)) return;
     for (int i = 0; i < result->row_count && list->price_rival < 0; i++) {
         const PlanRow *row = &result->rows[i];
-        bool same_price = row->node == chosen->node && row->owned == chosen->owned;
+        bool same_price = row->node == chosen->node && row->owned == chosen->owned && row->way == chosen->way;
         if (same_price || plan_misses(row) != 0 || isnan(row->point.cost_per_run)) continue;
         list->price_rival = i;
         list->price_margin = row->point.cost_per_run / chosen->point.cost_per_run - 1;

@@ -7,6 +7,7 @@
 #include "models/workload/job/job.h"
 #include "models/workload/money/money.h"
 #include "results/text.h"
+#include "scenarios/plan/plan_pay.h"
 #include "sim/quantity.h"
 
 typedef struct Telling {
@@ -30,7 +31,8 @@ const char *plan_report_title(Arena *arena, const PlanAnswer *answer) {
 }
 
 static const char *cluster_text(const Telling *telling, const PlanRow *row) {
-    const char *paid = !telling->request->own_or_rent ? "" : row->owned ? ", owned" : ", rented";
+    const char *way = plan_paid_text(telling->arena, telling->request, row);
+    const char *paid = *way ? arena_printf(telling->arena, ", %s", way) : "";
     const char *over = row->oversubscription > 1 ? arena_printf(telling->arena, " %g:1", row->oversubscription) : "";
     return arena_printf(telling->arena, "%d × %s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
                         row->link ? row->link->name : "", over, paid);
@@ -411,6 +413,11 @@ static void tell_unknowns(const Telling *telling) {
 
 // ---- What to beware of.
 
+static void tell_median(const Telling *telling, const NodeType *node, int way) {
+    const char *text = plan_median_text(telling->arena, telling->request, node, way);
+    if (text) report_caution(telling->report, text);
+}
+
 static void tell_cautions(const Telling *telling) {
     if (telling->result->row_count == 0 || !telling->result->rows[0].point.ran) return;
     const RecordPoint *point = &telling->result->rows[0].point;
@@ -420,13 +427,12 @@ static void tell_cautions(const Telling *telling) {
     bool rents = !telling->request->own || telling->request->own_or_rent;
     for (int i = 0; i < telling->request->node_count && rents; i++) {
         const NodeType *node = telling->request->nodes[i];
-        Quote quote = plan_quote(telling->arena, telling->request, node);
-        if (quote.count == 0 || quote.is_own) continue;
-        report_caution(telling->report,
-                       arena_printf(telling->arena,
-                                    "%s: %s %s a GPU-hour, the median of providers of such GPUs. --provider or --price "
-                                    "says yours.",
-                                    node->name, quote_text(telling->arena, &quote), quote.currency));
+        for (int way = 0; way < plan_ways(telling->request); way++) tell_median(telling, node, way);
+        const char *unsold = plan_unsold_text(telling->arena, telling->request, telling->result, node);
+        if (unsold)
+            report_caution(
+                telling->report,
+                arena_printf(telling->arena, "%s is not offered so, or not on that fabric: %s.", node->name, unsold));
     }
     if (telling->answer->profile)
         report_caution(telling->report,

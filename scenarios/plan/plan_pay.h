@@ -1,0 +1,45 @@
+// How the machines of a plan are paid for: at which provider and on which terms, and what of a term is not used.
+//
+// A reservation is paid for whole terms, whether or not a job runs: a run of D days on terms of T days costs that of
+// T ceil(D / T). What runs on spot is paid by the hour; what the provider takes back counts where failures do.
+#ifndef LOCKSTEP_SCENARIOS_PLAN_PAY_H
+#define LOCKSTEP_SCENARIOS_PLAN_PAY_H
+
+#include "scenarios/plan/plan.h"
+
+double plan_billed_days(double days, double term_days); // term_days 0: as many as they are
+int plan_ways(const PlanRequest *request);              // to rent machines that are looked at, at least 1
+// Whether a node can be had in one of them. What one provider rents out costs what that provider asks, not what others
+// do on terms that it does not have; and a price that the user states is the same in all ways, of which the first
+// stands.
+bool plan_sells(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
+
+// How often what is rented on spot is taken back.
+typedef struct PlanSpot {
+    double mtbf_s; // mean time until one node is; 0: it is not on spot
+    const char *says;
+} PlanSpot;
+// As the request has it (plan_for_row): its own word, or that of the offers it is priced by, or where none of them says
+// that of the other spot offers in the price book.
+PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *node);
+
+// What a node costs in one of the ways.
+Quote plan_quote_of_way(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
+// What that is the median of, as a sentence; NULL: a price of the node's own, or stated, or none.
+const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
+// The ways to rent a node of the plan that nobody offers: "spot; reserved for 1 year". NULL: none.
+const char *plan_unsold_text(Arena *arena, const PlanRequest *request, const PlanResult *result, const NodeType *node);
+
+// Sets the row's term as the cluster's prices have it, and adds to its cost what of it is paid and not used.
+void plan_pay_terms(const Cluster *cluster, PlanRow *row);
+// "crusoe, spot", "owned": where a plan has more than one way; else "".
+const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanRow *row);
+bool plan_pays_in_ways(const PlanRequest *request);                           // there is more than one
+bool plan_is_stated(const PlanRequest *request, const NodeType *node);        // its price, by the user
+const char *plan_way_text(Arena *arena, const PlanRequest *request, int way); // "crusoe, spot"
+Terms plan_terms_of(const PlanRequest *request, const PlanRow *row);          // of what is rented at the book's price
+// For other programs. NULL: no provider was asked for; bought, or at a price that the user states.
+const char *plan_provider_of(const PlanRequest *request, const PlanRow *row);
+const char *plan_terms_name(const PlanRequest *request, const PlanRow *row);
+
+#endif

@@ -1,0 +1,209 @@
+// How a plan's machines are paid for: the same step at other prices, and terms that are paid for whole.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/workload/cluster/cluster_money.h"
+#include "models/workload/job/job_options.h"
+#include "models/workload/life/life.h"
+#include "models/workload/step/step_constants.h"
+#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_chance.h"
+#include "scenarios/plan/plan_pay.h"
+#include "sim/json.h"
+#include "tests/command.h"
+#include "tests/test.h"
+
+// gpt2-355m for a day or so on 8 GPUs of two nodes that are rented out in several ways.
+typedef struct Rented {
+    Arena *arena;
+    const NodeType *nodes[2];
+    const FabricLink *link;
+    int gpus;
+    double batch;
+    RentSpec rents[4];
+    const RentSpec *ways[4];
+    PlanRequest request;
+} Rented;
+
+static void rented_open(Rented *r) {
+    *r = (Rented){.arena = arena_open(), .gpus = 8, .batch = 64};
+    const Catalogue *catalogue = catalogue_builtin(r->arena);
+    Problems *problems = problems_create(r->arena);
+    r->nodes[0] = catalogue_node(catalogue, "crusoe-h100-ib.8x");
+    r->nodes[1] = catalogue_node(catalogue, "dgx-h100");
+    r->link = catalogue_link(catalogue, "ib-ndr400");
+    const Model *model = find_model(r->arena, "gpt2-355m", (Where){0}, problems);
+    TrainingSpec training = job_usual(model, (GpuTypes){&(const Gpu *){node_gpu(catalogue, r->nodes[0], 0)}, 1});
+    training.layout = (Layout){.tp = 1, .pp = 1};
+    training.seq_len = 1024;
+    training.tokens = 20e9;
+    static const int terms[] = {TERMS_ON_DEMAND, TERMS_SPOT, TERMS_RESERVED_1_YEAR, TERMS_RESERVED_3_YEARS};
+    for (int i = 0; i < 4; i++) {
+        r->rents[i] = (RentSpec){.terms = terms[i]};
+        r->ways[i] = &r->rents[i];
+    }
+    r->request = (PlanRequest){.catalogue = catalogue,
+                               .training = training,
+                               .nodes = r->nodes,
+                               .node_count = 2,
+                               .links = &r->link,
+                               .link_count = 1,
+                               .gpus = &r->gpus,
+                               .gpus_count = 1,
+                               .batches = &r->batch,
+                               .batch_count = 1,
+                               .price_per_gpu_hour = -1,
+                               .currency = "USD",
+                               .rent = &r->rents[0],
+                               .rents = r->ways,
+                               .rent_count = 4};
+}
+
+// The price of the run is so many hours at the quote: those that it takes, or those of whole terms.
+static double hours_times_quote(const Rented *r, const PlanRow *row) {
+    PlanRequest alone = plan_for_row(&r->request, row);
+    Quote quote = plan_quote(r->arena, &alone, row->node);
+    double years = terms_years(quote.offers[0]->terms), days = row->point.days;
+    if (years > 0) days = 365 * years * ceil(days / (365 * years));
+    return quote.gpu_hour * r->gpus * 24 * days;
+}
+
+TEST(ways_to_pay_have_the_same_step_and_cost_hours_times_quote) {
+    Rented r;
+    rented_open(&r);
+    Problems *problems = problems_create(r.arena);
+    PlanResult result = plan_search(r.arena, &r.request, problems);
+    EXPECT_INT(problem_count(problems), 0);
+    EXPECT_INT(result.cluster_count, 2);
+    EXPECT_INT(result.row_count, 7); // Crusoe sells its own on demand, on spot and for a year
+    int ways[2] = {0};
+    for (int i = 0; i < result.row_count; i++) {
+        const PlanRow *row = &result.rows[i];
+        int node = row->node == r.nodes[1];
+        EXPECT(row->point.ran);
+        ways[node] |= 1 << row->way;
+        for (int k = 0; k < result.row_count; k++) {
+            if (result.rows[k].node != row->node) continue;
+            EXPECT(result.rows[k].point.digest == row->point.digest);
+            EXPECT(result.rows[k].point.days == row->point.days);
+            EXPECT(result.rows[k].point.energy_kwh == row->point.energy_kwh);
+        }
+        EXPECT_NEAR(row->point.cost_per_run / hours_times_quote(&r, row), 1, 1e-9);
+        EXPECT_NEAR(row->term_days, 365 * terms_years((Terms)r.rents[row->way].terms), 1e-9);
+    }
+    EXPECT_INT(ways[0], 7);
+    EXPECT_INT(ways[1], 15);
+    EXPECT(result.count.simulated > 0);
+    arena_close(r.arena);
+}
+
+TEST(a_way_to_pay_costs_beside_others_what_it_costs_alone) {
+    Rented r;
+    rented_open(&r);
+    r.request.node_count = 1;
+    PlanResult together = plan_search(r.arena, &r.request, problems_create(r.arena));
+    for (int i = 0; i < together.row_count; i++) {
+        PlanRequest alone = r.request;
+        alone.rent = r.ways[together.rows[i].way];
+        alone.rents = NULL;
+        alone.rent_count = 0;
+        PlanResult one = plan_search(r.arena, &alone, problems_create(r.arena));
+        EXPECT_INT(one.row_count, 1);
+        EXPECT(one.rows[0].point.cost_per_run == together.rows[i].point.cost_per_run);
+        EXPECT(one.rows[0].point.digest == together.rows[i].point.digest);
+        EXPECT(one.rows[0].unused_cost == together.rows[i].unused_cost);
+        EXPECT_INT(one.count.simulated, together.count.simulated);
+    }
+    arena_close(r.arena);
+}
+
+TEST(a_term_is_billed_whole) {
+    EXPECT_NEAR(plan_billed_days(12.5, 0), 12.5, 0);
+    EXPECT_NEAR(plan_billed_days(12.5, 365), 365, 0);
+    EXPECT_NEAR(plan_billed_days(365, 365), 365, 0);
+    EXPECT_NEAR(plan_billed_days(366, 365), 730, 0);
+    EXPECT_NEAR(plan_billed_days(0, 30), 30, 0);
+}
+
+// Half a year's run may take up to twice as long before its reservation costs more.
+TEST(a_reservation_costs_the_same_until_it_ends) {
+    RecordPoint point = {.ran = true, .days = 200, .cost_per_run = 1e6};
+    PlanSpread spread = {.term_days = 365};
+    spread.step[FACTOR_SOFTWARE] = 1;
+    for (double longer = 0.5; longer < 6; longer += 0.25) {
+        double factors[FACTOR_COUNT] = {[FACTOR_START] = 0};
+        factors[FACTOR_SOFTWARE] = log(longer) / step_constant(longer > 1 ? SLOWER_SPREAD : FASTER_SPREAD);
+        PlanOutcome outcome = plan_outcome(&spread, &point, factors);
+        EXPECT_NEAR(outcome.days, 200 * longer, 1e-6);
+        EXPECT_NEAR(outcome.cost, 1e6 * ceil(200 * longer / 365), 1e-3);
+    }
+}
+
+#define JOB                                                                                                            \
+    "plan --model gpt2-355m --tokens 20B --seq 1024 --global-batch 64 --node crusoe-h100-ib.8x --gpus 8 --tp 1 --pp "  \
+    "1 "                                                                                                               \
+    "--date 2026-11-21 -j 1 "
+
+TEST(a_plan_says_what_of_a_reservation_is_not_used) {
+    const Ended *ended = run_command(command_plan, JOB "--terms reserved_1y");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "Paid    reserved for 1 year: 365 days, used or not; ");
+    ended = run_command(command_plan, JOB "--terms spot,on_demand,reserved_3y");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "Paid    spot: a node is taken back every ");
+    EXPECT_CONTAINS(ended->out, " (assumed, as other spot offers say; --spot-mtbf says yours); not counted: --faults");
+    EXPECT_CONTAINS(ended->out, "! crusoe-h100-ib.8x is not offered so, or not on that fabric: reserved for 3 years");
+}
+
+// On two nodes either of which is taken back once in five days: days are lost, and the step stays.
+TEST(what_is_taken_back_counts_where_failures_do) {
+    Rented r;
+    rented_open(&r);
+    FaultsSpec faults = {.node_mtbf_s = 1e11, .spares_given = true};
+    r.request.nodes = r.nodes + 1;
+    r.request.node_count = 1;
+    r.request.rent_count = 2;
+    r.request.faults = &faults;
+    r.request.spot_mtbf_s = 5 * 86400;
+    r.request.training.tokens = 2e12;
+    r.gpus = 16;
+    PlanResult result = plan_search(r.arena, &r.request, problems_create(r.arena));
+    EXPECT_INT(result.row_count, 2);
+    const PlanRow *spot = &result.rows[result.rows[0].way == 1 ? 0 : 1],
+                  *on_demand = &result.rows[spot->way == result.rows[0].way];
+    EXPECT(spot->point.step_p50_s == on_demand->point.step_p50_s);
+    // two in five days, each with half an hour of waiting and a new start of minutes
+    double taken = 2 * spot->point.days / 5, each = (spot->point.days - on_demand->point.days) / taken * 86400;
+    EXPECT(each > 1800 * 0.8);
+    EXPECT(each < 1800 * 1.8);
+    arena_close(r.arena);
+}
+
+TEST(a_price_that_is_stated_stands_once_beside_ways_to_rent_others) {
+    const Ended *ended = run_command(command_plan, JOB "--terms spot,on_demand --price crusoe-h100-ib.8x=2 --csv");
+    EXPECT_INT(ended->code, 0);
+    const char *row = strchr(ended->out, '\n') + 1;
+    EXPECT(strchr(row, '\n')[1] == '\0');
+}
+
+TEST(ways_to_pay_that_are_none_are_refused) {
+    static const struct {
+        const char *arguments, *says;
+    } cases[] = {
+        {"--terms on_demand,spotty", "--terms: there is no \"spotty\""},
+        {"--terms spot,on_demand,spot", "--terms names spot twice"},
+        {"--provider crusoe,nobody", "--provider: no provider is called \"nobody\""},
+        {"--provider crusoe,lambda,Crusoe", "--provider names Crusoe twice"},
+        {"--terms spot,on_demand --own", "--own buys the machines"},
+        {"--spot-mtbf 30d", "--spot-mtbf is of no use while nothing is rented on spot"},
+        {"--terms spot,on_demand --price 2", "a price is either stated (--price) or of the price book"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[512];
+        snprintf(line, sizeof line, JOB "%s", cases[i].arguments);
+        const Ended *ended = run_command(command_plan, line);
+        EXPECT_INT(ended->code, 4);
+        EXPECT_CONTAINS(ended->err, cases[i].says);
+    }
+}
