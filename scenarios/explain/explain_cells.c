@@ -26,6 +26,12 @@ RecordTable table_of(const char *name, const char *title, const RecordColumn *co
                          .row_count = cells->count / column_count};
 }
 
+void say(Arena *arena, Words *words, const char *sentence) { LIST_PUSH(arena, words, sentence); }
+
+const char *listed(Arena *arena, const char *list, const char *next) {
+    return *list ? arena_printf(arena, "%s, %s", list, next) : next;
+}
+
 static void print_sentence(FILE *out, Arena *arena, const char *sentence, const Style *style) {
     const char *text = text_clean(arena, sentence, style->unicode);
     if (style->plain) {

@@ -16,6 +16,14 @@ RecordTable table_of(const char *name, const char *title, const RecordColumn *co
                      const Cells *cells);
 #define COLUMNS(columns) columns, (int)(sizeof(columns) / sizeof *(columns))
 
+typedef struct Words { // sentences
+    const char **items;
+    int count, room;
+} Words;
+
+void say(Arena *arena, Words *words, const char *sentence);
+const char *listed(Arena *arena, const char *list, const char *next); // "A, B"; of an empty list "B"
+
 // Title, then the notes of the record as sentences, folded at the terminal's width.
 void print_title(FILE *out, const Record *record, const Style *style);
 // As JSON: what every answer begins with, the sentences, then all tables. `kind`: of the envelope, or NULL.

@@ -256,13 +256,6 @@ static void try_machines(Explained *all) {
 
 // ---- In words.
 
-typedef struct Words {
-    const char **items;
-    int count, room;
-} Words;
-
-static void say(const Explained *all, Words *words, const char *text) { LIST_PUSH(all->arena, words, text); }
-
 static const char *size_text(Arena *arena, double bytes) {
     char text[32];
     return arena_copy_text(arena, quantity_format(bytes, QUANTITY_BYTES, text, sizeof text));
@@ -280,7 +273,7 @@ static void say_time(const Explained *all, Words *words) {
     Arena *arena = all->arena;
     const Priced *now = &all->now;
     const Cluster *cluster = all->asked.cluster;
-    say(all, words,
+    say(arena, words,
         arena_printf(arena, "It takes %s (90 %% range %s to %s) on %d GPUs of %d node%s: %s on %d channel%s.",
                      text_time(arena, now->seconds), text_time(arena, all->low_s), text_time(arena, all->high_s),
                      cluster->gpu_count, cluster->node_count, cluster->node_count == 1 ? "" : "s", way_text(arena, now),
@@ -296,11 +289,11 @@ static void say_decides(const Explained *all, Words *words) {
                            ? "as fast as software moves them"
                            : arena_printf(arena, "over %s (%s)", now->limit, kind_of_limit(now->limit));
     if (now->bytes_s >= now->latency_s)
-        say(all, words, arena_printf(arena, "Bytes decide it: %s, %s; latency is %s.", bytes, over, latency));
+        say(arena, words, arena_printf(arena, "Bytes decide it: %s, %s; latency is %s.", bytes, over, latency));
     else
-        say(all, words, arena_printf(arena, "Latency decides it: %s; bytes, %s, are %s.", latency, over, bytes));
+        say(arena, words, arena_printf(arena, "Latency decides it: %s; bytes, %s, are %s.", latency, over, bytes));
     if (!isnan(all->balance_bytes))
-        say(all, words,
+        say(arena, words,
             arena_printf(arena, "With %s both take as long at %s.", way_text(arena, now),
                          size_text(arena, all->balance_bytes)));
 }
@@ -310,7 +303,7 @@ static void say_choices(const Explained *all, Words *words) {
     const Choices *choices = &all->choices;
     if (all->asked.request.algorithm && all->asked.request.protocol) return;
     if (choices->count == 1) {
-        say(all, words,
+        say(arena, words,
             arena_printf(arena, "From %s to %s it is %s.", size_text(arena, SMALLEST), size_text(arena, LARGEST),
                          way_text(arena, &choices->items[0].priced)));
         return;
@@ -319,7 +312,7 @@ static void say_choices(const Explained *all, Words *words) {
         const Choice *next = &choices->items[i];
         if (next->bytes <= all->bytes && i + 1 < choices->count && choices->items[i + 1].bytes <= all->bytes) continue;
         bool below = next->bytes <= all->bytes;
-        say(all, words,
+        say(arena, words,
             below ? arena_printf(arena, "Below %s it would be %s.", size_text(arena, next->bytes),
                                  way_text(arena, &choices->items[i - 1].priced))
                   : arena_printf(arena, "From %s on it would be %s.", size_text(arena, next->bytes),
@@ -331,22 +324,18 @@ static void say_choices(const Explained *all, Words *words) {
 static void say_ways(const Explained *all, Words *words) {
     Arena *arena = all->arena;
     if (all->ways.count == 0) {
-        say(all, words, "There is no other algorithm or protocol for it on this machine.");
+        say(arena, words, "There is no other algorithm or protocol for it on this machine.");
         return;
     }
     const Trial *best = &all->ways.items[0];
     if (best->gain_s > 0)
-        say(all, words,
+        say(arena, words,
             arena_printf(arena, "%s would save %s (%s): ask for it by name, and measure.", best->title,
                          text_time(arena, best->gain_s), text_percent(arena, best->gain_s / all->now.seconds)));
     else
-        say(all, words,
+        say(arena, words,
             arena_printf(arena, "No other algorithm or protocol is quicker; %s would take %s.", best->title,
                          text_time(arena, best->priced.seconds)));
-}
-
-static const char *listed(Arena *arena, const char *list, const char *next) {
-    return *list ? arena_printf(arena, "%s, %s", list, next) : next;
 }
 
 static void say_machines(const Explained *all, Words *words) {
@@ -362,8 +351,8 @@ static void say_machines(const Explained *all, Words *words) {
         else if (part > -MATTERS)
             not = listed(arena, not, trial->title);
     }
-    if (*helps) say(all, words, arena_printf(arena, "Of the machine, %s.", helps));
-    if (*not ) say(all, words, arena_printf(arena, "What would not help, below half a percent each: %s.", not ));
+    if (*helps) say(arena, words, arena_printf(arena, "Of the machine, %s.", helps));
+    if (*not) say(arena, words, arena_printf(arena, "What would not help, below half a percent each: %s.", not ));
 }
 
 // ---- As tables.

@@ -170,6 +170,7 @@ static void begin(Queue *queue) {
     queue->from = jobs->count > 0 ? jobs->items[queue->result.first].arrival : 0;
     queue->to = jobs->count > 0 ? jobs->items[jobs->count - 1].arrival : 0;
     faults_begin(queue);
+    waits_begin(queue);
     if (jobs->count > 0) event_schedule(queue->events, jobs->items[0].arrival, QUEUE_ARRIVAL, 0);
 }
 
@@ -180,6 +181,7 @@ static void finish(Queue *queue) {
     double span = queue->to > queue->from ? (double)(queue->to - queue->from) : 0;
     double all = span * queue->shape.nodes * queue->shape.gpus_per_node;
     result->outcomes = queue->outcomes;
+    waits_finish(queue);
     result->utilisation = over(queue->busy, all);
     result->goodput = over(queue->useful, all);
     result->stranded = over(queue->stranded, all);
@@ -214,7 +216,8 @@ double queue_events(const QueueSpec *spec, const QueueJobs *jobs) {
 
 double queue_memory(const QueueSpec *spec, int jobs) {
     double rooms = spec->policy->reservations == 0 ? 2 : 2 + 2 * (spec->depth > 0 ? spec->depth : QUEUE_USUAL_DEPTH);
-    return jobs * (double)(sizeof(QueueJob) + sizeof(Active) + sizeof(QueueOutcome) + 2 * sizeof(QueueMoment)) +
+    double waits = spec->keep_waits ? jobs * (sizeof(SimTime) * QUEUE_WAIT_CAUSE_COUNT + 1.0) : 0;
+    return waits + jobs * (double)(sizeof(QueueJob) + sizeof(Active) + sizeof(QueueOutcome) + 2 * sizeof(QueueMoment)) +
            (double)spec->nodes * (100 + 8 * rooms);
 }
 

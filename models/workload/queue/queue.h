@@ -111,6 +111,7 @@ typedef struct QueueSpec {
     double warm_up;                          // share of the jobs that come first and are not counted
     uint64_t seed;                           // of failures
     bool keep_history;                       // for plots
+    bool keep_waits;                         // QueueRun.waits
 } QueueSpec;
 
 #define QUEUE_USUAL_DEPTH 32
@@ -125,6 +126,20 @@ typedef struct QueueOutcome {
     int32_t stops;      // by failures and preemption
     bool given_up;      // stopped so often that it would never end
 } QueueOutcome;
+
+// Why a job waits for its first start, as it stands after each look at the queue; the first that holds.
+typedef enum QueueWaitCause {
+    QUEUE_WAIT_QUOTA,     // its group holds as much as it may
+    QUEUE_WAIT_LINE,      // it would fit now, and the policy lets nobody pass those before it
+    QUEUE_WAIT_RESERVED,  // it would fit now, and would delay a start that is reserved to another
+    QUEUE_WAIT_SCATTERED, // enough GPUs are free, not where its placement wants them
+    QUEUE_WAIT_REPAIR,    // with those in repair there would be enough
+    QUEUE_WAIT_FULL,      // fewer are free than it asks for
+    QUEUE_WAIT_SAVING,    // those that make room for it save their state
+    QUEUE_WAIT_CAUSE_COUNT
+} QueueWaitCause;
+extern const char *const queue_wait_cause_names[QUEUE_WAIT_CAUSE_COUNT];
+extern const char *const queue_wait_cause_titles[QUEUE_WAIT_CAUSE_COUNT]; // of jobs that wait: "they …"
 
 typedef struct QueueMoment { // from here to the next
     SimTime time;
@@ -145,6 +160,7 @@ typedef struct QueueRun {
     int node_failures, failure_stops, preemptions, given_up;
     double crossing_share; // of jobs' starts that crossed leaf switches
     double mean_slowdown;  // of the GPU time of jobs by where they ran; 1 none
+    const SimTime *waits;  // [job * QUEUE_WAIT_CAUSE_COUNT + cause], which sum to start - arrival; NULL: not kept
     const QueueMoment *history;
     int history_count;
     int64_t events;

@@ -190,6 +190,9 @@ typedef struct Queue {
     int bad_count;
     double repair_share;
     RandomStream chance;
+    // Why jobs wait, where that is kept
+    SimTime *waits, waits_since; // [jobs * causes]; the last look at the queue
+    uint8_t *wait_cause;         // [jobs]: cause + 1 since then; 0: it was not there
     // Accounts
     SimTime from, to, last;
     int busy_gpus, finished;
@@ -209,6 +212,12 @@ static inline int leaf_of(const RoomShape *shape, int node) { return node / shap
 static inline const QueueJob *job_of(const Queue *queue, int job) { return &queue->jobs->items[job]; }
 
 static inline int gpus_of(const Queue *queue, int job) { return queue->active[job].gpus; }
+
+// ---- Why jobs wait (queue_waits.c): before and after each look at the queue, and at the end.
+void waits_begin(Queue *queue);
+void waits_settle(Queue *queue);
+void waits_judge(Queue *queue);
+void waits_finish(Queue *queue);
 
 // ---- Shared GPUs (queue_share.c).
 int shared_for(const Queue *queue, int job, SimTime until); // the fullest that has room for the job until then; -1

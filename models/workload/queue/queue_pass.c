@@ -263,6 +263,7 @@ static void look_at_first(Queue *queue, int groups) {
 }
 
 void queue_pass(Queue *queue) {
+    waits_settle(queue);
     bool weighs = queue->spec->policy->order == QUEUE_BY_FACTORS;
     bool anew = queue->freed || queue->unordered || !reservations_hold(queue) || weighs;
     if (weighs) order_by_factors(queue);
@@ -282,6 +283,7 @@ void queue_pass(Queue *queue) {
     queue->first_waits = !is_first;
     queue->freed = queue->unordered = queue->pass_scheduled = false;
     look_at_first(queue, groups);
+    waits_judge(queue);
     for (int i = 0; i < queue->requeued_count; i++) enqueue(queue, queue->requeued[i]);
     if (queue->requeued_count > 0) {
         queue->freed = true;
