@@ -340,7 +340,7 @@ static void say_ways(const Explained *all, Words *words) {
 
 static void say_machines(const Explained *all, Words *words) {
     Arena *arena = all->arena;
-    const char *helps = "", *not = "";
+    const char *helps = "", *useless = "";
     for (int i = 0; i < all->machines.count; i++) {
         const Trial *trial = &all->machines.items[i];
         double part = trial->gain_s / all->now.seconds;
@@ -349,10 +349,11 @@ static void say_machines(const Explained *all, Words *words) {
                            arena_printf(arena, "%s saves %s (%s)", trial->title, text_time(arena, trial->gain_s),
                                         text_percent(arena, part)));
         else if (part > -MATTERS)
-            not = listed(arena, not, trial->title);
+            useless = listed(arena, useless, trial->title);
     }
     if (*helps) say(arena, words, arena_printf(arena, "Of the machine, %s.", helps));
-    if (*not) say(arena, words, arena_printf(arena, "What would not help, below half a percent each: %s.", not ));
+    if (*useless)
+        say(arena, words, arena_printf(arena, "What would not help, below half a percent each: %s.", useless));
 }
 
 // ---- As tables.

@@ -262,8 +262,9 @@ static void say_wait(const Explained *all, Words *words) {
                      all->study->policies[0]->name, wait_text(arena, now->mean_s), range,
                      text_count(arena, (double)all->study->spec.nodes * all->study->spec.gpus_per_node, true),
                      text_percent(arena, 1 - now->waited_share), wait_text(arena, now->p95_s)));
-    const char *overload = now->load > 1 ? ": more than the cluster can do, so that the queue grows for as long as it "
-                                           "lasts"
+    if (now->mean_s == 0) return;
+    const char *overload = now->load > 1 ? ": more than it has, so that the queue grows for as long as they "
+                                           "come"
                                          : "";
     say(arena, words,
         arena_printf(arena, "The jobs ask for %s of the GPUs' time%s; GPUs are in use %s of it.",
@@ -363,8 +364,8 @@ static void say_other(const Explained *all, Words *words) {
                           : trial->but ? trial->but
                                        : "chance may have made the difference";
         say(arena, words,
-            arena_printf(arena, "%s would save %s (%s), but %s.", trial->title, wait_text(arena, trial->gain_s),
-                         text_percent(arena, gain_share(all, trial)), but));
+            arena_printf(arena, "More would be saved by %s, %s (%s), but %s.", trial->title,
+                         wait_text(arena, trial->gain_s), text_percent(arena, gain_share(all, trial)), but));
         return;
     }
 }
@@ -579,11 +580,11 @@ static void find_out(Explained *all) {
     watch_tells((Where){0}, all->problems);
 }
 
-static void print_answer(const Record *record) {
+static void print_answer(const Explained *all, const Record *record) {
     Style style = style_for(stdout, NULL, false);
     Screen screen = {stdout, arena_open(), record, &style, false, NULL, 0};
     print_title(stdout, record, &style);
-    for (int i = 0; i < record->table_count; i++)
+    for (int i = 0; i < record->table_count && all->now.mean_s > 0; i++)
         if (record->tables[i].row_count > 0) screen_table(&screen, &record->tables[i]);
     arena_close(screen.arena);
 }
@@ -602,7 +603,7 @@ static int explain(Explained *all) {
     if (option_flag(all->options, "json"))
         explain_write_json(stdout, &record, "explain-queue");
     else
-        print_answer(&record);
+        print_answer(all, &record);
     return DONE;
 }
 

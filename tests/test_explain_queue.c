@@ -1,0 +1,235 @@
+// Why jobs wait: causes sum to each wait to the tick, agree with what is worked out from starts and ends, and what
+// explain says of other rules is what lockstep queue prints under them.
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/queue/queue.h"
+#include "models/workload/queue/queue_jobs.h"
+#include "scenarios/explain/command_explain.h"
+#include "scenarios/queue/command_queue.h"
+#include "sim/json.h"
+#include "sim/random.h"
+#include "tests/command.h"
+#include "tests/test.h"
+
+#define SECOND TICKS_PER_SECOND_LIFE
+#define MOST_JOBS 60
+
+static int below(RandomStream *random, int bound) { return (int)random_below(random, (uint64_t)bound); }
+
+static const QueuePolicy *policy_called(const char *name) {
+    for (int i = 0; i < queue_policy_count; i++)
+        if (strcmp(queue_policies[i].name, name) == 0) return &queue_policies[i];
+    return NULL;
+}
+
+// ---- Drawn clusters.
+
+static const QueueJobs *drawn_jobs(Arena *arena, RandomStream *random, const QueueSpec *spec, bool elastic) {
+    int count = 5 + below(random, MOST_JOBS - 5), most = spec->nodes * spec->gpus_per_node;
+    QueueJob *items = ARENA_ARRAY(arena, QueueJob, count);
+    for (int i = 0; i < count; i++) {
+        SimTime work = (1 + below(random, 300)) * SECOND / 7;
+        int gpus = 1 + below(random, below(random, 2) ? most : (most + 3) / 4);
+        items[i] = (QueueJob){.arrival = below(random, 400) * SECOND / 3, .work = work, .gpus = gpus, .row = i};
+        items[i].estimate = below(random, 2) ? work : 2 * work;
+        items[i].user = items[i].group = below(random, 3);
+        items[i].priority = below(random, 2);
+        if (elastic) items[i].least_gpus = (gpus + 1) / 2;
+    }
+    QueueJobs *jobs = ARENA_NEW(arena, QueueJobs);
+    *jobs = *queue_jobs_sorted(arena, items, count, 3, NULL);
+    jobs->group_count = 3;
+    return jobs;
+}
+
+static SimTime waited(const QueueJobs *jobs, const QueueRun *run, int job) {
+    return run->outcomes[job].start - jobs->items[job].arrival;
+}
+
+static SimTime of_cause(const QueueRun *run, int job, QueueWaitCause cause) {
+    return run->waits[(size_t)job * QUEUE_WAIT_CAUSE_COUNT + cause];
+}
+
+TEST(causes_of_waiting_sum_to_each_wait_to_the_tick_and_change_nothing) {
+    SimTime seen[QUEUE_WAIT_CAUSE_COUNT] = {0};
+    FOR_SEEDS (seed, 1, 1000) {
+        Arena *arena = arena_open();
+        RandomStream random = random_stream(seed, "waits", 0);
+        QueueSpec spec = {.nodes = 1 + below(&random, 6), .gpus_per_node = 1 + below(&random, 4), .seed = seed};
+        LifeSpec faults = {.nodes = 1, .repair_s = 40, .crash_detection_s = 3, .shape = 1, .bad_factor = 1};
+        faults.faults[0] = (LifeFault){.node_rate = 1 / 500.0, .needs_repair = true};
+        spec.policy = &queue_policies[below(&random, queue_policy_count)];
+        spec.placement = (QueuePlacement)below(&random, QUEUE_PLACEMENT_COUNT);
+        spec.checkpoint_s = below(&random, 2) * 4;
+        if (below(&random, 2)) spec.faults = &faults, spec.restart_s = 2, spec.checkpoint_every_s = 5;
+        int32_t quota = 1 + spec.nodes * spec.gpus_per_node, quotas[3] = {quota, quota, quota};
+        const QueueJobs *jobs = drawn_jobs(arena, &random, &spec, below(&random, 4) == 0);
+        for (int i = 0; i < jobs->count; i++)
+            if (i == 0 || jobs->items[i].gpus > quotas[1]) quotas[1] = jobs->items[i].gpus;
+        quotas[0] = quotas[2] = quotas[1];
+        if (below(&random, 2)) spec.quotas = quotas;
+        QueueRun without = queue_run(arena, &spec, jobs);
+        spec.keep_waits = true;
+        QueueRun run = queue_run(arena, &spec, jobs);
+        EXPECT(run.digest == without.digest && !without.waits);
+        for (int i = 0; i < jobs->count; i++) {
+            SimTime sum = 0;
+            for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++) {
+                EXPECT(of_cause(&run, i, (QueueWaitCause)c) >= 0);
+                sum += of_cause(&run, i, (QueueWaitCause)c);
+                seen[c] += of_cause(&run, i, (QueueWaitCause)c);
+            }
+            if (sum != waited(jobs, &run, i))
+                test_fail(__FILE__, __LINE__, "seed %d, %s: job %d waits %lld ticks, its causes %lld", (int)seed,
+                          spec.policy->name, i, (long long)waited(jobs, &run, i), (long long)sum);
+        }
+        arena_close(arena);
+    }
+    for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++)
+        if (seen[c] == 0) test_fail(__FILE__, __LINE__, "nobody waited: %s", queue_wait_cause_names[c]);
+}
+
+// The twin knows starts and ends alone: where any GPUs will do, a job waits for GPUs while fewer are free than it asks.
+static SimTime too_few_free(const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run, int job) {
+    SimTime sum = 0, at = jobs->items[job].arrival;
+    while (at < run->outcomes[job].start) {
+        SimTime next = run->outcomes[job].start;
+        int busy = 0;
+        for (int i = 0; i < jobs->count; i++) {
+            const QueueOutcome *other = &run->outcomes[i];
+            if (other->start <= at && at < other->end) busy += jobs->items[i].gpus;
+            if (other->start > at && other->start < next) next = other->start;
+            if (other->end > at && other->end < next) next = other->end;
+        }
+        if (spec->nodes * spec->gpus_per_node - busy < jobs->items[job].gpus) sum += next - at;
+        at = next;
+    }
+    return sum;
+}
+
+TEST(waiting_for_gpus_is_what_starts_and_ends_of_all_jobs_say) {
+    static const char *const names[] = {"fifo", "first-fit", "easy", "conservative", "fair-share"};
+    FOR_SEEDS (seed, 1, 200) {
+        Arena *arena = arena_open();
+        RandomStream random = random_stream(seed, "waits of twins", 0);
+        QueueSpec spec = {.nodes = 1 + below(&random, 5), .gpus_per_node = 1 + below(&random, 4), .keep_waits = true};
+        spec.policy = policy_called(names[below(&random, 5)]);
+        spec.placement = QUEUE_SCATTER;
+        const QueueJobs *jobs = drawn_jobs(arena, &random, &spec, false);
+        QueueRun run = queue_run(arena, &spec, jobs);
+        bool in_line = strcmp(spec.policy->name, "fifo") == 0;
+        for (int i = 0; i < jobs->count; i++) {
+            SimTime full = too_few_free(&spec, jobs, &run, i);
+            EXPECT_INT(of_cause(&run, i, QUEUE_WAIT_FULL), full);
+            EXPECT_INT(of_cause(&run, i, in_line ? QUEUE_WAIT_LINE : QUEUE_WAIT_RESERVED),
+                       waited(jobs, &run, i) - full);
+        }
+        arena_close(arena);
+    }
+}
+
+// ---- Worked by hand, on two nodes of four GPUs.
+
+static QueueJob asks(int arrival_s, int seconds, int gpus) {
+    return (QueueJob){
+        .arrival = arrival_s * SECOND, .work = seconds * SECOND, .estimate = seconds * SECOND, .gpus = gpus};
+}
+
+static SimTime wait_of_last(QueueJob *items, int count, const char *policy, const int32_t *quotas,
+                            QueueWaitCause cause) {
+    Arena *arena = arena_open();
+    QueueSpec spec = {.nodes = 2, .gpus_per_node = 4, .quotas = quotas, .keep_waits = true};
+    QueueJobs jobs = {.items = items, .count = count, .user_count = 1, .group_count = 1};
+    spec.policy = policy_called(policy);
+    QueueRun run = queue_run(arena, &spec, &jobs);
+    SimTime seconds = of_cause(&run, count - 1, cause) / SECOND;
+    arena_close(arena);
+    return seconds;
+}
+
+TEST(each_cause_of_waiting_is_told_where_it_is_the_cause) {
+    QueueJob full[] = {asks(0, 100, 8), asks(10, 5, 1)};
+    EXPECT_INT(wait_of_last(full, 2, "easy", NULL, QUEUE_WAIT_FULL), 90);
+    QueueJob scattered[] = {asks(0, 100, 3), asks(0, 100, 3), asks(10, 5, 2)}; // one is free of each node
+    EXPECT_INT(wait_of_last(scattered, 3, "easy", NULL, QUEUE_WAIT_SCATTERED), 90);
+    QueueJob line[] = {asks(0, 100, 4), asks(10, 50, 8), asks(20, 30, 4)};
+    EXPECT_INT(wait_of_last(line, 3, "fifo", NULL, QUEUE_WAIT_LINE), 80); // then the second runs
+    EXPECT_INT(wait_of_last(line, 3, "fifo", NULL, QUEUE_WAIT_FULL), 50);
+    QueueJob reserved[] = {asks(0, 100, 4), asks(10, 50, 8), asks(20, 90, 4)}; // would end after 100 s
+    EXPECT_INT(wait_of_last(reserved, 3, "easy", NULL, QUEUE_WAIT_RESERVED), 80);
+    QueueJob held[] = {asks(0, 100, 4), asks(10, 5, 2)};
+    EXPECT_INT(wait_of_last(held, 2, "easy", (int32_t[]){5}, QUEUE_WAIT_QUOTA), 90);
+}
+
+// ---- The command.
+
+static const Json *answer_to(Arena *arena, int (*command)(int, char **), const char *line) {
+    const Ended *ended = run_command(command, line);
+    EXPECT_INT(ended->code, 0);
+    Problems *problems = problems_create(arena);
+    const Json *answer = json_read_text(arena, "answer", ended->out, strlen(ended->out), problems);
+    EXPECT_INT(problem_count(problems), 0);
+    return answer;
+}
+
+static double number(const Json *object, const char *key) { return json_get(object, key)->number; }
+
+static const Json *row_called(const Json *rows, const char *name) {
+    for (int i = 0; i < rows->count; i++)
+        if (strcmp(json_get(&rows->items[i], "name")->text, name) == 0) return &rows->items[i];
+    return NULL;
+}
+
+#define JOBS "--mix gavel --jobs 800 --seeds 3 --warm-up 0.1 --jobs-per-hour 8 --node-mtbf 200d --estimate-error 2"
+
+TEST(other_rules_in_an_explained_queue_are_what_lockstep_queue_prints_under_them) {
+    static const struct {
+        const char *table, *name, *options;
+    } twins[] = {
+        {"settings", "policy-fifo", "--gpus 80 --policy fifo"},
+        {"settings", "placement-scatter", "--gpus 80 --policy easy --placement scatter"},
+        {"settings", "checkpoint-every", "--gpus 80 --policy easy --checkpoint-every 1h"},
+        {"settings", "elastic", "--gpus 80 --policy easy --elastic 0.5"},
+        {"machines", "gpus", "--gpus 88 --policy easy"},
+    };
+    Arena *arena = arena_open();
+    const Json *answer = answer_to(arena, command_explain, "explain queue --gpus 80 " JOBS " --json");
+    const Json *now = answer_to(arena, command_queue, "queue --gpus 80 --policy easy " JOBS " --json");
+    double wait = number(json_get(now, "policies")->items, "wait_mean_s"), sum = 0;
+    const Json *causes = json_get(answer, "waits");
+    for (int i = 0; i < causes->count; i++) sum += number(&causes->items[i], "seconds");
+    EXPECT(wait > 0);
+    EXPECT_NEAR(sum, wait, 1e-12);
+    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
+        const Json *row = row_called(json_get(answer, twins[i].table), twins[i].name);
+        const Json *twin =
+            answer_to(arena, command_queue, arena_printf(arena, "queue %s " JOBS " --json", twins[i].options));
+        EXPECT_NEAR(number(row, "wait_mean_s"), number(json_get(twin, "policies")->items, "wait_mean_s"), 1e-12);
+        EXPECT_NEAR(number(row, "wait_p95_s"), number(json_get(twin, "policies")->items, "wait_p95_s"), 1e-12);
+        EXPECT_NEAR(number(row, "gain_s"), wait - number(row, "wait_mean_s"), 1e-9);
+    }
+    arena_close(arena);
+}
+
+TEST(an_explained_queue_says_in_words_what_its_tables_have) {
+    const Ended *ended = run_command(command_explain, "explain queue --gpus 64 --load 0.9 --jobs 2000 --policy fifo");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "Under fifo a job waits");
+    EXPECT_CONTAINS(ended->out, "they would fit, and nobody may pass the first in line");
+    EXPECT_CONTAINS(ended->out, "Change first: policy = ");
+    EXPECT_CONTAINS(ended->out, "a tenth more GPUs (72)");
+}
+
+TEST(a_queue_is_explained_under_one_policy_at_one_size) {
+    const Ended *ended = run_command(command_explain, "explain queue --gpus 64,128 --load 0.9 --policy all");
+    EXPECT_INT(ended->code, 2);
+    EXPECT_CONTAINS(ended->err, "explain takes one policy, not \"all\"");
+    EXPECT_CONTAINS(ended->err, "explain takes one number of GPUs, not \"64,128\"");
+    ended = run_command(command_explain, "explain queue --find-gpus --wait-p95 1h");
+    EXPECT_INT(ended->code, 2);
+    EXPECT_CONTAINS(ended->err, "--find-gpus is for lockstep queue");
+    ended = run_command(command_explain, "explain queue --gpus 64");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "how many jobs come?");
+}
