@@ -13,15 +13,25 @@ typedef struct TraceBuffer {
 void buffer_add(TraceBuffer *buffer, const void *bytes, size_t count);
 void buffer_text(TraceBuffer *buffer, const char *text);
 void buffer_integer(TraceBuffer *buffer, int64_t number);
+void buffer_close(TraceBuffer *buffer);
 
 typedef struct TraceCut {
     int32_t stride;
-    int64_t left_out; // all that the file has not; counted before it is written
+    bool without_curves; // of ranks: power and memory
+    int64_t left_out;    // all spans that the file has not; counted before it is written
     const char *sentence;
 } TraceCut;
 
 static inline bool span_is_in(const Span *span, const TraceCut *cut) {
     return span->micro_batch < 0 || span->micro_batch % cut->stride == 0;
+}
+
+static inline bool counter_is_in(const SpanCounter *counter, const TraceCut *cut) {
+    return counter->process < 0 || !cut->without_curves;
+}
+// Where it goes on as before there is nothing to say.
+static inline bool point_is_in(const SpanCounter *counter, int i) {
+    return i == 0 || i == counter->count - 1 || counter->values[i] != counter->values[i - 1];
 }
 
 // Ends of a transfer that files have both, in order of meetings: where the arrow starts and where it ends.
@@ -37,5 +47,6 @@ static inline int64_t trace_network_pid(const SpanSet *set) {
 }
 
 void chrome_write(Arena *arena, TraceBuffer *out, const SpanSet *set, const TraceCut *cut);
+void perfetto_write(Arena *arena, TraceBuffer *out, const SpanSet *set, const TraceCut *cut);
 
 #endif

@@ -160,6 +160,7 @@ static void write_counter(Chrome *chrome, const SpanCounter *counter) {
                                        : (int64_t)chrome->set->processes[counter->process].id + 1;
     const char *name = quoted(chrome->arena, counter->name), *unit = quoted(chrome->arena, counter->unit);
     for (int i = 0; i < counter->count && !out->full; i++) {
+        if (!point_is_in(counter, i)) continue;
         begin_event(chrome, "C");
         buffer_text(out, "\"name\":");
         buffer_text(out, name);
@@ -228,6 +229,7 @@ void chrome_write(Arena *arena, TraceBuffer *out, const SpanSet *set, const Trac
     for (int64_t i = 0; i < set->span_count && !out->full; i++)
         if (span_is_in(&set->spans[i], cut)) write_span(&chrome, &set->spans[i]);
     write_arrows(&chrome);
-    for (int i = 0; i < set->counter_count; i++) write_counter(&chrome, &set->counters[i]);
+    for (int i = 0; i < set->counter_count; i++)
+        if (counter_is_in(&set->counters[i], cut)) write_counter(&chrome, &set->counters[i]);
     buffer_text(out, "\n]}\n");
 }

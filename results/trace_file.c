@@ -1,5 +1,6 @@
 #include "results/trace_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -41,6 +42,8 @@ void buffer_integer(TraceBuffer *buffer, int64_t number) {
     buffer_add(buffer, at, (size_t)(digits + sizeof digits - at));
 }
 
+void buffer_close(TraceBuffer *buffer) { free(buffer->bytes); }
+
 // ---- Forms.
 
 static const struct {
@@ -49,6 +52,7 @@ static const struct {
     void (*write)(Arena *arena, TraceBuffer *out, const SpanSet *set, const TraceCut *cut);
 } forms[TRACE_FORMS] = {
     [TRACE_CHROME] = {".json", 100, chrome_write},
+    [TRACE_PERFETTO] = {".pftrace", 50, perfetto_write},
 };
 
 static bool ends_in(const char *path, size_t bytes, const char *ending) {
@@ -61,7 +65,7 @@ bool trace_form_of(const char *path, TraceForm *form, bool *zipped) {
     *zipped = ends_in(path, bytes, ".gz");
     if (*zipped) bytes -= 3;
     for (int f = 0; f < TRACE_FORMS; f++) {
-        if (!forms[f].ending || !ends_in(path, bytes, forms[f].ending)) continue;
+        if (!ends_in(path, bytes, forms[f].ending)) continue;
         *form = (TraceForm)f;
         return true;
     }
@@ -109,33 +113,48 @@ static int64_t left_out_by(const SpanSet *set, int32_t stride) {
     return left_out;
 }
 
-const char *trace_left_out(Arena *arena, const SpanSet *set, int32_t stride, int64_t left_out) {
-    if (left_out == 0) return NULL;
-    const char *gone = text_count(arena, (double)left_out, true), *all = text_count(arena, (double)set->seen, true);
-    if (stride == 1) return arena_printf(arena, "the last %s of %s operations are left out", gone, all);
+const char *trace_left_out(Arena *arena, const SpanSet *set, const TraceBytes *file) {
+    const char *curves = file->without_curves ? "curves of ranks are left out" : NULL;
+    if (file->left_out == 0) return curves;
+    const char *gone = text_count(arena, (double)file->left_out, true),
+               *all = text_count(arena, (double)set->seen, true);
+    const char *after = curves ? arena_printf(arena, "; %s", curves) : "";
+    if (file->stride == 1) return arena_printf(arena, "the last %s of %s operations are left out%s", gone, all, after);
     return arena_printf(arena,
                         "operations within passes are those of every %d%s micro-batch: %s of %s are left out; passes "
-                        "and what is outside them are all there",
-                        stride, stride == 2 ? "nd" : "th", gone, all);
+                        "and what is outside them are all there%s",
+                        file->stride, file->stride == 2 ? "nd" : "th", gone, all, after);
+}
+
+// False: it is larger.
+static bool write_within(const SpanSet *set, TraceForm form, double most, TraceBytes *file) {
+    Arena *scratch = arena_open();
+    TraceBuffer out = {.most = most < 1e15 ? (size_t)most : (size_t)1e15};
+    file->left_out = left_out_by(set, file->stride);
+    const TraceCut cut = {file->stride, file->without_curves, file->left_out, trace_left_out(scratch, set, file)};
+    forms[form].write(scratch, &out, set, &cut);
+    arena_close(scratch);
+    file->bytes = out.bytes;
+    file->count = out.count;
+    if (out.full) buffer_close(&out);
+    return !out.full;
 }
 
 bool trace_write(Arena *arena, const SpanSet *set, TraceForm form, double most, TraceBytes *file, Problems *problems) {
     CHECK(most >= 0);
-    for (int32_t stride = set->stride;; stride *= 2) {
-        TraceCut cut = {.stride = stride, .left_out = left_out_by(set, stride)};
-        TraceBuffer out = {.most = most < 1e15 ? (size_t)most : (size_t)1e15};
-        Arena *scratch = arena_open();
-        cut.sentence = trace_left_out(scratch, set, stride, cut.left_out);
-        forms[form].write(scratch, &out, set, &cut);
-        arena_close(scratch);
-        *file = (TraceBytes){out.bytes, out.count, stride, cut.left_out};
-        if (!out.full) return true;
-        free(out.bytes);
-        if (stride >= set->micro_batches || stride > INT32_MAX / 2) break;
+    *file = (TraceBytes){.stride = set->stride};
+    if (write_within(set, form, most, file)) return true;
+    while (file->stride < set->micro_batches && file->stride <= INT32_MAX / 2) {
+        file->stride *= 2;
+        if (write_within(set, form, most, file)) return true;
     }
-    problem_add(problems, (Where){0}, "a trace of %d ranks does not fit in %s, even without what passes are made of",
+    file->without_curves = true;
+    if (write_within(set, form, most, file)) return true;
+    problem_add(problems, (Where){0}, "a trace of %d ranks does not fit in %s, even with operations of one micro-batch",
                 set->process_count, text_bytes(arena, most));
-    problem_hint(problems, "fewer --ranks, or a larger --most");
+    write_within(set, form, INFINITY, file);
+    problem_hint(problems, "fewer --ranks, or --most %.0fMB", ceil((double)file->count / 1e6));
+    free(file->bytes);
     return false;
 }
 

@@ -20,8 +20,9 @@ int64_t trace_span_room(TraceForm form, double bytes);
 typedef struct TraceBytes {
     unsigned char *bytes; // free them
     size_t count;
-    int32_t stride;   // operations within passes are those of every stride-th micro-batch
-    int64_t left_out; // spans of the run that the file has not
+    int32_t stride;      // operations within passes are those of every stride-th micro-batch
+    int64_t left_out;    // spans of the run that the file has not
+    bool without_curves; // of ranks
 } TraceBytes;
 
 // False after a problem: even without the operations of passes it is larger than `most` bytes.
@@ -29,7 +30,7 @@ bool trace_write(Arena *arena, const SpanSet *set, TraceForm form, double most, 
 // The same bytes as gzip has them (RFC 1952), without a time, so that the same run is the same file.
 void trace_zip(TraceBytes *file);
 
-// What a file with that stride leaves out, as a sentence; NULL: nothing.
-const char *trace_left_out(Arena *arena, const SpanSet *set, int32_t stride, int64_t left_out);
+// What the file leaves out, as a sentence; NULL: nothing.
+const char *trace_left_out(Arena *arena, const SpanSet *set, const TraceBytes *file);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct TraceSeen {
 } TraceSeen;
 
 TraceSeen check_chrome_trace(Arena *arena, const char *text, size_t bytes);
+TraceSeen check_perfetto_trace(Arena *arena, const unsigned char *bytes, size_t count);
 
 // A slice on a track, in the order of the file where times are equal.
 typedef struct CheckedSlice {

@@ -25,7 +25,7 @@ static const char *const color_modes[] = {"auto", "always", "never"};
 static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
     {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
-    {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json for Chrome and Perfetto; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
+    {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it, .pftrace as Perfetto writes it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
     {"ranks", OPTION_TEXT, "N,N,…", .help = "which ranks, or all (default: the first of each pipeline stage)"},
     {"most", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
     {"top", OPTION_FLAG, .help = "what takes longest, by rank and name; so it is without -o, too"},
@@ -106,7 +106,7 @@ static bool check_usage(Command *command, Problems *usage) {
     command->is_timeline = command->path && trace_form_of(command->path, &command->form, &command->zipped);
     if (command->path && !command->is_timeline && ends_in(command->path, ".gz")) {
         problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
-        problem_hint(usage, "end it in .json.gz, or leave .gz out for the tables");
+        problem_hint(usage, "end it in .json.gz or .pftrace.gz, or leave .gz out for the tables");
     }
     if (option_given(options, "most") && !command->is_timeline) {
         problem_add(usage, (Where){0}, "--most limits the timeline that -o names");
@@ -180,7 +180,7 @@ static bool find_in_script(Command *command, const Catalogue *catalogue, TraceRe
 // ---- The answer.
 
 static void say_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
-    const char *left_out = trace_left_out(command->arena, set, bytes->stride, bytes->left_out);
+    const char *left_out = trace_left_out(command->arena, set, bytes);
     printf("%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true), set->process_count,
            set->process_count == 1 ? "" : "s", text_count(command->arena, (double)(set->seen - bytes->left_out), true),
            text_bytes(command->arena, (double)bytes->count));
