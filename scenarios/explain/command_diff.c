@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/results.h"
@@ -28,14 +29,15 @@ static const OptionSpec own_options[] = {
     {"b", OPTION_TEXT, "OPTIONS", .may_be_empty = true, .help = "the second"},
     {"set-a", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the first script's; may be repeated"},
     {"set-b", OPTION_TEXTS, "PATH=VALUE", .help = "of the second's; with one script it is both"},
-    {"row-a", OPTION_COUNT, "N", .help = "of a CSV file, counted from 1 (default 1)"},
-    {"row-b", OPTION_COUNT, "N", .help = "of the second"},
+    {"row-a", OPTION_TEXT, "N|NAME", .help = "which row of a CSV file (by number from 1 or by what its first column says; default 1), which point of an answer, a plan or a sweep's store"},
+    {"row-b", OPTION_TEXT, "N|NAME", .help = "of the second's; with one file it is both"},
     {"study-a", OPTION_COUNT, "N", .help = "which of the first script's jobs, counted from 1 (default 1)"},
     {"study-b", OPTION_COUNT, "N", .help = "of the second's"},
     {"json", OPTION_FLAG, .help = "as JSON"},
     {"csv", OPTION_FLAG, .help = "the parts of the time as CSV"},
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
     {"output", OPTION_TEXT, "FILE", .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
+    {"brief", OPTION_FLAG, .help = "on the screen only the sentences"},
     {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
@@ -52,10 +54,15 @@ static const char usage_line[] = "lockstep diff A B [OPTIONS]";
 static const char about[] =
     "Sets two answers beside each other: where time, memory, money and energy differ, in parts that sum to the whole;\n"
     "and of two jobs that can be simulated, which changed setting makes how much, whatever the order of changing.\n"
-    "A and B are scenarios (.lua), answers of lockstep run (.json), rows of CSV (.csv), or options (--a, --b).\n\n"
+    "A and B are scenarios (.lua), answers of lockstep run or plan (.json), points of a sweep (.db), rows of CSV "
+    "(.csv:\n"
+    "lockstep's own, or measured runs), Kineto traces of torch.profiler (.json), or options (--a, --b).\n\n"
     "  lockstep diff before.json after.json\n"
     "  lockstep diff my.lua --set-b training.parallel.tp=4\n"
     "  lockstep diff my.lua measured.csv --row-b 3\n"
+    "  lockstep diff plans.json --row-a 1 --row-b 2\n"
+    "  lockstep diff sweep.db --row-a 4 --row-b 9\n"
+    "  lockstep diff my.lua trace.json\n"
     "  lockstep diff --a=\"--model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4\" \\\n"
     "                --b=\"--model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4 --tp 2\"\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
@@ -134,15 +141,35 @@ static bool side_of_study(Command *command, const StudySpec *study, const char *
     return diff_side_of_study(command->arena, plain, name, side, command->problems);
 }
 
+// 0: none is given; -1 after a problem.
+static int row_number(const char *text, const char *path, Problems *problems) {
+    if (!text) return 0;
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (*text && !*end && number >= 1 && number < 100000000) return (int)number;
+    problem_add(problems, (Where){path, 0}, "\"%s\" is no number of a point", text);
+    problem_hint(problems, "points of answers and of sweeps are counted from 1");
+    return -1;
+}
+
 static bool read_side(Command *command, int side, DiffSide *into) {
     const char *name = side ? "B" : "A", *path = file_of(command, side);
     const Options *options = command->options;
     if (!path)
         return side_of_study(command, study_of_text(command, option_text(options, side ? "b" : "a", "")), name, into);
-    if (ends_in(path, ".lua")) return side_of_study(command, study_of_script(command, path, side), path, into);
-    if (ends_in(path, ".json")) return diff_side_of_json(command->arena, path, into, command->problems);
-    int64_t row = option_count(options, side ? "row-b" : "row-a", 1);
-    return diff_side_of_csv(command->arena, path, row < 1000000 ? (int)row : 0, into, command->problems);
+    if (ends_in(path, ".lua")) {
+        const StudySpec *study = study_of_script(command, path, side);
+        const char *title = study ? study_title(command->arena, study) : "";
+        return side_of_study(command, study, arena_printf(command->arena, "%s (%s)", title, path), into);
+    }
+    const char *row = option_text(options, side ? "row-b" : "row-a", NULL);
+    if (ends_in(path, ".csv")) return diff_side_of_csv(command->arena, path, row ? row : "1", into, command->problems);
+    if (ends_in(path, ".json") && diff_file_is_trace(path))
+        return diff_side_of_trace(command->arena, path, into, command->problems);
+    int number = row_number(row, path, command->problems);
+    if (number < 0) return false;
+    return (ends_in(path, ".db") ? diff_side_of_store : diff_side_of_json)(command->arena, path, number, into,
+                                                                           command->problems);
 }
 
 static bool raise_wall(const Command *command) {
@@ -171,179 +198,9 @@ static bool raise_wall(const Command *command) {
     return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
 }
 
-// ---- Words.
-
-static const char *signed_time(Arena *arena, double seconds) {
-    return arena_printf(arena, "%s%s", seconds > 0 ? "+" : "", text_time(arena, seconds));
-}
-
-static double size_of(const DiffPart *part) { return fabs(part->b - part->a); }
-
-static const char *largest_parts(Arena *arena, const Diff *diff) {
-    const char *list = "";
-    bool *told = ARENA_ARRAY(arena, bool, diff->time_count);
-    for (int n = 0; n < 3; n++) {
-        int largest = -1;
-        for (int i = 0; i < diff->time_count; i++)
-            if (!told[i] && (largest < 0 || size_of(&diff->time[i]) > size_of(&diff->time[largest]))) largest = i;
-        if (largest < 0 || size_of(&diff->time[largest]) == 0) break;
-        told[largest] = true;
-        const DiffPart *part = &diff->time[largest];
-        list =
-            arena_printf(arena, "%s%s%s %s", list, n ? ", " : "", part->title, signed_time(arena, part->b - part->a));
-    }
-    return list;
-}
-
-typedef struct Notes {
-    const char **items;
-    int count, room;
-} Notes;
-
-static void note(Arena *arena, Notes *notes, const char *text) { LIST_PUSH(arena, notes, text); }
-
-static const char *const order_words[] = {
-    [DIFF_NOT_ATTRIBUTED] = "No setting has a part: no order of changing them runs all the way.",
-    [DIFF_ALL_ORDERS] = "A setting's part is the mean over all orders of changing them (Shapley), each step simulated.",
-    [DIFF_POSSIBLE_ORDERS] = "A setting's part is the mean over the orders of changing them whose every step runs.",
-    [DIFF_LISTED_ORDER] = "Settings are changed one after the other as listed: they are too many for all orders.",
-};
-
-static Notes notes_of(Arena *arena, const Diff *diff) {
-    Notes notes = {0};
-    const DiffSide *a = diff->a, *b = diff->b;
-    double apart = b->step_s - a->step_s;
-    if (apart == 0)
-        note(arena, &notes, arena_printf(arena, "A step takes %s in both.", text_time(arena, a->step_s)));
-    else
-        note(arena, &notes,
-             arena_printf(arena, "A step of B takes %s, %s %s than A's %s (%s).", text_time(arena, b->step_s),
-                          text_time(arena, fabs(apart)), apart > 0 ? "more" : "less", text_time(arena, a->step_s),
-                          text_percent(arena, apart / a->step_s)));
-    if (isfinite(a->samples) && isfinite(b->samples) && a->samples != b->samples)
-        note(arena, &notes,
-             arena_printf(arena, "Their steps are of %s and %s samples: %s and %s a sample.",
-                          text_count(arena, a->samples, true), text_count(arena, b->samples, true),
-                          text_time(arena, a->step_s / a->samples), text_time(arena, b->step_s / b->samples)));
-    const char *parts = largest_parts(arena, diff);
-    if (*parts) note(arena, &notes, arena_printf(arena, "Most of it: %s.", parts));
-    bool simulated = a->study && b->study && diff->setting_count > 0;
-    if (simulated) note(arena, &notes, order_words[diff->order]);
-    return notes;
-}
-
-// ---- Tables.
-
-typedef struct Cells {
-    RecordCell *items;
-    int count, room;
-} Cells;
-
-static void text_cell(Arena *arena, Cells *cells, const char *text) {
-    LIST_PUSH(arena, cells, ((RecordCell){.text = text, .number = NAN}));
-}
-
-static void number_cell(Arena *arena, Cells *cells, double number) {
-    LIST_PUSH(arena, cells, ((RecordCell){.number = number}));
-}
-
-static const RecordColumn time_columns[] = {
-    {"cause", "time", RECORD_TEXT},         {"a_s", "A", RECORD_SECONDS},
-    {"b_s", "B", RECORD_SECONDS},           {"difference_s", "B - A", RECORD_SECONDS},
-    {"share", "of A's step", RECORD_SHARE},
-};
-
-static Cells time_cells(Arena *arena, const Diff *diff) {
-    Cells cells = {0};
-    for (int i = 0; i <= diff->time_count; i++) {
-        bool is_sum = i == diff->time_count;
-        double a = is_sum ? diff->a->step_s : diff->time[i].a, b = is_sum ? diff->b->step_s : diff->time[i].b;
-        if (!is_sum && a == 0 && b == 0) continue;
-        text_cell(arena, &cells, is_sum ? "Step" : diff->time[i].title);
-        number_cell(arena, &cells, a);
-        number_cell(arena, &cells, b);
-        number_cell(arena, &cells, b - a);
-        number_cell(arena, &cells, (b - a) / diff->a->step_s);
-    }
-    return cells;
-}
-
-static const RecordColumn other_columns[] = {
-    {"what", "", RECORD_TEXT}, {"unit", "unit", RECORD_TEXT},          {"a", "A", RECORD_NUMBER},
-    {"b", "B", RECORD_NUMBER}, {"difference", "B - A", RECORD_NUMBER},
-};
-
-static void other_row(Arena *arena, Cells *cells, const char *what, const char *unit, double a, double b) {
-    if (isnan(a) && isnan(b)) return;
-    text_cell(arena, cells, what);
-    text_cell(arena, cells, unit);
-    number_cell(arena, cells, a);
-    number_cell(arena, cells, b);
-    number_cell(arena, cells, b - a);
-}
-
-#define GIB 1073741824.0
-
-static Cells other_cells(Arena *arena, const Diff *diff) {
-    Cells cells = {0};
-    const DiffSide *a = diff->a, *b = diff->b;
-    for (int i = 0; i < diff->memory_count; i++)
-        if (diff->memory[i].a != 0 || diff->memory[i].b != 0)
-            other_row(arena, &cells, arena_printf(arena, "memory: %s", diff->memory[i].title), "GiB",
-                      diff->memory[i].a / GIB, diff->memory[i].b / GIB);
-    other_row(arena, &cells, "memory at its peak", "GiB", a->memory_bytes / GIB, b->memory_bytes / GIB);
-    other_row(arena, &cells, "money",
-              arena_printf(arena, "%s a step", a->currency && *a->currency ? a->currency : "of a currency"),
-              a->cost_per_step, b->cost_per_step);
-    other_row(arena, &cells, "power at the wall", "kW", a->power_watts / 1000, b->power_watts / 1000);
-    other_row(arena, &cells, "energy", "kJ a step", a->power_watts * a->step_s / 1000,
-              b->power_watts * b->step_s / 1000);
-    return cells;
-}
-
-static const RecordColumn setting_columns[] = {
-    {"setting", "setting", RECORD_TEXT},
-    {"a", "A", RECORD_TEXT},
-    {"b", "B", RECORD_TEXT},
-    {"seconds", "makes of B - A", RECORD_SECONDS},
-};
-
-static Cells setting_cells(Arena *arena, const Diff *diff) {
-    Cells cells = {0};
-    for (int i = 0; i < diff->setting_count; i++) {
-        text_cell(arena, &cells, diff->settings[i].name);
-        text_cell(arena, &cells, diff->settings[i].a);
-        text_cell(arena, &cells, diff->settings[i].b);
-        number_cell(arena, &cells, diff->settings[i].seconds);
-    }
-    return cells;
-}
-
-static RecordTable table_of(const char *name, const char *title, const RecordColumn *columns, int column_count,
-                            Cells cells) {
-    return (RecordTable){.name = name,
-                         .title = title,
-                         .columns = columns,
-                         .column_count = column_count,
-                         .cells = cells.items,
-                         .row_count = cells.count / column_count};
-}
-#define COLUMNS(columns) columns, (int)(sizeof(columns) / sizeof *(columns))
-
-static Record record_of(Arena *arena, const Diff *diff) {
-    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 3);
-    tables[0] = table_of("time", "Where the time differs (mean over ranks; sums to the step)", COLUMNS(time_columns),
-                         time_cells(arena, diff));
-    tables[1] = table_of("settings", "Settings that differ", COLUMNS(setting_columns), setting_cells(arena, diff));
-    tables[2] = table_of("other", "Memory, money, energy", COLUMNS(other_columns), other_cells(arena, diff));
-    Notes notes = notes_of(arena, diff);
-    return (Record){
-        .title = "Difference", .tables = tables, .table_count = 3, .notes = notes.items, .note_count = notes.count};
-}
-
 // ---- Writing.
 
-static void print_answer(FILE *out, const Diff *diff, const Record *record, const Style *style) {
+static void print_answer(FILE *out, const Diff *diff, const Record *record, const Style *style, bool brief) {
     Screen screen = {out, arena_open(), record, style, style->plain, NULL, 0};
     screen_line(&screen, "A", diff->a->name);
     screen_line(&screen, "B", diff->b->name);
@@ -356,7 +213,7 @@ static void print_answer(FILE *out, const Diff *diff, const Record *record, cons
             fprintf(out, "%.*s\n", bytes, text);
         }
     }
-    for (int i = 0; i < record->table_count; i++)
+    for (int i = 0; i < record->table_count && !brief; i++)
         if (record->tables[i].row_count > 0) screen_table(&screen, &record->tables[i]);
     arena_close(screen.arena);
 }
@@ -371,6 +228,10 @@ static void write_json(FILE *out, const Diff *diff, const Record *record) {
     json_number_member(&json, "a_step_s", diff->a->step_s);
     json_number_member(&json, "b_step_s", diff->b->step_s);
     json_number_member(&json, "difference_s", diff->b->step_s - diff->a->step_s);
+    json_number_member(&json, "a_measured_s", diff->a->published_step_s);
+    json_number_member(&json, "b_measured_s", diff->b->published_step_s);
+    json_text_member(&json, "a_version", diff->a->version);
+    json_text_member(&json, "b_version", diff->b->version);
     json_text_member(&json, "orders", orders[diff->order]);
     json_key(&json, "sentences");
     json_begin_list(&json);
@@ -389,14 +250,14 @@ static bool write_answer(const Command *command, const Diff *diff) {
     if (!file_create(command->arena, path ? path : "-", &file, command->problems)) return false;
     Style style = style_for(file.stream, path ? "never" : color_modes[option_choice(options, "color", 0)],
                             option_flag(options, "plain"));
-    Record record = record_of(command->arena, diff);
+    Record record = diff_record(command->arena, diff);
     bool to_csv = option_flag(options, "csv") || (path && ends_in(path, ".csv") && !option_flag(options, "json"));
     if (to_csv)
         table_write_csv(file.stream, &record.tables[0]);
     else if (option_flag(options, "json") || (path && ends_in(path, ".json")))
         write_json(file.stream, diff, &record);
     else
-        print_answer(file.stream, diff, &record, &style);
+        print_answer(file.stream, diff, &record, &style, option_flag(options, "brief"));
     return file_commit(&file, command->problems);
 }
 
@@ -407,17 +268,19 @@ static void check_usage(const Command *command, Problems *usage) {
     int files = option_positional_count(options), said = option_given(options, "a") + option_given(options, "b"), sets;
     option_texts(options, "set-b", &sets);
     sets += option_given(options, "study-a") || option_given(options, "study-b");
-    bool one_script = files == 1 && said == 0 && ends_in(option_positional(options, 0), ".lua");
-    if (files + said != 2 && !(one_script && sets > 0)) {
+    bool one_file = files == 1 && said == 0, is_script = one_file && ends_in(option_positional(options, 0), ".lua"),
+         two_rows = option_given(options, "row-a") || option_given(options, "row-b");
+    if (files + said != 2 && !(one_file && (is_script ? sets > 0 : two_rows))) {
         problem_add(usage, (Where){0}, "diff takes two answers, and there %s %d", files + said == 1 ? "is" : "are",
                     files + said);
-        problem_hint(usage, "lockstep diff A.json B.json, or lockstep diff FILE.lua --set-b PATH=VALUE");
+        problem_hint(usage, "lockstep diff A.json B.json, FILE.lua --set-b PATH=VALUE, or FILE.csv --row-b N");
     }
     for (int i = 0; i < files; i++) {
         const char *path = option_positional(options, i);
-        if (ends_in(path, ".lua") || ends_in(path, ".json") || ends_in(path, ".csv")) continue;
+        if (ends_in(path, ".lua") || ends_in(path, ".json") || ends_in(path, ".csv") || ends_in(path, ".db")) continue;
         problem_add(usage, (Where){0}, "what \"%s\" is its name does not say", path);
-        problem_hint(usage, "a scenario ends in .lua, an answer of lockstep run in .json, rows in .csv");
+        problem_hint(usage,
+                     "a scenario ends in .lua, an answer or a trace in .json, rows in .csv, a sweep's store in .db");
     }
 }
 

@@ -11,32 +11,56 @@ typedef struct DiffText {
     const char *name, *text;
 } DiffText;
 
+// A stretch of a step. What a measurement does not tell apart is one stretch of several causes.
+typedef struct DiffCause {
+    const char *name, *title;
+    double seconds;
+    uint32_t covers; // a bit for each Cause; 0: of a name that this program does not know
+} DiffCause;
+
 typedef struct DiffSide {
     const char *name;       // as the user called it
     const StudySpec *study; // where it can be simulated again, or NULL
-    double step_s, samples; // of one step; NAN unknown
-    double memory_bytes, cost_per_step, power_watts;
+    double step_s, samples; // of one step; NAN unknown, as all that follow
+    double memory_bytes, cost_per_step, power_watts, joules_per_step;
+    double days, cost_per_run, energy_kwh, carbon_kg; // of the whole run
     const char *currency;
-    NamedValue *causes; // seconds; they and `rest` sum to step_s
+    DiffCause *causes; // they sum to step_s
     int cause_count;
     NamedValue *memory;
     int memory_count;
     DiffText *settings; // what the answer says it was asked
     int setting_count;
+    bool is_answer;               // written by this program: settings that it lacks were not there
+    const char *version;          // of the program that simulated it, or NULL
+    const char *command;          // that asked for it, or NULL
+    double published_step_s;      // what somebody measured of this very job, by the scenario
+    const char *published_source; // or NULL
 } DiffSide;
 
 // Each gives false after problems.
 // One point of a study, simulated.
 bool diff_side_of_study(Arena *arena, const StudySpec *study, const char *name, DiffSide *side, Problems *problems);
-// What `run --json` wrote of one point.
-bool diff_side_of_json(Arena *arena, const char *path, DiffSide *side, Problems *problems);
-// A row of CSV, numbered from 1: the columns that `run --csv` writes, of which a measurement may have only
-// step_p50_s.
-bool diff_side_of_csv(Arena *arena, const char *path, int row, DiffSide *side, Problems *problems);
+// What `run --json` or `plan -o FILE.json` wrote. row: which of its points or plans, counted from 1; 0: its only point,
+// the plan that was chosen.
+bool diff_side_of_json(Arena *arena, const char *path, int row, DiffSide *side, Problems *problems);
+// A row of CSV: its number from 1, or what its first column says. The columns that `run --csv` writes, or those of
+// published training runs (calibrate/measurements/training/README.md); a step time is enough.
+bool diff_side_of_csv(Arena *arena, const char *path, const char *row, DiffSide *side, Problems *problems);
+// A point of a sweep's store, counted from 1 as `sweep --show` lists them; 0: its only point.
+bool diff_side_of_store(Arena *arena, const char *path, int row, DiffSide *side, Problems *problems);
+// A step of a Kineto trace (torch.profiler), mean over those it marks.
+bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems *problems);
+bool diff_file_is_trace(const char *path);
+
+// Of a step whose known stretches do not fill it, the rest is one stretch of the causes that nobody told.
+void diff_close_side(Arena *arena, DiffSide *side);
+DiffSide diff_side_named(const char *name); // nothing is known of it
 
 typedef struct DiffPart {
     const char *name, *title;
-    double a, b; // NAN: that side does not say
+    double a, b;     // 0: that side says nothing of it
+    uint32_t covers; // as DiffCause
 } DiffPart;
 
 typedef struct DiffSetting {
@@ -63,10 +87,23 @@ typedef struct Diff {
 
 Diff diff_sides(Arena *arena, const DiffSide *a, const DiffSide *b, Problems *problems);
 
+// What a step takes at a rate a second (money, joules), as a product of seconds and rate: the difference of two such is
+// (rate_a + rate_b) / 2 for each second of difference, and (step_a + step_b) / 2 for the rate's. That is the mean of
+// both orders of changing, so the parts sum to the difference.
+typedef struct DiffRates {
+    double per_second; // of time that differs
+    double of_rate;    // what the rate's own change makes
+} DiffRates;
+DiffRates diff_rates(double step_a, double per_step_a, double step_b, double per_step_b); // NAN where one is unknown
+
 // ---- diff_settings.c
 #define DIFF_GROUPS_MOST 64
 #define DIFF_ALL_ORDERS_MOST 8 // settings: 2^8 steps are simulated
 // What two studies that can be simulated say otherwise, each with what it makes of the difference of their steps.
 void attribute_settings(Arena *arena, Diff *diff, Problems *problems);
+
+// ---- diff_tables.c
+// Sentences as notes, and tables: time, money, settings, other.
+Record diff_record(Arena *arena, const Diff *diff);
 
 #endif
