@@ -299,7 +299,7 @@ TEST(dearer_earlier_and_failing_more_often_is_kept_no_more_often) {
 
 // 30 days at first, from day 10 to 25: half of it; then the other half of what takes 10 days.
 TEST(a_run_that_grows_does_its_share_in_each_phase) {
-    const PlanOutcome whole[] = {{30, 300}, {10, 400}, {1, 1}};
+    const PlanOutcome whole[] = {{30, 300, 0}, {10, 400, 0}, {1, 1, 0}};
     const double begins[] = {10, 25, 100};
     PlanOutcome run = plan_grown(whole, begins, 3);
     EXPECT_NEAR(run.days, 25 + 5, 1e-12);

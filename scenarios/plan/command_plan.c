@@ -87,6 +87,9 @@ static void ask_further(Arena *arena, PlanAnswer *answer) {
     PlanGrowths *growths = ARENA_NEW(arena, PlanGrowths);
     *growths = plan_growths(arena, answer->request, answer->result);
     answer->growths = growths;
+    PlanFallback *fallback = ARENA_NEW(arena, PlanFallback);
+    *fallback = plan_fallback(arena, answer->request, answer->result);
+    answer->fallback = fallback;
 }
 
 // False when it was stopped before anything was shown.

@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
 
 #include "results/results.h"
+#include "scenarios/plan/plan_fallback.h"
 #include "scenarios/plan/plan_grow.h"
 #include "scenarios/plan/plan_learn.h"
 #include "scenarios/plan/plan_settings.h"
@@ -20,10 +21,11 @@ typedef struct PlanAnswer {
     const PlanRequest *request;
     const PlanResult *result;
     const PlanWhatIfs *what_if;
-    const PlanUnknowns *unknowns; // or NULL, as the next three
+    const PlanUnknowns *unknowns; // or NULL, as the next four
     const PlanSettings *settings;
     const PlanShifts *shifts;
     const PlanGrowths *growths;
+    const PlanFallback *fallback;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
     const char *profile;  // file of measured constants, or NULL
     bool all_rows;

@@ -103,6 +103,7 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
     double billed =
         plan_billed_days(point->days * longer, spread->term_days) / plan_billed_days(point->days, spread->term_days);
     return (PlanOutcome){.days = point->days * longer + start_s / DAY,
+                         .begin_days = start_s / DAY,
                          .cost = point->cost_per_run * billed * exp(spread->price * factors[FACTOR_PRICE])};
 }
 

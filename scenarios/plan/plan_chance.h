@@ -44,7 +44,8 @@ PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row);
 
 // Of one row in one world: its factors, in sigmas (FACTOR_START: the rank, 0 to 1, of its lateness).
 typedef struct PlanOutcome {
-    double days, cost; // cost NAN: unknown
+    double days, cost; // days from today; cost NAN: unknown
+    double begin_days; // of them until the machines are there
 } PlanOutcome;
 PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, const double factors[FACTOR_COUNT]);
 // The middle of each factor.

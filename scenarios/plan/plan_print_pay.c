@@ -45,3 +45,52 @@ void plan_print_unsold(const Screen *screen) {
         if (unsold) printf("! %s is not offered so, or not on that fabric: %s\n", node->name, unsold);
     }
 }
+
+// ---- On spot, then on demand as the date asks.
+
+static const char *range_text(Arena *arena, const PlanRange90 *range) {
+    return arena_printf(arena, "%.3g (%.3g to %.3g)", range->p50, range->p5, range->p95);
+}
+
+static void policy_cells(Table *table, const Screen *screen, const PlanRow *row, const PlanPolicy *policy) {
+    const PlanChance *chance = &policy->chance;
+    table_cell(table, "%s", plan_percent(screen->arena, chance->by_date));
+    if (screen->request->budget > 0) table_cell(table, "%s", plan_percent(screen->arena, chance->in_budget));
+    bool never = policy->gives_up > 0.5;
+    table_cell(table, "%s", never ? "never done" : range_text(screen->arena, &chance->days));
+    table_cell(table, "%s", never ? "" : plan_money(screen, &row->point, policy->cost));
+    table_cell(table, "%s", never ? "" : plan_money(screen, &row->point, chance->cost.p95));
+    table_cell(table, "%.0f %%", 100 * policy->work_on_spot);
+    table_cell(table, "%.0f %%", 100 * policy->falls_back);
+}
+
+static const char *kept_text(const PlanFallback *fallback) {
+    if (isinf(fallback->every_s)) return "nothing of it is kept";
+    return fallback->saves_in_time ? "saved within the notice of two minutes" : "done again from the last checkpoint";
+}
+
+void plan_print_fallback(const Screen *screen) {
+    const PlanFallback *fallback = screen->answer->fallback;
+    if (!fallback || fallback->demand_row < 0) return;
+    const PlanRow *row = &screen->result->rows[fallback->demand_row];
+    Table *table = table_create(screen->arena);
+    table_column(table, arena_printf(screen->arena, "Spot and the date: %d x %s", row->gpus, row->node->name), false);
+    table_column(table, "by date", true);
+    if (screen->request->budget > 0) table_column(table, "in budget", true);
+    table_column(table, "days", true);
+    table_column(table, "mean cost", true);
+    table_column(table, "cost 95 %", true);
+    table_column(table, "work on spot", true);
+    table_column(table, "has to move", true);
+    for (int p = 0; p < FALLBACK_POLICY_COUNT; p++) {
+        table_cell(table, "  %s", fallback_policy_titles[p]);
+        policy_cells(table, screen, row, &fallback->policies[p]);
+        table_end_row(table);
+    }
+    table_print(table, stdout, screen->style);
+    printf("  %s is taken back every %s; then its work is %s\n",
+           row->point.node_count > 1 ? "a node of them" : "the node",
+           plan_human(screen->arena, fallback->mtbf_s / row->point.node_count, QUANTITY_TIME), kept_text(fallback));
+    printf("  the move is made when the time left is %.3g times what the work left is expected to take\n",
+           fallback->foresight);
+}

@@ -57,6 +57,12 @@ static void set_checkpoint(Arena *arena, LifeSpec *spec, const Catalogue *catalo
                                                          : 1800;
 }
 
+LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training) {
+    LifeSpec spec = faults_of(arena, catalogue, cluster);
+    set_checkpoint(arena, &spec, catalogue, cluster, training);
+    return spec;
+}
+
 static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, RecordPoint *point) {
     double sigma = log(point->step_p95_s / point->step_p5_s) / (2 * Z95);
     double *days = ARENA_ARRAY(arena, double, study->runs);
@@ -104,8 +110,7 @@ static bool live(Arena *arena, const LifeSpec *spec, uint64_t seed, Where where,
 void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
               uint64_t seed, RecordPoint *point, Problems *problems) {
     if (!point->ran || (!cluster->spec->faults && !training->checkpoint)) return;
-    LifeSpec spec = faults_of(arena, catalogue, cluster);
-    set_checkpoint(arena, &spec, catalogue, cluster, training);
+    LifeSpec spec = job_life_spec(arena, catalogue, cluster, training);
     bool has_length = isfinite(point->days) && point->days > 0;
     SimTime work;
     if (has_length && !ticks_from_seconds(point->days * 86400, TICKS_PER_SECOND_LIFE, &work)) return; // of centuries

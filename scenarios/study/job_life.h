@@ -12,5 +12,7 @@
 // get anything done has not run either, nor one whose lives are beyond the watch's limits (a problem).
 void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
               uint64_t seed, RecordPoint *point, Problems *problems);
+// How its machines fail and how it is saved; its length is left open.
+LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 
 #endif
