@@ -24,6 +24,7 @@ static const struct {
     {"plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-a100 --gpus 8 --global-batch 64 --price 2 -j 1", "plan"},
     {"explain --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "explain"},
     {"explain collective all_reduce --node dgx-a100 --sizes 1M", "explain-collective"},
+    {"explain goodput --gpus 64 --days 5 --runs 20", "explain-goodput"},
     {"explain queue --gpus 64 --load 0.9 --jobs 400 --seeds 2", "explain-queue"},
     {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "trace"},
     {"diff scenarios/examples/megatron_22b_175b.lua --study-b 2", "diff"},

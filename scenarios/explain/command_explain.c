@@ -10,6 +10,7 @@
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_collective.h"
+#include "scenarios/explain/explain_goodput.h"
 #include "scenarios/explain/explain_queue.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
@@ -55,7 +56,8 @@ enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
                                  "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]\n"
                                  "       lockstep explain collective OP --node NAME --sizes 64M [OPTIONS]\n"
-                                 "       lockstep explain queue --gpus N --load X [OPTIONS]";
+                                 "       lockstep explain queue --gpus N --load X [OPTIONS]\n"
+                                 "       lockstep explain goodput --gpus N --days DAYS [OPTIONS]";
 static const char about[] =
     "Says why a training step takes what it takes, and what would help: the critical path of its simulation, and the\n"
     "same job simulated again with one thing changed, for every resource of the machine and every switch of the "
@@ -309,6 +311,7 @@ static int explain(Command *command) {
 int command_explain(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "collective") == 0) return explain_collective(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "queue") == 0) return explain_queue(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "goodput") == 0) return explain_goodput(argc - 1, argv + 1);
     Arena *arena = arena_open();
     Command command = read_command(arena, argc, argv);
     int status = DONE;

@@ -1,6 +1,7 @@
 #include "scenarios/explain/explain_cells.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "results/tables.h"
 #include "results/terminal.h"
@@ -30,6 +31,21 @@ void say(Arena *arena, Words *words, const char *sentence) { LIST_PUSH(arena, wo
 
 const char *listed(Arena *arena, const char *list, const char *next) {
     return *list ? arena_printf(arena, "%s, %s", list, next) : next;
+}
+
+bool is_among(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+OptionSpec *rows_without(Arena *arena, const OptionSpec *rows, int row_count, const char *const *names, int count,
+                         int *left) {
+    OptionSpec *kept = ARENA_ARRAY(arena, OptionSpec, row_count);
+    *left = 0;
+    for (int i = 0; i < row_count; i++)
+        if (!is_among(names, count, rows[i].name)) kept[(*left)++] = rows[i];
+    return kept;
 }
 
 static void print_sentence(FILE *out, Arena *arena, const char *sentence, const Style *style) {

@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_EXPLAIN_CELLS_H
 
 #include "results/results.h"
+#include "sim/options.h"
 
 typedef struct Cells {
     RecordCell *items;
@@ -23,6 +24,11 @@ typedef struct Words { // sentences
 
 void say(Arena *arena, Words *words, const char *sentence);
 const char *listed(Arena *arena, const char *list, const char *next); // "A, B"; of an empty list "B"
+
+bool is_among(const char *const *names, int count, const char *name);
+// Rows less those that are named.
+OptionSpec *rows_without(Arena *arena, const OptionSpec *rows, int row_count, const char *const *names, int count,
+                         int *left);
 
 // Title, then the notes of the record as sentences, folded at the terminal's width.
 void print_title(FILE *out, const Record *record, const Style *style);

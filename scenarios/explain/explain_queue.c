@@ -502,30 +502,22 @@ static const char *const refused[] = {"find-gpus", "wait-mean", "wait-p50", "wai
                                       "wait-p99",  "chance",    "within",   "most-gpus"};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
-static bool is_among(const char *const *names, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
-}
-
-static OptionSpec *rows_of(Arena *arena, bool for_help, int *count) {
+static const OptionSpec *rows_of(Arena *arena, bool for_help, int *count) {
     int all;
     const OptionSpec *queue = queue_option_rows(arena, &all);
-    OptionSpec *rows = ARENA_ARRAY(arena, OptionSpec, all);
-    *count = 0;
-    for (int i = 0; i < all; i++) {
-        if (is_among(left_out, COUNT_OF(left_out), queue[i].name)) continue;
-        if (for_help && is_among(refused, COUNT_OF(refused), queue[i].name)) continue;
-        rows[*count] = queue[i];
-        if (strcmp(queue[i].name, "policy") == 0) {
-            rows[*count].metavar = "NAME";
-            rows[*count].help = "that is explained: fifo, first-fit, easy, conservative, fair-share, priority, "
-                                "shortest, multifactor; default " USUAL_POLICY;
+    OptionSpec *rows = rows_without(arena, queue, all, left_out, COUNT_OF(left_out), count);
+    if (for_help) rows = rows_without(arena, rows, *count, refused, COUNT_OF(refused), count);
+    for (int i = 0; i < *count; i++) {
+        if (strcmp(rows[i].name, "policy") == 0) {
+            rows[i].metavar = "NAME";
+            rows[i].help = "that is explained: fifo, first-fit, easy, conservative, fair-share, priority, shortest, "
+                           "multifactor; default " USUAL_POLICY;
+        } else if (strcmp(rows[i].name, "gpus") == 0) {
+            rows[i].metavar = "N";
+            rows[i].help = "GPUs of the cluster, in whole nodes";
+        } else if (strcmp(rows[i].name, "jobs") == 0) {
+            rows[i].help = "jobs to draw; default 10000";
         }
-        if (strcmp(queue[i].name, "gpus") == 0)
-            rows[*count].metavar = "N", rows[*count].help = "GPUs of the cluster, in whole nodes";
-        if (strcmp(queue[i].name, "jobs") == 0) rows[*count].help = "jobs to draw; default 10000";
-        ++*count;
     }
     return rows;
 }

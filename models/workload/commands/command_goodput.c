@@ -15,7 +15,6 @@
 #define MOST_NODES 200000
 #define MOST_RUNS 100000
 #define ASSUMED_WRITE_S 30 // of a checkpoint that nothing is known of
-#define BEST_RUNS 40       // lives for each interval that is tried
 
 static const Where command_line = {NULL, 0};
 
@@ -24,7 +23,7 @@ static const Where command_line = {NULL, 0};
 // clang-format off
 #define FEWEST_LIVES 20 // that say something, where an interrupt leaves no more
 
-static const OptionSpec specs[] = {
+const OptionSpec goodput_rows[] = {
     {"gpus", OPTION_COUNT, "N", .help = "GPUs of the job"},
     {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node); default dgx-h100"},
     {"days", OPTION_TEXT, "DAYS", .help = "how long the calendar runs: 54, 12h"},
@@ -67,7 +66,7 @@ static const OptionSpec specs[] = {
     WATCH_OPTIONS,
 };
 // clang-format on
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
+const int goodput_row_count = (int)(sizeof goodput_rows / sizeof *goodput_rows);
 
 static const char usage[] =
     "lockstep goodput --gpus 16384 --node dgx-h100 --days 54 [--model NAME --storage NAME] [--checkpoint-every TIME]";
@@ -216,6 +215,14 @@ static void read_faults(GoodputAsked *asked, const Options *options, Problems *p
 
 // ---- Checkpoints.
 
+CheckpointPlan goodput_assumed_checkpoint(CheckpointMode mode) {
+    CheckpointPlan plan = {.mode = mode, .stall_s = mode == CHECKPOINT_SYNC ? ASSUMED_WRITE_S : 1};
+    plan.reload_s = ASSUMED_WRITE_S;
+    if (mode != CHECKPOINT_SYNC) plan.write_s = ASSUMED_WRITE_S;
+    if (mode == CHECKPOINT_MEMORY) plan.copy_s = plan.memory_reload_s = 1;
+    return plan;
+}
+
 static void read_costs(GoodputAsked *asked, const Options *options, const Catalogue *catalogue, Problems *problems) {
     CheckpointMode mode = (CheckpointMode)option_choice(options, "checkpoint", CHECKPOINT_SYNC);
     asked->model = option_text(options, "model", NULL);
@@ -232,14 +239,11 @@ static void read_costs(GoodputAsked *asked, const Options *options, const Catalo
         const Gpu *gpu = node_gpu(catalogue, asked->node, 0);
         asked->storage = storage;
         asked->storage_units = units > 0 ? (int)units : storage_usual_units(storage, asked->gpus);
-        asked->spec.checkpoint =
-            checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, gpu,
-                            storage_of_units(asked->arena, storage, asked->storage_units, asked->gpus));
+        asked->gpu = gpu;
+        asked->held = storage_of_units(asked->arena, storage, asked->storage_units, asked->gpus);
+        asked->spec.checkpoint = checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, gpu, asked->held);
     } else {
-        double stall = mode == CHECKPOINT_SYNC ? ASSUMED_WRITE_S : 1;
-        asked->spec.checkpoint = (CheckpointPlan){.mode = mode, .stall_s = stall, .reload_s = ASSUMED_WRITE_S};
-        if (mode != CHECKPOINT_SYNC) asked->spec.checkpoint.write_s = ASSUMED_WRITE_S;
-        if (mode == CHECKPOINT_MEMORY) asked->spec.checkpoint.copy_s = asked->spec.checkpoint.memory_reload_s = 1;
+        asked->spec.checkpoint = goodput_assumed_checkpoint(mode);
     }
     if (option_given(options, "checkpoint-stall"))
         asked->spec.checkpoint.stall_s = option_quantity(options, "checkpoint-stall", 0);
@@ -280,7 +284,7 @@ static void read_date(GoodputAsked *asked, const Options *options, Problems *pro
     if (asked->price_given && !best) complain(problems, "--price weighs what --best chooses", "add --best");
 }
 
-static void ask(GoodputAsked *asked, const Options *options, Problems *problems) {
+void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems) {
     options_refuse_positional(options, 0, problems);
     read_length(asked, options, problems);
     read_machines(asked, options, problems);
@@ -293,11 +297,16 @@ static void ask(GoodputAsked *asked, const Options *options, Problems *problems)
     read_date(asked, options, problems);
 }
 
-// The same with the shortest interval, where the best is yet to be found.
-static const char *goes_nowhere(const GoodputAsked *asked) {
+const char *goodput_nowhere(const GoodputAsked *asked) {
     LifeSpec spec = asked->spec;
     if (asked->interval_found) spec.checkpoint.every_s = 1;
     return life_goes_nowhere(asked->arena, &spec, asked->runs);
+}
+
+void goodput_find_interval(GoodputAsked *asked) {
+    if (!asked->interval_found) return;
+    asked->best_s = life_best_interval(&asked->spec, GOODPUT_BEST_RUNS, asked->seed);
+    asked->spec.checkpoint.every_s = asked->best_s;
 }
 
 static bool is_allowed(const GoodputAsked *asked, Problems *problems) {
@@ -307,15 +316,12 @@ static bool is_allowed(const GoodputAsked *asked, Problems *problems) {
 }
 
 static int answer(GoodputAsked *asked, bool json, Problems *problems) {
-    const char *nowhere = goes_nowhere(asked);
+    const char *nowhere = goodput_nowhere(asked);
     if (nowhere) {
         goodput_print_nothing(asked, nowhere, json);
         return EXIT_NO;
     }
-    if (asked->interval_found) {
-        asked->best_s = life_best_interval(&asked->spec, BEST_RUNS, asked->seed);
-        asked->spec.checkpoint.every_s = asked->best_s;
-    }
+    goodput_find_interval(asked);
     bool allowed = !watch_tells(command_line, problems) && is_allowed(asked, problems);
     LifeStudy study = {0};
     if (allowed) study = life_study(asked->arena, &asked->spec, asked->runs, asked->seed);
@@ -350,15 +356,15 @@ static int answer_best(const GoodputAsked *asked, const Options *options, Proble
 int command_goodput(int argc, char **argv) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
+    Options *options = options_parse(arena, goodput_rows, goodput_row_count, argc, argv, problems);
     GoodputAsked asked = {.arena = arena};
     int end = EXIT_DONE;
     if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
+        options_print_help(goodput_rows, goodput_row_count, usage, about, stdout);
     } else if (problem_count(problems)) {
         end = command_fails(problems, EXIT_USAGE);
     } else {
-        ask(&asked, options, problems);
+        goodput_ask(&asked, options, problems);
         watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
         if (problem_count(problems))
             end = command_fails(problems, EXIT_BAD_INPUT);

@@ -4,6 +4,12 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/model/model.h"
+#include "sim/options.h"
+
+#define GOODPUT_BEST_RUNS 40 // lives for each interval that is tried
+
+extern const OptionSpec goodput_rows[];
+extern const int goodput_row_count;
 
 typedef struct GoodputAsked {
     Arena *arena;
@@ -15,11 +21,22 @@ typedef struct GoodputAsked {
     const char *model;          // or NULL
     const StorageType *storage; // one unit of it; or NULL
     int storage_units;
+    const StorageType *held; // all units together; or NULL
+    const Gpu *gpu;
     double bytes; // of a checkpoint; 0: its times were assumed or given
     bool own_mtbf, spares_given, interval_found, price_given;
     double by_s, confidence; // wall time by which the work is to be done; 0: no date
     double best_s;           // simulated; 0 not asked for
 } GoodputAsked;
+
+// What the rows above say, and what follows from it. Problems where it makes no sense.
+void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems);
+// Of a checkpoint that nothing is known of: 30 s to storage, 1 s for a copy in memory.
+CheckpointPlan goodput_assumed_checkpoint(CheckpointMode mode);
+// Why no life of it would keep anything (life_goes_nowhere), at the shortest interval where the best is to be found.
+const char *goodput_nowhere(const GoodputAsked *asked);
+// Finds the interval where the best was asked for.
+void goodput_find_interval(GoodputAsked *asked);
 
 // Of a job that gets nowhere, which nobody has lived.
 void goodput_print_nothing(const GoodputAsked *asked, const char *why, bool json);

@@ -113,7 +113,7 @@ typedef struct LifeStudy {
     double mttf_s;                      // wall time of all runs per unplanned stop; 0 none
     double share[LIFE_TIME_COUNT];
     double stops_mean[LIFE_CAUSE_COUNT], lost_share[LIFE_CAUSE_COUNT];
-    const double *run_days; // [runs]
+    const double *run_days, *run_goodput; // [runs]
     int64_t events;
     bool stopped; // by the watch: the rest is of no use
     uint64_t digest;

@@ -62,6 +62,7 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
     study.ettr = summarise(arena, ettr, done);
     study.days = summarise(arena, days, done);
     study.run_days = days;
+    study.run_goodput = goodput;
     study.stops = summarise(arena, stops, done);
     return study;
 }
