@@ -393,6 +393,22 @@ TEST(a_rank_program_is_explained_by_its_calls_and_on_quicker_machines) {
     EXPECT(strstr(ended->err, "number 9"));
 }
 
+TEST(in_brief_stand_the_sentences_and_five_changes) {
+    static const char job[] = "explain --model gpt2-124m --node dgx-a100-80gb --gpus 8 --micro-batch 4 --plain";
+    static char line[256], brief[1 << 16];
+    snprintf(line, sizeof line, "%s --brief", job);
+    snprintf(brief, sizeof brief, "%s", run_command(command_explain, line)->out);
+    const char *table = strstr(brief, "What would help");
+    EXPECT(table != NULL);
+    EXPECT(!strstr(brief, "Roofline") && !strstr(brief, "The critical path"));
+    const Ended *whole = run_command(command_explain, job);
+    EXPECT_CONTAINS(whole->out, "Roofline");
+    EXPECT(table && strncmp(whole->out, brief, (size_t)(table - brief)) == 0);
+    int lines = 0;
+    for (const char *at = table; at && *at; at++) lines += *at == '\n';
+    EXPECT_INT(lines, 2 + 5 + 2); // heading and titles, changes, an empty line and the digest
+}
+
 TEST(explain_says_what_does_not_go_together) {
     EXPECT_INT(run_command(command_explain, "explain")->code, 2);
     EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m")->code, 4);

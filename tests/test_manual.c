@@ -72,6 +72,7 @@ LONG_TEST(6, pages_of_the_manual_show_what_the_program_prints) {
                  {"docs/job.md", 5},
                  {"docs/explain.md", 6},
                  {"docs/explain-pairs.md", 10},
+                 {"docs/explain-examples.md", 16},
                  {"docs/trace.md", 2}};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) EXPECT(check_page(pages[i].page) >= pages[i].least);
 }

@@ -22,6 +22,7 @@
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 #define CHANGES_SHOWN 15
+#define CHANGES_IN_BRIEF 5
 
 static const char *const color_modes[] = {"auto", "always", "never"};
 static const char *const table_names[] = {"settings", "resources", "life",     "critical_path", "operations",
@@ -33,6 +34,7 @@ static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
     {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"why-only", OPTION_FLAG, .help = "the critical path alone: nothing is changed and simulated again"},
+    {"brief", OPTION_FLAG, .help = "on the screen only the sentences and the changes that help most"},
     {"json", OPTION_FLAG, .help = "as JSON, all tables and the path piece by piece"},
     {"csv", OPTION_FLAG, .help = "one table as CSV"},
     {"table", OPTION_CHOICE, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
@@ -178,6 +180,10 @@ static bool is_shown(const RecordTable *table, bool verbose) {
     return table->row_count > 0 && (verbose || strcmp(table->name, "not_possible") != 0);
 }
 
+static bool is_brief(const RecordTable *table) {
+    return strcmp(table->name, "settings") == 0 || strcmp(table->name, "life") == 0;
+}
+
 // Rows for people: not all changes that gain little, and no resources that gain nothing, which a sentence names.
 static int shown_rows(const RecordTable *table, bool verbose) {
     if (!verbose && strcmp(table->name, "settings") == 0 && table->row_count > CHANGES_SHOWN) return CHANGES_SHOWN;
@@ -189,16 +195,18 @@ static int shown_rows(const RecordTable *table, bool verbose) {
 }
 
 static void print_answer(FILE *out, const Command *command, const Record *record, const Style *style) {
-    bool verbose = option_flag(command->options, "verbose") || style->plain;
+    bool verbose = option_flag(command->options, "verbose") || style->plain,
+         brief = option_flag(command->options, "brief");
     Screen screen = {out, arena_open(), record, style, verbose, NULL, 0};
     print_title(out, record, style);
     for (int i = 0; i < record->table_count; i++) {
         RecordTable table = record->tables[i];
         int rows = shown_rows(&table, verbose), hidden = table.row_count - rows;
         table.row_count = rows;
-        if (!is_shown(&table, verbose)) continue;
+        if (!is_shown(&table, verbose) || (brief && !is_brief(&table))) continue;
+        if (brief && rows > CHANGES_IN_BRIEF) table.row_count = CHANGES_IN_BRIEF;
         screen_table(&screen, &table);
-        if (hidden > 0 && strcmp(table.name, "settings") == 0)
+        if (hidden > 0 && !brief && strcmp(table.name, "settings") == 0)
             fprintf(out, "and %d more that save less, or cost time: -v\n", hidden);
     }
     fprintf(out, "\ndigest %016llx  seed %llu\n", (unsigned long long)record->digest, (unsigned long long)record->seed);
