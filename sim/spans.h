@@ -61,6 +61,28 @@ typedef struct SpanSum {
     SimTime total, longest;
 } SpanSum;
 
+// What a main stream is at, as one letter of a line of text.
+typedef struct SpanKind {
+    char letter;
+    const char *name;
+} SpanKind;
+
+typedef struct SpanLane { // of a process' main stream, in bins of one width from the start
+    SimTime width;
+    int bin_count;
+    const SimTime *spent; // [bin x kind]
+} SpanLane;
+
+// What a process' GPU had resident, all its streams together, in the terms of Holistic Trace Analysis. Compute, exposed
+// communication, exposed memory and both kinds of idleness sum to the step.
+typedef struct SpanBreakdown {
+    SimTime compute, communication;
+    SimTime overlap;               // of communication, with compute
+    SimTime exposed_communication; // without compute beside it
+    SimTime exposed_memory;        // copies without compute or communication beside them
+    SimTime idle_host, idle_other; // nothing is resident: the host is at work, or all wait
+} SpanBreakdown;
+
 typedef struct SpanSet {
     const char *title;
     const SpanProcess *processes;
@@ -81,10 +103,14 @@ typedef struct SpanSet {
     int counter_count;
     const SpanSum *sums;
     int sum_count;
-    int64_t seen;          // spans that there were
-    int32_t micro_batches; // 0: there are no passes
-    int32_t stride;        // operations within passes are kept of every stride-th micro-batch; 1: of all
-    int64_t left_out;      // spans that are not here
+    const SpanKind *kinds;
+    int kind_count;
+    const SpanLane *lanes;           // [process], or NULL
+    const SpanBreakdown *breakdowns; // [process], or NULL
+    int64_t seen;                    // spans that there were
+    int32_t micro_batches;           // 0: there are no passes
+    int32_t stride;                  // operations within passes are kept of every stride-th micro-batch; 1: of all
+    int64_t left_out;                // spans that are not here
     SimTime end;
 } SpanSet;
 

@@ -36,8 +36,13 @@ static Traced trace_text(const char *expression, const char *ranks, int64_t room
     traced.problems = problems_create(traced.arena);
     if (!traced.loaded.scenario) test_fail(__FILE__, __LINE__, "%s", first_problem(&traced.loaded));
     const ScenarioItem *item = scenario_item(traced.loaded.scenario, 1);
-    TraceRequest request = {
-        .study = item->study, .program = item->program, .seed = 1, .ranks = ranks, .span_room = room};
+    TraceRequest request = {.study = item->study,
+                            .program = item->program,
+                            .seed = 1,
+                            .ranks = ranks,
+                            .span_room = room,
+                            .lanes = true,
+                            .breakdown = true};
     const char *why_not;
     traced.set = trace_step(traced.arena, &request, &why_not, traced.problems);
     return traced;
@@ -318,6 +323,142 @@ TEST(curves_of_links_hold_all_bytes_and_power_is_within_the_gpus) {
     EXPECT_INT(powers, 4);
     EXPECT(memories >= 4 * 4);
     end(&traced);
+}
+
+// ---- Lines of letters, and what is resident.
+
+TEST(lines_of_letters_have_all_time_of_the_main_stream) {
+    static const char *const jobs[] = {PIPELINE, DATA_PARALLEL, INTERLEAVED};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        Traced traced = trace_text(jobs[i], NULL, 1000); // thinned, and yet all of it
+        for (int p = 0; p < traced.set->process_count; p++) {
+            const SpanLane *lane = &traced.set->lanes[p];
+            SimTime told = 0, spent = 0;
+            for (int b = 0; b < lane->bin_count; b++) {
+                SimTime bin = 0;
+                for (int k = 0; k < traced.set->kind_count; k++) bin += lane->spent[b * traced.set->kind_count + k];
+                EXPECT(bin <= lane->width);
+                told += bin;
+            }
+            for (int c = 0; c < CAUSE_COUNT; c++) spent += traced.set->processes[p].spent[c];
+            EXPECT_INT(told, spent);
+        }
+        end(&traced);
+    }
+}
+
+typedef struct Twin { // what is resident between two neighbouring moments
+    bool compute, communication, memory, host;
+} Twin;
+
+static Twin resident_at(const SpanSet *set, int process, SimTime at) {
+    Twin twin = {0};
+    for (int64_t i = 0; i < set->span_count; i++) {
+        const Span *span = &set->spans[i];
+        if (set->tracks[span->track].process != process || span->end <= at || span->start > at) continue;
+        bool main = span->track == 0 || set->tracks[span->track - 1].process != process;
+        bool waits = strncmp(set->names[span->name], "wait: ", 6) == 0, transfer = span->transfer >= 0;
+        Cause cause = (Cause)span->category;
+        bool host = cause == CAUSE_LAUNCH || cause == CAUSE_DATA || cause == CAUSE_HOST || cause == CAUSE_OTHER;
+        if (host)
+            twin.host = twin.host || main;
+        else if (cause == CAUSE_COPY)
+            twin.memory = twin.memory || !waits;
+        else if (waits || transfer)
+            twin.communication =
+                twin.communication || (waits ? cause == CAUSE_PP : cause != CAUSE_PP || main || span->begun <= at);
+        else
+            twin.compute = true;
+    }
+    return twin;
+}
+
+static int by_moment(const void *a, const void *b) {
+    return (*(const SimTime *)a > *(const SimTime *)b) - (*(const SimTime *)a < *(const SimTime *)b);
+}
+
+// Moment by moment, looking at every span again.
+static SpanBreakdown slow_breakdown(Arena *arena, const SpanSet *set, int process) {
+    SimTime *moments = ARENA_ARRAY(arena, SimTime, 3 * set->span_count + 2);
+    int count = 0;
+    moments[count++] = 0;
+    moments[count++] = set->end;
+    for (int64_t i = 0; i < set->span_count; i++) {
+        const Span *span = &set->spans[i];
+        if (set->tracks[span->track].process != process) continue;
+        moments[count++] = span->start;
+        moments[count++] = span->begun;
+        moments[count++] = span->end;
+    }
+    qsort(moments, (size_t)count, sizeof *moments, by_moment);
+    SpanBreakdown sum = {0};
+    for (int i = 0; i + 1 < count; i++) {
+        SimTime time = moments[i + 1] - moments[i];
+        if (time == 0) continue;
+        Twin twin = resident_at(set, process, moments[i]);
+        if (twin.compute) sum.compute += time;
+        if (twin.communication) sum.communication += time;
+        if (twin.compute && twin.communication) sum.overlap += time;
+        if (twin.compute) continue;
+        *(twin.communication ? &sum.exposed_communication
+          : twin.memory      ? &sum.exposed_memory
+          : twin.host        ? &sum.idle_host
+                             : &sum.idle_other) += time;
+    }
+    return sum;
+}
+
+TEST(what_is_resident_sums_to_the_step_and_is_what_looking_at_every_moment_finds) {
+    static const char *const jobs[] = {
+        "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 16, fabric = 'ib-hdr200' }, "
+        "run = sim.training { model = 'gpt2-124m', parallel = { pp = 4 }, batch = { micro = 4, global = 64 } } }",
+        "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "
+        "run = sim.training { model = 'gpt2-124m', zero = 3, batch = { micro = 4, global = 16 } } }",
+        "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 1 }, "
+        "run = sim.training { model = 'gpt2-124m', batch = { micro = 4, global = 4 } } }",
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        Traced traced = trace_text(jobs[i], NULL, 1000000);
+        for (int p = 0; p < traced.set->process_count; p++) {
+            const SpanBreakdown *b = &traced.set->breakdowns[p];
+            SimTime sum = b->compute + b->exposed_communication + b->exposed_memory + b->idle_host + b->idle_other;
+            EXPECT_INT(sum, traced.set->end);
+            EXPECT_INT(b->communication, b->overlap + b->exposed_communication);
+            SpanBreakdown slow = slow_breakdown(traced.arena, traced.set, p);
+            EXPECT(memcmp(&slow, b, sizeof slow) == 0);
+            EXPECT(b->compute > 0 && (b->communication > 0) == (i != 2));
+        }
+        end(&traced);
+    }
+}
+
+#define SMALL_JOB                                                                                                      \
+    "trace --model gpt2-124m --node dgx-a100 --gpus 16 --fabric ib-hdr --pp 4 --micro-batch 4 --global-batch 64"
+
+TEST(a_timeline_of_letters_is_as_wide_as_the_terminal) {
+    static char said[65536];
+    for (int width = 60; width <= 180; width += 60) {
+        char line[400];
+        snprintf(line, sizeof line, "COLUMNS=%d $LOCKSTEP " SMALL_JOB " --timeline", width);
+        EXPECT_INT(test_shell(line, said, sizeof said), 0);
+        int ranks = 0;
+        for (char *at = strstr(said, "\nrank "); at; at = strstr(at + 1, "\nrank ")) {
+            EXPECT_INT(strcspn(at + 1, "\n"), width);
+            ranks++;
+        }
+        EXPECT_INT(ranks, 4);
+        EXPECT_CONTAINS(said, "F  forward, ");
+    }
+}
+
+TEST(each_table_is_printed_where_it_is_asked_for) {
+    const Ended *ended = run_command(command_trace, SMALL_JOB " --breakdown");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "exposed communication");
+    EXPECT(strstr(ended->out, "What takes longest") == NULL);
+    EXPECT_CONTAINS(run_command(command_trace, SMALL_JOB " --breakdown --csv")->out, "rank,compute_s,");
+    EXPECT_CONTAINS(run_command(command_trace, SMALL_JOB " --timeline --csv")->out, "rank,stream,operation,");
+    EXPECT_CONTAINS(run_command(command_trace, SMALL_JOB " --timeline --top")->out, "What takes longest");
 }
 
 TEST(a_rank_program_is_traced_too) {

@@ -28,9 +28,11 @@ static const OptionSpec own_options[] = {
     {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it, .pftrace as Perfetto writes it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
     {"ranks", OPTION_TEXT, "N,N,…", .help = "which ranks, or all (default: the first of each pipeline stage)"},
     {"most", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
-    {"top", OPTION_FLAG, .help = "what takes longest, by rank and name; so it is without -o, too"},
+    {"top", OPTION_FLAG, .help = "a table of what takes longest, by rank and name; so it is when nothing else is asked for"},
+    {"timeline", OPTION_FLAG, .help = "the step as a line of letters for each rank, as wide as the terminal"},
+    {"breakdown", OPTION_FLAG, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
     {"json", OPTION_FLAG, .help = "the tables as JSON"},
-    {"csv", OPTION_FLAG, .help = "the table as CSV"},
+    {"csv", OPTION_FLAG, .help = "the first of the tables as CSV"},
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
     {"quiet", OPTION_FLAG, .help = "nothing of the file on the screen", .letter = 'q'},
     {"verbose", OPTION_FLAG, .help = "all rows of the table", .letter = 'v'},
@@ -53,7 +55,7 @@ static const char about[] =
     "traffic, the GPUs' power and memory beside it. Open the file at https://ui.perfetto.dev or chrome://tracing.\n\n"
     "  lockstep trace --model gpt3-175b --node dgx-a100-80gb --gpus 1024 --fabric ib-hdr --tp 8 --pp 8 \\\n"
     "                 --micro-batch 1 --global-batch 1536 --recompute selective --sequence-parallel -o step.json.gz\n"
-    "  lockstep trace my.lua --top\n"
+    "  lockstep trace my.lua --timeline --breakdown\n"
     "  lockstep trace my.lua --ranks all --most 100MB -o all.json\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
 
@@ -88,7 +90,7 @@ static Command read_command(Arena *arena, int argc, char **argv) {
 }
 
 static bool asks_for_tables(const Options *options) {
-    static const char *const names[] = {"top", "json", "csv", "plain"};
+    static const char *const names[] = {"top", "timeline", "breakdown", "json", "csv", "plain"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_flag(options, names[i])) return true;
     return false;
@@ -146,6 +148,9 @@ static double most_bytes(const Command *command) { return option_quantity(comman
 static TraceRequest request_of(const Command *command) {
     return (TraceRequest){.seed = (uint64_t)option_count(command->options, "seed", 1),
                           .unfolded = option_flag(command->options, "unfolded"),
+                          .lanes = option_flag(command->options, "timeline"),
+                          .breakdown =
+                              option_flag(command->options, "breakdown") || option_flag(command->options, "json"),
                           .ranks = option_text(command->options, "ranks", NULL),
                           .span_room = trace_span_room(command->form, most_bytes(command))};
 }
@@ -211,10 +216,14 @@ static AnswerForm form_of(const Command *command) {
 static void print_answer(const Command *command, const SpanSet *set, FILE *out) {
     const Options *options = command->options;
     AnswerForm form = form_of(command);
+    bool lines = option_flag(options, "timeline"), breakdown = option_flag(options, "breakdown");
     TraceAnswer answer = {.form = form,
                           .style =
                               style_for(out, color_modes[option_choice(options, "color", 0)], form == ANSWER_PLAIN),
-                          .verbose = option_flag(options, "verbose")};
+                          .verbose = option_flag(options, "verbose"),
+                          .top = option_flag(options, "top") || (!breakdown && (!lines || form == ANSWER_CSV)),
+                          .breakdown = breakdown,
+                          .lines = lines && form != ANSWER_CSV};
     trace_print(command->arena, out, set, &answer);
 }
 

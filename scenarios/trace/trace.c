@@ -13,7 +13,10 @@
 // NULL after a problem.
 static StepTrace *recorder(Arena *arena, const TraceRequest *request, const Cluster *cluster, Where where,
                            Problems *problems) {
-    StepTraceRequest wanted = {.span_room = request->span_room, .gpu_of = cluster->gpu_of};
+    StepTraceRequest wanted = {.span_room = request->span_room,
+                               .gpu_of = cluster->gpu_of,
+                               .lanes = request->lanes,
+                               .breakdown = request->breakdown};
     if (request->ranks) {
         wanted.ranks = step_trace_ranks(arena, request->ranks, cluster->gpu_count, &wanted.rank_count, where, problems);
         if (!wanted.ranks) return NULL;

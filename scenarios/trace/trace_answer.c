@@ -1,6 +1,7 @@
 // The answer of a trace as text: tables of what was recorded.
 #include "scenarios/trace/trace_answer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static int by_total(const void *a, const void *b) {
 static RecordCell number(double value) { return (RecordCell){.number = value}; }
 static RecordCell text(const char *value) { return (RecordCell){.text = value}; }
 
-static const RecordTable *operations_table(Arena *arena, const SpanSet *set) {
+static RecordTable operations_table(Arena *arena, const SpanSet *set) {
     SpanSum *sums = ARENA_ARRAY(arena, SpanSum, set->sum_count);
     for (int i = 0; i < set->sum_count; i++) sums[i] = set->sums[i];
     qsort(sums, (size_t)set->sum_count, sizeof *sums, by_total);
@@ -52,10 +53,54 @@ static const RecordTable *operations_table(Arena *arena, const SpanSet *set) {
                                              number(total / step_seconds(set->end))};
         memcpy(&cells[i * TOP_COLUMNS], row, sizeof row);
     }
-    RecordTable *table = ARENA_NEW(arena, RecordTable);
-    *table =
-        (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count};
-    return table;
+    return (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count};
+}
+
+// ---- What is resident, in the terms of Holistic Trace Analysis (facebookresearch/HolisticTraceAnalysis,
+// hta/analyzers/breakdown_analysis.py and communication_analysis.py): communication beside computation is computation,
+// what is exposed of it is "non compute", the rest idle.
+
+static const RecordColumn breakdown_columns[] = {
+    {"rank", "rank", RECORD_COUNT},
+    {"compute_s", "compute", RECORD_SECONDS},
+    {"compute_share", "of the step", RECORD_SHARE},
+    {"exposed_communication_s", "exposed communication", RECORD_SECONDS},
+    {"exposed_communication_share", "of the step", RECORD_SHARE},
+    {"exposed_memory_s", "exposed copies", RECORD_SECONDS},
+    {"idle_host_s", "idle, host", RECORD_SECONDS},
+    {"idle_other_s", "idle, other", RECORD_SECONDS},
+    {"idle_share", "of the step", RECORD_SHARE},
+    {"communication_s", "communication", RECORD_SECONDS},
+    {"overlap_share", "overlapped", RECORD_SHARE},
+};
+enum { BREAKDOWN_COLUMNS = sizeof breakdown_columns / sizeof *breakdown_columns };
+
+static RecordTable breakdown_table(Arena *arena, const SpanSet *set) {
+    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, set->process_count * BREAKDOWN_COLUMNS);
+    for (int p = 0; p < set->process_count; p++) {
+        const SpanBreakdown *b = &set->breakdowns[p];
+        double end = step_seconds(set->end), communication = step_seconds(b->communication);
+        const RecordCell row[BREAKDOWN_COLUMNS] = {
+            number(set->processes[p].id),
+            number(step_seconds(b->compute)),
+            number(step_seconds(b->compute) / end),
+            number(step_seconds(b->exposed_communication)),
+            number(step_seconds(b->exposed_communication) / end),
+            number(step_seconds(b->exposed_memory)),
+            number(step_seconds(b->idle_host)),
+            number(step_seconds(b->idle_other)),
+            number((step_seconds(b->idle_host) + step_seconds(b->idle_other)) / end),
+            number(communication),
+            number(communication > 0 ? step_seconds(b->overlap) / communication : NAN),
+        };
+        memcpy(&cells[p * BREAKDOWN_COLUMNS], row, sizeof row);
+    }
+    return (RecordTable){"breakdown",
+                         "What GPUs had resident (Holistic Trace Analysis)",
+                         breakdown_columns,
+                         BREAKDOWN_COLUMNS,
+                         cells,
+                         set->process_count};
 }
 
 // ---- The answer.
@@ -93,6 +138,7 @@ static void print_screen(FILE *out, const Record *record, const SpanSet *set, co
     Screen screen = {out, arena_open(), record, style, true, NULL, 0};
     fprintf(out, "%s%s: a step of %s\n", style->plain ? "# " : "", text_clean(screen.arena, set->title, style->unicode),
             text_time(screen.arena, step_seconds(set->end)));
+    if (answer->lines) trace_print_lines(screen.arena, out, set, answer);
     for (int i = 0; i < record->table_count; i++) {
         int hidden = 0;
         RecordTable table = record->tables[i];
@@ -104,11 +150,15 @@ static void print_screen(FILE *out, const Record *record, const SpanSet *set, co
 }
 
 void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer) {
-    Record record = {.title = set->title, .tables = operations_table(arena, set), .table_count = 1};
+    RecordTable tables[2];
+    Record record = {.title = set->title, .tables = tables};
+    bool all = answer->form == ANSWER_JSON;
+    if (answer->top || all) tables[record.table_count++] = operations_table(arena, set);
+    if (answer->breakdown || all) tables[record.table_count++] = breakdown_table(arena, set);
     if (answer->form == ANSWER_JSON)
         write_json(out, &record, set);
     else if (answer->form == ANSWER_CSV)
-        table_write_csv(out, &record.tables[0]);
+        table_write_csv(out, &tables[0]);
     else
         print_screen(out, &record, set, answer);
 }

@@ -12,9 +12,14 @@ typedef struct TraceAnswer {
     AnswerForm form;
     Style style;
     bool verbose; // all rows
+    bool top, breakdown, lines;
 } TraceAnswer;
 
-// Table "operations": what the ranks' operations took, by name, longest first.
+// Table "operations": what the ranks' operations took, by name, longest first. Table "breakdown": what their GPUs had
+// resident. Lines of letters are for the screen alone; as CSV the first of the tables is written.
 void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer);
+
+// ---- trace_lines.c
+void trace_print_lines(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer);
 
 #endif

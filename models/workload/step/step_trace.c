@@ -36,7 +36,7 @@ static const struct {
     [SLOT_HOST] = {"samples to the GPU", SPAN_FLOW_NONE},
 };
 
-static const char *const pass_names[] = {"forward", "backward", "backward of weights"};
+static const char *const pass_names[TOLD_PASSES] = {"forward", "backward", "backward of weights"};
 
 // Where each kind of name begins in the table.
 enum {
@@ -46,7 +46,7 @@ enum {
     NAMES_OF_MESSAGES = NAMES_OF_SLOTS + SLOT_COUNT,
     NAMES_OF_SLOWED = NAMES_OF_MESSAGES + CAUSE_COUNT,
     NAMES_OF_PASSES = NAMES_OF_SLOWED + CAUSE_COUNT,
-    NAMES_OF_LABELS = NAMES_OF_PASSES + 3
+    NAMES_OF_LABELS = NAMES_OF_PASSES + TOLD_PASSES
 };
 #define MOST_LABELS 1000 // of users' programs; what has a later one goes by its cause
 
@@ -62,7 +62,7 @@ static void list_names(StepTrace *trace) {
         names[NAMES_OF_MESSAGES + c] = arena_printf(trace->arena, "transfer: %s", cause_titles[c]);
     }
     for (int s = 0; s < SLOT_COUNT; s++) names[NAMES_OF_SLOTS + s] = slots[s].name;
-    for (int p = 0; p < 3; p++) names[NAMES_OF_PASSES + p] = pass_names[p];
+    for (int p = 0; p < TOLD_PASSES; p++) names[NAMES_OF_PASSES + p] = pass_names[p];
     for (int l = 0; l < trace->label_names; l++) {
         const char *name = system->labels[l].name;
         names[NAMES_OF_LABELS + l] = name ? arena_copy_text(trace->arena, name) : "";
@@ -178,8 +178,9 @@ static void on_span(void *owner, const RunSpan *from) {
                  .start = from->start,
                  .begun = from->begun,
                  .end = from->end};
-    pass_of(trace, from->label, &span.micro_batch, &span.chunk);
+    int pass = pass_of(trace, from->label, &span.micro_batch, &span.chunk);
     trace->seen++;
+    count_busy(trace, process, from, pass);
     if (from->stream == 0) {
         follow_pass(trace, rank, from);
         count_power(trace, process, from);
@@ -319,6 +320,7 @@ void step_trace_begin(StepTrace *trace, const Lowered *lowered, const System *sy
     trace->sums = ARENA_ARRAY(trace->arena, SpanSum, 2 * (int64_t)trace->rank_count * trace->name_count);
     trace->stride = 1;
     open_counters(trace);
+    open_busy(trace);
     options->tell = on_span;
     options->owner = trace;
 }
@@ -377,6 +379,10 @@ const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result) {
                      .micro_batches = trace->lowered ? trace->lowered->resolved.micro_batches : 0,
                      .stride = trace->stride,
                      .left_out = trace->left_out,
+                     .kinds = lane_kinds,
+                     .kind_count = lane_kind_count,
+                     .lanes = close_lanes(trace),
+                     .breakdowns = close_breakdowns(trace, result->end),
                      .end = result->end};
     set->sums = sums_of(trace, &set->sum_count);
     set->counters = close_counters(trace, result, &set->counter_count);

@@ -15,6 +15,8 @@ typedef struct StepTraceRequest {
     int rank_count;
     int64_t span_room;        // that many spans are kept at most, and as many passes
     const Gpu *const *gpu_of; // [rank] for their power; NULL: not told
+    bool lanes;               // what main streams are at over time
+    bool breakdown;           // what GPUs have resident: 24 bytes for every stretch, however many
 } StepTraceRequest;
 
 StepTrace *step_trace_create(Arena *arena, const StepTraceRequest *request);

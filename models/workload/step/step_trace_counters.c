@@ -5,9 +5,8 @@
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/step/step_trace_internal.h"
 
-#define LINKS_COUNTED 64    // of those that the ranks looked at use, in order of their channels
-#define LINKS_SHOWN 16      // the busiest of these
-#define FIRST_WIDTH 1000000 // ticks: 1 us
+#define LINKS_COUNTED 64 // of those that the ranks looked at use, in order of their channels
+#define LINKS_SHOWN 16   // the busiest of these
 
 // ---- Bins.
 

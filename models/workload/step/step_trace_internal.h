@@ -3,13 +3,18 @@
 #define LOCKSTEP_WORKLOAD_STEP_TRACE_INTERNAL_H
 
 #include "models/workload/step/step_trace.h"
+#include "sim/list.h"
 
 // An amount over time, in bins of one width: as many as there are from the start, twice as wide when time goes on.
 #define BINS 512
+#define FIRST_WIDTH 1000000 // ticks: 1 us
 typedef struct Bins {
     SimTime width;
     double amount[BINS];
 } Bins;
+
+typedef struct Lane Lane;
+typedef struct Residence Residence;
 
 typedef struct TracedRank {
     int rank;
@@ -19,6 +24,9 @@ typedef struct TracedRank {
     int32_t pass_label;
     const SimTime *spent; // [cause] once it has run
     Bins *joules;         // drawn by its GPU; NULL: not told
+    Lane *lane;           // NULL: not asked for
+    Residence *residence; // [stream], NULL: not asked for
+    int stream_count;
 } TracedRank;
 
 struct StepTrace {
@@ -51,5 +59,15 @@ void open_counters(StepTrace *trace);
 void count_traffic(StepTrace *trace, const RunSpan *transfer);
 void count_power(StepTrace *trace, int process, const RunSpan *span);
 const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count);
+
+// ---- step_trace_busy.c
+enum { TOLD_FORWARD, TOLD_BACKWARD, TOLD_WEIGHTS, TOLD_PASSES }; // by labels
+
+extern const SpanKind lane_kinds[];
+extern const int lane_kind_count;
+void open_busy(StepTrace *trace);
+void count_busy(StepTrace *trace, int process, const RunSpan *span, int pass); // pass -1: outside passes
+const SpanLane *close_lanes(StepTrace *trace);
+const SpanBreakdown *close_breakdowns(StepTrace *trace, SimTime end);
 
 #endif
