@@ -449,11 +449,13 @@ void report_add_plan(Report *report, Arena *arena, const PlanAnswer *answer) {
     Telling telling = {report, arena, answer, answer->request, answer->result};
     report_lead(report, lead_text(&telling));
     tell_answer(&telling);
+    report_add_plan_advice(report, arena, answer);
     tell_cautions(&telling);
     tell_plans(&telling);
     tell_front(&telling);
     tell_unknowns(&telling);
     tell_what_if(&telling);
+    report_add_plan_more(report, arena, answer);
     if (!answer->chosen) return;
     report_add_why(report, answer->chosen);
     report_add_assumptions(report, answer->chosen);
