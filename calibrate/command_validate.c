@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/pieces.h"
 #include "sim/problem.h"
 #include "sim/watch.h"
 
@@ -40,6 +41,7 @@ static int watched(const Kind *kind, int argc, char **argv) {
     int status = kind->run(argc, argv);
     if (watch_tells_part((Where){0}, problems)) status = watch_status(status);
     watch_close();
+    pieces_close();
     problems_print(problems, stderr);
     arena_close(arena);
     return status;

@@ -2,11 +2,13 @@
 #include "sim/arena.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/check.h"
 
@@ -17,12 +19,20 @@
 typedef struct Block {
     struct Block *older;
     size_t room, used;
+    size_t mapped; // bytes of the system's; 0: malloc's
     max_align_t memory[];
 } Block;
+
+struct SharedRoom {
+    atomic_size_t used;
+    size_t bytes;
+    max_align_t memory[];
+};
 
 struct Arena {
     Block *newest;
     size_t next_block_bytes, bytes_used;
+    SharedRoom *shared; // where its blocks lie; NULL: they are malloc's
 };
 
 void out_of_memory(size_t bytes) {
@@ -47,8 +57,17 @@ static void end_for_size(void) {
     exit(1);
 }
 
-static Block *new_block(size_t room) {
-    Block *block = memory_or_end(sizeof(Block) + room);
+// Of what processes share; it is never given back.
+static void *take_of_shared(SharedRoom *room, size_t bytes) {
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t at = atomic_fetch_add(&room->used, bytes);
+    if (at > room->bytes || bytes > room->bytes - at) out_of_memory(bytes);
+    return (char *)room->memory + at;
+}
+
+static Block *new_block(Arena *arena, size_t room) {
+    size_t bytes = sizeof(Block) + room;
+    Block *block = arena->shared ? take_of_shared(arena->shared, bytes) : memory_or_end(bytes);
     *block = (Block){.room = room};
     return block;
 }
@@ -75,26 +94,33 @@ void arena_close(Arena *arena) {
     used_by_all -= arena->bytes_used;
     for (Block *block = arena->newest, *older; block; block = older) {
         older = block->older;
-        free(block);
+        if (block->mapped)
+            munmap(block, block->mapped);
+        else if (!arena->shared)
+            free(block);
     }
     free(arena);
 }
 
-// A large piece goes behind the newest block, whose room stays in use.
-static void *alloc_alone(Arena *arena, size_t bytes) {
-    Block *block = new_block(bytes);
-    block->used = bytes;
+static void put_behind_newest(Arena *arena, Block *block) {
     if (arena->newest) {
         block->older = arena->newest->older;
         arena->newest->older = block;
     } else {
         arena->newest = block;
     }
+}
+
+// A large piece goes behind the newest block, whose room stays in use.
+static void *alloc_alone(Arena *arena, size_t bytes) {
+    Block *block = new_block(arena, bytes);
+    block->used = bytes;
+    put_behind_newest(arena, block);
     return memset(block->memory, 0, bytes);
 }
 
 static void add_block(Arena *arena) {
-    Block *block = new_block(arena->next_block_bytes);
+    Block *block = new_block(arena, arena->next_block_bytes);
     block->older = arena->newest;
     arena->newest = block;
     if (arena->next_block_bytes < LARGEST_BLOCK_BYTES) arena->next_block_bytes *= 2;
@@ -147,6 +173,25 @@ char *arena_vprintf(Arena *arena, const char *format, va_list arguments) {
     char *text = arena_alloc(arena, (size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, arguments);
     return text;
+}
+
+// ---- Memory that processes share.
+
+SharedRoom *arena_shared_room(Arena *arena, size_t bytes) {
+    size_t all = sizeof(Block) + sizeof(SharedRoom) + bytes;
+    Block *block = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED) return NULL;
+    *block = (Block){.mapped = all}; // without room: nobody takes a piece of it in passing
+    put_behind_newest(arena, block);
+    SharedRoom *room = (SharedRoom *)block->memory;
+    room->bytes = bytes;
+    return room;
+}
+
+Arena *arena_open_shared(SharedRoom *room) {
+    Arena *arena = arena_open();
+    arena->shared = room;
+    return arena;
 }
 
 size_t arena_bytes_used(const Arena *arena) { return arena->bytes_used; }

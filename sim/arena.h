@@ -17,6 +17,13 @@ char *arena_copy_text(Arena *arena, const char *text); // NULL gives NULL
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *arena, const char *format, va_list arguments);
 
+// Room that this process and those it forks afterwards have at the same address: what one of them puts there, all read
+// through the same pointer. It goes with the arena; pages cost memory once they are written. NULL: the system has none.
+typedef struct SharedRoom SharedRoom;
+SharedRoom *arena_shared_room(Arena *arena, size_t bytes);
+// An arena within it, of one process. What was put there stays after arena_close; without room left the process ends.
+Arena *arena_open_shared(SharedRoom *room);
+
 // Ends the program with the sentence: for libraries that ask for memory of their own.
 _Noreturn void out_of_memory(size_t bytes);
 void *memory_or_end(size_t bytes); // malloc that does so

@@ -24,6 +24,7 @@ static struct {
     WatchStop stopped, wound_up; // wound_up: what it was before that
     const char *stopped_what;
     double stopped_share;
+    double elsewhere_s; // processor time of other processes that work for this one
     struct sigaction before[SIGNALS];
     bool catches[SIGNALS];
 } watch;
@@ -58,6 +59,7 @@ void watch_open(const WatchLimits *limits) {
     CHECK(!watch.piece);
     watch.open = true;
     watch.quiet = false;
+    watch.elsewhere_s = 0;
     watch.limits = *limits;
     watch.stopped = watch.wound_up = WATCH_GOES_ON;
     signal_came = 0;
@@ -78,11 +80,13 @@ bool watch_is_open(void) { return watch.open; }
 
 // ---- Pieces.
 
-static double cpu_seconds(void) {
+double watch_cpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+void watch_spent_elsewhere(double seconds) { watch.elsewhere_s += seconds; }
 
 // What lies within a piece is a part of the next thing that the piece counts.
 static double share_done(const WatchPiece *piece) {
@@ -134,7 +138,8 @@ bool watch_goes_on(double done) {
     if (watch.stopped) return false;
     if (signal_came) return stop(WATCH_SIGNAL);
     if (piece->counts_events && watch.limits.events > 0 && piece->done > watch.limits.events) return stop(WATCH_EVENTS);
-    if (watch.limits.cpu_seconds > 0 && cpu_seconds() > watch.limits.cpu_seconds) return stop(WATCH_SECONDS);
+    if (watch.limits.cpu_seconds > 0 && watch_cpu_seconds() + watch.elsewhere_s > watch.limits.cpu_seconds)
+        return stop(WATCH_SECONDS);
     show(share_done(piece));
     return true;
 }

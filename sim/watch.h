@@ -39,6 +39,8 @@ typedef struct WatchPiece {
 void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events);
 // So much more is done of the innermost piece. False: no further.
 bool watch_goes_on(double done);
+double watch_cpu_seconds(void);             // of this process, from its start
+void watch_spent_elsewhere(double seconds); // by processes that work for this one: they count towards the limit
 void watch_end(WatchPiece *piece);
 
 // Why the newest piece ended early. What was stopped for its events is over with it: the next point may begin.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
+#include "sim/pieces.h"
 
 void predict(MeasuredCollective *measured, const NcclConstants *constants) {
     for (int r = 0; r < measured->log->row_count; r++)
@@ -157,40 +158,65 @@ static void forget_rules(const Measurements *logs, const double *weights, bool *
     }
 }
 
+// ---- Groups left out.
+
+typedef struct LeftOut {
+    const Measurements *logs;
+    WordOf word_of;
+    NcclConstants prior, all;
+    bool *touched[RULE_COUNT];
+    bool forgetting;
+    const char **words; // [groups]
+    int group_count;
+} LeftOut;
+
+static void *constants_without(const void *context, Arena *arena, int64_t group) {
+    const LeftOut *out = context;
+    Arena *scratch = arena_open();
+    NcclConstants *constants = ARENA_NEW(arena, NcclConstants);
+    double *weights = ARENA_ARRAY(scratch, double, out->logs->count);
+    *constants = out->prior;
+    weigh(out->logs, out->word_of, out->words[group], weights);
+    if (out->forgetting) forget_rules(out->logs, weights, out->touched, constants);
+    if (sum_of(weights, out->logs->count) > 0)
+        fit_collectives(scratch, out->logs, weights, SCOPE_SHARED, constants, &out->all, NULL);
+    arena_close(scratch);
+    return constants;
+}
+
+static void find_groups(Arena *arena, LeftOut *out, const bool *chosen) {
+    const Measurements *logs = out->logs;
+    out->words = ARENA_ARRAY(arena, const char *, logs->count);
+    for (int i = 0; i < logs->count; i++) {
+        const char *word = out->word_of(&logs->items[i]);
+        bool seen = false;
+        for (int j = 0; j < i; j++) seen = seen || strcmp(out->word_of(&logs->items[j]), word) == 0;
+        if (!seen && (!chosen || chosen[i])) out->words[out->group_count++] = word;
+    }
+}
+
 // All fits begin their search where one to all logs ends.
 int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without, bool forgetting) {
+    Arena *arena = validation->arena;
     Measurements *logs = &validation->logs;
-    double *weights = ARENA_ARRAY(validation->arena, double, logs->count);
-    NcclConstants prior = nccl_constants_prior(), all;
-    bool *touched[RULE_COUNT];
-    int groups = 0;
+    double *weights = ARENA_ARRAY(arena, double, logs->count);
+    LeftOut out = {.logs = logs, .word_of = word_of, .prior = nccl_constants_prior(), .forgetting = forgetting};
     for (int rule = 0; rule < RULE_COUNT; rule++) {
-        touched[rule] = ARENA_ARRAY(validation->arena, bool, logs->count);
-        find_touched(logs, (RuleId)rule, touched[rule]);
+        out.touched[rule] = ARENA_ARRAY(arena, bool, logs->count);
+        find_touched(logs, (RuleId)rule, out.touched[rule]);
     }
-    if (without < RULE_COUNT) prior.without[without] = true;
-    all = prior;
-    for (int i = 0; i < logs->count; i++) find_what_matters(validation->arena, &logs->items[i], prior.without);
+    if (without < RULE_COUNT) out.prior.without[without] = true;
+    out.all = out.prior;
+    for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i], out.prior.without);
     weigh(logs, word_of, NULL, weights);
-    if (sum_of(weights, logs->count) > 0)
-        fit_collectives(validation->arena, logs, weights, SCOPE_SHARED, &all, NULL, NULL);
-    for (int i = 0; i < logs->count; i++) {
-        const char *word = word_of(&logs->items[i]);
-        bool seen = false;
-        for (int j = 0; j < i; j++) seen = seen || strcmp(word_of(&logs->items[j]), word) == 0;
-        if (seen || (chosen && !chosen[i])) continue;
-        weigh(logs, word_of, word, weights);
-        NcclConstants constants = prior;
-        if (forgetting) forget_rules(logs, weights, touched, &constants);
-        Arena *scratch = arena_open();
-        if (sum_of(weights, logs->count) > 0)
-            fit_collectives(scratch, logs, weights, SCOPE_SHARED, &constants, &all, NULL);
-        arena_close(scratch);
-        for (int j = 0; j < logs->count; j++)
-            if (strcmp(word_of(&logs->items[j]), word) == 0) predict(&logs->items[j], &constants);
-        groups++;
-    }
-    return groups;
+    if (sum_of(weights, logs->count) > 0) fit_collectives(arena, logs, weights, SCOPE_SHARED, &out.all, NULL, NULL);
+    find_groups(arena, &out, chosen);
+    Pieces pieces = {.what = "what is left out", .count = out.group_count, .work = constants_without, .context = &out};
+    void **constants = pieces_do(arena, &pieces);
+    for (int g = 0; g < out.group_count; g++)
+        for (int j = 0; j < logs->count && constants[g]; j++)
+            if (strcmp(word_of(&logs->items[j]), out.words[g]) == 0) predict(&logs->items[j], constants[g]);
+    return out.group_count;
 }
 
 void cross(Validation *validation, WordOf word_of, const char *what, bool quiet) {

@@ -4,6 +4,7 @@
 
 #include "calibrate/collectives/validation.h"
 #include "calibrate/command_validate.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 #define EXIT_USAGE 2
@@ -29,6 +30,7 @@ static const OptionSpec specs[] = {
     {"verbose", OPTION_FLAG, .help = "every log too", .letter = 'v'},
     {"csv", OPTION_FLAG, .help = "print the scores of every log as CSV"},
     {"json", OPTION_FLAG, .help = "print JSON instead of tables"},
+    PIECES_OPTION,
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
@@ -104,6 +106,7 @@ int validate_collectives(int argc, char **argv) {
     }
     if (option_given(options, "cross") && option_given(options, "fit-on"))
         problem_add(problems, (Where){0}, "--cross and --fit-on are two different questions; ask one at a time");
+    pieces_open_from(options, "jobs", problems);
     if (!problem_count(problems)) code = validate(&validation, options);
     problems_print(problems, stderr);
     arena_close(arena);

@@ -8,7 +8,9 @@
 #include "models/workload/queue/queue_steady.h"
 #include "sim/csv.h"
 #include "sim/list.h"
+#include "sim/pieces.h"
 #include "sim/random.h"
+#include "sim/watch.h"
 
 #define HOUR 3600.0
 #define DAY 86400.0
@@ -160,6 +162,24 @@ typedef struct VirtualCluster {
     double quota, running_gpus, pending_gpus, running_jobs;
 } VirtualCluster;
 
+typedef struct Backlog {
+    QueueSpec spec;
+    QueueDemand demand;
+} Backlog;
+
+static void *pending_of_month(const void *context, Arena *arena, int64_t repetition) {
+    const Backlog *backlog = context;
+    double *pending = ARENA_NEW(arena, double);
+    Arena *own = arena_open();
+    QueueDemand demand = backlog->demand;
+    demand.seed = (uint64_t)repetition + 1;
+    const QueueJobs *jobs = queue_draw(own, &demand);
+    QueueRun run = queue_run(own, &backlog->spec, jobs);
+    *pending = pending_gpus(jobs, &run);
+    arena_close(own);
+    return watch_stopped() ? NULL : pending;
+}
+
 static void check_backlog(QueueChecks *checks, const VirtualCluster *vc) {
     QueueSpec spec = cluster((int)(vc->quota / 8), "easy");
     QueueDemand demand = {.burstiness = 1, .users = 1};
@@ -169,14 +189,13 @@ static void check_backlog(QueueChecks *checks, const VirtualCluster *vc) {
     demand.durations = published_durations(EARTH_MEDIAN_S, EARTH_MEAN_S);
     demand.per_second = vc->running_jobs / durations_mean(&demand.durations); // Little's law
     demand.jobs = (int)(demand.per_second * (EARTH_BEFORE + EARTH_MONTH));
-    for (int i = 0; i < checks->repetitions; i++) {
-        Arena *arena = arena_open();
-        demand.seed = (uint64_t)i + 1;
-        const QueueJobs *jobs = queue_draw(arena, &demand);
-        QueueRun run = queue_run(arena, &spec, jobs);
-        pending[i] = pending_gpus(jobs, &run);
-        arena_close(arena);
-    }
+    Backlog backlog = {spec, demand};
+    Pieces pieces = {.what = "the months", .count = checks->repetitions, .work = pending_of_month, .context = &backlog};
+    void **months = pieces_do(checks->arena, &pieces);
+    int done = 0;
+    for (int i = 0; i < checks->repetitions; i++)
+        if (months[i]) pending[done++] = *(const double *)months[i];
+    if (done == 0) return;
     QueueCheck check = {.trace = "Helios Earth", .unit = "GPUs", .published = vc->pending_gpus};
     check.what = arena_printf(checks->arena, "backlog of %s, %.0f GPUs at %.0f %%", vc->name, vc->quota,
                               100 * vc->running_gpus / vc->quota);
@@ -185,7 +204,7 @@ static void check_backlog(QueueChecks *checks, const VirtualCluster *vc) {
     check.why = "an open stream of jobs whose durations vary as all of Earth's do overstates a backlog: the few users "
                 "of a group see it "
                 "and hold back, and their jobs are more alike";
-    set_range(checks->arena, &check, pending, checks->repetitions);
+    set_range(checks->arena, &check, pending, done);
     add(checks, check);
 }
 
@@ -238,32 +257,53 @@ static const QueueJobs *venus_jobs(Arena *arena, const Csv *csv, const int *colu
     return queue_jobs_sorted(arena, items, count, 1, NULL);
 }
 
+typedef struct Venus {
+    QueueSpec spec;
+    const Csv *csv;
+    const int *columns;
+} Venus;
+
+typedef struct VenusRun {
+    double wait_s, used;
+} VenusRun;
+
+static void *run_venus(const void *context, Arena *arena, int64_t repetition) {
+    const Venus *venus = context;
+    VenusRun *answer = ARENA_NEW(arena, VenusRun);
+    Arena *own = arena_open();
+    const QueueJobs *jobs = venus_jobs(own, venus->csv, venus->columns, (uint64_t)repetition + 1);
+    QueueRun run = queue_run(own, &venus->spec, jobs);
+    *answer = (VenusRun){queue_measure(own, &venus->spec, jobs, &run).all.wait_s.mean, run.utilisation};
+    arena_close(own);
+    return watch_stopped() ? NULL : answer;
+}
+
 static void replay_venus(QueueChecks *checks) {
     const Csv *csv = csv_read_file(checks->arena, path_of(checks, "helios-venus.csv"), checks->problems);
     if (!csv) return;
     const int columns[] = {csv_column(csv, "jobs", checks->problems), csv_column(csv, "gpus", checks->problems)};
     double waits[VENUS_REPETITIONS], used[VENUS_REPETITIONS];
-    QueueSpec spec = cluster(VENUS_GPUS / 8, "easy");
     if (problem_count(checks->problems)) return;
+    Venus venus = {cluster(VENUS_GPUS / 8, "easy"), csv, columns};
+    Pieces pieces = {.what = "the replays", .count = VENUS_REPETITIONS, .work = run_venus, .context = &venus};
+    void **runs = pieces_do(checks->arena, &pieces);
+    int done = 0;
     for (int i = 0; i < VENUS_REPETITIONS; i++) {
-        Arena *arena = arena_open();
-        const QueueJobs *jobs = venus_jobs(arena, csv, columns, (uint64_t)i + 1);
-        QueueRun run = queue_run(arena, &spec, jobs);
-        waits[i] = queue_measure(arena, &spec, jobs, &run).all.wait_s.mean;
-        used[i] = run.utilisation;
-        arena_close(arena);
+        const VenusRun *run = runs[i];
+        if (run) waits[done] = run->wait_s, used[done++] = run->used;
     }
+    if (done == 0) return;
     QueueCheck check = {
         .trace = "Helios Venus",
         .assumed =
             "arrivals of each hour as measured, durations of all Venus whatever the size, EASY backfill, one pool"};
     check.what = "mean wait", check.unit = "s", check.published = VENUS_WAIT_S;
     check.why = "hours of many GPUs are drawn with the longest jobs, too, although users would not have sent them all";
-    set_range(checks->arena, &check, waits, VENUS_REPETITIONS);
+    set_range(checks->arena, &check, waits, done);
     add(checks, check);
     check.what = "GPUs in use", check.unit = "share", check.published = VENUS_IN_USE;
     check.why = "larger jobs run longer than smaller ones: drawn apart they hold less GPU time";
-    set_range(checks->arena, &check, used, VENUS_REPETITIONS);
+    set_range(checks->arena, &check, used, done);
     add(checks, check);
 }
 

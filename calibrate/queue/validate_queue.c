@@ -8,6 +8,7 @@
 #include "sim/envelope.h"
 #include "sim/json.h"
 #include "sim/options.h"
+#include "sim/pieces.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
@@ -17,6 +18,7 @@ enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 static const OptionSpec specs[] = {
     {"repetitions", OPTION_COUNT, "N", .help = "months drawn for each virtual cluster; default 40"},
     {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
+    PIECES_OPTION,
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
@@ -108,6 +110,7 @@ static int run(QueueChecks *checks, int argc, char **argv) {
         problem_add(checks->problems, (Where){0}, "--repetitions is from 2 to 10,000");
         problem_hint(checks->problems, "for example --repetitions 100");
     }
+    pieces_open_from(options, "jobs", checks->problems);
     if (problem_count(checks->problems)) return BAD_USAGE;
     checks->repetitions = (int)repetitions;
     checks->folder = option_positional_count(options) ? option_positional(options, 0) : SHIPPED;

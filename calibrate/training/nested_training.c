@@ -6,6 +6,8 @@
 
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/untrained.h"
+#include "sim/list.h"
+#include "sim/pieces.h"
 
 #define WORTH_TELLING 0.003
 
@@ -22,6 +24,10 @@ typedef struct Nested {
     int count;
     PredictedRun *answers;
     double *factors;
+    struct {
+        bool **items; // [count][rows] left out
+        int count, room;
+    } folds;
     int rules_withheld;
 } Nested;
 
@@ -58,8 +64,8 @@ static PredictedRun predict_again(Arena *arena, const Catalogue *catalogue, cons
 }
 
 // Types of GPU of which no run stays.
-static const Gpu **gpus_left_out(const Nested *n, const bool *left_out, int *count) {
-    const Gpu **gone = ARENA_ARRAY(n->arena, const Gpu *, n->catalogue->gpu_count);
+static const Gpu **gpus_left_out(Arena *arena, const Nested *n, const bool *left_out, int *count) {
+    const Gpu **gone = ARENA_ARRAY(arena, const Gpu *, n->catalogue->gpu_count);
     *count = 0;
     for (int i = 0; i < n->count; i++) {
         bool stays = n->runs[i].skipped || !left_out[i];
@@ -77,24 +83,60 @@ static bool is_gone(const PredictedRun *run, const Gpu *const *gone, int count) 
     return false;
 }
 
-static void answer_fold(Nested *n, const bool *left_out) {
+// Rows left out, answered by what the others know.
+typedef struct Fold {
+    const PredictedRun *answers; // [those left out]
+    const double *factors;       // likewise; 0: unknown
+    int rules_withheld;
+} Fold;
+
+static void *answer_fold(const void *context, Arena *arena, int64_t item) {
+    const Nested *n = context;
+    const bool *left_out = n->folds.items[item];
     Withheld withheld = {.rules = told_by(n, left_out)};
     int gone_count = 0;
-    const Gpu **gone = gpus_left_out(n, left_out, &gone_count);
-    const Catalogue *catalogue =
-        gone_count ? catalogue_untrained(n->arena, n->catalogue, gone, gone_count) : n->catalogue;
-    n->rules_withheld += rules_in(withheld.rules);
+    const Gpu **gone = gpus_left_out(arena, n, left_out, &gone_count);
+    const Catalogue *catalogue = gone_count ? catalogue_untrained(arena, n->catalogue, gone, gone_count) : n->catalogue;
     Arena *scratch = arena_open();
     PredictedRun *merged = ARENA_ARRAY(scratch, PredictedRun, n->count);
+    double *factors = ARENA_ARRAY(scratch, double, n->count);
+    int count = 0;
     for (int i = 0; i < n->count; i++) {
         merged[i] = n->runs[i];
         bool changed = left_out[i] && !merged[i].skipped &&
                        ((merged[i].run->software->rules & withheld.rules) || is_gone(&merged[i], gone, gone_count));
-        if (changed) merged[i] = predict_again(n->arena, catalogue, &n->runs[i], &withheld);
-        if (left_out[i]) n->answers[i] = merged[i];
+        if (changed) merged[i] = predict_again(arena, catalogue, &n->runs[i], &withheld);
+        count += left_out[i];
     }
-    cross_factors(scratch, merged, n->count, left_out, n->factors);
+    cross_factors(scratch, merged, n->count, left_out, factors);
+    PredictedRun *answers = ARENA_ARRAY(arena, PredictedRun, count);
+    double *of_answers = ARENA_ARRAY(arena, double, count);
+    for (int i = 0, k = 0; i < n->count; i++) {
+        if (!left_out[i]) continue;
+        answers[k] = merged[i];
+        of_answers[k++] = factors[i];
+    }
     arena_close(scratch);
+    Fold *fold = ARENA_NEW(arena, Fold);
+    *fold = (Fold){answers, of_answers, rules_in(withheld.rules)};
+    return fold;
+}
+
+static int answer_folds(Nested *n) {
+    Pieces pieces = {.what = "what is left out", .count = n->folds.count, .work = answer_fold, .context = n};
+    void **folds = pieces_do(n->arena, &pieces);
+    for (int f = 0; f < n->folds.count; f++) {
+        const Fold *fold = folds[f];
+        if (!fold) continue; // interrupted
+        n->rules_withheld += fold->rules_withheld;
+        for (int i = 0, k = 0; i < n->count; i++) {
+            if (!n->folds.items[f][i]) continue;
+            n->answers[i] = fold->answers[k];
+            if (fold->factors[k] > 0) n->factors[i] = fold->factors[k];
+            k++;
+        }
+    }
+    return n->folds.count;
 }
 
 // ---- What is left out.
@@ -105,19 +147,22 @@ static bool same_family(const PredictedRun *a, const PredictedRun *b) {
 
 typedef bool Alike(const PredictedRun *a, const PredictedRun *b);
 
-static int answer_each(Nested *n, Alike *alike) {
+static bool *add_fold(Nested *n) {
     bool *left_out = ARENA_ARRAY(n->arena, bool, n->count);
-    int folds = 0;
+    LIST_PUSH(n->arena, &n->folds, left_out);
+    return left_out;
+}
+
+static int answer_each(Nested *n, Alike *alike) {
     for (int i = 0; i < n->count; i++) {
         if (n->runs[i].skipped) continue;
         bool first = true;
         for (int j = 0; j < i && first; j++) first = n->runs[j].skipped || !alike(&n->runs[j], &n->runs[i]);
         if (!first) continue;
+        bool *left_out = add_fold(n);
         for (int j = 0; j < n->count; j++) left_out[j] = !n->runs[j].skipped && alike(&n->runs[j], &n->runs[i]);
-        answer_fold(n, left_out);
-        folds++;
     }
-    return folds;
+    return answer_folds(n);
 }
 
 // A family of one scale has none that is larger.
@@ -139,19 +184,28 @@ static double newest_year(const Nested *n) {
 }
 
 static int answer_one(Nested *n, NestedQuestion question) {
-    bool *left_out = ARENA_ARRAY(n->arena, bool, n->count);
+    bool *left_out = add_fold(n);
     double newest = newest_year(n);
     for (int i = 0; i < n->count; i++)
         left_out[i] = !n->runs[i].skipped &&
                       (question == NESTED_SCALE ? is_largest(n, i) : n->runs[i].run->software->year >= newest);
-    answer_fold(n, left_out);
-    return 1;
+    return answer_folds(n);
+}
+
+static void *predict_nameless(const void *context, Arena *arena, int64_t row) {
+    const Nested *n = context;
+    Withheld withheld = {.framework_name = true};
+    PredictedRun *answer = ARENA_NEW(arena, PredictedRun);
+    *answer = n->answers[row];
+    if (!n->runs[row].skipped) *answer = predict_again(arena, n->catalogue, &n->runs[row], &withheld);
+    return answer;
 }
 
 static int withhold_names(Nested *n) {
-    Withheld withheld = {.framework_name = true};
+    Pieces pieces = {.what = "the rows", .count = n->count, .work = predict_nameless, .context = n};
+    void **rows = pieces_do(n->arena, &pieces);
     for (int i = 0; i < n->count; i++)
-        if (!n->runs[i].skipped) n->answers[i] = predict_again(n->arena, n->catalogue, &n->runs[i], &withheld);
+        if (rows[i]) n->answers[i] = *(const PredictedRun *)rows[i];
     return 1;
 }
 

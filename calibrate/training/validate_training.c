@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "calibrate/command_validate.h"
 #include "calibrate/shipped.h"
@@ -14,6 +13,7 @@
 #include "calibrate/training/score_training.h"
 #include "sim/list.h"
 #include "sim/options.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 #define EXIT_USAGE 2
@@ -77,6 +77,7 @@ static const OptionSpec specs[] = {
     {"rows", OPTION_TEXT, "OUT.csv", .help = "every row, skipped ones with the reason: " ROW_COLUMNS},
     {.name = "csv", .kind = OPTION_FLAG, .help = "print every row as CSV instead of tables"},
     {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of tables"},
+    PIECES_OPTION,
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
@@ -104,28 +105,32 @@ static int keep_family(MeasuredRuns *runs, const char *family) {
     return kept;
 }
 
-static double cpu_seconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+typedef struct Rows {
+    const Catalogue *catalogue;
+    const MeasuredRuns *runs;
+} Rows;
+
+static void *predict_row(const void *context, Arena *arena, int64_t row) {
+    const Rows *rows = context;
+    const MeasuredRun *run = &rows->runs->items[row];
+    PredictedRun *predicted = ARENA_NEW(arena, PredictedRun);
+    double start = watch_cpu_seconds();
+    *predicted = predict_run(arena, rows->catalogue, run);
+    predicted->seconds_to_predict = watch_cpu_seconds() - start;
+    if (!predicted->skipped) predicted->skipped = run->unmeasured;
+    if (watch_is_over()) predicted->skipped = "interrupted";
+    return predicted;
 }
 
 static PredictedRun *predict_all(Arena *arena, const Catalogue *catalogue, const MeasuredRuns *runs) {
+    Rows rows = {catalogue, runs};
+    Pieces pieces = {.what = "the rows", .count = runs->count, .work = predict_row, .context = &rows};
+    void **answers = pieces_do(arena, &pieces);
     PredictedRun *predicted = ARENA_ARRAY(arena, PredictedRun, runs->count);
-    WatchPiece piece;
-    watch_begin(&piece, "the rows", runs->count, false);
     for (int i = 0; i < runs->count; i++) {
-        if (watch_is_over()) {
-            predicted[i] = (PredictedRun){.run = &runs->items[i], .skipped = "interrupted before its turn"};
-            continue;
-        }
-        double start = cpu_seconds();
-        predicted[i] = predict_run(arena, catalogue, &runs->items[i]);
-        predicted[i].seconds_to_predict = cpu_seconds() - start;
-        if (!predicted[i].skipped) predicted[i].skipped = runs->items[i].unmeasured;
-        if (!watch_goes_on(1)) predicted[i].skipped = "interrupted";
+        predicted[i] = (PredictedRun){.run = &runs->items[i], .skipped = "interrupted before its turn"};
+        if (answers[i]) predicted[i] = *(const PredictedRun *)answers[i];
     }
-    watch_end(&piece);
     return predicted;
 }
 
@@ -169,7 +174,8 @@ static PathList asked_files(Arena *arena, const Options *options, Problems *prob
 
 static int validate(Arena *arena, const Options *options, Problems *problems) {
     const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
-    if (!catalogue) return EXIT_INPUT;
+    pieces_open_from(options, "jobs", problems);
+    if (!catalogue || problem_count(problems)) return EXIT_INPUT;
     MeasuredRuns runs = {.count = 0};
     PathList files = asked_files(arena, options, problems);
     bool readable = problem_count(problems) == 0; // a bad cell costs its row only, and is told at the end

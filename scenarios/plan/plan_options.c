@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "models/hardware/storage_units.h"
 #include "models/workload/cluster/cluster_money.h"
@@ -14,10 +13,10 @@
 #include "scenarios/plan/plan_answer.h"
 #include "sim/date.h"
 #include "sim/list.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 #define MOST_GPUS 1000000
-#define MOST_JOBS 4096
 
 static const char *const color_modes[] = {"auto", "always", "never"};
 static const Where command_line = {NULL, 0};
@@ -61,7 +60,7 @@ const OptionSpec plan_options[] = {
     {"storage", OPTION_TEXT, "NAME", .help = "where they go (default superpod-storage)"},
     {"storage-units", OPTION_COUNT, "N", .help = "of it side by side (default as many as it is sized for, one where nobody says)"},
     {"exhaustive", OPTION_FLAG, .help = "simulate every layout that fits, to prove that the search lost nothing"},
-    {"jobs", OPTION_COUNT, "N", .help = "processes that search (default: one per core)", .letter = 'j'},
+    PIECES_OPTION,
     ANCHOR_OPTION,
     {"grid", OPTION_TEXT, "NAME", .help = "where the electricity is from (lockstep hw list grid; default world)"},
     {"date", OPTION_TEXT, "DAY", .help = "prices of more than a year before are pointed out (default: today)"},
@@ -563,15 +562,6 @@ static void read_oversubscriptions(Arena *arena, const Options *options, PlanReq
     request->oversubscription_count = list.count;
 }
 
-static int jobs_wanted(const Options *options, Problems *problems) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int64_t jobs = option_count(options, "jobs", cores > 0 && cores <= MOST_JOBS ? cores : 1);
-    if (jobs >= 1 && jobs <= MOST_JOBS) return (int)jobs;
-    problem_add(problems, command_line, "--jobs %lld processes cannot be started", (long long)jobs);
-    problem_hint(problems, "from 1 to %d", MOST_JOBS);
-    return 1;
-}
-
 // A day counts from the one that the plan is made on, which the answer says.
 void plan_read_deadline(const Options *options, PlanRequest *request, Problems *problems) {
     const char *text = option_text(options, "by", NULL);
@@ -612,5 +602,5 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
     request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);
     request->exhaustive = option_flag(options, "exhaustive") || anchors_speed_up(request->training.anchors);
-    request->jobs = jobs_wanted(options, problems);
+    request->jobs = pieces_jobs_wanted(options, "jobs", problems);
 }

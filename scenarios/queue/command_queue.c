@@ -7,6 +7,7 @@
 #include "results/tables.h"
 #include "scenarios/queue/queue_options.h"
 #include "sim/file.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -106,6 +107,7 @@ static int run(Arena *arena, const Options *options, Problems *problems) {
         return DONE;
     }
     QueueStudy *study = queue_study_from_options(arena, options, problems);
+    pieces_open_from(options, "processes", problems);
     if (problem_count(problems)) return show_problems(problems, BAD_INPUT);
     watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
     const Record *record = queue_study_run(arena, study, &found, problems);
@@ -128,6 +130,7 @@ int command_queue(int argc, char **argv) {
         status = show_problems(problems, BAD_USAGE);
     else
         status = run(arena, options, problems);
+    pieces_close();
     watch_close();
     arena_close(arena);
     return status;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "sim/digest.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed) {
@@ -89,21 +90,23 @@ static void set_intervals(PolicyAnswer *answer) {
     answer->fairness_half = answer->of[QUEUE_FAIRNESS].half;
 }
 
+#define SMALL_JOBS 2000 // of a policy: sooner done than given out
+
 typedef struct Round { // all policies at one length
     const QueueStudy *study;
     PolicyAnswer *answers;
-    double *demand; // [jobs] of one policy, sum over seeds
 } Round;
 
-static void run_seed(Arena *arena, const Round *round, PolicyAnswer *answer, int policy, int seed) {
-    const QueueStudy *study = round->study;
+// demand[jobs]: of one policy, sum over seeds.
+static void run_seed(Arena *arena, const QueueStudy *study, PolicyAnswer *answer, double *demand, int policy,
+                     int seed) {
     Arena *own = arena_open();
     const QueueJobs *jobs = queue_study_jobs(own, study, seed);
     QueueSpec spec = queue_study_spec(study, policy, seed);
     QueueRun run = queue_run(own, &spec, jobs);
     QueueMeasures measures = queue_measure(own, &spec, jobs, &run);
     add_run(answer, &run, &measures, 1.0 / study->seeds);
-    queue_add_demand(jobs, &run, round->demand);
+    queue_add_demand(jobs, &run, demand);
     if (seed == 0) add_curves(arena, answer, &spec, jobs, &run);
     answer->load += queue_offered_load(&spec, jobs) / study->seeds;
     answer->days +=
@@ -121,42 +124,51 @@ static void run_seed(Arena *arena, const Round *round, PolicyAnswer *answer, int
     arena_close(own);
 }
 
-static PolicyAnswer answer_of(Arena *arena, const Round *round, int policy) {
-    const QueueStudy *study = round->study;
-    PolicyAnswer answer = {.policy = study->policies[policy], .digest = DIGEST_START};
-    answer.gpus = (double)queue_study_spec(study, policy, 0).nodes * study->spec.gpus_per_node;
-    answer.name = study->nodes[policy] > 0 ? arena_printf(arena, "%s, %.0f GPUs", answer.policy->name, answer.gpus)
-                                           : answer.policy->name;
-    answer.samples = ARENA_ARRAY(arena, QueueSample, study->seeds > QUEUE_BATCHES ? study->seeds : QUEUE_BATCHES);
-    for (int i = 0; i < queue_study_job_count(study); i++) round->demand[i] = 0;
+static void *answer_of(const void *context, Arena *arena, int64_t item) {
+    const QueueStudy *study = context;
+    int policy = (int)item;
+    PolicyAnswer *answer = ARENA_NEW(arena, PolicyAnswer);
+    *answer = (PolicyAnswer){.policy = study->policies[policy], .digest = DIGEST_START};
+    answer->gpus = (double)queue_study_spec(study, policy, 0).nodes * study->spec.gpus_per_node;
+    answer->name = study->nodes[policy] > 0 ? arena_printf(arena, "%s, %.0f GPUs", answer->policy->name, answer->gpus)
+                                            : answer->policy->name;
+    answer->samples = ARENA_ARRAY(arena, QueueSample, study->seeds > QUEUE_BATCHES ? study->seeds : QUEUE_BATCHES);
+    Arena *own = arena_open();
+    double *demand = ARENA_ARRAY(own, double, queue_study_job_count(study));
+    WatchPiece piece;
+    watch_begin(&piece, "the runs of a policy", study->seeds, false);
     for (int s = 0; s < study->seeds && !watch_stopped(); s++) {
-        run_seed(arena, round, &answer, policy, s);
+        run_seed(arena, study, answer, demand, policy, s);
         watch_goes_on(1);
     }
-    finish_waits(&answer.all);
-    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) finish_waits(&answer.by_class[i]);
-    answer.warm_up = queue_warm_up(round->demand, queue_study_job_count(study));
-    set_intervals(&answer);
-    return answer;
+    watch_end(&piece);
+    finish_waits(&answer->all);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) finish_waits(&answer->by_class[i]);
+    answer->warm_up = queue_warm_up(demand, queue_study_job_count(study));
+    set_intervals(answer);
+    arena_close(own);
+    return watch_stopped() ? NULL : answer;
 }
 
-// How many policies were finished.
+// How many policies were finished, of the first ones.
 static int run_round(Arena *arena, const Round *round) {
     const QueueStudy *study = round->study;
-    WatchPiece piece;
+    Pieces pieces = {.what = "the runs of the queue",
+                     .count = study->policy_count,
+                     .small = (double)study->seeds * queue_study_job_count(study) < SMALL_JOBS,
+                     .work = answer_of,
+                     .context = study};
+    void **answers = pieces_do(arena, &pieces);
     int finished = 0;
-    watch_begin(&piece, "the runs of the queue", study->policy_count * study->seeds, false);
-    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) {
-        round->answers[p] = answer_of(arena, round, p);
-        if (!watch_stopped()) finished++;
+    while (finished < study->policy_count && answers[finished]) {
+        round->answers[finished] = *(const PolicyAnswer *)answers[finished];
+        finished++;
     }
-    watch_end(&piece);
     return finished;
 }
 
 static Round make_round(Arena *arena, const QueueStudy *study) {
-    return (Round){study, ARENA_ARRAY(arena, PolicyAnswer, study->policy_count),
-                   ARENA_ARRAY(arena, double, queue_study_job_count(study))};
+    return (Round){study, ARENA_ARRAY(arena, PolicyAnswer, study->policy_count)};
 }
 
 // ---- How good it is.

@@ -7,6 +7,7 @@
 
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/job/job_options.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 #define MOST_NODES 200000
@@ -88,6 +89,7 @@ static const OptionSpec own[] = {
     {"plot-format", OPTION_CHOICE, .help = "of these files; default png", .choices = plot_formats, .choice_count = 2},
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     {"verbose", OPTION_FLAG, .help = "all assumptions with their sources", .letter = 'v'},
+    PIECES_OPTION_CALLED("processes"),
     WATCH_OPTIONS,
 };
 // clang-format on

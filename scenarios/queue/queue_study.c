@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenarios/queue/queue_answer.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 // ---- What was asked.
@@ -128,12 +129,15 @@ bool queue_study_ready(QueueStudy *study, Problems *problems) {
 
 // ---- Runs.
 
-static QueueSizing size_of(Arena *arena, const QueueStudy *study, int policy) {
+static void *size_of(const void *context, Arena *arena, int64_t policy) {
+    const QueueStudy *study = context;
     const QueueJobs **jobs = ARENA_ARRAY(arena, const QueueJobs *, study->seeds);
     for (int s = 0; s < study->seeds; s++) jobs[s] = queue_study_jobs(arena, study, s);
-    QueueSpec spec = queue_study_spec(study, policy, 0);
+    QueueSpec spec = queue_study_spec(study, (int)policy, 0);
     spec.keep_history = false;
-    return queue_find_size(arena, &spec, jobs, study->seeds, &study->goal);
+    QueueSizing *sizing = ARENA_NEW(arena, QueueSizing);
+    *sizing = queue_find_size(arena, &spec, jobs, study->seeds, &study->goal);
+    return watch_stopped() ? NULL : sizing;
 }
 
 // The first seed stands for all. When the number of nodes is asked for, the most that may be tried are looked at for
@@ -152,27 +156,22 @@ static bool is_allowed(const QueueStudy *study, Problems *problems) {
 }
 
 static const Record *sizes_of(Arena *arena, const QueueStudy *study, bool *found) {
+    Pieces pieces = {.what = "the policies", .count = study->policy_count, .work = size_of, .context = study};
+    void **answers = pieces_do(arena, &pieces);
     QueueSizing *sizes = ARENA_ARRAY(arena, QueueSizing, study->policy_count);
-    for (int p = 0; p < study->policy_count && !watch_stopped(); p++) {
-        sizes[p] = size_of(arena, study, p);
+    if (watch_stopped()) return NULL;
+    for (int p = 0; p < study->policy_count; p++) {
+        sizes[p] = *(const QueueSizing *)answers[p];
         *found = *found && sizes[p].nodes > 0;
-        watch_goes_on(1);
     }
-    return watch_stopped() ? NULL : sizing_record(arena, study, sizes);
+    return sizing_record(arena, study, sizes);
 }
 
 const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems) {
     *found = true;
     bool allowed = is_allowed(study, problems);
     const Record *record = NULL;
-    if (allowed && !study->find) {
-        record = queue_answers(arena, study);
-    } else if (allowed) {
-        WatchPiece piece;
-        watch_begin(&piece, "the policies", study->policy_count, false);
-        record = sizes_of(arena, study, found);
-        watch_end(&piece);
-    }
+    if (allowed) record = study->find ? sizes_of(arena, study, found) : queue_answers(arena, study);
     if (!record) watch_tells(study->where, problems);
     return record;
 }

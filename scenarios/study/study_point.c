@@ -185,7 +185,7 @@ static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *p
     if (!fixed_per_gpu || !baseline->known || !same_but_gpus(study->spec, values, baseline->values)) {
         PointSpec alone = *point;
         if (!fixed_per_gpu) alone.training.micro_batch = result->micro_batch;
-        memcpy(baseline->values, values, (size_t)study->spec->vary_count * sizeof *values);
+        for (int v = 0; v < study->spec->vary_count; v++) baseline->values[v] = values[v]; // none: values may be NULL
         baseline->samples_per_s = one_gpu_samples_per_s(study, &alone);
         baseline->known = true;
     }

@@ -10,6 +10,7 @@
 #include "models/workload/commands/command_internal.h"
 #include "models/workload/commands/commands.h"
 #include "models/workload/commands/goodput_best.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 #define MOST_NODES 200000
@@ -63,6 +64,7 @@ const OptionSpec goodput_rows[] = {
     {"runs", OPTION_COUNT, "N", .help = "lives to live; default 1000, with --best 300"},
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
+    PIECES_OPTION,
     WATCH_OPTIONS,
 };
 // clang-format on
@@ -365,6 +367,7 @@ int command_goodput(int argc, char **argv) {
         end = command_fails(problems, EXIT_USAGE);
     } else {
         goodput_ask(&asked, options, problems);
+        pieces_open_from(options, "jobs", problems);
         watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
         if (problem_count(problems))
             end = command_fails(problems, EXIT_BAD_INPUT);
@@ -373,6 +376,7 @@ int command_goodput(int argc, char **argv) {
         else
             end = answer(&asked, option_flag(options, "json"), problems);
         watch_close();
+        pieces_close();
     }
     arena_close(arena);
     return end;

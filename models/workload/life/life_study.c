@@ -4,6 +4,7 @@
 #include "models/workload/life/life.h"
 #include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/pieces.h"
 #include "sim/random.h"
 #include "sim/watch.h"
 
@@ -22,35 +23,82 @@ double life_unplanned_rate(const LifeSpec *spec) {
     return rate + spec->spot_rate * spec->nodes / (spec->spot_batch > 0 ? spec->spot_batch : 1);
 }
 
+// ---- Lives in parts, which several processes may live.
+
+#define PART_EVENTS 2e4  // some ten milliseconds: so much is lost at an interrupt
+#define SMALL_EVENTS 5e5 // sooner done than given out
+#define MOST_PARTS 100000
+
+typedef struct Lives {
+    const LifeSpec *spec;
+    int runs, parts;
+    uint64_t seed;
+} Lives;
+
+typedef struct LivesPart {
+    int count; // that were lived to their end
+    LifeRun runs[];
+} LivesPart;
+
+static int first_of_part(const Lives *lives, int64_t part) { return (int)(lives->runs * part / lives->parts); }
+
+static void *live_part(const void *context, Arena *arena, int64_t part) {
+    const Lives *lives = context;
+    int first = first_of_part(lives, part), end = first_of_part(lives, part + 1);
+    LivesPart *lived = arena_alloc(arena, sizeof *lived + (size_t)(end - first) * sizeof *lived->runs);
+    for (int r = first; r < end; r++) {
+        LifeRun run = life_run(lives->spec, seed_of_run(lives->seed, r));
+        if (watch_stopped()) break; // in the midst of it
+        lived->runs[lived->count++] = run;
+    }
+    return lived;
+}
+
+// Those that were lived, the first *count of them: as if no more had been asked for.
+static const LifeRun *live(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed, int *count) {
+    double events = life_events(spec) * runs;
+    Lives lives = {spec, runs, (int)fmax(1, fmin(fmin(runs, MOST_PARTS), events / PART_EVENTS)), seed};
+    Pieces pieces = {.what = "the lives of the job",
+                     .count = lives.parts,
+                     .expected = fmax(events, 1),
+                     .small = events < SMALL_EVENTS,
+                     .work = live_part,
+                     .context = &lives};
+    void **parts = pieces_do(arena, &pieces);
+    LifeRun *all = ARENA_ARRAY(arena, LifeRun, runs);
+    *count = 0;
+    for (int p = 0; p < lives.parts && parts[p] && *count == first_of_part(&lives, p); p++) {
+        const LivesPart *part = parts[p];
+        for (int i = 0; i < part->count; i++) all[(*count)++] = part->runs[i];
+    }
+    return all;
+}
+
 LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed) {
     CHECK(runs > 0);
-    LifeStudy study = {.runs = runs, .digest = DIGEST_START};
+    LifeStudy study = {.digest = DIGEST_START};
     double *goodput = ARENA_ARRAY(arena, double, runs), *days = ARENA_ARRAY(arena, double, runs);
     double *stops = ARENA_ARRAY(arena, double, runs), *ettr = ARENA_ARRAY(arena, double, runs), wall = 0, unplanned = 0;
-    WatchPiece piece;
-    watch_begin(&piece, "the lives of the job", life_events(spec) * runs, true);
-    int done = 0;
-    for (; done < runs; done++) {
-        int r = done;
-        LifeRun run = life_run(spec, seed_of_run(seed, r));
-        if (watch_stopped()) break; // in the midst of it
-        goodput[r] = seconds(run.spent[LIFE_TRAINING]) / seconds(run.wall);
-        SimTime up = run.spent[LIFE_TRAINING] + run.spent[LIFE_SLOW] + run.spent[LIFE_SHRUNK];
-        ettr[r] = seconds(up) / seconds(run.wall);
-        days[r] = seconds(run.wall) / 86400;
+    int done;
+    const LifeRun *lived = live(arena, spec, runs, seed, &done);
+    for (int r = 0; r < done; r++) {
+        const LifeRun *run = &lived[r];
+        goodput[r] = seconds(run->spent[LIFE_TRAINING]) / seconds(run->wall);
+        SimTime up = run->spent[LIFE_TRAINING] + run->spent[LIFE_SLOW] + run->spent[LIFE_SHRUNK];
+        ettr[r] = seconds(up) / seconds(run->wall);
+        days[r] = seconds(run->wall) / 86400;
         for (int i = 0; i < LIFE_CAUSE_COUNT; i++) {
-            study.stops_mean[i] += (double)run.stops[i] / runs;
-            study.lost_share[i] += seconds(run.lost[i]);
-            if (i < LIFE_UNPLANNED_COUNT) stops[r] += run.stops[i];
+            study.stops_mean[i] += (double)run->stops[i] / runs;
+            study.lost_share[i] += seconds(run->lost[i]);
+            if (i < LIFE_UNPLANNED_COUNT) stops[r] += run->stops[i];
         }
-        for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] += seconds(run.spent[i]);
-        wall += seconds(run.wall);
+        for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] += seconds(run->spent[i]);
+        wall += seconds(run->wall);
         unplanned += stops[r];
-        study.unfinished += !run.finished;
-        study.events += run.events;
-        study.digest = digest_u64(study.digest, run.digest);
+        study.unfinished += !run->finished;
+        study.events += run->events;
+        study.digest = digest_u64(study.digest, run->digest);
     }
-    watch_end(&piece);
     study.stopped = watch_stopped() != WATCH_GOES_ON;
     study.runs = done;
     if (done == 0) return study;
@@ -74,11 +122,14 @@ static double waste(const LifeSpec *spec, double every_s, int runs, uint64_t see
     LifeSpec changed = *spec;
     changed.checkpoint.every_s = every_s;
     double training = 0, wall = 0;
-    for (int r = 0; r < runs && !watch_stopped(); r++) {
-        LifeRun run = life_run(&changed, seed_of_run(seed, r));
-        training += seconds(run.spent[LIFE_TRAINING]);
-        wall += seconds(run.wall);
+    Arena *arena = arena_open();
+    int done;
+    const LifeRun *lived = live(arena, &changed, runs, seed, &done);
+    for (int r = 0; r < done; r++) {
+        training += seconds(lived[r].spent[LIFE_TRAINING]);
+        wall += seconds(lived[r].wall);
     }
+    arena_close(arena);
     return 1 - training / wall;
 }
 

@@ -1,7 +1,7 @@
 // A worker pool: processes that do numbered pieces of work and answer with bytes. One that dies costs its piece, not
 // the rest.
-#ifndef LOCKSTEP_SCENARIOS_WORKER_POOL_H
-#define LOCKSTEP_SCENARIOS_WORKER_POOL_H
+#ifndef LOCKSTEP_SIM_WORKER_POOL_H
+#define LOCKSTEP_SIM_WORKER_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // Workers are forked, each at one end of a socket: a number goes in, a length and so many bytes come back.
-#include "scenarios/workers/worker_pool.h"
+#include "sim/worker_pool.h"
 
 #include <errno.h>
 #include <poll.h>
