@@ -171,6 +171,16 @@ ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix
     return bill;
 }
 
+double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, double units) {
+    const ClusterMoney *money = cluster->money;
+    const BillSpec *spec = cluster->spec->bill;
+    bool is_bought = money->own && money->own->storage_price > 0;
+    if (bill_leaves_out(spec, "storage") || is_bought || !(unit->unit_usd_per_hour > 0)) return 0;
+    double rate = exchange_rate(money->catalogue, "USD", money->currency);
+    double support = money->own ? 0 : support_of(spec);
+    return rate > 0 ? rate * units * unit->unit_usd_per_hour * (1 + support) * (1 + tax_of(spec)) : NAN;
+}
+
 static double of_run(const ClusterBill *bill, double hours, double per_hour) {
     double billed = hours;
     if (bill->step_hours > 0) billed = bill->step_hours * ceil(billed / bill->step_hours * (1 - 1e-12));

@@ -89,6 +89,11 @@ typedef struct ClusterBill {
     int price_count;
 } ClusterBill;
 
+// What an hour of so many units of storage costs beside the cluster, in its currency, with support and tax. 0: nobody
+// says what a unit costs, somebody else pays for it (--without storage), or it is bought with the cluster. NAN: the
+// currency has no rate.
+double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, double units);
+
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);
 double bill_of_run(const ClusterBill *bill, double hours);
 double least_bill_of_run(const ClusterBill *bill, double hours); // at the cheapest provider
