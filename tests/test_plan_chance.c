@@ -350,7 +350,10 @@ TEST(what_else_may_be_set_is_priced_with_its_spares) {
     EXPECT_CONTAINS(settings, "as planned: 2 nodes stand by");
     EXPECT_CONTAINS(settings, "0 nodes stand by");
     EXPECT_CONTAINS(settings, "checkpoints are written behind its back");
-    EXPECT_NEAR(atof(strchr(with, ':') + 1), atof(cost + strlen("\"amount\": ")) * 1.5, 1e-6); // 2 beside 4
+    double all = atof(cost + strlen("\"amount\": ")), storage = atof(strstr(output, "\"storage_cost\": ") + 16);
+    EXPECT(storage > 0);
+    EXPECT_NEAR(atof(strchr(with, ':') + 1), (all - storage) * 1.5 + storage, 1e-6); // 2 beside 4
+    EXPECT_CONTAINS(settings, "checkpoints go to 2 x superpod-storage");
     EXPECT_NEAR(atof(strstr(settings, "\"days\": ") + 8), atof(days + 8), 1e-9);
 }
 

@@ -231,6 +231,47 @@ TEST(falling_back_keeps_the_date_as_on_demand_does_for_less) {
     arena_close(r.arena);
 }
 
+// One unit of 62 GB/s at 52.08 USD an hour (storages.json), of which 16 GPUs of 256 pay their share; or a whole one
+// that is asked for.
+TEST(storage_for_checkpoints_is_in_the_cost_unless_somebody_else_pays) {
+    Rented r;
+    rented_open(&r);
+    FaultsSpec faults = {.node_mtbf_s = 86400 * 300.0};
+    BillSpec without = {.without = "storage"}, taxed = {.tax = 0.19};
+    r.request.nodes = r.nodes + 1;
+    r.request.node_count = 1;
+    r.request.rent_count = 1;
+    r.request.faults = &faults;
+    r.gpus = 16;
+    const PlanRow row = plan_search(r.arena, &r.request, problems_create(r.arena)).rows[0];
+    const StorageType *unit = catalogue_storage(r.request.catalogue, "superpod-storage");
+    EXPECT_NEAR(row.storage_cost, unit->unit_usd_per_hour * 16 / 256 * 24 * row.point.days, 1e-6);
+    CheckpointSpec two = {.storage_units = 2};
+    PlanRequest asked = r.request;
+    asked.training.checkpoint = &two;
+    const PlanRow whole = plan_search(r.arena, &asked, problems_create(r.arena)).rows[0];
+    EXPECT_NEAR(whole.storage_cost, unit->unit_usd_per_hour * 2 * 24 * whole.point.days, 1e-6);
+    r.request.bill = &without;
+    const PlanRow machines = plan_search(r.arena, &r.request, problems_create(r.arena)).rows[0];
+    EXPECT(machines.storage_cost == 0);
+    EXPECT_NEAR(row.point.cost_per_run, machines.point.cost_per_run + row.storage_cost, 1e-6);
+    r.request.bill = &taxed;
+    const PlanRow all = plan_search(r.arena, &r.request, problems_create(r.arena)).rows[0];
+    EXPECT_NEAR(all.point.cost_per_run, 1.19 * row.point.cost_per_run, 1e-6);
+    arena_close(r.arena);
+}
+
+TEST(storage_that_is_too_slow_is_said) {
+#define LARGE                                                                                                          \
+    "plan --model llama-2-70b --tokens 100B --node dgx-h100 --fabric ib-ndr400 --gpus 512 --global-batch 1024 "
+    const Ended *ended = run_command(command_plan, LARGE "--tp 8 --pp 8 --faults llama3-h100 --storage nfs-10gbe -j 1");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "! The storage is slow for so many nodes: a checkpoint takes ");
+    ended = run_command(command_plan, LARGE "--tp 8 --pp 8 --faults llama3-h100 -j 1");
+    EXPECT_CONTAINS(ended->out, "Storage 2 x superpod-storage for checkpoints: ");
+    EXPECT(!strstr(ended->out, "! The storage is slow for so many nodes: a checkpoint takes "));
+}
+
 TEST(a_price_that_is_stated_stands_once_beside_ways_to_rent_others) {
     const Ended *ended = run_command(command_plan, JOB "--terms spot,on_demand --price crusoe-h100-ib.8x=2 --csv");
     EXPECT_INT(ended->code, 0);

@@ -90,6 +90,7 @@ typedef struct PlanRow {
     int way;                  // of the request's rents; 0 where it has one only
     double term_days;         // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
     double unused_cost;       // part of the cost: of the term's days that the run does not take
+    double storage_cost;      // part of the cost: of what checkpoints are written to (plan_storage.h)
     double rent_per_gpu_hour; // owned: of the same cluster rented, where the plan has both; 0: nobody knows
     double price_sigma;       // of the log of its price: between providers, and until one is asked
     int number;               // of its cluster and batch: names the random streams that no other has

@@ -256,6 +256,7 @@ static void shifts_member(JsonWriter *json, const PlanShifts *shifts) {
 static void paid_members(JsonWriter *json, const PlanRequest *request, const PlanRow *row) {
     json_text_member(json, "provider", plan_provider_of(request, row));
     json_text_member(json, "terms", plan_terms_name(request, row));
+    if (row->storage_cost > 0) json_number_member(json, "storage_cost", row->storage_cost);
     if (row->term_days > 0) {
         json_number_member(json, "term_days", row->term_days);
         json_number_member(json, "unused_cost", row->unused_cost);

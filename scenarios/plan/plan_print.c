@@ -8,6 +8,7 @@
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
+#include "scenarios/plan/plan_storage.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
 
@@ -227,6 +228,7 @@ static void print_chosen(const Screen *screen) {
     }
     printf("\n");
     plan_print_paid(screen, row);
+    plan_print_storage(screen, row);
     plan_print_chances(screen, row);
     print_batch(screen, point);
     print_where_time_goes(point);
@@ -364,6 +366,8 @@ static void print_caveats(const Screen *screen) {
         printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days.\n"
                "  Calibrate on one of them: lockstep calibrate run -o mine.json\n",
                spread);
+    const char *lacks = plan_storage(screen->arena, screen->request, &screen->result->rows[0]).lacks;
+    if (lacks) printf("! %s\n", lacks);
     if (!(point->goodput > 0))
         printf("! Failures and checkpoints are not counted: --faults " FAULTS_USUAL " counts them.\n");
 }
@@ -383,6 +387,7 @@ static void print_no_plan(const Screen *screen) {
                                       : "date and budget",
            plan_percent(screen->arena, request->confidence), plan_percent(screen->arena, first->chance.both));
     plan_print_paid(screen, first);
+    plan_print_storage(screen, first);
     plan_print_chances(screen, first);
 }
 

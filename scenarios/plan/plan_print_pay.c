@@ -5,6 +5,7 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
+#include "scenarios/plan/plan_storage.h"
 
 static void print_term(const Screen *screen, const PlanRow *row) {
     double billed = plan_billed_days(row->point.days, row->term_days), unused = billed - row->point.days;
@@ -29,6 +30,18 @@ void plan_print_paid(const Screen *screen, const PlanRow *row) {
     if (row->owned || isnan(row->point.cost_per_run) || plan_is_stated(screen->request, row->node)) return;
     if (row->term_days > 0) print_term(screen, row);
     if (plan_terms_of(screen->request, row) == TERMS_SPOT) print_spot(screen, row);
+}
+
+void plan_print_storage(const Screen *screen, const PlanRow *row) {
+    PlanStorage storage = plan_storage(screen->arena, screen->request, row);
+    if (!storage.unit || !(row->storage_cost > 0)) return;
+    const char *share = "";
+    if (storage.billed < storage.units)
+        share = arena_printf(screen->arena, ", the share of %d of the %d GPUs that it is sized for", row->gpus,
+                             storage.units * storage.unit->unit_gpus);
+    printf("Storage %d x %s for checkpoints%s: %s of the cost, %s an hour (assumed: lockstep hw show %s)\n",
+           storage.units, storage.unit->name, share, plan_money(screen, &row->point, row->storage_cost),
+           plan_money(screen, &row->point, storage.per_hour), storage.unit->name);
 }
 
 void plan_print_medians(const Screen *screen, const NodeType *node) {

@@ -25,6 +25,7 @@ void plan_print_unknowns(const Screen *screen);                      // what cos
 void plan_print_settings(const Screen *screen);                      // spares and checkpoints (plan_print_settings.c)
 void plan_print_shifts(const Screen *screen);                        // if date, budget, prices or failures were others
 void plan_print_paid(const Screen *screen, const PlanRow *row);      // terms, and what is not used of them
+void plan_print_storage(const Screen *screen, const PlanRow *row);   // that checkpoints go to, and what it costs
 void plan_print_medians(const Screen *screen, const NodeType *node); // what its price is of
 void plan_print_unsold(const Screen *screen);                        // ways to rent that nobody offers
 void plan_print_growths(const Screen *screen);                       // start small and grow

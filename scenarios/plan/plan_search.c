@@ -9,6 +9,7 @@
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_space.h"
+#include "scenarios/plan/plan_storage.h"
 #include "scenarios/study/job_life.h"
 
 // ---- The cluster.
@@ -180,6 +181,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
     job_live(arena, request->catalogue, cluster, &row->training, 0, &row->point, problems_create(arena));
     plan_pay_terms(cluster, row);
+    plan_pay_storage(request, cluster, row);
 }
 
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {

@@ -2,9 +2,11 @@
 
 #include <math.h>
 
+#include "models/hardware/storage_units.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_pay.h"
+#include "scenarios/plan/plan_storage.h"
 
 #define DRAWS 2048 // enough for a comparison
 
@@ -27,7 +29,8 @@ static RecordPoint undisturbed(const PlanRow *row) {
     const RecordPoint *point = &row->point;
     RecordPoint before = *point;
     before.days = point->days_undisturbed;
-    before.cost_per_run -= row->unused_cost + point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
+    before.cost_per_run -=
+        row->unused_cost + row->storage_cost + point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
     before.energy_kwh *= before.days / point->days;
     before.carbon_kg *= before.days / point->days;
     return before;
@@ -49,7 +52,7 @@ static bool live_so(const Settings *settings, const Setting *setting, PlanRow *r
     row->point = undisturbed(settings->row);
     plan_live_row(arena, &asked, cluster, row);
     double standing_by = (double)spares_of(setting, cluster->node_count) / cluster->node_count;
-    row->point.cost_per_run *= 1 + standing_by;
+    row->point.cost_per_run += standing_by * (row->point.cost_per_run - row->storage_cost);
     return row->point.ran;
 }
 
@@ -120,6 +123,24 @@ static void try_modes(Settings *settings, const Setting *planned, Setting *joine
     }
 }
 
+// Twice the storage, and half of it, where it is shared and may be had in units.
+static void try_storage(Settings *settings, const Setting *planned, Setting *joined) {
+    PlanStorage storage = plan_storage(settings->arena, settings->request, settings->row);
+    if (!storage.unit || !storage.unit->shared) return;
+    const int tried[] = {2 * storage.units, storage.units / 2};
+    const PlanSetting *best = &settings->list->items[0];
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        Setting setting = *planned;
+        if (tried[i] < 1 || tried[i] > STORAGE_MOST_UNITS) continue;
+        setting.checkpoint.storage_units = tried[i];
+        const char *what = arena_printf(settings->arena, "checkpoints go to %d x %s", tried[i], storage.unit->name);
+        const PlanSetting *added = add_setting(settings, what, &setting);
+        if (!added || !is_better(settings->request, added, best)) continue;
+        best = added;
+        joined->checkpoint.storage_units = tried[i];
+    }
+}
+
 static void try_intervals(Settings *settings, const Setting *planned, Setting *joined) {
     static const double minutes[] = {30, 120};
     const PlanSetting *best = &settings->list->items[0];
@@ -148,9 +169,11 @@ PlanSettings plan_settings(Arena *arena, const PlanRequest *request, const PlanR
         return list;
     try_spares(&settings, &planned, &joined);
     try_modes(&settings, &planned, &joined);
+    try_storage(&settings, &planned, &joined);
     try_intervals(&settings, &planned, &joined);
     bool changed = spares_of(&joined, result->rows[0].point.node_count) != spares ||
                    joined.checkpoint.mode != planned.checkpoint.mode ||
+                   joined.checkpoint.storage_units != planned.checkpoint.storage_units ||
                    joined.checkpoint.every_s != planned.checkpoint.every_s;
     if (changed) add_setting(&settings, "the best of each together", &joined);
     list.best = 0;

@@ -13,15 +13,14 @@
 #define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job that does not say how long it is
 #define Z95 1.6448536269514722          // of the normal distribution
 
-// All units together of what checkpoints go to.
-static const StorageType *storage_of(Arena *arena, const Catalogue *catalogue, const Cluster *cluster,
-                                     const CheckpointSpec *checkpoint) {
-    int units = checkpoint ? checkpoint->storage_units : 0;
-    const StorageType *storage = checkpoint && checkpoint->storage ? checkpoint->storage : cluster->spec->storage;
+JobStorage job_storage(const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training) {
+    const CheckpointSpec *said = training->checkpoint;
+    int units = said ? said->storage_units : 0;
+    const StorageType *storage = said && said->storage ? said->storage : cluster->spec->storage;
     if (storage == cluster->spec->storage && units == 0) units = cluster->spec->storage_units;
     if (!storage) storage = catalogue_storage(catalogue, cluster->node_count > 1 ? STORAGE_USUAL : "local-nvme");
     CHECK(storage);
-    return storage_of_units(arena, storage, units, cluster->gpu_count);
+    return (JobStorage){storage, units > 0 ? units : storage_usual_units(storage, cluster->gpu_count)};
 }
 
 static LifeSpec faults_of(Arena *arena, const Catalogue *catalogue, const Cluster *cluster) {
@@ -48,8 +47,10 @@ static void set_checkpoint(Arena *arena, LifeSpec *spec, const Catalogue *catalo
                            const TrainingSpec *training) {
     const CheckpointSpec *said = training->checkpoint;
     double bytes = checkpoint_bytes(training->model, training->optimizer == OPTIMIZER_ADAM, training->mixed_precision);
-    spec->checkpoint = checkpoint_plan(said ? said->mode : CHECKPOINT_SYNC, bytes, spec->nodes, cluster->node_of[0],
-                                       cluster->gpu_of[0], storage_of(arena, catalogue, cluster, said));
+    JobStorage storage = job_storage(catalogue, cluster, training);
+    spec->checkpoint =
+        checkpoint_plan(said ? said->mode : CHECKPOINT_SYNC, bytes, spec->nodes, cluster->node_of[0],
+                        cluster->gpu_of[0], storage_of_units(arena, storage.unit, storage.units, cluster->gpu_count));
     spec->checkpoint.storage_every_s = 3 * 3600;
     double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s;
     spec->checkpoint.every_s = said && said->every_s > 0 ? said->every_s
