@@ -8,8 +8,8 @@
 
 typedef int Fuzzer(const uint8_t *data, size_t bytes);
 // tests/fuzz
-Fuzzer fuzz_anchor, fuzz_command, fuzz_fabric, fuzz_import, fuzz_json, fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts,
-    fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep, fuzz_topo, fuzz_topo_xml, fuzz_trace;
+Fuzzer fuzz_anchor, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_import, fuzz_json, fuzz_lua, fuzz_matrix, fuzz_nccl,
+    fuzz_parts, fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep, fuzz_topo, fuzz_topo_xml, fuzz_trace;
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -55,6 +55,7 @@ static int replay(const char *name, Fuzzer *run) {
 
 REPLAY(anchor)
 REPLAY(command)
+REPLAY(diff)
 REPLAY(fabric)
 REPLAY(import)
 REPLAY(json)

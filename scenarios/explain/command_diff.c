@@ -11,6 +11,7 @@
 #include "results/terminal.h"
 #include "results/text.h"
 #include "scenarios/explain/diff.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
 #include "sim/envelope.h"
@@ -31,7 +32,7 @@ static const OptionSpec own_options[] = {
     {"set-b", OPTION_TEXTS, "PATH=VALUE", .help = "of the second's; with one script it is both"},
     {"row-a", OPTION_TEXT, "N|NAME", .help = "which row of a CSV file (by number from 1 or by what its first column says; default 1), which point of an answer, a plan or a sweep's store"},
     {"row-b", OPTION_TEXT, "N|NAME", .help = "of the second's; with one file it is both"},
-    {"study-a", OPTION_COUNT, "N", .help = "which of the first script's jobs, counted from 1 (default 1)"},
+    {"study-a", OPTION_COUNT, "N", .help = "which of the first script's jobs and programs, counted from 1 (default 1)"},
     {"study-b", OPTION_COUNT, "N", .help = "of the second's"},
     {"json", OPTION_FLAG, .help = "as JSON"},
     {"csv", OPTION_FLAG, .help = "the parts of the time as CSV"},
@@ -94,24 +95,6 @@ static const char *file_of(const Command *command, int side) {
     return option_positional(command->options, at < count ? at : count - 1);
 }
 
-static const StudySpec *study_of_script(Command *command, const char *path, int side) {
-    const Options *options = command->options;
-    char word[] = "diff", *words[] = {word, NULL};
-    ScenarioRequest request = {
-        .file = path, .argc = 1, .argv = words, .seed = (uint64_t)option_count(options, "seed", 1)};
-    request.sets = option_texts(options, side ? "set-b" : "set-a", &request.set_count);
-    request.allowed = option_texts(options, "allow-read", &request.allowed_count);
-    const Scenario *scenario =
-        scenario_load(command->arena, command->catalogue, &request, command->problems, command->problems);
-    if (!scenario) return NULL;
-    int64_t number = option_count(options, side ? "study-b" : "study-a", 1), seen = 0;
-    for (int i = 0; i < scenario->item_count; i++)
-        if (scenario->items[i].study && ++seen == number) return scenario->items[i].study;
-    problem_add(command->problems, (Where){path, 0}, "there is no training job number %lld in it", (long long)number);
-    problem_hint(command->problems, "the script returns %lld: each a sim.study of a sim.training", (long long)seen);
-    return NULL;
-}
-
 // Words are split at spaces.
 static const StudySpec *study_of_text(Command *command, const char *text) {
     struct {
@@ -141,6 +124,36 @@ static bool side_of_study(Command *command, const StudySpec *study, const char *
     return diff_side_of_study(command->arena, plain, name, side, command->problems);
 }
 
+// A job of a script as it stands, or a rank program.
+static bool side_of_script(Command *command, const char *path, int side, DiffSide *into) {
+    const Options *options = command->options;
+    char word[] = "diff", *words[] = {word, NULL};
+    ScenarioRequest request = {
+        .file = path, .argc = 1, .argv = words, .seed = (uint64_t)option_count(options, "seed", 1)};
+    request.sets = option_texts(options, side ? "set-b" : "set-a", &request.set_count);
+    request.allowed = option_texts(options, "allow-read", &request.allowed_count);
+    int before = problems_added(command->problems);
+    const Scenario *scenario =
+        scenario_load(command->arena, command->catalogue, &request, command->problems, command->problems);
+    if (!scenario) return false;
+    int64_t number = option_count(options, side ? "study-b" : "study-a", 1);
+    const ScenarioItem *item = scenario_item(scenario, number);
+    if (!item) {
+        problem_add(command->problems, (Where){path, 0}, "there is no training job or rank program number %lld in it",
+                    (long long)number);
+        problem_hint(command->problems, "the script returns sim.study and sim.program; they are counted from 1");
+        return false;
+    }
+    const char *title = item->study            ? study_title(command->arena, item->study)
+                        : item->program->title ? item->program->title
+                                               : "Rank program",
+               *name = arena_printf(command->arena, "%s (%s)", title, path);
+    if (item->study) return side_of_study(command, item->study, name, into);
+    RecordPoint point = simulate_program_once(command->arena, item->program, &request, command->problems);
+    if (problems_added(command->problems) > before) return false;
+    return diff_side_of_point(command->arena, &point, name, item->program->where, into, command->problems);
+}
+
 // 0: none is given; -1 after a problem.
 static int row_number(const char *text, const char *path, Problems *problems) {
     if (!text) return 0;
@@ -157,11 +170,7 @@ static bool read_side(Command *command, int side, DiffSide *into) {
     const Options *options = command->options;
     if (!path)
         return side_of_study(command, study_of_text(command, option_text(options, side ? "b" : "a", "")), name, into);
-    if (ends_in(path, ".lua")) {
-        const StudySpec *study = study_of_script(command, path, side);
-        const char *title = study ? study_title(command->arena, study) : "";
-        return side_of_study(command, study, arena_printf(command->arena, "%s (%s)", title, path), into);
-    }
+    if (ends_in(path, ".lua")) return side_of_script(command, path, side, into);
     const char *row = option_text(options, side ? "row-b" : "row-a", NULL);
     if (ends_in(path, ".csv")) return diff_side_of_csv(command->arena, path, row ? row : "1", into, command->problems);
     if (ends_in(path, ".json") && diff_file_is_trace(path))

@@ -41,6 +41,9 @@ typedef struct DiffSide {
 // Each gives false after problems.
 // One point of a study, simulated.
 bool diff_side_of_study(Arena *arena, const StudySpec *study, const char *name, DiffSide *side, Problems *problems);
+// The point that a rank program came to.
+bool diff_side_of_point(Arena *arena, const RecordPoint *point, const char *name, Where where, DiffSide *side,
+                        Problems *problems);
 // What `run --json` or `plan -o FILE.json` wrote. row: which of its points or plans, counted from 1; 0: its only point,
 // the plan that was chosen.
 bool diff_side_of_json(Arena *arena, const char *path, int row, DiffSide *side, Problems *problems);

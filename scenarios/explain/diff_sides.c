@@ -50,7 +50,7 @@ static void list_layout(Arena *arena, const RecordPoint *point, TextList *list) 
 static void take_point(Arena *arena, const RecordPoint *point, DiffSide *side) {
     side->step_s = point->step_p50_s;
     side->samples = point->global_batch;
-    side->memory_bytes = point->memory_peak_bytes;
+    side->memory_bytes = point->memory_count > 0 ? point->memory_peak_bytes : NAN; // programs say nothing of it
     side->cost_per_step = finite_or_nan(point->cost_per_step);
     side->power_watts = finite_or_nan(point->power_watts);
     side->joules_per_step = side->power_watts * side->step_s;
@@ -60,8 +60,10 @@ static void take_point(Arena *arena, const RecordPoint *point, DiffSide *side) {
     side->carbon_kg = finite_or_nan(point->carbon_kg);
     side->currency = point->currency ? point->currency : "";
     side->causes = ARENA_ARRAY(arena, DiffCause, point->exposed_count);
-    for (int i = 0; i < point->exposed_count; i++)
+    for (int i = 0; i < point->exposed_count; i++) {
         side->causes[i] = cause_named(point->exposed[i].name, point->exposed[i].value);
+        if (!side->causes[i].covers) side->causes[i].title = point->exposed[i].title;
+    }
     side->cause_count = point->exposed_count;
     side->memory = ARENA_ARRAY(arena, NamedValue, point->memory_count);
     for (int i = 0; i < point->memory_count; i++) side->memory[i] = point->memory[i];
@@ -80,6 +82,17 @@ static void refuse_point(const RecordPoint *point, const char *name, Where where
                  point->smallest_change ? point->smallest_change : "lockstep run says more of it");
 }
 
+bool diff_side_of_point(Arena *arena, const RecordPoint *point, const char *name, Where where, DiffSide *side,
+                        Problems *problems) {
+    *side = diff_side_named(name);
+    side->version = program_version();
+    if (point->ran)
+        take_point(arena, point, side);
+    else
+        refuse_point(point, name, where, problems);
+    return point->ran;
+}
+
 static void take_published(const StudySpec *study, DiffSide *side) {
     for (int i = 0; i < study->published_count; i++) {
         const PublishedFigure *figure = &study->published[i];
@@ -91,20 +104,14 @@ static void take_published(const StudySpec *study, DiffSide *side) {
 
 bool diff_side_of_study(Arena *arena, const StudySpec *study, const char *name, DiffSide *side, Problems *problems) {
     int before = problems_added(problems);
-    *side = diff_side_named(name);
-    side->study = study;
-    side->version = program_version();
     const Cluster *cluster = cluster_create(arena, study->catalogue, study->cluster, problems);
     if (!cluster) return false;
     TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
     *training = study->training;
     RecordPoint point = simulate_training(arena, cluster, training, study, problems);
     if (problems_added(problems) > before) return false;
-    if (!point.ran) {
-        refuse_point(&point, name, study->where, problems);
-        return false;
-    }
-    take_point(arena, &point, side);
+    if (!diff_side_of_point(arena, &point, name, study->where, side, problems)) return false;
+    side->study = study;
     take_published(study, side);
     return true;
 }
@@ -141,7 +148,10 @@ bool diff_side_of_store(Arena *arena, const char *path, int row, DiffSide *side,
         return false;
     }
     take_point(arena, found, side);
-    return true;
+    if (side->step_s > 0) return true;
+    problem_add(problems, (Where){path, 0}, "the sweep kept no step times");
+    problem_hint(problems, "keep = { \"step_p50_s\", … }, or no keep at all: then all is kept");
+    return false;
 }
 
 // ---- Answers in JSON.
@@ -454,7 +464,8 @@ bool diff_side_of_csv(Arena *arena, const char *path, const char *row, DiffSide 
     if (at.row < 0) return false;
     *side = diff_side_named(arena_printf(arena, "%s, row %s", path, row));
     take_cells(arena, &at, side);
-    if (!(side->step_s > 0) && problems_added(problems) == before) {
+    bool has_step = side->step_s > 0 && isfinite(side->step_s);
+    if (!has_step && problems_added(problems) == before) {
         problem_add(problems, csv_where(csv, at.row), "the row has no step time");
         problem_hint(problems, "a column step_p50_s or iter_time_s in seconds, or samples_per_s beside global_batch");
     }

@@ -37,6 +37,7 @@ typedef struct Edge { // of a kernel: it begins, or ends
 #define LONGEST_WORD 128
 #define STEP_MARK "ProfilerStep#"
 #define MOST_STEPS 100000
+#define MOST_EDGES 400000000 // 6.4 GB of them
 
 typedef struct TraceRead {
     Arena *arena;
@@ -47,7 +48,7 @@ typedef struct TraceRead {
     double begin, end; // of the marked steps
     int steps;
     double device; // of the kernels so far; -1 none
-    bool several_devices;
+    bool several_devices, too_many;
     int maps, lists;
     bool in_events;
     char key[32], argument[32], name[LONGEST_WORD], category[32];
@@ -73,6 +74,8 @@ static void add_kernel(TraceRead *trace) {
     if (trace->device < 0) trace->device = trace->on_device;
     trace->several_devices = trace->several_devices || trace->device != trace->on_device;
     Doing doing = doing_of(trace);
+    trace->too_many = trace->edges.count >= MOST_EDGES;
+    if (trace->too_many) return;
     LIST_PUSH(trace->arena, &trace->edges, ((Edge){trace->start, (int8_t)doing, 1}));
     LIST_PUSH(trace->arena, &trace->edges, ((Edge){trace->start + trace->duration, (int8_t)doing, -1}));
 }
@@ -221,6 +224,11 @@ static bool check(const TraceRead *trace, const char *path, Problems *problems) 
     if (trace->steps == 0 || !(trace->end > trace->begin)) {
         problem_add(problems, (Where){path, 0}, "no step is marked in this trace");
         problem_hint(problems, "call step() of torch.profiler.profile at the end of each: it writes " STEP_MARK "N");
+        return false;
+    }
+    if (trace->too_many) {
+        problem_add(problems, (Where){path, 0}, "more than %d kernels are in this trace", MOST_EDGES / 2);
+        problem_hint(problems, "profile fewer steps");
         return false;
     }
     if (trace->several_devices) {

@@ -93,6 +93,9 @@ typedef struct ProgramSource { // where it can be had again
 
 const Explanation *explain_program(Arena *arena, const ProgramSpec *program, const ProgramSource *source, bool only_why,
                                    Problems *problems);
+// All steps of the program, simulated once. What goes wrong is a problem.
+RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, const ScenarioRequest *request,
+                                  Problems *problems);
 // The number-th study or program of a script, from 1; NULL: there are fewer.
 const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number);
 

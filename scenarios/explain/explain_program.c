@@ -22,6 +22,14 @@ static RecordPoint simulate(Arena *arena, const ProgramSpec *program, const Syst
     return simulate_program(arena, program->cluster, system, program->steps, study, problems);
 }
 
+RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, const ScenarioRequest *request,
+                                  Problems *problems) {
+    StudySpec study = study_of(program, request);
+    const System *system = program_system(arena, program, problems);
+    if (!system) return (RecordPoint){.why_not = "its messages do not meet"};
+    return simulate(arena, program, system, &study, problems);
+}
+
 static void keep_path(Arena *arena, Explanation *now, const System *system) {
     Folded folded =
         now->study->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
