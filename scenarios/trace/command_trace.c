@@ -7,6 +7,7 @@
 #include "results/results.h"
 #include "results/text.h"
 #include "results/trace_file.h"
+#include "results/trace_metrics.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/trace/trace.h"
@@ -31,6 +32,7 @@ static const OptionSpec own_options[] = {
     {"top", OPTION_FLAG, .help = "a table of what takes longest, by rank and name; so it is when nothing else is asked for"},
     {"timeline", OPTION_FLAG, .help = "the step as a line of letters for each rank, as wide as the terminal"},
     {"breakdown", OPTION_FLAG, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
+    {"prometheus", OPTION_FLAG, .help = "the step as a scrape of its GPUs and nodes shows it, as OpenMetrics text; so does -o FILE.prom"},
     {"json", OPTION_FLAG, .help = "the tables as JSON"},
     {"csv", OPTION_FLAG, .help = "the first of the tables as CSV"},
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
@@ -72,6 +74,7 @@ typedef struct Command {
     bool is_timeline; // what goes to the path
     TraceForm form;
     bool zipped;
+    bool metrics; // the answer is OpenMetrics text
 } Command;
 
 static int fail(const Problems *problems, int status) {
@@ -90,7 +93,7 @@ static Command read_command(Arena *arena, int argc, char **argv) {
 }
 
 static bool asks_for_tables(const Options *options) {
-    static const char *const names[] = {"top", "timeline", "breakdown", "json", "csv", "plain"};
+    static const char *const names[] = {"top", "timeline", "breakdown", "prometheus", "json", "csv", "plain"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_flag(options, names[i])) return true;
     return false;
@@ -106,6 +109,13 @@ static bool check_usage(Command *command, Problems *usage) {
     int sets;
     option_texts(options, "set", &sets);
     command->is_timeline = command->path && trace_form_of(command->path, &command->form, &command->zipped);
+    command->metrics = option_flag(options, "prometheus") || (command->path && ends_in(command->path, ".prom"));
+    static const char *const others[] = {"top", "timeline", "breakdown", "json", "csv", "plain"};
+    for (size_t i = 0; command->metrics && i < sizeof others / sizeof *others; i++) {
+        if (!option_flag(options, others[i])) continue;
+        problem_add(usage, (Where){0}, "--%s and OpenMetrics text exclude each other", others[i]);
+        problem_hint(usage, "ask for one of them");
+    }
     if (command->path && !command->is_timeline && ends_in(command->path, ".gz")) {
         problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
         problem_hint(usage, "end it in .json.gz or .pftrace.gz, or leave .gz out for the tables");
@@ -149,8 +159,9 @@ static TraceRequest request_of(const Command *command) {
     return (TraceRequest){.seed = (uint64_t)option_count(command->options, "seed", 1),
                           .unfolded = option_flag(command->options, "unfolded"),
                           .lanes = option_flag(command->options, "timeline"),
-                          .breakdown =
-                              option_flag(command->options, "breakdown") || option_flag(command->options, "json"),
+                          .links = command->metrics,
+                          .breakdown = command->metrics || option_flag(command->options, "breakdown") ||
+                                       option_flag(command->options, "json"),
                           .ranks = option_text(command->options, "ranks", NULL),
                           .span_room = trace_span_room(command->form, most_bytes(command))};
 }
@@ -215,6 +226,10 @@ static AnswerForm form_of(const Command *command) {
 
 static void print_answer(const Command *command, const SpanSet *set, FILE *out) {
     const Options *options = command->options;
+    if (command->metrics) {
+        trace_metrics_write(out, set);
+        return;
+    }
     AnswerForm form = form_of(command);
     bool lines = option_flag(options, "timeline"), breakdown = option_flag(options, "breakdown");
     TraceAnswer answer = {.form = form,

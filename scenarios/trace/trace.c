@@ -16,12 +16,32 @@ static StepTrace *recorder(Arena *arena, const TraceRequest *request, const Clus
     StepTraceRequest wanted = {.span_room = request->span_room,
                                .gpu_of = cluster->gpu_of,
                                .lanes = request->lanes,
+                               .links = request->links,
                                .breakdown = request->breakdown};
     if (request->ranks) {
         wanted.ranks = step_trace_ranks(arena, request->ranks, cluster->gpu_count, &wanted.rank_count, where, problems);
         if (!wanted.ranks) return NULL;
     }
     return step_trace_create(arena, &wanted);
+}
+
+// Where its ranks are.
+static const SpanSet *placed(Arena *arena, const SpanSet *told, const Cluster *cluster, const char *title) {
+    SpanSet *set = ARENA_NEW(arena, SpanSet);
+    SpanProcess *processes = ARENA_ARRAY(arena, SpanProcess, told->process_count);
+    *set = *told;
+    set->title = title;
+    for (int p = 0; p < told->process_count; p++) {
+        processes[p] = told->processes[p];
+        int rank = processes[p].id, node = network_node_of(cluster->network, rank), first = rank;
+        while (first > 0 && network_node_of(cluster->network, first - 1) == node) first--;
+        processes[p].node = node;
+        processes[p].gpu = rank - first;
+        processes[p].gpu_name = cluster->gpu_of[rank]->name;
+        processes[p].memory_bytes = cluster->gpu_of[rank]->memory_bytes;
+    }
+    set->processes = processes;
+    return set;
 }
 
 static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {
@@ -34,6 +54,7 @@ static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const
                                  .unfolded = study->unfolded,
                                  .assume_fits = study->assume_fits,
                                  .step_sigma = study->noise,
+                                 .keeps_system = request->links,
                                  .trace = trace};
     int before = problems_added(problems);
     SimulatedStep step = simulate_step(arena, cluster, &study->training, &options, problems);
@@ -42,10 +63,7 @@ static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const
         *why_not = simulate_training(arena, cluster, &study->training, study, problems).why_not;
         return NULL;
     }
-    SpanSet *set = ARENA_NEW(arena, SpanSet);
-    *set = *step.spans;
-    set->title = study_title(arena, study);
-    return set;
+    return placed(arena, step.spans, cluster, study_title(arena, study));
 }
 
 static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, Problems *problems) {
@@ -71,10 +89,9 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
         problem_hint(problems, "lockstep run says who waits for whom");
         return NULL;
     }
-    SpanSet *set = ARENA_NEW(arena, SpanSet);
-    *set = *step_trace_end(trace, &result);
-    set->title = program->title ? program->title : "Rank program";
-    return set;
+    step_trace_whole(trace, system);
+    return placed(arena, step_trace_end(trace, &result), program->cluster,
+                  program->title ? program->title : "Rank program");
 }
 
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {

@@ -14,6 +14,7 @@ typedef struct TraceRequest {
     const char *ranks;          // "all", "0,8,16"; NULL: one for each stage, or for each that do the same
     int64_t span_room;          // spans that are kept at most
     bool lanes, breakdown;      // are recorded
+    bool links;                 // and what every link carries
 } TraceRequest;
 
 // A step that ran. NULL after problems, and where the job does not run: then *why_not says why.

@@ -166,6 +166,7 @@ static void add_to_sum(StepTrace *trace, int process, const Span *span, bool mai
 static void on_span(void *owner, const RunSpan *from) {
     StepTrace *trace = owner;
     if (from->first && from->channel >= 0) count_traffic(trace, from);
+    if (from->first && from->channel >= 0 && trace->uses) trace->uses[trace->first_plan[from->channel] + from->plan]++;
     int process = trace->process_of[from->actor];
     if (process < 0 || (from->kind == OP_WAIT && from->stream != 0)) return; // other streams wait most of the time
     TracedRank *rank = &trace->ranks[process];
@@ -308,6 +309,8 @@ void step_trace_begin(StepTrace *trace, const Lowered *lowered, const System *sy
     trace->lowered = lowered;
     trace->system = system;
     trace->gpus = ranks;
+    trace->class_of = class_of;
+    if (lowered && trace->request.links) trace->whole = lowered->system;
     trace->process_of = ARENA_ARRAY(trace->arena, int32_t, system->actor_count);
     for (int a = 0; a < system->actor_count; a++) trace->process_of[a] = -1;
     choose_ranks(trace, class_of, ranks);
@@ -319,6 +322,8 @@ void step_trace_begin(StepTrace *trace, const Lowered *lowered, const System *sy
     trace->passes = ARENA_ARRAY(trace->arena, Span, lowered ? trace->room : 0);
     trace->sums = ARENA_ARRAY(trace->arena, SpanSum, 2 * (int64_t)trace->rank_count * trace->name_count);
     trace->stride = 1;
+    if (trace->request.links)
+        trace->uses = ARENA_ARRAY(trace->arena, int64_t, trace->first_plan[system->channel_count]);
     open_counters(trace);
     open_busy(trace);
     options->tell = on_span;
@@ -333,7 +338,7 @@ static const SpanProcess *processes_of(const StepTrace *trace, const RunResult *
         for (int c = 0; c < CAUSE_COUNT; c++)
             spent[c] = result->spent[(int64_t)rank->actor * trace->system->cause_count + c];
         rank->spent = spent;
-        processes[i] = (SpanProcess){rank->rank, rank->name, spent};
+        processes[i] = (SpanProcess){.id = rank->rank, .name = rank->name, .spent = spent};
     }
     return processes;
 }
@@ -351,6 +356,8 @@ static const SpanSum *sums_of(StepTrace *trace, int *count) {
         if (trace->sums[i].count) trace->sums[(*count)++] = trace->sums[i];
     return trace->sums;
 }
+
+void step_trace_whole(StepTrace *trace, const System *whole) { trace->whole = whole; }
 
 const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result) {
     for (int i = 0; i < trace->rank_count; i++) close_pass(trace, &trace->ranks[i]);
@@ -384,6 +391,7 @@ const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result) {
                      .lanes = close_lanes(trace),
                      .breakdowns = close_breakdowns(trace, result->end),
                      .end = result->end};
+    set->links = links_of(trace, &set->link_count);
     set->sums = sums_of(trace, &set->sum_count);
     set->counters = close_counters(trace, result, &set->counter_count);
     return set;

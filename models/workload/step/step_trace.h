@@ -16,6 +16,7 @@ typedef struct StepTraceRequest {
     int64_t span_room;        // that many spans are kept at most, and as many passes
     const Gpu *const *gpu_of; // [rank] for their power; NULL: not told
     bool lanes;               // what main streams are at over time
+    bool links;               // what every link of all ranks carries: needs the system of all ranks
     bool breakdown;           // what GPUs have resident: 24 bytes for every stretch, however many
 } StepTraceRequest;
 
@@ -26,6 +27,8 @@ bool step_trace_needs_whole(const StepTrace *trace, const int32_t *class_of);
 // `class_of` NULL where actors are ranks.
 void step_trace_begin(StepTrace *trace, const Lowered *lowered, const System *system, const int32_t *class_of,
                       int ranks, RunOptions *options);
+// Of a program: the system of all its ranks, for what links carry. A job brings it along (keeps_system).
+void step_trace_whole(StepTrace *trace, const System *whole);
 const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result);
 
 // "all", "0,8,16" as ranks in rising order. NULL after a problem.

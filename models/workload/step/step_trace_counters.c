@@ -143,6 +143,7 @@ static void add_power(StepTrace *trace, SimTime end, CounterList *list) {
         if (end > busy) count_power(trace, i, &rest);
         SpanCounter counter = bins_rate(trace->arena, rank->joules, end, 1);
         counter.process = i;
+        counter.quantity = SPAN_POWER;
         counter.name = "GPU power";
         counter.unit = "W";
         counter.count--; // not off at the end of the step
@@ -207,7 +208,7 @@ static void add_memory(StepTrace *trace, int process, SimTime end, CounterList *
         }
         if (most == 0) continue;
         const char *name = arena_printf(trace->arena, "memory: %s", memory_class_names[class]);
-        list->items[list->count++] = (SpanCounter){process, name, "bytes", times, values, points};
+        list->items[list->count++] = (SpanCounter){SPAN_MEMORY, process, name, "bytes", times, values, points};
     }
 }
 

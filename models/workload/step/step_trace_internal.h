@@ -33,7 +33,8 @@ struct StepTrace {
     Arena *arena;
     StepTraceRequest request;
     const Lowered *lowered;
-    const System *system;
+    const System *system, *whole; // that runs; of all ranks with all their links, or NULL
+    const int32_t *class_of;      // from this to that; NULL: the same actors
     int gpus;
     int32_t *process_of; // [actor] -1: it is not looked at
     TracedRank *ranks;
@@ -51,6 +52,7 @@ struct StepTrace {
     SpanSum *sums;
     int32_t *links; // [number] that traffic is counted of
     Bins **traffic; // [link] NULL: not counted
+    int64_t *uses;  // [transfer] how often, by whoever; NULL: not counted
     int link_count;
 };
 
@@ -59,6 +61,9 @@ void open_counters(StepTrace *trace);
 void count_traffic(StepTrace *trace, const RunSpan *transfer);
 void count_power(StepTrace *trace, int process, const RunSpan *span);
 const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count);
+
+// ---- step_trace_links.c
+const SpanLink *links_of(StepTrace *trace, int *count); // NULL: not asked for
 
 // ---- step_trace_busy.c
 enum { TOLD_FORWARD, TOLD_BACKWARD, TOLD_WEIGHTS, TOLD_PASSES }; // by labels
