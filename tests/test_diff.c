@@ -347,6 +347,35 @@ TEST(answers_of_two_versions_say_so_and_list_what_only_one_assumes) {
     remove_folder(folder, files, COUNT(files));
 }
 
+#define A_JOB "--model gpt2-355m --node dgx-a100-80gb --gpus 8 --micro-batch 4"
+
+// What another catalogue (a new release's, a calibrated machine's) changed is named; so is what a scenario says
+// otherwise.
+TEST(a_record_beside_another_or_a_scenario_tells_each_assumption_that_changed) {
+    static const char profile[] =
+        "{\"format\": \"lockstep-hardware\", \"format_version\": 1, \"sources\": {\"s\": \"a test\"}, "
+        "\"gpus\": [{\"name\": \"A100-SXM4-80GB\", \"like\": \"A100-SXM4-80GB\", "
+        "\"gemm_efficiency_bf16\": [0.6, \"measured\", \"s\", 0.01]}]}";
+    char name[] = "/tmp/lockstep-diff-XXXXXX", line[1024];
+    static char text[1 << 14];
+    const char *folder = new_folder(name);
+    write_text(folder, "new.json", profile);
+    snprintf(line, sizeof line,
+             "$LOCKSTEP run " A_JOB " -q -o %s/a.json && $LOCKSTEP run " A_JOB
+             " -q --profile %s/new.json -o %s/b.json && "
+             "$LOCKSTEP diff %s/a.json %s/b.json && $LOCKSTEP diff %s/a.json --b='" A_JOB " --attention plain'",
+             folder, folder, folder, folder, folder, folder);
+    EXPECT_INT(test_shell(line, text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "A100-SXM4-80GB gemm_efficiency_bf16  0.753  0.6");
+    EXPECT_CONTAINS(text, "attention  flash  plain");
+    snprintf(line, sizeof line, "$LOCKSTEP diff %s/a.json --b='" A_JOB "'", folder);
+    EXPECT_INT(test_shell(line, text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "in both.");
+    EXPECT(!strstr(text, "Settings that differ"));
+    static const char *const files[] = {"a.json", "b.json", "new.json"};
+    remove_folder(folder, files, COUNT(files));
+}
+
 static const char *change_text(Arena *arena, double change) {
     return arena_printf(arena, "%s%.1f %%", change < 0 ? "−" : "+", fabs(100 * change));
 }

@@ -93,6 +93,20 @@ bool diff_side_of_point(Arena *arena, const RecordPoint *point, const char *name
     return point->ran;
 }
 
+// What its record would say it assumed.
+static void take_assumptions(Arena *arena, const StudySpec *study, DiffSide *side) {
+    int count;
+    const Assumption *assumptions = study_assumptions(arena, study, &count);
+    DiffText *settings = ARENA_ARRAY(arena, DiffText, side->setting_count + count);
+    for (int i = 0; i < side->setting_count; i++) settings[i] = side->settings[i];
+    for (int i = 0; i < count; i++) {
+        double value = assumptions[i].value;
+        const char *text = isfinite(value) ? number_text(arena, value) : assumptions[i].text;
+        if (text) settings[side->setting_count++] = (DiffText){assumptions[i].name, text};
+    }
+    side->settings = settings;
+}
+
 static void take_published(const StudySpec *study, DiffSide *side) {
     for (int i = 0; i < study->published_count; i++) {
         const PublishedFigure *figure = &study->published[i];
@@ -112,6 +126,7 @@ bool diff_side_of_study(Arena *arena, const StudySpec *study, const char *name, 
     if (problems_added(problems) > before) return false;
     if (!diff_side_of_point(arena, &point, name, study->where, side, problems)) return false;
     side->study = study;
+    take_assumptions(arena, study, side);
     take_published(study, side);
     return true;
 }
@@ -379,6 +394,7 @@ static void list_cells(Arena *arena, const CsvRow *row, TextList *list) {
     static const struct {
         const char *name, *published; // as answers call it, and as tables of published runs do
     } columns[] = {
+        // words of a publication are its own: they are compared with another row's alone
         {"gpus", "n_gpus"},
         {"nodes", "n_nodes"},
         {"tp", "tp"},
@@ -388,16 +404,16 @@ static void list_cells(Arena *arena, const CsvRow *row, TextList *list) {
         {"cp", "cp"},
         {"ep", "ep"},
         {"zero", "zero_stage"},
-        {"model", "model"},
+        {"row's model", "model"},
         {"micro_batch", "micro_batch"},
         {"global_batch", "global_batch"},
-        {"gpu", "gpu"},
-        {"precision", "precision"},
-        {"recompute", "recompute"},
-        {"software", "software"},
-        {"compiled", "compiled"},
-        {"overlap", "overlap"},
-        {"seq_parallel", "seq_parallel"},
+        {"row's gpu", "gpu"},
+        {"row's precision", "precision"},
+        {"row's recompute", "recompute"},
+        {"row's software", "software"},
+        {"row's compiled", "compiled"},
+        {"row's overlap", "overlap"},
+        {"row's seq_parallel", "seq_parallel"},
     };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const char *text = cell_text(row, columns[i].name);

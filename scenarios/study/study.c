@@ -90,7 +90,7 @@ static void assume_length(Study *study, AssumptionList *list) {
                 usual ? source : "the scenario");
 }
 
-static void list_assumptions(Study *study, Record *record) {
+static AssumptionList list_assumptions(Study *study) {
     const StudySpec *spec = study->spec;
     const TrainingSpec *training = &spec->training;
     AssumptionList list = {0};
@@ -129,8 +129,14 @@ static void list_assumptions(Study *study, Record *record) {
         assume_fact(study, &list, link->name, link->facts, link->fact_count, "latency");
     }
     assume_money(study, &list, spec->cluster);
-    record->assumptions = list.items;
-    record->assumption_count = list.count;
+    return list;
+}
+
+const Assumption *study_assumptions(Arena *arena, const StudySpec *spec, int *count) {
+    Study study = {arena, spec, NULL};
+    AssumptionList list = list_assumptions(&study);
+    *count = list.count;
+    return list.items;
 }
 
 // ---- Published figures.
@@ -277,7 +283,7 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
                        .digest = digest};
     record->sample_name = sample_name(spec->training.model);
     record->x_name = spec->vary_count ? spec->vary[spec->vary_count - 1].name : NULL;
-    list_assumptions(&study, record);
+    record->assumptions = study_assumptions(arena, spec, &record->assumption_count);
     compare_published(&study, record);
     return problems_added(problems) > before ? NULL : record;
 }

@@ -63,6 +63,8 @@ typedef struct StudySpec {
 // NULL after problems. Everything in the record lives in the arena.
 const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
 const char *study_title(Arena *arena, const StudySpec *study);
+// What decides its answer besides its layout, as its record says.
+const Assumption *study_assumptions(Arena *arena, const StudySpec *study, int *count);
 // Whether all expectations hold; prints each that does not. For exit code 3.
 bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out);
 
