@@ -1,9 +1,12 @@
 // Explaining a step: causes add up to the tick, what-ifs are what a run of that machine is, the advice is the best.
 #include "scenarios/explain/explain.h"
 
+#include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "models/workload/job/job_fields.h"
+#include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/study/study_point.h"
@@ -15,6 +18,58 @@
 #include "tests/test.h"
 
 // ---- The path.
+
+// Operators of a block sum to what it costs, by cause, in each of its passes.
+static void expect_block(const Explanation *now, int block, uint64_t seed) {
+    Arena *arena = arena_open();
+    const Lowered *lowered = now->step.lowered;
+    const TrainingSpec *training = lowered->training;
+    double micro_batch = lowered->resolved.micro_batch;
+    OperatorTimes times = {0};
+    BlockCost *cost = ARENA_NEW(arena, BlockCost);
+    *cost = block_cost(training->model, block, training, micro_batch, now->cluster->gpu_of[0]);
+    block_operator_times(arena, block, training, micro_batch, now->cluster->gpu_of[0], &times);
+    bool splits = schedule_splits_backward(training->schedule);
+    const CostList *lists[PASS_WAYS] = {&cost->forward, splits ? &cost->backward_input : &cost->backward,
+                                        &cost->backward_weight};
+    for (int way = 0; way < PASS_WAYS; way++)
+        for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+            double whole = 0, parts = 0;
+            for (int i = 0; i < lists[way]->count; i++)
+                if (lists[way]->items[i].cause == (Cause)cause) whole += lists[way]->items[i].seconds;
+            for (int i = 0; i < times.count; i++) {
+                parts += times.items[i].seconds[way][cause];
+                EXPECT(times.items[i].seconds[way][cause] >= -1e-15);
+                if (strcmp(times.items[i].name, "other") == 0) EXPECT(times.items[i].seconds[way][cause] <= 1e-15);
+            }
+            if (fabs(parts - whole) > 1e-9 * whole + 1e-15)
+                test_fail(__FILE__, __LINE__, "study %llu, block %d: %s of operators is %g s, of the block %g s",
+                          (unsigned long long)seed, block, cause_names[cause], parts, whole);
+        }
+    arena_close(arena);
+}
+
+// To the tick, what the path has within passes of a cause is what operators have of it.
+static void expect_operators(const Explanation *now, uint64_t seed) {
+    SimTime left[PASS_WAYS][CAUSE_COUNT] = {{0}};
+    const StepChain *chain = now->step.chain;
+    for (int64_t i = 0; i < chain->count; i++) {
+        int way = step_piece_way(&chain->pieces[i]);
+        if (way >= 0) left[way][chain->pieces[i].cause] += chain->pieces[i].end - chain->pieces[i].start;
+    }
+    for (int i = 0; i < now->operator_count; i++) {
+        EXPECT(now->operators[i].time >= 0);
+        left[now->operators[i].way][now->operators[i].cause] -= now->operators[i].time;
+    }
+    for (int way = 0; way < PASS_WAYS; way++)
+        for (int cause = 0; cause < CAUSE_COUNT; cause++)
+            if (left[way][cause] != 0)
+                test_fail(__FILE__, __LINE__, "study %llu: operators miss %lld ticks of %s", (unsigned long long)seed,
+                          (long long)left[way][cause], cause_names[cause]);
+    int blocks = now->step.lowered->training->model->block_count;
+    for (int block = 0; block < blocks && block < 3; block++) expect_block(now, block, seed);
+    expect_block(now, blocks - 1, seed);
+}
 
 static void expect_whole(const Explanation *now, uint64_t seed) {
     const StepChain *chain = now->step.chain;
@@ -38,6 +93,7 @@ static void expect_whole(const Explanation *now, uint64_t seed) {
     EXPECT_INT(at, chain->end);
     EXPECT_INT(ranks, chain->end);
     EXPECT_SAME(now->step.digest, now->point.digest); // keeping the path moves nothing
+    if (now->step.lowered) expect_operators(now, seed);
 }
 
 static char *text_of(const DrawnStudy *study, size_t *bytes) {

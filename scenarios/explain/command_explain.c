@@ -23,10 +23,12 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 #define CHANGES_SHOWN 15
 #define CHANGES_IN_BRIEF 5
+#define OPERATORS_SHOWN 12
 
 static const char *const color_modes[] = {"auto", "always", "never"};
-static const char *const table_names[] = {"settings", "resources", "life",     "critical_path", "operations",
-                                          "ranks",    "links",     "roofline", "not_possible",  "chain"};
+static const char *const table_names[] = {"settings",     "resources", "life",     "critical_path",
+                                          "operations",   "ranks",     "links",    "roofline",
+                                          "not_possible", "chain",     "operators"};
 enum { TABLES = sizeof table_names / sizeof *table_names };
 
 // clang-format off
@@ -170,7 +172,7 @@ static Record record_of(const Command *command, const Explanation *explanation) 
                      .seed = explanation->study->seed,
                      .digest = explanation->point.digest};
     record.tables = explain_tables(command->arena, explanation, &record.table_count);
-    Sentences sentences = explain_sentences(command->arena, explanation);
+    Words sentences = explain_sentences(command->arena, explanation);
     record.notes = sentences.items;
     record.note_count = sentences.count;
     return record;
@@ -187,6 +189,7 @@ static bool is_brief(const RecordTable *table) {
 // Rows for people: not all changes that gain little, and no resources that gain nothing, which a sentence names.
 static int shown_rows(const RecordTable *table, bool verbose) {
     if (!verbose && strcmp(table->name, "settings") == 0 && table->row_count > CHANGES_SHOWN) return CHANGES_SHOWN;
+    if (!verbose && strcmp(table->name, "operators") == 0 && table->row_count > OPERATORS_SHOWN) return OPERATORS_SHOWN;
     if (verbose || strcmp(table->name, "resources") != 0) return table->row_count;
     int gain = 0, rows = 0;
     while (strcmp(table->columns[gain].name, "gain_s") != 0) gain++;
@@ -208,6 +211,8 @@ static void print_answer(FILE *out, const Command *command, const Record *record
         screen_table(&screen, &table);
         if (hidden > 0 && !brief && strcmp(table.name, "settings") == 0)
             fprintf(out, "and %d more that save less, or cost time: -v\n", hidden);
+        if (hidden > 0 && strcmp(table.name, "operators") == 0)
+            fprintf(out, "and %d more that take less: -v\n", hidden);
     }
     fprintf(out, "\ndigest %016llx  seed %llu\n", (unsigned long long)record->digest, (unsigned long long)record->seed);
     arena_close(screen.arena);

@@ -88,6 +88,8 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
     if (problems_added(problems) > before) return NULL;
     if (!now->step.chain) return now;
     list_roofline(arena, now);
+    now->operators =
+        step_operators(arena, now->step.lowered, now->step.chain, now->cluster->gpu_of, &now->operator_count);
     if (request->only_why || !now->study->said) return now;
     ChangeList list = try_changes(arena, now);
     now->changes = list.items;

@@ -6,6 +6,8 @@
 #include "models/hardware/quicker.h"
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_chain.h"
+#include "models/workload/step/step_operators.h"
+#include "scenarios/explain/explain_cells.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
@@ -65,6 +67,8 @@ typedef struct Explanation {
     int change_count, ran_count;
     const RooflineRow *roofline;
     int roofline_count;
+    const StepOperator *operators; // the critical path within passes, by operator; most first
+    int operator_count;
     const Change *first, *next; // settings or faults to change first, and the next best: those that gain, change
                                 // nothing else and likely fit; NULL: none does
     double better_chance;       // that their order holds
@@ -122,11 +126,7 @@ void list_life(Arena *arena, Explanation *explanation);
 void list_roofline(Arena *arena, Explanation *explanation);
 
 // ---- explain_words.c: plain sentences, the answer first.
-typedef struct Sentences {
-    const char **items;
-    int count, room;
-} Sentences;
-Sentences explain_sentences(Arena *arena, const Explanation *explanation);
+Words explain_sentences(Arena *arena, const Explanation *explanation);
 
 // ---- explain_tables.c
 const RecordTable *explain_tables(Arena *arena, const Explanation *explanation, int *count);

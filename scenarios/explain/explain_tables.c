@@ -101,6 +101,31 @@ static RecordTable names_table(Arena *arena, const StepChain *chain) {
     return table_of("operations", "Operations on the critical path", COLUMNS(name_columns), &cells);
 }
 
+// ---- By operator.
+
+static const RecordColumn operator_columns[] = {
+    {"operator", "operator", RECORD_TEXT}, {"pass", "in", RECORD_TEXT},         {"cause", "as", RECORD_TEXT},
+    {"layers", "layers", RECORD_COUNT},    {"seconds", "time", RECORD_SECONDS}, {"share", "share", RECORD_SHARE},
+    {"ticks", NULL, RECORD_NUMBER},
+};
+static const char *const way_names[PASS_WAYS] = {"forward", "backward", "backward of weights"};
+
+static RecordTable operators_table(Arena *arena, const Explanation *now) {
+    Cells cells = {0};
+    for (int i = 0; i < now->operator_count; i++) {
+        const StepOperator *one = &now->operators[i];
+        text_cell(arena, &cells, one->name);
+        text_cell(arena, &cells, way_names[one->way]);
+        text_cell(arena, &cells, cause_titles[one->cause]);
+        number_cell(arena, &cells, one->blocks > 0 ? one->blocks : NAN);
+        number_cell(arena, &cells, step_seconds(one->time));
+        number_cell(arena, &cells, (double)one->time / (double)now->step.chain->end);
+        number_cell(arena, &cells, (double)one->time);
+    }
+    return table_of("operators", "The passes on the critical path by operator (sums to their compute)",
+                    COLUMNS(operator_columns), &cells);
+}
+
 // ---- Ranks.
 
 static const RecordColumn rank_columns[] = {
@@ -305,10 +330,13 @@ static const RecordColumn roofline_columns[] = {
     {"of_peak", "of peak", RECORD_SHARE},
     {"of_bandwidth", "of bandwidth", RECORD_SHARE},
     {"seconds", "time in all", RECORD_SECONDS},
+    {"share", "share", RECORD_SHARE},
 };
 
 static RecordTable roofline_table(Arena *arena, const Explanation *now) {
     Cells cells = {0};
+    double all = 0;
+    for (int i = 0; i < now->roofline_count; i++) all += now->roofline[i].seconds;
     for (int i = 0; i < now->roofline_count; i++) {
         const RooflineRow *row = &now->roofline[i];
         double intensity = row->bytes > 0 ? row->flops / row->bytes : INFINITY;
@@ -323,6 +351,7 @@ static RecordTable roofline_table(Arena *arena, const Explanation *now) {
         number_cell(arena, &cells, row->of_peak);
         number_cell(arena, &cells, row->of_bandwidth);
         number_cell(arena, &cells, row->seconds);
+        number_cell(arena, &cells, all > 0 ? row->seconds / all : 0);
     }
     return table_of("roofline", "Roofline: forward of one micro-batch through all layers, a GPU's share of each",
                     COLUMNS(roofline_columns), &cells);
@@ -358,7 +387,7 @@ static RecordTable chain_table(Arena *arena, const StepChain *chain) {
 }
 
 const RecordTable *explain_tables(Arena *arena, const Explanation *now, int *count) {
-    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 10);
+    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 11);
     const StepChain *chain = now->step.chain;
     *count = 0;
     tables[(*count)++] = settings_table(arena, now);
@@ -366,6 +395,7 @@ const RecordTable *explain_tables(Arena *arena, const Explanation *now, int *cou
     tables[(*count)++] = life_table(arena, now);
     tables[(*count)++] = causes_table(arena, chain);
     tables[(*count)++] = names_table(arena, chain);
+    tables[(*count)++] = operators_table(arena, now);
     tables[(*count)++] = ranks_table(arena, chain);
     tables[(*count)++] = links_table(arena, chain);
     tables[(*count)++] = roofline_table(arena, now);

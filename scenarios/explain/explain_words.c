@@ -4,12 +4,11 @@
 
 #include "results/text.h"
 #include "scenarios/explain/explain.h"
+#include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
 
 #define MATTERS 0.005 // of the step: what gains less is said not to help
 #define FEW 3
-
-static void say(Arena *arena, Sentences *sentences, const char *text) { LIST_PUSH(arena, sentences, text); }
 
 static const char *percent_of(Arena *arena, double part, double whole) { return text_percent(arena, part / whole); }
 
@@ -28,7 +27,7 @@ static const char *lower_first(Arena *arena, const char *title) {
     return copy;
 }
 
-static void say_step(Arena *arena, Sentences *to, const Explanation *now) {
+static void say_step(Arena *arena, Words *to, const Explanation *now) {
     const RecordPoint *point = &now->point;
     if (!now->step.lowered) {
         say(arena, to,
@@ -50,7 +49,7 @@ static int largest_cause(const SimTime *by_cause, unsigned taken) {
     return largest;
 }
 
-static void say_path(Arena *arena, Sentences *to, const StepChain *chain) {
+static void say_path(Arena *arena, Words *to, const StepChain *chain) {
     const char *list = "";
     unsigned taken = 0;
     int picked[FEW], count = 0;
@@ -84,7 +83,41 @@ static void say_path(Arena *arena, Sentences *to, const StepChain *chain) {
 }
 
 // What GPUs wait for is not on the path: there stands what they wait for.
-static void say_waiting(Arena *arena, Sentences *to, const Explanation *now) {
+// Of one name all passes and causes together.
+static SimTime time_of_operator(const Explanation *now, const char *name) {
+    SimTime time = 0;
+    for (int i = 0; i < now->operator_count; i++)
+        if (strcmp(now->operators[i].name, name) == 0) time += now->operators[i].time;
+    return time;
+}
+
+static bool told_before(const char *const *told, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(told[i], name) == 0) return true;
+    return false;
+}
+
+static void say_operators(Arena *arena, Words *to, const Explanation *now) {
+    const char *told[FEW], *list = "";
+    int count = 0;
+    for (; count < FEW; count++) {
+        const char *best = NULL;
+        for (int i = 0; i < now->operator_count; i++) {
+            const char *name = now->operators[i].name;
+            if (told_before(told, count, name)) continue;
+            if (!best || time_of_operator(now, name) > time_of_operator(now, best)) best = name;
+        }
+        if (!best || (double)time_of_operator(now, best) < 0.01 * (double)now->step.chain->end) break;
+        told[count] = best;
+        list =
+            listed(arena, list,
+                   arena_printf(arena, "%s %s", best,
+                                percent_of(arena, (double)time_of_operator(now, best), (double)now->step.chain->end)));
+    }
+    if (count > 0) say(arena, to, arena_printf(arena, "The hottest operators on that path: %s.", list));
+}
+
+static void say_waiting(Arena *arena, Words *to, const Explanation *now) {
     const RecordPoint *point = &now->point;
     double most = 0;
     int cause = -1;
@@ -115,7 +148,7 @@ static const char *range_of(Arena *arena, const Change *change) {
     return arena_printf(arena, "%s to %s", text_time(arena, change->gain_low_s), text_time(arena, change->gain_high_s));
 }
 
-static void say_advice(Arena *arena, Sentences *to, const Explanation *now) {
+static void say_advice(Arena *arena, Words *to, const Explanation *now) {
     const Change *first = now->first, *next = now->next;
     double step = now->point.step_p50_s;
     if (!first && now->change_count && now->step.lowered)
@@ -132,7 +165,7 @@ static void say_advice(Arena *arena, Sentences *to, const Explanation *now) {
 }
 
 // What gains more, but is another job: said, not advised.
-static void say_other(Arena *arena, Sentences *to, const Explanation *now) {
+static void say_other(Arena *arena, Words *to, const Explanation *now) {
     for (int i = 0; i < now->ran_count; i++) {
         const Change *change = &now->changes[i];
         if (change == now->first || change->gain_s < MATTERS * now->point.step_p50_s) return;
@@ -146,7 +179,7 @@ static void say_other(Arena *arena, Sentences *to, const Explanation *now) {
     }
 }
 
-static void say_resources(Arena *arena, Sentences *to, const Explanation *now) {
+static void say_resources(Arena *arena, Words *to, const Explanation *now) {
     const char *helps = "", *useless = "";
     int helping = 0, idle = 0;
     double step = now->point.step_p50_s;
@@ -165,7 +198,7 @@ static void say_resources(Arena *arena, Sentences *to, const Explanation *now) {
 }
 
 // Why 90 % and not 95.
-static void say_life(Arena *arena, Sentences *to, const Explanation *now) {
+static void say_life(Arena *arena, Words *to, const Explanation *now) {
     const char *list = "";
     if (isnan(now->goodput)) return;
     for (int i = 0; i < now->life_count && i < FEW; i++)
@@ -180,10 +213,11 @@ static void say_life(Arena *arena, Sentences *to, const Explanation *now) {
                      text_percent(arena, now->goodput), days, *list ? "; " : "", list));
 }
 
-Sentences explain_sentences(Arena *arena, const Explanation *now) {
-    Sentences sentences = {0};
+Words explain_sentences(Arena *arena, const Explanation *now) {
+    Words sentences = {0};
     say_step(arena, &sentences, now);
     say_path(arena, &sentences, now->step.chain);
+    say_operators(arena, &sentences, now);
     say_waiting(arena, &sentences, now);
     say_advice(arena, &sentences, now);
     say_other(arena, &sentences, now);

@@ -89,7 +89,7 @@ static void add_explanation(Report *report, Arena *arena, const StudySpec *study
     ExplainRequest request = {.study = study};
     const Explanation *explanation = explain_study(arena, &request, problems_create(arena));
     if (!explanation || !explanation->step.chain) return;
-    Sentences sentences = explain_sentences(arena, explanation);
+    Words sentences = explain_sentences(arena, explanation);
     int count = 0;
     const RecordTable *tables = explain_tables(arena, explanation, &count);
     report_section(report, "What decides it, and what would help");

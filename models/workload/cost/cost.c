@@ -282,7 +282,7 @@ static double cpu_seconds(const Work *work, const Pass *pass, double kernels, do
 // when its kernels get quicker, and those before a tensor-parallel collective get a share of what others gained: it
 // starts later, and a lower power limit can make a step of small layers shorter, by 0.4 % in what was tried and never
 // by more than the kernels gain (tests/laws_resources.c).
-static double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
+double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
     double busy = 0, kernels = 0, collectives = 0;
     for (int i = 0; i < pass->count; i++) {
         const Stretch *stretch = &pass->stretches[i];
@@ -374,45 +374,51 @@ static void (*const cost_of[])(const Work *work, int block, Pass *forward, Pass 
     [MODEL_OPERATORS] = written_cost,
 };
 
-static void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {
+void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) {
     BlockView view;
     const Work *work = block_view(&view, block, whole);
     cost_of[work->model->kind](work, block, forward, backward);
 }
 
-BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
+void block_walk(BlockWalk *walk, const Model *model, int block, const TrainingSpec *training, double micro_batch,
+                const Gpu *gpu) {
     CHECK(block >= 0 && block < model->block_count && micro_batch > 0);
-    Gpu hot = *gpu; // its power cap lowers the clock in a step of training
-    hot.sustained *= hot.training_clock;
-    Work work = work_of(model, training, micro_batch, &hot);
-    work_on_block(&work, block);
-    BlockView view;
-    OperatorList operators;
-    const Work *seen = block_view(&view, block, &work);
-    operators_of(seen, block, &operators);
-    GpuParameters of_gpu = parameters_per_gpu(training, block, &operators);
-    work.parameters = of_gpu.held + of_gpu.spread;
-    work.operators = &operators;
+    walk->hot = *gpu; // its power cap lowers the clock in a step of training
+    walk->hot.sustained *= walk->hot.training_clock;
+    walk->work = work_of(model, training, micro_batch, &walk->hot);
+    work_on_block(&walk->work, block);
+    walk->seen = block_view(&walk->view, block, &walk->work);
+    operators_of(walk->seen, block, &walk->operators);
+    walk->of_gpu = parameters_per_gpu(training, block, &walk->operators);
+    walk->work.parameters = walk->of_gpu.held + walk->of_gpu.spread;
+    walk->work.operators = &walk->operators;
+}
+
+BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
+    BlockWalk walk;
+    block_walk(&walk, model, block, training, micro_batch, gpu);
+    const Work *seen = walk.seen;
+    const OperatorList *operators = &walk.operators;
     Pass forward = {.count = 0}, backward = {.count = 0};
-    cost_of_block(&work, block, &forward, &backward);
+    cost_of_block(&walk.work, block, &forward, &backward);
     BlockCost cost = {
-        .forward = pass_finish(&work, &forward),
-        .backward = pass_finish(&work, &backward),
-        .parameters = of_gpu.held,
-        .expert_parameters = of_gpu.spread,
-        .activation_bytes = block_activation_bytes(seen, block, &operators),
-        .late_bytes = block_late_bytes(seen, block, &operators),
-        .working_bytes = block_working_bytes(seen, block, &operators),
-        .output_bytes = block_output_bytes(seen, block, &operators),
+        .forward = pass_finish(&walk.work, &forward),
+        .backward = pass_finish(&walk.work, &backward),
+        .parameters = walk.of_gpu.held,
+        .expert_parameters = walk.of_gpu.spread,
+        .activation_bytes = block_activation_bytes(seen, block, operators),
+        .late_bytes = block_late_bytes(seen, block, operators),
+        .working_bytes = block_working_bytes(seen, block, operators),
+        .output_bytes = block_output_bytes(seen, block, operators),
         .kernels_forward = count_kernels(&forward),
         .kernels_backward = count_kernels(&backward),
     };
     if (schedule_splits_backward(training->schedule)) {
         Pass again = {.count = 0}, inputs = {.count = 0}, weights = {.count = 0};
-        work.weight_pass = &weights;
-        cost_of_block(&work, block, &again, &inputs);
-        cost.backward_input = pass_finish(&work, &inputs);
-        cost.backward_weight = pass_finish(&work, &weights);
+        walk.work.weight_pass = &weights;
+        cost_of_block(&walk.work, block, &again, &inputs);
+        cost.backward_input = pass_finish(&walk.work, &inputs);
+        cost.backward_weight = pass_finish(&walk.work, &weights);
     }
     return cost;
 }

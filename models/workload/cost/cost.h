@@ -56,6 +56,25 @@ typedef struct BlockCost {
 
 // micro_batch in samples on one replica. The GPU must support the precision (checked earlier).
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
+
+// What of a block's time each operator takes (cost_shares.c), parts that sum to what block_cost has by cause: forward
+// and backward, where the schedule splits it that of weights apart; what is computed again under CAUSE_RECOMPUTE. Norms
+// have with them what software does around them: residuals, dropout, biases of their half of a layer. Some parts are no
+// operator's: casts of weights, adapters, the launches of a layer's kernels, which software's counts have by half
+// layers.
+enum { WAY_FORWARD, WAY_BACKWARD, WAY_WEIGHTS, PASS_WAYS };
+typedef struct OperatorTime {
+    const char *name; // as Operator.name
+    double seconds[PASS_WAYS][CAUSE_COUNT];
+    int blocks; // that have it
+} OperatorTime;
+typedef struct OperatorTimes {
+    OperatorTime *items;
+    int count, room;
+} OperatorTimes;
+// Adds those of one more block. micro_batch in samples on one replica.
+void block_operator_times(Arena *arena, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu,
+                          OperatorTimes *times);
 // FLOPs of its products, forward, on one GPU.
 double block_matmul_flops(const Model *model, int block, const TrainingSpec *training, double micro_batch);
 bool same_block(const TrainingSpec *training, int a, int b); // they surely cost the same

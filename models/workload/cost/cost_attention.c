@@ -113,6 +113,7 @@ static void ulysses_attention(const Work *work, Pass *pass, const Operator *core
 }
 
 void attention_core(const Work *work, Pass *pass, const Operator *core, int direction) {
+    pass_by(pass, core->name);
     double key_bytes = 2 * work->element_bytes * core->m * work->cp * key_width_per_gpu(work->model, work->tp);
     switch (work->training->layout.context) {
     case CONTEXT_ALL_GATHER: // freed after use, and so gathered again in backward
@@ -131,6 +132,7 @@ void attention_core(const Work *work, Pass *pass, const Operator *core, int dire
 
 // Heads are split before it and merged after it.
 void split_heads(const Work *work, Pass *pass, const Operator *core) {
+    pass_by(pass, core->name);
     if (core->part != PART_CROSS) pass_bytes(work, pass, CAUSE_MEMORY, 2 * qkv_bytes(work, core));
 }
 

@@ -7,6 +7,9 @@ void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     bool patches = first->kind == OPERATOR_GEMM;
     double elements = first->written;
 
+    pass_by(forward, first->name);
+    pass_by(backward, first->name);
+    pass_by(weights_of(work, backward), first->name);
     if (patches) pass_gemm(work, forward, CAUSE_GEMM, work->precision, 1, first->m, first->n, first->k);
     pass_bytes(work, forward, CAUSE_MEMORY, 5 * work->element_bytes * elements); // look up, add positions, dropout
     pass_kernels(forward, 6);

@@ -60,8 +60,11 @@ typedef struct Stretch {
     Cause overlapped_cause;  // CP: keys and values around the ring; TP: beside products
 } Stretch;
 
+typedef struct Ledger Ledger; // of operators (cost_shares.c)
+
 #define PASS_STRETCHES 64
 typedef struct Pass {
+    Ledger *ledger; // NULL: nobody asks
     Stretch stretches[PASS_STRETCHES];
     int count;
     double host_seconds; // of the CPU beside issuing kernels
@@ -101,6 +104,26 @@ typedef struct BlockView {
 } BlockView;
 const Work *block_view(BlockView *view, int block, const Work *work);
 
+typedef struct GpuParameters {
+    double held, spread; // after tensor parallelism; of those, what expert parallelism spreads, counted apart
+} GpuParameters;
+
+// One block as one GPU sees it: its own clock, its operators, its parameters.
+typedef struct BlockWalk {
+    Gpu hot;
+    Work work;
+    BlockView view;
+    OperatorList operators;
+    const Work *seen; // of `work`, by a decoder's block
+    GpuParameters of_gpu;
+} BlockWalk;
+void block_walk(BlockWalk *walk, const Model *model, int block, const TrainingSpec *training, double micro_batch,
+                const Gpu *gpu);
+void cost_of_block(const Work *work, int block, Pass *forward, Pass *backward);
+double launch_seconds_per_kernel(const Work *work, const Pass *pass);
+
+// What comes from here on is this operator's, or what else it is called.
+void pass_by(Pass *pass, const char *name);
 // The pass of gradients of weights that belongs to this backward: itself, unless they are computed later.
 Pass *weights_of(const Work *work, Pass *backward);
 Stretch *pass_now(Pass *pass);                                                     // the stretch being filled
@@ -174,9 +197,6 @@ void written_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void net_cost(const Work *work, int block, Pass *forward, Pass *backward); // (cost_layers.c)
 
 void operators_of(const Work *work, int block, OperatorList *operators); // what of them this GPU runs
-typedef struct GpuParameters {
-    double held, spread; // after tensor parallelism; of those, what expert parallelism spreads, counted apart
-} GpuParameters;
 GpuParameters parameters_per_gpu(const TrainingSpec *training, int block, const OperatorList *operators);
 double block_activation_bytes(const Work *work, int block,
                               const OperatorList *operators); // kept per micro-batch until backward

@@ -32,6 +32,8 @@ void linear_cost(const Work *work, const NetLayer *layer, const Operator *one, P
 
 static void weight_casts(const Work *work, double parameters, Pass *forward, Pass *backward) {
     if (!work->training->mixed_precision) return;
+    pass_by(forward, "weights and gradients");
+    pass_by(weights_of(work, backward), "weights and gradients");
     for (int direction = FORWARD; direction <= BACKWARD; direction++)
         pass_now(direction == FORWARD ? forward : weights_of(work, backward))->seconds[CAUSE_MEMORY] +=
             memory_seconds(work->gpu, weight_traffic(work->training, direction) * parameters);
@@ -45,6 +47,9 @@ void net_cost(const Work *work, int block, Pass *forward, Pass *backward) {
         Operator one = layer_operator(layer, work->samples);
         LayerCost *cost = layer->sequential ? layer_costs[one.kind].in_turn : layer_costs[one.kind].at_once;
         CHECK(cost != NULL);
+        pass_by(forward, one.name);
+        pass_by(backward, one.name);
+        pass_by(weights_of(work, backward), one.name);
         cost(work, layer, &one, forward, backward);
     }
     weight_casts(work, block_parameters(model, block), forward, backward);

@@ -52,12 +52,14 @@ static void dequantise_weights(const Work *work, Pass *pass, const Operator *one
 }
 
 void product_forward(const Work *work, Pass *pass, const Operator *one) {
+    pass_by(pass, one->name);
     dequantise_weights(work, pass, one, FORWARD);
     pass_gemm(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->n, one->k);
     add_casts(work, pass, one, one->m * one->k, FORWARD);
 }
 
 void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
+    pass_by(pass, one->name);
     dequantise_weights(work, pass, one, BACKWARD);
     pass_gemm_as_stored(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->k, one->n);
     add_casts(work, pass, one, one->m * one->n, BACKWARD);
@@ -67,6 +69,7 @@ void product_weight_backward(const Work *work, Pass *pass, const Operator *one) 
     bool table = work->training->lora_embeddings && one->in_16_bits; // the logits'
     if (work->training->lora_rank > 0 && !table) return;
     Pass *weights = weights_of(work, pass);
+    pass_by(weights, one->name);
     pass_gemm(work, weights, CAUSE_GEMM, precision_of(work, one), one->batch, one->n, one->k, one->m);
     if (weights != pass && !one->in_16_bits) pass_kernels(weights, 1);
 }
@@ -94,6 +97,7 @@ void adapter_cost(const Work *work, Pass *pass, const Operator *one, int directi
     bool everywhere = work->training->lora_everywhere;
     int count = one->adapters[everywhere];
     if (work->training->lora_rank == 0 || count == 0) return;
+    pass_by(pass, "adapters");
     double in = everywhere ? one->k : work->model->hidden, out = everywhere ? one->n : work->model->hidden;
     double elements = work->tokens * work->share * (count * in + out) / 2;
     pass_bytes(work, pass, CAUSE_MEMORY, adapter_passes[direction] * work->element_bytes * elements);
@@ -115,6 +119,7 @@ static double layer_kernels(const Work *work, int direction) {
 }
 
 void half_kernels(const Work *work, Pass *pass, int direction) {
+    pass_by(pass, "a layer's kernels");
     bool later = direction == BACKWARD && work->weight_pass; // two products in each half
     pass_kernels(pass, layer_kernels(work, direction) / 2 - (later ? 2 : 0));
 }
@@ -122,6 +127,7 @@ void half_kernels(const Work *work, Pass *pass, int direction) {
 // Norms, residuals and dropout: half of the layer's with attention, half with the MLP. The norm of a head has kernels
 // of its own; those of queries, keys and latents, which keep nothing, are counted with the half that they stand in.
 void norm_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
+    pass_by(pass, one->name);
     bool cast = work->training->mixed_precision && !work->training->half_weights;
     double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
     if (one->half & HALF_PASSES) {
@@ -154,6 +160,7 @@ static OperatorCost *const cost_of[OPERATOR_KIND_COUNT] = {
 
 void operator_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     CHECK(cost_of[one->kind]);
+    pass_by(pass, one->name);
     cost_of[one->kind](work, pass, one, direction);
     if (one->half & (direction == FORWARD ? HALF_KERNELS_FORWARD : HALF_KERNELS_BACKWARD))
         half_kernels(work, pass, direction);

@@ -34,6 +34,7 @@ static bool routes(const Work *work, const Layer *layer) {
 
 static void norm_again(const Work *work, Pass *pass, const Operator *norm) {
     if (!recomputes(work->training, MODULE_LAYERNORM)) return;
+    pass_by(pass, norm->name);
     pass_bytes(work, pass, CAUSE_MEMORY, 2 * work->element_bytes * norm->written);
     pass_kernels(pass, 1);
 }
@@ -182,6 +183,7 @@ static void layer_cost(const Work *work, const Layer *layer, Pass *forward, Pass
 
 void weight_passes(const Work *work, Pass *pass, int direction) {
     if (!work->training->mixed_precision) return;
+    pass_by(pass, "weights and gradients");
     double bytes = weight_traffic(work->training, direction) * work->parameters;
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes);
 }

@@ -114,6 +114,8 @@ static void add_step(const Work *work, Pass *pass, const WrittenOperator *writte
     seen.model = &model;
     bool whole = written->kind == WRITTEN_ATTENTION || written->kind == WRITTEN_LOSS;
     if (whole && !written->in_part) seen.tp = 1;
+    pass_by(pass, one->name);
+    if (direction == BACKWARD) pass_by(weights_of(work, pass), one->name);
     add_of[written->kind](&seen, pass, &(Step){written, one}, direction);
 }
 

@@ -1,0 +1,24 @@
+// The critical path by operator: what its pieces within passes are made of. A piece of compute runs on until the GPU
+// waits for somebody, so one may hold many operators; they have of it what the walk that priced it gave each of them.
+#ifndef LOCKSTEP_WORKLOAD_STEP_OPERATORS_H
+#define LOCKSTEP_WORKLOAD_STEP_OPERATORS_H
+
+#include "models/workload/step/step_chain.h"
+
+typedef struct StepOperator {
+    const char *name; // as Operator.name, or what else passes spend time on
+    int way;          // WAY_FORWARD, …
+    Cause cause;
+    int blocks;   // of the model, held by the stages that the path goes through in such passes
+    SimTime time; // picoseconds on the path
+} StepOperator;
+
+// Largest time first. Those of a cause and a way sum, to the tick, to the path's compute of that cause in such
+// passes: shares of each stage's pass, the ticks that rounding leaves to the largest remainders. Interleaved chunks of
+// a stage count as often as each other. gpu_of: [rank].
+const StepOperator *step_operators(Arena *arena, const Lowered *lowered, const StepChain *chain,
+                                   const Gpu *const *gpu_of, int *count);
+// Of a piece of compute within a pass, which is split; else -1.
+int step_piece_way(const StepPiece *piece);
+
+#endif
