@@ -34,6 +34,7 @@ static const struct {
     {"flops --model gpt2-124m --tokens 1B", "flops"},
     {"params --model gpt2-124m", "params"},
     {"hw list fabric", "hw-list"},
+    {"hw list offers", "hw-list"},
     {"hw show A100", "hw-show"},
     {"hw check models/hardware/catalogue/links.json", "hw-check"},
     {"hw fields gpu", "hw-fields"},

@@ -242,6 +242,20 @@ TEST(a_scenario_pays_what_sim_cost_says) {
                "assert(own.capital == own.bought.nodes.amount and own.bought.nodes.count == 1)\n");
 }
 
+TEST(a_scenario_states_a_price_for_each_type_of_node) {
+    expect_law("local both = { { node = \"dgx-h100\", gpus = 8 }, { node = \"dgx-a100\", gpus = 16 } }\n"
+               "local function hour(money)\n"
+               "  money.nodes, money.fabric = both, \"ib-hdr200\"\n"
+               "  return sim.cost { on = sim.cluster(money) }\n"
+               "end\n"
+               "local rent = hour { price = { nodes = \"dgx-h100=2.5,dgx-a100=1.25\" } }\n"
+               "assert(math.abs(rent.per_hour - (8 * 2.5 + 16 * 1.25)) < 1e-9)\n"
+               "local rest = hour { price = { gpu_hour = 3, nodes = \"dgx-a100=1\" } }\n"
+               "assert(math.abs(rest.per_hour - (8 * 3 + 16)) < 1e-9)\n"
+               "local own = hour { own = { node_price = 1000, node_prices = \"dgx-h100=300k\" } }\n"
+               "assert(own.bought.nodes.amount == 300000 + 2 * 1000)\n");
+}
+
 // ---- The manual page.
 
 TEST(every_command_line_of_the_money_page_runs) { EXPECT(test_page("docs/money.md", "\n") >= 8); }

@@ -136,6 +136,13 @@ TEST(mistakes_in_lua_are_reported_with_their_line) {
         {"local sim = require 'lockstep'\nsim.model.resnt {}",
          "2: sim.model has no \"resnt\" | did you mean \"resnet\"?"},
         {"local sim = require 'lockstep'\nsim.cluster(3)", "2: sim.cluster takes a table of fields, not a number"},
+        {"local sim = require 'lockstep'\nsim.cluster { node = 'dgx-a100', price = { nodes = '2.5' } }",
+         "2: \"2.5\" does not say which node costs that | write dgx-h100=2.49,dgx-h200=3.10, or for all nodes "
+         "gpu_hour"},
+        {"local sim = require 'lockstep'\nsim.cluster { node = 'dgx-a100', price = { nodes = 'dgx-h100=2.5' } }",
+         "2: a price is given of dgx-h100, and no such node is asked for"},
+        {"local sim = require 'lockstep'\nsim.cluster { node = 'dgx-a100', own = { node_prices = 'dgx-a100=much' } }",
+         "2: node_prices: \"much\" is no price of a node"},
         {"local sim = require 'lockstep'\nsim.hw(3)", "2: sim.hw takes the name of a part, not a number"},
         {"local sim = require 'lockstep'\nsim.hw 'A1OO'", "2: no hardware is called \"A1OO\" | did you mean"},
         {"local sim = require 'lockstep'\nsim.range(1, 0)", "2: this counts up"},

@@ -453,6 +453,7 @@ static bool kinds_called(const Hw *hw, const char *word, int *first, int *last) 
         if (word && (strcmp(word, words[kind]) == 0 || strcmp(word, part_tables[kind].section) == 0))
             *first = *last = kind;
     }
+    if (word && (strcmp(word, "offer") == 0 || strcmp(word, "offers") == 0)) *first = *last = PART_PRICE;
     if (!word || *first == *last) return true;
     problem_add(hw->problems, (Where){0}, "there is no list of \"%s\"", word);
     problem_hint_names(hw->problems, word, words, PART_KIND_COUNT);

@@ -7,6 +7,8 @@
 const Field price_fields[] = {
     {"gpu_hour", NUMBER(0, 1e6), .example = "2.49",
      .help = "price of one GPU for one hour; when left out: a line of the price book"},
+    {"nodes", .kind = FIELD_TEXT, .example = "\"dgx-h100=2.49\"",
+     .help = "price of a GPU-hour in nodes of these types, before all else: \"dgx-h100=2.49,dgx-h200=3.10\""},
     {"currency", .kind = FIELD_TEXT, .example = "\"EUR\"",
      .help = "of all amounts; when left out: USD, or the price book's"},
     {"book", .kind = FIELD_TEXT, .example = "\"azure-h100-1y\"",
@@ -36,6 +38,8 @@ const Field own_fields[] = {
      .help = "share of all hours in which a job runs"},
     {"currency", .kind = FIELD_TEXT, .example = "\"INR\"", .help = "of all amounts; when left out: USD"},
     {"node_price", MONEY, .example = "350000", .help = "of a node with its GPUs; 0: you have it already"},
+    {"node_prices", .kind = FIELD_TEXT, .example = "\"dgx-h100=240k\"",
+     .help = "of nodes of these types, before node_price: \"dgx-h100=240k,dgx-h200=310k\""},
     {"switch_price", MONEY, .example = "17000", .help = "of a switch"},
     {"nic_price", MONEY, .example = "8000",
      .help = "of a NIC; when stated nodes get new ones, else only where theirs are slower than the fabric"},

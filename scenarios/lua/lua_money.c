@@ -2,8 +2,40 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/cluster/rent_options.h"
 #include "models/workload/money/money.h"
 #include "scenarios/lua/lua_script.h"
+
+// The types of node that a cluster has.
+static const NodeType **types_of(const Script *script, const ClusterSpec *spec) {
+    const NodeType **types = ARENA_ARRAY(script->arena, const NodeType *, spec->group_count + 1);
+    for (int g = 0; g < spec->group_count; g++) types[g] = spec->groups[g].type;
+    return types;
+}
+
+static bool read_rents_of_nodes(const Script *script, const ClusterSpec *spec, const Object *price, RentSpec *rent) {
+    if (!object_has(price, "nodes")) return true;
+    int before = problem_count(script->problems);
+    Where where = object_value(price, "nodes")->where;
+    rent->where = where;
+    if (rents_of_nodes(script->arena, script->catalogue, object_text(price, "nodes"), where, rent, script->problems))
+        rent_concerns(rent, types_of(script, spec), spec->group_count, script->problems);
+    rent->where = price->where;
+    return problem_count(script->problems) == before;
+}
+
+static bool read_prices_of_own_nodes(const Script *script, const ClusterSpec *spec, const Object *object,
+                                     OwnSpec *own) {
+    if (!object_has(object, "node_prices")) return true;
+    int before = problem_count(script->problems);
+    Where where = object_value(object, "node_prices")->where;
+    own->where = where;
+    if (prices_of_own_nodes(script->arena, script->catalogue, object_text(object, "node_prices"), where, own,
+                            script->problems))
+        own_concerns(own, types_of(script, spec), spec->group_count, script->problems);
+    own->where = object->where;
+    return problem_count(script->problems) == before;
+}
 
 static bool read_price(const Script *script, ClusterSpec *spec, const Object *price) {
     if (!price) return true;
@@ -29,6 +61,7 @@ static bool read_price(const Script *script, ClusterSpec *spec, const Object *pr
             find_offer(script->arena, script->catalogue, book, object_value(price, "book")->where, script->problems);
         sound = sound && rent->offer;
     }
+    sound = read_rents_of_nodes(script, spec, price, rent) && sound;
     spec->rent = rent;
     spec->price_per_gpu_hour = object_number(price, "gpu_hour", -1);
     spec->currency = object_text(price, "currency");
@@ -93,6 +126,7 @@ static bool read_own(const Script *script, ClusterSpec *spec, const Object *obje
                      .colocation_per_kw_month = object_number(object, "colocation", NAN),
                      .staff_per_year = object_number(object, "staff", NAN),
                      .maintenance_share = object_number(object, "maintenance", NAN)};
+    bool sound = read_prices_of_own_nodes(script, spec, object, own);
     spec->own = own;
     const char *currency = object_text(object, "currency");
     bool two = currency && spec->currency && strcmp(currency, spec->currency) != 0;
@@ -102,7 +136,7 @@ static bool read_own(const Script *script, ClusterSpec *spec, const Object *obje
         problem_hint(script->problems, "give both in one currency; rates: lockstep hw list currency");
     }
     if (currency) spec->currency = currency;
-    return own->site && !two;
+    return own->site && !two && sound;
 }
 
 bool read_money(Script *script, ClusterSpec *spec, const Object *cluster) {

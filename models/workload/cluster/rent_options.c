@@ -56,11 +56,14 @@ static const PriceKind rent_kind = {"--price", "a GPU-hour", 0, MOST_RENT, "2.49
 static const PriceKind node_kind = {"--node-price",  "a node", -1,
                                     MOST_NODE_PRICE, "240k",   "dgx-h100=240k,dgx-h200=310k"};
 
-static bool read_amount(const char *text, const PriceKind *kind, Where where, double *amount, Problems *problems) {
+// "2.49", or thousands and millions: "240k".
+static bool parse_amount(const char *text, double *amount) {
     const char *why;
-    if (quantity_parse(text, QUANTITY_NUMBER, amount, &why) && *amount > kind->least && *amount >= 0 &&
-        *amount <= kind->most)
-        return true;
+    return quantity_parse(text, QUANTITY_NUMBER, amount, &why) || quantity_parse(text, QUANTITY_COUNT, amount, &why);
+}
+
+static bool read_amount(const char *text, const PriceKind *kind, Where where, double *amount, Problems *problems) {
+    if (parse_amount(text, amount) && *amount > kind->least && *amount >= 0 && *amount <= kind->most) return true;
     problem_add(problems, where, "%s: \"%s\" is no price of %s", kind->option, text, kind->of);
     problem_hint(problems, "an amount%s, such as %s, or one for each node: %s", kind->least < 0 ? "" : " above 0",
                  kind->one, kind->many);
@@ -123,6 +126,40 @@ void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Op
                                   &own->node_price, problems);
     own->node_prices = list.items;
     own->node_price_count = list.count;
+}
+
+// A price for all is another field's.
+static bool read_of_nodes(Arena *arena, const Catalogue *catalogue, const char *text, const PriceKind *kind,
+                          Where where, const char *general, NodePrices *list, Problems *problems) {
+    double of_all = -1;
+    int before = problem_count(problems);
+    *list = read_prices(arena, catalogue, text, kind, where, &of_all, problems);
+    if (of_all >= 0) {
+        problem_add(problems, where, "\"%s\" does not say which node costs that", text);
+        problem_hint(problems, "write %s, or for all nodes %s", kind->many, general);
+    }
+    return problem_count(problems) == before;
+}
+
+bool rents_of_nodes(Arena *arena, const Catalogue *catalogue, const char *text, Where where, RentSpec *rent,
+                    Problems *problems) {
+    static const PriceKind kind = {"nodes", "a GPU-hour", 0, MOST_RENT, "dgx-h100=2.49", "dgx-h100=2.49,dgx-h200=3.10"};
+    NodePrices list;
+    bool sound = read_of_nodes(arena, catalogue, text, &kind, where, "gpu_hour = 2.49", &list, problems);
+    rent->prices = list.items;
+    rent->price_count = list.count;
+    return sound;
+}
+
+bool prices_of_own_nodes(Arena *arena, const Catalogue *catalogue, const char *text, Where where, OwnSpec *own,
+                         Problems *problems) {
+    static const PriceKind kind = {"node_prices",   "a node",        -1,
+                                   MOST_NODE_PRICE, "dgx-h100=240k", "dgx-h100=240k,dgx-h200=310k"};
+    NodePrices list;
+    bool sound = read_of_nodes(arena, catalogue, text, &kind, where, "node_price = 240e3", &list, problems);
+    own->node_prices = list.items;
+    own->node_price_count = list.count;
+    return sound;
 }
 
 static void concerns(const NodePrice *prices, int price_count, Where where, const NodeType *const *nodes,

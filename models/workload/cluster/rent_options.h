@@ -24,6 +24,11 @@ void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text
 // Option "node-price" of machines that are bought, in the same words; node_price is NAN where none is said for all.
 void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, OwnSpec *own,
                               Problems *problems);
+// The same where another field says what holds for all nodes: NODE=AMOUNT,… only. False after problems.
+bool rents_of_nodes(Arena *arena, const Catalogue *catalogue, const char *text, Where where, RentSpec *rent,
+                    Problems *problems);
+bool prices_of_own_nodes(Arena *arena, const Catalogue *catalogue, const char *text, Where where, OwnSpec *own,
+                         Problems *problems);
 // Sets the spec's rent, bill, price_per_gpu_hour and currency. Options must hold rent_options.
 void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
                        Problems *problems);
