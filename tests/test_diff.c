@@ -134,6 +134,82 @@ TEST(rank_programs_differ_by_what_their_ranks_spend) {
     EXPECT_CONTAINS(ended->err, "there is no training job or rank program number 3 in it");
 }
 
+static const char *drawn(RandomStream *random, const char *const words[4]) { return words[random_below(random, 4)]; }
+
+static Loaded drawn_job(RandomStream *random) {
+    static const char *const nodes[] = {"dgx-a100-80gb", "dgx-a100", "dgx-h100", "dgx-h200"},
+                             *const links[] = {"ib-hdr200", "ib-ndr400", "roce-400", "eth-25g"},
+                             *const splits[] = {"tp = 2", "tp = 4, sequence_parallel = true", "pp = 2",
+                                                "pp = 4, vpp = 2"},
+                             *const rest[] = {"zero = 1", "recompute = \"full\"", "overlap = { grad_reduce = false }",
+                                              "attention = \"plain\""},
+                             *const micro[] = {"1", "2", "4", "4"}, *const caps[] = {"400", "300", "250", "200"};
+    char text[1024];
+    snprintf(text, sizeof text,
+             "local sim = require \"lockstep\"\n"
+             "local cluster = sim.cluster { node = \"%s\", gpus = 16, fabric = \"%s\", price = { gpu_hour = %s },\n"
+             "  power_cap = \"%s W\" }\n"
+             "return sim.study { on = cluster, run = sim.training { model = \"gpt2-355m\", seq_len = 1024,\n"
+             "  parallel = { %s }, batch = { global = 128, micro = %s }, %s } }\n",
+             drawn(random, nodes), drawn(random, links), drawn(random, micro), drawn(random, caps),
+             drawn(random, splits), drawn(random, micro), drawn(random, rest));
+    return load_script(text, NULL);
+}
+
+static void expect_memory_and_money_to_sum(const Diff *diff) {
+    const DiffSide *a = diff->a, *b = diff->b;
+    double memory_a = 0, memory_b = 0, money = 0, joules = 0;
+    for (int i = 0; i < diff->memory_count; i++) memory_a += diff->memory[i].a, memory_b += diff->memory[i].b;
+    EXPECT_NEAR(memory_a, a->memory_bytes, 1e-9);
+    EXPECT_NEAR(memory_b, b->memory_bytes, 1e-9);
+    DiffRates cost = diff_rates(a->step_s, a->cost_per_step, b->step_s, b->cost_per_step),
+              energy = diff_rates(a->step_s, a->joules_per_step, b->step_s, b->joules_per_step);
+    for (int i = 0; i < diff->time_count; i++) {
+        money += (diff->time[i].b - diff->time[i].a) * cost.per_second;
+        joules += (diff->time[i].b - diff->time[i].a) * energy.per_second;
+    }
+    EXPECT(fabs(money + cost.of_rate - (b->cost_per_step - a->cost_per_step)) <= 1e-8 * a->cost_per_step);
+    EXPECT(fabs(joules + energy.of_rate - (b->joules_per_step - a->joules_per_step)) <= 1e-8 * a->joules_per_step);
+}
+
+// Law: of any two jobs time, settings, memory, money and energy sum to the difference.
+TEST(parts_of_drawn_pairs_of_jobs_sum_to_their_differences) {
+    int attributed = 0;
+    FOR_SEEDS (seed, 1, 40) {
+        RandomStream random = random_stream(seed, "pairs of jobs", 0);
+        Loaded a = drawn_job(&random), b = drawn_job(&random);
+        DiffSide sides[2];
+        Diff diff = diff_of(a.arena, &a, &b, sides, a.problems);
+        expect_sums(&diff);
+        expect_memory_and_money_to_sum(&diff);
+        attributed += diff.order == DIFF_ALL_ORDERS || diff.order == DIFF_POSSIBLE_ORDERS;
+        unload(&b);
+        unload(&a);
+    }
+    EXPECT(attributed > 30);
+}
+
+static Loaded capped(const char *cluster) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "sim.study { on = sim.cluster { node = \"dgx-a100-80gb\", gpus = 8, %s }, "
+             "run = sim.training { model = \"gpt2-355m\", seq_len = 1024, batch = { global = 64, micro = 8 } } }",
+             cluster);
+    return load_returning(text, NULL);
+}
+
+TEST(power_limits_and_prices_are_settings_and_a_price_takes_no_time) {
+    Loaded a = capped("price = { gpu_hour = 2 }"), b = capped("power_cap = \"200 W\", price = { gpu_hour = 3 }");
+    DiffSide sides[2];
+    Diff diff = diff_of(a.arena, &a, &b, sides, a.problems);
+    EXPECT_INT(diff.setting_count, 2);
+    expect_sums(&diff);
+    EXPECT(part_of(&diff, "power_cap") > 0);
+    EXPECT_SAME(part_of(&diff, "price"), 0);
+    unload(&b);
+    unload(&a);
+}
+
 static void write_text(const char *folder, const char *name, const char *text) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, name);

@@ -14,7 +14,7 @@ typedef struct Group { // what changes at once
     const char *name, *a, *b;
     JobObject object; // JOB_NOTHING: of the cluster
     const Field *field;
-    enum { OF_JOB, OF_MODEL, OF_NODES, OF_GPUS, OF_FABRIC, OF_STORAGE, OF_CLUSTER } kind;
+    enum { OF_JOB, OF_MODEL, OF_NODES, OF_GPUS, OF_FABRIC, OF_STORAGE, OF_CLUSTER, OF_POWER, OF_PRICE } kind;
 } Group;
 
 typedef struct GroupList {
@@ -132,12 +132,37 @@ static bool same_groups(const ClusterSpec *a, const ClusterSpec *b) {
     return true;
 }
 
+static const char *node_text(Arena *arena, const NodeGroup *group) {
+    return group->gpu ? arena_printf(arena, "%s with %s", group->type->name, group->gpu->name) : group->type->name;
+}
+
+static const char *storage_text(Arena *arena, const ClusterSpec *spec) {
+    if (!spec->storage) return "none";
+    return spec->storage_units ? arena_printf(arena, "%d x %s", spec->storage_units, spec->storage->name)
+                               : spec->storage->name;
+}
+
+static const char *power_text(Arena *arena, const ClusterSpec *spec) {
+    return spec->power_cap_watts > 0 ? arena_printf(arena, "%.6g W", spec->power_cap_watts) : "none";
+}
+
+static const char *price_text(Arena *arena, const ClusterSpec *spec) {
+    if (spec->own) return "owned";
+    if (spec->price_per_gpu_hour < 0) return "the price book's";
+    return arena_printf(arena, "%.6g %s", spec->price_per_gpu_hour, spec->currency ? spec->currency : "");
+}
+
+static void compare_texts(Arena *arena, GroupList *groups, Group group) {
+    if (strcmp(group.a, group.b) != 0) LIST_PUSH(arena, groups, group);
+}
+
 static void compare_clusters(Arena *arena, const ClusterSpec *a, const ClusterSpec *b, GroupList *groups) {
     const NodeGroup *one = a->groups, *other = b->groups;
     if (a->group_count == 1 && b->group_count == 1) {
         if (!same_nodes(one, other))
-            LIST_PUSH(arena, groups,
-                      ((Group){.name = "node", .a = one->type->name, .b = other->type->name, .kind = OF_NODES}));
+            LIST_PUSH(
+                arena, groups,
+                ((Group){.name = "node", .a = node_text(arena, one), .b = node_text(arena, other), .kind = OF_NODES}));
         if (one->gpus != other->gpus)
             LIST_PUSH(arena, groups,
                       ((Group){.name = "gpus",
@@ -151,9 +176,13 @@ static void compare_clusters(Arena *arena, const ClusterSpec *a, const ClusterSp
         LIST_PUSH(
             arena, groups,
             ((Group){.name = "fabric", .a = fabric_text(arena, a), .b = fabric_text(arena, b), .kind = OF_FABRIC}));
-    const char *storage_a = a->storage ? a->storage->name : "none", *storage_b = b->storage ? b->storage->name : "none";
-    if (strcmp(storage_a, storage_b) != 0)
-        LIST_PUSH(arena, groups, ((Group){.name = "storage", .a = storage_a, .b = storage_b, .kind = OF_STORAGE}));
+    compare_texts(
+        arena, groups,
+        (Group){.name = "storage", .a = storage_text(arena, a), .b = storage_text(arena, b), .kind = OF_STORAGE});
+    compare_texts(arena, groups,
+                  (Group){.name = "power_cap", .a = power_text(arena, a), .b = power_text(arena, b), .kind = OF_POWER});
+    compare_texts(arena, groups,
+                  (Group){.name = "price", .a = price_text(arena, a), .b = price_text(arena, b), .kind = OF_PRICE});
 }
 
 // ---- A step with some of the changes made.
@@ -202,10 +231,19 @@ static void take(Arena *arena, const Group *group, const StudySpec *b, Mix *mix)
         break;
     case OF_STORAGE:
         mix->cluster.storage = b->cluster->storage;
+        mix->cluster.storage_units = b->cluster->storage_units;
         break;
     case OF_CLUSTER:
         mix->cluster.groups = b->cluster->groups;
         mix->cluster.group_count = b->cluster->group_count;
+        break;
+    case OF_POWER:
+        mix->cluster.power_cap_watts = b->cluster->power_cap_watts;
+        break;
+    case OF_PRICE:
+        mix->cluster.price_per_gpu_hour = b->cluster->price_per_gpu_hour;
+        mix->cluster.currency = b->cluster->currency;
+        mix->cluster.own = b->cluster->own;
         break;
     }
 }
@@ -307,6 +345,10 @@ static DiffOrder one_by_one(const StudySpec *a, const StudySpec *b, const GroupL
     return DIFF_LISTED_ORDER;
 }
 
+#define LEAST_REST 1e-9 // of a step: sums of so many parts are as good
+
+// What is not among the groups (anchors, a wish such as `unfolded`) is a part of its own, so that parts sum to the
+// whole.
 void attribute_settings(Arena *arena, Diff *diff, Problems *problems) {
     const StudySpec *a = diff->a->study, *b = diff->b->study;
     GroupList groups = {0};
@@ -317,10 +359,16 @@ void attribute_settings(Arena *arena, Diff *diff, Problems *problems) {
         diff->order =
             (groups.count <= DIFF_ALL_ORDERS_MOST ? by_all_orders : one_by_one)(a, b, &groups, parts, &diff->simulated);
     if (watch_is_over()) watch_tells(a->where, problems);
-    DiffSetting *settings = ARENA_ARRAY(arena, DiffSetting, groups.count);
-    for (int g = 0; g < groups.count; g++)
+    DiffSetting *settings = ARENA_ARRAY(arena, DiffSetting, groups.count + 1);
+    double rest = diff->b->step_s - diff->a->step_s;
+    for (int g = 0; g < groups.count; g++) {
         settings[g] = (DiffSetting){groups.items[g].name, groups.items[g].a, groups.items[g].b,
                                     diff->order == DIFF_NOT_ATTRIBUTED ? NAN : parts[g]};
+        rest -= parts[g];
+    }
     diff->settings = settings;
     diff->setting_count = groups.count;
+    bool is_told = groups.count > 0 && diff->order == DIFF_NOT_ATTRIBUTED;
+    if (!is_told && fabs(rest) > LEAST_REST * diff->a->step_s)
+        settings[diff->setting_count++] = (DiffSetting){"what else the scripts say", "A's", "B's", rest};
 }
