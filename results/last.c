@@ -28,6 +28,7 @@ static const struct {
 } followers[] = {
     {"report", {"run", "plan"}, true},
     {"explain", {"run"}, false},
+    {"trace", {"run"}, false},
 };
 enum { FOLLOWERS = sizeof followers / sizeof *followers };
 

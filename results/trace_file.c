@@ -153,7 +153,7 @@ bool trace_write(Arena *arena, const SpanSet *set, TraceForm form, double most, 
     problem_add(problems, (Where){0}, "a trace of %d ranks does not fit in %s, even with operations of one micro-batch",
                 set->process_count, text_bytes(arena, most));
     write_within(set, form, INFINITY, file);
-    problem_hint(problems, "fewer --ranks, or --most %.0fMB", ceil((double)file->count / 1e6));
+    problem_hint(problems, "fewer --ranks, or --size-limit %.0fMB", ceil((double)file->count / 1e6));
     free(file->bytes);
     return false;
 }

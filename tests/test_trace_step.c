@@ -252,8 +252,9 @@ static void expect_cut(TraceForm form) {
     Problems *problems = problems_create(arena);
     EXPECT(!trace_write(arena, traced.set, form, 2000, &none, problems));
     EXPECT_CONTAINS(problem_at(problems, 0)->text, "does not fit");
-    EXPECT(trace_write(arena, traced.set, form, atof(strstr(problem_at(problems, 0)->hint, "--most ") + 7) * 1e6, &none,
-                       problems));
+    EXPECT(trace_write(arena, traced.set, form,
+                       atof(strstr(problem_at(problems, 0)->hint, "--size-limit ") + strlen("--size-limit ")) * 1e6,
+                       &none, problems));
     free(none.bytes);
     arena_close(arena);
     free(whole.bytes);
@@ -471,10 +472,30 @@ TEST(a_rank_program_is_traced_too) {
     end(&traced);
 }
 
+TEST(the_last_run_can_be_traced) {
+    static char said[65536];
+    const char *line =
+        "d=$(mktemp -d) && export XDG_STATE_HOME=$d LOCKSTEP_LAST=always && $LOCKSTEP run --model gpt2-124m "
+        "--node dgx-a100 --gpus 8 --micro-batch 1 >$d/run && $LOCKSTEP trace --last --breakdown; rm -r $d";
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "exposed communication");
+}
+
 TEST(trace_says_what_is_wrong_with_a_command_line) {
+    EXPECT_INT(
+        run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 -o /dev/full")
+            ->code,
+        1);
+    EXPECT_INT(
+        run_command(
+            command_trace,
+            "trace --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --size-limit 1kB -o /dev/null.json")
+            ->code,
+        4);
     EXPECT_CONTAINS(run_command(command_trace, "trace")->err, "what is to be traced?");
-    EXPECT_CONTAINS(run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 --most 1MB")->err,
-                    "--most limits the timeline");
+    EXPECT_CONTAINS(
+        run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 --size-limit 1MB")->err,
+        "--size-limit limits the timeline");
     EXPECT_CONTAINS(run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 -o step.gz")->err,
                     "end it in .json.gz");
     const char *job = "trace --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --ranks %s";

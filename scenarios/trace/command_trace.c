@@ -28,7 +28,7 @@ static const OptionSpec own_options[] = {
     {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it, .pftrace as Perfetto writes it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
     {"ranks", OPTION_TEXT, "N,N,…", .help = "which ranks, or all (default: the first of each pipeline stage)"},
-    {"most", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
+    {"size-limit", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
     {"top", OPTION_FLAG, .help = "a table of what takes longest, by rank and name; so it is when nothing else is asked for"},
     {"timeline", OPTION_FLAG, .help = "the step as a line of letters for each rank, as wide as the terminal"},
     {"breakdown", OPTION_FLAG, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
@@ -58,7 +58,7 @@ static const char about[] =
     "  lockstep trace --model gpt3-175b --node dgx-a100-80gb --gpus 1024 --fabric ib-hdr --tp 8 --pp 8 \\\n"
     "                 --micro-batch 1 --global-batch 1536 --recompute selective --sequence-parallel -o step.json.gz\n"
     "  lockstep trace my.lua --timeline --breakdown\n"
-    "  lockstep trace my.lua --ranks all --most 100MB -o all.json\n\n"
+    "  lockstep trace my.lua --ranks all --size-limit 100MB -o all.json\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
 
 typedef struct Command {
@@ -74,7 +74,8 @@ typedef struct Command {
     bool is_timeline; // what goes to the path
     TraceForm form;
     bool zipped;
-    bool metrics; // the answer is OpenMetrics text
+    bool metrics;   // the answer is OpenMetrics text
+    bool too_large; // the timeline, whatever is left out
 } Command;
 
 static int fail(const Problems *problems, int status) {
@@ -120,8 +121,8 @@ static bool check_usage(Command *command, Problems *usage) {
         problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
         problem_hint(usage, "end it in .json.gz or .pftrace.gz, or leave .gz out for the tables");
     }
-    if (option_given(options, "most") && !command->is_timeline) {
-        problem_add(usage, (Where){0}, "--most limits the timeline that -o names");
+    if (option_given(options, "size-limit") && !command->is_timeline) {
+        problem_add(usage, (Where){0}, "--size-limit limits the timeline that -o names");
         problem_hint(usage, "say -o step.json too, or leave it out");
     }
     if (command->is_script) return problem_count(usage) == 0;
@@ -153,7 +154,7 @@ static bool raise_wall(const Command *command) {
 
 // ---- What is traced.
 
-static double most_bytes(const Command *command) { return option_quantity(command->options, "most", USUAL_MOST); }
+static double most_bytes(const Command *command) { return option_quantity(command->options, "size-limit", USUAL_MOST); }
 
 static TraceRequest request_of(const Command *command) {
     return (TraceRequest){.seed = (uint64_t)option_count(command->options, "seed", 1),
@@ -203,10 +204,12 @@ static void say_file(const Command *command, const SpanSet *set, const TraceByte
     if (left_out) printf("  %s\n", left_out);
 }
 
-static bool write_timeline(const Command *command, const SpanSet *set) {
+static bool write_timeline(Command *command, const SpanSet *set) {
     TraceBytes bytes;
     OutputFile file;
-    if (!trace_write(command->arena, set, command->form, most_bytes(command), &bytes, command->problems)) return false;
+    command->too_large =
+        !trace_write(command->arena, set, command->form, most_bytes(command), &bytes, command->problems);
+    if (command->too_large) return false;
     if (command->zipped) trace_zip(&bytes);
     bool written = file_create(command->arena, command->path, &file, command->problems);
     if (written) {
@@ -243,7 +246,7 @@ static void print_answer(const Command *command, const SpanSet *set, FILE *out) 
 }
 
 // The file is the timeline, and then the screen has the tables that are asked for; or it is the answer itself.
-static bool write_answer(const Command *command, const SpanSet *set) {
+static bool write_answer(Command *command, const SpanSet *set) {
     OutputFile file;
     if (command->is_timeline && !write_timeline(command, set)) return false;
     if (!command->path || (command->is_timeline && asks_for_tables(command->options))) {
@@ -280,7 +283,7 @@ static int trace(Command *command) {
         return ANSWER_IS_NO;
     }
     if (write_answer(command, set)) return DONE;
-    return fail(command->problems, problems_have_fault(command->problems) ? FAILED : BAD_INPUT);
+    return fail(command->problems, command->too_large ? BAD_INPUT : FAILED);
 }
 
 int command_trace(int argc, char **argv) {
