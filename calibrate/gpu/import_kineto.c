@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 #include "calibrate/gpu/import_kineto.h"
 #include "sim/json.h"
+#include "sim/json_stream.h"
 #include "sim/list.h"
 
 #define EVENT_DEPTH 1 // objects inside the root: an event is one, in the list "traceEvents"
@@ -184,13 +184,13 @@ static int on_number(void *context, const char *text, size_t length) {
     return 1;
 }
 
-static const yajl_callbacks callbacks = {.yajl_number = on_number,
-                                         .yajl_string = on_text,
-                                         .yajl_start_map = on_map_start,
-                                         .yajl_map_key = on_key,
-                                         .yajl_end_map = on_map_end,
-                                         .yajl_start_array = on_list_start,
-                                         .yajl_end_array = on_list_end};
+static const JsonStream stream = {.on_number = on_number,
+                                  .on_text = on_text,
+                                  .on_map_start = on_map_start,
+                                  .on_key = on_key,
+                                  .on_map_end = on_map_end,
+                                  .on_list_start = on_list_start,
+                                  .on_list_end = on_list_end};
 
 // ---- The rows, most time first.
 
@@ -221,21 +221,6 @@ static void write_sums(Import *import, KernelSums *sums) {
     }
 }
 
-static bool parse(Import *import, FILE *file, Trace *trace) {
-    unsigned char chunk[65536];
-    yajl_handle parser = yajl_alloc(&callbacks, NULL, trace);
-    if (!parser) out_of_memory(sizeof chunk);
-    yajl_status status = yajl_status_ok;
-    size_t length;
-    while (status == yajl_status_ok && (length = fread(chunk, 1, sizeof chunk, file)) > 0)
-        status = yajl_parse(parser, chunk, length);
-    if (status == yajl_status_ok) status = yajl_complete_parse(parser);
-    yajl_free(parser);
-    if (status == yajl_status_ok) return true;
-    problem_add(import->problems, (Where){import->path, 0}, "this is no whole JSON document");
-    return false;
-}
-
 bool import_kineto(Import *import) {
     FILE *file = fopen(import->path, "r");
     if (!file) {
@@ -245,10 +230,11 @@ bool import_kineto(Import *import) {
     Trace *trace = ARENA_NEW(import->arena, Trace);
     *trace = (Trace){.arena = import->arena};
     trace->for_shapes = fseek(file, 0, SEEK_SET) == 0; // a pipe is read once, without shapes
-    bool ok = !trace->for_shapes || (parse(import, file, trace) && fseek(file, 0, SEEK_SET) == 0);
+    bool ok = !trace->for_shapes ||
+              (json_stream_read(file, import->path, &stream, trace, import->problems) && fseek(file, 0, SEEK_SET) == 0);
     trace->for_shapes = trace->in_events = trace->in_devices = false;
     trace->maps = trace->lists = 0;
-    ok = ok && parse(import, file, trace);
+    ok = ok && json_stream_read(file, import->path, &stream, trace, import->problems);
     fclose(file);
     if (!ok) return false;
     if (trace->sums.count == 0) {

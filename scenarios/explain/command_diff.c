@@ -288,8 +288,8 @@ static void check_usage(const Command *command, Problems *usage) {
         const char *path = option_positional(options, i);
         if (ends_in(path, ".lua") || ends_in(path, ".json") || ends_in(path, ".csv") || ends_in(path, ".db")) continue;
         problem_add(usage, (Where){0}, "what \"%s\" is its name does not say", path);
-        problem_hint(usage,
-                     "a scenario ends in .lua, an answer or a trace in .json, rows in .csv, a sweep's store in .db");
+        problem_hint(usage, "a scenario ends in .lua, an answer or a trace in .json, rows in .csv, a sweep's store in "
+                            ".db; what is gzipped, gunzip first");
     }
 }
 

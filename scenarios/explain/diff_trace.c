@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
+#include "sim/json_stream.h"
 #include "sim/list.h"
 
 #define BIT(cause) (UINT32_C(1) << (cause))
@@ -168,27 +168,13 @@ static int on_number(void *context, const char *text, size_t length) {
     return 1;
 }
 
-static const yajl_callbacks callbacks = {.yajl_number = on_number,
-                                         .yajl_string = on_text,
-                                         .yajl_start_map = on_map_start,
-                                         .yajl_map_key = on_key,
-                                         .yajl_end_map = on_map_end,
-                                         .yajl_start_array = on_list_start,
-                                         .yajl_end_array = on_list_end};
-
-static bool parse(FILE *file, const char *path, TraceRead *trace, Problems *problems) {
-    unsigned char chunk[65536];
-    yajl_handle parser = yajl_alloc(&callbacks, NULL, trace);
-    if (!parser) out_of_memory(sizeof chunk);
-    yajl_status status = yajl_status_ok;
-    size_t length;
-    while (status == yajl_status_ok && (length = fread(chunk, 1, sizeof chunk, file)) > 0)
-        status = yajl_parse(parser, chunk, length);
-    if (status == yajl_status_ok) status = yajl_complete_parse(parser);
-    yajl_free(parser);
-    if (status != yajl_status_ok) problem_add(problems, (Where){path, 0}, "this is no whole JSON document");
-    return status == yajl_status_ok;
-}
+static const JsonStream stream = {.on_number = on_number,
+                                  .on_text = on_text,
+                                  .on_map_start = on_map_start,
+                                  .on_key = on_key,
+                                  .on_map_end = on_map_end,
+                                  .on_list_start = on_list_start,
+                                  .on_list_end = on_list_end};
 
 // ---- From kernels to stretches.
 
@@ -247,7 +233,7 @@ bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems
     }
     TraceRead *trace = ARENA_NEW(arena, TraceRead);
     *trace = (TraceRead){.arena = arena, .device = -1};
-    bool ok = parse(file, path, trace, problems);
+    bool ok = json_stream_read(file, path, &stream, trace, problems);
     fclose(file);
     if (!ok || !check(trace, path, problems)) return false;
     double seconds[DOING_KINDS + 1] = {0};
