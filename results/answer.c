@@ -35,7 +35,7 @@ enum { ROWS = sizeof rows / sizeof *rows, ROWS_WITHOUT_FORMS = 2, LAST_ROWS = si
 
 const AnswerExempt answer_exempt[] = {
     {"completion", "prints a script for a shell"},
-    {"report", "writes a page; run and plan give its numbers in every form"},
+    {"report", "writes a page; the command that it asks gives its numbers in every form"},
     {"schema", "prints a JSON Schema, which is JSON already"},
     {"calibrate run", "hands over to lockstep-bench, whose answer is a file of JSON lines"},
     {"calibrate import", "writes a file of JSON lines, which calibrate fit reads"},

@@ -89,6 +89,14 @@ bool pareto_chart(Arena *arena, const Record *record, ParetoChart *chart, Proble
 bool breakdown_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
 bool memory_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
 bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
+// Rows of parts one after the other, all of which go up to `x_max`: what each week was spent on. Parts of one name have
+// one colour, by the first row that names it; `end` stands behind a row.
+typedef struct StackRow {
+    const char *name, *end;
+    const NamedValue *parts;
+    int part_count;
+} StackRow;
+void stack_chart(Arena *arena, const StackRow *rows, int row_count, BarChart *chart); // titles are the caller's
 bool scaling_chart(Arena *arena, const Record *record, ScalingChart *chart, Problems *problems);
 
 // gnuplot's commands after the choice of terminal. Text is single-quoted and cleaned: nothing in it is a command.
@@ -112,6 +120,7 @@ const char *quoted_for_gnuplot(Arena *arena, const char *text, bool is_tick);
 uint32_t series_color(int index);
 
 // With our own letters and blocks.
+bool bars_to_file(Arena *arena, const BarChart *chart, const char *path, Problems *problems); // .png or .svg
 void print_bar_chart(Arena *arena, FILE *out, const BarChart *chart, const Style *style);
 void print_pareto_chart(Arena *arena, FILE *out, const ParetoChart *chart, const Style *style);
 void print_scaling_chart(Arena *arena, FILE *out, const ScalingChart *chart, const Style *style);

@@ -114,6 +114,22 @@ static void add_stack(Builder *builder, const Whole *whole, const PartStyle *sty
     }
 }
 
+void stack_chart(Arena *arena, const StackRow *rows, int row_count, BarChart *chart) {
+    Builder builder = {.arena = arena};
+    for (int row = 0; row < row_count; row++) {
+        double at = 0;
+        add_row(&builder, rows[row].name, rows[row].end);
+        for (int i = 0; i < rows[row].part_count; i++) {
+            const NamedValue *part = &rows[row].parts[i];
+            if (!(part->value > 0)) continue;
+            int legend = legend_place(&builder, part_title(part), series_color(builder.legend.count));
+            add_bar(&builder, at, at + part->value, legend, NULL);
+            at += part->value;
+        }
+    }
+    *chart = built(&builder);
+}
+
 static double largest_part(const WholeList *wholes, const char *name) {
     double largest = 0;
     for (int i = 0; i < wholes->count; i++)

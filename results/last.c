@@ -23,10 +23,10 @@ enum { KEPT = sizeof kept_commands / sizeof *kept_commands };
 // Commands that ask what another would: of which, and whether its name stands before its words.
 static const struct {
     const char *command;
-    const char *of[3];
+    const char *of[5];
     bool named;
 } followers[] = {
-    {"report", {"run", "plan"}, true},
+    {"report", {"run", "plan", "goodput", "queue"}, true},
     {"explain", {"run"}, false},
     {"trace", {"run"}, false},
 };

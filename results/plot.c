@@ -262,6 +262,12 @@ bool chart_to_file(Arena *arena, const RecordChart *curves, const char *path, Pr
     return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
 }
 
+bool bars_to_file(Arena *arena, const BarChart *bars, const char *path, Problems *problems) {
+    Chart chart = {.kind = CHART_BARS, .bars = *bars};
+    Format format = format_or_problem(path, problems);
+    return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
+}
+
 // ---- To the terminal. Bars are rectangles, which blocks draw better than gnuplot's letters; curves are gnuplot's.
 
 static void write_terminal_script(Arena *arena, FILE *script, const ScalingChart *chart, const Style *style) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/commands/commands.h"
+#include "scenarios/commands/command_goodput.h"
 #include "scenarios/explain/command_explain.h"
 #include "sim/json.h"
 #include "tests/command.h"

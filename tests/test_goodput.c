@@ -2,6 +2,7 @@
 #include "calibrate/command_validate.h"
 #include "models/workload/commands/commands.h"
 #include "models/workload/life/life.h"
+#include "scenarios/commands/command_goodput.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/plan/command_plan.h"
 #include "sim/json.h"
@@ -184,4 +185,14 @@ TEST(a_plan_with_faults_prints_a_wider_range_of_days) {
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "--spares is of no use while nothing fails");
     arena_close(arena);
+}
+
+TEST(goodput_draws_the_life_of_its_median_as_a_calendar) {
+    const Ended *ended = run_command(command_goodput, "goodput --gpus 1024 --days 5 --runs 20 --plot");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "of the median goodput");
+    EXPECT_CONTAINS(ended->out, "from hour 114"); // stretches of six hours
+    EXPECT(!strstr(run_command(command_goodput, "goodput --gpus 64 --days 5 --runs 20")->out, "median goodput"));
+    ended = run_command(command_goodput, "goodput --gpus 64 --work 5 --best --plot");
+    EXPECT_CONTAINS(ended->err, "leave --best out");
 }

@@ -72,6 +72,35 @@ TEST(the_causes_of_a_life_sum_to_its_wall_time_to_the_nanosecond) {
     }
 }
 
+TEST(a_calendar_holds_its_life_to_the_tick) {
+    Arena *arena = arena_open();
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        LifeSpec spec = wild(seed);
+        LifeStudy study = life_study(arena, &spec, 5, seed);
+        LifeCalendar calendar = life_calendar(arena, &spec, &study, seed);
+        SimTime spent[LIFE_TIME_COUNT] = {0};
+        int stops = 0, wanted = 0;
+        EXPECT(calendar.count <= LIFE_MOST_STRETCHES);
+        for (int i = 0; i < calendar.count; i++) {
+            SimTime sum = 0;
+            for (int k = 0; k < LIFE_TIME_COUNT; k++) {
+                EXPECT(calendar.stretches[i].spent[k] >= 0);
+                sum += calendar.stretches[i].spent[k];
+                spent[k] += calendar.stretches[i].spent[k];
+            }
+            EXPECT_INT(sum, i + 1 < calendar.count ? calendar.width : calendar.run.wall - i * calendar.width);
+            stops += calendar.stretches[i].stops;
+        }
+        for (int k = 0; k < LIFE_TIME_COUNT; k++) EXPECT_INT(spent[k], calendar.run.spent[k]);
+        for (int c = 0; c < LIFE_UNPLANNED_COUNT; c++) wanted += calendar.run.stops[c];
+        EXPECT_INT(stops, wanted);
+        int below = 0;
+        for (int i = 0; i < study.runs; i++) below += study.run_goodput[i] < study.run_goodput[calendar.life];
+        EXPECT_INT(below, 2); // the median of five
+    }
+    arena_close(arena);
+}
+
 TEST(the_same_seed_lives_the_same_life_and_another_seed_another) {
     Arena *arena = arena_open();
     LifeSpec spec = wild(3);

@@ -250,11 +250,38 @@ TEST(a_report_of_a_plan_ends_in_advice_and_says_what_else_may_be_set) {
     unlink("/tmp/lockstep-report-plan.html");
 }
 
+TEST(a_report_of_a_jobs_weeks_tells_them_week_by_week_and_what_would_help) {
+    EXPECT_INT(lockstep("report goodput --gpus 1024 --work 30 --runs 20 --date 2026-11-21 -o "
+                        "/tmp/lockstep-report-weeks.html && sed 's/<[^>]*>/ /g' /tmp/lockstep-report-weeks.html | grep "
+                        "-E 'Week by week|Done after|Change first|work done twice|half as many failures|day 2|Writ'"),
+               0);
+    EXPECT_CONTAINS(said, "Week by week");
+    EXPECT_CONTAINS(said, "Done after");
+    EXPECT_CONTAINS(said, "work done twice");
+    EXPECT_CONTAINS(said, "half as many failures");
+    EXPECT_CONTAINS(said, "day 2");
+    unlink("/tmp/lockstep-report-weeks.html");
+}
+
+TEST(a_report_of_a_queue_names_who_waits_least_and_draws_its_use_over_time) {
+    EXPECT_INT(lockstep("report queue --gpus 64 --mix gavel --load 0.9 --jobs 400 --policy fifo,easy --seeds 2 -o "
+                        "/tmp/lockstep-report-queue.html && sed 's/<[^>]*>/ /g' /tmp/lockstep-report-queue.html | grep "
+                        "-E 'the longest is that of|Mean wait by policy|GPUs in use|lockstep report queue'"),
+               0);
+    EXPECT_CONTAINS(said, "That is the shortest wait of 2 policies; the longest is that of fifo");
+    EXPECT_CONTAINS(said, "Mean wait by policy");
+    EXPECT_CONTAINS(said, ": GPUs in use");
+    EXPECT_CONTAINS(said, "lockstep report queue --gpus 64");
+    unlink("/tmp/lockstep-report-queue.html");
+}
+
 TEST(a_report_of_nothing_or_to_nowhere_is_refused) {
     EXPECT_INT(lockstep("report"), 2);
     EXPECT_CONTAINS(said, "lockstep report run FILE.lua -o page.html");
     EXPECT_INT(lockstep("report sweep"), 2);
-    EXPECT_CONTAINS(said, "a report is of run or of plan");
+    EXPECT_CONTAINS(said, "a report is of run, plan, goodput or queue");
+    EXPECT_INT(lockstep("report goodput --gpus 64 --days 3 --date someday -o /tmp/lockstep-report-no.html"), 2);
+    EXPECT_INT(lockstep("report queue --gpus 64 --load 0.5 --json -o /tmp/lockstep-report-no.html"), 2);
     EXPECT_INT(lockstep("report run no-such.lua"), 4);
     EXPECT_INT(lockstep("report plan"), 2);
     EXPECT_CONTAINS(said, "--model is missing");

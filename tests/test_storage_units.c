@@ -5,6 +5,7 @@
 
 #include "models/workload/commands/commands.h"
 #include "models/workload/life/life.h"
+#include "scenarios/commands/command_goodput.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

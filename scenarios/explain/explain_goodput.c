@@ -29,7 +29,7 @@ static const char about[] =
     "give them back: the same lives under the same failures with half as many of these, storage twice as fast, the "
     "best\n"
     "interval, another spare, quicker restarts, checkpoints beside training.\n\n"
-    "  lockstep explain goodput --gpus 16384 --days 54 --model llama-3-405b\n\n"
+    "  lockstep explain goodput --gpus 16384 --days 54 --model llama-405b\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job never gets done, 4 bad input or beyond a limit, 130 interrupted.";
 
 typedef struct Trial {
@@ -45,6 +45,8 @@ typedef struct Explained {
     Problems *problems;
     GoodputAsked asked;
     LifeStudy now;
+    GoodputShow *show; // or NULL
+    void *context;
     struct {
         Trial *items;
         int count, room;
@@ -442,7 +444,7 @@ static Record record_of(const Explained *all) {
 
 // ---- The command.
 
-static const char *const refused[] = {"best", "confidence", "price", "by"};
+static const char *const refused[] = {"best", "confidence", "price", "by", "plot", "plot-dir", "plot-format"};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const OptionSpec *help_rows(Arena *arena, int *count) {
@@ -455,7 +457,7 @@ static const OptionSpec *help_rows(Arena *arena, int *count) {
 static bool check_usage(const Explained *all) {
     for (int i = 0; i < COUNT_OF(refused); i++) {
         if (!option_given(all->options, refused[i])) continue;
-        problem_add(all->problems, (Where){0}, "--%s is for lockstep goodput: explain weighs hours, not money or dates",
+        problem_add(all->problems, (Where){0}, "--%s is for lockstep goodput: explain weighs hours, and draws nothing",
                     refused[i]);
         problem_hint(all->problems, "leave --%s out", refused[i]);
     }
@@ -495,6 +497,9 @@ static int explain(Explained *all) {
     if (problem_count(problems) || watch_tells((Where){0}, problems))
         return problems_print(problems, stderr), watch_status(BAD_INPUT);
     Record record = record_of(all);
+    GoodputExplained answer = {all->arena, asked, &all->now, &record};
+    if (all->show && !all->show(all->context, &answer, problems)) return problems_print(problems, stderr), FAILED;
+    if (all->show) return all->now.unfinished == all->now.runs ? ANSWER_IS_NO : DONE;
     if (option_flag(all->options, "json"))
         explain_write_json(stdout, &record, "explain-goodput");
     else
@@ -502,11 +507,15 @@ static int explain(Explained *all) {
     return all->now.unfinished == all->now.runs ? ANSWER_IS_NO : DONE;
 }
 
-int explain_goodput(int argc, char **argv) {
+int explain_goodput(int argc, char **argv) { return explain_goodput_shown(argc, argv, NULL, NULL); }
+
+int explain_goodput_shown(int argc, char **argv, GoodputShow *show, void *context) {
     Arena *arena = arena_open();
     int count, status = DONE;
     Explained *all = ARENA_NEW(arena, Explained);
     *all = (Explained){.arena = arena, .problems = problems_create(arena), .asked = {.arena = arena}};
+    all->show = show;
+    all->context = context;
     all->options = options_parse(arena, goodput_rows, goodput_row_count, argc, argv, all->problems);
     if (option_help(all->options)) {
         const OptionSpec *rows = help_rows(arena, &count);

@@ -100,7 +100,18 @@ static int check_usage(const Options *options, Problems *problems) {
     return problem_count(problems);
 }
 
-static int run(Arena *arena, const Options *options, Problems *problems) {
+typedef struct Showing {
+    QueueShow *show; // or NULL
+    void *context;
+} Showing;
+
+static bool tell(Arena *arena, const Record *record, const Options *options, const Showing *showing,
+                 Problems *problems) {
+    if (showing->show) return showing->show(showing->context, arena, record, problems);
+    return write_answer(arena, record, options, problems) && draw(arena, record, options, problems);
+}
+
+static int run(Arena *arena, const Options *options, const Showing *showing, Problems *problems) {
     bool found = true;
     if (option_flag(options, "mixes")) {
         print_mixes();
@@ -112,13 +123,15 @@ static int run(Arena *arena, const Options *options, Problems *problems) {
     watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
     const Record *record = queue_study_run(arena, study, &found, problems);
     if (!record) return show_problems(problems, watch_status(BAD_INPUT));
-    bool written = write_outcomes(arena, study, options, problems) && write_answer(arena, record, options, problems) &&
-                   draw(arena, record, options, problems);
+    bool written = write_outcomes(arena, study, options, problems) && tell(arena, record, options, showing, problems);
     if (!written) return show_problems(problems, watch_is_over() ? watch_status(BAD_INPUT) : FAILED);
     return found ? watch_status(DONE) : ANSWER_IS_NO;
 }
 
-int command_queue(int argc, char **argv) {
+int command_queue(int argc, char **argv) { return command_queue_shown(argc, argv, NULL, NULL); }
+
+int command_queue_shown(int argc, char **argv, QueueShow *show, void *context) {
+    Showing showing = {show, context};
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     int count, status = DONE;
@@ -129,7 +142,7 @@ int command_queue(int argc, char **argv) {
     else if (problem_count(problems) || check_usage(options, problems))
         status = show_problems(problems, BAD_USAGE);
     else
-        status = run(arena, options, problems);
+        status = run(arena, options, &showing, problems);
     pieces_close();
     watch_close();
     arena_close(arena);

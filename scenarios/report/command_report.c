@@ -1,4 +1,5 @@
-// lockstep report: what run or plan answers, as one HTML file that opens anywhere and needs nothing else.
+// lockstep report: what run, plan, goodput or queue answers, as one HTML file that opens anywhere and needs nothing
+// else.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/plan/command_plan.h"
+#include "scenarios/queue/command_queue.h"
+#include "scenarios/report/report_life.h"
 #include "scenarios/report/report_plan.h"
 #include "sim/file.h"
 
@@ -16,10 +19,14 @@ int command_report(int argc, char **argv);
 
 static const char usage[] =
     "usage: lockstep report run FILE.lua|--model NAME … -o page.html\n"
-    "       lockstep report plan --model NAME --node A,B … -o page.html\n\n"
-    "Asks what lockstep run or lockstep plan would with the same options, and writes the answer as one HTML file: "
-    "what\n"
-    "it takes and with what certainty, why, cost against time, scaling, a step in time, memory, what it rests on, and\n"
+    "       lockstep report plan --model NAME --node A,B … -o page.html\n"
+    "       lockstep report goodput --gpus N --days DAYS … -o page.html\n"
+    "       lockstep report queue --gpus N --load X … -o page.html\n\n"
+    "Asks what that command would with the same options, and writes the answer as one HTML file: what it takes and "
+    "with\n"
+    "what certainty, why, cost against time, scaling, a step in time, memory, weeks of a job, waits of a queue, what "
+    "it\n"
+    "rests on, and\n"
     "the command that makes the page again. It opens without a network, reads with scripts off, and each chart has "
     "its\n"
     "numbers behind it. The same input gives the same bytes; --date DAY puts a date on it.\n\n"
@@ -27,7 +34,7 @@ static const char usage[] =
     "  lockstep report plan --model llama-2-70b --tokens 2T --global-batch 1024 --node dgx-h100 \\\n"
     "                       --gpus 512,1024 --by 60d --budget 2M -o plan.html\n"
     "  lockstep report run --help     the options of lockstep run\n"
-    "  lockstep report plan --help    the options of lockstep plan\n\n"
+    "  lockstep report plan --help    the options of lockstep plan, and so for goodput and queue\n\n"
     "Exit codes: those of the command that it asks.\n";
 
 typedef struct Writing {
@@ -121,6 +128,25 @@ static bool show_plan(void *context, Arena *arena, const PlanAnswer *answer, Pro
     return write_page(arena, report, writing->output, problems);
 }
 
+static bool show_goodput(void *context, const GoodputExplained *answer, Problems *problems) {
+    const Writing *writing = context;
+    Report *report =
+        report_create(answer->arena, goodput_report_title(answer->arena, answer), writing->command, writing->date);
+    report_add_goodput(report, answer);
+    add_command(report, writing);
+    return write_page(answer->arena, report, writing->output, problems);
+}
+
+static bool show_queue(void *context, Arena *arena, const Record *record, Problems *problems) {
+    const Writing *writing = context;
+    Report *report = report_create(arena, record->title, writing->command, writing->date);
+    Date today = {0};
+    if (writing->date) today = date_or_today(writing->date, problems);
+    report_add_queue(report, arena, record, today);
+    add_command(report, writing);
+    return write_page(arena, report, writing->output, problems);
+}
+
 // ---- Reading.
 
 // "NAME VALUE" or "NAME=VALUE": the value, and how many words it took; NULL when the word is another.
@@ -133,21 +159,24 @@ static const char *value_of(const char *name, char **words, int left, int *taken
     return *taken == 1 ? words[0] + length + 1 : *taken == 2 ? words[1] : NULL;
 }
 
-// Where the page goes, and its date; with `take` the words of -o are taken away.
-static int read_words(int argc, char **argv, bool take, Writing *writing, char **rest) {
+// Where the page goes, and its date; what the command that is asked does not know is taken away.
+static int read_words(int argc, char **argv, bool takes_output, bool takes_date, Writing *writing, char **rest) {
     int count = 0;
     for (int i = 0, taken; i < argc; i++) {
         const char *path = value_of("--output", argv + i, argc - i, &taken);
         if (!path) path = value_of("-o", argv + i, argc - i, &taken);
         if (path) {
             writing->output = path;
-            for (int k = 0; k < taken && !take; k++) rest[count++] = argv[i + k];
+            for (int k = 0; k < taken && !takes_output; k++) rest[count++] = argv[i + k];
             i += taken - 1;
             continue;
         }
         const char *date = value_of("--date", argv + i, argc - i, &taken);
         if (date) writing->date = date;
-        rest[count++] = argv[i];
+        if (date && takes_date)
+            i += taken - 1;
+        else
+            rest[count++] = argv[i];
     }
     return count;
 }
@@ -172,15 +201,55 @@ static int refuse(const char *what, const char *hint) {
     return BAD_USAGE;
 }
 
+// ---- Whose answers there are pages of.
+
+static int ask_run(int argc, char **argv, void *writing) { return command_run_shown(argc, argv, show_run, writing); }
+static int ask_plan(int argc, char **argv, void *writing) { return command_plan_shown(argc, argv, show_plan, writing); }
+static int ask_goodput(int argc, char **argv, void *writing) {
+    return explain_goodput_shown(argc, argv, show_goodput, writing);
+}
+static int ask_queue(int argc, char **argv, void *writing) {
+    return command_queue_shown(argc, argv, show_queue, writing);
+}
+
+typedef struct Reported {
+    const char *command;
+    int (*ask)(int argc, char **argv, void *writing);
+    bool has_output, has_date; // -o and --date are options of its own, which it is to see
+} Reported;
+
+static const Reported reported[] = {
+    {"run", ask_run, true, true},
+    {"plan", ask_plan, false, true},
+    {"goodput", ask_goodput, false, false},
+    {"queue", ask_queue, false, false},
+};
+enum { REPORTED = sizeof reported / sizeof *reported };
+
+static const Reported *reported_called(const char *name) {
+    for (int i = 0; i < REPORTED; i++)
+        if (strcmp(reported[i].command, name) == 0) return &reported[i];
+    return NULL;
+}
+
+static int refuse_other(Arena *arena, bool says_what) {
+    const char *names = "";
+    for (int i = 0; i < REPORTED; i++)
+        names = arena_printf(arena, "%s%s%s", names,
+                             i == 0             ? ""
+                             : i + 1 < REPORTED ? ", "
+                                                : " or ",
+                             reported[i].command);
+    return refuse(says_what ? arena_printf(arena, "a report is of %s", names) : "of what?",
+                  "lockstep report run FILE.lua -o page.html, or lockstep report plan --model NAME … -o page.html");
+}
+
 static int report(Arena *arena, int argc, char **argv) {
-    bool is_plan = argc > 1 && strcmp(argv[1], "plan") == 0, is_run = argc > 1 && strcmp(argv[1], "run") == 0;
-    if (!is_plan && !is_run) {
-        if (asks_for_help(argc, argv)) {
-            fputs(usage, stdout);
-            return DONE;
-        }
-        return refuse(argc > 1 ? "a report is of run or of plan" : "of what?",
-                      "lockstep report run FILE.lua -o page.html, or lockstep report plan --model NAME … -o page.html");
+    const Reported *what = argc > 1 ? reported_called(argv[1]) : NULL;
+    if (!what) {
+        if (!asks_for_help(argc, argv)) return refuse_other(arena, argc > 1);
+        fputs(usage, stdout);
+        return DONE;
     }
     const char *form = other_form(argc, argv);
     if (form)
@@ -188,11 +257,13 @@ static int report(Arena *arena, int argc, char **argv) {
                       arena_printf(arena, "lockstep %s %s gives the numbers", argv[1], form));
     Writing writing = {.command = command_text(arena, argc, argv)};
     char **words = ARENA_ARRAY(arena, char *, argc + 1);
-    int count = read_words(argc - 1, argv + 1, is_plan, &writing, words);
+    int count = read_words(argc - 1, argv + 1, !what->has_output, !what->has_date, &writing, words);
+    Problems *mistakes = problems_create(arena);
+    if (writing.date && !what->has_date) date_or_today(writing.date, mistakes);
+    if (problem_count(mistakes)) return problems_print(mistakes, stderr), BAD_USAGE;
     if (!writing.output && isatty(STDOUT_FILENO) && !asks_for_help(argc, argv))
         return refuse("where to? A page is for a browser, not for a terminal", "add -o page.html");
-    return is_plan ? command_plan_shown(count, words, show_plan, &writing)
-                   : command_run_shown(count, words, show_run, &writing);
+    return what->ask(count, words, &writing);
 }
 
 int command_report(int argc, char **argv) {

@@ -19,6 +19,8 @@
 
 static const Where command_line = {NULL, 0};
 
+static const char *const plot_formats[] = {"png", "svg"};
+
 #define SPAN(name_, help_)                                                                                             \
     { name_, OPTION_QUANTITY, "TIME", .help = help_, .quantity = QUANTITY_TIME, .usual = "12h" }
 // clang-format off
@@ -65,6 +67,9 @@ const OptionSpec goodput_rows[] = {
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     PIECES_OPTION,
+    {"plot", OPTION_FLAG, .help = "the life of the median goodput as a calendar: what each day or week was spent on"},
+    {"plot-dir", OPTION_TEXT, "DIR", .help = "the calendar as a file there"},
+    {"plot-format", OPTION_CHOICE, .help = "of this file; default png", .choices = plot_formats, .choice_count = 2},
     WATCH_OPTIONS,
 };
 // clang-format on
@@ -283,6 +288,9 @@ static void read_date(GoodputAsked *asked, const Options *options, Problems *pro
         complain(problems, "--confidence is a share between 0 and 1", "for example --confidence 90%");
     if (option_given(options, "confidence") && !(best && asked->by_s > 0))
         complain(problems, "--confidence is that with which a date is kept", "add --best and --by 40d");
+    if (best && (option_flag(options, "plot") || option_given(options, "plot-dir")))
+        complain(problems, "--plot draws one way to live, and --best tries many",
+                 "leave --best out, and say what it chose: --spares, --checkpoint-every");
     if (asked->price_given && !best) complain(problems, "--price weighs what --best chooses", "add --best");
 }
 
@@ -317,7 +325,8 @@ static bool is_allowed(const GoodputAsked *asked, Problems *problems) {
                         command_line, problems);
 }
 
-static int answer(GoodputAsked *asked, bool json, Problems *problems) {
+static int answer(GoodputAsked *asked, const Options *options, GoodputThen *then, Problems *problems) {
+    bool json = option_flag(options, "json");
     const char *nowhere = goodput_nowhere(asked);
     if (nowhere) {
         goodput_print_nothing(asked, nowhere, json);
@@ -335,6 +344,8 @@ static int answer(GoodputAsked *asked, bool json, Problems *problems) {
     else
         goodput_print(asked, &study);
     if (part) return command_fails(problems, watch_status(EXIT_DONE));
+    if (!then(asked, &study, options, problems))
+        return command_fails(problems, problems_have_fault(problems) ? EXIT_FAILED : EXIT_BAD_INPUT);
     return study.unfinished == study.runs ? EXIT_NO : EXIT_DONE;
 }
 
@@ -355,7 +366,7 @@ static int answer_best(const GoodputAsked *asked, const Options *options, Proble
     return choice.keeps_date && isfinite(choice.best.cost) ? EXIT_DONE : EXIT_NO;
 }
 
-int command_goodput(int argc, char **argv) {
+int command_goodput_then(int argc, char **argv, GoodputThen *then) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     Options *options = options_parse(arena, goodput_rows, goodput_row_count, argc, argv, problems);
@@ -374,7 +385,7 @@ int command_goodput(int argc, char **argv) {
         else if (option_flag(options, "best"))
             end = answer_best(&asked, options, problems);
         else
-            end = answer(&asked, option_flag(options, "json"), problems);
+            end = answer(&asked, options, then, problems);
         watch_close();
         pieces_close();
     }

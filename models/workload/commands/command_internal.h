@@ -5,7 +5,7 @@
 #include "models/workload/job/job_options.h"
 #include "sim/json.h"
 
-enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_NO = 3, EXIT_BAD_INPUT = 4 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO = 3, EXIT_BAD_INPUT = 4 };
 
 // After printing the problems to stderr.
 int command_fails(const Problems *problems, int exit_code);

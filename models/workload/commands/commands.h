@@ -11,7 +11,6 @@ int command_params(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_job(int argc, char **argv);
 int command_topo(int argc, char **argv);
-int command_goodput(int argc, char **argv);
 int command_constants(int argc, char **argv);
 
 // Where algorithms come from that a user writes: a file whose answer depends on how many ranks there are, and on the

@@ -38,6 +38,10 @@ const char *goodput_nowhere(const GoodputAsked *asked);
 // Finds the interval where the best was asked for.
 void goodput_find_interval(GoodputAsked *asked);
 
+// `lockstep goodput`, and what is done with its answer once it is printed. argv[0] is "goodput".
+typedef bool GoodputThen(const GoodputAsked *asked, const LifeStudy *study, const Options *options, Problems *problems);
+int command_goodput_then(int argc, char **argv, GoodputThen *then);
+
 // Of a job that gets nowhere, which nobody has lived.
 void goodput_print_nothing(const GoodputAsked *asked, const char *why, bool json);
 void goodput_print(const GoodputAsked *asked, const LifeStudy *study);

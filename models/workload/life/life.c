@@ -43,10 +43,11 @@ static double slow_share(const Life *life) { return life->slow_count > 0 ? 1 / l
 
 // What the phase was worth until `time`. Rounded once each, so that the parts sum to the whole.
 static void settle(Life *life, SimTime time) {
-    SimTime passed = time - life->phase_start, *spent = life->result.spent;
+    SimTime from = life->phase_start, passed = time - from, *spent = life->result.spent;
     life->phase_start = time;
     if (life->phase != LIFE_TRAINING) {
         spent[life->phase] += passed;
+        if (life->calendar) calendar_spend(life->calendar, from, time, life->phase);
         if (life->phase == LIFE_DETECTION || life->phase == LIFE_WAITING || life->phase == LIFE_RESTART)
             life->result.lost[life->cause] += passed;
         return;
@@ -56,6 +57,8 @@ static void settle(Life *life, SimTime time) {
     spent[LIFE_SLOW] += of_replicas - useful;
     spent[LIFE_TRAINING] += useful;
     life->progress += useful;
+    LifeParts parts = {of_replicas - useful, passed - of_replicas};
+    if (life->calendar) calendar_train(life->calendar, from, time, parts);
 }
 
 static void enter(Life *life, LifeTime phase, SimTime length) {
@@ -164,6 +167,7 @@ static void roll_back(Life *life, int cause, bool several) {
     life->result.spent[LIFE_REWORK] += lost;
     life->result.lost[cause] += lost;
     life->progress = back;
+    if (life->calendar) calendar_lose(life->calendar, time, lost);
 }
 
 // While the job is down already, more loss is only more to wait for.
@@ -171,6 +175,7 @@ static void stop(Life *life, int cause, SimTime detection, bool several) {
     roll_back(life, cause, several);
     if (!is_up(life)) return;
     life->result.stops[cause]++;
+    if (life->calendar) calendar_stop(life->calendar, now(life));
     life->cause = cause;
     enter(life, LIFE_DETECTION, detection);
 }
@@ -401,10 +406,13 @@ static Life *begin(Arena *arena, const LifeSpec *spec, uint64_t seed) {
     return life;
 }
 
-LifeRun life_run(const LifeSpec *spec, uint64_t seed) {
+LifeRun life_run(const LifeSpec *spec, uint64_t seed) { return life_run_kept(spec, seed, NULL); }
+
+LifeRun life_run_kept(const LifeSpec *spec, uint64_t seed, LifeCalendar *calendar) {
     check_spec(spec);
     Arena *arena = arena_open();
     Life *life = begin(arena, spec, seed);
+    life->calendar = calendar;
     life_place_nodes(life);
     life_draw_world(life);
     train_until_next_checkpoint(life);

@@ -100,6 +100,23 @@ double life_patience(const LifeSpec *spec); // times the work; LIFE_GIVES_UP whe
 
 LifeRun life_run(const LifeSpec *spec, uint64_t seed);
 
+// One life in equal stretches, as a calendar shows it: what each was spent on. What is trained and then lost is found
+// where it was trained. All stretches together are the life's `spent`, to the tick.
+typedef struct LifeStretch {
+    SimTime spent[LIFE_TIME_COUNT];
+    int stops; // unplanned, that began in it
+} LifeStretch;
+
+typedef struct LifeCalendar {
+    int life;      // which of the lives that were lived it is
+    SimTime width; // of a stretch; the last may be shorter
+    LifeStretch *stretches;
+    int count;
+    LifeRun run;
+} LifeCalendar;
+
+#define LIFE_MOST_STRETCHES 60
+
 // ---- Before it is lived (life_estimate.c).
 double life_events(const LifeSpec *spec); // about so many in one life
 // A sentence when so many lives would be long, and it is certain beforehand that none of them keeps anything of what
@@ -120,6 +137,10 @@ typedef struct LifeStudy {
 } LifeStudy;
 
 LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed);
+
+// The life whose goodput is the median of the study's, lived once more, in stretches of an hour, six hours, a day, a
+// week, four weeks or a year: the shortest of which there are at most LIFE_MOST_STRETCHES.
+LifeCalendar life_calendar(Arena *arena, const LifeSpec *spec, const LifeStudy *study, uint64_t seed);
 
 // The interval with the least time lost, by simulation: the same failures for every interval, and a smooth curve
 // through what they cost. The spec's own interval is not looked at.

@@ -57,6 +57,7 @@ typedef struct Life {
     const LifeSpec *spec;
     EventQueue *queue;
     LifeRun result;
+    LifeCalendar *calendar; // or NULL
     // The job
     LifeTime phase;
     SimTime phase_start, phase_length;
@@ -89,6 +90,20 @@ typedef struct Life {
     double rate_factor[FAULT_COMPONENT_COUNT], restart_factor, repair_factor;
     double hardware_rate; // of a node, all that repair mends
 } Life;
+
+uint64_t life_seed(uint64_t seed, int run); // of the n-th life of a study, from 0
+// Kept in a calendar too, whose width and stretches are there.
+LifeRun life_run_kept(const LifeSpec *spec, uint64_t seed, LifeCalendar *calendar);
+
+// life_calendar.c: that time was spent, all of it on one thing or, in training, less what slow nodes and missing
+// replicas took of it …
+typedef struct LifeParts {
+    SimTime slow, shrunk;
+} LifeParts;
+void calendar_spend(LifeCalendar *calendar, SimTime from, SimTime to, LifeTime on);
+void calendar_train(LifeCalendar *calendar, SimTime from, SimTime to, LifeParts parts);
+void calendar_lose(LifeCalendar *calendar, SimTime time, SimTime lost); // … and that the newest training is lost
+void calendar_stop(LifeCalendar *calendar, SimTime time);
 
 SimTime life_ticks(double seconds);
 void life_draw_world(Life *life);                    // bad nodes, uncertain rates, first arrivals

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "models/workload/life/life.h"
+#include "models/workload/life/life_internal.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/pieces.h"
@@ -10,7 +11,7 @@
 
 static double seconds(SimTime ticks) { return seconds_from_ticks(ticks, TICKS_PER_SECOND_LIFE); }
 
-static uint64_t seed_of_run(uint64_t seed, int run) {
+uint64_t life_seed(uint64_t seed, int run) {
     RandomStream stream = random_stream(seed, "life", (uint64_t)run);
     return random_bits(&stream);
 }
@@ -47,7 +48,7 @@ static void *live_part(const void *context, Arena *arena, int64_t part) {
     int first = first_of_part(lives, part), end = first_of_part(lives, part + 1);
     LivesPart *lived = arena_alloc(arena, sizeof *lived + (size_t)(end - first) * sizeof *lived->runs);
     for (int r = first; r < end; r++) {
-        LifeRun run = life_run(lives->spec, seed_of_run(lives->seed, r));
+        LifeRun run = life_run(lives->spec, life_seed(lives->seed, r));
         if (watch_stopped()) break; // in the midst of it
         lived->runs[lived->count++] = run;
     }

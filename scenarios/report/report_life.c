@@ -1,0 +1,214 @@
+// A job's weeks as a page: how much of them is training, what takes the rest, week by week, and what would give it
+// back. A shared cluster as a page: who waits how long under which policy, and how well it is used over time.
+#include "scenarios/report/report_life.h"
+
+#include <string.h>
+
+#include "results/text.h"
+#include "scenarios/commands/command_goodput.h"
+#include "sim/quantity.h"
+
+#define DAY_S 86400.0
+
+static const char *span(Arena *arena, double seconds) {
+    return quantity_format(seconds, QUANTITY_TIME, arena_alloc(arena, 64), 64);
+}
+
+// ---- The answer.
+
+const char *goodput_report_title(Arena *arena, const GoodputExplained *answer) {
+    return arena_printf(arena, "Goodput: %s", answer->record->title);
+}
+
+static const char *range_text(Arena *arena, const char *from, const char *to) {
+    return arena_printf(arena, "nine lives in ten %s to %s", from, to);
+}
+
+static void tell_facts(Report *report, const GoodputExplained *answer) {
+    Arena *arena = answer->arena;
+    const LifeStudy *study = answer->study;
+    const GoodputAsked *asked = answer->asked;
+    const CheckpointPlan *plan = &asked->spec.checkpoint;
+    report_fact(report, "Goodput", text_percent(arena, study->goodput.mean),
+                range_text(arena, text_percent(arena, study->goodput.p5), text_percent(arena, study->goodput.p95)));
+    if (asked->spec.work_s > 0)
+        report_fact(report, "Done after", text_days(arena, study->days.mean),
+                    range_text(arena, text_days(arena, study->days.p5), text_days(arena, study->days.p95)));
+    report_fact(report, "Unplanned stops", text_figures(arena, study->stops.mean, 3),
+                study->mttf_s > 0 ? arena_printf(arena, "one in %s", span(arena, study->mttf_s)) : "");
+    report_fact(report, "Cluster", arena_printf(arena, "%s GPUs", text_count(arena, asked->gpus, true)),
+                arena_printf(arena, "%d %s, %d spare", asked->spec.nodes, asked->node->name, asked->spec.spares));
+    report_fact(report, "Checkpoints", checkpoint_mode_names[plan->mode],
+                arena_printf(arena, "every %s, training stands still %s", span(arena, plan->every_s),
+                             span(arena, plan->stall_s)));
+}
+
+static void tell_doubts(Report *report, const GoodputExplained *answer) {
+    const GoodputAsked *asked = answer->asked;
+    Arena *arena = answer->arena;
+    if (asked->bytes <= 0)
+        report_caution(report, "How long a checkpoint takes is assumed: --model and --storage say how large it is and "
+                               "where it goes.");
+    if (asked->spec.fleet_spread > 0)
+        report_caution(report, arena_printf(arena,
+                                            "The failure rates are those of another fleet (%s), which the ranges "
+                                            "hold; --node-mtbf says your own.",
+                                            asked->rates->title));
+    if (answer->study->unfinished > 0)
+        report_caution(report, arena_printf(arena, "%d of %d lives had not finished after %s and count as that long.",
+                                            answer->study->unfinished, answer->study->runs,
+                                            text_days(arena, answer->study->days.max)));
+}
+
+// ---- What the time goes to, in the mean and week by week.
+
+// The largest first.
+static int next_share(const double *share, unsigned taken) {
+    int next = -1;
+    for (int i = LIFE_CHECKPOINT; i < LIFE_TIME_COUNT; i++)
+        if (!(taken >> i & 1) && share[i] > 0 && (next < 0 || share[i] > share[next])) next = i;
+    return next;
+}
+
+static void tell_shares(Report *report, const GoodputExplained *answer) {
+    Arena *arena = answer->arena;
+    const double *share = answer->study->share;
+    StackRow *rows = ARENA_ARRAY(arena, StackRow, LIFE_TIME_COUNT);
+    int count = 0;
+    unsigned taken = 0;
+    for (int i; (i = next_share(share, taken)) >= 0; taken |= 1U << i) {
+        NamedValue *part = ARENA_NEW(arena, NamedValue);
+        *part = (NamedValue){"lost", "lost", 100 * share[i]};
+        rows[count++] = (StackRow){life_time_titles[i], text_percent(arena, share[i]), part, 1};
+    }
+    if (count == 0) return;
+    BarChart *chart = ARENA_NEW(arena, BarChart);
+    stack_chart(arena, rows, count, chart);
+    chart->legend_count = 0; // the rows say it
+    chart->title = "Time that is not training, mean of all lives";
+    chart->x_title = "% of all time";
+    report_bars(report, chart, "What is left to one hundred is training.");
+}
+
+static void tell_calendar(Report *report, const GoodputExplained *answer) {
+    Arena *arena = answer->arena;
+    if (answer->study->runs == 0) return;
+    LifeCalendar calendar = life_calendar(arena, &answer->asked->spec, answer->study, answer->asked->seed);
+    BarChart *chart = ARENA_NEW(arena, BarChart);
+    calendar_chart(arena, &calendar, chart);
+    report_section(report, "Week by week");
+    report_text(report, arena_printf(arena, "Of %d lives, number %d has the median goodput; each row is %s of it.",
+                                     answer->study->runs, calendar.life + 1,
+                                     span(arena, seconds_from_ticks(calendar.width, TICKS_PER_SECOND_LIFE))));
+    report_bars(report, chart,
+                "Behind each row: its share of training, and how many stops nobody planned. Training that a failure "
+                "took is shown where it was done.");
+}
+
+static void tell_rates(Report *report, const GoodputExplained *answer) {
+    const FaultRates *rates = answer->asked->rates;
+    Assumption *assumptions = ARENA_ARRAY(answer->arena, Assumption, rates->fact_count + 1);
+    for (int i = 0; i < rates->fact_count; i++) {
+        const Fact *fact = &rates->facts[i];
+        assumptions[i] = (Assumption){.name = fact->name,
+                                      .unit = fact->unit,
+                                      .source = fact->source,
+                                      .kind = fact_kind_name(fact->kind),
+                                      .value = fact->value};
+    }
+    Record record = {.assumptions = assumptions, .assumption_count = rates->fact_count};
+    report_add_assumptions(report, &record);
+}
+
+void report_add_goodput(Report *report, const GoodputExplained *answer) {
+    const Record *record = answer->record;
+    if (record->note_count > 0) report_lead(report, record->notes[0]);
+    report_section(report, "The answer");
+    tell_facts(report, answer);
+    tell_doubts(report, answer);
+    report_section(report, "What takes the rest, and what would give it back");
+    for (int i = 1; i < record->note_count; i++) report_text(report, record->notes[i]);
+    tell_shares(report, answer);
+    report_add_tables(report, record->tables, record->table_count);
+    tell_calendar(report, answer);
+    tell_rates(report, answer);
+}
+
+// ---- A shared cluster.
+
+typedef struct Figures { // columns of the table of policies
+    const RecordTable *table;
+    int policy, mean, p95, in_use;
+} Figures;
+
+static int column_called(const RecordTable *table, const char *name) {
+    for (int c = 0; c < table->column_count; c++)
+        if (strcmp(table->columns[c].name, name) == 0) return c;
+    return -1;
+}
+
+static bool find_figures(const Record *record, Figures *figures) {
+    for (int i = 0; i < record->table_count; i++) {
+        const RecordTable *table = &record->tables[i];
+        if (strcmp(table->name, "policies") != 0 || table->row_count == 0) continue;
+        *figures = (Figures){table, column_called(table, "policy"), column_called(table, "wait_mean_s"),
+                             column_called(table, "wait_p95_s"), column_called(table, "utilisation")};
+        return figures->policy >= 0 && figures->mean >= 0 && figures->p95 >= 0 && figures->in_use >= 0;
+    }
+    return false;
+}
+
+static const RecordCell *cell_at(const Figures *figures, int row, int column) {
+    return &figures->table->cells[row * figures->table->column_count + column];
+}
+
+static const char *wait_text(Arena *arena, double seconds) { return text_days(arena, seconds / DAY_S); }
+
+// The policy under which jobs wait least, and the one under which they wait most.
+static const char *lead_of_waits(Arena *arena, const Figures *figures) {
+    int least = 0, most = 0;
+    for (int i = 1; i < figures->table->row_count; i++) {
+        double wait = cell_at(figures, i, figures->mean)->number;
+        if (wait < cell_at(figures, least, figures->mean)->number) least = i;
+        if (wait > cell_at(figures, most, figures->mean)->number) most = i;
+    }
+    const char *text = arena_printf(arena,
+                                    "Under %s jobs wait %s in the mean, one in twenty longer than %s; %s of the GPUs "
+                                    "are in use",
+                                    cell_at(figures, least, figures->policy)->text,
+                                    wait_text(arena, cell_at(figures, least, figures->mean)->number),
+                                    wait_text(arena, cell_at(figures, least, figures->p95)->number),
+                                    text_percent(arena, cell_at(figures, least, figures->in_use)->number));
+    if (least == most) return arena_printf(arena, "%s.", text);
+    return arena_printf(arena, "%s. That is the shortest wait of %d policies; the longest is that of %s, %s.", text,
+                        figures->table->row_count, cell_at(figures, most, figures->policy)->text,
+                        wait_text(arena, cell_at(figures, most, figures->mean)->number));
+}
+
+static void tell_waits(Report *report, Arena *arena, const Figures *figures) {
+    StackRow *rows = ARENA_ARRAY(arena, StackRow, figures->table->row_count);
+    for (int i = 0; i < figures->table->row_count; i++) {
+        NamedValue *part = ARENA_NEW(arena, NamedValue);
+        double mean = cell_at(figures, i, figures->mean)->number;
+        *part = (NamedValue){"wait", "mean wait", mean / 3600};
+        rows[i] = (StackRow){cell_at(figures, i, figures->policy)->text, wait_text(arena, mean), part, 1};
+    }
+    BarChart *chart = ARENA_NEW(arena, BarChart);
+    stack_chart(arena, rows, figures->table->row_count, chart);
+    if (chart->bar_count == 0) return; // nobody waits
+    chart->legend_count = 0;
+    chart->title = "Mean wait by policy";
+    chart->x_title = "hours";
+    report_bars(report, chart, "The shorter the better; the table below has the range, and waits by size of job.");
+}
+
+void report_add_queue(Report *report, Arena *arena, const Record *record, Date today) {
+    Figures figures;
+    bool has_waits = find_figures(record, &figures);
+    if (has_waits) report_lead(report, lead_of_waits(arena, &figures));
+    if (has_waits && figures.table->row_count > 1) {
+        report_section(report, "Who waits how long");
+        tell_waits(report, arena, &figures);
+    }
+    report_add_record(report, record, today);
+}

@@ -1,0 +1,12 @@
+// Answers about a job's weeks and about a shared cluster as pages.
+#ifndef LOCKSTEP_SCENARIOS_REPORT_LIFE_H
+#define LOCKSTEP_SCENARIOS_REPORT_LIFE_H
+
+#include "results/report.h"
+#include "scenarios/explain/explain_goodput.h"
+
+const char *goodput_report_title(Arena *arena, const GoodputExplained *answer);
+void report_add_goodput(Report *report, const GoodputExplained *answer);
+void report_add_queue(Report *report, Arena *arena, const Record *record, Date today);
+
+#endif
