@@ -240,12 +240,13 @@ TEST(a_report_of_a_plan_ends_in_advice_and_says_what_else_may_be_set) {
     EXPECT_INT(lockstep("report plan --model llama-3-8b --tokens 20G --global-batch 256 --node dgx-h100 --fabric "
                         "ib-ndr400 --gpus 64 --by 30d --budget 200k --price 2.49 --faults llama3-h100 -j 1 -o "
                         "/tmp/lockstep-report-plan.html && sed 's/<[^>]*>/ /g' /tmp/lockstep-report-plan.html | "
-                        "grep -E 'Recommended|How surely|Weakest|Measure first|Spares and|If date'"),
+                        "grep -E 'Recommended|How surely|Weakest|Measure first|Spares and|If date|Storage:'"),
                0);
     EXPECT_CONTAINS(said, "Recommended");
     EXPECT_CONTAINS(said, "64 x dgx-h100 ib-ndr400");
     EXPECT_CONTAINS(said, "Weakest assumption");
     EXPECT_CONTAINS(said, "Spares and checkpoints");
+    EXPECT_CONTAINS(said, "Storage: 1 x superpod-storage for checkpoints, the share of 64 of the 256 GPUs");
     EXPECT_CONTAINS(said, "If date, budget, prices or failures were others");
     unlink("/tmp/lockstep-report-plan.html");
 }

@@ -7,41 +7,55 @@
 #include "scenarios/plan/plan_screen.h"
 #include "scenarios/plan/plan_storage.h"
 
-static void print_term(const Screen *screen, const PlanRow *row) {
+static const char *term_text(const Screen *screen, const PlanRow *row) {
     double billed = plan_billed_days(row->point.days, row->term_days), unused = billed - row->point.days;
-    printf("Paid    %s: %.4g days, used or not; %.3g of them are not used",
-           terms_titles[plan_terms_of(screen->request, row)], billed, unused);
-    if (row->unused_cost > 0) printf(" and cost %s", plan_money(screen, &row->point, row->unused_cost));
-    printf("\n");
+    const char *costs = row->unused_cost > 0 ? arena_printf(screen->arena, " and cost %s",
+                                                            plan_money(screen, &row->point, row->unused_cost))
+                                             : "";
+    return arena_printf(screen->arena, "%s: %.4g days, used or not; %.3g of them are not used%s",
+                        terms_titles[plan_terms_of(screen->request, row)], billed, unused, costs);
 }
 
-static void print_spot(const Screen *screen, const PlanRow *row) {
+static const char *spot_text(const Screen *screen, const PlanRow *row) {
     PlanRequest paid = plan_for_row(screen->request, row);
     PlanSpot spot = plan_spot(screen->arena, &paid, row->node);
-    if (!(spot.mtbf_s > 0)) return;
-    printf("Paid    spot: a node is taken back every %s on average, the cluster's first after %s (%s)%s\n",
-           plan_human(screen->arena, spot.mtbf_s, QUANTITY_TIME),
-           plan_human(screen->arena, spot.mtbf_s / row->point.node_count, QUANTITY_TIME), spot.says,
-           screen->request->faults ? "" : "; not counted: --faults counts it");
-    printf("        how many can be had at once nobody says\n");
+    if (!(spot.mtbf_s > 0)) return NULL;
+    return arena_printf(screen->arena,
+                        "spot: a node is taken back every %s on average, the cluster's first after %s (%s)%s",
+                        plan_human(screen->arena, spot.mtbf_s, QUANTITY_TIME),
+                        plan_human(screen->arena, spot.mtbf_s / row->point.node_count, QUANTITY_TIME), spot.says,
+                        screen->request->faults ? "" : "; not counted: --faults counts it");
+}
+
+const char *plan_payment_text(const Screen *screen, const PlanRow *row) {
+    if (row->owned || isnan(row->point.cost_per_run) || plan_is_stated(screen->request, row->node)) return NULL;
+    if (row->term_days > 0) return term_text(screen, row);
+    return plan_terms_of(screen->request, row) == TERMS_SPOT ? spot_text(screen, row) : NULL;
 }
 
 void plan_print_paid(const Screen *screen, const PlanRow *row) {
-    if (row->owned || isnan(row->point.cost_per_run) || plan_is_stated(screen->request, row->node)) return;
-    if (row->term_days > 0) print_term(screen, row);
-    if (plan_terms_of(screen->request, row) == TERMS_SPOT) print_spot(screen, row);
+    const char *text = plan_payment_text(screen, row);
+    if (!text) return;
+    printf("Paid    %s\n", text);
+    if (!(row->term_days > 0)) printf("        how many can be had at once nobody says\n");
 }
 
-void plan_print_storage(const Screen *screen, const PlanRow *row) {
+const char *plan_storage_text(const Screen *screen, const PlanRow *row) {
     PlanStorage storage = plan_storage(screen->arena, screen->request, row);
-    if (!storage.unit || !(row->storage_cost > 0)) return;
+    if (!storage.unit || !(row->storage_cost > 0)) return NULL;
     const char *share = "";
     if (storage.billed < storage.units)
         share = arena_printf(screen->arena, ", the share of %d of the %d GPUs that it is sized for", row->gpus,
                              storage.units * storage.unit->unit_gpus);
-    printf("Storage %d x %s for checkpoints%s: %s of the cost, %s an hour (assumed: lockstep hw show %s)\n",
-           storage.units, storage.unit->name, share, plan_money(screen, &row->point, row->storage_cost),
-           plan_money(screen, &row->point, storage.per_hour), storage.unit->name);
+    return arena_printf(screen->arena,
+                        "%d x %s for checkpoints%s: %s of the cost, %s an hour (assumed: lockstep hw show %s)",
+                        storage.units, storage.unit->name, share, plan_money(screen, &row->point, row->storage_cost),
+                        plan_money(screen, &row->point, storage.per_hour), storage.unit->name);
+}
+
+void plan_print_storage(const Screen *screen, const PlanRow *row) {
+    const char *text = plan_storage_text(screen, row);
+    if (text) printf("Storage %s\n", text);
 }
 
 void plan_print_medians(const Screen *screen, const NodeType *node) {

@@ -19,6 +19,10 @@ const char *plan_money(const Screen *screen, const RecordPoint *point, double am
 const char *plan_cluster_text(const Screen *screen, const PlanRow *row);               // "1024 x dgx-h100 …"
 const char *plan_percent(Arena *arena, double share); // "83 %", "> 99 %", "< 1 %": few draws tell more
 
+// In words (plan_print_pay.c). NULL: nothing is to be said.
+const char *plan_payment_text(const Screen *screen, const PlanRow *row); // a term paid for whole, nodes taken back
+const char *plan_storage_text(const Screen *screen, const PlanRow *row);
+
 // Under the rows (plan_print_chance.c).
 void plan_print_chances(const Screen *screen, const PlanRow *row);   // of keeping date and budget, and the ranges
 void plan_print_unknowns(const Screen *screen);                      // what costs most, and what knowing it is worth

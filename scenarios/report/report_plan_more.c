@@ -192,9 +192,21 @@ static void tell_fallback(const Telling *telling) {
     report_add_table(telling->report, table, true);
 }
 
+// ---- What is paid beside hours.
+
+static void tell_paid(const Telling *telling) {
+    const PlanRow *row = &telling->screen.result->rows[0];
+    const char *payment = plan_payment_text(&telling->screen, row), *storage = plan_storage_text(&telling->screen, row);
+    if (!payment && !storage) return;
+    report_section(telling->report, "How it is paid");
+    if (payment) report_text(telling->report, arena_printf(telling->screen.arena, "Machines: %s.", payment));
+    if (storage) report_text(telling->report, arena_printf(telling->screen.arena, "Storage: %s.", storage));
+}
+
 void report_add_plan_more(Report *report, Arena *arena, const PlanAnswer *answer) {
     Telling telling = telling_of(report, arena, answer);
     if (answer->result->row_count == 0 || !answer->result->rows[0].point.ran) return;
+    tell_paid(&telling);
     tell_fallback(&telling);
     tell_growths(&telling);
     tell_shifts(&telling);
