@@ -385,6 +385,27 @@ TEST(discount_support_and_tax_are_rows_that_sum_to_the_hour) {
     arena_close(bench.arena);
 }
 
+// All hours are paid for; those without a job are a row, of which there is none where jobs always run.
+TEST(hours_without_a_job_are_a_row_of_what_is_owned) {
+    Bench bench = bench_open("dgx-h100", 16, "ib-ndr400");
+    double always = 0;
+    static const double shares[] = {1, 0.8, 0.5, 0.1};
+    for (int i = 0; i < 4; i++) {
+        bench.own.utilisation = shares[i];
+        const Cluster *cluster = build(&bench, true);
+        ClusterBill bill = cluster_bill(bench.arena, cluster, &activity_usual);
+        ClusterPower power = cluster_power(cluster, &activity_usual);
+        OwnCost cost = own_cost(cluster, &power);
+        double idle = 0;
+        for (int k = 0; k < bill.line_count; k++)
+            if (!strcmp(bill.lines[k].name, "idle")) idle = bill.lines[k].value;
+        if (i == 0) always = bill.per_hour;
+        EXPECT_NEAR(idle, cost.fixed_per_year / 8760 * (1 / shares[i] - 1), 1e-9);
+        EXPECT_NEAR(bill.per_hour, always + idle, 1e-9);
+    }
+    arena_close(bench.arena);
+}
+
 TEST(leaving_a_row_out_takes_what_it_was_off_the_bill) {
     Bench bench = bench_open("dgx-h100", 16, "ib-ndr400");
     bench.own.storage_price = 1e6;
@@ -392,6 +413,7 @@ TEST(leaving_a_row_out_takes_what_it_was_off_the_bill) {
     ClusterBill whole = cluster_bill(bench.arena, build(&bench, true), &activity_usual);
     EXPECT(whole.line_count >= 6);
     for (int i = 0; i < whole.line_count; i++) {
+        if (!strcmp(whole.lines[i].name, "idle")) continue; // of the others
         BillSpec rows = {.without = whole.lines[i].name};
         bench.spec.bill = &rows;
         ClusterBill less = cluster_bill(bench.arena, build(&bench, true), &activity_usual);
@@ -401,7 +423,11 @@ TEST(leaving_a_row_out_takes_what_it_was_off_the_bill) {
         bool machines = !strcmp(rows.without, "nodes") || !strcmp(rows.without, "nics") ||
                         !strcmp(rows.without, "switches") || !strcmp(rows.without, "cables") ||
                         !strcmp(rows.without, "storage");
-        if (!machines) EXPECT_NEAR(whole.per_hour - less.per_hour, whole.lines[i].value, 1e-9);
+        // So do hours without a job, in which electricity is the little that idle machines draw.
+        double hour = whole.lines[i].value, idle = (whole.per_hour - less.per_hour) / hour - 1;
+        bool energy = !strcmp(rows.without, "energy");
+        if (energy) EXPECT(idle > 0 && idle < 0.25);
+        if (!machines && !energy) EXPECT_NEAR(idle, 1 / 0.8 - 1, 1e-9);
     }
     arena_close(bench.arena);
 }

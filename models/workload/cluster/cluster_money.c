@@ -306,6 +306,7 @@ const BillRow bill_rows[] = {
     {"staff", "Staff", "a year"},
     {"colocation", "Colocation", "by kW and month"},
     {"energy", "Electricity", "of owned machines"},
+    {"idle", "Hours without a job", "bought: what the other rows cost meanwhile"},
     {"support", "Support", "a share of the rent"},
     {"tax", "Tax", "a share of everything"},
     {NULL, NULL, NULL},
@@ -331,7 +332,7 @@ void bill_check(Arena *arena, const BillSpec *bill, Problems *problems) {
     const char *known[sizeof bill_rows / sizeof *bill_rows];
     int count = 0;
     for (const BillRow *row = bill_rows; row->name; row++)
-        if (strcmp(row->name, "machines") != 0) known[count++] = row->name;
+        if (strcmp(row->name, "machines") != 0 && strcmp(row->name, "idle") != 0) known[count++] = row->name;
     for (const char *at = bill->without; at && *at;) {
         size_t length = strcspn(at, ",");
         const char *word = arena_printf(arena, "%.*s", (int)length, at);

@@ -115,16 +115,16 @@ static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *p
     const OwnSpec *own = money->own;
     OwnCost cost = own_cost(cluster, power);
     set_break_even(bill, cluster, &cost);
-    double hours = HOURS_PER_YEAR * own->utilisation;
     for (int i = 0; i < cost.capital_count; i++) {
         const CapitalLine *line = &cost.capital[i];
         add_line(arena, lines, line->name,
-                 annuity(line->amount, line->residual_share, own->interest, line->years) / hours);
+                 annuity(line->amount, line->residual_share, own->interest, line->years) / HOURS_PER_YEAR);
     }
-    add_line(arena, lines, "maintenance", cost.maintenance_per_year / hours);
-    add_line(arena, lines, "staff", cost.staff_per_year / hours);
-    add_line(arena, lines, "colocation", cost.colocation_per_year / hours);
-    add_line(arena, lines, "energy", cost.idle_energy_per_year / hours + cost.energy_per_hour);
+    add_line(arena, lines, "maintenance", cost.maintenance_per_year / HOURS_PER_YEAR);
+    add_line(arena, lines, "staff", cost.staff_per_year / HOURS_PER_YEAR);
+    add_line(arena, lines, "colocation", cost.colocation_per_year / HOURS_PER_YEAR);
+    add_line(arena, lines, "energy", cost.idle_energy_per_year / HOURS_PER_YEAR + cost.energy_per_hour);
+    add_line(arena, lines, "idle", own_cost_per_hour(&cost, own->utilisation) - own_cost_per_hour(&cost, 1));
     for (int n = 0; n < cluster->node_count; n++) {
         const NodeType *type = cluster->node_of[n];
         if (!isnan(own_node_price(cluster->spec->own, type))) continue;
