@@ -24,11 +24,11 @@ enum { KEPT = sizeof kept_commands / sizeof *kept_commands };
 static const struct {
     const char *command;
     const char *of[5];
-    bool named;
+    const char *unnamed; // of those
 } followers[] = {
-    {"report", {"run", "plan", "goodput", "queue"}, true},
-    {"explain", {"run"}, false},
-    {"trace", {"run"}, false},
+    {"report", {"run", "plan", "goodput", "queue"}, NULL},
+    {"explain", {"run", "queue", "goodput", "collective"}, "run"},
+    {"trace", {"run"}, "run"},
 };
 enum { FOLLOWERS = sizeof followers / sizeof *followers };
 
@@ -101,7 +101,28 @@ static void write_question(JsonWriter *json, const LastQuestion *question) {
     json_end_object(json);
 }
 
-// The new one in place of the last of its command; the newest stands last.
+static bool same_question(const Json *kept, const LastQuestion *question) {
+    const Json *words = json_get(kept, "words");
+    if (strcmp(text_of(kept, "folder"), question->folder) != 0) return false;
+    if (!words || words->kind != JSON_LIST || words->count != question->count) return false;
+    for (int i = 0; i < words->count; i++)
+        if (words->items[i].kind != JSON_TEXT || strcmp(words->items[i].text, question->words[i]) != 0) return false;
+    return true;
+}
+
+// Of the same command the newest other one stays.
+static bool stays(const Json *old, int at, const LastQuestion *question) {
+    const Json *kept = &old->items[at];
+    if (strcmp(text_of(kept, "command"), question->command) != 0) return true;
+    if (same_question(kept, question)) return false;
+    for (int i = at + 1; i < old->count; i++)
+        if (strcmp(text_of(&old->items[i], "command"), question->command) == 0 &&
+            !same_question(&old->items[i], question))
+            return false;
+    return true;
+}
+
+// The newest stands last.
 static bool write_questions(Arena *arena, const LastQuestion *question) {
     Problems *unsaid = problems_create(arena);
     const char *folder = state_folder(arena);
@@ -116,7 +137,7 @@ static bool write_questions(Arena *arena, const LastQuestion *question) {
     json_key(&json, "questions");
     json_begin_list(&json);
     for (int i = 0; old && i < old->count; i++)
-        if (strcmp(text_of(&old->items[i], "command"), question->command) != 0) json_write_tree(&json, &old->items[i]);
+        if (stays(old, i, question)) json_write_tree(&json, &old->items[i]);
     write_question(&json, question);
     json_end_list(&json);
     json_end_object(&json);
@@ -196,9 +217,22 @@ const LastQuestion *last_question(Arena *arena, const char *const *commands, Pro
     for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
         for (const char *const *command = commands; *command; command++)
             if (strcmp(text_of(&kept->items[i], "command"), *command) == 0) return question_of(arena, &kept->items[i]);
-    problem_add(problems, (Where){0}, "--last: no question of lockstep %s%s%s is kept", commands[0],
-                commands[1] ? " or " : "", commands[1] ? commands[1] : "");
+    const char *names = commands[0];
+    for (int i = 1; commands[i]; i++)
+        names = arena_printf(arena, "%s%s %s", names, commands[i + 1] ? "," : " or", commands[i]);
+    problem_add(problems, (Where){0}, "--last: no question of lockstep %s is kept", names);
     problem_hint(problems, "ask one on a terminal first, or with LOCKSTEP_LAST=always");
+    return NULL;
+}
+
+const LastQuestion *last_question_before(Arena *arena, const char *command, Problems *problems) {
+    const Json *kept = read_questions(arena);
+    int found = 0;
+    for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
+        if (strcmp(text_of(&kept->items[i], "command"), command) == 0 && found++ == 1)
+            return question_of(arena, &kept->items[i]);
+    problem_add(problems, (Where){0}, "--last: no question of lockstep %s is kept but the last", command);
+    problem_hint(problems, "say what is other: lockstep diff --last --b=\"--tp 4\", or --set-b PATH=VALUE of a script");
     return NULL;
 }
 
@@ -213,7 +247,7 @@ static bool same_option(const char *a, const char *b) {
 static bool is_option(const char *word) { return word[0] == '-' && word[1] && !strchr("0123456789.", word[1]); }
 
 // Of options that may be repeated with other values the old ones stay.
-static bool is_given_again(const char *word, char *const *again, int count) {
+static bool is_given_again(const char *word, const char *const *again, int count) {
     static const char *const repeated[] = {"--set", "--vary"};
     if (is_among(word, repeated, 2)) return false;
     for (int i = 0; i < count; i++)
@@ -227,7 +261,7 @@ static const char *placed(Arena *arena, const LastQuestion *question, const char
     return elsewhere && word[0] != '-' && word[0] != '/' && word[0] && access(path, F_OK) == 0 ? path : word;
 }
 
-static void add_kept(Arena *arena, Words *words, const LastQuestion *question, char *const *again, int count) {
+static void add_kept(Arena *arena, Words *words, const LastQuestion *question, const char *const *again, int count) {
     char folder[PATH_MAX];
     bool elsewhere = !getcwd(folder, sizeof folder) || strcmp(folder, question->folder) != 0;
     for (int i = 0; i < question->count; i++) {
@@ -242,13 +276,22 @@ static void add_kept(Arena *arena, Words *words, const LastQuestion *question, c
     }
 }
 
+const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
+                              int *count) {
+    Words words = {0};
+    add_kept(arena, &words, question, again, again_count);
+    for (int i = 0; i < again_count; i++) LIST_PUSH(arena, &words, again[i]);
+    *count = words.count;
+    return words.items;
+}
+
 static int find_last(int argc, char *const *argv) {
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--last") == 0) return i;
     return 0;
 }
 
-static void tell(const Words *words, const LastQuestion *question, char *const *again, int count) {
+static void tell(const Words *words, const LastQuestion *question, const char *const *again, int count) {
     for (int i = 0; i < count; i++)
         if (strcmp(again[i], "-q") == 0 || strcmp(again[i], "--quiet") == 0) return;
     fprintf(stderr, "! Asked again, of %s: lockstep", question->time);
@@ -257,27 +300,36 @@ static void tell(const Words *words, const LastQuestion *question, char *const *
     fprintf(stderr, "\n");
 }
 
+// "queue" of `explain queue --last`; NULL: the newest of all.
+static const char *kind_asked(const char *const *of, int argc, char *const *argv) {
+    for (int i = 0; of[i] && of[1] && argc > 2; i++)
+        if (strcmp(argv[2], of[i]) == 0) return of[i];
+    return NULL;
+}
+
 bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems) {
     int at = find_last(*argc, *argv);
     if (at == 0 || !last_follows((*argv)[1])) return true;
     const char *const own[] = {(*argv)[1], NULL}, *const *of = own;
-    bool named = false;
+    const char *unnamed = (*argv)[1];
     for (int i = 0; i < FOLLOWERS; i++) {
         if (strcmp(followers[i].command, (*argv)[1]) != 0) continue;
         of = followers[i].of;
-        named = followers[i].named;
+        unnamed = followers[i].unnamed;
     }
-    const LastQuestion *question = last_question(arena, of, problems);
+    const char *kind = kind_asked(of, *argc, *argv), *const only[] = {kind, NULL};
+    const LastQuestion *question = last_question(arena, kind ? only : of, problems);
     if (!question) return false;
-    char **again = ARENA_ARRAY(arena, char *, *argc);
+    bool named = !unnamed || strcmp(question->command, unnamed) != 0;
+    const char **again = ARENA_ARRAY(arena, const char *, *argc);
     int count = 0;
-    for (int i = 2; i < *argc; i++)
+    for (int i = kind ? 3 : 2; i < *argc; i++)
         if (i != at) again[count++] = (*argv)[i];
     Words words = {0};
     LIST_PUSH(arena, &words, (const char *)(*argv)[1]);
     if (named) LIST_PUSH(arena, &words, question->command);
     add_kept(arena, &words, question, again, count);
-    for (int i = 0; i < count; i++) LIST_PUSH(arena, &words, (const char *)again[i]);
+    for (int i = 0; i < count; i++) LIST_PUSH(arena, &words, again[i]);
     tell(&words, question, again, count);
 
     char **line = ARENA_ARRAY(arena, char *, words.count + 2);

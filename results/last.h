@@ -1,4 +1,4 @@
-// The last question of each command that simulates, kept between runs of the program: one file per user,
+// The last two questions of each command that simulates, kept between runs of the program: one file per user,
 // $XDG_STATE_HOME/lockstep/last.json (else ~/.local/state/lockstep/last.json), for `--last`. It holds command lines and
 // nothing of their answers: the same question has the same answer, to the digest.
 //
@@ -30,9 +30,16 @@ bool last_keep(int argc, char **argv);
 // The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem.
 const LastQuestion *last_question(Arena *arena, const char *const *commands, Problems *problems);
 
+// The one before the newest: another, for what is asked again as it was is kept once. NULL after a problem.
+const LastQuestion *last_question_before(Arena *arena, const char *command, Problems *problems);
+// Its words as they are said from here, and with `again`'s options in place of its own, which stand last.
+const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
+                              int *count);
+
 // `lockstep plan --last --by 30d` is the last plan with another date; `lockstep report --last -o page.html` is a report
-// of the last run or plan. An option that is given again takes the place of the old one. argv[1] is the command; false
-// after a problem. What is asked is said on standard error unless -q is given.
+// of the last run or plan, `lockstep explain --last` asks why, of the last run, queue, goodput or collective. An option
+// that is given again takes the place of the old one. argv[1] is the command; false after a problem. What is asked is
+// said on standard error unless -q is given.
 bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems);
 
 #endif

@@ -91,6 +91,75 @@ TEST(a_script_is_found_from_another_folder_and_its_own_options_are_kept) {
     remove_folder();
 }
 
+#define JOB "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 16 --seq 1024"
+
+TEST(explain_asks_why_of_the_last_question_of_any_kind_that_it_explains) {
+    open_folder("why");
+    EXPECT_INT(asked("./lockstep " JOB
+                     " --plain >/dev/null && ./lockstep queue --gpus 64 --load 0.9 --jobs 300 --seeds "
+                     "1 --policy fifo >/dev/null"),
+               0);
+    EXPECT_INT(asked("./lockstep explain --last 2>&1"), 0);
+    EXPECT_CONTAINS(said, "lockstep explain queue --gpus 64");
+    EXPECT_CONTAINS(said, "Under fifo a job waits");
+    EXPECT_INT(asked("./lockstep goodput --gpus 64 --days 3 --runs 20 >/dev/null; ./lockstep explain queue --last "
+                     "--policy easy 2>&1"),
+               0);
+    EXPECT_CONTAINS(said, "Under easy a job waits");
+    EXPECT_INT(asked("./lockstep explain goodput --last 2>&1 && ./lockstep " JOB
+                     " >/dev/null && ./lockstep explain --last "
+                     "--why-only 2>&1"),
+               0);
+    EXPECT_CONTAINS(said, "lockstep explain goodput --gpus 64");
+    EXPECT_CONTAINS(said, "lockstep explain --model gpt2-124m");
+    EXPECT_INT(asked("./lockstep explain collective --last 2>&1"), 2);
+    EXPECT_CONTAINS(said, "--last: no question of lockstep collective is kept");
+    remove_folder();
+}
+
+TEST(diff_sets_the_last_two_runs_beside_each_other_or_the_last_and_a_change) {
+    open_folder("diff");
+    EXPECT_INT(asked("./lockstep diff --last 2>&1"), 2);
+    EXPECT_CONTAINS(said, "--last: no question of lockstep run is kept");
+    EXPECT_INT(asked("./lockstep " JOB " >/dev/null; ./lockstep " JOB " >/dev/null; ./lockstep diff --last 2>&1"), 2);
+    EXPECT_CONTAINS(said, "no question of lockstep run is kept but the last"); // the same is kept once
+    EXPECT_INT(
+        asked("./lockstep diff --last --b='--zero 1 --gpus 16 --fabric ib-hdr200' --csv >changed 2>said; ./lockstep "
+              "diff --a='--model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 16 --seq 1024' "
+              "--b='--model gpt2-124m --node dgx-a100 --gpus 16 --micro-batch 1 --global-batch 16 --seq 1024 --zero "
+              "1 --fabric ib-hdr200' --csv 2>/dev/null | cmp - changed && cat said"),
+        0);
+    EXPECT_CONTAINS(said, "! Asked: lockstep diff '--a=--model gpt2-124m");
+    EXPECT_INT(
+        asked("./lockstep run --last --zero 1 --json >/dev/null 2>&1; ./lockstep diff --last -q -o two.csv; "
+              "./lockstep diff --a='--model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 16 "
+              "--seq 1024' --b='--model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 16 --seq "
+              "1024 --zero 1' --csv | cmp - two.csv && echo same"),
+        0);
+    EXPECT_TEXT(said, "same\n");
+    EXPECT_INT(asked("./lockstep diff --last --a='--model gpt2-124m' 2>&1"), 2);
+    EXPECT_CONTAINS(said, "--last is what A and B are");
+    EXPECT_INT(asked("./lockstep diff --last --set-b training.parallel.tp=2 2>&1"), 2);
+    EXPECT_CONTAINS(said, "--set-b is for scripts");
+    remove_folder();
+}
+
+TEST(diff_of_the_last_run_of_a_script_puts_values_in_place_of_its_own) {
+    open_folder("scripts");
+    EXPECT_INT(
+        asked("printf 'local sim = require \"lockstep\"\nreturn sim.study { on = sim.cluster { node = "
+              "\"dgx-a100\", gpus = 8 }, run = sim.training { model = \"gpt2-124m\", seq_len = 1024, batch = { "
+              "micro = 1, global = 64 } } }\n' >mine.lua; ./lockstep run mine.lua --set training.batch.micro=2 "
+              ">/dev/null; ./lockstep diff --last --set-b training.batch.micro=4 --csv 2>said >changed; ./lockstep "
+              "diff mine.lua --set-a training.batch.micro=2 --set-b training.batch.micro=2 --set-b "
+              "training.batch.micro=4 --csv | cmp - changed && cat said"),
+        0);
+    EXPECT_CONTAINS(said, "mine.lua");
+    EXPECT_INT(asked("./lockstep diff --last --b='--tp 2' 2>&1"), 2);
+    EXPECT_CONTAINS(said, "the last run was of a script");
+    remove_folder();
+}
+
 // ---- The line that names the next command.
 
 static const struct {
