@@ -383,6 +383,23 @@ TEST(points_of_a_sweep_differ_as_their_jobs_do) {
     remove_folder(folder, files, COUNT(files));
 }
 
+TEST(a_sweep_that_kept_no_step_times_cannot_be_compared) {
+    char name[] = "/tmp/lockstep-diff-XXXXXX", line[512];
+    const char *folder = new_folder(name);
+    static char text[8192];
+    write_text(folder, "kept.lua",
+               "local sim = require \"lockstep\"\n"
+               "return sim.study { on = sim.cluster { node = \"dgx-a100\", gpus = 8 }, keep = { \"mfu\" },\n"
+               "  run = sim.training { model = \"gpt2-124m\", batch = { micro = 4 } } }\n");
+    snprintf(line, sizeof line, "$LOCKSTEP sweep %s/kept.lua -j 1 -q -o %s/kept.db", folder, folder);
+    EXPECT_INT(test_shell(line, text, sizeof text), 0);
+    const Ended *ended = diff_in(folder, "kept.db", "kept.db", "");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "the sweep kept no step times");
+    static const char *const files[] = {"kept.lua", "kept.db"};
+    remove_folder(folder, files, COUNT(files));
+}
+
 // (ra + rb) / 2 for a second and (rb - ra) (ta + tb) / 2 for the rate: the mean of both orders of changing.
 TEST(money_and_energy_are_split_into_seconds_and_rates_without_rest) {
     FOR_SEEDS (seed, 1, 100) {
