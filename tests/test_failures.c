@@ -36,6 +36,7 @@ typedef struct Job {
 
 static const Job jobs[] = {
     {"run", "run @/in/s.lua -o @/out.json", {"out.json"}, NULL},
+    {"trace", "trace @/in/s.lua -o @/t.pftrace.gz", {"t.pftrace.gz"}, NULL},
     {"plot", "run @/in/s.lua -q --plot=breakdown --plot-dir @", {"s-breakdown.png"}, NULL},
     {"sweep", "sweep @/in/s.lua -j1 -q -o @/s.db", {NULL}, "s.db"},
     {"plan",
@@ -221,7 +222,9 @@ static void run_failing(const Job *job, const Failure *failure, Run *run) {
 
 // ---- What must hold.
 
-static void forget_outputs(void) { shell("cd {DIR}; rm -rf s.db* *.json *.csv *.png *.tmp* *.merging* *.mending*"); }
+static void forget_outputs(void) {
+    shell("cd {DIR}; rm -rf s.db* *.json *.csv *.png *.gz *.tmp* *.merging* *.mending*");
+}
 
 static bool equal_files(const char *name, const char *kept) {
     char line[256];
