@@ -285,6 +285,8 @@ TEST(ways_to_pay_that_are_none_are_refused) {
     } cases[] = {
         {"--terms on_demand,spotty", "--terms: there is no \"spotty\""},
         {"--terms spot,on_demand,spot", "--terms names spot twice"},
+        {"--terms spot,,on_demand", "--terms: there is no \"\""},
+        {"--provider ,", "--provider: no provider is called \"\""},
         {"--provider crusoe,nobody", "--provider: no provider is called \"nobody\""},
         {"--provider crusoe,lambda,Crusoe", "--provider names Crusoe twice"},
         {"--terms spot,on_demand --own", "--own buys the machines"},

@@ -303,7 +303,7 @@ const RentSpec *const *rents_from_options(Arena *arena, const Catalogue *catalog
                                           ClusterSpec *spec, int *count, Problems *problems) {
     Names terms = split_commas(arena, option_text(options, "terms", NULL));
     Names providers = split_commas(arena, option_text(options, "provider", NULL));
-    if (providers.count > 1)
+    if (providers.count > 0 && strchr(option_text(options, "provider", ""), ','))
         providers = read_providers(arena, catalogue, "provider", option_text(options, "provider", NULL), problems);
     refuse_twice(&terms, "terms", problems);
     refuse_twice(&providers, "provider", problems);
