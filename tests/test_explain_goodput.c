@@ -1,6 +1,7 @@
 // Why not all of a long job's time is training: hours that are lost sum, and what explain says of other settings and
 // machines is what lockstep goodput prints of them.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/workload/commands/commands.h"
@@ -118,4 +119,14 @@ TEST(explain_goodput_refuses_what_it_does_not_weigh_and_jobs_that_never_end) {
     ended = run_command(command_explain, "explain goodput --gpus 100000 --work 300 --node-mtbf 10h");
     EXPECT_INT(ended->code, 3);
     EXPECT_CONTAINS(ended->err, "the job never gets done: ");
+}
+
+TEST(an_explained_goodput_is_the_same_for_any_number_of_processes) {
+    char alone[65536];
+    const Ended *ended = run_command(command_explain, "explain goodput --gpus 1024 --days 20 --runs 60 -j 1");
+    EXPECT_INT(ended->code, 0);
+    snprintf(alone, sizeof alone, "%s", ended->out);
+    ended = run_command(command_explain, "explain goodput --gpus 1024 --days 20 --runs 60 -j 3");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_TEXT(ended->out, alone);
 }

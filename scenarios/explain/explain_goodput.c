@@ -12,6 +12,7 @@
 #include "results/text.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
+#include "sim/pieces.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -187,11 +188,9 @@ static void try_interval(Explained *all) {
 
 // As goodput prices them: of a checkpoint whose size nobody said, a second for the copy.
 static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode mode) {
-    CheckpointPlan plan = asked->spec.checkpoint;
-    if (asked->held)
-        plan = checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, asked->gpu, asked->held);
-    else
-        plan = goodput_assumed_checkpoint(mode);
+    CheckpointPlan plan =
+        asked->held ? checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, asked->gpu, asked->held)
+                    : goodput_assumed_checkpoint(mode);
     plan.every_s = asked->spec.checkpoint.every_s;
     plan.storage_every_s = asked->spec.checkpoint.storage_every_s;
     return plan;
@@ -522,7 +521,9 @@ int explain_goodput_shown(int argc, char **argv, GoodputShow *show, void *contex
         options_print_help(rows, count, usage, about, stdout);
     } else {
         watch_open_from(all->options, option_quantity(all->options, "time-limit", WATCH_USUAL_SECONDS));
+        pieces_open_from(all->options, "jobs", all->problems);
         status = explain(all);
+        pieces_close();
         watch_close();
     }
     arena_close(arena);
