@@ -138,4 +138,20 @@ bool event_next(EventQueue *queue, Event *event) {
 
 SimTime event_now(const EventQueue *queue) { return queue->now; }
 
+SimTime event_next_time(EventQueue *queue) {
+    while (queue->count) {
+        Entry top = queue->heap[0];
+        if (queue->generation[top.place] & 1) return top.time;
+        pop(queue);
+        free_place(queue, top.place);
+        queue->cancelled--;
+    }
+    return SIM_TIME_NEVER;
+}
+
+void event_advance(EventQueue *queue, SimTime time) {
+    CHECK(time >= queue->now && time < event_next_time(queue));
+    queue->now = time;
+}
+
 int32_t event_pending(const EventQueue *queue) { return queue->count - queue->cancelled; }

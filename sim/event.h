@@ -25,6 +25,9 @@ EventId event_schedule(EventQueue *queue, SimTime time, int32_t kind, int32_t it
 bool event_cancel(EventQueue *queue, EventId id); // false when it has fired or been cancelled already
 bool event_next(EventQueue *queue, Event *event); // takes out the earliest; false when empty
 SimTime event_now(const EventQueue *queue);       // time of the event last taken
+SimTime event_next_time(EventQueue *queue);       // of the earliest; SIM_TIME_NEVER when empty
+// Moves the clock to a time before the earliest event: what happened until then was worked out without events.
+void event_advance(EventQueue *queue, SimTime time);
 int32_t event_pending(const EventQueue *queue);
 
 #endif

@@ -1,5 +1,8 @@
 // The life of a job: first against formulas, then laws that hold whatever fails.
+#include <string.h>
+
 #include "models/workload/life/life.h"
+#include "models/workload/life/life_internal.h"
 #include "sim/random.h"
 #include "tests/test.h"
 
@@ -99,6 +102,38 @@ TEST(a_calendar_holds_its_life_to_the_tick) {
         EXPECT_INT(below, 2); // the median of five
     }
     arena_close(arena);
+}
+
+static void expect_same_life(const LifeRun *a, const LifeRun *b, int seed) {
+    bool same = a->wall == b->wall && a->events == b->events && a->digest == b->digest && a->finished == b->finished &&
+                memcmp(a->spent, b->spent, sizeof a->spent) == 0 && memcmp(a->stops, b->stops, sizeof a->stops) == 0 &&
+                memcmp(a->lost, b->lost, sizeof a->lost) == 0;
+    if (!same) test_fail(__FILE__, __LINE__, "seed %d", seed);
+}
+
+// What is passed at once is what it would have been event by event, to the nanosecond: where something happens every
+// hour, where nothing does for weeks, and where the work ends in the midst of a stretch.
+TEST(stretches_passed_at_once_are_those_of_all_their_checkpoints) {
+    int64_t events = 0;
+    FOR_SEEDS (seed, 1, 300) {
+        LifeSpec spec = wild(seed);
+        if (seed % 3) spec.flap_rate = 0, spec.checkpoint.every_s /= 4;
+        if (seed % 3 == 2) spec.planned_rate /= 10, spec.spot_rate = 0, spec.slow_rate /= 10;
+        LifeRun quick = life_run(&spec, seed), slow = life_run_one_by_one(&spec, seed);
+        expect_same_life(&quick, &slow, (int)seed);
+        events += slow.events;
+    }
+    EXPECT(events > 300000);
+    const LifeSpec calm[] = {plain(0, HOUR, 60), plain(0, 3600 + 1e-9, 0), plain(30 * DAY, 1, 1e-9), plain(DAY, 7, 3)};
+    for (int i = 0; i < 4; i++)
+        for (int work = 0; work < 40; work++) {
+            LifeSpec spec = calm[i];
+            spec.checkpoint.mode = work % 2 ? CHECKPOINT_SYNC : CHECKPOINT_ASYNC;
+            spec.checkpoint.write_s = work % 3 * 1800;
+            spec.work_s = work < 20 ? 10000 + 900 * work : 0, spec.horizon_s = work < 20 ? 0 : 1800 * (work - 19);
+            LifeRun quick = life_run(&spec, 7), slow = life_run_one_by_one(&spec, 7);
+            expect_same_life(&quick, &slow, 1000 * i + work);
+        }
 }
 
 TEST(the_same_seed_lives_the_same_life_and_another_seed_another) {

@@ -133,9 +133,10 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
     table_cell(table, "%.1f %%", 100 * point->mfu);
     table_cell(table, "%.0f", columns->tokens ? point->tokens_per_s / row->gpus : point->samples_per_s);
     table_cell(table, "%.0f/%.0f", point->memory_peak_bytes / GIB, point->memory_capacity_bytes / GIB);
-    table_cell(table, "%.3g ± %.2g", point->days, days_spread(point));
+    table_cell(table, "%s ± %s", plan_number(screen->arena, point->days),
+               plan_about(screen->arena, days_spread(point)));
     if (columns->cost) table_cell(table, "%s", plan_money(screen, point, point->cost_per_run));
-    table_cell(table, "%.3g", point->energy_kwh / 1000);
+    table_cell(table, "%s", plan_number(screen->arena, point->energy_kwh / 1000));
     if (columns->by_date) table_cell(table, "%s", plan_percent(screen->arena, row->chance.by_date));
     if (columns->in_budget)
         table_cell(table, "%s", isnan(point->cost_per_run) ? "" : plan_percent(screen->arena, row->chance.in_budget));
@@ -282,7 +283,7 @@ static void print_what_if(const Screen *screen) {
                    !row                                     ? "none keeps date and budget"
                    : item->chosen == screen->result->chosen ? "the same"
                                                             : plan_cluster_text(screen, row));
-        table_cell(table, "%.3g", item->point.days);
+        table_cell(table, "%s", plan_number(screen->arena, item->point.days));
         table_cell(table, "%s", plan_money(screen, &item->point, item->point.cost_per_run));
         table_end_row(table);
     }

@@ -8,6 +8,14 @@
 #define SHOWN 6           // measurements
 #define WORTH_SAYING 0.01 // of the width of what is not known
 
+const char *plan_number(Arena *arena, double value) {
+    return arena_printf(arena, fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
+}
+
+const char *plan_about(Arena *arena, double value) {
+    return arena_printf(arena, fabs(value) >= 99.5 ? "%.0f" : "%.2g", value);
+}
+
 const char *plan_percent(Arena *arena, double share) {
     if (share < 0.01) return "< 1 %";
     if (share > 0.99) return "> 99 %";
@@ -30,7 +38,8 @@ void plan_print_chances(const Screen *screen, const PlanRow *row) {
     if (request->deadline_s > 0 && request->budget > 0) printf(" · both %s", plan_percent(screen->arena, chance->both));
     if (request->deadline_s > 0 || request->budget > 0) printf(" ·");
     printf(" fits in memory %s\n", plan_percent(screen->arena, 1 - row->point.chance_to_run_out));
-    printf("Range   %.3g days, nine times in ten %.3g to %.3g", chance->days.p50, chance->days.p5, chance->days.p95);
+    printf("Range   %s days, nine times in ten %s to %s", plan_number(screen->arena, chance->days.p50),
+           plan_number(screen->arena, chance->days.p5), plan_number(screen->arena, chance->days.p95));
     if (!isnan(row->point.cost_per_run))
         printf("; %s, %s", plan_money(screen, &row->point, chance->cost.p50),
                money_range(screen, &row->point, &chance->cost));
@@ -78,7 +87,7 @@ static void print_swings(const Screen *screen, const PlanUnknowns *unknowns) {
 static const char *narrowed(const Screen *screen, const RecordPoint *point, double today, double then) {
     double less = today - then;
     if (!(less >= WORTH_SAYING * today)) return "";
-    return point ? plan_money(screen, point, less) : arena_printf(screen->arena, "%.2g", less);
+    return point ? plan_money(screen, point, less) : plan_about(screen->arena, less);
 }
 
 static void print_measurements(const Screen *screen, const PlanUnknowns *unknowns) {
@@ -110,8 +119,8 @@ static void print_measurements(const Screen *screen, const PlanUnknowns *unknown
     }
     table_print(table, stdout, screen->style);
     if (priced)
-        printf("  the range of cost is %s wide today, that of days %.2g\n",
-               plan_money(screen, &row->point, unknowns->cost_width), unknowns->days_width);
+        printf("  the range of cost is %s wide today, that of days %s\n",
+               plan_money(screen, &row->point, unknowns->cost_width), plan_about(screen->arena, unknowns->days_width));
     if (priced && unknowns->all > 0)
         printf("  to know everything beforehand would be worth %s", plan_money(screen, &row->point, unknowns->all));
     if (priced && unknowns->all > 0 && unknowns->miss_cost > 0)

@@ -76,7 +76,8 @@ void plan_print_unsold(const Screen *screen) {
 // ---- On spot, then on demand as the date asks.
 
 static const char *range_text(Arena *arena, const PlanRange90 *range) {
-    return arena_printf(arena, "%.3g (%.3g to %.3g)", range->p50, range->p5, range->p95);
+    return arena_printf(arena, "%s (%s to %s)", plan_number(arena, range->p50), plan_number(arena, range->p5),
+                        plan_number(arena, range->p95));
 }
 
 static void policy_cells(Table *table, const Screen *screen, const PlanRow *row, const PlanPolicy *policy) {

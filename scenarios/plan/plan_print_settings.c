@@ -22,7 +22,7 @@ void plan_print_shifts(const Screen *screen) {
         const PlanShift *shift = &shifts->items[i];
         table_cell(table, "  %s", shift->what);
         table_cell(table, "%s", then_text(screen, shift));
-        table_cell(table, "%.3g", shift->days);
+        table_cell(table, "%s", plan_number(screen->arena, shift->days));
         table_cell(table, "%s", plan_money(screen, &screen->result->rows[shift->best].point, shift->cost));
         table_cell(table, "%s", plan_percent(screen->arena, shift->both));
         table_end_row(table);
@@ -56,7 +56,8 @@ void plan_print_growths(const Screen *screen) {
         const PlanChance *chance = &growth->chance;
         table_cell(table, "  %s%s%s", row->node->name, row->link ? " " : "", row->link ? row->link->name : "");
         table_cell(table, "%s", phases_text(screen, growth));
-        table_cell(table, "%.3g (%.3g to %.3g)", chance->days.p50, chance->days.p5, chance->days.p95);
+        table_cell(table, "%s (%s to %s)", plan_number(screen->arena, chance->days.p50),
+                   plan_number(screen->arena, chance->days.p5), plan_number(screen->arena, chance->days.p95));
         table_cell(table, "%s", plan_money(screen, &row->point, chance->cost.p50));
         table_cell(table, "%s", plan_percent(screen->arena, chance->both));
         table_end_row(table);
@@ -79,7 +80,7 @@ void plan_print_settings(const Screen *screen) {
         const PlanSetting *setting = &settings->items[i];
         table_cell(table, "  %s", setting->what);
         table_cell(table, "%.1f %%", 100 * setting->goodput);
-        table_cell(table, "%.3g", setting->days);
+        table_cell(table, "%s", plan_number(screen->arena, setting->days));
         if (priced) table_cell(table, "%s", plan_money(screen, point, setting->cost));
         table_cell(table, "%s", i == settings->best ? "best" : "");
         table_end_row(table);

@@ -41,7 +41,17 @@ static SimTime share_of(SimTime time, double share) {
 static double replica_share(const Life *life) { return (double)life->replicas / life->most_replicas; }
 static double slow_share(const Life *life) { return life->slow_count > 0 ? 1 / life->spec->slow_factor : 1; }
 
-// What the phase was worth until `time`. Rounded once each, so that the parts sum to the whole.
+// What so long a phase of training is worth, `times` over. Rounded once each, so that the parts sum to the whole.
+static LifeParts settle_training(Life *life, SimTime passed, SimTime times) {
+    SimTime of_replicas = share_of(passed, replica_share(life)), useful = share_of(of_replicas, slow_share(life));
+    life->result.spent[LIFE_SHRUNK] += times * (passed - of_replicas);
+    life->result.spent[LIFE_SLOW] += times * (of_replicas - useful);
+    life->result.spent[LIFE_TRAINING] += times * useful;
+    life->progress += times * useful;
+    return (LifeParts){of_replicas - useful, passed - of_replicas};
+}
+
+// What the phase was worth until `time`.
 static void settle(Life *life, SimTime time) {
     SimTime from = life->phase_start, passed = time - from, *spent = life->result.spent;
     life->phase_start = time;
@@ -52,12 +62,7 @@ static void settle(Life *life, SimTime time) {
             life->result.lost[life->cause] += passed;
         return;
     }
-    SimTime of_replicas = share_of(passed, replica_share(life)), useful = share_of(of_replicas, slow_share(life));
-    spent[LIFE_SHRUNK] += passed - of_replicas;
-    spent[LIFE_SLOW] += of_replicas - useful;
-    spent[LIFE_TRAINING] += useful;
-    life->progress += useful;
-    LifeParts parts = {of_replicas - useful, passed - of_replicas};
+    LifeParts parts = settle_training(life, passed, 1);
     if (life->calendar) calendar_train(life->calendar, from, time, parts);
 }
 
@@ -126,6 +131,38 @@ static void begin_checkpoint(Life *life) {
         life->last_storage = time;
     }
     enter(life, LIFE_CHECKPOINT, stall);
+}
+
+// ---- Undisturbed stretches.
+
+// How many times the job will train and save alike before anything else happens or the work comes near its end.
+static SimTime count_alike(Life *life, SimTime every, SimTime stall) {
+    SimTime next = event_next_time(life->queue);
+    if (life->horizon < next) next = life->horizon;
+    SimTime count = (next - 1 - now(life)) / (every + stall);
+    if (life->work == 0) return count;
+    SimTime useful = share_of(share_of(every, replica_share(life)), slow_share(life));
+    SimTime until_near = useful > 0 ? (life->work - life->progress) / useful - 2 : count;
+    return until_near < count ? until_near : count;
+}
+
+// At the end of a checkpoint. What happens again and again needs no events: the same state is reached at once. Copies
+// of two kinds follow no such rule, nor do those that are still on their way when the next one is due.
+static void pass_alike(Life *life) {
+    const CheckpointPlan *plan = &life->spec->checkpoint;
+    SimTime every = life_ticks(plan->every_s), stall = life_ticks(plan->stall_s), write = life_ticks(plan->write_s);
+    if (life->one_by_one || plan->mode == CHECKPOINT_MEMORY || every <= 0 || write > every) return;
+    SimTime count = count_alike(life, every, stall);
+    if (count < 1) return;
+    SimTime progress = life->progress, time = now(life) + count * (every + stall);
+    settle_training(life, every, count);
+    life->result.spent[LIFE_CHECKPOINT] += count * stall;
+    life->result.events += 2 * count;
+    life->storage.progress = progress + (life->progress - progress) / count * (count - 1); // the last but one
+    send(&life->storage, life->progress, time_later(time, write));
+    life->last_storage = time - stall;
+    life->phase_start = time;
+    event_advance(life->queue, time);
 }
 
 // ---- Stops.
@@ -204,8 +241,10 @@ static void on_phase_end(Life *life) {
         settle(life, now(life));
         if (life->planned_due || life->swap_due || life->grow_due)
             stop_in_order(life);
-        else
+        else {
+            pass_alike(life);
             train_until_next_checkpoint(life);
+        }
         break;
     case LIFE_DETECTION:
         life_remove_slow_nodes(life);
@@ -402,37 +441,52 @@ static Life *begin(Arena *arena, const LifeSpec *spec, uint64_t seed) {
     life->clean = -1;
     life->most_replicas = spec->least_replicas > 0 ? spec->nodes / spec->nodes_per_replica : 1;
     life->replicas = life->most_replicas;
-    life->result.digest = DIGEST_START;
     return life;
 }
 
-LifeRun life_run(const LifeSpec *spec, uint64_t seed) { return life_run_kept(spec, seed, NULL); }
-
-LifeRun life_run_kept(const LifeSpec *spec, uint64_t seed, LifeCalendar *calendar) {
+static LifeRun live(const LifeSpec *spec, uint64_t seed, bool one_by_one, LifeCalendar *calendar) {
     check_spec(spec);
     Arena *arena = arena_open();
     Life *life = begin(arena, spec, seed);
+    life->one_by_one = one_by_one;
     life->calendar = calendar;
     life_place_nodes(life);
     life_draw_world(life);
     train_until_next_checkpoint(life);
     Event event;
     SimTime end = life->horizon;
+    int64_t looked = 0; // at the watch
+    uint64_t digest = DIGEST_START;
     while (event_next(life->queue, &event) && event.time < life->horizon) {
         on_event(life, &event);
         life->result.events++;
-        life->result.digest = digest_u64(life->result.digest, (uint64_t)event.time);
-        life->result.digest = digest_u64(life->result.digest, (uint64_t)life->progress << 8 | (uint64_t)event.kind);
-        if (life->result.events % EVENTS_PER_LOOK == 0 && !watch_goes_on(EVENTS_PER_LOOK)) break;
+        if (event.kind != EVENT_PHASE) {
+            digest = digest_u64(digest, (uint64_t)event.time);
+            digest = digest_u64(digest, (uint64_t)life->progress << 8 | (uint64_t)event.kind);
+        }
+        if (life->result.events - looked >= EVENTS_PER_LOOK) {
+            if (!watch_goes_on((double)(life->result.events - looked))) break;
+            looked = life->result.events;
+        }
         if (!life->result.finished) continue;
         end = event.time;
         break;
     }
-    watch_goes_on((double)(life->result.events % EVENTS_PER_LOOK));
+    watch_goes_on((double)(life->result.events - looked));
     settle(life, end);
     life->result.wall = end;
     if (spec->work_s == 0) life->result.finished = true;
+    for (int i = 0; i < LIFE_TIME_COUNT; i++) digest = digest_u64(digest, (uint64_t)life->result.spent[i]);
+    life->result.digest = digest_u64(digest, (uint64_t)life->result.events);
     LifeRun result = life->result;
     arena_close(arena);
     return result;
+}
+
+LifeRun life_run(const LifeSpec *spec, uint64_t seed) { return live(spec, seed, false, NULL); }
+
+LifeRun life_run_one_by_one(const LifeSpec *spec, uint64_t seed) { return live(spec, seed, true, NULL); }
+
+LifeRun life_run_kept(const LifeSpec *spec, uint64_t seed, LifeCalendar *calendar) {
+    return live(spec, seed, true, calendar);
 }

@@ -71,6 +71,7 @@ typedef struct Life {
     SimTime clean;         // state before a corruption that nobody has seen; -1 none
     bool read_from_memory; // the restart does
     bool planned_due, swap_due, grow_due;
+    bool one_by_one; // every checkpoint an event
     int replicas, most_replicas;
     // The machines
     Node *nodes;
@@ -104,6 +105,9 @@ void calendar_spend(LifeCalendar *calendar, SimTime from, SimTime to, LifeTime o
 void calendar_train(LifeCalendar *calendar, SimTime from, SimTime to, LifeParts parts);
 void calendar_lose(LifeCalendar *calendar, SimTime time, SimTime lost); // … and that the newest training is lost
 void calendar_stop(LifeCalendar *calendar, SimTime time);
+
+// The same life with every checkpoint an event, for tests: stretches alike are not passed at once.
+LifeRun life_run_one_by_one(const LifeSpec *spec, uint64_t seed);
 
 SimTime life_ticks(double seconds);
 void life_draw_world(Life *life);                    // bad nodes, uncertain rates, first arrivals
