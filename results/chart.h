@@ -83,6 +83,14 @@ typedef struct TornadoChart {
     int row_count;
 } TornadoChart;
 
+// Shares by row and column, the greater the darker: how busy each kind of link is on each node.
+typedef struct HeatChart {
+    const char *title, *column_title; // "node"
+    const char *const *rows, *const *columns;
+    int row_count, column_count;
+    const double *values; // [row * column_count + column] shares; NAN: there is none
+} HeatChart;
+
 // False after a problem: the record has nothing of the kind.
 void pareto_front(ParetoPoint *points, int count); // sets on_front
 bool pareto_chart(Arena *arena, const Record *record, ParetoChart *chart, Problems *problems);
@@ -113,6 +121,8 @@ Canvas scaling_canvas(void);
 void write_scaling_script(Arena *arena, FILE *script, const ScalingChart *chart);
 // For gnuplot's terminal of letters: one panel.
 void write_scaling_script_for_terminal(Arena *arena, FILE *script, const ScalingChart *chart);
+Canvas heat_canvas(const HeatChart *chart);
+void write_heat_script(Arena *arena, FILE *script, const HeatChart *chart);
 Canvas curve_canvas(void);
 void write_pareto_script(Arena *arena, FILE *script, const ParetoChart *chart);
 void write_curve_script(Arena *arena, FILE *script, const RecordChart *chart);
@@ -120,8 +130,10 @@ const char *quoted_for_gnuplot(Arena *arena, const char *text, bool is_tick);
 uint32_t series_color(int index);
 
 // With our own letters and blocks.
+bool heat_to_file(Arena *arena, const HeatChart *chart, const char *path, Problems *problems);
 bool bars_to_file(Arena *arena, const BarChart *chart, const char *path, Problems *problems); // .png or .svg
 void print_bar_chart(Arena *arena, FILE *out, const BarChart *chart, const Style *style);
+void print_heat_chart(Arena *arena, FILE *out, const HeatChart *chart, const Style *style);
 void print_pareto_chart(Arena *arena, FILE *out, const ParetoChart *chart, const Style *style);
 void print_scaling_chart(Arena *arena, FILE *out, const ScalingChart *chart, const Style *style);
 

@@ -65,7 +65,7 @@ static Outcome run_gnuplot(Arena *arena, FILE *script, FILE *image, FILE *compla
 
 // ---- Charts by kind.
 
-typedef enum ChartKind { CHART_BARS, CHART_SCALING, CHART_PARETO, CHART_CURVES } ChartKind;
+typedef enum ChartKind { CHART_BARS, CHART_SCALING, CHART_PARETO, CHART_CURVES, CHART_HEAT } ChartKind;
 
 typedef struct Chart {
     ChartKind kind;
@@ -73,6 +73,7 @@ typedef struct Chart {
     ScalingChart scaling;
     ParetoChart pareto;
     const RecordChart *curves;
+    const HeatChart *heat;
 } Chart;
 
 const char *const plot_kinds[] = {"scaling", "breakdown", "gantt", "memory", "pareto"};
@@ -133,6 +134,8 @@ static Canvas canvas_of(const Chart *chart) {
     case CHART_PARETO:
     case CHART_CURVES:
         return curve_canvas();
+    case CHART_HEAT:
+        return heat_canvas(chart->heat);
     case CHART_BARS:
         break;
     }
@@ -162,6 +165,9 @@ static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Fo
         break;
     case CHART_CURVES:
         write_curve_script(arena, script, chart->curves);
+        break;
+    case CHART_HEAT:
+        write_heat_script(arena, script, chart->heat);
         break;
     }
 }
@@ -258,6 +264,12 @@ bool plot_to_file(Arena *arena, const Record *record, const char *kind, const ch
 
 bool chart_to_file(Arena *arena, const RecordChart *curves, const char *path, Problems *problems) {
     Chart chart = {.kind = CHART_CURVES, .curves = curves};
+    Format format = format_or_problem(path, problems);
+    return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
+}
+
+bool heat_to_file(Arena *arena, const HeatChart *heat, const char *path, Problems *problems) {
+    Chart chart = {.kind = CHART_HEAT, .heat = heat};
     Format format = format_or_problem(path, problems);
     return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
 }

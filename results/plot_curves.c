@@ -42,11 +42,14 @@ void write_curve_script(Arena *arena, FILE *script, const RecordChart *chart) {
     fprintf(script, "set xlabel %s textcolor rgb " INK "\nset ylabel %s textcolor rgb " INK "\n",
             quoted_for_gnuplot(arena, chart->x_title, false), quoted_for_gnuplot(arena, chart->y_title, false));
     if (chart->log_x) fprintf(script, "set logscale x\nset format x '%%.0s%%c'\n");
-    fprintf(script, "set yrange [0:%s]\n", isfinite(chart->y_max) ? arena_printf(arena, "%.9g", chart->y_max) : "*");
+    if (chart->log_y) fprintf(script, "set logscale y\nset format y '%%.0s%%c'\n");
+    fprintf(script, "set yrange [%s:%s]\n", chart->log_y ? "*" : "0",
+            isfinite(chart->y_max) ? arena_printf(arena, "%.9g", chart->y_max) : "*");
     const char *separator = "plot ";
     for (int i = 0; i < chart->curve_count; i++, separator = ", ")
-        fprintf(script, "%s$Curve%d using 1:2 with lines lw 2 lc rgb '#%06x' title %s", separator, i,
-                (unsigned)series_color(i), quoted_for_gnuplot(arena, chart->curves[i].name, false));
+        fprintf(script, "%s$Curve%d using 1:2 with %s lc rgb '#%06x' title %s", separator, i,
+                chart->curves[i].is_points ? "points pt 7 ps 1.2" : "lines lw 2", (unsigned)series_color(i),
+                quoted_for_gnuplot(arena, chart->curves[i].name, false));
     fprintf(script, "\n");
 }
 

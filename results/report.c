@@ -78,6 +78,11 @@ void report_curves(Report *report, const RecordChart *chart, const char *says) {
             .kind = BLOCK_CURVES, .text = says, .table = table_of_curves(report->arena, chart), .chart.curves = chart});
 }
 
+void report_heat(Report *report, const HeatChart *chart, const char *says) {
+    add(report,
+        (Block){.kind = BLOCK_HEAT, .text = says, .table = table_of_heat(report->arena, chart), .chart.heat = chart});
+}
+
 void report_pareto(Report *report, const ParetoChart *chart, const char *says) {
     add(report,
         (Block){

@@ -51,6 +51,7 @@ void report_add_table(Report *report, const ReportTable *table, bool is_open); /
 void report_bars(Report *report, const BarChart *chart, const char *says);
 void report_scaling(Report *report, const ScalingChart *chart, const char *says);
 void report_curves(Report *report, const RecordChart *chart, const char *says);
+void report_heat(Report *report, const HeatChart *chart, const char *says);
 void report_pareto(Report *report, const ParetoChart *chart, const char *says);
 void report_tornado(Report *report, const TornadoChart *chart, const char *says);
 

@@ -274,3 +274,72 @@ const ReportTable *table_of_tornado(Arena *arena, const TornadoChart *chart) {
     }
     return table;
 }
+
+// ---- Shares by row and column. One colour, the greater the denser; letters on it stay those of the page.
+
+#define DENSEST 0.5
+
+static double heat_most(const HeatChart *chart) {
+    double most = 0;
+    for (int i = 0; i < chart->row_count * chart->column_count; i++)
+        if (isfinite(chart->values[i])) most = fmax(most, chart->values[i]);
+    return most > 0 ? most : 1;
+}
+
+static void draw_cell(const Paper *paper, const HeatChart *chart, int row, int column, double x, double y, double width,
+                      double height) {
+    double value = chart->values[row * chart->column_count + column];
+    if (!isfinite(value)) return;
+    const char *text = text_percent(paper->arena, value);
+    int color = palette_place(paper->palette, series_color(0));
+    fprintf(paper->out, "<g fill-opacity=\"%.3f\">", 0.05 + DENSEST * value / heat_most(chart));
+    paper_bar(paper, x + 0.5, y, fmax(1, width - 1), height, color, 0,
+              arena_printf(paper->arena, "%s, %s %s: %s", chart->rows[row], chart->column_title, chart->columns[column],
+                           text));
+    fputs("</g>", paper->out);
+    if (paper_text_width(text) + 4 < width)
+        paper_text(paper, x + width / 2, y + height / 2 + 4.5, ANCHOR_MIDDLE, "tick", text);
+}
+
+static void draw_columns(const Paper *paper, const HeatChart *chart, double left, double width, double y) {
+    double last = -1e9;
+    for (int i = 0; i < chart->column_count; i++) {
+        double x = left + (i + 0.5) * width, room = paper_text_width(chart->columns[i]) + 8;
+        if (x - last < room || x + room / 2 > paper->width) continue;
+        paper_text(paper, x, y, ANCHOR_MIDDLE, "tick", chart->columns[i]);
+        last = x;
+    }
+}
+
+void draw_heat(Paper *paper, const HeatChart *chart, const char *label) {
+    Rows rows = rows_of(paper, chart->rows, NULL, chart->row_count, false, false);
+    rows.bar = 24;
+    rows.pitch = paper->narrow ? 48 : 30;
+    double left = rows.left, width = (paper->width - left - rows.right) / chart->column_count;
+    paper->height = rows.top + chart->row_count * rows.pitch + 46;
+    paper_open(paper, label);
+    draw_row_names(paper, &rows, chart->rows, NULL, chart->row_count);
+    fputs("<g class=\"bars\">", paper->out);
+    for (int row = 0; row < chart->row_count; row++)
+        for (int column = 0; column < chart->column_count; column++)
+            draw_cell(paper, chart, row, column, left + column * width, bar_top(paper, &rows, row), width, rows.bar);
+    fputs("</g>\n", paper->out);
+    double bottom = rows.top + chart->row_count * rows.pitch;
+    draw_columns(paper, chart, left, width, bottom + 18);
+    paper_text(paper, paper->width, bottom + 38, ANCHOR_END, "axis", chart->column_title);
+    paper_close(paper);
+}
+
+const ReportTable *table_of_heat(Arena *arena, const HeatChart *chart) {
+    ReportTable *table = report_table_create(arena, chart->title);
+    report_column(arena, table, chart->column_title, false);
+    for (int row = 0; row < chart->row_count; row++) report_column(arena, table, chart->rows[row], true);
+    for (int column = 0; column < chart->column_count; column++) {
+        report_cell(arena, table, chart->columns[column]);
+        for (int row = 0; row < chart->row_count; row++) {
+            double value = chart->values[row * chart->column_count + column];
+            report_number(arena, table, isfinite(value) ? text_percent(arena, value) : "", value);
+        }
+    }
+    return table;
+}

@@ -199,9 +199,13 @@ const ReportTable *table_of_scaling(Arena *arena, const ScalingChart *chart) {
 // ---- Curves.
 
 static Frame curve_frame(const Paper *paper, const RecordChart *chart) {
-    Frame frame = {.left = left_margin(paper), .top = 30, .height = paper->narrow ? 190 : 240, .log_x = chart->log_x};
+    Frame frame = {.left = left_margin(paper),
+                   .top = 30,
+                   .height = paper->narrow ? 190 : 240,
+                   .log_x = chart->log_x,
+                   .log_y = chart->log_y};
     frame.width = paper->width - frame.left - 12;
-    double low = INFINITY, high = -INFINITY, y_high = 0;
+    double low = INFINITY, high = -INFINITY, y_low = INFINITY, y_high = 0;
     for (int i = 0; i < chart->curve_count; i++)
         for (int k = 0; k < chart->curves[i].count; k++) {
             double x = chart->curves[i].x[k];
@@ -209,12 +213,25 @@ static Frame curve_frame(const Paper *paper, const RecordChart *chart) {
             low = fmin(low, x);
             high = fmax(high, x);
             if (isfinite(chart->curves[i].y[k])) y_high = fmax(y_high, chart->curves[i].y[k]);
+            if (chart->curves[i].y[k] > 0) y_low = fmin(y_low, chart->curves[i].y[k]);
         }
     if (!(high > low)) low = isfinite(low) ? low : 1, high = low + fmax(1, fabs(low));
     frame.x_from = low;
     frame.x_to = high;
     frame.y_to = isfinite(chart->y_max) ? chart->y_max : y_high > 0 ? 1.05 * y_high : 1;
+    if (chart->log_y) frame.y_from = isfinite(y_low) ? fmin(y_low, frame.y_to / 10) / 1.3 : frame.y_to / 10;
+    if (chart->log_y && !isfinite(chart->y_max)) frame.y_to *= 1.3;
     return frame;
+}
+
+static void draw_points(const Paper *paper, const Frame *frame, const RecordCurve *curve, int series) {
+    int color = palette_place(paper->palette, series_color(series));
+    for (int k = 0; k < curve->count; k++) {
+        draw_dot(paper, frame_x(frame, fmax(curve->x[k], frame->x_from)),
+                 frame_y(frame, fmax(curve->y[k], frame->y_from)), 5, color, series,
+                 arena_printf(paper->arena, "%s: %s, %s", curve->name, text_figures(paper->arena, curve->x[k], 3),
+                              text_figures(paper->arena, curve->y[k], 3)));
+    }
 }
 
 void draw_curves(Paper *paper, const RecordChart *chart, const char *label) {
@@ -224,6 +241,10 @@ void draw_curves(Paper *paper, const RecordChart *chart, const char *label) {
     frame_draw_y(paper, &frame, chart->y_title);
     for (int i = 0; i < chart->curve_count; i++) {
         const RecordCurve *curve = &chart->curves[i];
+        if (curve->is_points) {
+            draw_points(paper, &frame, curve, i);
+            continue;
+        }
         open_path(paper, "line", palette_place(paper->palette, series_color(i)), i);
         for (int k = 0; k < curve->count; k++) {
             double x = chart->log_x ? fmax(curve->x[k], frame.x_from) : curve->x[k];

@@ -15,7 +15,8 @@ typedef enum BlockKind {
     BLOCK_SCALING,
     BLOCK_CURVES,
     BLOCK_PARETO,
-    BLOCK_TORNADO
+    BLOCK_TORNADO,
+    BLOCK_HEAT
 } BlockKind;
 
 typedef struct Block {
@@ -30,6 +31,7 @@ typedef struct Block {
         const RecordChart *curves;
         const ParetoChart *pareto;
         const TornadoChart *tornado;
+        const HeatChart *heat;
     } chart;
 } Block;
 
@@ -104,6 +106,7 @@ void draw_bars(Paper *paper, const BarChart *chart, const char *label);
 void draw_scaling(Paper *paper, const ScalingChart *chart, const char *label);
 void draw_curves(Paper *paper, const RecordChart *chart, const char *label);
 void draw_pareto(Paper *paper, const ParetoChart *chart, const char *label);
+void draw_heat(Paper *paper, const HeatChart *chart, const char *label);
 void draw_tornado(Paper *paper, const TornadoChart *chart, const char *label);
 
 // The tables behind charts.
@@ -111,6 +114,7 @@ const ReportTable *table_of_bars(Arena *arena, const BarChart *chart);
 const ReportTable *table_of_scaling(Arena *arena, const ScalingChart *chart);
 const ReportTable *table_of_curves(Arena *arena, const RecordChart *chart);
 const ReportTable *table_of_pareto(Arena *arena, const ParetoChart *chart);
+const ReportTable *table_of_heat(Arena *arena, const HeatChart *chart);
 const ReportTable *table_of_tornado(Arena *arena, const TornadoChart *chart);
 
 extern const char report_css[], report_js[]; // results/report/, zero-terminated

@@ -141,6 +141,8 @@ static const char *chart_title(const Block *block) {
         return block->chart.pareto->title;
     case BLOCK_TORNADO:
         return block->chart.tornado->title;
+    case BLOCK_HEAT:
+        return block->chart.heat->title;
     case BLOCK_SECTION:
     case BLOCK_TEXT:
     case BLOCK_CAUTION:
@@ -167,6 +169,7 @@ static void draw(Page *page, const Block *block, bool narrow) {
     if (block->kind == BLOCK_CURVES) draw_curves(&paper, block->chart.curves, label);
     if (block->kind == BLOCK_PARETO) draw_pareto(&paper, block->chart.pareto, label);
     if (block->kind == BLOCK_TORNADO) draw_tornado(&paper, block->chart.tornado, label);
+    if (block->kind == BLOCK_HEAT) draw_heat(&paper, block->chart.heat, label);
 }
 
 static void write_chart(Page *page, const Block *block) {
@@ -246,6 +249,7 @@ static void write_block(Page *page, const Block *block, int *sections) {
     case BLOCK_SCALING:
     case BLOCK_CURVES:
     case BLOCK_PARETO:
+    case BLOCK_HEAT:
     case BLOCK_TORNADO:
         write_chart(page, block);
         break;

@@ -142,6 +142,7 @@ typedef struct RecordCurve {
     const char *name;
     const double *x, *y;
     int count;
+    bool is_points; // which stand by themselves
 } RecordCurve;
 
 typedef struct RecordChart {
@@ -149,7 +150,7 @@ typedef struct RecordChart {
     const char *x_title, *y_title;
     const RecordCurve *curves;
     int curve_count;
-    bool log_x;
+    bool log_x, log_y;
     double y_max; // NAN: as far as the curves go
 } RecordChart;
 

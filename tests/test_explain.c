@@ -489,3 +489,25 @@ TEST(the_path_as_csv_begins_at_0_and_has_no_gaps) {
     }
     EXPECT(rows > 100);
 }
+
+TEST(explain_draws_operators_under_their_roof_and_links_by_node) {
+    static char said[1 << 15];
+    const char *job = "$LOCKSTEP explain --model gpt3-1.3b --node dgx-a100 --gpus 32 --fabric ib-hdr --tp 4 "
+                      "--micro-batch 4 --global-batch 64 --why-only ";
+    char line[512];
+    snprintf(line, sizeof line, "%s --plot | tail -20", job);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "how much of its roof");
+    EXPECT_CONTAINS(said, "under the flat roof");
+    EXPECT_CONTAINS(said, "gpu nvlink out");
+    EXPECT_CONTAINS(said, "nic out");
+    snprintf(line, sizeof line, "%s -q --plot=links | wc -c", job);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_TEXT(said, "0\n");
+    snprintf(line, sizeof line, "%s --plot=rooflines", job);
+    EXPECT_INT(test_shell(line, said, sizeof said), 2);
+    EXPECT_CONTAINS(said, "did you mean \"roofline\"");
+    EXPECT_INT(test_shell("$LOCKSTEP run --model gpt2-124m --node dgx-a100 --gpus 8 --plot=links", said, sizeof said),
+               2);
+    EXPECT_CONTAINS(said, "lockstep explain --plot=links");
+}

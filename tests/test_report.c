@@ -276,6 +276,34 @@ TEST(a_report_of_a_queue_names_who_waits_least_and_draws_its_use_over_time) {
     unlink("/tmp/lockstep-report-queue.html");
 }
 
+TEST(shares_are_the_denser_the_greater_and_points_are_drawn_on_both_axes) {
+    Arena *arena = arena_open();
+    static const char *const rows[] = {"nic out", hostile}, *const columns[] = {"0", "8", "16"};
+    static const double values[] = {0.1, 0.2, NAN, 0, 0.4, 0.4};
+    const HeatChart heat = {"Links", "node", rows, columns, 2, 3, values};
+    static const double x[] = {1, 100, 1000}, y[] = {2, 200, 200};
+    const RecordCurve curves[] = {{hostile, x, y, 3, true}, {"roof", x, y, 3, false}};
+    const RecordChart roof = {.name = "roofline",
+                              .title = "Roofline",
+                              .x_title = "FLOP/B",
+                              .y_title = "TFLOP/s",
+                              .curves = curves,
+                              .curve_count = 2,
+                              .log_x = true,
+                              .log_y = true,
+                              .y_max = NAN};
+    Report *report = report_create(arena, "x", "lockstep", NULL);
+    report_heat(report, &heat, "");
+    report_curves(report, &roof, "");
+    const char *page = page_of(arena, report);
+    EXPECT_INT(well_formed_drawings(page), 4 + 2); // and the keys of the legend
+    EXPECT_INT(count_of(page, "fill-opacity=\"0.050\""), 2);
+    EXPECT_INT(count_of(page, "fill-opacity=\"0.550\""), 4);
+    EXPECT_INT(count_of(page, "fill-opacity=\"0.175\""), 2);
+    EXPECT(!strstr(page, "<script>alert") && !strstr(page, "nan"));
+    arena_close(arena);
+}
+
 TEST(a_report_of_nothing_or_to_nowhere_is_refused) {
     EXPECT_INT(lockstep("report"), 2);
     EXPECT_CONTAINS(said, "lockstep report run FILE.lua -o page.html");

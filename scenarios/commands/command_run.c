@@ -288,7 +288,10 @@ static KindList wanted_kinds(Run *run, Problems *usage) {
             LIST_PUSH(run->arena, &kinds, kind);
         } else {
             problem_add(usage, (Where){0}, "no plot is called \"%.40s\"", kind);
-            problem_hint_names(usage, kind, plot_kinds, plot_kind_count);
+            if (strcmp(kind, "roofline") == 0 || strcmp(kind, "links") == 0)
+                problem_hint(usage, "lockstep explain --plot=%s draws it, of the same job", kind);
+            else
+                problem_hint_names(usage, kind, plot_kinds, plot_kind_count);
         }
         text += length + (text[length] == ',');
     }

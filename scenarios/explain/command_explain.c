@@ -31,6 +31,9 @@ static const char *const table_names[] = {"settings",     "resources", "life",  
                                           "not_possible", "chain",     "operators"};
 enum { TABLES = sizeof table_names / sizeof *table_names };
 
+static const char *const step_plots[] = {"roofline", "links"}, *const plot_formats[] = {"png", "svg"};
+enum { ROOFLINE, LINKS, PLOTS };
+
 // clang-format off
 static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
@@ -40,6 +43,9 @@ static const OptionSpec own_options[] = {
     {"json", OPTION_FLAG, .help = "as JSON, all tables and the path piece by piece"},
     {"csv", OPTION_FLAG, .help = "one table as CSV"},
     {"table", OPTION_CHOICE, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
+    {"plot", OPTION_TEXT, "KINDS", .help = "plot: roofline, links, with commas; alone: both", .may_be_empty = true},
+    {"plot-dir", OPTION_TEXT, "DIR", .help = "plots as files in DIR instead of on the screen"},
+    {"plot-format", OPTION_CHOICE, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
     {"output", OPTION_TEXT, "FILE", .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
@@ -111,6 +117,10 @@ static bool raise_wall(const Command *command) {
     const char *const *sets = option_texts(options, "set", &count);
     for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
     wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    if (option_given(options, "plot-dir")) {
+        wall_allow(command->arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
+        wall_allow_program(command->arena, &rules, "gnuplot");
+    }
     WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
     return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
 }
@@ -250,6 +260,68 @@ static Form form_of(const Options *options, const char *path) {
     return dot && strcmp(dot, ".csv") == 0 ? FORM_CSV : FORM_SCREEN;
 }
 
+// ---- Plots.
+
+// Those that "--plot=roofline,links" names, all of "--plot" alone. False after a problem.
+static bool wanted_plots(const Command *command, bool *wanted, Problems *usage) {
+    const char *text = option_text(command->options, "plot", "");
+    bool asked = option_given(command->options, "plot") || option_given(command->options, "plot-dir");
+    for (int k = 0; k < PLOTS; k++) wanted[k] = asked && !*text;
+    for (; *text; text += strcspn(text, ",") + (text[strcspn(text, ",")] == ',')) {
+        int length = (int)strcspn(text, ","), kind = 0;
+        const char *name = arena_printf(command->arena, "%.*s", length, text);
+        while (kind < PLOTS && strcmp(name, step_plots[kind]) != 0) kind++;
+        if (kind < PLOTS) {
+            wanted[kind] = true;
+            continue;
+        }
+        problem_add(usage, (Where){0}, "explain has no plot called \"%.40s\"", name);
+        problem_hint_names(usage, name, step_plots, PLOTS);
+        return false;
+    }
+    return true;
+}
+
+static void warn_of_nothing(const char *kind) {
+    fprintf(stderr, "warning: there is nothing to plot for %s: %s\n", kind,
+            strcmp(kind, "links") == 0 ? "nothing goes over the links of a node" : "no operators are known of it");
+}
+
+static bool draw_plot(const Command *command, const Explanation *explanation, int kind, const char *path) {
+    Style style = style_for(stdout, color_modes[option_choice(command->options, "color", 0)], false);
+    if (kind == ROOFLINE) {
+        const RecordChart *chart = explain_roofline_chart(command->arena, explanation);
+        if (!chart) return warn_of_nothing(step_plots[kind]), true;
+        if (path) return chart_to_file(command->arena, chart, path, command->problems);
+        BarChart bars;
+        explain_roofline_bars(command->arena, explanation, &bars);
+        printf("\n");
+        print_bar_chart(command->arena, stdout, &bars, &style);
+        return true;
+    }
+    const HeatChart *chart = explain_links_chart(command->arena, explanation);
+    if (!chart) return warn_of_nothing(step_plots[kind]), true;
+    if (path) return heat_to_file(command->arena, chart, path, command->problems);
+    printf("\n");
+    print_heat_chart(command->arena, stdout, chart, &style);
+    return true;
+}
+
+static bool draw_plots(const Command *command, const Explanation *explanation) {
+    const Options *options = command->options;
+    const char *folder = option_text(options, "plot-dir", NULL), *output = option_text(options, "output", NULL);
+    bool wanted[PLOTS], screen = form_of(options, output) == FORM_SCREEN || output;
+    wanted_plots(command, wanted, command->problems);
+    for (int kind = 0; kind < PLOTS; kind++) {
+        if (!wanted[kind] || (!folder && (!screen || option_flag(options, "quiet")))) continue;
+        const char *path = folder ? arena_printf(command->arena, "%s/explain-%s.%s", folder, step_plots[kind],
+                                                 plot_formats[option_choice(options, "plot-format", 0)])
+                                  : NULL;
+        if (!draw_plot(command, explanation, kind, path)) return false;
+    }
+    return true;
+}
+
 static bool write_answer(const Command *command, const Explanation *explanation) {
     const Options *options = command->options;
     const char *path = option_text(options, "output", NULL);
@@ -285,6 +357,8 @@ static bool check_usage(const Command *command, Problems *usage) {
         problem_add(usage, (Where){0}, "--table chooses what --csv writes");
         problem_hint(usage, "say --csv too; the screen and --json have all tables");
     }
+    bool wanted[PLOTS];
+    wanted_plots(command, wanted, usage);
     if (command->is_script) return problem_count(usage) == 0;
     options_parse(command->arena, command->rows, command->row_count, command->argc, command->argv, usage);
     if (!option_given(options, "model") && problem_count(usage) == 0) {
@@ -318,7 +392,16 @@ static int explain(Command *command) {
         fprintf(stderr, "the job does not run: %s\n", explanation->point.why_not);
         return ANSWER_IS_NO;
     }
-    return write_answer(command, explanation) ? DONE : fail(command->problems, FAILED);
+    return write_answer(command, explanation) && draw_plots(command, explanation) ? DONE
+                                                                                  : fail(command->problems, FAILED);
+}
+
+// "--plot" alone is read as "--plot=".
+static char **with_plot_value(Arena *arena, int argc, char **argv) {
+    char **list = ARENA_ARRAY(arena, char *, argc + 1);
+    for (int i = 0; i < argc; i++)
+        list[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
+    return list;
 }
 
 int command_explain(int argc, char **argv) {
@@ -326,7 +409,7 @@ int command_explain(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "queue") == 0) return explain_queue(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "goodput") == 0) return explain_goodput(argc - 1, argv + 1);
     Arena *arena = arena_open();
-    Command command = read_command(arena, argc, argv);
+    Command command = read_command(arena, argc, with_plot_value(arena, argc, argv));
     int status = DONE;
     if (option_help(command.options))
         options_print_help(command.rows, command.is_script ? OWN_OPTIONS : command.row_count, usage_line, about,

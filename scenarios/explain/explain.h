@@ -7,6 +7,7 @@
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_operators.h"
+#include "results/chart.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/program/program.h"
@@ -124,6 +125,12 @@ void list_life(Arena *arena, Explanation *explanation);
 
 // ---- explain_roofline.c
 void list_roofline(Arena *arena, Explanation *explanation);
+
+// ---- explain_charts.c: the same operators under the roofs of their GPU, and how busy each kind of link is on each
+// node that was simulated. NULL: there is nothing of the kind.
+const RecordChart *explain_roofline_chart(Arena *arena, const Explanation *explanation);
+void explain_roofline_bars(Arena *arena, const Explanation *explanation, BarChart *chart); // for a terminal
+const HeatChart *explain_links_chart(Arena *arena, const Explanation *explanation);
 
 // ---- explain_words.c: plain sentences, the answer first.
 Words explain_sentences(Arena *arena, const Explanation *explanation);

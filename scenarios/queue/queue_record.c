@@ -33,7 +33,7 @@ static RecordCurve waits_curve(Arena *arena, const char *name, const QueueJobs *
         y[kept++] = (double)(last + 1) / count;
     }
     arena_close(scratch);
-    return (RecordCurve){name, x, y, kept};
+    return (RecordCurve){.name = name, .x = x, .y = y, .count = kept};
 }
 
 // Means over equal stretches of the run, in hours.
@@ -53,8 +53,8 @@ void add_curves(Arena *arena, PolicyAnswer *answer, const QueueSpec *spec, const
         }
     }
     const char *name = spec->policy->name;
-    answer->busy = (RecordCurve){name, x, busy, BINS};
-    answer->queue = (RecordCurve){name, x, queue, BINS};
+    answer->busy = (RecordCurve){.name = name, .x = x, .y = busy, .count = BINS};
+    answer->queue = (RecordCurve){.name = name, .x = x, .y = queue, .count = BINS};
     answer->waits = waits_curve(arena, name, jobs, run);
 }
 

@@ -102,6 +102,17 @@ static void add_explanation(Report *report, Arena *arena, const StudySpec *study
     report_section(report, "What decides it, and what would help");
     for (int i = 0; i < sentences.count; i++) report_text(report, sentences.items[i]);
     report_add_tables(report, tables, count);
+    const RecordChart *roofline = explain_roofline_chart(arena, explanation);
+    const HeatChart *links = explain_links_chart(arena, explanation);
+    if (roofline || links) report_section(report, "Operators and links");
+    if (roofline)
+        report_curves(report, roofline,
+                      "The nearer an operator is to the roof, the less there is to gain from better kernels; under its "
+                      "slope the memory decides, under its flat part the matrix units.");
+    if (links)
+        report_heat(report, links,
+                    "Of the nodes that were simulated; the others do the same as one of these. Of several links of a "
+                    "kind the busiest.");
 }
 
 static bool show_run(void *context, const RunAnswer *answer, Problems *problems) {

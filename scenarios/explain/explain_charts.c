@@ -1,0 +1,190 @@
+// An explanation as charts: the roofline of a step's operators, and how busy each kind of link is, node by node.
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+#include "results/text.h"
+#include "scenarios/explain/explain.h"
+#include "sim/list.h"
+
+// ---- The roofline: what the memory feeds, up to what the GPU computes (Williams, Waterman and Patterson, 2009).
+
+#define ROOF_POINTS 3
+#define ROOM_ABOVE 1.8 // the roof
+#define TERA 1e12
+
+// Operators that compute, each a point of its own after the roof.
+static int add_points(Arena *arena, const Explanation *now, RecordCurve *curves) {
+    int count = 0;
+    for (int i = 0; i < now->roofline_count; i++) {
+        const RooflineRow *row = &now->roofline[i];
+        if (!(row->flops > 0) || !(row->bytes > 0) || !(row->seconds > 0)) continue;
+        double *point = ARENA_ARRAY(arena, double, 2);
+        point[0] = row->flops / row->bytes;
+        point[1] = row->flops * row->times / row->seconds / TERA;
+        curves[count++] =
+            (RecordCurve){.name = row->name, .x = &point[0], .y = &point[1], .count = 1, .is_points = true};
+    }
+    return count;
+}
+
+// From the leftmost operator or a sixteenth of the ridge to the rightmost or four times the ridge.
+static RecordCurve roof_of(Arena *arena, const RecordCurve *points, int count, double peak, double bandwidth) {
+    double ridge = peak / bandwidth, least = ridge / 16, most = 4 * ridge;
+    for (int i = 0; i < count; i++) {
+        least = fmin(least, points[i].x[0]);
+        most = fmax(most, points[i].x[0]);
+    }
+    double *x = ARENA_ARRAY(arena, double, ROOF_POINTS), *y = ARENA_ARRAY(arena, double, ROOF_POINTS);
+    x[0] = least, x[1] = ridge, x[2] = most;
+    for (int i = 0; i < ROOF_POINTS; i++) y[i] = fmin(peak, x[i] * bandwidth) / TERA;
+    return (RecordCurve){.name = "roof", .x = x, .y = y, .count = ROOF_POINTS};
+}
+
+const RecordChart *explain_roofline_chart(Arena *arena, const Explanation *now) {
+    RecordCurve *curves = ARENA_ARRAY(arena, RecordCurve, now->roofline_count + 1);
+    int count = add_points(arena, now, curves + 1);
+    if (count == 0) return NULL;
+    const Gpu *gpu = now->cluster->gpu_of[0];
+    double peak = gpu_peak(gpu, now->step.lowered->training->precision), bandwidth = gpu->memory_bytes_per_second;
+    curves[0] = roof_of(arena, curves + 1, count, peak, bandwidth);
+    RecordChart *chart = ARENA_NEW(arena, RecordChart);
+    *chart = (RecordChart){.name = "roofline",
+                           .title = arena_printf(arena, "Roofline: operators of a layer on %s (%s TFLOP/s, %s TB/s)",
+                                                 gpu->name, text_figures(arena, peak / TERA, 3),
+                                                 text_figures(arena, bandwidth / TERA, 3)),
+                           .x_title = "FLOP per byte of memory traffic",
+                           .y_title = "TFLOP/s",
+                           .curves = curves,
+                           .curve_count = count + 1,
+                           .log_x = true,
+                           .log_y = true,
+                           .y_max = ROOM_ABOVE * peak / TERA};
+    return chart;
+}
+
+// A bar for each operator: how much of the roof over it it reaches.
+void explain_roofline_bars(Arena *arena, const Explanation *now, BarChart *chart) {
+    StackRow *rows = ARENA_ARRAY(arena, StackRow, now->roofline_count);
+    int count = 0;
+    for (int i = 0; i < now->roofline_count; i++) {
+        const RooflineRow *row = &now->roofline[i];
+        if (!(row->flops > 0) || !(row->bytes > 0)) continue;
+        bool computes = row->flops / row->bytes > row->ridge;
+        double share = computes ? row->of_peak : row->of_bandwidth;
+        NamedValue *part = ARENA_NEW(arena, NamedValue);
+        *part = (NamedValue){computes ? "peak" : "bandwidth",
+                             computes ? "under the flat roof: of the peak" : "under the slope: of memory bandwidth",
+                             100 * share};
+        rows[count++] = (StackRow){row->name,
+                                   arena_printf(arena, "%s at %s FLOP/B", text_percent(arena, share),
+                                                text_figures(arena, row->flops / row->bytes, 3)),
+                                   part, 1};
+    }
+    stack_chart(arena, rows, count, chart);
+    chart->title = "Roofline: how much of its roof each operator reaches";
+    chart->x_title = "% of the roof";
+    chart->x_max = 100;
+}
+
+// ---- Links. "node24.gpu0.nvlink.out" is of node 24, and of the kind "gpu nvlink out"; what is of no node is left out.
+
+#define MOST_COLUMNS 64
+
+typedef struct Kinds {
+    const char **items;
+    int count, room;
+} Kinds;
+
+typedef struct Place {
+    int node, kind;
+    double busy;
+} Place;
+
+typedef struct Places {
+    Place *items;
+    int count, room;
+} Places;
+
+static const char *kind_of(Arena *arena, const char *name) {
+    char *kind = arena_copy_text(arena, name), *to = kind;
+    for (const char *at = name; *at; at++)
+        if (!isdigit((unsigned char)*at)) *to++ = *at == '.' ? ' ' : *at;
+    *to = '\0';
+    return kind;
+}
+
+static int kind_number(Arena *arena, Kinds *kinds, const char *name) {
+    for (int i = 0; i < kinds->count; i++)
+        if (strcmp(kinds->items[i], name) == 0) return i;
+    LIST_PUSH(arena, kinds, name);
+    return kinds->count - 1;
+}
+
+static Places places_of(Arena *arena, const StepChain *chain, Kinds *kinds) {
+    Places places = {0};
+    for (int i = 0; i < chain->link_count; i++) {
+        const char *name = chain->links[i].name, *dot = strchr(name, '.');
+        if (strncmp(name, "node", 4) != 0 || !isdigit((unsigned char)name[4]) || !dot) continue;
+        Place place = {(int)strtol(name + 4, NULL, 10), kind_number(arena, kinds, kind_of(arena, dot + 1)),
+                       chain->links[i].busy};
+        LIST_PUSH(arena, &places, place);
+    }
+    return places;
+}
+
+static int by_node(const void *a, const void *b) {
+    const Place *one = a, *other = b;
+    return one->node != other->node ? (one->node > other->node) - (one->node < other->node)
+                                    : (one->kind > other->kind) - (one->kind < other->kind);
+}
+
+static int nodes_of(const Places *places) { // sorted by node
+    int count = 0;
+    for (int i = 0; i < places->count; i++) count += i == 0 || places->items[i].node != places->items[i - 1].node;
+    return count;
+}
+
+static const char *column_name(Arena *arena, int from, int to) {
+    return from == to ? arena_printf(arena, "%d", from) : arena_printf(arena, "%d–%d", from, to);
+}
+
+// Of several nodes in a column, and of several links of a kind, the busiest.
+static void fill(Arena *arena, HeatChart *chart, double *values, const char **columns, const Places *places,
+                 int per_column) {
+    int number = -1, first = 0;
+    for (int i = 0; i < places->count; i++) {
+        const Place *place = &places->items[i];
+        bool is_new = i == 0 || place->node != places->items[i - 1].node;
+        number += is_new;
+        int column = number / per_column;
+        if (is_new && number % per_column == 0) first = place->node;
+        columns[column] = column_name(arena, first, place->node);
+        double *value = &values[place->kind * chart->column_count + column];
+        *value = isfinite(*value) ? fmax(*value, place->busy) : place->busy;
+    }
+}
+
+const HeatChart *explain_links_chart(Arena *arena, const Explanation *now) {
+    if (!now->step.chain) return NULL;
+    Kinds kinds = {0};
+    Places places = places_of(arena, now->step.chain, &kinds);
+    if (places.count == 0) return NULL;
+    qsort(places.items, (size_t)places.count, sizeof *places.items, by_node);
+    int nodes = nodes_of(&places), per_column = (nodes + MOST_COLUMNS - 1) / MOST_COLUMNS;
+    HeatChart *chart = ARENA_NEW(arena, HeatChart);
+    chart->column_count = (nodes + per_column - 1) / per_column;
+    double *values = ARENA_ARRAY(arena, double, chart->column_count *kinds.count);
+    const char **columns = ARENA_ARRAY(arena, const char *, chart->column_count);
+    for (int i = 0; i < chart->column_count * kinds.count; i++) values[i] = NAN;
+    fill(arena, chart, values, columns, &places, per_column);
+    chart->title = "How busy links are: share of the step that their bytes take of them";
+    chart->column_title = "node";
+    chart->rows = kinds.items;
+    chart->row_count = kinds.count;
+    chart->columns = columns;
+    chart->values = values;
+    return chart;
+}
