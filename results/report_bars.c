@@ -277,7 +277,7 @@ const ReportTable *table_of_tornado(Arena *arena, const TornadoChart *chart) {
 
 // ---- Shares by row and column. One colour, the greater the denser; letters on it stay those of the page.
 
-#define DENSEST 0.5
+#define DENSEST 0.35
 
 static double heat_most(const HeatChart *chart) {
     double most = 0;
@@ -298,7 +298,7 @@ static void draw_cell(const Paper *paper, const HeatChart *chart, int row, int c
                            text));
     fputs("</g>", paper->out);
     if (paper_text_width(text) + 4 < width)
-        paper_text(paper, x + width / 2, y + height / 2 + 4.5, ANCHOR_MIDDLE, "tick", text);
+        paper_text(paper, x + width / 2, y + height / 2 + 4.5, ANCHOR_MIDDLE, "num", text);
 }
 
 static void draw_columns(const Paper *paper, const HeatChart *chart, double left, double width, double y) {

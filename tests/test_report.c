@@ -298,8 +298,8 @@ TEST(shares_are_the_denser_the_greater_and_points_are_drawn_on_both_axes) {
     const char *page = page_of(arena, report);
     EXPECT_INT(well_formed_drawings(page), 4 + 2); // and the keys of the legend
     EXPECT_INT(count_of(page, "fill-opacity=\"0.050\""), 2);
-    EXPECT_INT(count_of(page, "fill-opacity=\"0.550\""), 4);
-    EXPECT_INT(count_of(page, "fill-opacity=\"0.175\""), 2);
+    EXPECT_INT(count_of(page, "fill-opacity=\"0.400\""), 4);
+    EXPECT_INT(count_of(page, "fill-opacity=\"0.225\""), 2);
     EXPECT(!strstr(page, "<script>alert") && !strstr(page, "nan"));
     arena_close(arena);
 }
