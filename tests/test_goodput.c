@@ -193,6 +193,8 @@ TEST(goodput_draws_the_life_of_its_median_as_a_calendar) {
     EXPECT_CONTAINS(ended->out, "of the median goodput");
     EXPECT_CONTAINS(ended->out, "from hour 114"); // stretches of six hours
     EXPECT(!strstr(run_command(command_goodput, "goodput --gpus 64 --days 5 --runs 20")->out, "median goodput"));
+    ended = run_command(command_goodput, "goodput --gpus 64 --days 5 --runs 20 --plot --json");
+    EXPECT_CONTAINS(ended->err, "--plot-dir DIR writes files");
     ended = run_command(command_goodput, "goodput --gpus 64 --work 5 --best --plot");
     EXPECT_CONTAINS(ended->err, "leave --best out");
 }

@@ -71,6 +71,8 @@ static bool draw(const GoodputAsked *asked, const LifeStudy *study, const Option
     const char *folder = option_text(options, "plot-dir", NULL);
     bool to_screen = option_flag(options, "plot") && !folder && !option_flag(options, "json");
     Arena *arena = asked->arena;
+    if (option_flag(options, "plot") && !folder && !to_screen)
+        fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     if ((!to_screen && !folder) || study->runs == 0) return true;
     LifeCalendar calendar = life_calendar(arena, &asked->spec, study, asked->seed);
     BarChart chart;

@@ -312,6 +312,8 @@ static bool draw_plots(const Command *command, const Explanation *explanation) {
     const char *folder = option_text(options, "plot-dir", NULL), *output = option_text(options, "output", NULL);
     bool wanted[PLOTS], screen = form_of(options, output) == FORM_SCREEN || output;
     wanted_plots(command, wanted, command->problems);
+    if (option_given(options, "plot") && !folder && !screen)
+        fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     for (int kind = 0; kind < PLOTS; kind++) {
         if (!wanted[kind] || (!folder && (!screen || option_flag(options, "quiet")))) continue;
         const char *path = folder ? arena_printf(command->arena, "%s/explain-%s.%s", folder, step_plots[kind],

@@ -76,6 +76,8 @@ static bool draw(Arena *arena, const Record *record, const Options *options, Pro
     const char *folder = option_text(options, "plot-dir", NULL);
     bool data = option_flag(options, "json") || option_flag(options, "csv"), sound = true;
     Style style = style_for(stdout, "auto", option_flag(options, "plain"));
+    if (option_flag(options, "plot") && !folder && data)
+        fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     for (int i = 0; i < record->chart_count; i++) {
         const RecordChart *chart = &record->charts[i];
         if (folder) {
