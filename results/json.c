@@ -248,6 +248,7 @@ void results_write_json(FILE *out, const Record *record) {
     tables_write_json(&json, record);
     published_member(&json, record);
     notes_member(&json, record);
+    if (record->recommendation) recommendation_write(&json, record->recommendation);
     results_json_assumptions(&json, record);
     json_end_object(&json);
     fputc('\n', out);

@@ -186,6 +186,10 @@ void results_print(FILE *out, const Record *record, const Style *style, bool ver
     print_notes(&screen);
     screen_old_prices(&screen);
     print_assumptions(&screen);
+    if (record->recommendation) {
+        fprintf(out, "\n");
+        recommendation_print(record->recommendation, out);
+    }
     print_digest(&screen);
     arena_close(screen.arena);
 }

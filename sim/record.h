@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/arena.h"
+#include "sim/recommendation.h"
 
 typedef struct NamedValue {
     const char *name;  // JSON key: "gemm", "weights"
@@ -171,7 +172,8 @@ typedef struct Record {
     int published_count;
     const char *const *notes; // sentences for beside the answer
     int note_count;
-    const char *const *plots; // asked for: "scaling", "breakdown", "gantt"
+    const Recommendation *recommendation; // the answer's last words; NULL: it gives none
+    const char *const *plots;             // asked for: "scaling", "breakdown", "gantt"
     int plot_count;
     uint64_t seed;
     uint64_t digest; // over all points

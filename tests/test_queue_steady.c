@@ -220,8 +220,8 @@ TEST(the_chance_of_a_size_is_counted_over_runs_and_grows_with_it) {
         last = chance;
     }
     EXPECT(before > 0 && before < 0.8);
-    EXPECT_CONTAINS(ended->out, "weakest assumption");
-    EXPECT_CONTAINS(ended->out, "measure first");
+    EXPECT_CONTAINS(ended->out, "\"weakest_assumption\": \"an open stream");
+    EXPECT_CONTAINS(ended->out, "\"measure_first\": \"a month");
     arena_close(arena);
 }
 

@@ -516,35 +516,37 @@ static RecordTable tries_table(Arena *arena, const QueueStudy *study, const Queu
     return (RecordTable){"sizes", "Sizes that were simulated", columns, count, cells, rows};
 }
 
-// What to buy, what it stands on least, and what to measure first.
-static void recommend(Arena *arena, Record *record, const QueueStudy *study, const QueueSizing *sizes) {
+// What to buy, how surely it does what was asked, what that stands on least, and what to measure first.
+static const Recommendation *recommend(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
+    Recommendation *recommendation = ARENA_NEW(arena, Recommendation);
     int best = -1;
     for (int p = 0; p < study->policy_count; p++)
         if (sizes[p].likely_nodes > 0 && (best < 0 || sizes[p].likely_nodes < sizes[best].likely_nodes)) best = p;
+    const char *what = study->goal.quantile < 0 ? "the mean" : arena_printf(arena, "%g %%", 100 * study->goal.quantile);
     if (best >= 0) {
-        const char *what =
-            study->goal.quantile < 0 ? "the mean" : arena_printf(arena, "%g %%", 100 * study->goal.quantile);
-        add_note(arena, record,
-                 arena_printf(arena, "%d GPUs under %s: a chance of %.0f %% that %s of the waits %s within %g min%s",
-                              sizes[best].likely_nodes * study->spec.gpus_per_node, study->policies[best]->name,
-                              100 * chance_of(&sizes[best], sizes[best].likely_nodes), what,
-                              study->goal.quantile < 0 ? "is" : "are", study->goal.wait_s / 60,
-                              study->trace ? ", if the next such time is like the trace, day by day" : ""));
+        recommendation->choice =
+            arena_printf(arena, "%d GPUs under %s", sizes[best].likely_nodes * study->spec.gpus_per_node,
+                         study->policies[best]->name);
+        recommendation->chance =
+            arena_printf(arena, "%s of the waits %s within %g min with a chance of %.0f %%%s", what,
+                         study->goal.quantile < 0 ? "is" : "are", study->goal.wait_s / 60,
+                         100 * chance_of(&sizes[best], sizes[best].likely_nodes),
+                         study->trace ? ", if the next such time is like the trace, day by day" : "");
     } else if (study->seeds > 1) {
-        add_note(arena, record,
-                 arena_printf(
-                     arena, "no size was found with a chance of %.0f %%: more --seeds show more, or raise --most-gpus",
-                     100 * study->goal.chance));
+        recommendation->chance = arena_printf(
+            arena, "no size was found with a chance of %.0f %%: more --seeds show more, or raise --most-gpus",
+            100 * study->goal.chance);
+    } else {
+        recommendation->chance = "one run tells no chance: more --seeds do";
     }
-    add_note(arena, record,
-             study->trace
-                 ? "weakest assumption: demand as in the trace; users who wait less will ask for more"
-                 : "weakest assumption: an open stream of jobs, whose users do not hold back when they wait: published "
-                   "groups had smaller backlogs than such a stream (lockstep validate queue)");
-    add_note(arena, record,
-             study->trace
-                 ? "measure first: the estimates (sacct's Timelimit) that the scheduler will go by, and a second month"
-                 : "measure first: a month of one's own jobs, by sacct -P or a CSV, and give it as --trace");
+    recommendation->weakest =
+        study->trace ? "demand as in the trace; users who wait less will ask for more"
+                     : "an open stream of jobs, whose users do not hold back when they wait: published groups had "
+                       "smaller backlogs (lockstep validate queue)";
+    recommendation->measure =
+        study->trace ? "the estimates (sacct's Timelimit) that the scheduler will go by, and a second month"
+                     : "a month of one's own jobs, by sacct -P or a CSV, and give it as --trace";
+    return recommendation;
 }
 
 const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
@@ -559,6 +561,6 @@ const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSi
             record->digest = digest_u64(record->digest, (uint64_t)sizes[p].tries[i].nodes);
             record->digest = digest_bytes(record->digest, &sizes[p].tries[i].wait_s, sizeof(double));
         }
-    recommend(arena, record, study, sizes);
+    record->recommendation = recommend(arena, study, sizes);
     return record;
 }
