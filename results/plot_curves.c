@@ -30,15 +30,25 @@ static void write_curve_data(FILE *script, const RecordChart *chart) {
     }
 }
 
+// Where the axes end, as a share of the canvas: names of curves have room to their right.
+static double right_end(const RecordChart *chart, const Canvas *canvas) {
+    int longest = 0;
+    for (int i = 0; i < chart->curve_count; i++)
+        if (text_width(chart->curves[i].name) > longest) longest = text_width(chart->curves[i].name);
+    return fmax(0.5, fmin(0.84, 0.93 - 1.06 * canvas->letter * longest / canvas->width));
+}
+
 void write_curve_script(Arena *arena, FILE *script, const RecordChart *chart) {
     Canvas canvas = curve_canvas();
     write_curve_data(script, chart);
     write_plot_frame(arena, script, chart->title, &canvas);
+    double right = right_end(chart, &canvas);
     fprintf(script,
-            "set lmargin at screen 0.095\nset rmargin at screen 0.84\nset tmargin at screen 0.87\nset bmargin at "
+            "set lmargin at screen 0.095\nset rmargin at screen %.4g\nset tmargin at screen 0.87\nset bmargin at "
             "screen 0.14\n"
-            "set key at screen 0.855, screen 0.87 left top vertical Left reverse samplen 2 spacing 1.2 textcolor "
-            "rgb " INK "\n");
+            "set key at screen %.4g, screen 0.87 left top vertical Left reverse samplen 2 spacing 1.2 textcolor "
+            "rgb " INK "\n",
+            right, right + 0.015);
     fprintf(script, "set xlabel %s textcolor rgb " INK "\nset ylabel %s textcolor rgb " INK "\n",
             quoted_for_gnuplot(arena, chart->x_title, false), quoted_for_gnuplot(arena, chart->y_title, false));
     if (chart->log_x) fprintf(script, "set logscale x\nset format x '%%.0s%%c'\n");

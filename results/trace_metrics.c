@@ -77,42 +77,43 @@ static double memory_free(const SpanSet *set, int process) {
 
 // ---- What its links carried.
 
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-static bool ends(const char *text, const char *with) {
-    size_t length = strlen(text), tail = strlen(with);
-    return length >= tail && strcmp(text + length - tail, with) == 0;
+// NVLink: of links between the GPU and a switch, and of those straight to and from other GPUs.
+SpanSide trace_side_of(const char *link, int node, int gpu) {
+    static const struct {
+        const char *name;
+        SpanSide side;
+    } own[] = {{"nvlink.out", SPAN_NVLINK_OUT},
+               {"nvlink.in", SPAN_NVLINK_IN},
+               {"pcie.out", SPAN_PCIE_OUT},
+               {"pcie.in", SPAN_PCIE_IN}};
+    int at_node, at_gpu, nic, length = 0;
+    if (sscanf(link, "node%d.nic%d.%n", &at_node, &nic, &length) == 2 && length > 0)
+        return at_node != node                     ? SPAN_SIDES
+               : strcmp(link + length, "out") == 0 ? SPAN_NICS_OUT
+               : strcmp(link + length, "in") == 0  ? SPAN_NICS_IN
+                                                   : SPAN_SIDES;
+    if (sscanf(link, "node%d.gpu%d.%n", &at_node, &at_gpu, &length) != 2 || length == 0 || at_node != node)
+        return SPAN_SIDES;
+    int other, ended = 0;
+    if (sscanf(link + length, "nvlink.gpu%d%n", &other, &ended) == 1 && link[length + ended] == '\0')
+        return at_gpu == gpu ? SPAN_NVLINK_OUT : other == gpu ? SPAN_NVLINK_IN : SPAN_SIDES;
+    for (size_t i = 0; at_gpu == gpu && i < sizeof own / sizeof *own; i++)
+        if (strcmp(link + length, own[i].name) == 0) return own[i].side;
+    return SPAN_SIDES;
 }
 
-// Of links between the GPU and a switch, and of those straight to and from other GPUs.
-static double nvlink_rate(const SpanSet *set, int process, bool sent) {
+static double side_rate(const SpanSet *set, int process, SpanSide side) {
     const SpanProcess *at = process_of(set, process);
-    char node[32], own[64], outward[64], inward[64];
-    snprintf(node, sizeof node, "node%d.gpu", at->node);
-    snprintf(own, sizeof own, "node%d.gpu%d.nvlink.%s", at->node, at->gpu, sent ? "out" : "in");
-    snprintf(outward, sizeof outward, "node%d.gpu%d.nvlink.gpu", at->node, at->gpu);
-    snprintf(inward, sizeof inward, ".nvlink.gpu%d", at->gpu);
     double bytes = 0;
-    for (int l = 0; l < set->link_count; l++) {
-        const char *name = set->links[l].name;
-        bool straight = sent ? begins(name, outward) : begins(name, node) && ends(name, inward);
-        if (straight || strcmp(name, own) == 0) bytes += set->links[l].bytes;
-    }
+    for (int l = 0; l < set->link_count; l++)
+        if (trace_side_of(set->links[l].name, at->node, at->gpu) == side) bytes += set->links[l].bytes;
     return bytes / step_seconds(set->end);
 }
 
-static double pcie_rate(const SpanSet *set, int process, bool sent) {
-    const SpanProcess *at = process_of(set, process);
-    char own[64];
-    snprintf(own, sizeof own, "node%d.gpu%d.pcie.%s", at->node, at->gpu, sent ? "out" : "in");
-    for (int l = 0; l < set->link_count; l++)
-        if (strcmp(set->links[l].name, own) == 0) return set->links[l].bytes / step_seconds(set->end);
-    return 0;
-}
-
-static double nvlink_sent(const SpanSet *set, int process) { return nvlink_rate(set, process, true); }
-static double nvlink_received(const SpanSet *set, int process) { return nvlink_rate(set, process, false); }
-static double pcie_sent(const SpanSet *set, int process) { return pcie_rate(set, process, true); }
-static double pcie_received(const SpanSet *set, int process) { return pcie_rate(set, process, false); }
+static double nvlink_sent(const SpanSet *set, int process) { return side_rate(set, process, SPAN_NVLINK_OUT); }
+static double nvlink_received(const SpanSet *set, int process) { return side_rate(set, process, SPAN_NVLINK_IN); }
+static double pcie_sent(const SpanSet *set, int process) { return side_rate(set, process, SPAN_PCIE_OUT); }
+static double pcie_received(const SpanSet *set, int process) { return side_rate(set, process, SPAN_PCIE_IN); }
 
 // ---- Families.
 

@@ -11,4 +11,7 @@
 // of which nothing is known is left out.
 void trace_metrics_write(FILE *out, const SpanSet *set);
 
+// Which side of a node's GPU a link is, by its name: "node0.gpu3.nvlink.out". SPAN_SIDES: none.
+SpanSide trace_side_of(const char *link, int node, int gpu);
+
 #endif

@@ -45,7 +45,18 @@ typedef struct Span {
     SimTime end;
 } Span;
 
-typedef enum SpanQuantity { SPAN_TRAFFIC, SPAN_POWER, SPAN_MEMORY } SpanQuantity;
+typedef enum SpanQuantity { SPAN_TRAFFIC, SPAN_POWER, SPAN_MEMORY, SPAN_USAGE, SPAN_SIDE_TRAFFIC } SpanQuantity;
+
+// What carries bytes to or from a GPU: links of its own, and the NICs of its node together.
+typedef enum SpanSide {
+    SPAN_NVLINK_OUT,
+    SPAN_NVLINK_IN,
+    SPAN_PCIE_OUT,
+    SPAN_PCIE_IN,
+    SPAN_NICS_OUT,
+    SPAN_NICS_IN,
+    SPAN_SIDES // none of these
+} SpanSide;
 
 // A quantity over time: it holds from its point on.
 typedef struct SpanCounter {
@@ -112,6 +123,9 @@ typedef struct SpanSet {
     int32_t transfer_count;
     const SpanCounter *counters;
     int counter_count;
+    // USAGE (shares of time in slices of the step) and SIDE_TRAFFIC (bytes/s) of processes, or NULL. Not in files.
+    const SpanCounter *curves;
+    int curve_count;
     const SpanSum *sums;
     int sum_count;
     const SpanLink *links; // every link that carried something, those that folding makes one as well; or NULL

@@ -12,6 +12,7 @@
 #include "scenarios/study/study_options.h"
 #include "scenarios/trace/trace.h"
 #include "scenarios/trace/trace_answer.h"
+#include "scenarios/trace/trace_plots.h"
 #include "sim/file.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
@@ -20,7 +21,7 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 #define USUAL_MOST 20e6 // bytes: what viewers open at once
 
-static const char *const color_modes[] = {"auto", "always", "never"};
+static const char *const color_modes[] = {"auto", "always", "never"}, *const plot_formats[] = {"png", "svg"};
 
 // clang-format off
 static const OptionSpec own_options[] = {
@@ -33,6 +34,9 @@ static const OptionSpec own_options[] = {
     {"timeline", OPTION_FLAG, .help = "the step as a line of letters for each rank, as wide as the terminal"},
     {"breakdown", OPTION_FLAG, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
     {"prometheus", OPTION_FLAG, .help = "the step as a scrape of its GPUs and nodes shows it, as OpenMetrics text; so does -o FILE.prom"},
+    {"plot", OPTION_TEXT, "KINDS", .help = "curves over the step's time: utilisation, links, memory, power, with commas; alone: utilisation", .may_be_empty = true},
+    {"plot-dir", OPTION_TEXT, "DIR", .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
+    {"plot-format", OPTION_CHOICE, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
     {"json", OPTION_FLAG, .help = "the tables as JSON"},
     {"csv", OPTION_FLAG, .help = "the first of the tables as CSV"},
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
@@ -76,6 +80,7 @@ typedef struct Command {
     bool zipped;
     bool metrics;   // the answer is OpenMetrics text
     bool too_large; // the timeline, whatever is left out
+    bool plots[TRACE_PLOTS];
 } Command;
 
 static int fail(const Problems *problems, int status) {
@@ -91,6 +96,10 @@ static Command read_command(Arena *arena, int argc, char **argv) {
     command.is_script = option_positional_count(command.options) > 0;
     command.path = option_text(command.options, "output", NULL);
     return command;
+}
+
+static bool asks_for_plots(const Options *options) {
+    return option_given(options, "plot") || option_given(options, "plot-dir");
 }
 
 static bool asks_for_tables(const Options *options) {
@@ -125,6 +134,8 @@ static bool check_usage(Command *command, Problems *usage) {
         problem_add(usage, (Where){0}, "--size-limit limits the timeline that -o names");
         problem_hint(usage, "say -o step.json too, or leave it out");
     }
+    if (asks_for_plots(options))
+        trace_plots_named(command->arena, option_text(options, "plot", ""), command->plots, usage);
     if (command->is_script) return problem_count(usage) == 0;
     options_parse(command->arena, command->rows, command->row_count, command->argc, command->argv, usage);
     if (!option_given(options, "model") && problem_count(usage) == 0) {
@@ -148,6 +159,10 @@ static bool raise_wall(const Command *command) {
     const char *const *sets = option_texts(options, "set", &count);
     for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
     wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    if (option_given(options, "plot-dir")) {
+        wall_allow(command->arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
+        wall_allow_program(command->arena, &rules, "gnuplot");
+    }
     WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
     return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
 }
@@ -160,8 +175,10 @@ static TraceRequest request_of(const Command *command) {
     return (TraceRequest){.seed = (uint64_t)option_count(command->options, "seed", 1),
                           .unfolded = option_flag(command->options, "unfolded"),
                           .lanes = option_flag(command->options, "timeline"),
-                          .links = command->metrics,
-                          .breakdown = command->metrics || option_flag(command->options, "breakdown") ||
+                          .links = command->metrics || command->plots[PLOT_LINKS],
+                          .curve_ranks = asks_for_plots(command->options) ? PLOT_RANKS : 0,
+                          .breakdown = command->metrics || command->plots[PLOT_UTILISATION] ||
+                                       option_flag(command->options, "breakdown") ||
                                        option_flag(command->options, "json"),
                           .ranks = option_text(command->options, "ranks", NULL),
                           .span_room = trace_span_room(command->form, most_bytes(command))};
@@ -227,6 +244,29 @@ static AnswerForm form_of(const Command *command) {
     return option_flag(command->options, "plain") ? ANSWER_PLAIN : ANSWER_SCREEN;
 }
 
+static bool is_data(const Command *command) {
+    return command->metrics || option_flag(command->options, "json") || option_flag(command->options, "csv");
+}
+
+// On the screen, and nothing else is asked for.
+static bool plots_alone(const Command *command) {
+    return asks_for_plots(command->options) && !command->path && !is_data(command);
+}
+
+static bool draw_plots(const Command *command, const SpanSet *set) {
+    const Options *options = command->options;
+    const char *folder = option_text(options, "plot-dir", NULL);
+    bool to_screen = command->is_timeline || !command->path; // data and tables; else they are in a file
+    if (!asks_for_plots(options)) return true;
+    if (!folder && to_screen && is_data(command)) {
+        fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
+        return true;
+    }
+    Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
+    return trace_plots_draw(command->arena, set, command->plots, folder,
+                            plot_formats[option_choice(options, "plot-format", 0)], &style, command->problems);
+}
+
 static void print_answer(const Command *command, const SpanSet *set, FILE *out) {
     const Options *options = command->options;
     if (command->metrics) {
@@ -235,13 +275,13 @@ static void print_answer(const Command *command, const SpanSet *set, FILE *out) 
     }
     AnswerForm form = form_of(command);
     bool lines = option_flag(options, "timeline"), breakdown = option_flag(options, "breakdown");
-    TraceAnswer answer = {.form = form,
-                          .style =
-                              style_for(out, color_modes[option_choice(options, "color", 0)], form == ANSWER_PLAIN),
-                          .verbose = option_flag(options, "verbose"),
-                          .top = option_flag(options, "top") || (!breakdown && (!lines || form == ANSWER_CSV)),
-                          .breakdown = breakdown,
-                          .lines = lines && form != ANSWER_CSV};
+    TraceAnswer answer = {
+        .form = form,
+        .style = style_for(out, color_modes[option_choice(options, "color", 0)], form == ANSWER_PLAIN),
+        .verbose = option_flag(options, "verbose"),
+        .top = option_flag(options, "top") || (!breakdown && (!lines || form == ANSWER_CSV) && !plots_alone(command)),
+        .breakdown = breakdown,
+        .lines = lines && form != ANSWER_CSV};
     trace_print(command->arena, out, set, &answer);
 }
 
@@ -282,13 +322,21 @@ static int trace(Command *command) {
         fprintf(stderr, "the job does not run: %s\n", why_not ? why_not : "it does not fit");
         return ANSWER_IS_NO;
     }
-    if (write_answer(command, set)) return DONE;
+    if (write_answer(command, set) && draw_plots(command, set)) return DONE;
     return fail(command->problems, command->too_large ? BAD_INPUT : FAILED);
+}
+
+// "--plot" alone is read as "--plot=".
+static char **with_plot_value(Arena *arena, int argc, char **argv) {
+    char **list = ARENA_ARRAY(arena, char *, argc + 1);
+    for (int i = 0; i < argc; i++)
+        list[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
+    return list;
 }
 
 int command_trace(int argc, char **argv) {
     Arena *arena = arena_open();
-    Command command = read_command(arena, argc, argv);
+    Command command = read_command(arena, argc, with_plot_value(arena, argc, argv));
     int status = DONE;
     if (option_help(command.options))
         options_print_help(command.rows, command.is_script ? OWN_OPTIONS : command.row_count, usage_line, about,

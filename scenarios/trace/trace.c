@@ -2,6 +2,7 @@
 
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_trace.h"
+#include "results/trace_metrics.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/program/program.h"
 #include "sim/fold.h"
@@ -10,6 +11,17 @@
 
 // ---- Recording.
 
+static int gpu_in_node(const Cluster *cluster, int rank) {
+    int node = network_node_of(cluster->network, rank), first = rank;
+    while (first > 0 && network_node_of(cluster->network, first - 1) == node) first--;
+    return rank - first;
+}
+
+static SpanSide side_of(const void *owner, const char *link, int rank) {
+    const Cluster *cluster = owner;
+    return trace_side_of(link, network_node_of(cluster->network, rank), gpu_in_node(cluster, rank));
+}
+
 // NULL after a problem.
 static StepTrace *recorder(Arena *arena, const TraceRequest *request, const Cluster *cluster, Where where,
                            Problems *problems) {
@@ -17,7 +29,10 @@ static StepTrace *recorder(Arena *arena, const TraceRequest *request, const Clus
                                .gpu_of = cluster->gpu_of,
                                .lanes = request->lanes,
                                .links = request->links,
-                               .breakdown = request->breakdown};
+                               .breakdown = request->breakdown,
+                               .curve_ranks = request->curve_ranks,
+                               .side_of = side_of,
+                               .side_owner = cluster};
     if (request->ranks) {
         wanted.ranks = step_trace_ranks(arena, request->ranks, cluster->gpu_count, &wanted.rank_count, where, problems);
         if (!wanted.ranks) return NULL;
@@ -33,10 +48,9 @@ static const SpanSet *placed(Arena *arena, const SpanSet *told, const Cluster *c
     set->title = title;
     for (int p = 0; p < told->process_count; p++) {
         processes[p] = told->processes[p];
-        int rank = processes[p].id, node = network_node_of(cluster->network, rank), first = rank;
-        while (first > 0 && network_node_of(cluster->network, first - 1) == node) first--;
-        processes[p].node = node;
-        processes[p].gpu = rank - first;
+        int rank = processes[p].id;
+        processes[p].node = network_node_of(cluster->network, rank);
+        processes[p].gpu = gpu_in_node(cluster, rank);
         processes[p].gpu_name = cluster->gpu_of[rank]->name;
         processes[p].memory_bytes = cluster->gpu_of[rank]->memory_bytes;
     }
@@ -74,6 +88,7 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
     Folded folded = request->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
     if (step_trace_needs_whole(trace, folded.class_of)) folded = (Folded){merge_equal_links(arena, system), NULL};
     RunOptions options = {.seed = request->seed};
+    step_trace_whole(trace, system);
     step_trace_begin(trace, NULL, &folded.system, folded.class_of, program->cluster->gpu_count, &options);
     RunResult result = run_system(arena, &folded.system, &options);
     if (result.stopped) {
@@ -89,7 +104,6 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
         problem_hint(problems, "lockstep run says who waits for whom");
         return NULL;
     }
-    step_trace_whole(trace, system);
     return placed(arena, step_trace_end(trace, &result), program->cluster,
                   program->title ? program->title : "Rank program");
 }

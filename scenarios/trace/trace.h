@@ -15,6 +15,7 @@ typedef struct TraceRequest {
     int64_t span_room;          // spans that are kept at most
     bool lanes, breakdown;      // are recorded
     bool links;                 // and what every link carries
+    int curve_ranks;            // of the first so many ranks what these tell over time
 } TraceRequest;
 
 // A step that ran. NULL after problems, and where the job does not run: then *why_not says why.

@@ -18,6 +18,10 @@ typedef struct StepTraceRequest {
     bool lanes;               // what main streams are at over time
     bool links;               // what every link of all ranks carries: needs the system of all ranks
     bool breakdown;           // what GPUs have resident: 24 bytes for every stretch, however many
+    int curve_ranks;          // of the first so many ranks curves are told: usage with breakdown, sides with links
+    // Which side of a rank a link is.
+    SpanSide (*side_of)(const void *owner, const char *link, int rank);
+    const void *side_owner;
 } StepTraceRequest;
 
 StepTrace *step_trace_create(Arena *arena, const StepTraceRequest *request);
@@ -27,7 +31,8 @@ bool step_trace_needs_whole(const StepTrace *trace, const int32_t *class_of);
 // `class_of` NULL where actors are ranks.
 void step_trace_begin(StepTrace *trace, const Lowered *lowered, const System *system, const int32_t *class_of,
                       int ranks, RunOptions *options);
-// Of a program: the system of all its ranks, for what links carry. A job brings it along (keeps_system).
+// Of a program, before it begins: the system of all its ranks, for what links carry. A job brings it along
+// (keeps_system).
 void step_trace_whole(StepTrace *trace, const System *whole);
 const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result);
 

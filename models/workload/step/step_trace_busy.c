@@ -194,7 +194,18 @@ static void spend(SpanBreakdown *breakdown, const int running[RESIDENTS], SimTim
         breakdown->idle_other += time;
 }
 
-static SpanBreakdown breakdown_of(const TracedRank *rank, SimTime end) {
+// The same time, cut into slices of the step.
+static void spend_in_slices(SpanBreakdown *slices, SimTime width, const int running[RESIDENTS], SimTime from,
+                            SimTime to) {
+    for (SimTime at = from; at < to;) {
+        SimTime slice = at / width, next = (slice + 1) * width;
+        if (next > to) next = to;
+        spend(&slices[slice], running, next - at);
+        at = next;
+    }
+}
+
+static SpanBreakdown breakdown_of(const StepTrace *trace, const TracedRank *rank, SimTime end) {
     SpanBreakdown breakdown = {0};
     Arena *scratch = arena_open();
     int64_t count = 0, all = 0;
@@ -212,10 +223,12 @@ static SpanBreakdown breakdown_of(const TracedRank *rank, SimTime end) {
     SimTime at = 0;
     for (int64_t i = 0; i < count; i++) {
         spend(&breakdown, running, edges[i].at - at);
+        if (rank->slices) spend_in_slices(rank->slices, trace->slice, running, at, edges[i].at);
         running[edges[i].what] += edges[i].step;
         at = edges[i].at;
     }
     spend(&breakdown, running, end - at);
+    if (rank->slices) spend_in_slices(rank->slices, trace->slice, running, at, end);
     arena_close(scratch);
     return breakdown;
 }
@@ -223,7 +236,12 @@ static SpanBreakdown breakdown_of(const TracedRank *rank, SimTime end) {
 const SpanBreakdown *close_breakdowns(StepTrace *trace, SimTime end) {
     if (!trace->request.breakdown) return NULL;
     SpanBreakdown *breakdowns = ARENA_ARRAY(trace->arena, SpanBreakdown, trace->rank_count);
-    for (int i = 0; i < trace->rank_count; i++) breakdowns[i] = breakdown_of(&trace->ranks[i], end);
+    trace->slice = end / USAGE_SLICES + 1;
+    for (int i = 0; i < trace->rank_count; i++) {
+        TracedRank *rank = &trace->ranks[i];
+        if (i < trace->request.curve_ranks) rank->slices = ARENA_ARRAY(trace->arena, SpanBreakdown, USAGE_SLICES);
+        breakdowns[i] = breakdown_of(trace, rank, end);
+    }
     return breakdowns;
 }
 

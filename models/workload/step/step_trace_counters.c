@@ -10,7 +10,7 @@
 
 // ---- Bins.
 
-static Bins *bins_create(Arena *arena) {
+Bins *bins_create(Arena *arena) {
     Bins *bins = ARENA_NEW(arena, Bins);
     bins->width = FIRST_WIDTH;
     return bins;
@@ -22,8 +22,7 @@ static void widen(Bins *bins) {
     bins->width *= 2;
 }
 
-// Evenly from start to end.
-static void bins_add(Bins *bins, SimTime start, SimTime end, double amount) {
+void bins_add(Bins *bins, SimTime start, SimTime end, double amount) {
     while (end > bins->width * BINS) widen(bins);
     if (end <= start) {
         SimTime at = start / bins->width;
@@ -39,7 +38,7 @@ static void bins_add(Bins *bins, SimTime start, SimTime end, double amount) {
 }
 
 // Per second; points where it changes.
-static SpanCounter bins_rate(Arena *arena, const Bins *bins, SimTime end, double unit) {
+SpanCounter bins_rate(Arena *arena, const Bins *bins, SimTime end, double unit) {
     SimTime *times = ARENA_ARRAY(arena, SimTime, BINS + 1);
     double *values = ARENA_ARRAY(arena, double, BINS + 1);
     int count = 0;
@@ -80,11 +79,15 @@ void open_counters(StepTrace *trace) {
     }
 }
 
+SimTime transfer_flows_from(const Plan *plan, const RunSpan *transfer) {
+    SimTime flow = time_later(transfer->begun, plan->latency);
+    return flow > transfer->end ? transfer->end : flow;
+}
+
 // Its bytes at their mean rate; what links give from one moment to the next is the engine's.
 void count_traffic(StepTrace *trace, const RunSpan *transfer) {
     const Plan *plan = &trace->system->channels[transfer->channel].plans[transfer->plan];
-    SimTime flow = time_later(transfer->begun, plan->latency);
-    if (flow > transfer->end) flow = transfer->end;
+    SimTime flow = transfer_flows_from(plan, transfer);
     for (int u = 0; u < plan->use_count; u++) {
         Bins *bins = trace->traffic[plan->uses[u].link];
         if (bins) bins_add(bins, flow, transfer->end, plan->bytes * plan->uses[u].weight);

@@ -22,12 +22,24 @@ typedef struct TracedRank {
     const char *name;
     Span pass; // under way, where there is a label
     int32_t pass_label;
-    const SimTime *spent; // [cause] once it has run
-    Bins *joules;         // drawn by its GPU; NULL: not told
-    Lane *lane;           // NULL: not asked for
-    Residence *residence; // [stream], NULL: not asked for
+    const SimTime *spent;  // [cause] once it has run
+    Bins *joules;          // drawn by its GPU; NULL: not told
+    Lane *lane;            // NULL: not asked for
+    Residence *residence;  // [stream], NULL: not asked for
+    SpanBreakdown *slices; // [USAGE_SLICES] of the step; NULL: not asked for
     int stream_count;
 } TracedRank;
+
+// A transfer's part in what one side of a rank carries.
+typedef struct SideUse {
+    int32_t curve, next; // rank x SPAN_SIDES + side; number of the transfer's next use, -1: none
+    double bytes;        // that it puts there each time
+} SideUse;
+
+typedef struct SideUses {
+    SideUse *items;
+    int count, room;
+} SideUses;
 
 struct StepTrace {
     Arena *arena;
@@ -54,16 +66,31 @@ struct StepTrace {
     Bins **traffic; // [link] NULL: not counted
     int64_t *uses;  // [transfer] how often, by whoever; NULL: not counted
     int link_count;
+    Bins **sides;        // [rank x SPAN_SIDES] NULL: it carries nothing
+    SideUses side_uses;  // of all transfers
+    int32_t *first_side; // [transfer] of these, -1: none; NULL: not asked for
+    SimTime slice;       // of usage, its width
 };
 
 // ---- step_trace_counters.c
+Bins *bins_create(Arena *arena);
+void bins_add(Bins *bins, SimTime start, SimTime end, double amount);            // evenly from start to end
+SpanCounter bins_rate(Arena *arena, const Bins *bins, SimTime end, double unit); // units per second
+SimTime transfer_flows_from(const Plan *plan, const RunSpan *transfer);          // after its latency
 void open_counters(StepTrace *trace);
 void count_traffic(StepTrace *trace, const RunSpan *transfer);
 void count_power(StepTrace *trace, int process, const RunSpan *span);
 const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count);
 
 // ---- step_trace_links.c
-const SpanLink *links_of(StepTrace *trace, int *count); // NULL: not asked for
+const SpanLink *links_of(StepTrace *trace, int *count);           // NULL: not asked for
+int32_t *channels_that_ran(Arena *arena, const StepTrace *trace); // [the whole system's channel] -1: none
+
+// ---- step_trace_curves.c
+#define USAGE_SLICES 512
+void open_sides(StepTrace *trace);
+void count_sides(StepTrace *trace, const RunSpan *transfer);
+const SpanCounter *close_curves(StepTrace *trace, SimTime end, int *count); // NULL: not asked for
 
 // ---- step_trace_busy.c
 enum { TOLD_FORWARD, TOLD_BACKWARD, TOLD_WEIGHTS, TOLD_PASSES }; // by labels

@@ -3,7 +3,7 @@
 #include "models/workload/step/step_trace_internal.h"
 
 // Of the whole system's channels those that they are where it ran.
-static int32_t *channels_that_ran(Arena *arena, const StepTrace *trace) {
+int32_t *channels_that_ran(Arena *arena, const StepTrace *trace) {
     const System *whole = trace->whole;
     int32_t *ran = ARENA_ARRAY(arena, int32_t, whole->channel_count);
     for (int c = 0; c < whole->channel_count; c++) ran[c] = -1;

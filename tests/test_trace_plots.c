@@ -1,0 +1,248 @@
+// Curves over a step: their sums are those of the run, however coarse they are.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/trace_metrics.h"
+#include "scenarios/explain/explain.h"
+#include "scenarios/trace/command_trace.h"
+#include "scenarios/trace/trace.h"
+#include "scenarios/trace/trace_plots.h"
+#include "sim/file.h"
+#include "tests/command.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+#define PIPELINE                                                                                                       \
+    "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 32, fabric = 'ib-hdr200' }, "                       \
+    "run = sim.training { model = 'gpt2-124m', parallel = { tp = 2, pp = 4 }, batch = { micro = 1, global = 64 } } }"
+#define MESH                                                                                                           \
+    "sim.study { on = sim.cluster { node = 'mi300x-8', gpus = 8 }, "                                                   \
+    "run = sim.training { model = 'gpt2-124m', zero = 3, batch = { micro = 1, global = 32 } } }"
+#define ALL_REDUCE                                                                                                     \
+    "sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "                                            \
+    "rank = function(r) r:compute { seconds = 1e-3 } r:all_reduce { bytes = 64e6 } end }"
+
+typedef struct Plotted {
+    Loaded loaded;
+    Arena *arena;
+    const SpanSet *set;
+    const char *scrape;
+} Plotted;
+
+static Plotted plot_text(const char *expression, const char *ranks, bool unfolded) {
+    Plotted plotted = {.loaded = load_returning(expression, NULL), .arena = arena_open()};
+    if (!plotted.loaded.scenario) test_fail(__FILE__, __LINE__, "%s", first_problem(&plotted.loaded));
+    const ScenarioItem *item = scenario_item(plotted.loaded.scenario, 1);
+    StudySpec study = {0};
+    if (item->study) study = *item->study;
+    study.unfolded = unfolded;
+    TraceRequest request = {.study = item->study ? &study : NULL,
+                            .program = item->program,
+                            .seed = 1,
+                            .unfolded = unfolded,
+                            .ranks = ranks,
+                            .span_room = 1000000,
+                            .breakdown = true,
+                            .links = true,
+                            .curve_ranks = PLOT_RANKS};
+    const char *why_not;
+    plotted.set = trace_step(plotted.arena, &request, &why_not, problems_create(plotted.arena));
+    EXPECT(plotted.set != NULL);
+    TextStream stream = text_stream_open();
+    trace_metrics_write(stream.stream, plotted.set);
+    plotted.scrape = text_stream_close(plotted.arena, &stream);
+    return plotted;
+}
+
+static void end(Plotted *plotted) {
+    arena_close(plotted->arena);
+    unload(&plotted->loaded);
+}
+
+static int column_of(const RecordTable *table, const char *name) {
+    for (int c = 0; c < table->column_count; c++)
+        if (strcmp(table->columns[c].name, name) == 0) return c;
+    return -1;
+}
+
+// Over a process' rows of the table, times their width in seconds; NAN: it has no such column.
+static double integral(const RecordTable *table, int process, int bins, const char *name) {
+    int column = column_of(table, name);
+    double sum = 0;
+    if (column < 0) return NAN;
+    for (int b = 0; b < bins; b++) {
+        const RecordCell *row = &table->cells[(process * bins + b) * table->column_count];
+        sum += row[column].number * (row[2].number - row[1].number);
+    }
+    return sum;
+}
+
+static double most(const RecordTable *table, int process, int bins, const char *name) {
+    double most = 0;
+    for (int b = 0; b < bins; b++)
+        most = fmax(most, table->cells[(process * bins + b) * table->column_count + column_of(table, name)].number);
+    return most;
+}
+
+// The scraped value of a family for a rank, or summed over NICs of a node.
+static double scraped(const char *text, const char *family, const char *label) {
+    double sum = 0;
+    for (const char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+        size_t line = strcspn(at, "\n");
+        if (strncmp(at, family, strlen(family)) != 0 || at[strlen(family)] != '{') continue;
+        if (memmem(at, line, label, strlen(label))) sum += atof((const char *)memrchr(at, ' ', line) + 1);
+    }
+    return sum;
+}
+
+static void expect_share(double found, double expected) { EXPECT_NEAR(found, expected, fabs(expected) * 1e-9 + 1e-15); }
+
+static const int coarseness[] = {1, 7, 86, PLOT_BINS, 1000};
+
+TEST(utilisation_over_time_sums_to_the_breakdown) {
+    static const char *const jobs[] = {PIPELINE, MESH, ALL_REDUCE};
+    for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) {
+        Plotted plotted = plot_text(jobs[j], NULL, false);
+        for (size_t n = 0; n < sizeof coarseness / sizeof *coarseness; n++) {
+            int bins = coarseness[n];
+            const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_UTILISATION, bins);
+            for (int p = 0; p < plotted.set->process_count && p < PLOT_RANKS; p++) {
+                const SpanBreakdown *b = &plotted.set->breakdowns[p];
+                expect_share(integral(table, p, bins, "computation_share"), step_seconds(b->compute));
+                expect_share(integral(table, p, bins, "communication_share"), step_seconds(b->communication));
+                expect_share(integral(table, p, bins, "any_kernel_share"),
+                             step_seconds(b->compute + b->exposed_communication + b->exposed_memory));
+                EXPECT(most(table, p, bins, "any_kernel_share") <= 1 + 1e-9);
+            }
+        }
+        end(&plotted);
+    }
+}
+
+// 1 ms of computation, then a collective: what a coarse curve has in each of its bins is known.
+TEST(utilisation_of_a_program_is_where_its_calls_are) {
+    Plotted plotted = plot_text(ALL_REDUCE, NULL, false);
+    const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_UTILISATION, 8);
+    int computes = column_of(table, "computation_share"), talks = column_of(table, "communication_share");
+    for (int b = 0; b < 8; b++) {
+        const RecordCell *row = &table->cells[b * table->column_count];
+        double share = fmin(1, fmax(0, (1e-3 - row[1].number) / (row[2].number - row[1].number)));
+        // Slices of 1/512 of the step lie across the border.
+        EXPECT_NEAR(row[computes].number, share, 8.0 / 512);
+        EXPECT_NEAR(row[talks].number, 1 - share, 8.0 / 512);
+    }
+    end(&plotted);
+}
+
+static void expect_traffic_as_scraped(const Plotted *plotted, const RecordTable *table, int process, int bins) {
+    static const struct {
+        const char *column, *family;
+        bool nics;
+    } sides[] = {
+        {"nvlink_sent_bytes_per_second", "DCGM_FI_PROF_NVLINK_TX_BYTES", false},
+        {"nvlink_received_bytes_per_second", "DCGM_FI_PROF_NVLINK_RX_BYTES", false},
+        {"pcie_sent_bytes_per_second", "DCGM_FI_PROF_PCIE_TX_BYTES", false},
+        {"pcie_received_bytes_per_second", "DCGM_FI_PROF_PCIE_RX_BYTES", false},
+        {"nics_sent_bytes_per_second", "node_infiniband_port_data_transmitted_bytes_total", true},
+        {"nics_received_bytes_per_second", "node_infiniband_port_data_received_bytes_total", true},
+    };
+    const SpanProcess *at = &plotted->set->processes[process];
+    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+        double found = integral(table, process, bins, sides[s].column);
+        double bytes = sides[s].nics ? scraped(plotted->scrape, sides[s].family,
+                                               arena_printf(plotted->arena, "Hostname=\"node%d\"", at->node))
+                                     : scraped(plotted->scrape, sides[s].family,
+                                               arena_printf(plotted->arena, "rank=\"%d\"", at->id)) *
+                                           step_seconds(plotted->set->end);
+        expect_share(isnan(found) ? 0 : found, bytes);
+    }
+}
+
+TEST(traffic_over_time_sums_to_the_bytes_of_a_scrape) {
+    static const char *const jobs[] = {PIPELINE, MESH, ALL_REDUCE};
+    for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) {
+        Plotted plotted = plot_text(jobs[j], j == 0 ? "0,1,9,31" : NULL, false);
+        const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_LINKS, PLOT_BINS);
+        EXPECT(table != NULL && most(table, 0, PLOT_BINS, "nvlink_sent_bytes_per_second") > 0);
+        for (int p = 0; p < plotted.set->process_count && p < PLOT_RANKS; p++)
+            expect_traffic_as_scraped(&plotted, table, p, PLOT_BINS);
+        end(&plotted);
+    }
+}
+
+TEST(traffic_over_time_is_the_same_folded_and_not) {
+    Plotted folded = plot_text(PIPELINE, NULL, false), whole = plot_text(PIPELINE, NULL, true);
+    const RecordTable *one = trace_plot_table(folded.arena, folded.set, PLOT_LINKS, PLOT_BINS),
+                      *other = trace_plot_table(whole.arena, whole.set, PLOT_LINKS, PLOT_BINS);
+    EXPECT_INT(one->column_count, other->column_count);
+    EXPECT_INT(one->row_count, other->row_count);
+    for (int i = 0; i < one->row_count * one->column_count; i++) {
+        double value = one->cells[i].number, twin = other->cells[i].number;
+        if (isnan(value) != isnan(twin) || fabs(value - twin) > 1e-6 * fabs(twin) + 1) {
+            test_fail(__FILE__, __LINE__, "cell %d: %.17g folded, %.17g not", i, value, twin);
+            break;
+        }
+    }
+    end(&folded);
+    end(&whole);
+}
+
+TEST(memory_and_power_over_time_have_the_peak_and_the_energy_of_a_scrape) {
+    Plotted plotted = plot_text(PIPELINE, NULL, false);
+    for (size_t n = 0; n < sizeof coarseness / sizeof *coarseness; n++) {
+        int bins = coarseness[n];
+        const RecordTable *memory = trace_plot_table(plotted.arena, plotted.set, PLOT_MEMORY, bins),
+                          *power = trace_plot_table(plotted.arena, plotted.set, PLOT_POWER, bins);
+        for (int p = 0; p < plotted.set->process_count; p++) {
+            const char *label = arena_printf(plotted.arena, "rank=\"%d\"", plotted.set->processes[p].id);
+            expect_share(most(memory, p, bins, "in_all_bytes"),
+                         scraped(plotted.scrape, "DCGM_FI_DEV_FB_USED", label) * 1048576);
+            expect_share(integral(power, p, bins, "gpu_power_w"),
+                         scraped(plotted.scrape, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", label) / 1000);
+        }
+    }
+    end(&plotted);
+    plotted = plot_text(ALL_REDUCE, NULL, false);
+    EXPECT(trace_plot_table(plotted.arena, plotted.set, PLOT_MEMORY, PLOT_BINS) == NULL);
+    end(&plotted);
+}
+
+#define JOB "trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"
+
+TEST(trace_draws_the_plots_that_are_named) {
+    const Ended *ended = run_command(command_trace, JOB " --plot --color never");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "what its GPU has resident");
+    EXPECT_CONTAINS(ended->out, "% of time up to 100");
+    EXPECT(strstr(ended->out, "GB/s") == NULL && strstr(ended->out, "What takes longest") == NULL);
+    ended = run_command(command_trace, JOB " --plot=links,memory,power --top --color never");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "What takes longest");
+    EXPECT_CONTAINS(ended->out, "traffic on NVLink of its GPU");
+    EXPECT_CONTAINS(ended->out, "GiB up to");
+    EXPECT_CONTAINS(ended->out, "W up to");
+    EXPECT(strstr(ended->out, "% of time") == NULL);
+    ended = run_command(command_trace, JOB " --plot=links,loader");
+    EXPECT_INT(ended->code, 2);
+    EXPECT_CONTAINS(ended->err, "trace has no plot called \"loader\"");
+    EXPECT_CONTAINS(ended->err, "utilisation, links, memory, power");
+    ended = run_command(command_trace, JOB " --plot --json");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->err, "--plot-dir DIR writes files");
+    ended = run_command(command_trace, JOB " --plot=power --ranks all --unfolded --color never");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "rank 7");
+}
+
+TEST(trace_writes_plots_as_pictures_and_their_numbers_as_csv) {
+    static char said[1 << 16];
+    if (test_shell("gnuplot --version", said, sizeof said) != 0) return;
+    const char *line = "d=$(mktemp -d) && $LOCKSTEP " JOB " --plot=utilisation,links,memory,power --plot-dir $d "
+                       "--plot-format svg >/dev/null && ls $d && grep -c '<svg' $d/trace-power-rank0.svg && "
+                       "wc -l <$d/trace-links.csv && head -n 1 $d/trace-utilisation.csv; rm -r $d";
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_TEXT(said, "trace-links-nvlink-rank0.svg\ntrace-links.csv\ntrace-memory-rank0.svg\ntrace-memory.csv\n"
+                      "trace-power-rank0.svg\ntrace-power.csv\ntrace-utilisation-rank0.svg\ntrace-utilisation.csv\n1\n"
+                      "257\nrank,start_s,end_s,any_kernel_share,computation_share,communication_share\n");
+}
