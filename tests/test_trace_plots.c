@@ -208,6 +208,15 @@ TEST(memory_and_power_over_time_have_the_peak_and_the_energy_of_a_scrape) {
     end(&plotted);
 }
 
+TEST(a_step_without_time_has_no_curves) {
+    Plotted plotted = plot_text("sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "
+                                "rank = function(r) r:compute { seconds = 0 } end }",
+                                NULL, false);
+    for (int plot = 0; plot < TRACE_PLOTS; plot++)
+        EXPECT(trace_plot_table(plotted.arena, plotted.set, (TracePlot)plot, PLOT_BINS) == NULL);
+    end(&plotted);
+}
+
 #define JOB "trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"
 
 TEST(trace_draws_the_plots_that_are_named) {

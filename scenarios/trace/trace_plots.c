@@ -189,7 +189,7 @@ const RecordTable *trace_plot_table(Arena *arena, const SpanSet *set, TracePlot 
             if (number_of(&names, name) == names.count) LIST_PUSH(arena, &names, name);
         }
     }
-    if (names.count == 0) return NULL;
+    if (names.count == 0 || set->end <= 0) return NULL;
     int columns = LEADING_COLUMNS + names.count, rows = drawn_ranks(set) * bins;
     RecordCell *cells = ARENA_ARRAY(arena, RecordCell, (int64_t)rows * columns);
     for (int i = 0; i < rows * columns; i++) cells[i].number = NAN; // a rank may lack what others have
@@ -313,7 +313,8 @@ static bool write_table(const Drawing *drawing, const RecordTable *table) {
 static bool draw_plot(const Drawing *drawing, TracePlot plot) {
     const RecordTable *table = trace_plot_table(drawing->arena, drawing->set, plot, PLOT_BINS);
     if (!table) {
-        fprintf(stderr, "warning: there is nothing to plot for %s: %s\n", plots[plot].name, plots[plot].why_none);
+        fprintf(stderr, "warning: there is nothing to plot for %s: %s\n", plots[plot].name,
+                drawing->set->end > 0 ? plots[plot].why_none : "the step takes no time");
         return true;
     }
     if (drawing->folder && !write_table(drawing, table)) return false;

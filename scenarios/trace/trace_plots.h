@@ -16,7 +16,8 @@ typedef enum TracePlot { PLOT_UTILISATION, PLOT_LINKS, PLOT_MEMORY, PLOT_POWER, 
 bool trace_plots_named(Arena *arena, const char *text, bool wanted[TRACE_PLOTS], Problems *usage);
 
 // Bins of equal width as a table: rank, start_s, end_s and a column for each curve. Shares, bytes per second and watts
-// are means over a bin; memory is that of the bin's fullest moment. NULL: nothing is known of it.
+// are means over a bin; memory is that of the bin's fullest moment. NULL: nothing is known of it, or the step takes no
+// time.
 const RecordTable *trace_plot_table(Arena *arena, const SpanSet *set, TracePlot plot, int bins);
 
 // On the screen where `folder` is NULL, else as DIR/trace-links-nics-rank0.svg and so on, and the numbers of all
