@@ -156,8 +156,8 @@ static const char *const more[] = {
     "queue --gpus 64 --load 0.8 --jobs 200 --model gpt2-124m",
     "plan --model llama-2-7b --tokens 10B --seq 4096 --node dgx-a100,dgx-h100 --gpus 8:16 --by 30d --budget 10000 -j 1",
     "plan --model llama-2-70b --tokens 10B --seq 4096 --node dgx-a100 --gpus 8 --price 2 -j 1",
-    "plan --model gpt2-355m --tokens 20B --seq 1024 --node crusoe-h100-ib.8x --gpus 8 --global-batch 64 --by 30d "
-    "--provider crusoe --terms spot,on_demand,reserved_1y --faults llama3-h100 --storage superpod-storage -j 1",
+    ("plan --model gpt2-355m --tokens 20B --seq 1024 --node crusoe-h100-ib.8x --gpus 8 --global-batch 64 --by 30d "
+     "--provider crusoe --terms spot,on_demand,reserved_1y --faults llama3-h100 --storage superpod-storage -j 1"),
     "validate training calibrate/measurements/training/training_fsdp_mosaic.csv --anchored",
     "validate kernels $DIR/gemms.json --held-out",
 };

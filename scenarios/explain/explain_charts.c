@@ -24,8 +24,8 @@ static int add_points(Arena *arena, const Explanation *now, RecordCurve *curves)
         double *point = ARENA_ARRAY(arena, double, 2);
         point[0] = row->flops / row->bytes;
         point[1] = row->flops * row->times / row->seconds / TERA;
-        curves[count++] =
-            (RecordCurve){.name = row->name, .x = &point[0], .y = &point[1], .count = 1, .is_points = true};
+        curves[count] = (RecordCurve){.name = row->name, .x = &point[0], .y = &point[1], .count = 1, .is_points = true};
+        count++;
     }
     return count;
 }

@@ -35,8 +35,8 @@ typedef struct Grid {
 } Grid;
 
 static Grid grid_over(const ConvergencePoint *points, int count) {
-    double least = INFINITY, most = 0;
-    for (int i = 0; i < count; i++) {
+    double least = points[0].batch, most = points[0].batch;
+    for (int i = 1; i < count; i++) {
         least = fmin(least, points[i].batch);
         most = fmax(most, points[i].batch);
     }
