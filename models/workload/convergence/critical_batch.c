@@ -35,7 +35,7 @@ typedef struct Grid {
 } Grid;
 
 static Grid grid_over(const ConvergencePoint *points, int count) {
-    double least = points[0].batch, most = points[0].batch;
+    double least = points[0].batch, most = least;
     for (int i = 1; i < count; i++) {
         least = fmin(least, points[i].batch);
         most = fmax(most, points[i].batch);
