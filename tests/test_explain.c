@@ -325,7 +325,8 @@ static void try_value(const Job *job, const Explanation *now, const char *name, 
     Baseline baseline = {0};
     RecordPoint point = study_point(scratch, &study, (int[]){0}, &baseline, problems_create(scratch));
     if (point.ran && point.step_p50_s < best->step_s &&
-        (point.chance_to_run_out < 0.5 || point.chance_to_run_out <= now->point.chance_to_run_out)) {
+        (point.chance_to_run_out <= 0.05 ||
+         (now->point.chance_to_run_out > 0.05 && point.chance_to_run_out <= now->point.chance_to_run_out))) {
         best->step_s = point.step_p50_s;
         snprintf(best->what, sizeof best->what, "%s = %s", name, text);
     }

@@ -9,14 +9,33 @@ static const Cluster *cluster_of(Arena *arena, const StudySpec *study, Problems 
     return cluster_create(arena, study->catalogue, study->cluster, problems);
 }
 
-#define LIKELY_FULL 0.5  // of memory: not advised, unless the job as it is may run out as likely
-#define WORTH_DOING 5e-3 // of the step
+bool explain_fits(double chance_to_run_out) { return chance_to_run_out <= 1 - MEMORY_FITS + 1e-12; }
 
-// What can be advised: it is the user's to change, leaves the result as it is, and likely fits.
+#define WORTH_DOING 5e-3 // of the step
+#define EASES 0.02       // of the chance to run out of memory: what helps at all
+
+// It is the user's to change and leaves the result as it is.
+static bool is_free(const Change *change) { return change->kind != CHANGE_RESOURCE && !change->note; }
+
+// As surely as a plan asks for; a job that is less sure itself is to become no less so.
 static bool is_advice(const Explanation *now, const Change *change) {
-    bool fits = change->chance_to_run_out < LIKELY_FULL || change->chance_to_run_out <= now->point.chance_to_run_out;
-    return change->kind != CHANGE_RESOURCE && !change->note && fits &&
-           change->gain_s >= WORTH_DOING * now->point.step_p50_s;
+    double chance = change->chance_to_run_out, today = now->point.chance_to_run_out;
+    bool fits = explain_fits(chance) || (!explain_fits(today) && chance <= today);
+    return is_free(change) && fits && change->gain_s >= WORTH_DOING * now->point.step_p50_s;
+}
+
+// Of a job that may run out of memory: the quickest change with which it surely fits, else the one that helps most.
+static const Change *find_fitting(const Explanation *now) {
+    const Change *easiest = NULL;
+    double least = now->point.chance_to_run_out - EASES;
+    for (int i = 0; i < now->ran_count && !explain_fits(now->point.chance_to_run_out); i++) {
+        const Change *change = &now->changes[i];
+        if (!is_free(change) || change->chance_to_run_out > least) continue;
+        if (explain_fits(change->chance_to_run_out)) return change;
+        easiest = change;
+        least = change->chance_to_run_out;
+    }
+    return easiest;
 }
 
 // The chance that one change is better than another: both err with the causes they have in common.
@@ -37,6 +56,7 @@ static void choose_advice(Explanation *now) {
             now->first = change;
     }
     if (now->next) now->better_chance = better_chance(now, now->first, now->next);
+    now->fitting = find_fitting(now);
 }
 
 static void simulate_now(Arena *arena, Explanation *now, Problems *problems) {

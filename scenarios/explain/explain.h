@@ -70,6 +70,7 @@ typedef struct Explanation {
     int roofline_count;
     const StepOperator *operators; // the critical path within passes, by operator; most first
     int operator_count;
+    const Change *fitting;      // what makes it fit in memory, when that is not sure; NULL: it is, or nothing helps
     const Change *first, *next; // settings or faults to change first, and the next best: those that gain, change
                                 // nothing else and likely fit; NULL: none does
     double better_chance;       // that their order holds
@@ -114,6 +115,8 @@ typedef struct ChangeList {
 ChangeList try_changes(Arena *arena, const Explanation *now);
 // What is said of a resource twice as quick, and nothing of what came of it.
 Change change_of_resource(Arena *arena, const Resource *resource);
+// As sure to fit as a plan asks for (MEMORY_FITS).
+bool explain_fits(double chance_to_run_out);
 // Those that ran by gain, most first; equal ones stay in the order in which they were tried.
 void sort_changes(ChangeList *list);
 // One resource so many times quicker: the point that comes of it. For tests too.

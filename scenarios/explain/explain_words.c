@@ -148,6 +148,32 @@ static const char *range_of(Arena *arena, const Change *change) {
     return arena_printf(arena, "%s to %s", text_time(arena, change->gain_low_s), text_time(arena, change->gain_high_s));
 }
 
+static const char *signed_gain(Arena *arena, double gain_s, double step) {
+    return arena_printf(arena, "%s %s of a step (%s)", gain_s < 0 ? "costs" : "saves", text_time(arena, fabs(gain_s)),
+                        percent_of(arena, fabs(gain_s), step));
+}
+
+static void say_fit(Arena *arena, Words *to, const Explanation *now) {
+    double chance = now->point.chance_to_run_out;
+    const Change *fitting = now->fitting;
+    if (explain_fits(chance)) return;
+    const char *text =
+        arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.", text_percent(arena, chance));
+    if (fitting)
+        text =
+            arena_printf(arena, "%s %s: %s makes that %s and %s.", text,
+                         explain_fits(fitting->chance_to_run_out) ? "Make it fit first" : "Nothing alone makes it sure",
+                         fitting->title, text_percent(arena, fitting->chance_to_run_out),
+                         signed_gain(arena, fitting->gain_s, now->point.step_p50_s));
+    say(arena, to, text);
+}
+
+static const char *risk_of(Arena *arena, const Change *change) {
+    if (explain_fits(change->chance_to_run_out)) return "";
+    return arena_printf(arena, "; memory then runs out with a chance of %s",
+                        text_percent(arena, change->chance_to_run_out));
+}
+
 static void say_advice(Arena *arena, Words *to, const Explanation *now) {
     const Change *first = now->first, *next = now->next;
     double step = now->point.step_p50_s;
@@ -155,9 +181,10 @@ static void say_advice(Arena *arena, Words *to, const Explanation *now) {
         say(arena, to, "No single setting that was tried makes the step quicker by half a percent.");
     if (!first) return;
     say(arena, to,
-        arena_printf(arena, "Change first: %s. It saves %s of a step (%s; 90 %% range %s)%s.", first->title,
+        arena_printf(arena, "%s: %s. It saves %s of a step (%s; 90 %% range %s)%s%s.",
+                     now->fitting && now->fitting != first ? "Then" : "Change first", first->title,
                      text_time(arena, first->gain_s), percent_of(arena, first->gain_s, step), range_of(arena, first),
-                     money_of(arena, now, first)));
+                     money_of(arena, now, first), risk_of(arena, first)));
     if (next)
         say(arena, to,
             arena_printf(arena, "The next best, %s, saves %s; that the order holds is %s sure.", next->title,
@@ -219,6 +246,7 @@ Words explain_sentences(Arena *arena, const Explanation *now) {
     say_path(arena, &sentences, now->step.chain);
     say_operators(arena, &sentences, now);
     say_waiting(arena, &sentences, now);
+    say_fit(arena, &sentences, now);
     say_advice(arena, &sentences, now);
     say_other(arena, &sentences, now);
     say_resources(arena, &sentences, now);

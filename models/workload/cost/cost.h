@@ -129,6 +129,7 @@ double reserved_bytes(const Memory *memory);
 // The chance that the peak is beyond what the GPU has, and where it lies nine times in ten, from how far measured peaks
 // lay from such estimates.
 double chance_to_run_out(const Memory *memory);
+#define MEMORY_FITS 0.95            // chance to fit that is enough to recommend a job, unless the user says another
 bool may_fit(const Memory *memory); // that chance is below 95 %
 void peak_range(const Memory *memory, double *low, double *high);
 
