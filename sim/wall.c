@@ -61,6 +61,22 @@ void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const ch
     if (realpath(file, target)) wall_allow(arena, rules, right, folder_of(arena, target));
 }
 
+void wall_allow_texts(Arena *arena, WallRules *rules, const Options *options, const char *name) {
+    int count = 0;
+    const char *const *texts = option_texts(options, name, &count);
+    for (int i = 0; i < count; i++) wall_allow(arena, rules, WALL_READ, texts[i]);
+}
+
+void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options, const char *name) {
+    int count = 0;
+    const char *const *texts = option_texts(options, name, &count);
+    for (int i = 0; i < count; i++) wall_allow_setting(arena, rules, texts[i]);
+}
+
+WallMode wall_mode_said(const Options *options) {
+    return (WallMode)option_choice(options, "wall", option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO);
+}
+
 static struct {
     WallRight right;
     const char *file;

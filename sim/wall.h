@@ -46,6 +46,10 @@ void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting);
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file);
 // A file that is written, as sim/file.h does it, or as a database ("-": none).
 void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file);
+// As options say it, each of which may be given again: files and folders to read; settings (--set, --vary), which may
+// name files.
+void wall_allow_texts(Arena *arena, WallRules *rules, const Options *options, const char *name);
+void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options, const char *name);
 // The same in every wall that will be raised, whoever raises it: files that main.c writes when a command is done. Few;
 // `file` stays where it is.
 void wall_keep_output(WallRight right, const char *file);
@@ -59,6 +63,7 @@ void wall_permit(void);
 // False after a problem: the mode is WALL_ON and the system has no such wall. With WALL_AUTO a warning says what is
 // missing.
 bool wall_raise(Arena *arena, const WallRules *rules, WallMode mode, Problems *problems);
+WallMode wall_mode_said(const Options *options); // --wall; without it as the machine can, silently with --quiet
 
 // ---- The system's side: wall_linux.c.
 

@@ -383,15 +383,11 @@ static ScenarioRequest request_of(const Options *options, int argc, char **argv)
 
 // From here on the process touches what the command line names, and nothing else. The script has not begun.
 static bool raise_wall(Arena *arena, const Options *options, Problems *problems) {
-    int count = 0;
     WallRules rules = {0};
     wall_allow_script(arena, &rules, option_positional(options, 0));
-    const char *const *anchors = option_texts(options, "anchor", &count);
-    for (int i = 0; i < count; i++) wall_allow(arena, &rules, WALL_READ, anchors[i]);
-    const char *const *folders = option_texts(options, "allow-read", &count);
-    for (int i = 0; i < count; i++) wall_allow(arena, &rules, WALL_READ, folders[i]);
-    const char *const *sets = option_texts(options, "set", &count);
-    for (int i = 0; i < count; i++) wall_allow_setting(arena, &rules, sets[i]);
+    wall_allow_texts(arena, &rules, options, "anchor");
+    wall_allow_texts(arena, &rules, options, "allow-read");
+    wall_allow_settings(arena, &rules, options, "set");
     if (!option_help(options)) {
         wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
         if (option_given(options, "plot-dir"))
@@ -399,8 +395,7 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
         if (option_given(options, "plot") || option_given(options, "plot-dir"))
             wall_allow_program(arena, &rules, "gnuplot");
     }
-    WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
-    return wall_raise(arena, &rules, (WallMode)option_choice(options, "wall", otherwise), problems);
+    return wall_raise(arena, &rules, wall_mode_said(options), problems);
 }
 
 static bool names_a_script(const Options *options) {

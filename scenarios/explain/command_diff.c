@@ -188,7 +188,6 @@ static bool raise_wall(const Command *command) {
     WallRules rules = {0};
     const Options *options = command->options;
     bool any_script = false;
-    int count;
     for (int i = 0; i < option_positional_count(options); i++) {
         const char *path = option_positional(options, i);
         bool is_script = ends_in(path, ".lua");
@@ -199,15 +198,12 @@ static bool raise_wall(const Command *command) {
             wall_allow(command->arena, &rules, WALL_READ, path);
     }
     if (!any_script) return true;
-    const char *const *folders = option_texts(options, "allow-read", &count);
-    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, folders[i]);
+    wall_allow_texts(command->arena, &rules, options, "allow-read");
     for (int side = 0; side < 2; side++) {
-        const char *const *sets = option_texts(options, side ? "set-b" : "set-a", &count);
-        for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
+        wall_allow_settings(command->arena, &rules, options, side ? "set-b" : "set-a");
     }
     wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
-    WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
-    return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
+    return wall_raise(command->arena, &rules, wall_mode_said(options), command->problems);
 }
 
 // ---- Writing.

@@ -108,21 +108,16 @@ static Command read_command(Arena *arena, int argc, char **argv) {
 static bool raise_wall(const Command *command) {
     const Options *options = command->options;
     WallRules rules = {0};
-    int count = 0;
     wall_allow_script(command->arena, &rules, option_positional(options, 0));
-    const char *const *anchors = option_texts(options, "anchor", &count);
-    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, anchors[i]);
-    const char *const *folders = option_texts(options, "allow-read", &count);
-    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, folders[i]);
-    const char *const *sets = option_texts(options, "set", &count);
-    for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
+    wall_allow_texts(command->arena, &rules, options, "anchor");
+    wall_allow_texts(command->arena, &rules, options, "allow-read");
+    wall_allow_settings(command->arena, &rules, options, "set");
     wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
     if (option_given(options, "plot-dir")) {
         wall_allow(command->arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
         wall_allow_program(command->arena, &rules, "gnuplot");
     }
-    WallMode otherwise = option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO;
-    return wall_raise(command->arena, &rules, (WallMode)option_choice(options, "wall", otherwise), command->problems);
+    return wall_raise(command->arena, &rules, wall_mode_said(options), command->problems);
 }
 
 static ScenarioRequest scenario_request(const Command *command) {

@@ -124,23 +124,18 @@ static WallRules read_rules(const Command *command) {
     WallRules rules = {0};
     const Options *options = command->options;
     const char *list = option_text(options, "list", NULL);
-    int count = 0;
     if (option_positional_count(options) == 0) return rules;
     wall_allow_script(command->arena, &rules, option_positional(options, 0));
     if (list) wall_allow(command->arena, &rules, WALL_READ, list);
-    const char *const *folders = option_texts(options, "allow-read", &count);
-    for (int i = 0; i < count; i++) wall_allow(command->arena, &rules, WALL_READ, folders[i]);
-    const char *const *sets = option_texts(options, "set", &count);
-    for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, sets[i]);
-    const char *const *varied = option_texts(options, "vary", &count);
-    for (int i = 0; i < count; i++) wall_allow_setting(command->arena, &rules, varied[i]);
+    wall_allow_texts(command->arena, &rules, options, "allow-read");
+    wall_allow_settings(command->arena, &rules, options, "set");
+    wall_allow_settings(command->arena, &rules, options, "vary");
     return rules;
 }
 
 static WallMode wall_mode(const Command *command) {
     bool scenario = option_positional_count(command->options) > 0;
-    WallMode otherwise = option_flag(command->options, "quiet") ? WALL_SILENT : WALL_AUTO;
-    return scenario ? (WallMode)option_choice(command->options, "wall", otherwise) : WALL_OFF;
+    return scenario ? wall_mode_said(command->options) : WALL_OFF;
 }
 
 static Sweep *read_sweep(const Command *command, int *status) {
