@@ -454,7 +454,7 @@ TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {
     EXPECT(!owned);
     snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 --own-or-rent --price 2 -j 1 --plain");
     EXPECT_INT(plan_command(arguments, both, sizeof both), 0);
-    EXPECT_CONTAINS(both, "Owning  8 x dgx-a100-80gb beats renting at 2 USD per GPU-hour from ");
+    EXPECT_CONTAINS(both, "Owning  8 GPUs of dgx-a100-80gb beats renting at 2 USD per GPU-hour from ");
 }
 
 TEST(what_does_not_fit_may_fit_with_its_optimizer_in_host_memory) {

@@ -97,6 +97,19 @@ TEST(price_and_step_spread_the_cost_together) {
     arena_close(made.arena);
 }
 
+TEST(no_price_is_beyond_the_cheapest_and_the_dearest_that_are_known) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].price_sigma = 0.5;
+    made.rows[0].price_least = 0.9, made.rows[0].price_most = 1.25;
+    made.rows[0].point.step_p5_s = made.rows[0].point.step_p95_s = made.rows[0].point.step_p50_s;
+    plan_find_chances(&made.request, made.rows, 2);
+    EXPECT_NEAR(made.rows[0].chance.cost.p5, 90e3, 1e-3);
+    EXPECT_NEAR(made.rows[0].chance.cost.p50, 100e3, 1500);
+    EXPECT_NEAR(made.rows[0].chance.cost.p95, 125e3, 1e-3);
+    arena_close(made.arena);
+}
+
 TEST(machines_that_come_late_take_days_and_no_money) {
     MadeUp made;
     made_up_open(&made);
@@ -346,13 +359,16 @@ TEST(what_else_may_be_set_is_priced_with_its_spares) {
     const char *cost = strstr(output, "\"amount\": "), *settings = strstr(output, "\"settings\": [");
     EXPECT(cost && settings);
     if (!cost || !settings) return;
-    const char *with = strstr(settings, "\"cost_with_spares\": "), *days = strstr(output, "\"days\": ");
+    const char *with = strstr(settings, "\"cost\": "), *days = strstr(output, "\"days\": ");
     EXPECT_CONTAINS(settings, "as planned: 2 nodes stand by");
     EXPECT_CONTAINS(settings, "0 nodes stand by");
     EXPECT_CONTAINS(settings, "checkpoints are written behind its back");
     double all = atof(cost + strlen("\"amount\": ")), storage = atof(strstr(output, "\"storage_cost\": ") + 16);
     EXPECT(storage > 0);
-    EXPECT_NEAR(atof(strchr(with, ':') + 1), (all - storage) * 1.5 + storage, 1e-6); // 2 beside 4
+    EXPECT_NEAR(atof(strchr(with, ':') + 1), all, 1e-6);
+    const char *spares = strstr(output, "\"spares_cost\": ");
+    EXPECT(spares != NULL);
+    if (spares) EXPECT_NEAR(atof(spares + 15), (all - storage) / 3, 1e-6); // 2 beside 4
     EXPECT_CONTAINS(settings, "checkpoints go to 2 x superpod-storage");
     EXPECT_NEAR(atof(strstr(settings, "\"days\": ") + 8), atof(days + 8), 1e-9);
 }

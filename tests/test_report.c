@@ -243,7 +243,7 @@ TEST(a_report_of_a_plan_ends_in_advice_and_says_what_else_may_be_set) {
                         "grep -E 'Recommended|How surely|Weakest|Measure first|Spares and|If date|Storage:'"),
                0);
     EXPECT_CONTAINS(said, "Recommended");
-    EXPECT_CONTAINS(said, "64 x dgx-h100 ib-ndr400");
+    EXPECT_CONTAINS(said, "64 GPUs of dgx-h100 ib-ndr400");
     EXPECT_CONTAINS(said, "Weakest assumption");
     EXPECT_CONTAINS(said, "Spares and checkpoints");
     EXPECT_CONTAINS(said, "Storage: 1 x superpod-storage for checkpoints, the share of 64 of the 256 GPUs");

@@ -229,7 +229,10 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
         CHECK(found->number < space.count && space.items[found->number].number == found->number);
         row->training = plan_training(request, &space.items[found->number], batch);
         simulate_or_price(arena, &paid, cluster, step, row);
-        row->price_sigma = row->owned ? 0 : cluster->money->rent_log_sigma;
+        const ClusterMoney *money = cluster->money;
+        row->price_sigma = row->owned ? 0 : money->rent_log_sigma;
+        row->price_least = row->price_sigma > 0 ? money->rent_least / money->rent_per_hour : 0;
+        row->price_most = row->price_sigma > 0 ? money->rent_most / money->rent_per_hour : 0;
         row->rent_per_gpu_hour = row->owned ? row->rent_per_gpu_hour : cluster->money->rent_per_hour / row->gpus;
     } else {
         row->point.why_not = why_nothing_ran(arena, request, row, found, own);

@@ -64,7 +64,7 @@ typedef struct PlanRequest {
 } PlanRequest;
 
 #define PLAN_CONFIDENCE 0.8 // of the command, unless the user wishes another
-#define PLAN_FIT 0.95
+#define PLAN_FIT MEMORY_FITS
 double plan_fit_asked(const PlanRequest *request);
 
 // What to expect of a row, from draws (plan_chance.h).
@@ -87,13 +87,15 @@ typedef struct PlanRow {
     TrainingSpec training; // with the layout chosen; samples are those of the whole run
     RecordPoint point;     // point.ran false: nothing fits; why_not says why
     bool owned;
-    int way;                  // of the request's rents; 0 where it has one only
-    double term_days;         // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
-    double unused_cost;       // part of the cost: of the term's days that the run does not take
-    double storage_cost;      // part of the cost: of what checkpoints are written to (plan_storage.h)
-    double rent_per_gpu_hour; // owned: of the same cluster rented, where the plan has both; 0: nobody knows
-    double price_sigma;       // of the log of its price: between providers, and until one is asked
-    int number;               // of its cluster and batch: names the random streams that no other has
+    int way;                        // of the request's rents; 0 where it has one only
+    double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
+    double unused_cost;             // part of the cost: of the term's days that the run does not take
+    double spares_cost;             // part of the cost: of nodes that stand by (plan_pay.h)
+    double storage_cost;            // part of the cost: of what checkpoints are written to (plan_storage.h)
+    double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: nobody knows
+    double price_sigma;             // of the log of its price: between providers, and until one is asked
+    double price_least, price_most; // over the price: the cheapest and the dearest that is known; 0: no bound
+    int number;                     // of its cluster and batch: names the random streams that no other has
     PlanChance chance;
     bool late, over_budget; // as expected
     bool kept;              // date and budget, with the confidence wished

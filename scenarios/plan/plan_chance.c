@@ -82,6 +82,8 @@ static void split_life(const RecordPoint *point, PlanSpread *spread) {
 PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row) {
     PlanSpread spread = {.fleet = fleet_spread(request),
                          .price = row->price_sigma,
+                         .price_least = row->price_least > 0 ? log(row->price_least) : -INFINITY,
+                         .price_most = row->price_most > 0 ? log(row->price_most) : INFINITY,
                          .term_days = row->term_days,
                          .start_s = request->start_s,
                          .late_s = request->start_spread_s / log(10)}; // nine in ten within the spread
@@ -102,9 +104,10 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
     double start_s = spread->start_s - spread->late_s * log1p(-factors[FACTOR_START]);
     double billed =
         plan_billed_days(point->days * longer, spread->term_days) / plan_billed_days(point->days, spread->term_days);
+    double price = fmax(spread->price_least, fmin(spread->price_most, spread->price * factors[FACTOR_PRICE]));
     return (PlanOutcome){.days = point->days * longer + start_s / DAY,
                          .begin_days = start_s / DAY,
-                         .cost = point->cost_per_run * billed * exp(spread->price * factors[FACTOR_PRICE])};
+                         .cost = point->cost_per_run * billed * exp(price)};
 }
 
 bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome) {

@@ -36,8 +36,9 @@ typedef struct PlanSpread {
     double fleet;                // of the log of that rate
     double luck;                 // of the time beyond, over training's
     double price;                // of the log
-    double term_days;            // rent is paid for whole ones (plan_pay.h); 0: by the hour
-    double start_s, late_s;      // the machines are there; mean of what they are late by (exponential)
+    double price_least, price_most; // its bounds: nobody is known to ask less or more
+    double term_days;               // rent is paid for whole ones (plan_pay.h); 0: by the hour
+    double start_s, late_s;         // the machines are there; mean of what they are late by (exponential)
 } PlanSpread;
 
 PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row);

@@ -172,7 +172,7 @@ static void settings_member(JsonWriter *json, const PlanSettings *settings) {
         json_text_member(json, "what", setting->what);
         json_number_member(json, "days", setting->days);
         json_number_member(json, "goodput", setting->goodput);
-        json_number_member(json, "cost_with_spares", setting->cost);
+        json_number_member(json, "cost", setting->cost);
         json_number_member(json, "chance", setting->both);
         json_end_object(json);
     }
@@ -256,6 +256,7 @@ static void shifts_member(JsonWriter *json, const PlanShifts *shifts) {
 static void paid_members(JsonWriter *json, const PlanRequest *request, const PlanRow *row) {
     json_text_member(json, "provider", plan_provider_of(request, row));
     json_text_member(json, "terms", plan_terms_name(request, row));
+    if (row->spares_cost > 0) json_number_member(json, "spares_cost", row->spares_cost);
     if (row->storage_cost > 0) json_number_member(json, "storage_cost", row->storage_cost);
     if (row->term_days > 0) {
         json_number_member(json, "term_days", row->term_days);

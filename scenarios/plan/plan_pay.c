@@ -26,6 +26,20 @@ void plan_pay_terms(const Cluster *cluster, PlanRow *row) {
     point->cost_per_run += row->unused_cost;
 }
 
+int plan_spares(const FaultsSpec *faults, int nodes) {
+    if (!faults) return 0;
+    return faults->spares_given ? faults->spares : life_usual_spares(nodes);
+}
+
+void plan_pay_spares(const Cluster *cluster, PlanRow *row) {
+    RecordPoint *point = &row->point;
+    row->spares_cost = 0;
+    if (!point->ran || !isfinite(point->cost_per_run)) return;
+    row->spares_cost =
+        point->cost_per_run * plan_spares(cluster->spec->faults, cluster->node_count) / cluster->node_count;
+    point->cost_per_run += row->spares_cost;
+}
+
 int plan_ways(const PlanRequest *request) { return request->rent_count > 1 ? request->rent_count : 1; }
 
 bool plan_is_stated(const PlanRequest *request, const NodeType *node) {

@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_SCENARIOS_PLAN_PAY_H
 #define LOCKSTEP_SCENARIOS_PLAN_PAY_H
 
+#include "models/workload/life/life.h"
 #include "scenarios/plan/plan.h"
 
 double plan_billed_days(double days, double term_days); // term_days 0: as many as they are
@@ -32,6 +33,9 @@ const char *plan_unsold_text(Arena *arena, const PlanRequest *request, const Pla
 
 // Sets the row's term as the cluster's prices have it, and adds to its cost what of it is paid and not used.
 void plan_pay_terms(const Cluster *cluster, PlanRow *row);
+// Nodes that stand by where failures are counted, as the user said or as is usual; they are paid like those that work.
+int plan_spares(const FaultsSpec *faults, int nodes);
+void plan_pay_spares(const Cluster *cluster, PlanRow *row); // adds them to the cost; row->spares_cost is that
 // "crusoe, spot", "owned": where a plan has more than one way; else "".
 const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanRow *row);
 bool plan_pays_in_ways(const PlanRequest *request);                           // there is more than one

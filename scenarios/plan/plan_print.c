@@ -44,8 +44,8 @@ const char *plan_cluster_text(const Screen *screen, const PlanRow *row) {
     const char *way = plan_paid_text(screen->arena, screen->request, row);
     const char *paid = *way ? arena_printf(screen->arena, ", %s", way) : "";
     const char *over = row->oversubscription > 1 ? arena_printf(screen->arena, " %g:1", row->oversubscription) : "";
-    return arena_printf(screen->arena, "%d x %s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
-                        row->link ? row->link->name : "", over, paid);
+    return arena_printf(screen->arena, "%d GPU%s of %s%s%s%s%s", row->gpus, row->gpus == 1 ? "" : "s", row->node->name,
+                        row->link ? " " : "", row->link ? row->link->name : "", over, paid);
 }
 
 // ---- The table. Degrees that no plan uses have no column.
@@ -252,7 +252,7 @@ static void print_break_even(const Screen *screen) {
         const PlanRow *row = &screen->result->rows[i];
         const RecordPoint *point = &row->point;
         if (!row->owned || !point->ran || !same_cluster(row, chosen) || isnan(point->break_even_utilisation)) continue;
-        printf("Owning  %d x %s beats renting at %s per GPU-hour ", row->gpus, row->node->name,
+        printf("Owning  %d GPUs of %s beats renting at %s per GPU-hour ", row->gpus, row->node->name,
                plan_money(screen, point, row->rent_per_gpu_hour));
         if (point->break_even_utilisation <= 1)
             printf("from %.0f %% of all hours in use", 100 * point->break_even_utilisation);

@@ -53,8 +53,17 @@ const char *plan_storage_text(const Screen *screen, const PlanRow *row) {
                         plan_money(screen, &row->point, storage.per_hour), storage.unit->name);
 }
 
+const char *plan_spares_text(const Screen *screen, const PlanRow *row) {
+    if (!(row->spares_cost > 0)) return NULL;
+    int spares = plan_spares(screen->request->faults, row->point.node_count);
+    return arena_printf(screen->arena, "%d node%s, paid like the others: %s of the cost (--spares N)", spares,
+                        spares == 1 ? " stands by" : "s stand by", plan_money(screen, &row->point, row->spares_cost));
+}
+
 void plan_print_storage(const Screen *screen, const PlanRow *row) {
-    const char *text = plan_storage_text(screen, row);
+    const char *text = plan_spares_text(screen, row);
+    if (text) printf("Spares  %s\n", text);
+    text = plan_storage_text(screen, row);
     if (text) printf("Storage %s\n", text);
 }
 
@@ -102,7 +111,8 @@ void plan_print_fallback(const Screen *screen) {
     if (!fallback || fallback->demand_row < 0) return;
     const PlanRow *row = &screen->result->rows[fallback->demand_row];
     Table *table = table_create(screen->arena);
-    table_column(table, arena_printf(screen->arena, "Spot and the date: %d x %s", row->gpus, row->node->name), false);
+    table_column(table, arena_printf(screen->arena, "Spot and the date: %d GPUs of %s", row->gpus, row->node->name),
+                 false);
     table_column(table, "by date", true);
     if (screen->request->budget > 0) table_column(table, "in budget", true);
     table_column(table, "days", true);

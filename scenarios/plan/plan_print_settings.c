@@ -74,7 +74,7 @@ void plan_print_settings(const Screen *screen) {
     table_column(table, "What else may be set", false);
     table_column(table, "goodput", true);
     table_column(table, "days", true);
-    if (priced) table_column(table, "cost with spares", true);
+    if (priced) table_column(table, "cost", true);
     table_column(table, "", false);
     for (int i = 0; i < settings->count; i++) {
         const PlanSetting *setting = &settings->items[i];

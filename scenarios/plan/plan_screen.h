@@ -16,13 +16,14 @@ typedef struct Screen {
 
 const char *plan_human(Arena *arena, double value, QuantityKind kind);                 // "1.34 M"
 const char *plan_money(const Screen *screen, const RecordPoint *point, double amount); // "" when unknown
-const char *plan_cluster_text(const Screen *screen, const PlanRow *row);               // "1024 x dgx-h100 …"
+const char *plan_cluster_text(const Screen *screen, const PlanRow *row);               // "1024 GPUs of dgx-h100 …"
 const char *plan_number(Arena *arena, double value);  // three digits, and never 1e+03: days, megawatt hours
 const char *plan_about(Arena *arena, double value);   // two digits likewise
 const char *plan_percent(Arena *arena, double share); // "83 %", "> 99 %", "< 1 %": few draws tell more
 
 // In words (plan_print_pay.c). NULL: nothing is to be said.
 const char *plan_payment_text(const Screen *screen, const PlanRow *row); // a term paid for whole, nodes taken back
+const char *plan_spares_text(const Screen *screen, const PlanRow *row);  // NULL: none are paid
 const char *plan_storage_text(const Screen *screen, const PlanRow *row);
 
 // Under the rows (plan_print_chance.c).

@@ -181,6 +181,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
     job_live(arena, request->catalogue, cluster, &row->training, 0, &row->point, problems_create(arena));
     plan_pay_terms(cluster, row);
+    plan_pay_spares(cluster, row);
     plan_pay_storage(request, cluster, row);
 }
 

@@ -29,15 +29,11 @@ static RecordPoint undisturbed(const PlanRow *row) {
     const RecordPoint *point = &row->point;
     RecordPoint before = *point;
     before.days = point->days_undisturbed;
-    before.cost_per_run -=
-        row->unused_cost + row->storage_cost + point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
+    before.cost_per_run -= row->unused_cost + row->spares_cost + row->storage_cost +
+                           point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
     before.energy_kwh *= before.days / point->days;
     before.carbon_kg *= before.days / point->days;
     return before;
-}
-
-static int spares_of(const Setting *setting, int nodes) {
-    return setting->faults.spares_given ? setting->faults.spares : life_usual_spares(nodes);
 }
 
 // False when it does not run so.
@@ -51,8 +47,6 @@ static bool live_so(const Settings *settings, const Setting *setting, PlanRow *r
     row->training.checkpoint = &setting->checkpoint;
     row->point = undisturbed(settings->row);
     plan_live_row(arena, &asked, cluster, row);
-    double standing_by = (double)spares_of(setting, cluster->node_count) / cluster->node_count;
-    row->point.cost_per_run += standing_by * (row->point.cost_per_run - row->storage_cost);
     return row->point.ran;
 }
 
@@ -93,7 +87,7 @@ static bool is_better(const PlanRequest *request, const PlanSetting *a, const Pl
 
 static void try_spares(Settings *settings, const Setting *planned, Setting *joined) {
     static const double shares[] = {0, 0.02, 0.1};
-    int nodes = settings->row->point.node_count, before = spares_of(planned, nodes), tried = before;
+    int nodes = settings->row->point.node_count, before = plan_spares(&planned->faults, nodes), tried = before;
     const PlanSetting *best = &settings->list->items[0];
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         Setting setting = *planned;
@@ -164,14 +158,14 @@ PlanSettings plan_settings(Arena *arena, const PlanRequest *request, const PlanR
     if (!request->faults || result->row_count == 0 || !(result->rows[0].point.days_undisturbed > 0)) return list;
     Settings settings = {arena, request, &result->rows[0], &list};
     Setting planned = as_planned(request), joined = planned;
-    int spares = spares_of(&planned, result->rows[0].point.node_count);
+    int spares = plan_spares(&planned.faults, result->rows[0].point.node_count);
     if (!add_setting(&settings, arena_printf(arena, "as planned: %s", spares_text(arena, spares)), &planned))
         return list;
     try_spares(&settings, &planned, &joined);
     try_modes(&settings, &planned, &joined);
     try_storage(&settings, &planned, &joined);
     try_intervals(&settings, &planned, &joined);
-    bool changed = spares_of(&joined, result->rows[0].point.node_count) != spares ||
+    bool changed = plan_spares(&joined.faults, result->rows[0].point.node_count) != spares ||
                    joined.checkpoint.mode != planned.checkpoint.mode ||
                    joined.checkpoint.storage_units != planned.checkpoint.storage_units ||
                    joined.checkpoint.every_s != planned.checkpoint.every_s;

@@ -99,7 +99,7 @@ static void tell_settings(const Telling *telling) {
     report_column(arena, table, "setting", false);
     report_column(arena, table, "goodput", true);
     report_column(arena, table, "days", true);
-    report_column(arena, table, "cost with spares", true);
+    report_column(arena, table, "cost", true);
     if (has_wishes(telling)) report_column(arena, table, "chance", true);
     for (int i = 0; i < settings->count; i++) {
         const PlanSetting *setting = &settings->items[i];
@@ -197,9 +197,11 @@ static void tell_fallback(const Telling *telling) {
 static void tell_paid(const Telling *telling) {
     const PlanRow *row = &telling->screen.result->rows[0];
     const char *payment = plan_payment_text(&telling->screen, row), *storage = plan_storage_text(&telling->screen, row);
-    if (!payment && !storage) return;
+    const char *spares = plan_spares_text(&telling->screen, row);
+    if (!payment && !storage && !spares) return;
     report_section(telling->report, "How it is paid");
     if (payment) report_text(telling->report, arena_printf(telling->screen.arena, "Machines: %s.", payment));
+    if (spares) report_text(telling->report, arena_printf(telling->screen.arena, "Spare nodes: %s.", spares));
     if (storage) report_text(telling->report, arena_printf(telling->screen.arena, "Storage: %s.", storage));
 }
 
