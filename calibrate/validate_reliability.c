@@ -124,16 +124,6 @@ static void print_table(const Board *board) {
         "any model could know.\n");
 }
 
-static void member(JsonWriter *json, const char *key, const char *text) {
-    json_key(json, key);
-    json_write_text(json, text);
-}
-
-static void number(JsonWriter *json, const char *key, double value) {
-    json_key(json, key);
-    json_write_number(json, value);
-}
-
 static void print_json(const Board *board) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
@@ -143,15 +133,15 @@ static void print_json(const Board *board) {
     for (int i = 0; i < board->count; i++) {
         const Row *row = &board->rows[i];
         json_begin_object(&json);
-        member(&json, "figure", row->cells[FIGURE]);
-        member(&json, "unit", row->cells[UNIT]);
-        number(&json, "published", row->published);
-        number(&json, "simulated", row->simulated);
-        number(&json, "error_pct", 100 * error_of(row));
-        member(&json, "bound", row->cells[BOUND]);
-        member(&json, "rates", row->cells[RATES]);
-        member(&json, "relation", row->cells[RELATION]);
-        member(&json, "source", row->cells[SOURCE]);
+        json_text_member(&json, "figure", row->cells[FIGURE]);
+        json_text_member(&json, "unit", row->cells[UNIT]);
+        json_number_member(&json, "published", row->published);
+        json_number_member(&json, "simulated", row->simulated);
+        json_number_member(&json, "error_pct", 100 * error_of(row));
+        json_text_member(&json, "bound", row->cells[BOUND]);
+        json_text_member(&json, "rates", row->cells[RATES]);
+        json_text_member(&json, "relation", row->cells[RELATION]);
+        json_text_member(&json, "source", row->cells[SOURCE]);
         json_end_object(&json);
     }
     json_end_list(&json);

@@ -10,49 +10,7 @@
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"
-
-#define PIPELINE                                                                                                       \
-    "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 32, fabric = 'ib-hdr200' }, "                       \
-    "run = sim.training { model = 'gpt2-124m', parallel = { tp = 2, pp = 4 }, batch = { micro = 1, global = 64 } } }"
-#define ALL_REDUCE                                                                                                     \
-    "sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "                                            \
-    "rank = function(r) r:compute { seconds = 1e-3 } r:all_reduce { bytes = 64e6 } end }"
-
-typedef struct Scraped {
-    Loaded loaded;
-    Arena *arena;
-    const SpanSet *set;
-    const char *text;
-} Scraped;
-
-static Scraped scrape(const char *expression, const char *ranks, bool unfolded) {
-    Scraped scraped = {.loaded = load_returning(expression, NULL), .arena = arena_open()};
-    if (!scraped.loaded.scenario) test_fail(__FILE__, __LINE__, "%s", first_problem(&scraped.loaded));
-    const ScenarioItem *item = scenario_item(scraped.loaded.scenario, 1);
-    StudySpec study = {0};
-    if (item->study) study = *item->study;
-    study.unfolded = unfolded;
-    TraceRequest request = {.study = item->study ? &study : NULL,
-                            .program = item->program,
-                            .seed = 1,
-                            .unfolded = unfolded,
-                            .ranks = ranks,
-                            .span_room = 1000000,
-                            .breakdown = true,
-                            .links = true};
-    const char *why_not;
-    scraped.set = trace_step(scraped.arena, &request, &why_not, problems_create(scraped.arena));
-    EXPECT(scraped.set != NULL);
-    TextStream stream = text_stream_open();
-    trace_metrics_write(stream.stream, scraped.set);
-    scraped.text = text_stream_close(scraped.arena, &stream);
-    return scraped;
-}
-
-static void end(Scraped *scraped) {
-    arena_close(scraped->arena);
-    unload(&scraped->loaded);
-}
+#include "tests/traced.h"
 
 // The first sample of the name whose labels have the text; NAN: there is none.
 static double sample(const char *text, const char *name, const char *label) {
@@ -112,12 +70,12 @@ static const char *broken_rule(const char *text) {
 }
 
 TEST(a_scrape_obeys_the_rules_of_openmetrics) {
-    const char *const programs[] = {PIPELINE, ALL_REDUCE};
+    const char *const programs[] = {TRACED_PIPELINE, TRACED_ALL_REDUCE};
     for (int i = 0; i < 2; i++) {
-        Scraped scraped = scrape(programs[i], NULL, false);
-        const char *wrong = broken_rule(scraped.text);
+        Traced scraped = traced_open(programs[i], NULL, false, 0);
+        const char *wrong = broken_rule(scraped.metrics);
         EXPECT_TEXT(wrong ? wrong : "", "");
-        end(&scraped);
+        traced_close(&scraped);
     }
 }
 
@@ -133,17 +91,17 @@ TEST(a_scrape_that_breaks_a_rule_is_found_out) {
         {"\"} 1\n", "\"} one\n", "a value is no number"},
         {"\n# HELP", "\n\n# HELP", "an empty line"},
     };
-    Scraped scraped = scrape(PIPELINE, NULL, false);
+    Traced scraped = traced_open(TRACED_PIPELINE, NULL, false, 0);
     for (size_t i = 0; i < sizeof mutations / sizeof *mutations; i++) {
-        const char *at = strstr(scraped.text, mutations[i].from);
+        const char *at = strstr(scraped.metrics, mutations[i].from);
         EXPECT(at != NULL);
         if (!at) continue;
-        const char *broken = arena_printf(scraped.arena, "%.*s%s%s", (int)(at - scraped.text), scraped.text,
+        const char *broken = arena_printf(scraped.arena, "%.*s%s%s", (int)(at - scraped.metrics), scraped.metrics,
                                           mutations[i].to, at + strlen(mutations[i].from));
         const char *wrong = broken_rule(broken);
         EXPECT_TEXT(wrong ? wrong : "nothing", mutations[i].wrong);
     }
-    end(&scraped);
+    traced_close(&scraped);
 }
 
 // ---- What links carry.
@@ -170,7 +128,7 @@ static void expect_links_as_curves(const SpanSet *set) {
 }
 
 TEST(links_carry_the_same_folded_and_not) {
-    Scraped folded = scrape(PIPELINE, NULL, false), whole = scrape(PIPELINE, NULL, true);
+    Traced folded = traced_open(TRACED_PIPELINE, NULL, false, 0), whole = traced_open(TRACED_PIPELINE, NULL, true, 0);
     expect_links_as_curves(folded.set);
     expect_links_as_curves(whole.set);
     EXPECT(folded.set->link_count > 50);
@@ -179,49 +137,50 @@ TEST(links_carry_the_same_folded_and_not) {
         EXPECT_TEXT(folded.set->links[l].name, whole.set->links[l].name);
         EXPECT_NEAR(folded.set->links[l].bytes, whole.set->links[l].bytes, whole.set->links[l].bytes * 1e-9);
     }
-    EXPECT_TEXT(folded.text, whole.text);
-    end(&folded);
-    end(&whole);
+    EXPECT_TEXT(folded.metrics, whole.metrics);
+    traced_close(&folded);
+    traced_close(&whole);
 }
 
 // A ring sends 2 (n - 1) / n of what is reduced over each GPU's link.
 TEST(nvlink_bytes_of_an_all_reduce_are_the_rings) {
-    Scraped scraped = scrape(ALL_REDUCE, "0,1,2,3", false);
-    double seconds = sample(scraped.text, "lockstep_step_seconds", "");
+    Traced scraped = traced_open(TRACED_ALL_REDUCE, "0,1,2,3", false, 0);
+    double seconds = sample(scraped.metrics, "lockstep_step_seconds", "");
     for (int rank = 0; rank < 4; rank++) {
         const char *label = arena_printf(scraped.arena, "rank=\"%d\"", rank);
-        double sent = sample(scraped.text, "DCGM_FI_PROF_NVLINK_TX_BYTES", label) * seconds;
+        double sent = sample(scraped.metrics, "DCGM_FI_PROF_NVLINK_TX_BYTES", label) * seconds;
         EXPECT_NEAR(sent, 2.0 * 3 / 4 * 64e6, 1);
-        EXPECT_NEAR(sample(scraped.text, "DCGM_FI_PROF_NVLINK_RX_BYTES", label) * seconds, sent, 1);
-        EXPECT_NEAR(sample(scraped.text, "DCGM_FI_PROF_PCIE_TX_BYTES", label), 0, 0);
+        EXPECT_NEAR(sample(scraped.metrics, "DCGM_FI_PROF_NVLINK_RX_BYTES", label) * seconds, sent, 1);
+        EXPECT_NEAR(sample(scraped.metrics, "DCGM_FI_PROF_PCIE_TX_BYTES", label), 0, 0);
     }
-    EXPECT_NEAR(sample(scraped.text, "DCGM_FI_DEV_GPU_UTIL", "rank=\"0\""), 100, 1e-9);
-    EXPECT_NEAR(sample(scraped.text, "DCGM_FI_PROF_SM_ACTIVE", "rank=\"0\""), 1e-3 / seconds, 1e-12);
-    end(&scraped);
+    EXPECT_NEAR(sample(scraped.metrics, "DCGM_FI_DEV_GPU_UTIL", "rank=\"0\""), 100, 1e-9);
+    EXPECT_NEAR(sample(scraped.metrics, "DCGM_FI_PROF_SM_ACTIVE", "rank=\"0\""), 1e-3 / seconds, 1e-12);
+    traced_close(&scraped);
 }
 
 // ---- What GPUs are at.
 
 TEST(a_scrapes_values_are_the_steps) {
-    Scraped scraped = scrape(PIPELINE, NULL, false);
+    Traced scraped = traced_open(TRACED_PIPELINE, NULL, false, 0);
     const SpanSet *set = scraped.set;
     double seconds = step_seconds(set->end);
-    EXPECT_SAME(sample(scraped.text, "lockstep_step_seconds", ""), seconds);
+    EXPECT_SAME(sample(scraped.metrics, "lockstep_step_seconds", ""), seconds);
     for (int p = 0; p < set->process_count; p++) {
         const char *label = arena_printf(scraped.arena, "rank=\"%d\"", set->processes[p].id);
         const SpanBreakdown *b = &set->breakdowns[p];
-        EXPECT_NEAR(sample(scraped.text, "DCGM_FI_DEV_GPU_UTIL", label),
+        EXPECT_NEAR(sample(scraped.metrics, "DCGM_FI_DEV_GPU_UTIL", label),
                     100 * (1 - step_seconds(b->idle_host + b->idle_other) / seconds), 1e-9);
-        EXPECT_NEAR(sample(scraped.text, "DCGM_FI_DEV_FB_USED", label) +
-                        sample(scraped.text, "DCGM_FI_DEV_FB_FREE", label),
+        EXPECT_NEAR(sample(scraped.metrics, "DCGM_FI_DEV_FB_USED", label) +
+                        sample(scraped.metrics, "DCGM_FI_DEV_FB_FREE", label),
                     set->processes[p].memory_bytes / 1048576, 1e-6);
-        double watts = sample(scraped.text, "DCGM_FI_DEV_POWER_USAGE", label);
+        double watts = sample(scraped.metrics, "DCGM_FI_DEV_POWER_USAGE", label);
         EXPECT(watts > 50 && watts < 400);
-        EXPECT_NEAR(sample(scraped.text, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", label), 1000 * watts * seconds, 1e-6);
-        EXPECT_CONTAINS(scraped.text,
+        EXPECT_NEAR(sample(scraped.metrics, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", label), 1000 * watts * seconds,
+                    1e-6);
+        EXPECT_CONTAINS(scraped.metrics,
                         arena_printf(scraped.arena, "Hostname=\"node%d\",%s", set->processes[p].id / 8, label));
     }
-    end(&scraped);
+    traced_close(&scraped);
 }
 
 TEST(a_scrape_goes_to_the_screen_or_to_a_file) {

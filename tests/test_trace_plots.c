@@ -12,53 +12,11 @@
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"
+#include "tests/traced.h"
 
-#define PIPELINE                                                                                                       \
-    "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 32, fabric = 'ib-hdr200' }, "                       \
-    "run = sim.training { model = 'gpt2-124m', parallel = { tp = 2, pp = 4 }, batch = { micro = 1, global = 64 } } }"
 #define MESH                                                                                                           \
     "sim.study { on = sim.cluster { node = 'mi300x-8', gpus = 8 }, "                                                   \
     "run = sim.training { model = 'gpt2-124m', zero = 3, batch = { micro = 1, global = 32 } } }"
-#define ALL_REDUCE                                                                                                     \
-    "sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "                                            \
-    "rank = function(r) r:compute { seconds = 1e-3 } r:all_reduce { bytes = 64e6 } end }"
-
-typedef struct Plotted {
-    Loaded loaded;
-    Arena *arena;
-    const SpanSet *set;
-    const char *scrape;
-} Plotted;
-
-static Plotted plot_text(const char *expression, const char *ranks, bool unfolded) {
-    Plotted plotted = {.loaded = load_returning(expression, NULL), .arena = arena_open()};
-    if (!plotted.loaded.scenario) test_fail(__FILE__, __LINE__, "%s", first_problem(&plotted.loaded));
-    const ScenarioItem *item = scenario_item(plotted.loaded.scenario, 1);
-    StudySpec study = {0};
-    if (item->study) study = *item->study;
-    study.unfolded = unfolded;
-    TraceRequest request = {.study = item->study ? &study : NULL,
-                            .program = item->program,
-                            .seed = 1,
-                            .unfolded = unfolded,
-                            .ranks = ranks,
-                            .span_room = 1000000,
-                            .breakdown = true,
-                            .links = true,
-                            .curve_ranks = PLOT_RANKS};
-    const char *why_not;
-    plotted.set = trace_step(plotted.arena, &request, &why_not, problems_create(plotted.arena));
-    EXPECT(plotted.set != NULL);
-    TextStream stream = text_stream_open();
-    trace_metrics_write(stream.stream, plotted.set);
-    plotted.scrape = text_stream_close(plotted.arena, &stream);
-    return plotted;
-}
-
-static void end(Plotted *plotted) {
-    arena_close(plotted->arena);
-    unload(&plotted->loaded);
-}
 
 static int column_of(const RecordTable *table, const char *name) {
     for (int c = 0; c < table->column_count; c++)
@@ -101,9 +59,9 @@ static void expect_share(double found, double expected) { EXPECT_NEAR(found, exp
 static const int coarseness[] = {1, 7, 86, PLOT_BINS, 1000};
 
 TEST(utilisation_over_time_sums_to_the_breakdown) {
-    static const char *const jobs[] = {PIPELINE, MESH, ALL_REDUCE};
+    static const char *const jobs[] = {TRACED_PIPELINE, MESH, TRACED_ALL_REDUCE};
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) {
-        Plotted plotted = plot_text(jobs[j], NULL, false);
+        Traced plotted = traced_open(jobs[j], NULL, false, PLOT_RANKS);
         for (size_t n = 0; n < sizeof coarseness / sizeof *coarseness; n++) {
             int bins = coarseness[n];
             const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_UTILISATION, bins);
@@ -116,13 +74,13 @@ TEST(utilisation_over_time_sums_to_the_breakdown) {
                 EXPECT(most(table, p, bins, "any_kernel_share") <= 1 + 1e-9);
             }
         }
-        end(&plotted);
+        traced_close(&plotted);
     }
 }
 
 // 1 ms of computation, then a collective: what a coarse curve has in each of its bins is known.
 TEST(utilisation_of_a_program_is_where_its_calls_are) {
-    Plotted plotted = plot_text(ALL_REDUCE, NULL, false);
+    Traced plotted = traced_open(TRACED_ALL_REDUCE, NULL, false, PLOT_RANKS);
     const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_UTILISATION, 8);
     int computes = column_of(table, "computation_share"), talks = column_of(table, "communication_share");
     for (int b = 0; b < 8; b++) {
@@ -132,10 +90,10 @@ TEST(utilisation_of_a_program_is_where_its_calls_are) {
         EXPECT_NEAR(row[computes].number, share, 8.0 / 512);
         EXPECT_NEAR(row[talks].number, 1 - share, 8.0 / 512);
     }
-    end(&plotted);
+    traced_close(&plotted);
 }
 
-static void expect_traffic_as_scraped(const Plotted *plotted, const RecordTable *table, int process, int bins) {
+static void expect_traffic_as_scraped(const Traced *plotted, const RecordTable *table, int process, int bins) {
     static const struct {
         const char *column, *family;
         bool nics;
@@ -150,9 +108,9 @@ static void expect_traffic_as_scraped(const Plotted *plotted, const RecordTable 
     const SpanProcess *at = &plotted->set->processes[process];
     for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
         double found = integral(table, process, bins, sides[s].column);
-        double bytes = sides[s].nics ? scraped(plotted->scrape, sides[s].family,
+        double bytes = sides[s].nics ? scraped(plotted->metrics, sides[s].family,
                                                arena_printf(plotted->arena, "Hostname=\"node%d\"", at->node))
-                                     : scraped(plotted->scrape, sides[s].family,
+                                     : scraped(plotted->metrics, sides[s].family,
                                                arena_printf(plotted->arena, "rank=\"%d\"", at->id)) *
                                            step_seconds(plotted->set->end);
         expect_share(isnan(found) ? 0 : found, bytes);
@@ -160,19 +118,20 @@ static void expect_traffic_as_scraped(const Plotted *plotted, const RecordTable 
 }
 
 TEST(traffic_over_time_sums_to_the_bytes_of_a_scrape) {
-    static const char *const jobs[] = {PIPELINE, MESH, ALL_REDUCE};
+    static const char *const jobs[] = {TRACED_PIPELINE, MESH, TRACED_ALL_REDUCE};
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) {
-        Plotted plotted = plot_text(jobs[j], j == 0 ? "0,1,9,31" : NULL, false);
+        Traced plotted = traced_open(jobs[j], j == 0 ? "0,1,9,31" : NULL, false, PLOT_RANKS);
         const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_LINKS, PLOT_BINS);
         EXPECT(table != NULL && most(table, 0, PLOT_BINS, "nvlink_sent_bytes_per_second") > 0);
         for (int p = 0; p < plotted.set->process_count && p < PLOT_RANKS; p++)
             expect_traffic_as_scraped(&plotted, table, p, PLOT_BINS);
-        end(&plotted);
+        traced_close(&plotted);
     }
 }
 
 TEST(traffic_over_time_is_the_same_folded_and_not) {
-    Plotted folded = plot_text(PIPELINE, NULL, false), whole = plot_text(PIPELINE, NULL, true);
+    Traced folded = traced_open(TRACED_PIPELINE, NULL, false, PLOT_RANKS),
+           whole = traced_open(TRACED_PIPELINE, NULL, true, PLOT_RANKS);
     const RecordTable *one = trace_plot_table(folded.arena, folded.set, PLOT_LINKS, PLOT_BINS),
                       *other = trace_plot_table(whole.arena, whole.set, PLOT_LINKS, PLOT_BINS);
     EXPECT_INT(one->column_count, other->column_count);
@@ -184,12 +143,12 @@ TEST(traffic_over_time_is_the_same_folded_and_not) {
             break;
         }
     }
-    end(&folded);
-    end(&whole);
+    traced_close(&folded);
+    traced_close(&whole);
 }
 
 TEST(memory_and_power_over_time_have_the_peak_and_the_energy_of_a_scrape) {
-    Plotted plotted = plot_text(PIPELINE, NULL, false);
+    Traced plotted = traced_open(TRACED_PIPELINE, NULL, false, PLOT_RANKS);
     for (size_t n = 0; n < sizeof coarseness / sizeof *coarseness; n++) {
         int bins = coarseness[n];
         const RecordTable *memory = trace_plot_table(plotted.arena, plotted.set, PLOT_MEMORY, bins),
@@ -197,24 +156,24 @@ TEST(memory_and_power_over_time_have_the_peak_and_the_energy_of_a_scrape) {
         for (int p = 0; p < plotted.set->process_count; p++) {
             const char *label = arena_printf(plotted.arena, "rank=\"%d\"", plotted.set->processes[p].id);
             expect_share(most(memory, p, bins, "in_all_bytes"),
-                         scraped(plotted.scrape, "DCGM_FI_DEV_FB_USED", label) * 1048576);
+                         scraped(plotted.metrics, "DCGM_FI_DEV_FB_USED", label) * 1048576);
             expect_share(integral(power, p, bins, "gpu_power_w"),
-                         scraped(plotted.scrape, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", label) / 1000);
+                         scraped(plotted.metrics, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", label) / 1000);
         }
     }
-    end(&plotted);
-    plotted = plot_text(ALL_REDUCE, NULL, false);
+    traced_close(&plotted);
+    plotted = traced_open(TRACED_ALL_REDUCE, NULL, false, PLOT_RANKS);
     EXPECT(trace_plot_table(plotted.arena, plotted.set, PLOT_MEMORY, PLOT_BINS) == NULL);
-    end(&plotted);
+    traced_close(&plotted);
 }
 
 TEST(a_step_without_time_has_no_curves) {
-    Plotted plotted = plot_text("sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "
-                                "rank = function(r) r:compute { seconds = 0 } end }",
-                                NULL, false);
+    Traced plotted = traced_open("sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "
+                                 "rank = function(r) r:compute { seconds = 0 } end }",
+                                 NULL, false, PLOT_RANKS);
     for (int plot = 0; plot < TRACE_PLOTS; plot++)
         EXPECT(trace_plot_table(plotted.arena, plotted.set, (TracePlot)plot, PLOT_BINS) == NULL);
-    end(&plotted);
+    traced_close(&plotted);
 }
 
 #define JOB "trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"

@@ -22,17 +22,12 @@ static void text(JsonWriter *json, const char *key, const char *value) {
     json_write_text(json, value);
 }
 
-static void number(JsonWriter *json, const char *key, double value) {
-    json_key(json, key);
-    json_write_number(json, value);
-}
-
 void import_header(Import *import, const char *from) {
     JsonWriter json = json_writer(import->out, 0);
     json_begin_object(&json);
     text(&json, "record", "header");
     text(&json, "format", "lockstep-bench");
-    number(&json, "format_version", 1);
+    json_number_member(&json, "format_version", 1);
     text(&json, "imported_from", from);
     if (import->gpu) text(&json, "gpu", import->gpu);
     json_end_object(&json);
@@ -89,10 +84,10 @@ static void nccl_half(Import *import, const char *operation, const char *type, i
     JsonWriter json = begin_row(import, "nccl", operation);
     text(&json, "type", type);
     text(&json, "variant", in_place ? "nccl in place" : "nccl");
-    number(&json, "bytes", bytes);
-    if (ranks > 0) number(&json, "ranks", ranks);
-    number(&json, "seconds", us * 1e-6);
-    if (is_number(wrong, &count)) number(&json, "error", count);
+    json_number_member(&json, "bytes", bytes);
+    if (ranks > 0) json_number_member(&json, "ranks", ranks);
+    json_number_member(&json, "seconds", us * 1e-6);
+    if (is_number(wrong, &count)) json_number_member(&json, "error", count);
     end_row(import, &json);
 }
 
@@ -174,11 +169,11 @@ bool import_iperf3(Import *import) {
     }
     import_header(import, "iperf3");
     JsonWriter json = begin_row(import, "network", "tcp_stream");
-    number(&json, "gbs", bits / 8e9);
-    number(&json, "moved_bytes", number_at(received, "bytes"));
-    number(&json, "seconds", seconds);
+    json_number_member(&json, "gbs", bits / 8e9);
+    json_number_member(&json, "moved_bytes", number_at(received, "bytes"));
+    json_number_member(&json, "seconds", seconds);
     const Json *sent = json_get(end, "sum_sent");
-    number(&json, "retransmits", number_at(sent, "retransmits"));
+    json_number_member(&json, "retransmits", number_at(sent, "retransmits"));
     end_row(import, &json);
     return true;
 }
@@ -190,11 +185,11 @@ static void fio_direction(Import *import, const Json *job, const char *direction
     const Json *latency = json_get(of, "lat_ns");
     JsonWriter json = begin_row(import, "storage", direction);
     if (name && name->kind == JSON_TEXT) text(&json, "variant", name->text);
-    number(&json, "gbs", bandwidth / 1e9);
-    number(&json, "moved_bytes", moved);
-    number(&json, "seconds", moved / bandwidth);
-    number(&json, "iops", number_at(of, "iops"));
-    number(&json, "latency_seconds", number_at(latency, "mean") * 1e-9);
+    json_number_member(&json, "gbs", bandwidth / 1e9);
+    json_number_member(&json, "moved_bytes", moved);
+    json_number_member(&json, "seconds", moved / bandwidth);
+    json_number_member(&json, "iops", number_at(of, "iops"));
+    json_number_member(&json, "latency_seconds", number_at(latency, "mean") * 1e-9);
     end_row(import, &json);
 }
 
@@ -228,12 +223,12 @@ static bool gemm_row(Import *import, const Csv *csv, int row, const int *columns
     if (problem_count(import->problems) > 0) return false;
     JsonWriter json = begin_row(import, "gemm", "gemm");
     text(&json, "type", precision_name(precision));
-    number(&json, "batch", value[0]);
-    number(&json, "m", value[1]);
+    json_number_member(&json, "batch", value[0]);
+    json_number_member(&json, "m", value[1]);
     bool is_swapped = gemm_row_has_depth_as_n(csv, row);
-    number(&json, "n", value[is_swapped ? 3 : 2]);
-    number(&json, "k", value[is_swapped ? 2 : 3]);
-    number(&json, "seconds", value[4] / 1e3);
+    json_number_member(&json, "n", value[is_swapped ? 3 : 2]);
+    json_number_member(&json, "k", value[is_swapped ? 2 : 3]);
+    json_number_member(&json, "seconds", value[4] / 1e3);
     end_row(import, &json);
     return true;
 }

@@ -57,16 +57,6 @@ static void print_table(const QueueChecks *checks) {
     print_remarks(checks);
 }
 
-static void member(JsonWriter *json, const char *key, const char *text) {
-    json_key(json, key);
-    json_write_text(json, text);
-}
-
-static void number(JsonWriter *json, const char *key, double value) {
-    json_key(json, key);
-    json_write_number(json, value);
-}
-
 static void print_json(const QueueChecks *checks) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
@@ -76,17 +66,17 @@ static void print_json(const QueueChecks *checks) {
     for (int i = 0; i < checks->count; i++) {
         const QueueCheck *check = &checks->items[i];
         json_begin_object(&json);
-        member(&json, "trace", check->trace);
-        member(&json, "figure", check->what);
-        member(&json, "unit", check->unit);
-        number(&json, "published", check->published);
-        number(&json, "simulated", check->simulated);
-        number(&json, "low", check->low);
-        number(&json, "high", check->high);
+        json_text_member(&json, "trace", check->trace);
+        json_text_member(&json, "figure", check->what);
+        json_text_member(&json, "unit", check->unit);
+        json_number_member(&json, "published", check->published);
+        json_number_member(&json, "simulated", check->simulated);
+        json_number_member(&json, "low", check->low);
+        json_number_member(&json, "high", check->high);
         json_key(&json, "holds");
         json_write_bool(&json, queue_check_holds(check));
-        member(&json, "assumed", check->assumed);
-        member(&json, "why_not", check->why);
+        json_text_member(&json, "assumed", check->assumed);
+        json_text_member(&json, "why_not", check->why);
         json_end_object(&json);
     }
     json_end_list(&json);
