@@ -470,11 +470,34 @@ TEST(explain_says_what_does_not_go_together) {
     EXPECT_INT(run_command(command_explain, "explain")->code, 2);
     EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m")->code, 4);
     const Ended *ended =
-        run_command(command_explain, "explain --model gpt3-175b --node dgx-a100 --gpus 8 --micro-batch 1");
+        run_command(command_explain, "explain --model gpt3-175b --node dgx-a100 --gpus 8 --micro-batch 1 --plain");
     EXPECT_INT(ended->code, 3);
-    EXPECT(strstr(ended->err, "does not run"));
+    EXPECT_CONTAINS(ended->out, "No single change that was tried makes it fit.");
     EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m --node dgx-a100 --gpus 8 --table links")->code,
                2);
+}
+
+// What would make it fit does, and takes the step that is promised.
+TEST(a_job_that_lacks_memory_is_told_what_makes_it_fit) {
+    static const char job[] = "--model llama-3.1-8b --node dgx-h100 --gpus 8 --micro-batch 1 --global-batch 64";
+    char line[256];
+    snprintf(line, sizeof line, "explain %s --csv --table settings", job);
+    const Ended *ended = run_command(command_explain, line);
+    EXPECT_INT(ended->code, 3);
+    double promised = 0, step = 0;
+    EXPECT_CONTAINS(ended->out, "\nsetting,tp = 4,");
+    const char *at = strstr(ended->out, "\nsetting,tp = 4,");
+    EXPECT(at && sscanf(at, "\nsetting,tp = 4,%lf", &promised) == 1);
+    snprintf(line, sizeof line, "explain %s --brief --plain", job);
+    ended = run_command(command_explain, line);
+    EXPECT_CONTAINS(ended->out, "It does not run: needs 177.8 GiB of 79.6 GiB");
+    EXPECT_CONTAINS(ended->out, "Make it fit first: tp = 4");
+    snprintf(line, sizeof line, "explain %s --tp 4 --json", job);
+    ended = run_command(command_explain, line);
+    EXPECT_INT(ended->code, 0);
+    at = strstr(ended->out, "\"step_s\":");
+    EXPECT(at && sscanf(at, "\"step_s\": %lf", &step) == 1);
+    EXPECT_NEAR(promised, step, 1e-9 * step);
 }
 
 TEST(the_path_as_csv_begins_at_0_and_has_no_gaps) {

@@ -236,6 +236,7 @@ static void write_json(FILE *out, const Record *record, const Explanation *expla
     json_text_member(&json, "digest", digest);
     json_number_member(&json, "step_s", explanation->point.step_p50_s);
     json_number_member(&json, "step_ticks", (double)explanation->step.chain->end);
+    json_text_member(&json, "lacks", explanation->lacks);
     json_number_member(&json, "better_chance", explanation->better_chance);
     json_key(&json, "sentences");
     json_begin_list(&json);
@@ -389,8 +390,9 @@ static int explain(Command *command) {
         fprintf(stderr, "the job does not run: %s\n", explanation->point.why_not);
         return ANSWER_IS_NO;
     }
-    return write_answer(command, explanation) && draw_plots(command, explanation) ? DONE
-                                                                                  : fail(command->problems, FAILED);
+    if (!write_answer(command, explanation) || !draw_plots(command, explanation))
+        return fail(command->problems, FAILED);
+    return explanation->lacks ? ANSWER_IS_NO : DONE;
 }
 
 // "--plot" alone is read as "--plot=".

@@ -17,10 +17,10 @@ bool explain_fits(double chance_to_run_out) { return chance_to_run_out <= 1 - ME
 // It is the user's to change and leaves the result as it is.
 static bool is_free(const Change *change) { return change->kind != CHANGE_RESOURCE && !change->note; }
 
-// As surely as a plan asks for; a job that is less sure itself is to become no less so.
+// As surely as a plan asks for; a job that runs and is less sure itself is to become no less so.
 static bool is_advice(const Explanation *now, const Change *change) {
     double chance = change->chance_to_run_out, today = now->point.chance_to_run_out;
-    bool fits = explain_fits(chance) || (!explain_fits(today) && chance <= today);
+    bool fits = explain_fits(chance) || (!now->lacks && !explain_fits(today) && chance <= today);
     return is_free(change) && fits && change->gain_s >= WORTH_DOING * now->point.step_p50_s;
 }
 
@@ -59,6 +59,17 @@ static void choose_advice(Explanation *now) {
     now->fitting = find_fitting(now);
 }
 
+static bool lacks_memory(const RecordPoint *point) {
+    return !point->ran && point->memory_peak_bytes > point->memory_capacity_bytes && !point->beyond_limits;
+}
+
+static const StudySpec *study_with_enough_memory(Arena *arena, const StudySpec *study) {
+    StudySpec *enough = ARENA_NEW(arena, StudySpec);
+    *enough = *study;
+    enough->assume_fits = true;
+    return enough;
+}
+
 static void simulate_now(Arena *arena, Explanation *now, Problems *problems) {
     const StudySpec *study = now->study;
     TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
@@ -70,6 +81,12 @@ static void simulate_now(Arena *arena, Explanation *now, Problems *problems) {
                                  .chain = true,
                                  .step_sigma = study->noise};
     now->point = simulate_training(arena, now->cluster, training, study, problems);
+    if (lacks_memory(&now->point)) {
+        now->lacks = now->point.why_not;
+        now->study = study_with_enough_memory(arena, study);
+        options.assume_fits = true;
+        now->point = simulate_training(arena, now->cluster, training, now->study, problems);
+    }
     if (now->point.ran) now->step = simulate_step(arena, now->cluster, training, &options, problems);
 }
 

@@ -74,9 +74,10 @@ typedef struct Explanation {
     const Change *first, *next; // settings or faults to change first, and the next best: those that gain, change
                                 // nothing else and likely fit; NULL: none does
     double better_chance;       // that their order holds
-    const char *varied;         // by the study, and left alone: "gpus and fabric"; NULL: nothing
-    double goodput, days;       // with failures and checkpoints counted in; NAN where the job says nothing of them
-    const LifeChange *life;     // what changes the goodput, most first
+    const char *lacks;      // memory: "needs 177.8 GiB of 79.6 GiB", and all else is as if it were there; NULL: it is
+    const char *varied;     // by the study, and left alone: "gpus and fabric"; NULL: nothing
+    double goodput, days;   // with failures and checkpoints counted in; NAN where the job says nothing of them
+    const LifeChange *life; // what changes the goodput, most first
     int life_count;
 } Explanation;
 
@@ -85,7 +86,8 @@ typedef struct ExplainRequest {
     bool only_why;          // no changes are tried
 } ExplainRequest;
 
-// NULL after problems; a job that does not run has a chain of NULL, and point.why_not.
+// NULL after problems. A job that lacks memory is explained as if there were enough (lacks); one that does not run for
+// another reason has a chain of NULL, and point.why_not.
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems);
 
 // The study's job on its own machine, nothing varied.

@@ -259,6 +259,23 @@ static void try_number(Trial *trial, const SwitchRow *row, const Field *field, d
     try_said(trial, row, field, &said, arena_copy_text(trial->arena, text));
 }
 
+// True: it is worth going on. A job that lacks memory is split until it fits, others are tried once.
+static bool try_further(Trial *trial, const SwitchRow *row, const Field *field, double value) {
+    int before = trial->list.count;
+    if (value < 1 || value != floor(value) || watch_is_over()) return false;
+    try_number(trial, row, field, value);
+    if (!trial->now->lacks || trial->list.count == before) return false;
+    const Change *newest = &trial->list.items[trial->list.count - 1];
+    return newest->ran && !explain_fits(newest->chance_to_run_out);
+}
+
+static void try_doubled_and_halved(Trial *trial, const SwitchRow *row, const Field *field, double value) {
+    bool splits = row->object == JOB_PARALLEL;
+    double more = 2 * value, less = value / 2;
+    while (try_further(trial, row, field, more) && splits && more < trial->now->point.gpu_count) more *= 2;
+    while (try_further(trial, row, field, less) && !splits) less /= 2;
+}
+
 static void try_name(Trial *trial, const SwitchRow *row, const Field *field, int choice) {
     if (is_now(trial->now, row, field, choice)) return;
     if (row->only && strcmp(field->names[choice], row->only) != 0) return;
@@ -318,8 +335,7 @@ static void try_switch(Trial *trial, const SwitchRow *row) {
     double value = value_now(trial->now, row, field);
     switch (row->choosing) {
     case TWICE_AND_HALF:
-        if (value >= 1) try_number(trial, row, field, 2 * value);
-        if (value >= 2 && value / 2 == floor(value / 2)) try_number(trial, row, field, value / 2);
+        try_doubled_and_halved(trial, row, field, value);
         break;
     case FOUR_TIMES:
         try_number(trial, row, field, 4 * value);

@@ -9,6 +9,7 @@
 
 #define MATTERS 0.005 // of the step: what gains less is said not to help
 #define FEW 3
+#define SURE_ENOUGH 0.999 // no chance is said to be more
 
 static const char *percent_of(Arena *arena, double part, double whole) { return text_percent(arena, part / whole); }
 
@@ -29,6 +30,10 @@ static const char *lower_first(Arena *arena, const char *title) {
 
 static void say_step(Arena *arena, Words *to, const Explanation *now) {
     const RecordPoint *point = &now->point;
+    if (now->lacks)
+        say(arena, to,
+            arena_printf(arena, "It does not run: %s. What follows is the step that it would take if that were there.",
+                         now->lacks));
     if (!now->step.lowered) {
         say(arena, to,
             arena_printf(arena, "A step of the program takes %s on %s GPUs.", text_time(arena, point->step_p50_s),
@@ -157,14 +162,18 @@ static void say_fit(Arena *arena, Words *to, const Explanation *now) {
     double chance = now->point.chance_to_run_out;
     const Change *fitting = now->fitting;
     if (explain_fits(chance)) return;
-    const char *text =
-        arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.", text_percent(arena, chance));
+    const char *text = now->lacks ? arena_printf(arena, "Memory runs out with a chance of %s.",
+                                                 text_percent(arena, fmin(chance, SURE_ENOUGH)))
+                                  : arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.",
+                                                 text_percent(arena, chance));
     if (fitting)
         text =
             arena_printf(arena, "%s %s: %s makes that %s and %s.", text,
                          explain_fits(fitting->chance_to_run_out) ? "Make it fit first" : "Nothing alone makes it sure",
                          fitting->title, text_percent(arena, fitting->chance_to_run_out),
                          signed_gain(arena, fitting->gain_s, now->point.step_p50_s));
+    else if (now->lacks && now->change_count)
+        text = arena_printf(arena, "%s No single change that was tried makes it fit.", text);
     say(arena, to, text);
 }
 
@@ -177,7 +186,7 @@ static const char *risk_of(Arena *arena, const Change *change) {
 static void say_advice(Arena *arena, Words *to, const Explanation *now) {
     const Change *first = now->first, *next = now->next;
     double step = now->point.step_p50_s;
-    if (!first && now->change_count && now->step.lowered)
+    if (!first && now->change_count && now->step.lowered && !now->lacks)
         say(arena, to, "No single setting that was tried makes the step quicker by half a percent.");
     if (!first) return;
     say(arena, to,
@@ -188,7 +197,7 @@ static void say_advice(Arena *arena, Words *to, const Explanation *now) {
     if (next)
         say(arena, to,
             arena_printf(arena, "The next best, %s, saves %s; that the order holds is %s sure.", next->title,
-                         text_time(arena, next->gain_s), text_percent(arena, fmin(now->better_chance, 0.999))));
+                         text_time(arena, next->gain_s), text_percent(arena, fmin(now->better_chance, SURE_ENOUGH))));
 }
 
 // What gains more, but is another job: said, not advised.

@@ -46,9 +46,11 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
         const char *times_cp = r->cp > 1 ? arena_printf(arena, " x cp %d", r->cp) : "";
         problem_add(problems, training->where, "%d GPUs do not divide by tp %d%s x pp %d = %lld", gpus, r->tp, times_cp,
                     r->pp, per_replica);
-        problem_hint(problems, "use %lld or %lld GPUs, or another tp or pp",
-                     gpus / per_replica > 0 ? gpus / per_replica * per_replica : per_replica,
-                     (gpus / per_replica + 1) * per_replica);
+        long long fewer = gpus / per_replica * per_replica, more = fewer + per_replica;
+        if (fewer > 0)
+            problem_hint(problems, "use %lld or %lld GPUs, or another tp or pp", fewer, more);
+        else
+            problem_hint(problems, "use %lld GPUs, or another tp or pp", more);
         return false;
     }
     if (r->dp <= 0) r->dp = (int)(gpus / per_replica);
@@ -230,7 +232,8 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
     bool one_piece = r->strategy == STRATEGY_LAYERS;
     if (global <= 0 && micro <= 0) {
         problem_add(problems, training->where, "the batch is not stated");
-        problem_hint(problems, "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }");
+        problem_hint(problems, training->where.file ? "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }"
+                                                    : "say --micro-batch 8, or --global-batch 256 --micro-batch 8");
         return false;
     }
     if (global > 0 && !divides(global, r->dp)) {
