@@ -163,6 +163,10 @@ static void point_members(JsonWriter *json, const RecordPoint *point) {
     json_number_member(json, "mfu", if_ran(point, point->mfu));
     json_number_member(json, "hfu", if_ran(point, point->hfu));
     json_number_member(json, "scaling_efficiency", if_ran(point, point->efficiency_vs_one_gpu));
+    if (if_ran(point, point->baseline_samples_per_s) > 0) {
+        json_integer_member(json, "baseline_gpus", point->baseline_gpus);
+        json_number_member(json, "baseline_samples_per_s", point->baseline_samples_per_s);
+    }
     json_number_member(json, "efficiency_vs_ideal", if_ran(point, point->efficiency_vs_ideal));
     json_number_member(json, "flops_per_step", if_ran(point, point->flops_per_step));
     memory_member(json, point);

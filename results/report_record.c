@@ -40,6 +40,12 @@ static void tell_time(const Telling *telling, const RecordPoint *point) {
     if (isfinite(point->efficiency_vs_one_gpu))
         report_fact(telling->report, "Scaling efficiency", text_percent(arena, point->efficiency_vs_one_gpu),
                     "of one GPU's throughput times the GPUs");
+    else if (point->baseline_gpus > 1)
+        report_fact(telling->report, "Scaling efficiency",
+                    text_percent(arena, point->samples_per_s * point->baseline_gpus / point->gpu_count /
+                                            point->baseline_samples_per_s),
+                    arena_printf(arena, "of the throughput per GPU on %s, the fewest that hold the job",
+                                 text_count(arena, point->baseline_gpus, true)));
 }
 
 static void tell_memory(const Telling *telling, const RecordPoint *point) {
@@ -80,10 +86,9 @@ static void tell_run(const Telling *telling, const RecordPoint *point) {
         report_fact(report, "Power", text_power(arena, point->power_watts), "on average at the wall");
     if (point->gpu_count > 0)
         report_fact(report, "GPUs", text_count(arena, point->gpu_count, true),
-                    point->node_count > 0
-                        ? arena_printf(arena, "in %s node%s", text_count(arena, point->node_count, true),
-                                       point->node_count == 1 ? "" : "s")
-                        : "");
+                    point->nodes ? arena_printf(arena, "in %s%s%s", point->nodes, point->fabric ? " over " : "",
+                                                point->fabric ? point->fabric : "")
+                                 : "");
 }
 
 static const char *layout_text(Arena *arena, const RecordPoint *point) {

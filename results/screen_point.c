@@ -47,6 +47,12 @@ static const char *efficiency_text(const Screen *screen, const RecordPoint *poin
     text = add_part(screen, text, point->efficiency_vs_one_gpu,
                     arena_printf(arena, "%s of one GPU's throughput times the GPUs",
                                  text_percent(arena, point->efficiency_vs_one_gpu)));
+    if (point->baseline_gpus > 1)
+        text = screen_join(screen, text,
+                           arena_printf(arena, "%s of the throughput per GPU on %s GPUs",
+                                        text_percent(arena, point->samples_per_s * point->baseline_gpus /
+                                                                point->gpu_count / point->baseline_samples_per_s),
+                                        screen_count(screen, point->baseline_gpus)));
     return add_part(screen, text, point->efficiency_vs_ideal,
                     arena_printf(arena, "%s of the step is compute", text_percent(arena, point->efficiency_vs_ideal)));
 }
@@ -65,11 +71,9 @@ static const char *utilisation_text(const Screen *screen, const RecordPoint *poi
 }
 
 static const char *gpus_text(const Screen *screen, const RecordPoint *point) {
-    if (point->gpu_count <= 0) return "";
-    const char *gpus = screen_count(screen, point->gpu_count);
-    if (point->node_count <= 0) return gpus;
-    return arena_printf(screen->arena, "%s in %s node%s", gpus, screen_count(screen, point->node_count),
-                        point->node_count == 1 ? "" : "s");
+    if (point->nodes || point->node_count <= 0) return machine_text(screen->arena, point);
+    return arena_printf(screen->arena, "%s in %s node%s", screen_count(screen, point->gpu_count),
+                        screen_count(screen, point->node_count), point->node_count == 1 ? "" : "s");
 }
 
 static const char *layout_text(const Screen *screen, const RecordPoint *point) {
@@ -292,7 +296,16 @@ static void print_memory(const Screen *screen, const RecordPoint *point) {
     print_shares(screen, &list);
 }
 
+// What decides before all figures: that fewer GPUs do as well.
+static void print_more_gpus(const Screen *screen, const RecordPoint *point) {
+    const char *says = more_gpus_say(screen->arena, screen->record, point);
+    if (!says) return;
+    screen_note(screen->out, screen->arena, screen->style, says);
+    fputc('\n', screen->out);
+}
+
 void screen_one_point(const Screen *screen, const RecordPoint *point) {
+    print_more_gpus(screen, point);
     print_figures(screen, point);
     print_breakdown(screen, point);
     print_memory(screen, point);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "results/text.h"
 #include "sim/list.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -92,6 +93,51 @@ double point_rate(const Record *record, const RecordPoint *point) {
 const char *rate_unit(Arena *arena, const Record *record) {
     if (counts_tokens(record)) return "tokens/s";
     return arena_printf(arena, "%s/s", record->sample_name ? record->sample_name : "samples");
+}
+
+// ---- More GPUs than pay.
+
+#define HARDLY 0.25 // of the speed-up that so many more GPUs could give
+
+static const NamedValue *largest_traffic(const RecordPoint *point) {
+    static const char *const traffic[] = {"tp", "pp", "dp", "ep", "cp"};
+    const NamedValue *largest = NULL;
+    for (int i = 0; i < point->exposed_count; i++)
+        for (int t = 0; t < COUNT_OF(traffic); t++)
+            if (strcmp(point->exposed[i].name, traffic[t]) == 0 &&
+                (!largest || point->exposed[i].value > largest->value))
+                largest = &point->exposed[i];
+    return largest;
+}
+
+static const char *why_they_wait(Arena *arena, const RecordPoint *point) {
+    const NamedValue *traffic = largest_traffic(point);
+    if (!traffic || !(traffic->value > 0)) return "";
+    return arena_printf(arena, " %s communication takes %s of the step%s%s.",
+                        traffic->title ? traffic->title : traffic->name,
+                        text_percent(arena, traffic->value / point->step_p50_s), point->fabric ? ", over " : "",
+                        point->fabric ? point->fabric : "");
+}
+
+const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint *point) {
+    int fewer = point->baseline_gpus;
+    if (!point->ran || fewer < 1 || fewer >= point->gpu_count) return NULL;
+    double rate = point_rate(record, point), times = point->samples_per_s / point->baseline_samples_per_s;
+    if (!isfinite(rate) || times > 1 + HARDLY * ((double)point->gpu_count / fewer - 1)) return NULL;
+    const char *unit = rate_unit(arena, record), *count = text_count(arena, point->gpu_count, true);
+    return arena_printf(arena, "%s GPUs are %s than %s: together they reach %s %s, %s alone %s (%s times).%s", count,
+                        times <= 1 ? "slower" : "hardly faster", text_count(arena, fewer, true),
+                        text_count(arena, rate, true), unit, fewer == 1 ? "one" : text_count(arena, fewer, true),
+                        text_count(arena, rate / times, true), text_figures(arena, times, 2),
+                        why_they_wait(arena, point));
+}
+
+const char *machine_text(Arena *arena, const RecordPoint *point) {
+    if (point->gpu_count <= 0) return "";
+    const char *gpus = text_count(arena, point->gpu_count, true);
+    if (!point->nodes) return gpus;
+    return arena_printf(arena, "%s in %s%s%s", gpus, point->nodes, point->fabric ? " over " : "",
+                        point->fabric ? point->fabric : "");
 }
 
 double sum_of_values(const NamedValue *values, int count) {

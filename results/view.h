@@ -18,8 +18,13 @@ const char *point_label_title(Arena *arena, const Record *record, const char *wi
 // Throughput in what the users of this model count: tokens where points have them, else samples by their name.
 double point_rate(const Record *record, const RecordPoint *point); // NAN when there is none
 const char *rate_unit(Arena *arena, const Record *record);         // "images/s"
-double sum_of_values(const NamedValue *values, int count);         // of those that are known
-bool same_name(const char *a, const char *b);                      // ignoring case, '-', '_' and spaces
+// Where more GPUs are slower than fewer, or hardly faster: a sentence that says so, with what the step is spent on.
+// NULL: they pay, or nobody knows.
+const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint *point);
+// "4 in 4 × rtx3060-workstation over eth-1g (1 Gb/s Ethernet)"; "" where nothing is known of them.
+const char *machine_text(Arena *arena, const RecordPoint *point);
+double sum_of_values(const NamedValue *values, int count); // of those that are known
+bool same_name(const char *a, const char *b);              // ignoring case, '-', '_' and spaces
 
 // NAN for what a point that did not run cannot know.
 double if_ran(const RecordPoint *point, double value);

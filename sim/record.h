@@ -69,12 +69,17 @@ typedef struct RecordPoint {
     const char *why_not;         // "needs 93.1 GiB of 80.0 GiB"
     const char *smallest_change; // "recompute = \"full\" (61 GiB)", or NULL
     int gpu_count, node_count;
+    const char *nodes, *fabric; // "4 × rtx3060-workstation"; "eth-1g (1 Gb/s Ethernet)", NULL: one node
     double step_p5_s, step_p50_s, step_p95_s;
     double samples_per_s, tokens_per_s; // 0: does not apply
     double efficiency_vs_one_gpu;       // throughput / (gpus x throughput of one GPU); NAN unknown
-    double efficiency_vs_ideal;         // time of pure compute / step time
-    double mfu, hfu;                    // of dense peak; NAN unknown
-    double flops_per_step;              // model FLOPs of the whole step
+    // The same job on the smallest number of GPUs that holds it, each replica with the same batch: what more GPUs are
+    // measured against. 0: unknown, or it needs all of them.
+    int baseline_gpus;
+    double baseline_samples_per_s;
+    double efficiency_vs_ideal; // time of pure compute / step time
+    double mfu, hfu;            // of dense peak; NAN unknown
+    double flops_per_step;      // model FLOPs of the whole step
     double memory_peak_bytes, memory_capacity_bytes;
     double chance_to_run_out;   // of memory
     const char *memory_peak_at; // "backward of micro-batch 1 at the head", or NULL

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
+#include "scenarios/study/study_point.h"
 
 static const Cluster *cluster_of(Arena *arena, const StudySpec *study, Problems *problems) {
     return cluster_create(arena, study->catalogue, study->cluster, problems);
@@ -87,6 +88,7 @@ static void simulate_now(Arena *arena, Explanation *now, Problems *problems) {
         options.assume_fits = true;
         now->point = simulate_training(arena, now->cluster, training, now->study, problems);
     }
+    if (now->point.ran && !now->lacks) study_set_baseline(arena, study, &now->point, problems);
     if (now->point.ran) now->step = simulate_step(arena, now->cluster, training, &options, problems);
 }
 

@@ -392,6 +392,34 @@ static void try_resource(Trial *trial, const Resource *resource) {
     LIST_PUSH(trial->arena, &trial->list, change);
 }
 
+// ---- Fewer GPUs: half of them, and as few as hold the job.
+
+static void try_gpus(Trial *trial, int gpus) {
+    const Explanation *now = trial->now;
+    Variant variant = variant_of(now->study);
+    NodeGroup *group = ARENA_NEW(trial->arena, NodeGroup);
+    *group = now->study->cluster->groups[0];
+    group->gpus = gpus;
+    variant.cluster.groups = group;
+    variant.said = same_batch(trial->arena, now, &(SwitchRow){.object = JOB_PARALLEL});
+    Change change = {.kind = CHANGE_SETTING,
+                     .name = "gpus",
+                     .value = arena_printf(trial->arena, "%d", gpus),
+                     .tenth_s = NAN,
+                     .limit_s = NAN};
+    change.title = arena_printf(trial->arena, "gpus = %d", gpus);
+    try_variant(trial, &variant, &change);
+    LIST_PUSH(trial->arena, &trial->list, change);
+}
+
+static void try_fewer_gpus(Trial *trial) {
+    const RecordPoint *point = &trial->now->point;
+    int half = point->gpu_count / 2, fewest = point->baseline_gpus;
+    if (trial->now->study->cluster->group_count != 1) return;
+    if (fewest > 0 && fewest < point->gpu_count) try_gpus(trial, fewest);
+    if (point->gpu_count % 2 == 0 && half > fewest && fewest > 0) try_gpus(trial, half);
+}
+
 static void try_fault(Trial *trial, const char *name, const Variant *variant, const char *title) {
     Change change = {
         .kind = CHANGE_FAULT, .name = name, .value = "none", .title = title, .tenth_s = NAN, .limit_s = NAN};
@@ -453,6 +481,7 @@ ChangeList try_changes(Arena *arena, const Explanation *now) {
     watch_begin(&piece, "the changes", resource_count + SWITCHES, false);
     for (int i = 0; i < resource_count && goes_on(); i++) try_resource(&trial, &resources[i]);
     for (int i = 0; i < SWITCHES && goes_on(); i++) try_switch(&trial, &switches[i]);
+    if (!watch_is_over()) try_fewer_gpus(&trial);
     if (!watch_is_over()) try_faults(&trial);
     watch_end(&piece);
     sort_changes(&trial.list);

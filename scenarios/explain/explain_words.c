@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/cost/cost.h"
 #include "results/text.h"
+#include "results/view.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
@@ -26,6 +28,14 @@ static const char *lower_first(Arena *arena, const char *title) {
     char *copy = arena_copy_text(arena, title);
     if (copy[0] >= 'A' && copy[0] <= 'Z' && copy[1] >= 'a' && copy[1] <= 'z') copy[0] = (char)(copy[0] - 'A' + 'a');
     return copy;
+}
+
+// Before all else: that fewer GPUs do as well.
+static void say_fewer_gpus(Arena *arena, Words *to, const Explanation *now) {
+    if (!now->step.lowered) return;
+    Record record = {.points = &now->point, .point_count = 1, .sample_name = sample_name(now->study->training.model)};
+    const char *says = more_gpus_say(arena, &record, &now->point);
+    if (says) say(arena, to, says);
 }
 
 static void say_step(Arena *arena, Words *to, const Explanation *now) {
@@ -251,6 +261,7 @@ static void say_life(Arena *arena, Words *to, const Explanation *now) {
 
 Words explain_sentences(Arena *arena, const Explanation *now) {
     Words sentences = {0};
+    say_fewer_gpus(arena, &sentences, now);
     say_step(arena, &sentences, now);
     say_path(arena, &sentences, now->step.chain);
     say_operators(arena, &sentences, now);

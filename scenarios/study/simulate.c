@@ -160,9 +160,11 @@ static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered,
     point->smallest_change = smallest_change_that_fits(arena, &asked, cluster->gpu_count, gpu);
 }
 
-static RecordPoint blank_point(const Cluster *cluster) {
+static RecordPoint blank_point(Arena *arena, const Cluster *cluster) {
     return (RecordPoint){.gpu_count = cluster->gpu_count,
                          .node_count = cluster->node_count,
+                         .nodes = cluster_nodes_text(arena, cluster->spec),
+                         .fabric = cluster_fabric_text(arena, cluster->spec),
                          .efficiency_vs_one_gpu = NAN,
                          .efficiency_vs_ideal = NAN,
                          .mfu = NAN,
@@ -191,7 +193,7 @@ static const char *newest_problem(const Problems *problems) {
 
 RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                               const StudySpec *study, Problems *problems) {
-    RecordPoint point = blank_point(cluster);
+    RecordPoint point = blank_point(arena, cluster);
     double started = cpu_seconds();
     SimulationOptions options = {.runs = study->seeds,
                                  .seed = study->seed,
@@ -257,7 +259,7 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
 
 RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
                              const StudySpec *study, Problems *problems) {
-    RecordPoint point = blank_point(cluster);
+    RecordPoint point = blank_point(arena, cluster);
     double started = cpu_seconds();
     Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL}
                                                             : fold_system(arena, system);

@@ -226,8 +226,17 @@ static void compare_published(Study *study, Record *record) {
 }
 
 const char *study_title(Arena *arena, const StudySpec *spec) {
+    const ClusterSpec *cluster = spec->cluster;
     if (spec->title) return spec->title;
-    return arena_printf(arena, "%s on %s", spec->training.model->name, spec->cluster->groups[0].type->title);
+    if (spec->vary_count > 0)
+        return arena_printf(arena, "%s on %s", spec->training.model->name, cluster->groups[0].type->title);
+    int gpus = 0, nodes = cluster_node_count(cluster);
+    for (int g = 0; g < cluster->group_count; g++) gpus += cluster->groups[g].gpus;
+    const char *text = arena_printf(arena, "%s on %d × %s", spec->training.model->name, gpus,
+                                    cluster_gpus_text(arena, spec->catalogue, cluster));
+    if (nodes < 2) return text;
+    return arena_printf(arena, "%s in %d nodes%s%s", text, nodes, cluster->link ? " over " : "",
+                        cluster->link ? cluster->link->name : "");
 }
 
 // The first that is varied varies slowest.

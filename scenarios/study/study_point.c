@@ -193,6 +193,49 @@ static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *p
         result->efficiency_vs_one_gpu = result->samples_per_s / (result->gpu_count * baseline->samples_per_s);
 }
 
+// ---- Fewer GPUs.
+
+// The same job with each replica's batch on so many GPUs: as many replicas as they hold. 0: it does not run there.
+static double samples_per_s_on(Study *study, const PointSpec *point, const RecordPoint *result, int gpus) {
+    PointSpec fewer = *point;
+    NodeGroup group = point->groups[0];
+    double replicas = (double)result->dp * gpus / result->gpu_count;
+    if (replicas < 1 || replicas != floor(replicas)) return 0;
+    group.gpus = gpus;
+    fewer.groups = &group;
+    fewer.training.layout.dp = 0;
+    fewer.training.micro_batch = result->micro_batch;
+    fewer.training.global_batch = result->global_batch / result->dp * replicas;
+    fewer.training.straggler = 0;
+    Problems *ignored = problems_create(study->arena);
+    const Cluster *cluster = build_cluster(study, &fewer, ignored);
+    if (!cluster) return 0;
+    RecordPoint on_fewer = simulate_training(study->arena, cluster, &fewer.training, study->spec, ignored);
+    return on_fewer.ran ? on_fewer.samples_per_s : 0;
+}
+
+// Against one GPU where that was simulated, else the fewest replicas, doubled until it runs.
+static void set_baseline(Study *study, RecordPoint *result, const PointSpec *point, const Baseline *alone) {
+    if (!result->ran || study->spec->vary_count > 0 || point->cluster.group_count != 1) return;
+    if (alone->known && alone->samples_per_s > 0) {
+        result->baseline_gpus = 1;
+        result->baseline_samples_per_s = alone->samples_per_s;
+    }
+    int replica = result->dp > 0 ? result->gpu_count / result->dp : result->gpu_count;
+    for (int gpus = replica; gpus < result->gpu_count && result->baseline_gpus == 0; gpus *= 2) {
+        result->baseline_samples_per_s = samples_per_s_on(study, point, result, gpus);
+        if (result->baseline_samples_per_s > 0) result->baseline_gpus = gpus;
+    }
+}
+
+void study_set_baseline(Arena *arena, const StudySpec *spec, RecordPoint *point, Problems *problems) {
+    Study study = {arena, spec, problems};
+    PointSpec said = point_spec(&study);
+    Baseline baseline = {0};
+    set_efficiency(&study, point, &said, NULL, &baseline);
+    set_baseline(&study, point, &said, &baseline);
+}
+
 static void record_parameters(Study *study, RecordPoint *result, const int *values) {
     const StudySpec *spec = study->spec;
     RecordParameter *list = ARENA_ARRAY(study->arena, RecordParameter, spec->vary_count);
@@ -234,6 +277,7 @@ RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, 
     if (cluster && is_job) {
         result = simulate_training(arena, cluster, training, spec, problems);
         set_efficiency(&study, &result, &point, values, baseline);
+        set_baseline(&study, &result, &point, baseline);
         job_live(arena, spec->catalogue, cluster, training, spec->seed, &result, problems);
     } else {
         result.why_not = problem_count(problems) ? problem_at(problems, problem_count(problems) - 1)->text

@@ -21,4 +21,7 @@ bool study_check(const StudySpec *study, Problems *problems);
 RecordPoint study_point(Arena *arena, const StudySpec *study, const int *values, Baseline *baseline,
                         Problems *problems);
 
+// What a point of a study that varies nothing is measured against: the same job on one GPU, or on as few as hold it.
+void study_set_baseline(Arena *arena, const StudySpec *study, RecordPoint *point, Problems *problems);
+
 #endif

@@ -255,3 +255,36 @@ GpuTypes cluster_gpu_types(Arena *arena, const Catalogue *catalogue, const Clust
     }
     return (GpuTypes){types, count};
 }
+
+// ---- In words.
+
+static int nodes_of_group(const NodeGroup *group) {
+    return (group->gpus + group->type->gpu_count - 1) / group->type->gpu_count;
+}
+
+int cluster_node_count(const ClusterSpec *spec) {
+    int count = 0;
+    for (int g = 0; g < spec->group_count; g++) count += nodes_of_group(&spec->groups[g]);
+    return count;
+}
+
+const char *cluster_nodes_text(Arena *arena, const ClusterSpec *spec) {
+    const char *text = "";
+    for (int g = 0; g < spec->group_count; g++)
+        text = arena_printf(arena, "%s%s%d × %s", text, g ? " + " : "", nodes_of_group(&spec->groups[g]),
+                            spec->groups[g].type->name);
+    return text;
+}
+
+const char *cluster_gpus_text(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec) {
+    GpuTypes types = cluster_gpu_types(arena, catalogue, spec);
+    const char *text = "";
+    for (int i = 0; i < types.count; i++)
+        text = arena_printf(arena, "%s%s%s", text, i ? " + " : "", types.items[i]->name);
+    return text;
+}
+
+const char *cluster_fabric_text(Arena *arena, const ClusterSpec *spec) {
+    if (!spec->link || cluster_node_count(spec) < 2) return NULL;
+    return arena_printf(arena, "%s (%s)", spec->link->name, spec->link->title);
+}

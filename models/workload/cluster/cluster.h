@@ -62,6 +62,12 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
 // The same cluster with another number of GPUs (single group), for scaling studies.
 const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
                                Problems *problems);
+// "64 × dgx-a100-80gb": its nodes; "A100-SXM4-80GB": its GPUs, the types of a mixed one joined by " + ".
+const char *cluster_nodes_text(Arena *arena, const ClusterSpec *spec);
+const char *cluster_gpus_text(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);
+// "eth-1g (1 Gb/s Ethernet, TCP sockets)"; NULL: one node needs none.
+const char *cluster_fabric_text(Arena *arena, const ClusterSpec *spec);
+int cluster_node_count(const ClusterSpec *spec);
 // The types of GPU in it, each once.
 GpuTypes cluster_gpu_types(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);
 
