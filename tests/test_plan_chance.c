@@ -8,6 +8,8 @@
 #include "models/workload/step/step_constants.h"
 #include "scenarios/plan/plan_grow.h"
 #include "scenarios/plan/plan_learn.h"
+#include "scenarios/plan/plan_reach.h"
+#include "scenarios/plan/plan_screen.h"
 #include "scenarios/plan/plan_settings.h"
 #include "sim/random.h"
 #include "sim/statistics.h"
@@ -184,8 +186,12 @@ TEST(chances_do_not_depend_on_the_order_of_the_plans) {
     PlanRow turned[2] = {made.rows[1], made.rows[0]};
     plan_find_chances(&made.request, made.rows, 2);
     plan_find_chances(&made.request, turned, 2);
-    for (int i = 0; i < 2; i++)
-        EXPECT(memcmp(&made.rows[i].chance, &turned[1 - i].chance, sizeof turned[0].chance) == 0);
+    for (int i = 0; i < 2; i++) {
+        const PlanChance *one = &made.rows[i].chance, *other = &turned[1 - i].chance;
+        EXPECT(one->by_date == other->by_date && one->in_budget == other->in_budget && one->both == other->both);
+        EXPECT(memcmp(&one->days, &other->days, sizeof one->days) == 0);
+        EXPECT(memcmp(&one->cost, &other->cost, sizeof one->cost) == 0);
+    }
     arena_close(made.arena);
 }
 
@@ -199,6 +205,81 @@ TEST(parts_of_a_steps_spread_sum_to_the_predictors) {
     EXPECT_NEAR(sqrt(sum), SIGMA, 1e-12);
     EXPECT_NEAR(spread.step[FACTOR_KERNELS] / spread.step[FACTOR_TRAFFIC],
                 0.8 * step_constant(CAUSE_SIGMA + CAUSE_GEMM) / (0.2 * step_constant(CAUSE_SIGMA + CAUSE_DP)), 1e-9);
+    arena_close(made.arena);
+}
+
+// Failures, late machines, a price that nobody has said: the plan's own figures are the outcome at what is planned.
+TEST(the_outcome_as_planned_is_the_plan) {
+    MadeUp made;
+    made_up_open(&made);
+    PlanRow *row = &made.rows[0];
+    FaultsSpec faults = {.spares = 1, .spares_given = true};
+    made.request.faults = &faults;
+    made.request.start_s = 5 * 86400.0;
+    made.request.start_spread_s = 10 * 86400.0;
+    row->price_sigma = 0.4;
+    row->point.days_undisturbed = 0.9 * row->point.days;
+    row->point.checkpoint_share = 0.02;
+    PlanSpread spread = plan_spread_of(&made.request, row);
+    double factors[FACTOR_COUNT];
+    plan_factors_as_planned(&spread, factors);
+    EXPECT(spread.fleet > 0 && spread.lost > 0);
+    PlanOutcome outcome = plan_outcome(&spread, &row->point, factors);
+    EXPECT_NEAR(outcome.cost, row->point.cost_per_run, 1e-6);
+    EXPECT_NEAR(outcome.days, row->point.days + 5 + 10 / log(10), 1e-9);
+    arena_close(made.arena);
+}
+
+TEST(a_chance_says_when_its_draws_cannot_tell_it_from_what_was_asked) {
+    EXPECT_NEAR(plan_chance_error(0.5), 0.5 / sqrt(PLAN_DRAWS), 1e-12);
+    EXPECT(!plan_draws_can_tell(0.795, 0.8) && !plan_draws_can_tell(0.8, 0.8));
+    EXPECT(plan_draws_can_tell(0.78, 0.8) && plan_draws_can_tell(0.82, 0.8) && plan_draws_can_tell(0.8, 0));
+    Arena *arena = arena_open();
+    EXPECT_TEXT(plan_percent_beside(arena, 0.796, 0.8), "79.6 ± 0.4 %");
+    EXPECT_TEXT(plan_percent_beside(arena, 0.75, 0.8), "75 %");
+    EXPECT_TEXT(plan_percent_beside(arena, 0.796, 0), "80 %");
+    arena_close(arena);
+}
+
+// ---- What would be enough.
+
+TEST(quantiles_of_what_is_allowed_are_of_all_worlds) {
+    double values[] = {5, 1, 4, 2, 3};
+    EXPECT_NEAR(plan_quantile_within(values, 5, 10, 0.5), 5, 0);
+    EXPECT(isinf(plan_quantile_within(values, 5, 10, 0.51)));
+    EXPECT_NEAR(plan_quantile_within(values, 5, 10, 0.21), 3, 0);
+    EXPECT_NEAR(plan_quantile_within(values, 5, 5, 0.8), 4, 0);
+    EXPECT_NEAR(plan_round_up(1234567), 1240000, 1e-6);
+    EXPECT_NEAR(plan_round_down(1239999), 1230000, 1e-6);
+    EXPECT_NEAR(plan_round_up(6.17), 6.17, 1e-12);
+    EXPECT_NEAR(plan_round_down(6.17), 6.17, 1e-12);
+    EXPECT_NEAR(plan_round_up(0.012345), 0.0124, 1e-12);
+}
+
+// The budget and the date that it names are kept with the confidence; three digits less are not.
+TEST(what_would_be_enough_is_and_what_is_less_is_not) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].price_sigma = made.rows[1].price_sigma = 0.25;
+    made.request.deadline_s = 36 * 86400.0;
+    made.request.budget = 110e3;
+    plan_find_chances(&made.request, made.rows, 2);
+    PlanResult result = {.rows = made.rows, .row_count = 2, .chosen = -1};
+    double today = fmax(made.rows[0].chance.both, made.rows[1].chance.both);
+    EXPECT(today < 0.8);
+    made.rows[0].owned = true; // no price to be looked for
+    PlanReaches reaches = plan_reaches(&made.request, &result);
+    EXPECT_INT(reaches.count, 2);
+    const PlanReach *budget = &reaches.items[0], *date = &reaches.items[1];
+    EXPECT(budget->kind == REACH_BUDGET && budget->row >= 0 && budget->value > 110e3 && budget->chance >= 0.8);
+    EXPECT(date->kind == REACH_DATE && date->row == -1 && isnan(date->value)); // the budget alone is too small
+    EXPECT(date->chance < 0.8 && date->chance >= today);
+    for (int less = 0; less < 2; less++) {
+        made.request.budget = budget->value * (less ? 0.99 : 1);
+        plan_find_chances(&made.request, made.rows, 2);
+        EXPECT_INT(made.rows[0].kept || made.rows[1].kept, !less);
+        if (!less) EXPECT_NEAR(made.rows[budget->row].chance.both, budget->chance, 1e-12);
+    }
     arena_close(made.arena);
 }
 
@@ -308,6 +389,34 @@ TEST(dearer_earlier_and_failing_more_often_is_kept_no_more_often) {
     arena_close(made.arena);
 }
 
+// A shift of nothing is in the worlds of the plan's own chance: a tenth more budget is what a plan with it says.
+TEST(a_shifted_budget_has_the_chance_of_a_plan_that_asks_for_it) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].price_sigma = made.rows[1].price_sigma = 0.25;
+    made.request.deadline_s = 36 * 86400.0;
+    made.request.budget = 110e3;
+    plan_find_chances(&made.request, made.rows, 2);
+    PlanResult result = {.rows = made.rows, .row_count = 2, .chosen = -1};
+    PlanShifts shifts = plan_shifts(&made.request, &result);
+    int compared = 0;
+    for (int i = 0; i < shifts.count; i++) {
+        PlanRow rows[2] = {made.rows[0], made.rows[1]};
+        PlanRequest asked = made.request;
+        if (strcmp(shifts.items[i].what, "a budget 10 % larger") == 0)
+            asked.budget *= 1.1;
+        else if (strcmp(shifts.items[i].what, "a date 10 % later") == 0)
+            asked.deadline_s *= 1.1;
+        else
+            continue;
+        plan_find_chances(&asked, rows, 2);
+        EXPECT_NEAR(shifts.items[i].both, rows[shifts.items[i].best].chance.both, 1e-12);
+        compared++;
+    }
+    EXPECT_INT(compared, 2);
+    arena_close(made.arena);
+}
+
 // ---- Start small and grow.
 
 // 30 days at first, from day 10 to 25: half of it; then the other half of what takes 10 days.
@@ -347,6 +456,40 @@ TEST(the_chosen_plan_keeps_date_and_budget_with_the_confidence_wished) {
     EXPECT_CONTAINS(output, "before the day of the plan");
     EXPECT_INT(plan_command(SMALL "--confidence 120%", output, sizeof output), 4);
     EXPECT_CONTAINS(output, "a chance above 0 and below 100 %");
+}
+
+// Money a date and budget and price would need, said by one plan and asked of the next.
+TEST(a_plan_that_asks_for_what_would_be_enough_has_the_chance_that_was_said) {
+    static char output[1 << 18];
+    static const char *const options[] = {"--budget %.17g --by 30d", "--budget 60k --by %.17gd",
+                                          "--budget 60k --by 30d --price %.17g"};
+    static const char asked[] = "--model gpt3-2.7b --tokens 300B --seq 2048 --node dgx-a100-80gb --fabric ib-hdr200 "
+                                "--gpus 32 --global-batch 64 --node-mtbf 20d --date 2026-11-21 --json -j 1 ";
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s--budget 60k --by 30d", asked);
+    plan_command(arguments, output, sizeof output);
+    const char *at = strstr(output, "\"reach\": [");
+    EXPECT(at != NULL);
+    struct {
+        double value, chance;
+    } said[3] = {{0}};
+    for (int i = 0; i < 3 && at; i++) {
+        at = strstr(at + 1, "\"value\": ");
+        if (!at) break;
+        said[i].value = atof(at + 9);
+        said[i].chance = atof(strstr(at, "\"chance\": ") + 10);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!(said[i].value > 0)) continue; // null: this alone does not
+        char option[128];
+        snprintf(option, sizeof option, options[i], said[i].value); // NOLINT: one of the three above
+        snprintf(arguments, sizeof arguments, "%s%s", asked, option);
+        plan_command(arguments, output, sizeof output);
+        const char *both = strstr(output, "\"both\": ");
+        EXPECT(both && said[i].chance >= 0.8);
+        if (both) EXPECT_NEAR(atof(both + 8), said[i].chance, 2e-4);
+    }
+    EXPECT(said[0].value > 0 && said[2].value > 0);
 }
 
 // "as planned" lives the lives that the plan lived, and pays for those who stand by.

@@ -76,6 +76,7 @@ static void ask_further(Arena *arena, PlanAnswer *answer) {
     PlanUnknowns *unknowns = ARENA_NEW(arena, PlanUnknowns);
     PlanSettings *settings = ARENA_NEW(arena, PlanSettings);
     PlanShifts *shifts = ARENA_NEW(arena, PlanShifts);
+    PlanReaches *reaches = ARENA_NEW(arena, PlanReaches);
     *what_if = plan_what_if(arena, answer->request, answer->result);
     *unknowns = plan_unknowns(arena, answer->request, answer->result);
     *settings = plan_settings(arena, answer->request, answer->result);
@@ -84,6 +85,8 @@ static void ask_further(Arena *arena, PlanAnswer *answer) {
     answer->unknowns = unknowns;
     answer->settings = settings;
     answer->shifts = shifts;
+    *reaches = plan_reaches(answer->request, answer->result);
+    answer->reaches = reaches;
     PlanGrowths *growths = ARENA_NEW(arena, PlanGrowths);
     *growths = plan_growths(arena, answer->request, answer->result);
     answer->growths = growths;

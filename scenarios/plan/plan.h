@@ -169,6 +169,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
 // The row's layout simulated, its whole run lived through; row->point is set. plan_live_row: the second half of it.
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
+RecordPoint plan_undisturbed(const PlanRow *row); // the run before anything failed or was saved, to be lived again
 
 // ---- Ranking (plan_rank.c).
 double plan_objective_of(const PlanRequest *request, const RecordPoint *point);

@@ -6,6 +6,7 @@
 #include "scenarios/plan/plan_fallback.h"
 #include "scenarios/plan/plan_grow.h"
 #include "scenarios/plan/plan_learn.h"
+#include "scenarios/plan/plan_reach.h"
 #include "scenarios/plan/plan_settings.h"
 #include "sim/options.h"
 
@@ -21,7 +22,8 @@ typedef struct PlanAnswer {
     const PlanRequest *request;
     const PlanResult *result;
     const PlanWhatIfs *what_if;
-    const PlanUnknowns *unknowns; // or NULL, as the next four
+    const PlanUnknowns *unknowns; // or NULL, as the next five
+    const PlanReaches *reaches;
     const PlanSettings *settings;
     const PlanShifts *shifts;
     const PlanGrowths *growths;

@@ -18,16 +18,15 @@
 
 const char *const plan_factor_names[FACTOR_COUNT] = {"unsaid_software", "software", "kernels", "traffic", "run",
                                                      "fleet",           "luck",     "price",   "start"};
-const char *const plan_factor_titles[FACTOR_COUNT] = {"software that nobody said",
-                                                      "what the software adds",
-                                                      "its GPU's kernels",
-                                                      "its network",
-                                                      "run to run",
+const char *const plan_factor_titles[FACTOR_COUNT] = {"software versions (not stated)",
+                                                      "overheads of the software",
+                                                      "rates of the GPU's kernels",
+                                                      "rates of the network",
+                                                      "run-to-run variation",
                                                       "how often machines fail",
                                                       "when they fail",
-                                                      "its price",
+                                                      "price per GPU-hour",
                                                       "when the machines are there"};
-const double plan_factors_expected[FACTOR_COUNT] = {[FACTOR_START] = 0.5};
 
 // ---- What is not known of a row.
 
@@ -108,6 +107,13 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
     return (PlanOutcome){.days = point->days * longer + start_s / DAY,
                          .begin_days = start_s / DAY,
                          .cost = point->cost_per_run * billed * exp(price)};
+}
+
+// Days and cost of a plan are those at the mean rate of failures and the mean lateness, all else at its middle.
+void plan_factors_as_planned(const PlanSpread *spread, double factors[FACTOR_COUNT]) {
+    for (int f = 0; f < FACTOR_COUNT; f++) factors[f] = 0;
+    factors[FACTOR_FLEET] = spread->fleet / 2;
+    factors[FACTOR_START] = 1 - exp(-1);
 }
 
 bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome) {
@@ -249,7 +255,7 @@ static PlanRange90 range_of(Arena *arena, const double *values, int count) {
     return (PlanRange90){summary.p5, summary.p50, summary.p95};
 }
 
-static PlanChance chance_of(const PlanRequest *request, PlanDraws *draws, const PlanRow *row) {
+PlanChance plan_chance_drawn(const PlanRequest *request, PlanDraws *draws, const PlanRow *row) {
     Arena *scratch = arena_open();
     int by_date = 0, in_budget = 0, both = 0, count = draws->count;
     const PlanOutcome *outcomes = plan_outcomes_of(scratch, draws, row);
@@ -273,17 +279,20 @@ static PlanChance chance_of(const PlanRequest *request, PlanDraws *draws, const 
     return chance;
 }
 
-void plan_find_chances_by(const PlanRequest *request, PlanRow *rows, int row_count, int count) {
+void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count) {
     Arena *arena = arena_open();
-    PlanDraws *draws = plan_draws_create(arena, request, count);
+    PlanDraws *draws = plan_draws_create(arena, request, PLAN_DRAWS);
     for (int i = 0; i < row_count; i++) {
         bool lasts = rows[i].point.ran && isfinite(rows[i].point.days) && rows[i].point.days > 0;
-        if (lasts) rows[i].chance = chance_of(request, draws, &rows[i]);
+        if (lasts) rows[i].chance = plan_chance_drawn(request, draws, &rows[i]);
         plan_judge(request, &rows[i]);
     }
     arena_close(arena);
 }
 
-void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count) {
-    plan_find_chances_by(request, rows, row_count, PLAN_DRAWS);
+// Latin hypercubes have less of it than a binomial's, which is the bound.
+double plan_chance_error(double share) { return sqrt(share * (1 - share) / PLAN_DRAWS); }
+
+bool plan_draws_can_tell(double share, double asked) {
+    return !(asked > 0) || fabs(share - asked) >= 2 * plan_chance_error(asked);
 }

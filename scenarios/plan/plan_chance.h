@@ -49,8 +49,8 @@ typedef struct PlanOutcome {
     double begin_days; // of them until the machines are there
 } PlanOutcome;
 PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, const double factors[FACTOR_COUNT]);
-// The middle of each factor.
-extern const double plan_factors_expected[FACTOR_COUNT];
+// With these the outcome is the plan's own days and cost.
+void plan_factors_as_planned(const PlanSpread *spread, double factors[FACTOR_COUNT]);
 
 // All rows' draws, for chances and for what is worth knowing (plan_learn.h).
 typedef struct PlanDraws PlanDraws;
@@ -63,7 +63,10 @@ const PlanOutcome *plan_outcomes_of(Arena *arena, PlanDraws *draws, const PlanRo
 #define PLAN_DRAWS 8192
 // row->chance of every row that ran, then plan_judge. Equal for any order of the rows.
 void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count);
-void plan_find_chances_by(const PlanRequest *request, PlanRow *rows, int row_count, int draws);
+PlanChance plan_chance_drawn(const PlanRequest *request, PlanDraws *draws, const PlanRow *row); // of one that lasts
+// What a chance of PLAN_DRAWS draws may be off by, as 1 sigma; and whether they can tell it from what was asked for.
+double plan_chance_error(double share);
+bool plan_draws_can_tell(double share, double asked);
 bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome);
 bool plan_keeps_budget(const PlanRequest *request, const PlanOutcome *outcome);
 

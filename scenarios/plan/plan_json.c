@@ -253,6 +253,21 @@ static void shifts_member(JsonWriter *json, const PlanShifts *shifts) {
     json_end_list(json);
 }
 
+static void reach_member(JsonWriter *json, const PlanReaches *reaches) {
+    json_key(json, "reach");
+    json_begin_list(json);
+    for (int i = 0; i < reaches->count; i++) {
+        const PlanReach *reach = &reaches->items[i];
+        json_begin_object(json);
+        json_text_member(json, "what", plan_reach_names[reach->kind]);
+        index_member(json, "plan", reach->row);
+        json_number_member(json, "value", reach->value);
+        json_number_member(json, "chance", reach->chance);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
 static void paid_members(JsonWriter *json, const PlanRequest *request, const PlanRow *row) {
     json_text_member(json, "provider", plan_provider_of(request, row));
     json_text_member(json, "terms", plan_terms_name(request, row));
@@ -327,6 +342,7 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
         measurements_member(&json, answer->unknowns);
         settings_member(&json, answer->settings);
         shifts_member(&json, answer->shifts);
+        reach_member(&json, answer->reaches);
         growths_member(&json, answer->growths, answer->request);
         fallback_member(&json, answer->fallback);
     }

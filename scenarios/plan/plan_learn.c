@@ -49,11 +49,14 @@ static double mean_of(const double *values, int count) {
     return sum / count;
 }
 
-static double least_mean(const PlanLosses *losses) {
-    double least = INFINITY;
-    for (int p = 0; p < losses->plan_count; p++)
-        least = fmin(least, mean_of(&losses->values[(int64_t)p * losses->count], losses->count));
-    return least;
+// Of the plan that is expected to lose least: what one chooses who knows no more than today.
+static const double *least_plan(const PlanLosses *losses) {
+    const double *best = losses->values;
+    for (int p = 1; p < losses->plan_count; p++) {
+        const double *other = &losses->values[(int64_t)p * losses->count];
+        if (mean_of(other, losses->count) < mean_of(best, losses->count)) best = other;
+    }
+    return best;
 }
 
 double plan_worth_of_all(const PlanLosses *losses) {
@@ -64,7 +67,7 @@ double plan_worth_of_all(const PlanLosses *losses) {
             least = fmin(least, losses->values[(int64_t)p * losses->count + d]);
         sum += least;
     }
-    double now = least_mean(losses), saved = now - sum / losses->count;
+    double now = mean_of(least_plan(losses), losses->count), saved = now - sum / losses->count;
     return saved > ROUNDING * now ? saved : 0;
 }
 
@@ -105,19 +108,30 @@ static int best_of_half(const PlanLosses *losses, const Ordered *bin, int count,
     return best;
 }
 
+// Of what is saved in each world its mean; 0 unless it stands out from the noise of so many worlds by two sigma.
+static double beyond_noise(const double *saved, int count, double now) {
+    double mean = mean_of(saved, count), squares = 0;
+    for (int i = 0; i < count; i++) squares += (saved[i] - mean) * (saved[i] - mean);
+    double error = sqrt(squares / count / count);
+    return mean > ROUNDING * now && mean > 2 * error ? mean : 0;
+}
+
 double plan_worth_of(Arena *arena, const PlanLosses *losses, const double *signal) {
     const Ordered *order = in_order(arena, signal, losses->count);
-    double sum = 0;
+    const double *today = least_plan(losses);
+    double *saved = ARENA_ARRAY(arena, double, losses->count);
     for (int b = 0; b < BINS; b++) {
         int begin = (int)((int64_t)losses->count * b / BINS), end = (int)((int64_t)losses->count * (b + 1) / BINS);
         for (int half = 0; half < 2; half++) {
             int best = best_of_half(losses, &order[begin], end - begin, half);
             const double *charged = &losses->values[(int64_t)best * losses->count];
-            sum += half_mean(charged, &order[begin], end - begin, 1 - half) * (end - begin) / 2;
+            for (int i = begin + 1 - half; i < end; i += 2) {
+                int world = order[i].world;
+                saved[world] = today[world] - charged[world];
+            }
         }
     }
-    double now = least_mean(losses), saved = now - sum / losses->count;
-    return saved > ROUNDING * now ? saved : 0;
+    return beyond_noise(saved, losses->count, mean_of(today, losses->count));
 }
 
 // ---- Swings.
@@ -137,7 +151,7 @@ static void find_swings(const PlanRequest *request, const PlanRow *row, PlanUnkn
     for (int f = 0; f < FACTOR_COUNT; f++) {
         double factors[FACTOR_COUNT];
         PlanSwing swing = {.factor = (PlanFactor)f};
-        memcpy(factors, plan_factors_expected, sizeof factors);
+        plan_factors_as_planned(&spread, factors);
         factors[f] = factor_at((PlanFactor)f, 0.05);
         swing.low = plan_outcome(&spread, &row->point, factors);
         factors[f] = factor_at((PlanFactor)f, 0.95);
@@ -301,12 +315,10 @@ static void add_measurement(Rivals *rivals, PlanUnknowns *unknowns, const char *
     const Ordered *order = in_order(rivals->arena, values, plan_draws_count(rivals->draws));
     PlanMeasurement measurement = {.what = what, .how = how, .price = price};
     bool to_choose = rivals->request->objective == PLAN_COST && rivals->count > 1;
-    if (to_choose) {
-        measurement.worth = plan_worth_of(rivals->arena, &rivals->losses, values);
-        measurement.both = both_within_bins(rivals, order);
-    } else {
-        measurement.both = rivals->result->rows[unknowns->row].chance.both;
-    }
+    if (to_choose) measurement.worth = plan_worth_of(rivals->arena, &rivals->losses, values);
+    // What changes no choice leaves the plan in front, and its chance.
+    measurement.both =
+        measurement.worth > 0 ? both_within_bins(rivals, order) : rivals->result->rows[unknowns->row].chance.both;
     measurement.cost_width = width_within_bins(rivals, order, true);
     measurement.days_width = width_within_bins(rivals, order, false);
     int k = unknowns->measurement_count++;

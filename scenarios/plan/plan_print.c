@@ -6,6 +6,7 @@
 #include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
+#include "results/text.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
 #include "scenarios/plan/plan_storage.h"
@@ -19,13 +20,23 @@ const char *plan_human(Arena *arena, double value, QuantityKind kind) {
     return quantity_format(value, kind, arena_alloc(arena, 64), 64);
 }
 
-const char *plan_money(const Screen *screen, const RecordPoint *point, double amount) {
-    if (isnan(amount)) return "";
-    return arena_printf(screen->arena, "%s %s", plan_human(screen->arena, amount, QUANTITY_COUNT), point->currency);
+// Of tens of thousands three digits, as of what is more.
+const char *plan_amount(Arena *arena, double amount) {
+    bool thousands = fabs(amount) >= 9999.5 && fabs(amount) < 99950;
+    return thousands ? arena_printf(arena, "%.1f k", amount / 1000) : plan_human(arena, amount, QUANTITY_COUNT);
 }
 
-// Half of the 90 % range, in days.
-static double days_spread(const RecordPoint *point) {
+const char *plan_money(const Screen *screen, const RecordPoint *point, double amount) {
+    if (isnan(amount)) return "";
+    if (screen->on_page) return text_money(screen->arena, amount, point->currency);
+    return arena_printf(screen->arena, "%s %s", plan_amount(screen->arena, amount), point->currency);
+}
+
+// Half of the 90 % range, in days: as drawn, but for when the machines are there, which is no part of the run.
+static double days_spread(const Screen *screen, const PlanRow *row) {
+    const RecordPoint *point = &row->point;
+    if (row->chance.known && !(screen->request->start_spread_s > 0))
+        return (row->chance.days.p95 - row->chance.days.p5) / 2;
     if (isfinite(point->days_p5)) return (point->days_p95 - point->days_p5) / 2;
     return point->days * (point->step_p95_s - point->step_p5_s) / (2 * point->step_p50_s);
 }
@@ -35,7 +46,7 @@ const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow
     const char *late =
         row->late ? arena_printf(arena, "misses %s", plan_human(arena, request->deadline_s, QUANTITY_TIME)) : "";
     if (!row->kept && !row->late && !row->over_budget)
-        return arena_printf(arena, "only %s", plan_percent(arena, row->chance.both));
+        return arena_printf(arena, "only %s", plan_percent_beside(arena, row->chance.both, request->confidence));
     return arena_printf(arena, "%s%s%s", late, row->late && row->over_budget ? ", " : "",
                         row->over_budget ? "over budget" : "");
 }
@@ -134,7 +145,7 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
     table_cell(table, "%.0f", columns->tokens ? point->tokens_per_s / row->gpus : point->samples_per_s);
     table_cell(table, "%.0f/%.0f", point->memory_peak_bytes / GIB, point->memory_capacity_bytes / GIB);
     table_cell(table, "%s ± %s", plan_number(screen->arena, point->days),
-               plan_about(screen->arena, days_spread(point)));
+               plan_about(screen->arena, days_spread(screen, row)));
     if (columns->cost) table_cell(table, "%s", plan_money(screen, point, point->cost_per_run));
     table_cell(table, "%s", plan_number(screen->arena, point->energy_kwh / 1000));
     if (columns->by_date) table_cell(table, "%s", plan_percent(screen->arena, row->chance.by_date));
@@ -231,6 +242,7 @@ static void print_chosen(const Screen *screen) {
     plan_print_paid(screen, row);
     plan_print_storage(screen, row);
     plan_print_chances(screen, row);
+    plan_print_reaches(screen);
     print_batch(screen, point);
     print_where_time_goes(point);
     if (point->goodput > 0)
@@ -359,7 +371,7 @@ static void print_caveats(const Screen *screen) {
     if (1 - point->chance_to_run_out < PLAN_FIT)
         printf("! %.0f of %.0f GiB: fits in memory with %s only.\n", point->memory_peak_bytes / GIB,
                point->memory_capacity_bytes / GIB, plan_percent(screen->arena, 1 - point->chance_to_run_out));
-    double spread = 100 * days_spread(point) / point->days;
+    double spread = 100 * days_spread(screen, &screen->result->rows[0]) / point->days;
     if (screen->answer->profile)
         printf("! Constants are those of %s, and the catalogue's where it has none: ± %.0f %% on days.\n",
                screen->answer->profile, spread);
@@ -386,10 +398,12 @@ static void print_no_plan(const Screen *screen) {
            request->budget <= 0       ? "the date"
            : request->deadline_s <= 0 ? "the budget"
                                       : "date and budget",
-           plan_percent(screen->arena, request->confidence), plan_percent(screen->arena, first->chance.both));
+           plan_percent(screen->arena, request->confidence),
+           plan_percent_beside(screen->arena, first->chance.both, request->confidence));
     plan_print_paid(screen, first);
     plan_print_storage(screen, first);
     plan_print_chances(screen, first);
+    plan_print_reaches(screen);
 }
 
 static void print_deadline(const PlanRequest *request) {
@@ -422,7 +436,7 @@ static void print_heading(const Screen *screen) {
 }
 
 void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
-    Screen screen = {arena, answer, answer->request, answer->result, style, answer->result->row_count};
+    Screen screen = {arena, answer, answer->request, answer->result, style, answer->result->row_count, false};
     if (!answer->all_rows && screen.rows > ROWS_SHOWN) screen.rows = ROWS_SHOWN;
     print_heading(&screen);
     print_rows(&screen);

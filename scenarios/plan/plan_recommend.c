@@ -10,9 +10,9 @@ static const char *the_choice(const Screen *screen) {
     if (result->chosen < 0) return NULL;
     const PlanRow *row = &result->rows[result->chosen];
     const char *text = arena_printf(screen->arena, "%s: %s days", plan_cluster_text(screen, row),
-                                    plan_number(screen->arena, row->chance.days.p50));
+                                    plan_number(screen->arena, row->point.days));
     if (isnan(row->point.cost_per_run)) return text;
-    return arena_printf(screen->arena, "%s, %s", text, plan_money(screen, &row->point, row->chance.cost.p50));
+    return arena_printf(screen->arena, "%s, %s", text, plan_money(screen, &row->point, row->point.cost_per_run));
 }
 
 static const char *the_chance(const Screen *screen) {
@@ -25,10 +25,13 @@ static const char *the_chance(const Screen *screen) {
     if (!date && !budget)
         return arena_printf(screen->arena, "nine times in ten %.3g to %.3g days; --by and --budget give chances",
                             chance->days.p5, chance->days.p95);
-    if (screen->result->chosen >= 0)
-        return arena_printf(screen->arena, "it keeps %s with %s", what, plan_percent(screen->arena, share));
-    return arena_printf(screen->arena, "the nearest, %s, keeps %s with %s only", plan_cluster_text(screen, row), what,
-                        plan_percent(screen->arena, share));
+    const char *percent = plan_percent_beside(screen->arena, share, request->confidence);
+    const char *asked = request->confidence > 0 ? arena_printf(screen->arena, "; asked for: %s",
+                                                               plan_percent(screen->arena, request->confidence))
+                                                : "";
+    if (screen->result->chosen >= 0) return arena_printf(screen->arena, "it keeps %s with %s%s", what, percent, asked);
+    return arena_printf(screen->arena, "the nearest, %s, keeps %s with %s only%s", plan_cluster_text(screen, row), what,
+                        percent, asked);
 }
 
 static const char *the_weakest(const Screen *screen, const PlanUnknowns *unknowns) {

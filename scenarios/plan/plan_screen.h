@@ -12,22 +12,37 @@ typedef struct Screen {
     const PlanResult *result;
     const Style *style;
     int rows;
+    bool on_page; // money as pages have it: "$1.88 M"
 } Screen;
 
 const char *plan_human(Arena *arena, double value, QuantityKind kind);                 // "1.34 M"
+const char *plan_amount(Arena *arena, double amount);                                  // of money: "12.4 k"
 const char *plan_money(const Screen *screen, const RecordPoint *point, double amount); // "" when unknown
 const char *plan_cluster_text(const Screen *screen, const PlanRow *row);               // "1024 GPUs of dgx-h100 …"
 const char *plan_number(Arena *arena, double value);  // three digits, and never 1e+03: days, megawatt hours
 const char *plan_about(Arena *arena, double value);   // two digits likewise
 const char *plan_percent(Arena *arena, double share); // "83 %", "> 99 %", "< 1 %": few draws tell more
+// Beside what was asked for (0: nothing): "79.7 ± 0.4 %", 1 sigma, where the draws cannot tell the two apart.
+const char *plan_percent_beside(Arena *arena, double share, double asked);
 
 // In words (plan_print_pay.c). NULL: nothing is to be said.
 const char *plan_payment_text(const Screen *screen, const PlanRow *row); // a term paid for whole, nodes taken back
 const char *plan_spares_text(const Screen *screen, const PlanRow *row);  // NULL: none are paid
 const char *plan_storage_text(const Screen *screen, const PlanRow *row);
 
+// What is not known, and measurements: those worth a row, and what their columns mean (plan_print_chance.c).
+bool plan_swing_matters(const PlanSwing *swing);
+bool plan_any_worth(const PlanUnknowns *unknowns); // one changes a choice; else they narrow ranges only
+bool plan_measurement_matters(const PlanUnknowns *unknowns, const PlanMeasurement *measurement);
+const char *plan_others_text(Arena *arena, const PlanUnknowns *unknowns); // "3 more change no choice"; NULL: no others
+const char *plan_worth_text(const Screen *screen, const PlanUnknowns *unknowns);
+
+// What a budget, date or price would reach, as a sentence (plan_reach_words.c).
+const char *plan_reach_text(const Screen *screen, const PlanReach *reach);
+
 // Under the rows (plan_print_chance.c).
 void plan_print_chances(const Screen *screen, const PlanRow *row);   // of keeping date and budget, and the ranges
+void plan_print_reaches(const Screen *screen);                       // what would be enough
 void plan_print_unknowns(const Screen *screen);                      // what costs most, and what knowing it is worth
 void plan_print_settings(const Screen *screen);                      // spares and checkpoints (plan_print_settings.c)
 void plan_print_shifts(const Screen *screen);                        // if date, budget, prices or failures were others

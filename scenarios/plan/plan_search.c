@@ -185,6 +185,18 @@ void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *clus
     plan_pay_storage(request, cluster, row);
 }
 
+RecordPoint plan_undisturbed(const PlanRow *row) {
+    const RecordPoint *point = &row->point;
+    RecordPoint before = *point;
+    if (!(point->days_undisturbed > 0)) return before;
+    before.days = point->days_undisturbed;
+    before.cost_per_run -= row->unused_cost + row->spares_cost + row->storage_cost +
+                           point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
+    before.energy_kwh *= before.days / point->days;
+    before.carbon_kg *= before.days / point->days;
+    return before;
+}
+
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
     StudySpec study = {.catalogue = request->catalogue, .cluster = cluster->spec};
     row->point = simulate_training(arena, cluster, &row->training, &study, problems_create(arena));

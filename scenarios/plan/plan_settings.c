@@ -8,8 +8,6 @@
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_storage.h"
 
-#define DRAWS 2048 // enough for a comparison
-
 // ---- One way to run it.
 
 typedef struct Setting {
@@ -21,20 +19,9 @@ typedef struct Settings {
     Arena *arena;
     const PlanRequest *request;
     const PlanRow *row;
+    PlanDraws *draws; // those of the plan's own chance
     PlanSettings *list;
 } Settings;
-
-// The run before anything failed.
-static RecordPoint undisturbed(const PlanRow *row) {
-    const RecordPoint *point = &row->point;
-    RecordPoint before = *point;
-    before.days = point->days_undisturbed;
-    before.cost_per_run -= row->unused_cost + row->spares_cost + row->storage_cost +
-                           point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
-    before.energy_kwh *= before.days / point->days;
-    before.carbon_kg *= before.days / point->days;
-    return before;
-}
 
 // False when it does not run so.
 static bool live_so(const Settings *settings, const Setting *setting, PlanRow *row) {
@@ -45,7 +32,7 @@ static bool live_so(const Settings *settings, const Setting *setting, PlanRow *r
     const Cluster *cluster = plan_cluster(arena, &asked, row->node, row->link, row->gpus, NULL, problems);
     if (!cluster) return false;
     row->training.checkpoint = &setting->checkpoint;
-    row->point = undisturbed(settings->row);
+    row->point = plan_undisturbed(settings->row);
     plan_live_row(arena, &asked, cluster, row);
     return row->point.ran;
 }
@@ -54,7 +41,7 @@ static const PlanSetting *add_setting(Settings *settings, const char *what, cons
     if (settings->list->count == PLAN_SETTINGS_MOST) return NULL;
     PlanRow row = *settings->row;
     if (!live_so(settings, setting, &row)) return NULL;
-    plan_find_chances_by(settings->request, &row, 1, DRAWS);
+    row.chance = plan_chance_drawn(settings->request, settings->draws, &row);
     PlanSetting *added = &settings->list->items[settings->list->count++];
     *added = (PlanSetting){.what = what,
                            .as_planned = settings->list->count == 1,
@@ -75,6 +62,15 @@ static Setting as_planned(const PlanRequest *request) {
 
 static const char *spares_text(Arena *arena, int spares) {
     return spares == 1 ? "1 node stands by" : arena_printf(arena, "%d nodes stand by", spares);
+}
+
+static const char *const mode_words[CHECKPOINT_MODE_COUNT] = {
+    "checkpoints stop training", "checkpoints are written behind its back", "checkpoints go to a peer's memory"};
+
+static const char *planned_text(const Settings *settings, const Setting *planned) {
+    int spares = plan_spares(&planned->faults, settings->row->point.node_count);
+    return arena_printf(settings->arena, "as planned: %s, %s", spares_text(settings->arena, spares),
+                        mode_words[planned->checkpoint.mode]);
 }
 
 // Better: cheaper, or quicker where nobody knows a price; and date and budget kept no less surely than is wished.
@@ -103,14 +99,12 @@ static void try_spares(Settings *settings, const Setting *planned, Setting *join
 }
 
 static void try_modes(Settings *settings, const Setting *planned, Setting *joined) {
-    static const char *const words[CHECKPOINT_MODE_COUNT] = {
-        "checkpoints stop training", "checkpoints are written behind its back", "checkpoints go to a peer's memory"};
     const PlanSetting *best = &settings->list->items[0];
     for (int mode = 0; mode < CHECKPOINT_MODE_COUNT; mode++) {
         Setting setting = *planned;
         if (mode == (int)planned->checkpoint.mode) continue;
         setting.checkpoint.mode = (CheckpointMode)mode;
-        const PlanSetting *added = add_setting(settings, words[mode], &setting);
+        const PlanSetting *added = add_setting(settings, mode_words[mode], &setting);
         if (!added || !is_better(settings->request, added, best)) continue;
         best = added;
         joined->checkpoint.mode = setting.checkpoint.mode;
@@ -153,26 +147,33 @@ static void try_intervals(Settings *settings, const Setting *planned, Setting *j
     }
 }
 
-PlanSettings plan_settings(Arena *arena, const PlanRequest *request, const PlanResult *result) {
-    PlanSettings list = {.count = 0, .best = -1};
-    if (!request->faults || result->row_count == 0 || !(result->rows[0].point.days_undisturbed > 0)) return list;
-    Settings settings = {arena, request, &result->rows[0], &list};
+static void try_settings(const PlanResult *result, Settings *settings) {
+    const PlanRequest *request = settings->request;
+    PlanSettings *list = settings->list;
     Setting planned = as_planned(request), joined = planned;
     int spares = plan_spares(&planned.faults, result->rows[0].point.node_count);
-    if (!add_setting(&settings, arena_printf(arena, "as planned: %s", spares_text(arena, spares)), &planned))
-        return list;
-    try_spares(&settings, &planned, &joined);
-    try_modes(&settings, &planned, &joined);
-    try_storage(&settings, &planned, &joined);
-    try_intervals(&settings, &planned, &joined);
+    if (!add_setting(settings, planned_text(settings, &planned), &planned)) return;
+    try_spares(settings, &planned, &joined);
+    try_modes(settings, &planned, &joined);
+    try_storage(settings, &planned, &joined);
+    try_intervals(settings, &planned, &joined);
     bool changed = plan_spares(&joined.faults, result->rows[0].point.node_count) != spares ||
                    joined.checkpoint.mode != planned.checkpoint.mode ||
                    joined.checkpoint.storage_units != planned.checkpoint.storage_units ||
                    joined.checkpoint.every_s != planned.checkpoint.every_s;
-    if (changed) add_setting(&settings, "the best of each together", &joined);
-    list.best = 0;
-    for (int i = 1; i < list.count; i++)
-        if (is_better(request, &list.items[i], &list.items[list.best])) list.best = i;
+    if (changed) add_setting(settings, "the best of each together", &joined);
+    list->best = 0;
+    for (int i = 1; i < list->count; i++)
+        if (is_better(request, &list->items[i], &list->items[list->best])) list->best = i;
+}
+
+PlanSettings plan_settings(Arena *arena, const PlanRequest *request, const PlanResult *result) {
+    PlanSettings list = {.count = 0, .best = -1};
+    if (!request->faults || result->row_count == 0 || !(result->rows[0].point.days_undisturbed > 0)) return list;
+    Arena *scratch = arena_open();
+    PlanDraws *draws = plan_draws_create(scratch, request, PLAN_DRAWS);
+    try_settings(result, &(Settings){arena, request, &result->rows[0], draws, &list});
+    arena_close(scratch);
     return list;
 }
 
@@ -213,22 +214,57 @@ static void shift_row(PlanRow *row, const Shift *shift) {
     point->checkpoint_share /= longer;
 }
 
-static PlanShift shifted(const PlanRequest *request, const PlanResult *result, const Shift *shift) {
-    Arena *scratch = arena_open();
+// Worlds in which the shifted date and budget are kept, of all: a date or a budget moves no world, and a price all
+// alike.
+static double share_kept(const PlanRequest *asked, const Shift *shift, const PlanOutcome *outcomes, int count) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        PlanOutcome outcome = outcomes[i];
+        outcome.cost *= shift->price;
+        kept += plan_keeps_date(asked, &outcome) && plan_keeps_budget(asked, &outcome);
+    }
+    return (double)kept / count;
+}
+
+static PlanRequest shifted_request(const PlanRequest *request, const Shift *shift) {
     PlanRequest asked = *request;
     asked.deadline_s *= shift->date;
     asked.budget *= shift->budget;
+    return asked;
+}
+
+// both[s]: of one row under each shift, in the worlds that its own chance is of.
+static void find_shares(const PlanRequest *request, PlanDraws *draws, const PlanRow *row, double both[SHIFTS]) {
+    Arena *scratch = arena_open();
+    const PlanOutcome *as_planned = plan_outcomes_of(scratch, draws, row);
+    for (int s = 0; s < SHIFTS; s++) {
+        PlanRequest asked = shifted_request(request, &shifts[s]);
+        const PlanOutcome *outcomes = as_planned;
+        if (shifts[s].failures != 1) {
+            PlanRow failing = *row;
+            shift_row(&failing, &shifts[s]);
+            outcomes = plan_outcomes_of(scratch, draws, &failing);
+        }
+        both[s] = share_kept(&asked, &shifts[s], outcomes, plan_draws_count(draws));
+    }
+    arena_close(scratch);
+}
+
+// `both`: [row x shift].
+static PlanShift shifted(const PlanRequest *request, const PlanResult *result, int s, const double *both) {
+    Arena *scratch = arena_open();
+    PlanRequest asked = shifted_request(request, &shifts[s]);
     PlanRow *rows = ARENA_ARRAY(scratch, PlanRow, result->row_count);
+    int best = 0;
     for (int i = 0; i < result->row_count; i++) {
         rows[i] = result->rows[i];
-        if (rows[i].point.ran) shift_row(&rows[i], shift);
-    }
-    plan_find_chances_by(&asked, rows, result->row_count, DRAWS);
-    int best = 0;
-    for (int i = 1; i < result->row_count; i++)
+        if (rows[i].point.ran) shift_row(&rows[i], &shifts[s]);
+        if (rows[i].chance.known) rows[i].chance.both = both[(int64_t)i * SHIFTS + s];
+        plan_judge(&asked, &rows[i]);
         if (plan_comes_before(&asked, &rows[i], &rows[best])) best = i;
+    }
     const PlanRow *row = &rows[best];
-    PlanShift answer = {.what = shift->what,
+    PlanShift answer = {.what = shifts[s].what,
                         .chosen = plan_misses(row) == 0 ? best : -1,
                         .best = best,
                         .both = row->chance.both,
@@ -241,7 +277,13 @@ static PlanShift shifted(const PlanRequest *request, const PlanResult *result, c
 PlanShifts plan_shifts(const PlanRequest *request, const PlanResult *result) {
     PlanShifts list = {.count = 0};
     if (result->row_count == 0 || !result->rows[0].chance.known) return list;
-    for (int i = 0; i < SHIFTS; i++)
-        if (concerns(request, result, &shifts[i])) list.items[list.count++] = shifted(request, result, &shifts[i]);
+    Arena *arena = arena_open();
+    PlanDraws *draws = plan_draws_create(arena, request, PLAN_DRAWS);
+    double *both = ARENA_ARRAY(arena, double, (int64_t)result->row_count *SHIFTS);
+    for (int i = 0; i < result->row_count; i++)
+        if (result->rows[i].chance.known) find_shares(request, draws, &result->rows[i], &both[(int64_t)i * SHIFTS]);
+    for (int s = 0; s < SHIFTS; s++)
+        if (concerns(request, result, &shifts[s])) list.items[list.count++] = shifted(request, result, s, both);
+    arena_close(arena);
     return list;
 }

@@ -11,8 +11,8 @@ typedef struct PlanSetting {
     const char *what; // "8 nodes stand by"
     bool as_planned;  // the first: what the plan has
     double days, goodput;
-    double cost; // nodes that stand by are paid for like the others, which the plan's own cost leaves out
-    double both; // chance of keeping date and budget at that cost
+    double cost; // nodes that stand by and storage are paid for, as in the plan's own cost
+    double both; // chance of keeping date and budget, in the worlds that the plan's own chance is of
 } PlanSetting;
 
 #define PLAN_SETTINGS_MOST 12

@@ -354,7 +354,9 @@ static void tell_swings(const Telling *telling, const PlanUnknowns *unknowns) {
     const PlanRow *row = &telling->result->rows[unknowns->row];
     bool by_money = isfinite(row->point.cost_per_run);
     PlanSpread spread = plan_spread_of(telling->request, row);
-    PlanOutcome middle = plan_outcome(&spread, &row->point, plan_factors_expected);
+    double factors[FACTOR_COUNT];
+    plan_factors_as_planned(&spread, factors);
+    PlanOutcome middle = plan_outcome(&spread, &row->point, factors);
     TornadoRow *rows = ARENA_ARRAY(arena, TornadoRow, unknowns->swing_count);
     TornadoChart *chart = ARENA_NEW(arena, TornadoChart);
     *chart = (TornadoChart){.base = by_money ? middle.cost : middle.days, .rows = rows};

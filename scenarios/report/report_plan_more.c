@@ -12,8 +12,13 @@ typedef struct Telling {
 } Telling;
 
 static Telling telling_of(Report *report, Arena *arena, const PlanAnswer *answer) {
-    return (Telling){
-        report, {arena, answer, answer->request, answer->result, NULL, answer->result ? answer->result->row_count : 0}};
+    return (Telling){report,
+                     {.arena = arena,
+                      .answer = answer,
+                      .request = answer->request,
+                      .result = answer->result,
+                      .rows = answer->result ? answer->result->row_count : 0,
+                      .on_page = true}};
 }
 
 static bool has_wishes(const Telling *telling) {
