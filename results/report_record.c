@@ -61,6 +61,17 @@ static void tell_memory(const Telling *telling, const RecordPoint *point) {
                 text_bytes_of(arena, point->memory_peak_bytes, point->memory_capacity_bytes), note);
 }
 
+// "$41.46 a step, $13.18 a million tokens"
+static const char *unit_costs(const Telling *telling, const RecordPoint *point) {
+    Arena *arena = telling->arena;
+    double rate = point_rate(telling->record, point);
+    if (!isfinite(point->cost_per_step) || !isfinite(rate)) return "";
+    const char *unit = rate_unit(arena, telling->record);
+    int length = (int)strcspn(unit, "/");
+    return arena_printf(arena, "%s a step, %s a million %.*s", text_money(arena, point->cost_per_step, point->currency),
+                        text_money(arena, 1e6 * point->cost_per_hour / 3600 / rate, point->currency), length, unit);
+}
+
 static void tell_run(const Telling *telling, const RecordPoint *point) {
     Arena *arena = telling->arena;
     Report *report = telling->report;
@@ -78,7 +89,7 @@ static void tell_run(const Telling *telling, const RecordPoint *point) {
     if (isfinite(point->cost_per_run))
         report_fact(report, "Cost of the run", text_money(arena, point->cost_per_run, point->currency), hour);
     else if (*hour)
-        report_fact(report, "Cost", hour, "");
+        report_fact(report, "Cost", hour, unit_costs(telling, point));
     if (point->energy_kwh > 0)
         report_fact(report, "Energy", text_energy(arena, point->energy_kwh),
                     point->carbon_kg > 0 ? arena_printf(arena, "%s CO2e", text_mass(arena, point->carbon_kg)) : "");

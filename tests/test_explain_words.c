@@ -71,3 +71,29 @@ TEST(fewer_gpus_as_a_change_are_a_run_on_so_many_with_the_same_global_batch) {
     double step = row ? strtod(row + strlen("gpus = 1,"), NULL) : NAN;
     EXPECT_SAME(step, run_member("--gpus 1 --global-batch 256 " SLOW_NETWORK, "p50"));
 }
+
+// ---- Money.
+
+TEST(without_a_price_explain_and_pages_take_the_list_price_and_say_so) {
+#define GPT2 "--model gpt2-124m --node dgx-h100 --gpus 16 --fabric ib-ndr400 --micro-batch 4"
+    const Ended *ended = run_command(command_run, "run --json --terms on_demand " GPT2);
+    double hour = member(ended->out, "per_hour"), step = member(ended->out, "p50");
+    ended = run_command(command_explain, "explain --csv --table settings " GPT2);
+    const char *row = strstr(ended->out, "gpus = 8,");
+    EXPECT(hour > 0 && row);
+    double fields[6] = {NAN};
+    for (int i = 0; row && i < 6; i++) {
+        row = strchr(row, ',') + 1;
+        fields[i] = strtod(row, NULL);
+    }
+    EXPECT_NEAR(fields[5], hour / 2 * fields[0] / 3600, 1e-12); // half the GPUs cost half
+    ended = run_command(command_explain, "explain --brief --plain " GPT2);
+    char says[64];
+    snprintf(says, sizeof says, "A step costs $%.2f", hour * step / 3600);
+    if (hour * step / 3600 >= 0.01) EXPECT_CONTAINS(ended->out, says);
+    EXPECT_CONTAINS(ended->out, "which is assumed: the price book's median of list prices on demand");
+    ended = run_command(command_explain, "explain --brief --plain --price 2 " GPT2);
+    EXPECT(!strstr(ended->out, "which is assumed") && strstr(ended->out, "A step costs $"));
+    ended = run_command(command_explain, "explain --brief --plain --gpus 4 " SLOW_NETWORK);
+    EXPECT_CONTAINS(ended->out, "Money is not counted: the price book has no price on demand for RTX3060-12GB");
+}

@@ -141,7 +141,8 @@ typedef struct Run { // one `lockstep run`
     } studies;   // of the records
     bool is_job; // said in options, without a script
     bool all_hold;
-    RunShow *show; // instead of ours, or NULL
+    bool list_price; // where no price is said
+    RunShow *show;   // instead of ours, or NULL
     void *context;
 } Run;
 
@@ -188,7 +189,7 @@ static const StudySpec *anchored_study(Run *run, const StudySpec *study) {
     *anchored = *study;
     anchored->training.anchors = run->anchors;
     anchored->want_timeline |= run->show && study->vary_count == 0;
-    return anchored;
+    return run->list_price ? study_with_list_price(run->arena, anchored) : anchored;
 }
 
 static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
@@ -537,9 +538,10 @@ static int help(Run *run, int argc, char **argv) {
     return print_help(run->arena, run, argc, argv);
 }
 
-int command_run_shown(int argc, char **argv, RunShow *show, void *context) {
+int command_run_shown(int argc, char **argv, bool list_price, RunShow *show, void *context) {
     Arena *arena = arena_open();
-    Run run = {.arena = arena, .problems = problems_create(arena), .show = show, .context = context};
+    Run run = {
+        .arena = arena, .problems = problems_create(arena), .list_price = list_price, .show = show, .context = context};
     int status = DONE;
     argv = with_plot_value(arena, argc, argv);
     // The script's own options are not known yet: mistakes are reported when they are (scenario_load).
@@ -558,4 +560,4 @@ int command_run_shown(int argc, char **argv, RunShow *show, void *context) {
     return status;
 }
 
-int command_run(int argc, char **argv) { return command_run_shown(argc, argv, NULL, NULL); }
+int command_run(int argc, char **argv) { return command_run_shown(argc, argv, false, NULL, NULL); }

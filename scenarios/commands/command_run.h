@@ -18,6 +18,7 @@ typedef struct RunAnswer {
 } RunAnswer;
 
 typedef bool RunShow(void *context, const RunAnswer *answer, Problems *problems); // false after a problem
-int command_run_shown(int argc, char **argv, RunShow *show, void *context);
+// With `list_price`, machines of which nobody said a price cost what the price book lists (study_with_list_price).
+int command_run_shown(int argc, char **argv, bool list_price, RunShow *show, void *context);
 
 #endif

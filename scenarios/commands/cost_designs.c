@@ -141,7 +141,7 @@ static int run_in_child(const Words *words, FILE *into) {
     Told *told = calloc(1, sizeof *told);
     if (!told) return FAILED;
     Asked asked = {told};
-    int status = command_run_shown(words->count, words->items, take_point, &asked);
+    int status = command_run_shown(words->count, words->items, false, take_point, &asked);
     bool answered = status == DONE || status == ANSWER_IS_NO; // no: it does not run, which is told
     bool written = !answered || fwrite(told, sizeof *told, 1, into) == 1;
     free(told);

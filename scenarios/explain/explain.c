@@ -117,8 +117,10 @@ static const char *varied_of(Arena *arena, const StudySpec *study) {
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems) {
     int before = problems_added(problems);
     Explanation *now = ARENA_NEW(arena, Explanation);
-    *now = (Explanation){
-        .study = study_unvaried(arena, request->study), .better_chance = NAN, .goodput = NAN, .days = NAN};
+    *now = (Explanation){.study = study_with_list_price(arena, study_unvaried(arena, request->study)),
+                         .better_chance = NAN,
+                         .goodput = NAN,
+                         .days = NAN};
     now->title = study_title(arena, now->study);
     now->varied = varied_of(arena, request->study);
     now->cluster = cluster_of(arena, now->study, problems);

@@ -57,6 +57,25 @@ static void say_step(Arena *arena, Words *to, const Explanation *now) {
                      text_count(arena, point->gpu_count, true), point->gpu_count == 1 ? "" : "s"));
 }
 
+// At the price that was said, or the list price.
+static void say_price(Arena *arena, Words *to, const Explanation *now) {
+    const RecordPoint *point = &now->point;
+    const StudySpec *study = now->study;
+    if (!isfinite(point->cost_per_step)) {
+        if (study->price_assumed) say(arena, to, arena_printf(arena, "Money is not counted: %s.", study->price_source));
+        return;
+    }
+    const char *assumed = study->price_assumed ? arena_printf(arena, ", at %s a GPU-hour, which is assumed: %s",
+                                                              study->price_assumed, study->price_source)
+                                               : "";
+    double millions = point->global_batch * (point->tokens_per_s > 0 ? study->training.seq_len : 1) / 1e6;
+    say(arena, to,
+        arena_printf(arena, "A step costs %s and a million %s %s%s.",
+                     text_money(arena, point->cost_per_step, point->currency),
+                     point->tokens_per_s > 0 ? "tokens" : sample_name(study->training.model),
+                     text_money(arena, point->cost_per_step / millions, point->currency), assumed));
+}
+
 static int largest_cause(const SimTime *by_cause, unsigned taken) {
     int largest = -1;
     for (int c = 0; c < CAUSE_COUNT; c++)
@@ -271,6 +290,7 @@ Words explain_sentences(Arena *arena, const Explanation *now) {
     say_other(arena, &sentences, now);
     say_resources(arena, &sentences, now);
     say_life(arena, &sentences, now);
+    say_price(arena, &sentences, now);
     if (now->varied)
         say(arena, &sentences,
             arena_printf(arena,

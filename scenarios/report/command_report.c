@@ -214,7 +214,9 @@ static int refuse(const char *what, const char *hint) {
 
 // ---- Whose answers there are pages of.
 
-static int ask_run(int argc, char **argv, void *writing) { return command_run_shown(argc, argv, show_run, writing); }
+static int ask_run(int argc, char **argv, void *writing) {
+    return command_run_shown(argc, argv, true, show_run, writing);
+}
 static int ask_plan(int argc, char **argv, void *writing) { return command_plan_shown(argc, argv, show_plan, writing); }
 static int ask_goodput(int argc, char **argv, void *writing) {
     return explain_goodput_shown(argc, argv, show_goodput, writing);

@@ -55,6 +55,8 @@ static void assume_number(Study *study, AssumptionList *list, const char *name, 
 // Prices stand with the cost they make; here is what else decides it.
 static void assume_money(Study *study, AssumptionList *list, const ClusterSpec *cluster) {
     const Grid *grid = cluster->grid;
+    if (study->spec->price_assumed)
+        assume_text(study, list, "price of a GPU-hour", study->spec->price_assumed, study->spec->price_source);
     if (grid) assume_fact(study, list, grid->name, grid->facts, grid->fact_count, "carbon_g_per_kwh");
     if (cluster->power_cap_watts > 0) assume_number(study, list, "power limit of a GPU, W", cluster->power_cap_watts);
     if (!cluster->own) return;

@@ -48,6 +48,7 @@ typedef struct StudySpec {
     bool assume_fits; // points whose memory estimate exceeds the GPU's too
     bool want_timeline;
     double noise; // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
+    const char *price_assumed, *price_source; // of a GPU-hour, where nobody said one (study_with_list_price); or NULL
     const char *const *plots;
     int plot_count;
     const char *const *keep; // numbers that a sweep stores; none named: all
@@ -63,6 +64,9 @@ typedef struct StudySpec {
 // NULL after problems. Everything in the record lives in the arena.
 const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
 const char *study_title(Arena *arena, const StudySpec *study);
+// The same study where nobody said a price: what the price book lists for such GPUs on demand, or that it lists
+// nothing, either as an assumption. The study itself where a price is known, or where its machines are owned.
+const StudySpec *study_with_list_price(Arena *arena, const StudySpec *study);
 // What decides its answer besides its layout, as its record says.
 const Assumption *study_assumptions(Arena *arena, const StudySpec *study, int *count);
 // Whether all expectations hold; prints each that does not. For exit code 3.
