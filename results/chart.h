@@ -12,7 +12,14 @@ typedef struct ChartBar {
     double from, to;
     int legend;
     const char *label; // drawn inside where there is room; or NULL
+    // Of the row's height, from below. 0, 0: all of it. `full` is the height of a bar that is at that all its time (0:
+    // 1); one that is lower is at it for a share of its time.
+    double low, high, full;
+    bool is_part; // another bar at the same time says more
+    bool is_bin;  // one of many of the same width, that say what a stretch of time goes to
 } ChartBar;
+
+double bar_share(const ChartBar *bar); // of its time, that it is at what its colour says
 
 typedef struct ChartLegend {
     const char *name;
@@ -31,7 +38,8 @@ typedef struct BarChart {
     double x_max;
     double line; // a limit across all rows; NAN none
     const char *line_title;
-    bool is_dense; // rows touch, bars are many: a timeline
+    bool is_dense;                // rows touch, bars are many: a timeline, with
+    const char *x_unit, *reading; // "s"; how to read it, in sentences
 } BarChart;
 
 typedef struct ScalingPoint {

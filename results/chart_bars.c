@@ -41,7 +41,7 @@ static void add_row(Builder *builder, const char *name, const char *end) {
 
 // In the newest row.
 static void add_bar(Builder *builder, double from, double to, int legend, const char *label) {
-    ChartBar bar = {builder->rows.count - 1, from, to, legend, label};
+    ChartBar bar = {.row = builder->rows.count - 1, .from = from, .to = to, .legend = legend, .label = label};
     LIST_PUSH(builder->arena, &builder->bars, bar);
     if (to > builder->x_max) builder->x_max = to;
 }
@@ -249,6 +249,31 @@ static double timeline_end(const Timeline *timeline) {
     return end;
 }
 
+double bar_share(const ChartBar *bar) {
+    if (bar->high <= bar->low) return 1;
+    return (bar->high - bar->low) / (bar->full > 0 ? bar->full : 1);
+}
+
+static const char *in_words(const char *cause) {
+    static const struct {
+        const char *cause, *words;
+    } known[] = {{"tp", "tensor parallel"}, {"cp", "context parallel"}, {"ep", "expert parallel"},
+                 {"pp", "pipeline"},        {"dp", "data parallel"},    {"weight-gradient", "backward of weights"},
+                 {"recompute", "recompute"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].cause, cause) == 0) return known[i].words;
+    return cause;
+}
+
+static void place_in_row(ChartBar *chart_bar, const TimelineBar *bar) {
+    double share = bar->share > 0 && bar->share < 1 ? bar->share : 1;
+    int lanes = bar->lanes > 0 ? bar->lanes : 1;
+    if (lanes == 1 && share == 1) return;
+    chart_bar->full = 1.0 / lanes;
+    chart_bar->low = 1 - (bar->lane + 1) * chart_bar->full + bar->below * chart_bar->full;
+    chart_bar->high = chart_bar->low + share * chart_bar->full;
+}
+
 static void add_timeline(Builder *builder, const Timeline *timeline, double scale) {
     for (int i = 0; i < timeline->row_count; i++)
         add_row(builder, timeline->row_names[i] ? timeline->row_names[i] : "", "");
@@ -256,11 +281,25 @@ static void add_timeline(Builder *builder, const Timeline *timeline, double scal
         const TimelineBar *bar = &timeline->bars[i];
         if (!(bar->end_s > bar->start_s) || bar->row < 0 || bar->row >= timeline->row_count) continue;
         const char *cause = bar->cause ? bar->cause : "other";
-        int legend = legend_place(builder, cause, look_of_cause(cause, builder->legend.count).color);
-        ChartBar chart_bar = {bar->row, bar->start_s / scale, bar->end_s / scale, legend, bar_label(bar->name)};
+        int legend = legend_place(builder, in_words(cause), look_of_cause(cause, builder->legend.count).color);
+        ChartBar chart_bar = {.row = bar->row,
+                              .from = bar->start_s / scale,
+                              .to = bar->end_s / scale,
+                              .legend = legend,
+                              .label = bar_label(bar->name),
+                              .is_part = bar->is_part};
+        place_in_row(&chart_bar, bar);
         LIST_PUSH(builder->arena, &builder->bars, chart_bar);
         builder->x_max = fmax(builder->x_max, chart_bar.to);
     }
+}
+
+static const char *reading_of(const Timeline *timeline) {
+    if (!timeline->has_transfer_rows)
+        return "Each row is a rank, or one of many that do the same; where a row is empty it waits.";
+    return "One GPU of each stage, or of all that do the same: the passes of its micro-batches, and under them its "
+           "transfers, a lane for each purpose, those hidden behind computing too. Where a row is empty it waits. A "
+           "bar lower than its lane is at that for so much of its time; a pass spans the transfers within it, too.";
 }
 
 bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems) {
@@ -277,6 +316,8 @@ bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *
     chart->ends = NULL;
     chart->is_dense = true;
     chart->x_title = arena_printf(arena, "time in the step (%s)", unit.name);
+    chart->x_unit = unit.name;
+    chart->reading = reading_of(point->timeline);
     const char *label = point_label(arena, record, point, NULL), *what = "timeline";
     if (*label) what = arena_printf(arena, "timeline of %s = %s", point_label_title(arena, record, NULL), label);
     if (isfinite(point->timeline->idle_share))

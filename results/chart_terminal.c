@@ -83,7 +83,7 @@ static void paint_row(Cell *cells, const BarChart *chart, const Field *field, in
     for (int i = 0; i < field->width; i++) cells[i] = (Cell){-1, 0};
     for (int i = 0; i < chart->bar_count; i++) {
         const ChartBar *bar = &chart->bars[i];
-        if (bar->row != row) continue;
+        if (bar->row != row || bar->is_part) continue;
         int from = column_of(field, bar->from), to = column_of(field, bar->to);
         for (int k = from; k < to; k++) cells[k] = (Cell){bar->legend, 0};
         paint_label(cells, from, to, bar->label);

@@ -160,8 +160,10 @@ static void write_bar_data(FILE *script, const BarChart *chart) {
     fprintf(script, "$Bars << END_OF_BARS\n");
     for (int i = 0; i < chart->bar_count; i++) {
         const ChartBar *bar = &chart->bars[i];
+        double low = bar->high > bar->low ? bar->low : 0, high = bar->high > bar->low ? bar->high : 1;
         fprintf(script, "%.9g %d %.9g %.9g %.9g %.9g %u\n", (bar->from + bar->to) / 2, bar->row, bar->from, bar->to,
-                bar->row - half, bar->row + half, (unsigned)chart->legend[bar->legend].color);
+                bar->row + half - 2 * half * high, bar->row + half - 2 * half * low,
+                (unsigned)chart->legend[bar->legend].color);
     }
     fprintf(script, "END_OF_BARS\n");
 }

@@ -4,6 +4,7 @@
 #include "results/report_page.h"
 #include "results/text.h"
 #include "results/view.h"
+#include "sim/list.h"
 
 #define GAP 10.0
 
@@ -53,10 +54,29 @@ static void draw_row_names(const Paper *paper, const Rows *rows, const char *con
 static const char *bar_title(Arena *arena, const BarChart *chart, const ChartBar *bar) {
     const char *name = chart->legend_count > bar->legend ? chart->legend[bar->legend].name : "";
     double length = bar->to - bar->from;
-    if (chart->is_dense)
-        return arena_printf(arena, "%s%s%s: %s to %s", name, bar->label ? " " : "", bar->label ? bar->label : "",
-                            text_figures(arena, bar->from, 4), text_figures(arena, bar->to, 4));
+    if (chart->is_dense) {
+        bool has_label = bar->label && *bar->label;
+        const char *share = bar->high > bar->low && bar_share(bar) < 0.9995
+                                ? arena_printf(arena, ", %s of it", text_percent(arena, bar_share(bar)))
+                                : "";
+        return arena_printf(arena, "%s%s%s: %s to %s %s%s", name, has_label ? " " : "", has_label ? bar->label : "",
+                            text_figures(arena, bar->from, 4), text_figures(arena, bar->to, 4), chart->x_unit, share);
+    }
     return arena_printf(arena, "%s: %s", *name ? name : chart->rows[bar->row], text_figures(arena, length, 4));
+}
+
+#define LEAST_HIGH 0.75 // a bar of little is still seen
+// Bars of a timeline that are wide enough stand apart by a gap behind each; page.js knows both.
+#define WITH_GAP 3.0
+#define BAR_GAP 0.6
+
+// Its place in the row: at the foot of its lane, as high as its share.
+static double bar_height(const Rows *rows, const ChartBar *bar, double *y) {
+    *y = 0;
+    if (bar->high <= bar->low) return rows->bar;
+    double height = fmax(LEAST_HIGH, (bar->high - bar->low) * rows->bar);
+    *y = rows->bar * (1 - bar->low) - height;
+    return height;
 }
 
 // Within the row's own group, whose origin is the upper edge of its bars.
@@ -64,12 +84,30 @@ static void draw_bar(const Paper *paper, const Rows *rows, const Frame *frame, c
                      const ChartBar *bar, int color) {
     double x = frame_x(frame, bar->from), width = frame_x(frame, bar->to) - x;
     bool is_named = !paper->narrow || !chart->is_dense; // nothing hovers over a phone, and timelines are long
-    paper_bar(paper, x, 0, width, rows->bar, color, bar->legend, is_named ? bar_title(paper->arena, chart, bar) : NULL);
-    if (!bar->label || paper_text_width(bar->label) + 4 >= width) return;
+    double y, height = bar_height(rows, bar, &y);
+    double shown = chart->is_dense && width > WITH_GAP ? width - BAR_GAP : width;
+    paper_bar(paper, x, y, shown, height, color, bar->legend, is_named ? bar_title(paper->arena, chart, bar) : NULL);
+    if (!bar->label || bar->is_part || height < 14 || paper_text_width(bar->label) + 4 >= width) return;
     fprintf(paper->out, "<text class=\"in t%d m\" data-s=\"%d\" x=\"%.2f\" y=\"%.1f\">", color, bar->legend,
-            x + width / 2, rows->bar / 2 + 4.5);
+            x + width / 2, y + height / 2 + 4.5);
     html_text(paper->out, paper->arena, bar->label);
     fputs("</text>", paper->out);
+}
+
+// Those of one colour in one row are one shape: so many bars as elements of their own would be most of the page.
+static void draw_bins(const Paper *paper, const Rows *rows, const Frame *frame, const BarChart *chart, int row,
+                      int legend, int color) {
+    bool any = false;
+    for (int i = 0; i < chart->bar_count; i++) {
+        const ChartBar *bar = &chart->bars[i];
+        if (!bar->is_bin || bar->row != row || bar->legend != legend) continue;
+        if (!any) fprintf(paper->out, "<path class=\"bin f%d\" data-s=\"%d\" d=\"", color, legend);
+        any = true;
+        double x = frame_x(frame, bar->from), width = frame_x(frame, bar->to) - x, y,
+               height = bar_height(rows, bar, &y);
+        fprintf(paper->out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, y, width, height, width);
+    }
+    if (any) fputs("\"/>", paper->out);
 }
 
 static void draw_bar_rows(const Paper *paper, const Rows *rows, const Frame *frame, const BarChart *chart,
@@ -77,8 +115,9 @@ static void draw_bar_rows(const Paper *paper, const Rows *rows, const Frame *fra
     for (int row = 0; row < chart->row_count; row++) {
         fprintf(paper->out, "<g transform=\"translate(0 %.1f)\">", bar_top(paper, rows, row));
         for (int i = 0; i < chart->bar_count; i++)
-            if (chart->bars[i].row == row)
+            if (chart->bars[i].row == row && !chart->bars[i].is_bin)
                 draw_bar(paper, rows, frame, chart, &chart->bars[i], colors[chart->bars[i].legend]);
+        for (int i = 0; i < chart->legend_count; i++) draw_bins(paper, rows, frame, chart, row, i, colors[i]);
         fputs("</g>\n", paper->out);
     }
 }
@@ -129,42 +168,129 @@ void draw_bars(Paper *paper, const BarChart *chart, const char *label) {
     paper_close(paper);
 }
 
-// ---- Timelines of many bars: a page stays small enough to be sent.
+// ---- Timelines of many bars: a page stays small enough to be sent. The beginning and the end of the step, where it
+// differs most, keep their bars; between them each row is cut into stretches of one length, and the heights of its
+// colours say what a stretch goes to. Sums are those of all bars.
 
-#define MOST_BARS 12000
+#define MOST_BARS 8000       // that are drawn one by one
+#define MOST_AT_ENDS 4000    // of a longer timeline
+#define MOST_BINS 6000       // of all its rows
+#define MOST_BINS_OF_ROW 360 // two pixels each
 
-static int *bars_by_row(Arena *arena, const BarChart *chart) {
-    int *counts = ARENA_ARRAY(arena, int, chart->row_count + 1);
-    for (int i = 0; i < chart->bar_count; i++) counts[chart->bars[i].row]++;
-    return counts;
+// Within `edge` of either end of the step.
+static int bars_near_ends(const BarChart *chart, double edge) {
+    int count = 0;
+    for (int i = 0; i < chart->bar_count; i++)
+        count += chart->bars[i].from < edge || chart->bars[i].to > chart->x_max - edge;
+    return count;
+}
+
+// The widest ends that are not too many bars.
+static double width_of_ends(const BarChart *chart) {
+    double low = 0, high = chart->x_max / 2;
+    for (int step = 0; step < 20; step++) {
+        double middle = (low + high) / 2;
+        if (bars_near_ends(chart, middle) <= MOST_AT_ENDS)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+typedef struct Thinning {
+    Arena *arena;
+    const BarChart *chart;
+    double edge, width; // of the ends; of a stretch
+    int bins;           // of a row
+    double *floor;      // [row x legend] where its lane begins
+    double *full;       // [row x legend] height of that lane; 0: there are no such bars
+    double *share;      // [row x legend x bins]
+    struct {
+        ChartBar *items;
+        int count, room;
+    } bars;
+} Thinning;
+
+static void keep_between(Thinning *thinning, const ChartBar *bar, double from, double to) {
+    ChartBar part = *bar;
+    part.from = fmax(from, bar->from);
+    part.to = fmin(to, bar->to);
+    if (part.to > part.from) LIST_PUSH(thinning->arena, &thinning->bars, part);
+}
+
+static void count_in_bins(Thinning *thinning, const ChartBar *bar) {
+    double first = thinning->edge, width = thinning->width;
+    double from = fmax(bar->from, first), to = fmin(bar->to, thinning->chart->x_max - first);
+    if (to <= from) return;
+    int place = bar->row * thinning->chart->legend_count + bar->legend;
+    thinning->full[place] = bar->high > bar->low && bar->full > 0 ? bar->full : 1;
+    // The foot of the lane, whatever other bars stand in it below this one.
+    thinning->floor[place] = floor(bar->low / thinning->full[place] + 1e-6) * thinning->full[place];
+    for (int bin = (int)((from - first) / width); bin < thinning->bins && first + bin * width < to; bin++) {
+        double overlap = fmin(to, first + (bin + 1) * width) - fmax(from, first + bin * width);
+        if (overlap > 0) thinning->share[(int64_t)place * thinning->bins + bin] += bar_share(bar) * overlap / width;
+    }
+}
+
+// Colours of one lane stand on each other; transfers that overlap each other fill their lane, and no more.
+static void stack_bin(Thinning *thinning, int row, int bin) {
+    int legends = thinning->chart->legend_count;
+    double start = thinning->edge + bin * thinning->width;
+    for (int i = 0; i < legends; i++) {
+        int place = row * legends + i;
+        double full = thinning->full[place], low = thinning->floor[place];
+        double share = thinning->share[(int64_t)place * thinning->bins + bin];
+        if (share <= 0) continue;
+        for (int k = 0; k < i; k++)
+            if (thinning->full[row * legends + k] > 0 && thinning->floor[row * legends + k] == thinning->floor[place])
+                low += full * thinning->share[(int64_t)(row * legends + k) * thinning->bins + bin];
+        ChartBar bar = {.row = row,
+                        .from = start,
+                        .to = start + thinning->width,
+                        .legend = i,
+                        .low = low,
+                        .high = fmin(low + share * full, thinning->floor[place] + full),
+                        .full = full,
+                        .is_bin = true};
+        if (bar.high > bar.low) LIST_PUSH(thinning->arena, &thinning->bars, bar);
+    }
+}
+
+static const char *what_is_thinned(const Thinning *thinning) {
+    Arena *arena = thinning->arena;
+    const BarChart *chart = thinning->chart;
+    return arena_printf(arena,
+                        " Of its %s bars those of the first and the last %s %s are drawn one by one; between them a "
+                        "column is %s %s, and the height of a colour is its share of that time.",
+                        text_count(arena, chart->bar_count, true), text_figures(arena, thinning->edge, 3),
+                        chart->x_unit, text_figures(arena, thinning->width, 3), chart->x_unit);
 }
 
 const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **what_is_left_out) {
     *what_is_left_out = "";
     if (chart->bar_count <= MOST_BARS) return chart;
-    const int *counts = bars_by_row(arena, chart);
-    int stride = 1;
-    for (int total = chart->bar_count; total > MOST_BARS && stride < chart->row_count;) {
-        stride++;
-        total = 0;
-        for (int row = 0; row < chart->row_count; row += stride) total += counts[row];
+    Thinning thinning = {.arena = arena, .chart = chart, .edge = width_of_ends(chart)};
+    int places = chart->row_count * chart->legend_count;
+    thinning.bins = MOST_BINS / chart->row_count;
+    if (thinning.bins > MOST_BINS_OF_ROW) thinning.bins = MOST_BINS_OF_ROW;
+    if (thinning.bins < 1) thinning.bins = 1;
+    thinning.width = (chart->x_max - 2 * thinning.edge) / thinning.bins;
+    thinning.full = ARENA_ARRAY(arena, double, places);
+    thinning.floor = ARENA_ARRAY(arena, double, places);
+    thinning.share = ARENA_ARRAY(arena, double, (size_t)places *(size_t)thinning.bins);
+    for (int i = 0; i < chart->bar_count; i++) {
+        keep_between(&thinning, &chart->bars[i], 0, thinning.edge);
+        count_in_bins(&thinning, &chart->bars[i]);
+        keep_between(&thinning, &chart->bars[i], chart->x_max - thinning.edge, chart->x_max);
     }
+    for (int row = 0; row < chart->row_count; row++)
+        for (int bin = 0; bin < thinning.bins; bin++) stack_bin(&thinning, row, bin);
     BarChart *thin = ARENA_NEW(arena, BarChart);
     *thin = *chart;
-    thin->row_count = (chart->row_count + stride - 1) / stride;
-    const char **rows = ARENA_ARRAY(arena, const char *, thin->row_count);
-    ChartBar *bars = ARENA_ARRAY(arena, ChartBar, MOST_BARS);
-    for (int row = 0; row < thin->row_count; row++) rows[row] = chart->rows[row * stride];
-    thin->rows = rows;
-    thin->bars = bars;
-    thin->bar_count = 0;
-    for (int i = 0; i < chart->bar_count && thin->bar_count < MOST_BARS; i++) {
-        if (chart->bars[i].row % stride) continue;
-        bars[thin->bar_count] = chart->bars[i];
-        bars[thin->bar_count++].row /= stride;
-    }
-    *what_is_left_out = arena_printf(arena, " Of %d rows with %d bars, %d rows with %d bars are drawn.",
-                                     chart->row_count, chart->bar_count, thin->row_count, thin->bar_count);
+    thin->bars = thinning.bars.items;
+    thin->bar_count = thinning.bars.count;
+    *what_is_left_out = what_is_thinned(&thinning);
     return thin;
 }
 
@@ -179,7 +305,7 @@ static const ReportTable *table_of_timeline(Arena *arena, const BarChart *chart)
     double *sums = ARENA_ARRAY(arena, double, cells ? cells : 1);
     for (int i = 0; i < chart->bar_count; i++)
         sums[chart->bars[i].row * chart->legend_count + chart->bars[i].legend] +=
-            chart->bars[i].to - chart->bars[i].from;
+            (chart->bars[i].to - chart->bars[i].from) * bar_share(&chart->bars[i]);
     for (int row = 0; row < chart->row_count; row++) {
         report_cell(arena, table, chart->rows[row]);
         for (int i = 0; i < chart->legend_count; i++) {

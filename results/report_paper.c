@@ -65,6 +65,9 @@ static void write_colors(FILE *out, const Palette *palette, uint32_t paper) {
         uint32_t color = palette->colors.items[i], seen = visible_on(color, paper), fill = is_dark ? seen : color;
         fprintf(out, ".f%d{fill:#%06x;stroke:#%06x}.s%d{stroke:#%06x}.t%d{fill:#%06x}\n", i, (unsigned)fill,
                 (unsigned)seen, i, (unsigned)seen, i, (unsigned)ink_on(fill));
+        // Where bars are narrow there is no room for an edge.
+        if (fill != seen) fprintf(out, ".dense .f%d,.zooms .key .f%d{fill:#%06x}\n", i, i, (unsigned)seen);
+        if (ink_on(fill) != ink_on(seen)) fprintf(out, ".dense .t%d{fill:#%06x}\n", i, (unsigned)ink_on(seen));
     }
 }
 

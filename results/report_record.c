@@ -295,10 +295,7 @@ static void tell_timeline(const Telling *telling) {
     report_section(telling->report, "A step in time");
     const char *left_out;
     const BarChart *shown = thinned_bars(telling->arena, chart, &left_out);
-    report_bars(telling->report, shown,
-                arena_printf(telling->arena,
-                             "Each row is a rank, or one of many that do the same; between bars it waits.%s",
-                             left_out));
+    report_bars(telling->report, shown, arena_printf(telling->arena, "%s%s", chart->reading, left_out));
 }
 
 static void tell_money(const Telling *telling) {

@@ -49,6 +49,10 @@ typedef struct TimelineBar {
     double start_s, end_s;
     const char *cause; // chooses the colour: "forward", "backward", "dp", …
     const char *name;  // "F3"
+    double share;      // of its time that it is really at that; 0: all of it
+    double below;      // share of its time that is another bar's, drawn below it
+    bool is_part;      // that other bar: there is more to say of what stands over it
+    int lane, lanes;   // the row is divided from top to bottom: one of so many; 0, 0: it has all of it
 } TimelineBar;
 
 typedef struct Timeline {
@@ -56,7 +60,8 @@ typedef struct Timeline {
     int row_count;
     const TimelineBar *bars;
     int bar_count;
-    double idle_share; // of all rows' time: the bubble
+    double idle_share;      // of the time of those who compute: the bubble
+    bool has_transfer_rows; // under each row of passes one of what it transfers
 } Timeline;
 
 // One simulated configuration. Times in seconds, sizes in bytes, money in `currency`.

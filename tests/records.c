@@ -137,8 +137,11 @@ Record *record_of_scaling(Arena *arena) {
 #define BATCHES 8
 
 static TimelineBar *add_bar(Arena *arena, TimelineBar *bar, int stage, double start, double end, char kind, int batch) {
-    *bar = (TimelineBar){stage, start * 1e-3, end * 1e-3, kind == 'F' ? "forward" : "backward",
-                         arena_printf(arena, "%c%d", kind, batch)};
+    *bar = (TimelineBar){.row = stage,
+                         .start_s = start * 1e-3,
+                         .end_s = end * 1e-3,
+                         .cause = kind == 'F' ? "forward" : "backward",
+                         .name = arena_printf(arena, "%c%d", kind, batch)};
     return bar + 1;
 }
 
@@ -165,7 +168,11 @@ static Timeline *one_f_one_b(Arena *arena) {
             }
         }
     Timeline *timeline = ARENA_NEW(arena, Timeline);
-    *timeline = (Timeline){names, STAGES, bars, (int)(next - bars), (STAGES - 1.0) / (BATCHES + STAGES - 1)};
+    *timeline = (Timeline){.row_names = names,
+                           .row_count = STAGES,
+                           .bars = bars,
+                           .bar_count = (int)(next - bars),
+                           .idle_share = (STAGES - 1.0) / (BATCHES + STAGES - 1)};
     return timeline;
 }
 

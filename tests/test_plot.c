@@ -205,8 +205,9 @@ TEST(hostile_text_is_drawn_and_not_run) {
                 if (!points[k].timeline) continue;
                 Timeline *timeline = ARENA_NEW(arena, Timeline);
                 TimelineBar *bar = ARENA_NEW(arena, TimelineBar);
-                *bar = (TimelineBar){0, 0, 1, texts[i], texts[i]};
-                *timeline = (Timeline){row_names, 4, bar, 1, NAN};
+                *bar = (TimelineBar){.row = 0, .start_s = 0, .end_s = 1, .cause = texts[i], .name = texts[i]};
+                *timeline =
+                    (Timeline){.row_names = row_names, .row_count = 4, .bars = bar, .bar_count = 1, .idle_share = NAN};
                 points[k].timeline = timeline;
             }
             record->points = points;

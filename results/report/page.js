@@ -86,13 +86,15 @@
   function Timeline(svg) {
     var bars = svg.querySelector(".dense"), ticks = svg.querySelector(".ticks");
     var left = +bars.getAttribute("data-left"), width = +bars.getAttribute("data-width"), end = +bars.getAttribute("data-to");
+    var gap = 0.6; // behind bars that are wider than 3
     var axis = ticks.querySelector(".axis"), rule = ticks.querySelector("path:last-of-type");
     var y = +axis.getAttribute("y") - 20, from = 0, to = end;
     function time(x) { return (x - left) / width * end; }
     var rects = Array.prototype.map.call(bars.querySelectorAll("rect"), function (rect) {
-      var x = +rect.getAttribute("x");
-      return { node: rect, from: time(x), to: time(x + +rect.getAttribute("width")) };
+      var x = +rect.getAttribute("x"), wide = +rect.getAttribute("width");
+      return { node: rect, from: time(x), to: time(x + (wide > 3 - gap ? wide + gap : wide)) };
     });
+    var bins = bars.querySelectorAll(".bin");
     var labels = Array.prototype.map.call(bars.querySelectorAll("text"), function (text) {
       return { node: text, at: time(+text.getAttribute("x")) };
     });
@@ -115,8 +117,10 @@
         var x = place(bar.from), wide = place(bar.to) - x;
         var hidden = x > left + width || x + wide < left;
         bar.node.setAttribute("x", hidden ? left - 9 : x.toFixed(2));
-        bar.node.setAttribute("width", hidden ? 0 : wide.toFixed(2));
+        bar.node.setAttribute("width", hidden ? 0 : (wide > 3 ? wide - gap : wide).toFixed(2));
       });
+      var times = end / (to - from), moved = left - times * (left + from / end * width);
+      bins.forEach(function (path) { path.setAttribute("transform", "matrix(" + times + " 0 0 1 " + moved + " 0)"); });
       labels.forEach(function (label) { label.node.setAttribute("x", place(label.at).toFixed(2)); });
       drawTicks();
     }

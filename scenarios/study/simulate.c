@@ -248,12 +248,19 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     for (int64_t i = 0; i < result->interval_count; i++) {
         const Interval *interval = &result->intervals[i];
         if (interval->actor >= rows || interval->stream != 0 || interval->end <= interval->start) continue;
-        TimelineBar bar = {interval->actor, step_seconds(interval->start), step_seconds(interval->end),
-                           system->causes[interval->cause], system->labels[interval->label].name};
+        TimelineBar bar = {.row = interval->actor,
+                           .start_s = step_seconds(interval->start),
+                           .end_s = step_seconds(interval->end),
+                           .cause = system->causes[interval->cause],
+                           .name = system->labels[interval->label].name};
         LIST_PUSH(arena, &bars, bar);
         if (interval->kind == OP_WORK) busy += bar.end_s - bar.start_s;
     }
-    *timeline = (Timeline){names, rows, bars.items, bars.count, end > 0 ? 1 - busy / (end * rows) : 0};
+    *timeline = (Timeline){.row_names = names,
+                           .row_count = rows,
+                           .bars = bars.items,
+                           .bar_count = bars.count,
+                           .idle_share = end > 0 ? 1 - busy / (end * rows) : 0};
     return timeline;
 }
 

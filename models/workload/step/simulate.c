@@ -7,6 +7,7 @@
 #include "models/workload/step/plausible.h"
 #include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_constants.h"
+#include "models/workload/step/step_timeline.h"
 #include "models/workload/step/step_trace.h"
 #include "sim/check.h"
 #include "sim/digest.h"
@@ -61,50 +62,6 @@ static Outcome outcome_of(const System *system, const int32_t *class_of, int ran
     return outcome;
 }
 
-// ---- The pipeline's timeline: one row per stage of the first replica.
-
-static const Timeline *timeline_of(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
-                                   const RunResult *result) {
-    struct {
-        TimelineBar *items;
-        int count, room;
-    } bars = {0};
-    Timeline *timeline = ARENA_NEW(arena, Timeline);
-    const Resolved *r = &lowered->resolved;
-    const char **rows = ARENA_ARRAY(arena, const char *, r->pp);
-    double busy = 0, end = step_seconds(result->end);
-    for (int p = 0; p < r->pp; p++) {
-        int rank = layout_rank(r, 0, 0, p), actor = class_of ? class_of[rank] : rank;
-        rows[p] = r->pp > 1 ? arena_printf(arena, "stage %d", p) : "GPU 0";
-        int32_t open_label = -1;
-        for (int64_t i = 0; i < result->interval_count; i++) {
-            const Interval *interval = &result->intervals[i];
-            if (interval->actor != actor || interval->stream != 0) continue;
-            bool backward = interval->label >= lowered->first_backward_label;
-            const char *cause = interval->label ? (backward ? "backward" : "forward") : cause_names[interval->cause];
-            double start_s = step_seconds(interval->start), end_s = step_seconds(interval->end);
-            TimelineBar *last = bars.count ? &bars.items[bars.count - 1] : NULL;
-            // One micro-batch is many kernels: one bar. Collectives within it are on other streams when they are
-            // messages.
-            bool joins = lowered->training->by_messages || start_s <= (last ? last->end_s : 0) * (1 + 1e-12) + 1e-12;
-            if (last && last->row == p && interval->label == open_label && interval->label && joins) {
-                last->end_s = end_s;
-            } else if (end_s > start_s) {
-                TimelineBar bar = {p, start_s, end_s, cause, system->labels[interval->label].name};
-                LIST_PUSH(arena, &bars, bar);
-            }
-            open_label = interval->label;
-        }
-    }
-    for (int i = 0; i < bars.count; i++) busy += bars.items[i].end_s - bars.items[i].start_s;
-    timeline->row_names = rows;
-    timeline->row_count = r->pp;
-    timeline->bars = bars.items;
-    timeline->bar_count = bars.count;
-    timeline->idle_share = end > 0 ? 1 - busy / (end * r->pp) : 0;
-    return timeline;
-}
-
 // ---- A step.
 
 #define Z_OF_90_PERCENT 1.645
@@ -139,10 +96,13 @@ bool step_fits(const SimulatedStep *step) { return may_fit(&step->lowered->memor
 
 // False: it is longer than the clock, or the watch has stopped it.
 static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
-                     const int32_t *class_of, const RunOptions *asked, StepTrace *trace, int runs, Outcome *outcome) {
+                     const int32_t *class_of, const RunOptions *asked, StepTrace *trace, bool timed, int runs,
+                     Outcome *outcome) {
     Arena *scratch = arena_open();
     RunOptions told = *asked, *options = &told;
+    StepTimeline *timeline = NULL;
     if (trace) step_trace_begin(trace, step->lowered, system, class_of, cluster->gpu_count, options);
+    if (timed && !trace) timeline = step_timeline_begin(arena, step->lowered, system, class_of, options);
     RunResult result = run_system(scratch, system, options);
     CHECK(result.stopped || result.beyond_clock || result.deadlocked_count == 0);
     if (result.stopped || result.beyond_clock) {
@@ -150,7 +110,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         return false;
     }
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
-    if (options->timeline) step->timeline = timeline_of(arena, step->lowered, system, class_of, &result);
+    if (timeline) step->timeline = step_timeline_end(timeline, &result);
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);
     if (trace) step->spans = step_trace_end(trace, &result);
     step->event_count += outcome->events;
@@ -243,12 +203,10 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     double mean = 0;
     StepClaim wire = {0}; // of the run that comes nearest to what its wires bear
     for (int i = 0; i < runs; i++) {
-        RunOptions run = {.seed = options->seed + (uint64_t)i,
-                          .timeline = options->timeline && i == 0,
-                          .chain = options->chain && i == 0};
+        RunOptions run = {.seed = options->seed + (uint64_t)i, .chain = options->chain && i == 0};
         Outcome outcome;
         bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run,
-                               i == 0 ? options->trace : NULL, runs, &outcome);
+                               i == 0 ? options->trace : NULL, i == 0 && options->timeline, runs, &outcome);
         if (watch_stopped()) {
             step.beyond_limits = watch_tells(training->where, problems);
             return step;

@@ -11,7 +11,7 @@ typedef struct SimulationOptions {
     bool unfolded;           // simulate every rank
     bool keeps_system;       // lowered->system is there, of all ranks
     StepBook *book;          // of steps on the same cluster, or NULL
-    bool timeline;           // of the first run
+    bool timeline;           // of the first run, where nothing traces it
     bool chain;              // the same
     struct StepTrace *trace; // records the first run (step_trace.h); NULL: nothing does
     double give_up_s;        // not run when it surely takes longer than this (0: always run); without draws and anchors

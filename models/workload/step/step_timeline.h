@@ -1,0 +1,17 @@
+// What the stages of a job's first replica do over a step, as bars (sim/record.h): the pipeline as one draws it, with
+// the transfers of each stage in a row below its passes.
+#ifndef LOCKSTEP_WORKLOAD_STEP_TIMELINE_H
+#define LOCKSTEP_WORKLOAD_STEP_TIMELINE_H
+
+#include "models/workload/step/lower.h"
+#include "sim/record.h"
+#include "sim/run.h"
+
+typedef struct StepTimeline StepTimeline;
+
+// Before a run: sets the options' `tell`. `class_of` NULL where actors are ranks.
+StepTimeline *step_timeline_begin(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
+                                  RunOptions *options);
+const Timeline *step_timeline_end(StepTimeline *timeline, const RunResult *result);
+
+#endif
