@@ -308,7 +308,7 @@ TEST(plot_alone_draws_what_shows_most_or_says_that_nothing_can_be_drawn) {
     EXPECT_TEXT(kinds[0], "scaling");
     EXPECT_INT(plot_kinds_for(record_of_scaling(arena), kinds, 1), 1);
     EXPECT_INT(lockstep(JOB "--plot"), 0);
-    EXPECT_CONTAINS(said, "gpt2-124m on NVIDIA DGX A100 640GB: where the step goes");
+    EXPECT_CONTAINS(said, "gpt2-124m on 8 × A100-SXM4-80GB: where the step goes");
     EXPECT_CONTAINS(said, "memory of the fullest GPU");
     arena_close(arena);
 }
