@@ -89,6 +89,29 @@ static bool one_form(const Options *options, Problems *problems) {
     return true;
 }
 
+// Pages and pictures have commands and options of their own; their names are not for text.
+static bool is_for_text(const Options *options, Problems *problems) {
+    static const struct {
+        const char *ending, *hint;
+    } endings[] = {
+        {".html", "a page is written by: lockstep report run|plan|goodput|queue … -o page.html"},
+        {".htm", "a page is written by: lockstep report run|plan|goodput|queue … -o page.html"},
+        {".svg", "a picture is drawn by: --plot, with --plot-dir DIR, where a command has it"},
+        {".png", "a picture is drawn by: --plot, with --plot-dir DIR --plot-format png, where a command has it"},
+        {".pdf", "a page is written by: lockstep report … -o page.html, and a browser prints it"},
+    };
+    const char *path = option_known(options, "output") ? option_text(options, "output", "") : "";
+    bool own = answer.argc > 1 && (strcmp(answer.argv[1], "report") == 0 || strcmp(answer.argv[1], "calibrate") == 0);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !own; i++) {
+        if (!ends_in(path, endings[i].ending)) continue;
+        problem_add(problems, (Where){0}, "-o %s: the answer is text or data, not what %s stands for", path,
+                    endings[i].ending);
+        problem_hint(problems, "%s", endings[i].hint);
+        return false;
+    }
+    return true;
+}
+
 static AnswerForm form_asked(const Options *options) {
     const char *path =
         option_known(options, "output") && option_shared(options, "output") ? option_text(options, "output", "") : "";
@@ -153,7 +176,7 @@ static void on_read(Options *options, Problems *problems) {
         answer.kept = last_keep(answer.argc - 1, answer.argv + 1);
     }
     if (problem_count(problems) > 0) return;
-    if (!one_form(options, problems)) return;
+    if (!one_form(options, problems) || !is_for_text(options, problems)) return;
     answer.read = true;
     answer.form = form_asked(options);
     answer.quiet = given(options, "quiet");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "results/chart.h"
+#include "results/progress.h"
 #include "results/tables.h"
 #include "results/terminal.h"
 #include "results/text.h"
@@ -195,9 +196,13 @@ static bool copy_image(FILE *image, Format format, FILE *out, Problems *problems
 static bool save_image(Arena *arena, FILE *image, Format format, const char *path, Problems *problems) {
     OutputFile file;
     if (!file_create(arena, path, &file, problems)) return false;
-    if (copy_image(image, format, file.stream, problems)) return file_commit(&file, problems);
-    file_abandon(&file);
-    return false;
+    if (!copy_image(image, format, file.stream, problems)) {
+        file_abandon(&file);
+        return false;
+    }
+    if (!file_commit(&file, problems)) return false;
+    progress_written(path);
+    return true;
 }
 
 // A file in memory, for which no folder must be writable: what a scenario's wall leaves. It can never be a program.

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "results/text.h"
+
 #define BAR_WIDTH 20
 #define SECONDS_BETWEEN 0.1
 #define SECONDS_BEFORE 0.5 // anything is shown
@@ -106,4 +108,10 @@ void progress_of_watch(const char *what, double share) {
     progress_watch_line(line, sizeof line, terminal_columns(), what, share, now - started_s);
     fprintf(stderr, "\r\033[K%s", line);
     fflush(stderr);
+}
+
+void progress_written(const char *path) {
+    Arena *arena = arena_open();
+    if (!silent && isatty(STDERR_FILENO)) fprintf(stderr, "%s is written\n", text_clean(arena, path, true));
+    arena_close(arena);
 }

@@ -432,6 +432,19 @@ TEST(an_answer_has_one_form) {
     remove_folder(folder);
 }
 
+TEST(text_is_not_written_into_what_is_called_a_picture_or_a_page) {
+    char name[] = "/tmp/lockstep-answers-form-XXXXXX";
+    const char *folder = open_folder(name);
+    static const char *const endings[] = {"png", "svg", "html", "pdf"};
+    for (int i = 0; i < 4; i++) {
+        EXPECT_INT(shell(folder, "$LOCKSTEP power --node dgx-h100 -o $DIR/x.%s 2>&1", endings[i]), 2);
+        EXPECT_CONTAINS(said, "the answer is text or data");
+    }
+    EXPECT_INT(shell(folder, "%s", "ls $DIR | grep ^x"), 1);
+    EXPECT_TEXT(said, "");
+    remove_folder(folder);
+}
+
 // Two walls: the file is made before the wall round a script stands, and takes its name after.
 TEST(an_answer_of_a_walled_command_reaches_its_file) {
     char name[] = "/tmp/lockstep-answers-wall-XXXXXX";

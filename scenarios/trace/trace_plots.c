@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "results/progress.h"
 #include "results/tables.h"
 #include "results/terminal.h"
 #include "results/text.h"
@@ -307,7 +308,9 @@ static bool write_table(const Drawing *drawing, const RecordTable *table) {
     const char *path = arena_printf(drawing->arena, "%s/trace-%s.csv", drawing->folder, table->name);
     if (!file_create(drawing->arena, path, &file, drawing->problems)) return false;
     table_write_csv(file.stream, table);
-    return file_commit(&file, drawing->problems);
+    if (!file_commit(&file, drawing->problems)) return false;
+    progress_written(path);
+    return true;
 }
 
 static bool draw_plot(const Drawing *drawing, TracePlot plot) {
