@@ -10,10 +10,10 @@
 #include "models/workload/life/life.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/study/study_point.h"
-#include "sim/random.h"
 #include "sim/watch.h"
 #include "tests/command.h"
 #include "tests/draw_study.h"
+#include "tests/explain_jobs.h"
 #include "tests/script.h"
 #include "tests/test.h"
 
@@ -131,41 +131,6 @@ LONG_TEST(3, the_causes_of_500_drawn_jobs_sum_to_their_steps_to_the_tick) {
     for (uint64_t seed = 1; explained < 500 && seed < 2000; seed++) explained += explain_drawn(seed);
     watch_close();
     EXPECT_INT(explained, 500);
-}
-
-// ---- A job to change.
-
-typedef struct Job {
-    Arena *arena;
-    Problems *problems;
-    ClusterSpec cluster;
-    NodeGroup group;
-    JobSaid said;
-    StudySpec study;
-} Job;
-
-static void job_on(Job *job, Arena *arena, const Catalogue *catalogue, const char *node, const char *link, int gpus,
-                   const char *model) {
-    *job = (Job){.arena = arena, .problems = problems_create(arena)};
-    job->group = (NodeGroup){.type = catalogue_node(catalogue, node), .gpus = gpus};
-    job->cluster = (ClusterSpec){.groups = &job->group,
-                                 .group_count = 1,
-                                 .link = catalogue_link(catalogue, link),
-                                 .rail_optimised = true,
-                                 .oversubscription = 1,
-                                 .price_per_gpu_hour = 2};
-    job->said = (JobSaid){.model = find_model(arena, model, (Where){NULL, 0}, job->problems)};
-    job->study = (StudySpec){.title = model,
-                             .scenario = "test",
-                             .catalogue = catalogue,
-                             .cluster = &job->cluster,
-                             .said = &job->said,
-                             .seed = 1};
-}
-
-static void job_made(Job *job) {
-    GpuTypes gpus = cluster_gpu_types(job->arena, job->study.catalogue, &job->cluster);
-    job->study.training = job_make(job->arena, &job->said, gpus, job->problems);
 }
 
 // ---- What-ifs of the machine.
@@ -356,25 +321,6 @@ static Best search(const Job *job, const Explanation *now) {
         for (int i = 0; i < field->name_count; i++) try_value(job, now, words[w], field->names[i], &best);
     }
     return best;
-}
-
-static void draw_job(Job *job, Arena *arena, const Catalogue *catalogue, uint64_t seed) {
-    static const char *const models[] = {"gpt2-124m", "gpt2-355m", "llama-3.2-1b", "bert-large", "llama-2-7b"};
-    static const char *const nodes[][2] = {{"dgx-a100-80gb", "ib-hdr200"},
-                                           {"dgx-h100", "ib-ndr400"},
-                                           {"p3.16xlarge", "eth-25g"},
-                                           {"dgx-a100", "eth-100g"}};
-    RandomStream draw = random_stream(seed, "jobs to advise", 0);
-    uint64_t machine = random_below(&draw, 4);
-    int gpus = 8 << random_below(&draw, 2);
-    job_on(job, arena, catalogue, nodes[machine][0], nodes[machine][1], gpus, models[random_below(&draw, 5)]);
-    int tp = 1 << random_below(&draw, 3), pp = 1 << random_below(&draw, 2);
-    job_say_number(arena, &job->said, JOB_PARALLEL, "tp", tp);
-    job_say_number(arena, &job->said, JOB_PARALLEL, "pp", pp);
-    job_say_number(arena, &job->said, JOB_BATCH, "micro", 1 << random_below(&draw, 3));
-    job_say_number(arena, &job->said, JOB_BATCH, "global", 8 * gpus);
-    job_say_number(arena, &job->said, JOB_TRAINING, "zero", (double)random_below(&draw, 2));
-    job_made(job);
 }
 
 LONG_TEST(8, the_first_advice_is_the_best_single_change_that_an_exhaustive_search_finds) {

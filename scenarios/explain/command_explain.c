@@ -24,11 +24,12 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 #define CHANGES_SHOWN 15
 #define CHANGES_IN_BRIEF 5
 #define OPERATORS_SHOWN 12
+#define TOGETHER_SHOWN 6
 
 static const char *const color_modes[] = {"auto", "always", "never"};
-static const char *const table_names[] = {"settings",     "resources", "life",     "critical_path",
-                                          "operations",   "ranks",     "links",    "roofline",
-                                          "not_possible", "chain",     "operators"};
+static const char *const table_names[] = {"settings",      "together",     "resources", "life",
+                                          "critical_path", "operations",   "ranks",     "links",
+                                          "roofline",      "not_possible", "chain",     "operators"};
 enum { TABLES = sizeof table_names / sizeof *table_names };
 
 static const char *const step_plots[] = {"roofline", "links"}, *const plot_formats[] = {"png", "svg"};
@@ -39,6 +40,7 @@ static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
     {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"why-only", OPTION_FLAG, .help = "the critical path alone: nothing is changed and simulated again"},
+    {"pairs", OPTION_COUNT, "N", .help = "so many pairs of changes are simulated together, at most (default 80; 0: none)"},
     {"brief", OPTION_FLAG, .help = "on the screen only the sentences and the changes that help most"},
     {"json", OPTION_FLAG, .help = "as JSON, all tables and the path piece by piece"},
     {"csv", OPTION_FLAG, .help = "one table as CSV"},
@@ -154,7 +156,9 @@ static const Explanation *explain_job(Command *command, const StudySpec *read, c
     *study = *read;
     study->training.anchors = anchors_from_options(command->arena, command->options, catalogue, command->problems);
     if (problem_count(command->problems)) return NULL;
-    ExplainRequest request = {.study = study, .only_why = option_flag(command->options, "why-only")};
+    ExplainRequest request = {.study = study,
+                              .only_why = option_flag(command->options, "why-only"),
+                              .pairs = option_count(command->options, "pairs", EXPLAIN_PAIRS)};
     return explain_study(command->arena, &request, command->problems);
 }
 
@@ -194,6 +198,7 @@ static bool is_brief(const RecordTable *table) {
 // Rows for people: not all changes that gain little, and no resources that gain nothing, which a sentence names.
 static int shown_rows(const RecordTable *table, bool verbose) {
     if (!verbose && strcmp(table->name, "settings") == 0 && table->row_count > CHANGES_SHOWN) return CHANGES_SHOWN;
+    if (!verbose && strcmp(table->name, "together") == 0 && table->row_count > TOGETHER_SHOWN) return TOGETHER_SHOWN;
     if (!verbose && strcmp(table->name, "operators") == 0 && table->row_count > OPERATORS_SHOWN) return OPERATORS_SHOWN;
     if (verbose || strcmp(table->name, "resources") != 0) return table->row_count;
     int gain = 0, rows = 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
+#include "scenarios/explain/explain_moves.h"
 #include "scenarios/study/study_point.h"
 
 static const Cluster *cluster_of(Arena *arena, const StudySpec *study, Problems *problems) {
@@ -18,11 +19,13 @@ bool explain_fits(double chance_to_run_out) { return chance_to_run_out <= 1 - ME
 // It is the user's to change and leaves the result as it is.
 static bool is_free(const Change *change) { return change->kind != CHANGE_RESOURCE && !change->note; }
 
-// As surely as a plan asks for; a job that runs and is less sure itself is to become no less so.
-static bool is_advice(const Explanation *now, const Change *change) {
+bool fits_no_worse(const Explanation *now, const Change *change) {
     double chance = change->chance_to_run_out, today = now->point.chance_to_run_out;
-    bool fits = explain_fits(chance) || (!now->lacks && !explain_fits(today) && chance <= today);
-    return is_free(change) && fits && change->gain_s >= WORTH_DOING * now->point.step_p50_s;
+    return explain_fits(chance) || (!now->lacks && !explain_fits(today) && chance <= today);
+}
+
+static bool is_advice(const Explanation *now, const Change *change) {
+    return is_free(change) && fits_no_worse(now, change) && change->gain_s >= WORTH_DOING * now->point.step_p50_s;
 }
 
 // Of a job that may run out of memory: the quickest change with which it surely fits, else the one that helps most.
@@ -132,11 +135,15 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
     now->operators =
         step_operators(arena, now->step.lowered, now->step.chain, now->cluster->gpu_of, &now->operator_count);
     if (request->only_why || !now->study->said) return now;
+    MoveList moves = list_moves(arena, now);
+    now->moves = moves.items;
+    now->move_count = moves.count;
     ChangeList list = try_changes(arena, now);
     now->changes = list.items;
     now->change_count = list.count;
     while (now->ran_count < list.count && list.items[now->ran_count].ran) now->ran_count++;
     choose_advice(now);
+    now->together = try_together_with(arena, now, request->pairs);
     list_life(arena, now);
     return now;
 }

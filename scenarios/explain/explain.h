@@ -40,7 +40,23 @@ typedef struct Change {
     uint64_t digest;
     double tenth_s, limit_s; // RESOURCE: what it gains a tenth quicker, and without any end to its rate; NAN: not asked
     const Resource *resource; // RESOURCE
+    const struct Move *move;  // SETTING, FAULT: what is put in its place (explain_moves.h)
 } Change;
+
+#define TOGETHER_MOST 3
+
+// Several changes at once, simulated as one.
+typedef struct Combination {
+    const struct Move *parts[TOGETHER_MOST]; // of a pair that which saves more alone stands first; then the third
+    int count;
+    double adds_s[TOGETHER_MOST]; // the first alone, then what each adds to those before; NAN: so far it does not fit
+    Change whole;
+} Combination;
+
+typedef struct CombinationList {
+    Combination *items;
+    int count, room;
+} CombinationList;
 
 // What an operator of a layer takes at most and at least, as the kernel models have it: forward, one micro-batch.
 typedef struct RooflineRow {
@@ -66,6 +82,10 @@ typedef struct Explanation {
     SimulatedStep step;    // the same, with its chain
     const Change *changes; // those that ran by gain, quickest first; then those that did not
     int change_count, ran_count;
+    const struct Move *moves; // all that could be turned or mended, also what says nothing alone
+    int move_count;
+    CombinationList together; // by gain, most first: those that fit and whose last part adds something. At most one
+                              // of three
     const RooflineRow *roofline;
     int roofline_count;
     const StepOperator *operators; // the critical path within passes, by operator; most first
@@ -84,6 +104,7 @@ typedef struct Explanation {
 typedef struct ExplainRequest {
     const StudySpec *study; // what it varies is left alone
     bool only_why;          // no changes are tried
+    int64_t pairs;          // of changes, simulated together at most
 } ExplainRequest;
 
 // NULL after problems. A job that lacks memory is explained as if there were enough (lacks); one that does not run for
@@ -119,11 +140,21 @@ ChangeList try_changes(Arena *arena, const Explanation *now);
 Change change_of_resource(Arena *arena, const Resource *resource);
 // As sure to fit as a plan asks for (MEMORY_FITS).
 bool explain_fits(double chance_to_run_out);
+// The same; of a job that is less sure itself, no less so than that.
+bool fits_no_worse(const Explanation *now, const Change *change);
 // Those that ran by gain, most first; equal ones stay in the order in which they were tried.
 void sort_changes(ChangeList *list);
 // One resource so many times quicker: the point that comes of it. For tests too.
 RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resource *resource, double factor,
                              Problems *problems);
+
+// ---- explain_together.c: the pairs of moves that promise most by what each does alone, so many at most, and a third
+// on top of the best pair, or of a quicker one that lacks the room.
+#define EXPLAIN_PAIRS 80
+CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t most);
+// explain_together_words.c: the best pair beside the best single change, where it adds something, and its third.
+void say_together(Arena *arena, Words *to, const Explanation *now);
+RecordTable together_table(Arena *arena, const Explanation *now);
 
 // ---- explain_life.c: where the cluster says how it fails, or the job how it is saved.
 void list_life(Arena *arena, Explanation *explanation);

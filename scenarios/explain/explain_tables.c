@@ -387,10 +387,11 @@ static RecordTable chain_table(Arena *arena, const StepChain *chain) {
 }
 
 const RecordTable *explain_tables(Arena *arena, const Explanation *now, int *count) {
-    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 11);
+    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, 12);
     const StepChain *chain = now->step.chain;
     *count = 0;
     tables[(*count)++] = settings_table(arena, now);
+    tables[(*count)++] = together_table(arena, now);
     tables[(*count)++] = resources_table(arena, now);
     tables[(*count)++] = life_table(arena, now);
     tables[(*count)++] = causes_table(arena, chain);

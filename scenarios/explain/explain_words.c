@@ -287,6 +287,7 @@ Words explain_sentences(Arena *arena, const Explanation *now) {
     say_waiting(arena, &sentences, now);
     say_fit(arena, &sentences, now);
     say_advice(arena, &sentences, now);
+    say_together(arena, &sentences, now);
     say_other(arena, &sentences, now);
     say_resources(arena, &sentences, now);
     say_life(arena, &sentences, now);

@@ -93,7 +93,7 @@ static void add_command(Report *report, const Writing *writing) {
 // Of a study of one point: the critical path in words and tables, and what would help, each simulated again.
 static void add_explanation(Report *report, Arena *arena, const StudySpec *study, const Record *record) {
     if (!study || study->vary_count > 0 || record->point_count != 1) return;
-    ExplainRequest request = {.study = study};
+    ExplainRequest request = {.study = study, .pairs = EXPLAIN_PAIRS};
     const Explanation *explanation = explain_study(arena, &request, problems_create(arena));
     if (!explanation || !explanation->step.chain) return;
     Words sentences = explain_sentences(arena, explanation);

@@ -1,0 +1,353 @@
+// What may be turned of a job: moves, each from what the job has now.
+#include "scenarios/explain/explain_moves.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/list.h"
+#include "sim/watch.h"
+
+// ---- Switches of a job.
+
+typedef enum Choosing {
+    TWICE_AND_HALF, // whole numbers
+    FOUR_TIMES,     // more and less, of any quantity
+    EVERY_COUNT,    // from the field's least to its most
+    EVERY_NAME,
+    OTHER_WAY // of a flag
+} Choosing;
+
+typedef struct SwitchRow {
+    JobObject object;
+    const char *field;
+    Choosing choosing;
+    const char *only; // this one name alone
+    const char *note;
+} SwitchRow;
+
+// What a user may turn without another result of training, but where a note says so.
+static const SwitchRow switches[] = {
+    {JOB_PARALLEL, "tp", TWICE_AND_HALF, NULL, NULL},
+    {JOB_PARALLEL, "pp", TWICE_AND_HALF, NULL, NULL},
+    {JOB_PARALLEL, "vpp", TWICE_AND_HALF, NULL, NULL},
+    {JOB_PARALLEL, "cp", TWICE_AND_HALF, NULL, NULL},
+    {JOB_PARALLEL, "ep", TWICE_AND_HALF, NULL, NULL},
+    {JOB_PARALLEL, "sequence_parallel", OTHER_WAY, NULL, NULL},
+    {JOB_TRAINING, "zero", EVERY_COUNT, NULL, NULL},
+    {JOB_BATCH, "micro", TWICE_AND_HALF, NULL, NULL},
+    {JOB_TRAINING, "schedule", EVERY_NAME, NULL, NULL},
+    {JOB_TRAINING, "recompute", EVERY_NAME, NULL, NULL},
+    {JOB_TRAINING, "attention", EVERY_NAME, NULL, NULL},
+    {JOB_TRAINING, "precision", EVERY_NAME, NULL, "other numbers come out"},
+    {JOB_TRAINING, "framework", EVERY_NAME, "compiled", "other software"},
+    {JOB_TRAINING, "image_layout", EVERY_NAME, "nhwc", NULL},
+    {JOB_TRAINING, "backend", EVERY_NAME, "nccl", NULL},
+    {JOB_TRAINING, "strategy", EVERY_NAME, "ddp", NULL},
+    {JOB_TRAINING, "bucket", FOUR_TIMES, NULL, NULL},
+    {JOB_TRAINING, "no_sync", OTHER_WAY, NULL, NULL},
+    {JOB_TRAINING, "cuda_graphs", OTHER_WAY, NULL, NULL},
+    {JOB_TRAINING, "fused_loss", OTHER_WAY, NULL, NULL},
+    {JOB_TRAINING, "fused_norms", OTHER_WAY, NULL, NULL},
+    {JOB_TRAINING, "fused_dispatch", OTHER_WAY, NULL, NULL},
+    {JOB_TRAINING, "scatter_gather", OTHER_WAY, NULL, NULL},
+    {JOB_TRAINING, "fp32_grad_reduce", OTHER_WAY, NULL, "other numbers come out"},
+    {JOB_OVERLAP, "grad_reduce", OTHER_WAY, NULL, NULL},
+    {JOB_OVERLAP, "param_gather", OTHER_WAY, NULL, NULL},
+    {JOB_OVERLAP, "tp", OTHER_WAY, NULL, NULL},
+    {JOB_OFFLOAD, "optimizer", EVERY_NAME, "gpu", NULL},
+    {JOB_OFFLOAD, "parameters", EVERY_NAME, "gpu", NULL},
+    {JOB_DATA, "workers", TWICE_AND_HALF, NULL, NULL},
+};
+enum { SWITCHES = sizeof switches / sizeof *switches };
+
+// What the job has now: as resolved, else as said or decided.
+static double value_now(const Explanation *now, const SwitchRow *row, const Field *field) {
+    const Resolved *r = &now->step.lowered->resolved;
+    const struct {
+        const char *name;
+        double value;
+    } resolved[] = {{"tp", r->tp},
+                    {"pp", r->pp},
+                    {"vpp", r->vpp},
+                    {"cp", r->cp},
+                    {"ep", r->ep > 1 ? r->ep : 1},
+                    {"micro", r->micro_batch},
+                    {"schedule", r->schedule}};
+    for (size_t i = 0; i < sizeof resolved / sizeof *resolved && row->object != JOB_OVERLAP; i++)
+        if (strcmp(field->name, resolved[i].name) == 0) return resolved[i].value;
+    const char *place = (const char *)&now->study->training + field->at;
+    switch (field->stored) {
+    case STORED_INT:
+        return *(const int *)(const void *)place;
+    case STORED_DOUBLE:
+        return *(const double *)(const void *)place;
+    case STORED_FLAG:
+        return *(const bool *)(const void *)place;
+    case STORED_UINT64:
+    case STORED_BY_HAND:
+        break;
+    }
+    if (strcmp(field->name, "precision") == 0) return NAN; // names that mean the same: see is_now
+    if (strcmp(field->name, "backend") == 0) return now->study->training.backend;
+    if (strcmp(field->name, "no_sync") == 0) return !now->study->training.syncs_always;
+    return NAN;
+}
+
+static bool is_now(const Explanation *now, const SwitchRow *row, const Field *field, int choice) {
+    const TrainingSpec *training = &now->study->training;
+    Precision precision;
+    // Of two names for one precision the first is tried; nothing is trained in integers.
+    if (strcmp(field->name, "precision") == 0)
+        return !precision_from_name(field->names[choice], &precision) || precision == training->precision ||
+               precision == INT8 || strcmp(precision_name(precision), field->names[choice]) != 0;
+    return value_now(now, row, field) == choice;
+}
+
+// Settings that say nothing of this job are left out: ways of a pipeline without stages, of experts without any.
+static bool applies(const Explanation *now, const SwitchRow *row) {
+    const Resolved *r = &now->step.lowered->resolved;
+    const TrainingSpec *training = &now->study->training;
+    const Model *model = training->model;
+    bool many = now->cluster->gpu_count > 1, transformer = names_parts(model);
+    const struct {
+        const char *field;
+        bool applies;
+    } rows[] = {{"tp", many && transformer && row->object == JOB_PARALLEL},
+                {"pp", many},
+                {"vpp", r->pp > 1},
+                {"cp", many && transformer},
+                {"ep", model->experts.count > 0},
+                {"sequence_parallel", r->tp > 1},
+                {"zero", r->data_ranks > 1},
+                {"schedule", r->pp > 1},
+                {"recompute", transformer},
+                {"attention", transformer},
+                {"framework", training->framework == FRAMEWORK_EAGER},
+                {"image_layout", convolves(model)},
+                {"strategy", r->strategy == STRATEGY_DATA_PARALLEL},
+                {"bucket", r->data_ranks > 1 && training->overlap_grad_reduce},
+                {"no_sync", r->data_ranks > 1 && r->micro_batches > 1},
+                {"cuda_graphs", transformer},
+                {"fused_loss", transformer},
+                {"fused_norms", transformer && training->framework == FRAMEWORK_EAGER},
+                {"fused_dispatch", model->experts.count > 0 && r->ep > 1},
+                {"scatter_gather", r->tp > 1 && r->pp > 1},
+                {"fp32_grad_reduce", r->data_ranks > 1},
+                {"grad_reduce", r->data_ranks > 1},
+                {"param_gather", r->data_ranks > 1 && training->layout.zero == 1},
+                {"workers", training->samples_per_second_per_worker > 0}};
+    if (row->object == JOB_OVERLAP && strcmp(row->field, "tp") == 0) return r->tp > 1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].field, row->field) == 0) return rows[i].applies;
+    return true;
+}
+
+// Some of those become a choice once another is made: a way of a pipeline where there is none yet. NULL: not so.
+static const char *needs(const Explanation *now, const SwitchRow *row) {
+    static const char *const after[][2] = {
+        {"vpp", "pp"}, {"schedule", "pp"}, {"scatter_gather", "pp"}, {"sequence_parallel", "tp"}};
+    if (applies(now, row)) return NULL;
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        SwitchRow other = {JOB_PARALLEL, after[i][1], TWICE_AND_HALF, NULL, NULL};
+        if (strcmp(after[i][0], row->field) == 0 && applies(now, &other)) return after[i][1];
+    }
+    return NULL;
+}
+
+// ---- Moves listed.
+
+typedef struct Lister {
+    Arena *arena;
+    const Explanation *now;
+    MoveList list;
+} Lister;
+
+static const char *name_of(Arena *arena, const SwitchRow *row, const Field *field) {
+    if (row->object == JOB_OVERLAP) return arena_printf(arena, "overlap.%s", field->name);
+    if (row->object == JOB_OFFLOAD) return arena_printf(arena, "offload.%s", field->name);
+    return strcmp(field->name, "micro") == 0 ? "micro_batch" : field->name;
+}
+
+static void add_move(Lister *lister, const SwitchRow *row, const Field *field, Value set, const char *value) {
+    set.given = set.written = true;
+    set.where = lister->now->study->said->where;
+    Move move = {.kind = CHANGE_SETTING,
+                 .name = name_of(lister->arena, row, field),
+                 .value = value,
+                 .note = row->note,
+                 .needs = needs(lister->now, row),
+                 .object = row->object,
+                 .field = field,
+                 .set = set};
+    move.title = arena_printf(lister->arena, "%s = %s", move.name, value);
+    LIST_PUSH(lister->arena, &lister->list, move);
+}
+
+// False: the field cannot be that.
+static bool add_number(Lister *lister, const SwitchRow *row, const Field *field, double value) {
+    char text[32];
+    if (value < field->least || (field->most > 0 && value > field->most)) return false;
+    if (field->quantity == QUANTITY_COUNT || value != floor(value))
+        snprintf(text, sizeof text, "%.6g", value);
+    else
+        quantity_format(value, field->quantity, text, sizeof text);
+    add_move(lister, row, field, (Value){.number = value}, arena_copy_text(lister->arena, text));
+    return true;
+}
+
+static void add_name(Lister *lister, const SwitchRow *row, const Field *field, int choice) {
+    const char *name = field->names[choice];
+    if (is_now(lister->now, row, field, choice)) return;
+    if (row->only && strcmp(name, row->only) != 0) return;
+    add_move(lister, row, field, (Value){.choice = choice, .text = name, .number = NAN}, name);
+}
+
+static void add_flag(Lister *lister, const SwitchRow *row, const Field *field, bool flag) {
+    add_move(lister, row, field, (Value){.flag = flag, .number = NAN}, flag ? "true" : "false");
+}
+
+// A job that lacks memory is split until it fits, others are tried once.
+static void add_doubled(Lister *lister, const SwitchRow *row, const Field *field, double value) {
+    bool splits = lister->now->lacks && row->object == JOB_PARALLEL;
+    add_number(lister, row, field, 2 * value);
+    while (splits && (value *= 2) < lister->now->point.gpu_count && add_number(lister, row, field, 2 * value))
+        lister->list.items[lister->list.count - 1].further = true;
+}
+
+static void add_halved(Lister *lister, const SwitchRow *row, const Field *field, double value) {
+    bool splits = lister->now->lacks && row->object != JOB_PARALLEL, is_first = true;
+    for (; value >= 2 && value / 2 == floor(value / 2) && (is_first || splits); is_first = false, value /= 2)
+        if (add_number(lister, row, field, value / 2)) lister->list.items[lister->list.count - 1].further = !is_first;
+}
+
+static void list_switch(Lister *lister, const SwitchRow *row) {
+    const Field *field = &job_objects[row->object].fields[job_field_index(row->object, row->field)];
+    if (!applies(lister->now, row) && !needs(lister->now, row)) return;
+    double value = value_now(lister->now, row, field);
+    switch (row->choosing) {
+    case TWICE_AND_HALF:
+        if (value >= 1) add_doubled(lister, row, field, value);
+        add_halved(lister, row, field, value);
+        break;
+    case FOUR_TIMES:
+        add_number(lister, row, field, 4 * value);
+        add_number(lister, row, field, value / 4);
+        break;
+    case EVERY_COUNT:
+        for (double v = field->least; v <= field->most; v++)
+            if (v != value) add_number(lister, row, field, v);
+        break;
+    case EVERY_NAME:
+        for (int i = 0; i < field->name_count; i++) add_name(lister, row, field, i);
+        break;
+    case OTHER_WAY:
+        add_flag(lister, row, field, value == 0);
+        break;
+    }
+}
+
+// ---- Fewer GPUs: half of them, and as few as hold the job.
+
+static void add_gpus(Lister *lister, int gpus) {
+    Move move = {.kind = CHANGE_SETTING,
+                 .name = "gpus",
+                 .value = arena_printf(lister->arena, "%d", gpus),
+                 .title = arena_printf(lister->arena, "gpus = %d", gpus),
+                 .gpus = gpus};
+    LIST_PUSH(lister->arena, &lister->list, move);
+}
+
+static void list_fewer_gpus(Lister *lister) {
+    const RecordPoint *point = &lister->now->point;
+    int half = point->gpu_count / 2, fewest = point->baseline_gpus;
+    if (lister->now->study->cluster->group_count != 1) return;
+    if (fewest > 0 && fewest < point->gpu_count) add_gpus(lister, fewest);
+    if (point->gpu_count % 2 == 0 && half > fewest && fewest > 0) add_gpus(lister, half);
+}
+
+// ---- Faults.
+
+static void add_job_fault(Lister *lister, const char *field, double sound, const char *title) {
+    Value set = {.given = true, .written = true, .where = lister->now->study->said->where, .number = sound};
+    Move move = {.kind = CHANGE_FAULT,
+                 .name = field,
+                 .value = "none",
+                 .title = title,
+                 .object = JOB_TRAINING,
+                 .field = &job_objects[JOB_TRAINING].fields[job_field_index(JOB_TRAINING, field)],
+                 .set = set};
+    LIST_PUSH(lister->arena, &lister->list, move);
+}
+
+static void add_cluster_fault(Lister *lister, ClusterFault fault, const char *name, const char *title) {
+    LIST_PUSH(lister->arena, &lister->list,
+              ((Move){.kind = CHANGE_FAULT, .name = name, .value = "none", .title = title, .fault = fault}));
+}
+
+static void list_faults(Lister *lister) {
+    const StudySpec *study = lister->now->study;
+    const ClusterSpec *cluster = study->cluster;
+    if (study->training.straggler > 1) add_job_fault(lister, "straggler", 1, "no straggler");
+    if (study->training.jitter > 0) add_job_fault(lister, "jitter", 0, "no jitter");
+    if (cluster->link_speed) add_cluster_fault(lister, SLOW_LINKS, "link_speed", "no slow links");
+    if (cluster->oversubscription > 1 && !cluster->layout)
+        add_cluster_fault(lister, OVERSUBSCRIPTION, "oversubscription", "a fabric without oversubscription");
+    if (cluster->power_cap_watts > 0) add_cluster_fault(lister, POWER_CAP, "power_cap", "no power limit");
+}
+
+MoveList list_moves(Arena *arena, const Explanation *now) {
+    Lister lister = {.arena = arena, .now = now};
+    for (int i = 0; i < SWITCHES; i++) list_switch(&lister, &switches[i]);
+    list_fewer_gpus(&lister);
+    list_faults(&lister);
+    return lister.list;
+}
+
+// ---- Moves made.
+
+static void mend(Variant *variant, ClusterFault fault) {
+    ClusterSpec *cluster = &variant->cluster;
+    switch (fault) {
+    case SLOW_LINKS:
+        cluster->link_speed = NULL;
+        cluster->link_speed_count = 0;
+        break;
+    case OVERSUBSCRIPTION:
+        cluster->oversubscription = 1;
+        break;
+    case POWER_CAP:
+        cluster->power_cap_watts = 0;
+        break;
+    case NO_FAULT:
+        break;
+    }
+}
+
+// Where degrees change replicas follow; the global batch stays, and so many micro-batches as it takes.
+static void keep_batch(Arena *arena, const Explanation *now, JobObject object, JobSaid *said) {
+    const Field *accumulation = &job_objects[JOB_BATCH].fields[job_field_index(JOB_BATCH, "accumulation")];
+    const Field *dp = &job_objects[JOB_PARALLEL].fields[job_field_index(JOB_PARALLEL, "dp")];
+    const Value nothing = {.number = NAN};
+    if (object == JOB_PARALLEL || object == JOB_BATCH)
+        *said = job_said_with(arena, said, JOB_BATCH, accumulation, &nothing);
+    if (object == JOB_PARALLEL && job_says(said, JOB_PARALLEL, "dp"))
+        *said = job_said_with(arena, said, JOB_PARALLEL, dp, &nothing);
+    job_say_number(arena, said, JOB_BATCH, "global", now->step.lowered->resolved.global_batch);
+}
+
+static void shrink(Arena *arena, const Explanation *now, int gpus, Variant *variant) {
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    *group = variant->cluster.groups[0];
+    group->gpus = gpus;
+    variant->cluster.groups = group;
+    keep_batch(arena, now, JOB_PARALLEL, &variant->said);
+}
+
+void make_move(Arena *arena, const Explanation *now, const Move *move, Variant *variant) {
+    mend(variant, move->fault);
+    if (move->gpus > 0) shrink(arena, now, move->gpus, variant);
+    if (!move->field) return;
+    if (move->kind == CHANGE_SETTING) keep_batch(arena, now, move->object, &variant->said);
+    variant->said = job_said_with(arena, &variant->said, move->object, move->field, &move->set);
+}

@@ -1,0 +1,265 @@
+// Changes that help together: pairs of moves simulated as one, those first that promise most, and a third on top.
+//
+// What a pair gives is not what its parts give: one makes room in memory that the other takes, or both save the same
+// seconds. To try all pairs would be hundreds of simulations. A pair promises the product of what its parts leave of
+// the step, and needs the product of what they leave of memory; a part that does not fit alone is simulated as if it
+// did, so that this is known of it too. The pairs that promise most are simulated, up to a number that the size of a
+// simulation decides.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/explain/explain_moves.h"
+#include "sim/list.h"
+#include "sim/watch.h"
+
+#define ROOM 2.0         // of the GPU's memory: pairs that need more by the product, which sees too much, are not tried
+#define MOST_EVENTS 40e6 // of all pairs together: those of large systems are fewer
+
+typedef struct Part {
+    const Move *move;
+    const Change *alone; // NULL: says nothing alone
+    double left, memory; // of the step and of memory, as shares of now; 1 where nobody knows
+} Part;
+
+typedef struct PartList {
+    Part *items;
+    int count, room;
+} PartList;
+
+typedef struct Pair {
+    int one, other; // of the parts
+    double left;    // promised, of the step
+} Pair;
+
+typedef struct PairList {
+    Pair *items;
+    int count, room;
+} PairList;
+
+typedef struct Search {
+    Arena *arena;
+    const Explanation *now;
+    PartList parts;
+    CombinationList found;
+    Combination tempting; // the quickest pair that is not sure to fit; count 0: none is
+    int64_t left;         // simulations
+} Search;
+
+// ---- What each part does alone.
+
+static bool is_known(const Search *search, const Change *change) {
+    if (change->digest == search->now->point.digest && change->memory_bytes == search->now->point.memory_peak_bytes)
+        return true;
+    for (int i = 0; i < search->parts.count; i++) {
+        const Change *other = search->parts.items[i].alone;
+        if (other && other->ran && other->digest == change->digest && other->memory_bytes == change->memory_bytes)
+            return true;
+    }
+    return false;
+}
+
+// As if memory had no end.
+static double left_without_fitting(const Search *search, const Move *move) {
+    Arena *scratch = arena_open();
+    StudySpec study = *search->now->study;
+    study.assume_fits = true;
+    Variant variant = variant_of(&study);
+    make_move(scratch, search->now, move, &variant);
+    RecordPoint point = simulate_variant(scratch, &study, &variant, problems_create(scratch));
+    double left = point.ran ? point.step_p50_s * search->now->point.global_batch / point.global_batch : NAN;
+    arena_close(scratch);
+    return isfinite(left) ? left / search->now->point.step_p50_s : 1;
+}
+
+static void add_part(Search *search, const Move *move, const Change *alone) {
+    Part part = {move, alone, 1, 1};
+    double memory = search->now->point.memory_peak_bytes;
+    if (alone && alone->ran && is_known(search, alone)) return;
+    if (alone && alone->memory_bytes > 0 && memory > 0) part.memory = alone->memory_bytes / memory;
+    if (alone && alone->ran)
+        part.left = alone->step_s / search->now->point.step_p50_s;
+    else if (alone && alone->memory_bytes > 0)
+        part.left = left_without_fitting(search, move);
+    LIST_PUSH(search->arena, &search->parts, part);
+}
+
+static void list_parts(Search *search) {
+    const Explanation *now = search->now;
+    for (int i = 0; i < now->change_count; i++)
+        if (now->changes[i].move && !now->changes[i].note) add_part(search, now->changes[i].move, &now->changes[i]);
+    for (int i = 0; i < now->move_count; i++)
+        if (now->moves[i].needs && !now->moves[i].note) add_part(search, &now->moves[i], NULL);
+}
+
+// ---- Which may be made together.
+
+static bool has_field(const Move *move, const char *name) {
+    return move->field && strcmp(move->field->name, name) == 0;
+}
+
+bool moves_go_together(const Move *one, const Move *other) {
+    if (strcmp(one->name, other->name) == 0) return false;
+    return (!one->needs || has_field(other, one->needs)) && (!other->needs || has_field(one, other->needs));
+}
+
+static int by_promise(const void *a, const void *b) {
+    const Pair *one = a, *other = b;
+    if (one->left != other->left) return one->left < other->left ? -1 : 1;
+    if (one->one != other->one) return one->one < other->one ? -1 : 1;
+    return (one->other > other->other) - (one->other < other->other);
+}
+
+static PairList list_pairs(Search *search) {
+    PairList pairs = {0};
+    const RecordPoint *point = &search->now->point;
+    for (int i = 0; i < search->parts.count; i++)
+        for (int j = i + 1; j < search->parts.count; j++) {
+            const Part *one = &search->parts.items[i], *other = &search->parts.items[j];
+            if (!moves_go_together(one->move, other->move)) continue;
+            double memory = point->memory_peak_bytes * one->memory * other->memory;
+            if (point->memory_capacity_bytes > 0 && memory > ROOM * point->memory_capacity_bytes) continue;
+            LIST_PUSH(search->arena, &pairs, ((Pair){i, j, one->left * other->left}));
+        }
+    if (pairs.count) qsort(pairs.items, (size_t)pairs.count, sizeof *pairs.items, by_promise);
+    return pairs;
+}
+
+// ---- Made together.
+
+RecordPoint simulate_moves(Arena *arena, const Explanation *now, const Move *const *moves, int count,
+                           Problems *problems) {
+    Variant variant = variant_of(now->study);
+    for (int i = 0; i < count; i++) make_move(arena, now, moves[i], &variant);
+    return simulate_variant(arena, now->study, &variant, problems);
+}
+
+static const char *title_of(Arena *arena, const Combination *one) {
+    const char *title = one->parts[0]->title;
+    for (int i = 1; i < one->count; i++)
+        title = arena_printf(arena, i == one->count - 1 ? "%s and %s" : "%s, %s", title, one->parts[i]->title);
+    return title;
+}
+
+static bool is_taken(const Combination *one, const Move *move) {
+    for (int i = 0; i < one->count; i++)
+        if (!moves_go_together(one->parts[i], move)) return true;
+    return false;
+}
+
+static bool is_found(const Search *search, const Combination *one) {
+    for (int i = 0; i < search->found.count; i++)
+        if (search->found.items[i].whole.digest == one->whole.digest &&
+            search->found.items[i].whole.memory_bytes == one->whole.memory_bytes)
+            return true;
+    return false;
+}
+
+static void simulate_together(Search *search, Combination *one) {
+    Arena *scratch = arena_open();
+    RecordPoint point = simulate_moves(scratch, search->now, one->parts, one->count, problems_create(scratch));
+    if (point.ran) search->left--; // what does not fit costs next to nothing
+    watch_goes_on(1);
+    weigh_change(search->now, &point, &one->whole);
+    arena_close(scratch);
+}
+
+// What the next part is to save more than. A job that lacks memory takes whatever makes it fit.
+static double bar_of(const Search *search, double gain_before) {
+    if (search->now->lacks) return isnan(gain_before) ? -INFINITY : gain_before;
+    return isnan(gain_before) ? 0 : fmax(gain_before, 0);
+}
+
+// False: it does not fit, its last adds nothing, or the same run has been found. `before`: what its parts but the last
+// save as far as they may be advised; NAN: they may not.
+static bool try_together(Search *search, Combination *one, double before) {
+    double bar = bar_of(search, before);
+    simulate_together(search, one);
+    one->adds_s[one->count - 1] = one->whole.gain_s - (isfinite(bar) ? bar : 0);
+    return one->whole.ran && one->whole.gain_s > bar && fits_no_worse(search->now, &one->whole) &&
+           !is_found(search, one);
+}
+
+static void keep(Search *search, Combination one) {
+    one.whole.title = title_of(search->arena, &one);
+    LIST_PUSH(search->arena, &search->found, one);
+}
+
+static double gain_alone(const Search *search, const Part *part) {
+    bool may_be = part->alone && part->alone->ran && fits_no_worse(search->now, part->alone);
+    return may_be ? part->alone->gain_s : NAN;
+}
+
+static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
+
+// That which saves more alone stands first.
+static void try_pair(Search *search, const Pair *which) {
+    const Part *one = &search->parts.items[which->one], *other = &search->parts.items[which->other];
+    double first = gain_alone(search, one), second = gain_alone(search, other);
+    if (isnan(first) || second > first) {
+        const Part *swapped = one;
+        one = other;
+        other = swapped;
+        first = larger(first, second);
+    }
+    Combination pair = {.parts = {one->move, other->move}, .count = 2, .adds_s = {first}};
+    if (try_together(search, &pair, first)) keep(search, pair);
+    bool is_sure = !pair.whole.ran || fits_no_worse(search->now, &pair.whole);
+    if (is_sure || (search->tempting.count && search->tempting.whole.gain_s >= pair.whole.gain_s)) return;
+    search->tempting = pair;
+}
+
+static int best_of(const Search *search) {
+    int best = -1;
+    for (int i = 0; i < search->found.count; i++)
+        if (best < 0 || search->found.items[i].whole.gain_s > search->found.items[best].whole.gain_s) best = i;
+    return best;
+}
+
+// On a pair each part in turn. `before`: what its parts save without a third, as far as they may be advised.
+static void try_third(Search *search, const Combination *pair, double before, Combination *best) {
+    bool is_sure = fits_no_worse(search->now, &pair->whole);
+    for (int i = 0; i < search->parts.count && !watch_is_over(); i++) {
+        const Part *part = &search->parts.items[i];
+        Combination three = *pair;
+        if (is_taken(pair, part->move) || (!is_sure && part->memory >= 1)) continue;
+        three.parts[three.count++] = part->move;
+        if (try_together(search, &three, before) && three.whole.gain_s > best->whole.gain_s) *best = three;
+    }
+}
+
+// On the best pair, and on one that is quicker still and lacks room: the best of three is kept.
+static void try_thirds(Search *search) {
+    int at = best_of(search);
+    Combination best = {.whole.gain_s = -INFINITY}, *tempting = &search->tempting;
+    if (at >= 0) {
+        best = search->found.items[at];
+        try_third(search, &search->found.items[at], best.whole.gain_s, &best);
+    }
+    if (tempting->count && (at < 0 || tempting->whole.gain_s > search->found.items[at].whole.gain_s)) {
+        tempting->adds_s[1] = NAN;
+        try_third(search, tempting, tempting->adds_s[0], &best);
+    }
+    if (best.count == TOGETHER_MOST) keep(search, best);
+}
+
+static int by_gain(const void *a, const void *b) {
+    const Combination *one = a, *other = b;
+    if (one->whole.gain_s != other->whole.gain_s) return one->whole.gain_s > other->whole.gain_s ? -1 : 1;
+    return (one->count > other->count) - (one->count < other->count);
+}
+
+CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t most) {
+    Search search = {.arena = arena, .now = now, .left = most};
+    double affordable = floor(MOST_EVENTS / fmax((double)now->point.event_count, 1));
+    if ((double)search.left > affordable) search.left = (int64_t)affordable;
+    WatchPiece piece;
+    watch_begin(&piece, "changes together", (double)search.left, false);
+    list_parts(&search);
+    PairList pairs = list_pairs(&search);
+    for (int i = 0; i < pairs.count && search.left > 0 && !watch_is_over(); i++) try_pair(&search, &pairs.items[i]);
+    if (most > 0) try_thirds(&search);
+    watch_end(&piece);
+    if (search.found.count) qsort(search.found.items, (size_t)search.found.count, sizeof *search.found.items, by_gain);
+    return search.found;
+}

@@ -1,0 +1,104 @@
+// What changes give together, in a sentence and as a table.
+#include <math.h>
+#include <string.h>
+
+#include "results/text.h"
+#include "scenarios/explain/explain.h"
+#include "scenarios/explain/explain_moves.h"
+
+#define MATTERS 0.005 // of the step: what adds less is not said
+
+static const Combination *best_of(const Explanation *now, int count) {
+    for (int i = 0; i < now->together.count; i++)
+        if (now->together.items[i].count == count) return &now->together.items[i];
+    return NULL;
+}
+
+static const char *more_than_one(Arena *arena, const Explanation *now, const Combination *pair) {
+    if (!now->first) return "";
+    return arena_printf(arena, ", %s more than %s alone", text_time(arena, pair->whole.gain_s - now->first->gain_s),
+                        now->first->title);
+}
+
+static const char *risk_of(Arena *arena, const Change *change) {
+    if (explain_fits(change->chance_to_run_out)) return "";
+    return arena_printf(arena, "; memory then runs out with a chance of %s",
+                        text_percent(arena, change->chance_to_run_out));
+}
+
+static const char *third_of(Arena *arena, const Explanation *now, const Combination *pair) {
+    const Combination *three = best_of(now, TOGETHER_MOST);
+    if (!three || three->whole.gain_s - pair->whole.gain_s < MATTERS * now->point.step_p50_s) return "";
+    if (three->parts[0] == pair->parts[0] && three->parts[1] == pair->parts[1])
+        return arena_printf(arena, " A third, %s, adds %s.", three->parts[TOGETHER_MOST - 1]->title,
+                            text_time(arena, three->adds_s[TOGETHER_MOST - 1]));
+    return arena_printf(arena, " Three, %s, save %s.", three->whole.title, text_time(arena, three->whole.gain_s));
+}
+
+// Of a job that lacks memory: where no change alone makes it fit, or several do at less cost.
+static void say_what_fits(Arena *arena, Words *to, const Explanation *now) {
+    const Combination *some = best_of(now, 2) ? best_of(now, 2) : best_of(now, TOGETHER_MOST);
+    const Change *fitting = now->fitting;
+    const char *less = "";
+    if (!some) return;
+    if (fitting && explain_fits(fitting->chance_to_run_out)) {
+        double saved = some->whole.gain_s - fitting->gain_s;
+        if (saved < MATTERS * now->point.step_p50_s) return;
+        less = arena_printf(arena, ", %s less than with %s alone", text_time(arena, saved), fitting->title);
+    }
+    say(arena, to,
+        arena_printf(arena, "%s together make it fit, %s: the step then takes %s%s.",
+                     some->count == 2 ? "Two" : "Three", some->whole.title, text_time(arena, some->whole.step_s),
+                     less));
+}
+
+void say_together(Arena *arena, Words *to, const Explanation *now) {
+    const Combination *pair = best_of(now, 2);
+    double step = now->point.step_p50_s;
+    if (now->lacks) {
+        say_what_fits(arena, to, now);
+        return;
+    }
+    if (!pair || pair->whole.gain_s - (now->first ? now->first->gain_s : 0) < MATTERS * step) return;
+    const Change *whole = &pair->whole;
+    say(arena, to,
+        arena_printf(arena, "Two together, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
+                     text_time(arena, whole->gain_s), text_percent(arena, whole->gain_s / step),
+                     text_time(arena, whole->gain_low_s), text_time(arena, whole->gain_high_s),
+                     more_than_one(arena, now, pair), risk_of(arena, whole), third_of(arena, now, pair)));
+}
+
+static const RecordColumn columns[] = {
+    {"change", "change", RECORD_TEXT},
+    {"step_s", NULL, RECORD_SECONDS},
+    {"gain_s", "saves", RECORD_SECONDS},
+    {"gain_share", NULL, RECORD_SHARE},
+    {"gain_p5_s", NULL, RECORD_SECONDS},
+    {"gain_p95_s", NULL, RECORD_SECONDS},
+    {"first_alone_s", NULL, RECORD_SECONDS},
+    {"second_adds_s", "second adds", RECORD_SECONDS},
+    {"third_adds_s", "third adds", RECORD_SECONDS},
+    {"cost_per_step", NULL, RECORD_NUMBER},
+    {"memory_gib", NULL, RECORD_NUMBER},
+    {"chance_to_run_out", "runs out", RECORD_SHARE},
+};
+
+static void row_of(Arena *arena, Cells *cells, const Explanation *now, const Combination *one) {
+    const Change *whole = &one->whole;
+    text_cell(arena, cells, whole->title);
+    number_cell(arena, cells, whole->step_s);
+    number_cell(arena, cells, whole->gain_s);
+    number_cell(arena, cells, whole->gain_s / now->point.step_p50_s);
+    number_cell(arena, cells, whole->gain_low_s);
+    number_cell(arena, cells, whole->gain_high_s);
+    for (int i = 0; i < TOGETHER_MOST; i++) number_cell(arena, cells, i < one->count ? one->adds_s[i] : NAN);
+    number_cell(arena, cells, whole->step_cost);
+    number_cell(arena, cells, whole->memory_bytes / 1073741824.0);
+    number_cell(arena, cells, whole->chance_to_run_out);
+}
+
+RecordTable together_table(Arena *arena, const Explanation *now) {
+    Cells cells = {0};
+    for (int i = 0; i < now->together.count; i++) row_of(arena, &cells, now, &now->together.items[i]);
+    return table_of("together", "What would help together: changes simulated as one", COLUMNS(columns), &cells);
+}

@@ -1,0 +1,199 @@
+// Changes made together: what explain finds best against all pairs that its switches make, and against a run of them.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/explain/command_explain.h"
+#include "scenarios/explain/explain_moves.h"
+#include "sim/check.h"
+#include "tests/command.h"
+#include "tests/explain_jobs.h"
+#include "tests/test.h"
+
+static const Explanation *explain_with(Job *job, int64_t pairs) {
+    ExplainRequest request = {.study = &job->study, .pairs = pairs};
+    const Explanation *now = explain_study(job->arena, &request, job->problems);
+    return now && now->step.chain ? now : NULL;
+}
+
+// What two moves gain, 0 where they cannot be advised.
+static double gain_of(const Explanation *now, const Move *one, const Move *other) {
+    Arena *scratch = arena_open();
+    Change change = {.ran = false};
+    RecordPoint point = simulate_moves(scratch, now, (const Move *const[]){one, other}, 2, problems_create(scratch));
+    weigh_change(now, &point, &change);
+    arena_close(scratch);
+    return change.ran && fits_no_worse(now, &change) ? change.gain_s : 0;
+}
+
+static double best_of_all_pairs(const Explanation *now) {
+    double best = 0;
+    for (int i = 0; i < now->move_count; i++)
+        for (int j = i + 1; j < now->move_count; j++) {
+            const Move *one = &now->moves[i], *other = &now->moves[j];
+            if (one->note || other->note || !moves_go_together(one, other)) continue;
+            best = fmax(best, gain_of(now, one, other));
+        }
+    return best;
+}
+
+// Of two changes, or of one where a second adds nothing.
+static double best_found(const Explanation *now) {
+    double best = 0;
+    for (int i = 0; i < now->together.count; i++)
+        if (now->together.items[i].count == 2) best = fmax(best, now->together.items[i].whole.gain_s);
+    for (int i = 0; i < now->ran_count; i++) {
+        const Change *change = &now->changes[i];
+        if (change->move && !change->note && fits_no_worse(now, change)) best = fmax(best, change->gain_s);
+    }
+    return best;
+}
+
+// LOCKSTEP_EXPLAIN_JOBS: how many are drawn, in place of 16.
+LONG_TEST(6, the_best_pair_is_that_of_an_exhaustive_search_in_19_of_20_jobs) {
+    const char *asked = getenv("LOCKSTEP_EXPLAIN_JOBS");
+    int right = 0, jobs = 0, wanted = asked ? atoi(asked) : 16;
+    for (uint64_t seed = 1; jobs < wanted && seed < 8 * (uint64_t)wanted; seed++) {
+        Arena *arena = arena_open();
+        Job job;
+        draw_job(&job, arena, catalogue_builtin(arena), seed);
+        const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+        if (now) {
+            double best = best_of_all_pairs(now), found = best_found(now);
+            bool is_right = found >= best - 1e-12 * now->point.step_p50_s;
+            jobs++;
+            right += is_right;
+            if (!is_right)
+                printf("seed %llu: the best pair saves %g s, that found %g s\n", (unsigned long long)seed, best, found);
+        }
+        arena_close(arena);
+    }
+    EXPECT_INT(jobs, wanted);
+    EXPECT(right >= (19 * jobs + 19) / 20);
+}
+
+// ---- A combination is a run.
+
+static void job_to_change(Job *job, Arena *arena) {
+    job_on(job, arena, catalogue_builtin(arena), "dgx-a100-80gb", "ib-hdr200", 16, "gpt2-355m");
+    job_say_number(arena, &job->said, JOB_PARALLEL, "tp", 2);
+    job_say_number(arena, &job->said, JOB_PARALLEL, "pp", 2);
+    job_say_number(arena, &job->said, JOB_BATCH, "micro", 2);
+    job_say_number(arena, &job->said, JOB_BATCH, "global", 64);
+    job_made(job);
+}
+
+static void expect_run_of(const Combination *one) {
+    Arena *arena = arena_open();
+    Job job;
+    job_to_change(&job, arena);
+    for (int i = 0; i < one->count; i++) {
+        const Move *move = one->parts[i];
+        CHECK(move->field);
+        if (move->field->kind == FIELD_FLAG)
+            job_say_flag(arena, &job.said, move->object, move->field->name, strcmp(move->value, "true") == 0);
+        else if (move->field->kind == FIELD_CHOICE)
+            job_say_name(arena, &job.said, move->object, move->field->name, move->value);
+        else
+            job_say_number(arena, &job.said, move->object, move->field->name, move->set.number);
+    }
+    job_made(&job);
+    const Cluster *cluster = cluster_create(arena, job.study.catalogue, &job.cluster, job.problems);
+    RecordPoint point = simulate_training(arena, cluster, &job.study.training, &job.study, job.problems);
+    EXPECT(point.ran);
+    EXPECT_SAME(point.step_p50_s, one->whole.step_s);
+    EXPECT_SAME(point.digest, one->whole.digest);
+    EXPECT_SAME(point.memory_peak_bytes, one->whole.memory_bytes);
+    arena_close(arena);
+}
+
+TEST(changes_together_are_a_run_with_all_of_them_to_the_tick) {
+    Arena *arena = arena_open();
+    Job job;
+    job_to_change(&job, arena);
+    const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+    EXPECT(now && now->together.count > 10);
+    for (int i = 0; now && i < now->together.count; i++) expect_run_of(&now->together.items[i]);
+    arena_close(arena);
+}
+
+// What is added sums to what the whole saves; of each run there is one name.
+TEST(what_changes_add_to_each_other_is_what_they_save_together) {
+    Arena *arena = arena_open();
+    Job job;
+    job_to_change(&job, arena);
+    const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+    EXPECT(now != NULL);
+    int threes = 0;
+    for (int i = 0; now && i < now->together.count; i++) {
+        const Combination *one = &now->together.items[i];
+        double sum = 0;
+        for (int part = 0; part < one->count; part++) sum += isnan(one->adds_s[part]) ? 0 : fmax(one->adds_s[part], 0);
+        EXPECT_NEAR(sum, one->whole.gain_s, 1e-9 * now->point.step_p50_s);
+        EXPECT(one->adds_s[one->count - 1] > 0);
+        if (i > 0) EXPECT(one->whole.gain_s <= now->together.items[i - 1].whole.gain_s);
+        for (int j = 0; j < i; j++)
+            EXPECT(one->whole.digest != now->together.items[j].whole.digest ||
+                   one->whole.memory_bytes != now->together.items[j].whole.memory_bytes);
+        threes += one->count == 3;
+    }
+    EXPECT_INT(threes, 1);
+    arena_close(arena);
+}
+
+// Without recomputation it is not sure to fit, and ZeRO alone saves next to nothing.
+TEST(a_change_that_lacks_memory_is_advised_with_one_that_makes_room) {
+    Arena *arena = arena_open();
+    Job job;
+    job_on(&job, arena, catalogue_builtin(arena), "dgx-a100", "ib-hdr200", 16, "llama-2-7b");
+    job_say_number(arena, &job.said, JOB_PARALLEL, "tp", 2);
+    job_say_number(arena, &job.said, JOB_BATCH, "micro", 1);
+    job_say_number(arena, &job.said, JOB_BATCH, "global", 128);
+    job_say_number(arena, &job.said, JOB_TRAINING, "zero", 0);
+    job_say_name(arena, &job.said, JOB_TRAINING, "recompute", "full");
+    job_made(&job);
+    const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+    EXPECT(now && now->together.count > 1);
+    const Combination *pair = NULL;
+    for (int i = 0; now && i < now->together.count && !pair; i++)
+        if (now->together.items[i].count == 2) pair = &now->together.items[i];
+    EXPECT(pair != NULL);
+    if (pair) EXPECT_TEXT(pair->whole.title, "zero = 1 and recompute = none");
+    if (pair && now->first) EXPECT(pair->whole.gain_s > 10 * now->first->gain_s);
+    for (int i = 0; now && i < now->change_count; i++)
+        if (strcmp(now->changes[i].title, "recompute = none") == 0)
+            EXPECT(!explain_fits(now->changes[i].chance_to_run_out));
+    arena_close(arena);
+}
+
+// Nothing alone does; the pair does, and takes the step that is promised.
+TEST(a_job_that_no_change_alone_makes_fit_is_told_which_two_do) {
+    static const char job[] = "--model llama-2-13b --node dgx-a100 --gpus 8 --fabric ib-hdr200 --global-batch 128";
+    static const char row[] = "\nmicro_batch = 1 and zero = 3,";
+    char line[256];
+    double promised = 0, step = 0;
+    snprintf(line, sizeof line, "explain %s --micro-batch 4 --plain --brief", job);
+    EXPECT_CONTAINS(run_command(command_explain, line)->out, "Two together make it fit, micro_batch = 1 and zero = 3:");
+    snprintf(line, sizeof line, "explain %s --micro-batch 4 --csv --table together", job);
+    const Ended *ended = run_command(command_explain, line);
+    EXPECT_INT(ended->code, 3);
+    const char *at = strstr(ended->out, row);
+    EXPECT(at && sscanf(at + strlen(row), "%lf", &promised) == 1);
+    snprintf(line, sizeof line, "explain %s --micro-batch 1 --zero 3 --why-only --json", job);
+    ended = run_command(command_explain, line);
+    EXPECT_INT(ended->code, 0);
+    at = strstr(ended->out, "\"step_s\":");
+    EXPECT(at && sscanf(at, "\"step_s\": %lf", &step) == 1);
+    EXPECT_NEAR(promised, step, 1e-9 * step);
+}
+
+TEST(without_pairs_single_changes_are_said_alone) {
+    static const char job[] = "explain --model gpt2-355m --node dgx-a100-80gb --gpus 16 --fabric ib-hdr200 --tp 2 "
+                              "--pp 2 --micro-batch 2 --global-batch 64 --plain";
+    char line[256];
+    EXPECT_CONTAINS(run_command(command_explain, job)->out, "Two together, ");
+    EXPECT_CONTAINS(run_command(command_explain, job)->out, "What would help together");
+    snprintf(line, sizeof line, "%s --pairs 0", job);
+    EXPECT(!strstr(run_command(command_explain, line)->out, "ogether"));
+    EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m --node dgx-a100 --gpus 8 --pairs -1")->code, 2);
+}
