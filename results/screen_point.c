@@ -171,7 +171,7 @@ static const char *goodput_text(const Screen *screen, const RecordPoint *point) 
     const char *text = arena_printf(arena, "%s of the time is training", text_percent(arena, point->goodput));
     if (!isfinite(point->days_p5)) return text;
     return screen_join(screen, text,
-                       arena_printf(arena, "%s to %s in 90 %% of lives", text_days(arena, point->days_p5),
+                       arena_printf(arena, "%s to %s in 90 %% of runs", text_days(arena, point->days_p5),
                                     text_days(arena, point->days_p95)));
 }
 

@@ -161,6 +161,7 @@ static const char *group_thousands(Arena *arena, const char *digits) {
 }
 
 const char *text_count(Arena *arena, double count, bool grouped) {
+    if (count < 0) return arena_printf(arena, "-%s", text_count(arena, -count, grouped));
     const char *figures = count == floor(count) && fabs(count) < 1000 ? arena_printf(arena, "%.0f", count)
                                                                       : text_figures(arena, count, 4);
     if (isfinite(count) && count >= 1000 && count < 1e15) figures = arena_printf(arena, "%.0f", count);
@@ -190,9 +191,10 @@ const char *text_money(Arena *arena, double amount, const char *currency) {
 
 const char *text_days(Arena *arena, double days) {
     if (!isfinite(days)) return TEXT_UNKNOWN;
-    if (days >= 1.995) return arena_printf(arena, "%s days", text_figures(arena, days, 3));
-    if (days * 24 >= 0.995) return arena_printf(arena, "%s h", text_figures(arena, days * 24, 3));
-    if (days * 1440 >= 0.995) return arena_printf(arena, "%s min", text_figures(arena, days * 1440, 3));
+    double size = fabs(days);
+    if (size >= 1.995) return arena_printf(arena, "%s days", text_figures(arena, days, 3));
+    if (size * 24 >= 0.995) return arena_printf(arena, "%s h", text_figures(arena, days * 24, 3));
+    if (size * 1440 >= 0.995) return arena_printf(arena, "%s min", text_figures(arena, days * 1440, 3));
     return text_time(arena, days * 86400);
 }
 

@@ -103,10 +103,113 @@ TEST(half_as_many_failures_give_time_back_and_stop_the_job_half_as_often) {
 TEST(explain_goodput_says_in_words_what_is_lost_and_what_helps) {
     const Ended *ended = run_command(command_explain, "explain goodput --gpus 1024 --days 20 --runs 40");
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "of the time is training (90 % of lives:");
-    EXPECT_CONTAINS(ended->out, "Of 480.0 h, ");
+    EXPECT_CONTAINS(ended->out, "of the time is training (mean of 40 simulated runs; half of them have more than");
+    EXPECT_CONTAINS(ended->out, "Of the 480 h of the mean run ");
     EXPECT_CONTAINS(ended->out, "Change first: ");
     EXPECT_CONTAINS(ended->out, "half as many failures makes it");
+    EXPECT_CONTAINS(ended->out, "Assumed: $");
+    EXPECT(strstr(ended->out, "Change first: ") < strstr(ended->out, "of the time is training"));
+}
+
+// "Change first: … (OPTION). …"
+static const char *advised(Arena *arena, const Json *answer) {
+    const Json *settings = json_get(answer, "settings");
+    for (int i = 0; i < settings->count; i++) {
+        const Json *row = &settings->items[i];
+        if (strcmp(json_get(row, "verdict")->text, "helps") != 0) continue;
+        const char *first = json_get(answer, "sentences")->items[0].text;
+        EXPECT(strncmp(first, "Change first: ", 14) == 0);
+        EXPECT_CONTAINS(first, arena_printf(arena, "(%s). Goodput", json_get(row, "option")->text));
+        return json_get(row, "option")->text;
+    }
+    return "";
+}
+
+// The line less those of its options that `said` says anew; all of them have a value.
+static const char *without(Arena *arena, const char *line, const char *said) {
+    const char *kept = "", *from = line;
+    while (*from) {
+        size_t name = strcspn(from, " "), value = name + 1 + strcspn(from + name + 1, " ");
+        if (!strstr(said, arena_printf(arena, "%.*s ", (int)name, from)))
+            kept = arena_printf(arena, "%s%.*s ", kept, (int)value, from);
+        from += value + strspn(from + value, " ");
+    }
+    return kept;
+}
+
+TEST(the_advised_change_run_as_its_own_command_gives_the_goodput_that_was_promised) {
+    static const char *const lines[] = {
+        JOB, JOB " --checkpoint-every best", JOB " --model llama-2-70b --checkpoint async",
+        "--gpus 256 --work 3 --node-mtbf 20d --spares 1 --model llama-2-7b --checkpoint "
+        "memory --checkpoint-every 60s --runs 60",
+        "--gpus 2048 --work 9 --spares 0 --node-mtbf 200d --runs 25 --seed 9"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        Arena *arena = arena_open();
+        const Json *answer =
+            answer_to(arena, command_explain, arena_printf(arena, "explain goodput %s --json", lines[i]));
+        const char *said = advised(arena, answer);
+        EXPECT(*said);
+        const Json *twin = answer_to(arena, command_goodput,
+                                     arena_printf(arena, "goodput %s%s --json", without(arena, lines[i], said), said));
+        double promised = NAN;
+        const Json *settings = json_get(answer, "settings");
+        for (int k = 0; k < settings->count; k++)
+            if (strcmp(json_get(&settings->items[k], "option")->text, said) == 0)
+                promised = number(&settings->items[k], "goodput");
+        EXPECT_NEAR(number(json_get(twin, "goodput"), "mean"), promised, 1e-12);
+        EXPECT_CONTAINS(json_get(answer, "sentences")->items[0].text,
+                        arena_printf(arena, "becomes %.1f %%", 100 * promised));
+        arena_close(arena);
+    }
+}
+
+// A calendar: what is trained more, less the hours of more spare nodes. Work: what is paid for less long.
+TEST(gpu_hours_given_back_are_those_trained_more_less_those_paid_more) {
+    static const char *const lines[] = {JOB " --spares 4", "--gpus 1024 --work 20 --runs 30 --seed 3 --spares 4"};
+    for (int w = 0; w < 2; w++) {
+        Arena *arena = arena_open();
+        const Json *answer =
+            answer_to(arena, command_explain, arena_printf(arena, "explain goodput %s --json", lines[w]));
+        const Json *plain = answer_to(arena, command_goodput, arena_printf(arena, "goodput %s --json", lines[w]));
+        double days = number(json_get(plain, "days"), "mean");
+        static const struct {
+            const char *name;
+            int spares;
+        } rows[] = {{"strikes", 4}, {"spares", 5}, {"spares-half", 2}, {"spares-twice", 8}};
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            const Json *row = row_called(json_get(answer, "settings"), "name", rows[i].name);
+            double then = number(row, "days"), gained = w == 0 ? number(row, "gain") * days * 24 * 1024 : 0;
+            double paid = 24 * 8 * ((128 + rows[i].spares) * then - (128 + 4) * days);
+            EXPECT_NEAR(number(row, "gpu_hours"), gained - paid, 0.51);
+        }
+        arena_close(arena);
+    }
+}
+
+TEST(where_no_setting_helps_the_words_say_so_and_what_is_lost) {
+    Arena *arena = arena_open();
+    const Json *answer =
+        answer_to(arena, command_explain,
+                  "explain goodput --gpus 256 --days 10 --runs 60 --model llama-2-7b --checkpoint memory "
+                  "--checkpoint-every 60s --node-mtbf 300d --strikes 3 --json");
+    const char *first = json_get(answer, "sentences")->items[0].text;
+    EXPECT_CONTAINS(first, "Change no setting: none that was tried gives time back beyond chance.");
+    EXPECT_CONTAINS(first, "of what is lost most is ");
+    const Json *settings = json_get(answer, "settings");
+    for (int i = 0; i < settings->count; i++)
+        EXPECT(strcmp(json_get(&settings->items[i], "verdict")->text, "helps") != 0);
+    arena_close(arena);
+}
+
+TEST(a_price_of_ones_own_is_no_assumption) {
+    const Ended *ended =
+        run_command(command_explain, "explain goodput --gpus 1024 --days 20 --runs 40 --price 2 --json");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "at $2.00 a GPU-hour");
+    EXPECT(strstr(ended->out, "Assumed: ") == NULL);
+    ended = run_command(command_explain, "explain goodput --gpus 1024 --days 20 --runs 40 --price 0");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "--price must be above 0");
 }
 
 TEST(explain_goodput_refuses_what_it_does_not_weigh_and_jobs_that_never_end) {

@@ -296,14 +296,42 @@ TEST(a_report_of_a_plan_ends_in_advice_and_says_what_else_may_be_set) {
 TEST(a_report_of_a_jobs_weeks_tells_them_week_by_week_and_what_would_help) {
     EXPECT_INT(lockstep("report goodput --gpus 1024 --work 30 --runs 20 --date 2026-11-21 -o "
                         "/tmp/lockstep-report-weeks.html && sed 's/<[^>]*>/ /g' /tmp/lockstep-report-weeks.html | grep "
-                        "-E 'Week by week|Done after|Change first|work done twice|half as many failures|day 2|Writ'"),
+                        "-E 'Day by day|Done after|Change first|work done twice|half as many failures|day 2|Writ'"),
                0);
-    EXPECT_CONTAINS(said, "Week by week");
+    EXPECT_CONTAINS(said, "Day by day");
     EXPECT_CONTAINS(said, "Done after");
     EXPECT_CONTAINS(said, "work done twice");
     EXPECT_CONTAINS(said, "half as many failures");
     EXPECT_CONTAINS(said, "day 2");
     unlink("/tmp/lockstep-report-weeks.html");
+}
+
+// The first figure that a reader meets, and what goodput prints of the same job and of the change that is advised.
+TEST(a_page_of_goodput_leads_with_the_figures_that_goodput_prints) {
+    static const char job[] = "--gpus 1024 --days 20 --model llama-2-70b";
+    Arena *arena = arena_open();
+    EXPECT_INT(lockstep(arena_printf(arena, "goodput %s", job)), 0);
+    const char *at = strstr(said, "\nGoodput     ");
+    double now = at ? strtod(at + 13, NULL) : 0;
+    EXPECT_INT(lockstep(arena_printf(arena, "goodput %s --checkpoint async --checkpoint-every 60s", job)), 0);
+    at = strstr(said, "\nGoodput     ");
+    double then = at ? strtod(at + 13, NULL) : 0;
+    EXPECT_INT(lockstep(arena_printf(
+                   arena,
+                   "report goodput %s -o /tmp/lockstep-report-lead.html && head -c 60000 "
+                   "/tmp/lockstep-report-lead.html | sed 's/<[^>]*>/ /g;s/&#160;/ /g' | grep -E 'Change first|→|mean "
+                   "of'",
+                   job)),
+               0);
+    EXPECT(now > 0 && then > now);
+    EXPECT_CONTAINS(said,
+                    "(--checkpoint async --checkpoint-every 60s). Goodput, the share of all time that is training");
+    EXPECT_CONTAINS(said, arena_printf(arena, "becomes %.1f %% instead of %.1f %%", then, now));
+    EXPECT_CONTAINS(said, arena_printf(arena, "%.1f %% → %.1f %%", now, then));
+    EXPECT_CONTAINS(said,
+                    arena_printf(arena, "Now %.1f %% of the time is training (mean of 1,000 simulated runs", now));
+    unlink("/tmp/lockstep-report-lead.html");
+    arena_close(arena);
 }
 
 TEST(a_report_of_a_queue_names_who_waits_least_and_draws_its_use_over_time) {

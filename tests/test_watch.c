@@ -283,7 +283,7 @@ TEST(an_interrupt_ends_a_simulation_with_a_sentence_and_130) {
     for (int i = 0; i < 2; i++) {
         EXPECT_INT(interrupted(lives, false, signals[i], 300, said, sizeof said), 130);
         EXPECT_CONTAINS(said, "error: interrupted with about ");
-        EXPECT_CONTAINS(said, "% of the lives of the job done; ");
+        EXPECT_CONTAINS(said, "% of the runs of the job done; ");
         EXPECT(!strstr(said, "\033["));
     }
 }
@@ -351,15 +351,15 @@ TEST(a_terminal_sees_progress_and_then_a_clean_line) {
     EXPECT_INT(interrupted(lives, true, SIGINT, 1500, said, sizeof said), 130);
     if (!strstr(said, "[")) EXPECT_INT(interrupted(lives, true, SIGINT, 8000, said, sizeof said), 130);
     EXPECT_CONTAINS(said, "\r\033[K[");
-    EXPECT_CONTAINS(said, "% of the lives of the job");
+    EXPECT_CONTAINS(said, "% of the runs of the job");
     EXPECT_CONTAINS(said, "\r\033[Kerror: interrupted");
 }
 
 TEST(a_line_of_progress_fits_its_terminal) {
     char line[160];
-    progress_watch_line(line, sizeof line, 80, "the lives of the job", 0.25, 10);
-    EXPECT_TEXT(line, "[#####---------------] 25 % of the lives of the job  00:30 left");
-    progress_watch_line(line, sizeof line, 30, "the lives of the job", 0.25, 10);
+    progress_watch_line(line, sizeof line, 80, "the runs of the job", 0.25, 10);
+    EXPECT_TEXT(line, "[#####---------------] 25 % of the runs of the job  00:30 left");
+    progress_watch_line(line, sizeof line, 30, "the runs of the job", 0.25, 10);
     EXPECT_INT((long long)strlen(line), 29);
     progress_watch_line(line, sizeof line, 80, "the points", 0, 10);
     EXPECT_TEXT(line, "[--------------------] 0 % of the points  --:-- left");

@@ -45,7 +45,8 @@ static const char *end_text(Arena *arena, const LifeStretch *stretch) {
 
 const char *calendar_title(Arena *arena, const LifeCalendar *calendar) {
     const LifeRun *run = &calendar->run;
-    return arena_printf(arena, "Life %d, of the median goodput (%s): what its time goes to", calendar->life + 1,
+    return arena_printf(arena, "Simulated run %d, of the median goodput (%s): what its time goes to",
+                        calendar->life + 1,
                         text_percent(arena, seconds(run->spent[LIFE_TRAINING]) / seconds(run->wall)));
 }
 

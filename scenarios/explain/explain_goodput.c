@@ -1,6 +1,5 @@
-// Why 90 % and not 95: the hours of a long job that are not training, by what they go to and by what stopped it, and
-// the same lives under the same failures with one thing changed.
-#include "scenarios/explain/explain_goodput.h"
+// Why 90 % and not 95: a long job simulated many times over, and again under the same failures with one thing changed.
+// What is told of that: explain_goodput_answer.c.
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,34 +10,25 @@
 #include "results/screen.h"
 #include "results/text.h"
 #include "scenarios/explain/explain_cells.h"
+#include "scenarios/explain/explain_goodput_internal.h"
 #include "sim/list.h"
 #include "sim/pieces.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
-#define USUAL_LIVES 200
-#define MATTERS 0.0005 // of all time: what gives back less is said not to help
-#define FEW 3
 #define STRIKES 3
 #define OFTEN_S 60.0 // between checkpoints that cost training next to nothing
 
 static const char usage[] = "lockstep explain goodput --gpus N --days DAYS [OPTIONS of lockstep goodput]";
 static const char about[] =
     "Says which hours of a long job are not training: checkpoints, work done twice, failures not yet seen, starting\n"
-    "again, waiting for nodes, slow nodes; and what stopped it. The hours sum to those that are lost. Then what would\n"
-    "give them back: the same lives under the same failures with half as many of these, storage twice as fast, the "
-    "best\n"
-    "interval, another spare, quicker restarts, checkpoints beside training.\n\n"
+    "again, waiting for nodes, slow nodes; and what stopped it. The hours sum to those that are lost. First it says\n"
+    "what to change, what goodput then becomes, and what that gives back in hours, GPU-hours and money: the same runs\n"
+    "are simulated again under the same failures with the best interval, checkpoints beside training, more and fewer\n"
+    "spare nodes; then with half as many failures, quicker restarts and repairs, storage twice as fast.\n\n"
     "  lockstep explain goodput --gpus 16384 --days 54 --model llama-405b\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job never gets done, 4 bad input or beyond a limit, 130 interrupted.";
-
-typedef struct Trial {
-    const char *name, *title;
-    bool is_machine;
-    LifeStudy study;
-    double gain, half; // of the goodput, in the mean of lives; half of a 90 % interval of that
-} Trial;
 
 typedef struct Explained {
     Arena *arena;
@@ -49,33 +39,82 @@ typedef struct Explained {
     GoodputShow *show; // or NULL
     void *context;
     struct {
-        Trial *items;
+        GoodputTrial *items;
         int count, room;
     } trials;
 } Explained;
 
-// ---- The same lives again.
+// ---- The same runs again.
 
-// Life by life under the same failures: what one had of luck the other has too.
-static void compare(Trial *trial, const LifeStudy *now) {
-    int runs = trial->study.runs < now->runs ? trial->study.runs : now->runs;
+// Run by run under the same failures: what one had of luck the other has too.
+static Paired paired(const double *with, const double *without, int runs) {
     double sum = 0, squares = 0;
-    for (int i = 0; i < runs; i++) sum += trial->study.run_goodput[i] - now->run_goodput[i];
-    trial->gain = runs > 0 ? sum / runs : NAN;
-    for (int i = 0; i < runs; i++) {
-        double off = trial->study.run_goodput[i] - now->run_goodput[i] - trial->gain;
-        squares += off * off;
-    }
-    trial->half = runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN;
+    for (int i = 0; i < runs; i++) sum += with[i] - without[i];
+    double mean = runs > 0 ? sum / runs : NAN;
+    for (int i = 0; i < runs; i++) squares += pow(with[i] - without[i] - mean, 2);
+    return (Paired){mean, runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN};
 }
 
-static void try_life(Explained *all, const LifeSpec *spec, const char *name, const char *title, bool is_machine) {
+// Of each run, in hours of all GPUs: what is trained of a calendar, less what is paid for. Work to do is the same
+// whatever it takes.
+static const double *gpu_hours_of(const Explained *all, const LifeStudy *study, int spares) {
+    const LifeSpec *spec = &all->asked.spec;
+    double *hours = ARENA_ARRAY(all->arena, double, study->runs);
+    for (int i = 0; i < study->runs; i++) {
+        double trained = spec->work_s > 0 ? 0 : spec->nodes * study->run_goodput[i];
+        hours[i] = 24 * study->run_days[i] * all->asked.node->gpu_count * (trained - spec->nodes - spares);
+    }
+    return hours;
+}
+
+// By how much the end is sooner, or how much more of the calendar is training.
+static Paired hours_given_back(const Explained *all, const GoodputTrial *trial, int runs) {
+    const LifeStudy *now = &all->now;
+    Paired hours = all->asked.spec.work_s > 0 ? paired(now->run_days, trial->study.run_days, runs) : trial->gain;
+    double scale = all->asked.spec.work_s > 0 ? 24 : 24 * now->days.mean;
+    return (Paired){scale * hours.mean, scale * hours.half};
+}
+
+static GoodputVerdict verdict_on(const GoodputTrial *trial, int spares_now) {
+    const Paired *gain = &trial->gain, *gpu_hours = &trial->gpu_hours;
+    if (trial->spares < spares_now && gain->mean < GOODPUT_MATTERS && !(gpu_hours->mean <= gpu_hours->half))
+        return GOODPUT_FREES;
+    if (gain->mean < -gain->half) return GOODPUT_WORSE;
+    if (gain->mean <= gain->half || gain->mean == 0) return GOODPUT_CHANCE;
+    if (gain->mean < GOODPUT_MATTERS) return GOODPUT_LITTLE;
+    return gpu_hours->mean < 0 ? GOODPUT_DEARER : GOODPUT_HELPS;
+}
+
+static void compare(const Explained *all, GoodputTrial *trial) {
+    const LifeStudy *now = &all->now, *then = &trial->study;
+    int runs = then->runs < now->runs ? then->runs : now->runs, spares = all->asked.spec.spares;
+    trial->gain = paired(then->run_goodput, now->run_goodput, runs);
+    trial->hours = hours_given_back(all, trial, runs);
+    trial->gpu_hours = paired(gpu_hours_of(all, then, trial->spares), gpu_hours_of(all, now, spares), runs);
+    trial->verdict = verdict_on(trial, spares);
+}
+
+static void try_trial(Explained *all, const LifeSpec *spec, GoodputTrial trial) {
     if (watch_is_over() || life_goes_nowhere(all->arena, spec, all->asked.runs)) return;
-    Trial trial = {.name = name, .title = title, .is_machine = is_machine};
+    trial.spares = spec->spares;
     trial.study = life_study(all->arena, spec, all->asked.runs, all->asked.seed);
     if (trial.study.runs == 0) return;
-    compare(&trial, &all->now);
+    compare(all, &trial);
     LIST_PUSH(all->arena, &all->trials, trial);
+}
+
+static void try_machine(Explained *all, const LifeSpec *spec, const char *name, const char *title) {
+    try_trial(all, spec, (GoodputTrial){.name = name, .title = title, .pinned = ""});
+}
+
+// An interval that was found stays what it was, unless the option says another: looked for again it would differ.
+static void try_setting(Explained *all, const LifeSpec *spec, const char *name, const char *title, const char *option) {
+    const GoodputAsked *asked = &all->asked;
+    bool keeps = asked->interval_found && spec->checkpoint.every_s == asked->spec.checkpoint.every_s;
+    const char *pinned = keeps ? arena_printf(all->arena, " --checkpoint-every %ss",
+                                              text_exact(all->arena, asked->spec.checkpoint.every_s))
+                               : "";
+    try_trial(all, spec, (GoodputTrial){.name = name, .title = title, .option = option, .pinned = pinned});
 }
 
 // ---- Machines, as rows. False: there is nothing of that to change.
@@ -158,7 +197,7 @@ static const struct {
     {"restart", "restarts in half the time", quicker_restart},
     {"repair", "repairs in half the time", quicker_repair},
     {"slow-nodes", "half as many slow nodes", fewer_slow_nodes},
-    {"bad-nodes", "no nodes worse than others", no_bad_nodes},
+    {"bad-nodes", "failures spread evenly over nodes", no_bad_nodes},
     {"spot", "nodes taken back half as often", fewer_taken_back},
     {"storage", "storage twice as fast", quicker_storage},
 };
@@ -167,7 +206,7 @@ enum { MACHINES = sizeof machines / sizeof *machines };
 static void try_machines(Explained *all) {
     for (int i = 0; i < MACHINES; i++) {
         LifeSpec spec = all->asked.spec;
-        if (machines[i].set(&all->asked, &spec)) try_life(all, &spec, machines[i].name, machines[i].title, true);
+        if (machines[i].set(&all->asked, &spec)) try_machine(all, &spec, machines[i].name, machines[i].title);
     }
 }
 
@@ -181,9 +220,10 @@ static void try_interval(Explained *all) {
     LifeSpec spec = all->asked.spec;
     if (all->asked.interval_found) return;
     spec.checkpoint.every_s = life_best_interval(&spec, GOODPUT_BEST_RUNS, all->asked.seed);
-    try_life(all, &spec, "checkpoint-every",
-             arena_printf(all->arena, "checkpoint-every = %s, the best", span(all->arena, spec.checkpoint.every_s)),
-             false);
+    try_setting(
+        all, &spec, "checkpoint-every",
+        arena_printf(all->arena, "a checkpoint every %s, the best interval", span(all->arena, spec.checkpoint.every_s)),
+        "--checkpoint-every best");
 }
 
 // As goodput prices them: of a checkpoint whose size nobody said, a second for the copy.
@@ -196,38 +236,49 @@ static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode 
     return plan;
 }
 
+static const char *const mode_titles[CHECKPOINT_MODE_COUNT] = {"checkpoints that training waits for",
+                                                               "checkpoints written while training goes on",
+                                                               "checkpoints copied to another node's memory"};
+
 static void try_modes(Explained *all) {
     if (option_given(all->options, "checkpoint-stall")) return; // it is of the mode that was asked for
     for (int mode = (int)all->asked.spec.checkpoint.mode + 1; mode < CHECKPOINT_MODE_COUNT; mode++) {
         LifeSpec spec = all->asked.spec;
         const char *name = checkpoint_mode_names[mode];
+        const char *option = arena_printf(all->arena, "--checkpoint %s", name);
         spec.checkpoint = beside_training(&all->asked, (CheckpointMode)mode);
-        try_life(all, &spec, arena_printf(all->arena, "checkpoint-%s", name),
-                 arena_printf(all->arena, "checkpoint = %s", name), false);
+        try_setting(all, &spec, arena_printf(all->arena, "checkpoint-%s", name), mode_titles[mode], option);
         if (spec.checkpoint.every_s <= OFTEN_S) continue;
         spec.checkpoint.every_s = OFTEN_S;
-        try_life(all, &spec, arena_printf(all->arena, "checkpoint-%s-often", name),
-                 arena_printf(all->arena, "checkpoint = %s, every %s", name, span(all->arena, OFTEN_S)), false);
+        try_setting(all, &spec, arena_printf(all->arena, "checkpoint-%s-often", name),
+                    arena_printf(all->arena, "%s, every %s", mode_titles[mode], span(all->arena, OFTEN_S)),
+                    arena_printf(all->arena, "%s --checkpoint-every %gs", option, OFTEN_S));
     }
 }
 
-static void try_nodes(Explained *all) {
+static void try_spares(Explained *all, int spares, const char *name, const char *how) {
     LifeSpec spec = all->asked.spec;
-    spec.spares++;
-    try_life(all, &spec, "spares", arena_printf(all->arena, "spares = %d, one more", spec.spares), false);
-    spec.spares = 2 * all->asked.spec.spares;
-    if (spec.spares > 1)
-        try_life(all, &spec, "spares-twice", arena_printf(all->arena, "spares = %d, twice as many", spec.spares),
-                 false);
-    spec = all->asked.spec;
+    spec.spares = spares;
+    try_setting(all, &spec, name, arena_printf(all->arena, "%d spare node%s, %s", spares, spares == 1 ? "" : "s", how),
+                arena_printf(all->arena, "--spares %d", spares));
+}
+
+static void try_nodes(Explained *all) {
+    int spares = all->asked.spec.spares;
+    try_spares(all, spares + 1, "spares", spares == 0 ? "where there is none" : "one more");
+    if (spares > 0) try_spares(all, spares / 2, "spares-half", "half as many");
+    if (spares > 1) try_spares(all, 2 * spares, "spares-twice", "twice as many");
+    LifeSpec spec = all->asked.spec;
     spec.strikes = STRIKES;
     if (all->asked.spec.strikes == 0 && spec.bad_share > 0)
-        try_life(all, &spec, "strikes", arena_printf(all->arena, "strikes = %d", STRIKES), false);
+        try_setting(all, &spec, "strikes",
+                    arena_printf(all->arena, "a node exchanged for good after %d failures", STRIKES),
+                    arena_printf(all->arena, "--strikes %d", STRIKES));
 }
 
 static int by_gain(const void *a, const void *b) {
-    const Trial *one = a, *other = b;
-    if (one->gain != other->gain) return one->gain > other->gain ? -1 : 1;
+    const GoodputTrial *one = a, *other = b;
+    if (one->gain.mean != other->gain.mean) return one->gain.mean > other->gain.mean ? -1 : 1;
     return strcmp(one->name, other->name);
 }
 
@@ -236,220 +287,67 @@ static void try_changes(Explained *all) {
     try_interval(all);
     try_modes(all);
     try_nodes(all);
-    if (all->trials.count > 0) qsort(all->trials.items, (size_t)all->trials.count, sizeof(Trial), by_gain);
+    if (all->trials.count > 0) qsort(all->trials.items, (size_t)all->trials.count, sizeof(GoodputTrial), by_gain);
 }
 
-// ---- In words. Hours are those of the mean life.
+// ---- What a GPU-hour costs: as the user says, or the median that providers ask on demand.
 
-static double hours(const Explained *all, double share) { return share * 24 * all->now.days.mean; }
-static double lost_share(const Explained *all) { return 1 - all->now.share[LIFE_TRAINING]; }
-
-static const char *hours_text(const Explained *all, double share) {
-    double time = hours(all, share);
-    return time >= 1 ? arena_printf(all->arena, "%s h", text_figures(all->arena, time, 4))
-                     : text_days(all->arena, time / 24);
-}
-
-static const char *points_text(Arena *arena, double gain) {
-    return arena_printf(arena, "%.*f points", fabs(gain) < 0.001 ? 2 : 1, 100 * gain);
-}
-
-static void say_goodput(const Explained *all, Words *words) {
-    Arena *arena = all->arena;
-    const LifeStudy *now = &all->now;
-    const char *every =
-        now->mttf_s > 0 ? arena_printf(arena, ": %s stops that nobody planned, one in %s",
-                                       text_figures(arena, now->stops.mean, 3), text_days(arena, now->mttf_s / 86400))
-                        : "";
-    say(arena, words,
-        arena_printf(arena, "%s of the time is training (90 %% of lives: %s to %s)%s.",
-                     text_percent(arena, now->goodput.mean), text_percent(arena, now->goodput.p5),
-                     text_percent(arena, now->goodput.p95), every));
-}
-
-static int largest_time(const double *shares, unsigned taken) {
-    int largest = -1;
-    for (int i = LIFE_CHECKPOINT; i < LIFE_TIME_COUNT; i++)
-        if (!(taken >> i & 1) && shares[i] > 0 && (largest < 0 || shares[i] > shares[largest])) largest = i;
-    return largest;
-}
-
-static void say_lost(const Explained *all, Words *words) {
-    Arena *arena = all->arena;
-    const char *list = "";
-    unsigned taken = 0;
-    for (int time; (time = largest_time(all->now.share, taken)) >= 0; taken |= 1U << time)
-        list = listed(arena, list,
-                      arena_printf(arena, "%s %s (%s)", life_time_titles[time], hours_text(all, all->now.share[time]),
-                                   text_percent(arena, all->now.share[time] / lost_share(all))));
-    say(arena, words,
-        arena_printf(arena, "Of %s, %s are lost in the mean life: %s.", hours_text(all, 1),
-                     hours_text(all, lost_share(all)), list));
-}
-
-static void say_stops(const Explained *all, Words *words) {
-    const LifeStudy *now = &all->now;
-    int most = -1;
-    double sum = 0;
-    for (int c = 0; c < LIFE_CAUSE_COUNT; c++) {
-        sum += now->lost_share[c];
-        if (now->lost_share[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most])) most = c;
+// "2025-11 to 2026-09"; "2026" where that is part of it.
+static const char *dates_of(Arena *arena, const Quote *quote) {
+    const char *first = NULL, *last = NULL;
+    for (int i = 0; i < quote->count; i++) {
+        const char *date = quote->offers[i]->date;
+        if (!date) continue;
+        if (!first || strcmp(date, first) < 0) first = date;
+        if (!last || strcmp(date, last) > 0) last = date;
     }
-    if (most < 0) return;
-    say(all->arena, words,
-        arena_printf(all->arena, "Stops cost %s of these hours; most of that is by \"%s\": %s (%s).",
-                     hours_text(all, sum), life_cause_title(most), hours_text(all, now->lost_share[most]),
-                     text_percent(all->arena, now->lost_share[most] / sum)));
+    if (!first) return "no date";
+    return strncmp(first, last, strlen(first)) == 0 ? first : arena_printf(arena, "%s to %s", first, last);
 }
 
-static bool is_sure(const Trial *trial) { return trial->gain >= MATTERS && !(trial->gain <= trial->half); }
-
-static const Trial *first_setting(const Explained *all) {
-    for (int i = 0; i < all->trials.count; i++)
-        if (!all->trials.items[i].is_machine && is_sure(&all->trials.items[i])) return &all->trials.items[i];
-    return NULL;
+static const char *source_text(Arena *arena, const Quote *quote) {
+    const char *at = text_money(arena, quote->gpu_hour, "USD");
+    const char *of = quote->count == 1
+                         ? arena_printf(arena, "the list price of %s", quote->offers[0]->name)
+                         : arena_printf(arena, "the median list price of %d providers, %s to %s", quote->count,
+                                        text_money(arena, quote->least, "USD"), text_money(arena, quote->most, "USD"));
+    return arena_printf(arena,
+                        "Assumed: %s a GPU-hour, spare nodes too (%s; on demand, price book of %s). --price says your "
+                        "own.",
+                        at, of, dates_of(arena, quote));
 }
 
-static void say_advice(const Explained *all, Words *words) {
-    Arena *arena = all->arena;
-    const Trial *first = first_setting(all), *best = all->trials.count > 0 ? &all->trials.items[0] : NULL;
-    if (first)
-        say(arena, words,
-            arena_printf(arena, "Change first: %s. It makes it %s (%s more; 90 %% range %s to %s).", first->title,
-                         text_percent(arena, all->now.goodput.mean + first->gain), points_text(arena, first->gain),
-                         points_text(arena, first->gain - first->half), points_text(arena, first->gain + first->half)));
-    else
-        say(arena, words, "No single setting that was tried surely gives back a two-thousandth of the time.");
-    if (best && best->is_machine && is_sure(best) && (!first || best->gain > first->gain))
-        say(arena, words, "Sounder or quicker machines would give back more than any setting.");
-}
-
-static void say_machines(const Explained *all, Words *words) {
-    Arena *arena = all->arena;
-    const char *helps = "", *useless = "";
-    for (int i = 0, helping = 0; i < all->trials.count; i++) {
-        const Trial *trial = &all->trials.items[i];
-        if (trial->is_machine && is_sure(trial) && helping++ < FEW)
-            helps = listed(arena, helps,
-                           arena_printf(arena, "%s makes it %s", trial->title,
-                                        text_percent(arena, all->now.goodput.mean + trial->gain)));
-        else if (!is_sure(trial))
-            useless = listed(arena, useless, trial->title);
-    }
-    if (*helps) say(arena, words, arena_printf(arena, "Of the machines, %s.", helps));
-    if (*useless) say(arena, words, arena_printf(arena, "What gives nothing back for sure: %s.", useless));
-}
-
-// ---- As tables.
-
-static const RecordColumn lost_columns[] = {{"time", NULL, RECORD_TEXT},
-                                            {"title", "hours go to", RECORD_TEXT},
-                                            {"hours", "hours", RECORD_NUMBER},
-                                            {"share", "of all", RECORD_SHARE},
-                                            {"lost_share", "of the lost", RECORD_SHARE}};
-
-static RecordTable lost_table(const Explained *all) {
-    Cells cells = {0};
-    const double *share = all->now.share;
-    unsigned taken = 0;
-    for (int time; (time = largest_time(share, taken)) >= 0; taken |= 1U << time) {
-        text_cell(all->arena, &cells, life_time_names[time]);
-        text_cell(all->arena, &cells, life_time_titles[time]);
-        number_cell(all->arena, &cells, hours(all, share[time]));
-        number_cell(all->arena, &cells, share[time]);
-        number_cell(all->arena, &cells, share[time] / lost_share(all));
-    }
-    return table_of("lost", "Hours that are lost, of the mean life (they sum to all that are)", COLUMNS(lost_columns),
-                    &cells);
-}
-
-static const RecordColumn stop_columns[] = {{"cause", NULL, RECORD_TEXT},
-                                            {"title", "what stops it", RECORD_TEXT},
-                                            {"stops", "per life", RECORD_NUMBER},
-                                            {"hours", "hours", RECORD_NUMBER},
-                                            {"share", "of all", RECORD_SHARE}};
-
-static RecordTable stops_table(const Explained *all) {
-    const LifeStudy *now = &all->now;
-    Cells cells = {0};
-    bool told[LIFE_CAUSE_COUNT] = {false};
-    for (;;) {
-        int most = -1;
-        for (int c = 0; c < LIFE_CAUSE_COUNT; c++)
-            if (!told[c] && now->stops_mean[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most]))
-                most = c;
-        if (most < 0) break;
-        told[most] = true;
-        text_cell(all->arena, &cells, life_cause_name(most));
-        text_cell(all->arena, &cells, life_cause_title(most));
-        number_cell(all->arena, &cells, now->stops_mean[most]);
-        number_cell(all->arena, &cells, hours(all, now->lost_share[most]));
-        number_cell(all->arena, &cells, now->lost_share[most]);
-    }
-    return table_of("stops", "What stops it: detection, waiting, restart and what is done twice", COLUMNS(stop_columns),
-                    &cells);
-}
-
-static const RecordColumn trial_columns[] = {{"name", NULL, RECORD_TEXT},          {"title", "change", RECORD_TEXT},
-                                             {"goodput", "goodput", RECORD_SHARE}, {"gain", "more", RECORD_SHARE},
-                                             {"half", "± 90 %", RECORD_SHARE},     {"p5", "p5", RECORD_SHARE},
-                                             {"p95", "p95", RECORD_SHARE},         {"days", "days", RECORD_NUMBER}};
-
-static RecordTable trials_table(const Explained *all, bool of_machines, const char *name, const char *title) {
-    Cells cells = {0};
-    for (int i = 0; i < all->trials.count; i++) {
-        const Trial *trial = &all->trials.items[i];
-        if (trial->is_machine != of_machines) continue;
-        text_cell(all->arena, &cells, trial->name);
-        text_cell(all->arena, &cells, trial->title);
-        number_cell(all->arena, &cells, trial->study.goodput.mean);
-        number_cell(all->arena, &cells, trial->gain);
-        number_cell(all->arena, &cells, trial->half);
-        number_cell(all->arena, &cells, trial->study.goodput.p5);
-        number_cell(all->arena, &cells, trial->study.goodput.p95);
-        number_cell(all->arena, &cells, trial->study.days.mean);
-    }
-    return table_of(name, title, COLUMNS(trial_columns), &cells);
-}
-
-enum { TABLES = 4 };
-
-static Record record_of(const Explained *all) {
+static void find_price(const Explained *all, GoodputFound *found) {
     const GoodputAsked *asked = &all->asked;
-    const LifeSpec *spec = &asked->spec;
-    Words words = {0};
-    say_goodput(all, &words);
-    if (lost_share(all) > 0) {
-        say_lost(all, &words);
-        say_stops(all, &words);
-        say_advice(all, &words);
-        say_machines(all, &words);
+    Arena *arena = all->arena;
+    found->price = NAN;
+    if (asked->price_given) {
+        found->price = option_quantity(all->options, "price", 0);
+    } else {
+        const Catalogue *catalogue =
+            catalogue_with_profile(arena, option_text(all->options, "profile", NULL), all->problems);
+        if (!catalogue) return;
+        Quote quote = goodput_quote(asked, catalogue);
+        if (quote.count == 0 || !(quote.gpu_hour > 0)) return;
+        found->price = quote.gpu_hour;
+        found->price_source = source_text(arena, &quote);
     }
-    RecordTable *tables = ARENA_ARRAY(all->arena, RecordTable, TABLES);
-    tables[0] = lost_table(all);
-    tables[1] = stops_table(all);
-    tables[2] = trials_table(all, false, "settings", "Other settings, the same lives again");
-    tables[3] = trials_table(all, true, "machines", "Other machines, the same lives again");
-    return (Record){.title = arena_printf(all->arena, "%s on %s GPUs (%d %s, %d spare), %d lives",
-                                          text_days(all->arena, (spec->horizon_s + spec->work_s) / 86400),
-                                          text_count(all->arena, asked->gpus, true), spec->nodes, asked->node->name,
-                                          spec->spares, all->now.runs),
-                    .scenario = "lockstep explain goodput",
-                    .notes = words.items,
-                    .note_count = words.count,
-                    .tables = tables,
-                    .table_count = TABLES};
+    found->paid = arena_printf(arena, "%s a GPU-hour", text_money(arena, found->price, "USD"));
 }
 
 // ---- The command.
 
-static const char *const refused[] = {"best", "confidence", "price", "by", "plot", "plot-dir", "plot-format"};
+static const char *const refused[] = {"best", "confidence", "by", "plot", "plot-dir", "plot-format"};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const OptionSpec *help_rows(Arena *arena, int *count) {
     OptionSpec *rows = rows_without(arena, goodput_rows, goodput_row_count, refused, COUNT_OF(refused), count);
-    for (int i = 0; i < *count; i++)
-        if (strcmp(rows[i].name, "runs") == 0) rows[i].help = "lives to live, for each change again; default 200";
+    for (int i = 0; i < *count; i++) {
+        if (strcmp(rows[i].name, "runs") == 0)
+            rows[i].help = "simulated runs, for each change again; default 1000";
+        else if (strcmp(rows[i].name, "price") == 0)
+            rows[i].help = "of a GPU for an hour, in USD; when left out: the price book's, on demand";
+    }
     return rows;
 }
 
@@ -466,8 +364,8 @@ static bool check_usage(const Explained *all) {
 static bool is_allowed(const Explained *all) {
     const GoodputAsked *asked = &all->asked;
     return watch_allows(life_events(&asked->spec) * asked->runs, 0,
-                        arena_printf(all->arena, "%d lives of this job", asked->runs),
-                        "fewer --runs, or a shorter time", (Where){0}, all->problems);
+                        arena_printf(all->arena, "%d runs of this job", asked->runs), "fewer --runs, or a shorter time",
+                        (Where){0}, all->problems);
 }
 
 static void print_answer(const Record *record) {
@@ -483,8 +381,8 @@ static int explain(Explained *all) {
     GoodputAsked *asked = &all->asked;
     Problems *problems = all->problems;
     if (problem_count(problems) || !check_usage(all)) return problems_print(problems, stderr), BAD_USAGE;
+    asked->weighs_money = true;
     goodput_ask(asked, all->options, problems);
-    if (!option_given(all->options, "runs")) asked->runs = USUAL_LIVES;
     if (problem_count(problems)) return problems_print(problems, stderr), problems_status(problems, BAD_INPUT);
     const char *nowhere = goodput_nowhere(asked);
     if (nowhere) return fprintf(stderr, "the job never gets done: %s\n", nowhere), ANSWER_IS_NO;
@@ -495,8 +393,20 @@ static int explain(Explained *all) {
     }
     if (problem_count(problems) || watch_tells((Where){0}, problems))
         return problems_print(problems, stderr), watch_status(BAD_INPUT);
-    Record record = record_of(all);
-    GoodputExplained answer = {all->arena, asked, &all->now, &record};
+    GoodputFound found = {.arena = all->arena,
+                          .asked = asked,
+                          .now = &all->now,
+                          .trials = all->trials.items,
+                          .trial_count = all->trials.count};
+    find_price(all, &found);
+    int changes_from = 0;
+    Record record = goodput_record(&found, &changes_from);
+    GoodputExplained answer = {.arena = all->arena,
+                               .asked = asked,
+                               .study = &all->now,
+                               .record = &record,
+                               .changes_from = changes_from,
+                               .advice = goodput_advice(&found)};
     if (all->show && !all->show(all->context, &answer, problems)) return problems_print(problems, stderr), FAILED;
     if (all->show) return all->now.unfinished == all->now.runs ? ANSWER_IS_NO : DONE;
     if (option_flag(all->options, "json"))

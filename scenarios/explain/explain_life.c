@@ -70,7 +70,7 @@ static const struct {
     {"repair", "repairs in half the time", quicker_repair},
     {"slow-nodes", "half as many slow nodes", fewer_slow_nodes},
     {"storage", "storage of checkpoints twice as fast", quicker_storage},
-    {"spares", "twice the spares, or one", more_spares},
+    {"spares", "twice the spare nodes, or one", more_spares},
     {"checkpoints", "checkpoints written while training goes on", asynchronous},
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -9,6 +9,7 @@
 #include "sim/quantity.h"
 
 #define DAY_S 86400.0
+#define SHOWN 0.0005 // of all time: less is 0.0 %
 
 static const char *span(Arena *arena, double seconds) {
     return quantity_format(seconds, QUANTITY_TIME, arena_alloc(arena, 64), 64);
@@ -21,7 +22,20 @@ const char *goodput_report_title(Arena *arena, const GoodputExplained *answer) {
 }
 
 static const char *range_text(Arena *arena, const char *from, const char *to) {
-    return arena_printf(arena, "nine lives in ten %s to %s", from, to);
+    return arena_printf(arena, "90 %% of the runs %s to %s", from, to);
+}
+
+static void tell_advice(Report *report, const GoodputExplained *answer) {
+    Arena *arena = answer->arena;
+    const GoodputAdvice *advice = &answer->advice;
+    const char *now = text_percent(arena, answer->study->goodput.mean);
+    if (!advice->title) {
+        report_fact(report, "Change first", "nothing", "no setting that was tried gives time back beyond chance");
+        return;
+    }
+    report_fact(report, "Change first", arena_printf(arena, "%s → %s", now, advice->becomes),
+                arena_printf(arena, "goodput with %s", advice->option));
+    report_fact(report, answer->asked->spec.work_s > 0 ? "Saved" : "Given back", advice->given_back, advice->worth);
 }
 
 static void tell_facts(Report *report, const GoodputExplained *answer) {
@@ -29,15 +43,22 @@ static void tell_facts(Report *report, const GoodputExplained *answer) {
     const LifeStudy *study = answer->study;
     const GoodputAsked *asked = answer->asked;
     const CheckpointPlan *plan = &asked->spec.checkpoint;
-    report_fact(report, "Goodput", text_percent(arena, study->goodput.mean),
-                range_text(arena, text_percent(arena, study->goodput.p5), text_percent(arena, study->goodput.p95)));
+    tell_advice(report, answer);
+    report_fact(
+        report, "Goodput now", text_percent(arena, study->goodput.mean),
+        arena_printf(
+            arena, "mean of %s; half of them above %s, %s",
+            study->runs == 1 ? "one run" : arena_printf(arena, "%s runs", text_count(arena, study->runs, true)),
+            text_percent(arena, study->goodput.p50),
+            range_text(arena, text_percent(arena, study->goodput.p5), text_percent(arena, study->goodput.p95))));
     if (asked->spec.work_s > 0)
         report_fact(report, "Done after", text_days(arena, study->days.mean),
                     range_text(arena, text_days(arena, study->days.p5), text_days(arena, study->days.p95)));
-    report_fact(report, "Unplanned stops", text_figures(arena, study->stops.mean, 3),
-                study->mttf_s > 0 ? arena_printf(arena, "one in %s", span(arena, study->mttf_s)) : "");
+    report_fact(report, "Failures that stop it", text_figures(arena, study->stops.mean, 3),
+                study->mttf_s > 0 ? arena_printf(arena, "in a run, one in %s", span(arena, study->mttf_s)) : "");
     report_fact(report, "Cluster", arena_printf(arena, "%s GPUs", text_count(arena, asked->gpus, true)),
-                arena_printf(arena, "%d %s, %d spare", asked->spec.nodes, asked->node->name, asked->spec.spares));
+                arena_printf(arena, "%d %s, %d spare node%s", asked->spec.nodes, asked->node->name, asked->spec.spares,
+                             asked->spec.spares == 1 ? "" : "s"));
     report_fact(report, "Checkpoints", checkpoint_mode_names[plan->mode],
                 arena_printf(arena, "every %s, training stands still %s", span(arena, plan->every_s),
                              span(arena, plan->stall_s)));
@@ -55,8 +76,9 @@ static void tell_doubts(Report *report, const GoodputExplained *answer) {
                                             "hold; --node-mtbf says your own.",
                                             asked->rates->title));
     if (answer->study->unfinished > 0)
-        report_caution(report, arena_printf(arena, "%d of %d lives had not finished after %s and count as that long.",
-                                            answer->study->unfinished, answer->study->runs,
+        report_caution(report, arena_printf(arena, "%s of %s runs had not finished after %s and count as that long.",
+                                            text_count(arena, answer->study->unfinished, true),
+                                            text_count(arena, answer->study->runs, true),
                                             text_days(arena, answer->study->days.max)));
 }
 
@@ -70,24 +92,41 @@ static int next_share(const double *share, unsigned taken) {
     return next;
 }
 
+static StackRow share_row(Arena *arena, const char *title, double share) {
+    NamedValue *part = ARENA_NEW(arena, NamedValue);
+    *part = (NamedValue){"lost", "lost", 100 * share};
+    return (StackRow){title, text_percent(arena, share), part, 1};
+}
+
 static void tell_shares(Report *report, const GoodputExplained *answer) {
     Arena *arena = answer->arena;
     const double *share = answer->study->share;
-    StackRow *rows = ARENA_ARRAY(arena, StackRow, LIFE_TIME_COUNT);
+    StackRow *rows = ARENA_ARRAY(arena, StackRow, LIFE_TIME_COUNT + 1);
     int count = 0;
+    double rest = 0;
     unsigned taken = 0;
-    for (int i; (i = next_share(share, taken)) >= 0; taken |= 1U << i) {
-        NamedValue *part = ARENA_NEW(arena, NamedValue);
-        *part = (NamedValue){"lost", "lost", 100 * share[i]};
-        rows[count++] = (StackRow){life_time_titles[i], text_percent(arena, share[i]), part, 1};
-    }
+    for (int i; (i = next_share(share, taken)) >= 0; taken |= 1U << i)
+        if (share[i] >= SHOWN)
+            rows[count++] = share_row(arena, life_time_titles[i], share[i]);
+        else
+            rest += share[i];
+    if (rest >= SHOWN) rows[count++] = share_row(arena, "all else", rest);
     if (count == 0) return;
     BarChart *chart = ARENA_NEW(arena, BarChart);
     stack_chart(arena, rows, count, chart);
     chart->legend_count = 0; // the rows say it
-    chart->title = "Time that is not training, mean of all lives";
+    chart->title = "Time that is not training, of the hours of all runs";
     chart->x_title = "% of all time";
     report_bars(report, chart, "What is left to one hundred is training.");
+}
+
+// By how long a row of the calendar is.
+static const char *calendar_heading(const LifeCalendar *calendar) {
+    double width = seconds_from_ticks(calendar->width, TICKS_PER_SECOND_LIFE);
+    if (width == 3600) return "Hour by hour";
+    if (width == DAY_S) return "Day by day";
+    if (width == 7 * DAY_S) return "Week by week";
+    return width < DAY_S ? "The days of a run" : "The weeks of a run";
 }
 
 static void tell_calendar(Report *report, const GoodputExplained *answer) {
@@ -96,13 +135,32 @@ static void tell_calendar(Report *report, const GoodputExplained *answer) {
     LifeCalendar calendar = life_calendar(arena, &answer->asked->spec, answer->study, answer->asked->seed);
     BarChart *chart = ARENA_NEW(arena, BarChart);
     calendar_chart(arena, &calendar, chart);
-    report_section(report, "Week by week");
-    report_text(report, arena_printf(arena, "Of %d lives, number %d has the median goodput; each row is %s of it.",
-                                     answer->study->runs, calendar.life + 1,
-                                     span(arena, seconds_from_ticks(calendar.width, TICKS_PER_SECOND_LIFE))));
+    report_section(report, calendar_heading(&calendar));
+    report_text(report,
+                arena_printf(arena,
+                             "One of the %s runs, number %d: half of them have more training, half less. It has %s, "
+                             "where the mean of all is %s.",
+                             text_count(arena, answer->study->runs, true), calendar.life + 1,
+                             text_percent(arena, answer->study->run_goodput[calendar.life]),
+                             text_percent(arena, answer->study->goodput.mean)));
     report_bars(report, chart,
-                "Behind each row: its share of training, and how many stops nobody planned. Training that a failure "
+                "Behind each row: its share of training, and how often failures stopped it. Training that a failure "
                 "took is shown where it was done.");
+}
+
+// Years, days, hours: as people say how seldom something fails.
+static void in_fitting_unit(Assumption *assumption) {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{365.25 * DAY_S, "years"}, {DAY_S, "days"}, {3600, "h"}, {60, "min"}};
+    if (!assumption->unit || strcmp(assumption->unit, "s") != 0) return;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (assumption->value < units[i].seconds) continue;
+        assumption->value /= units[i].seconds;
+        assumption->unit = units[i].name;
+        return;
+    }
 }
 
 static void tell_rates(Report *report, const GoodputExplained *answer) {
@@ -115,9 +173,24 @@ static void tell_rates(Report *report, const GoodputExplained *answer) {
                                       .source = fact->source,
                                       .kind = fact_kind_name(fact->kind),
                                       .value = fact->value};
+        in_fitting_unit(&assumptions[i]);
     }
     Record record = {.assumptions = assumptions, .assumption_count = rates->fact_count};
     report_add_assumptions(report, &record);
+}
+
+static const RecordTable *table_called(const Record *record, const char *name) {
+    for (int i = 0; i < record->table_count; i++)
+        if (strcmp(record->tables[i].name, name) == 0) return &record->tables[i];
+    return NULL;
+}
+
+static void tell_tables(Report *report, const Record *record, const char *first, const char *second) {
+    const char *const names[] = {first, second};
+    for (int i = 0; i < 2; i++) {
+        const RecordTable *table = table_called(record, names[i]);
+        if (table) report_add_tables(report, table, 1);
+    }
 }
 
 void report_add_goodput(Report *report, const GoodputExplained *answer) {
@@ -126,10 +199,13 @@ void report_add_goodput(Report *report, const GoodputExplained *answer) {
     report_section(report, "The answer");
     tell_facts(report, answer);
     tell_doubts(report, answer);
-    report_section(report, "What takes the rest, and what would give it back");
-    for (int i = 1; i < record->note_count; i++) report_text(report, record->notes[i]);
+    report_section(report, "What else would help, and what would not");
+    for (int i = answer->changes_from; i < record->note_count; i++) report_text(report, record->notes[i]);
+    tell_tables(report, record, "settings", "machines");
+    report_section(report, "What takes the time that is not training");
+    for (int i = 1; i < answer->changes_from; i++) report_text(report, record->notes[i]);
     tell_shares(report, answer);
-    report_add_tables(report, record->tables, record->table_count);
+    tell_tables(report, record, "lost", "stops");
     tell_calendar(report, answer);
     tell_rates(report, answer);
 }

@@ -98,7 +98,7 @@ static bool live(Arena *arena, const LifeSpec *spec, uint64_t seed, Where where,
         does_not_run(point, nowhere, false);
         return false;
     }
-    const char *what = arena_printf(arena, "%d lives of this job", LIVES);
+    const char *what = arena_printf(arena, "%d runs of this job", LIVES);
     bool allowed = watch_allows(life_events(spec) * LIVES, 0, what, "machines that fail less often, or a shorter job",
                                 where, problems);
     if (allowed) *study = life_study(arena, spec, LIVES, seed);

@@ -39,7 +39,7 @@ const OptionSpec goodput_rows[] = {
     SPAN("age", "of the machines when the job starts (with --shape)"),
     {"bad-share", OPTION_QUANTITY, "N", .help = "share of bad nodes", .quantity = QUANTITY_NUMBER},
     {"strikes", OPTION_COUNT, "N", .help = "failures after which a node is exchanged; default never"},
-    {"spares", OPTION_COUNT, "N", .help = "nodes that stand by; default 5 %"},
+    {"spares", OPTION_COUNT, "N", .help = "spare nodes, which stand by to take the place of one that fails; default 5 %"},
     SPAN("repair", "mean time until a node is back"),
     SPAN("restart", "of the job, without reading the checkpoint"),
     SPAN("detect", "until a crash is seen"),
@@ -63,11 +63,11 @@ const OptionSpec goodput_rows[] = {
     {"best", OPTION_FLAG, .help = "spares, interval and storage chosen together, by what the work then costs"},
     {"confidence", OPTION_QUANTITY, "SHARE", .help = "with --best and --by: chance to keep the date that is enough; default 80%", .quantity = QUANTITY_NUMBER},
     {"price", OPTION_QUANTITY, "MONEY", .help = "with --best: of a GPU for an hour, in USD; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
-    {"runs", OPTION_COUNT, "N", .help = "lives to live; default 1000, with --best 300"},
+    {"runs", OPTION_COUNT, "N", .help = "simulated runs; default 1000, with --best 300"},
     {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     PIECES_OPTION,
-    {"plot", OPTION_FLAG, .help = "the life of the median goodput as a calendar: what each day or week was spent on"},
+    {"plot", OPTION_FLAG, .help = "the run of the median goodput as a calendar: what each day or week was spent on"},
     {"plot-dir", OPTION_TEXT, "DIR", .help = "the calendar as a file there"},
     {"plot-format", OPTION_CHOICE, .help = "of this file; default png", .choices = plot_formats, .choice_count = 2},
     WATCH_OPTIONS,
@@ -78,9 +78,9 @@ const int goodput_row_count = (int)(sizeof goodput_rows / sizeof *goodput_rows);
 static const char usage[] =
     "lockstep goodput --gpus 16384 --node dgx-h100 --days 54 [--model NAME --storage NAME] [--checkpoint-every TIME]";
 static const char about[] =
-    "Lives the life of a training job many times over: failures by component, bad nodes, racks, slow nodes, link\n"
-    "flaps, spot nodes; checkpoints, detection, spares, repair, restart. Prints the effective training time ratio\n"
-    "with a 90 % range, and what the rest of the time goes to. --best chooses spares, interval and storage together,\n"
+    "Simulates the weeks of a training job many times over: failures by component, bad nodes, racks, slow nodes,\n"
+    "link flaps, spot nodes; checkpoints, detection, spare nodes, repair, restart. Prints the share of the time that\n"
+    "is training with a 90 % range, and what the rest goes to. --best chooses spares, interval and storage together,\n"
     "by what the work then costs, and says what each of them is worth.\n"
     "Exit codes: 0 done, 2 usage, 3 the job never gets done, 4 bad input or beyond a limit, 130 interrupted.";
 
@@ -291,7 +291,10 @@ static void read_date(GoodputAsked *asked, const Options *options, Problems *pro
     if (best && (option_flag(options, "plot") || option_given(options, "plot-dir")))
         complain(problems, "--plot draws one way to live, and --best tries many",
                  "leave --best out, and say what it chose: --spares, --checkpoint-every");
-    if (asked->price_given && !best) complain(problems, "--price weighs what --best chooses", "add --best");
+    if (asked->price_given && !best && !asked->weighs_money)
+        complain(problems, "--price weighs what --best chooses", "add --best");
+    if (asked->price_given && !best && asked->weighs_money && !(option_quantity(options, "price", 0) > 0))
+        complain(problems, "--price must be above 0", "of a GPU for an hour, in USD: --price 2.49");
 }
 
 void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems) {
@@ -320,7 +323,7 @@ void goodput_find_interval(GoodputAsked *asked) {
 }
 
 static bool is_allowed(const GoodputAsked *asked, Problems *problems) {
-    const char *what = arena_printf(asked->arena, "%d lives of this job", asked->runs);
+    const char *what = arena_printf(asked->arena, "%d runs of this job", asked->runs);
     return watch_allows(life_events(&asked->spec) * asked->runs, 0, what, "fewer --runs, or a shorter time",
                         command_line, problems);
 }
@@ -353,7 +356,7 @@ static int answer_best(const GoodputAsked *asked, const Options *options, Proble
     const Catalogue *catalogue = catalogue_with_profile(asked->arena, option_text(options, "profile", NULL), problems);
     LifeWish wish = goodput_best_wish(asked, catalogue, options, problems);
     if (problem_count(problems)) return command_fails(problems, EXIT_BAD_INPUT);
-    const char *what = arena_printf(asked->arena, "%d lives of this job", wish.runs);
+    const char *what = arena_printf(asked->arena, "%d runs of this job", wish.runs);
     LifeChoice choice = {0};
     bool allowed = watch_allows(life_events(&asked->spec) * wish.runs, 0, what, "fewer --runs, or a shorter time",
                                 command_line, problems);

@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_WORKLOAD_GOODPUT_H
 #define LOCKSTEP_WORKLOAD_GOODPUT_H
 
+#include "models/hardware/quote.h"
 #include "models/workload/life/life.h"
 #include "models/workload/model/model.h"
 #include "sim/options.h"
@@ -25,6 +26,7 @@ typedef struct GoodputAsked {
     const Gpu *gpu;
     double bytes; // of a checkpoint; 0: its times were assumed or given
     bool own_mtbf, spares_given, interval_found, price_given;
+    bool weighs_money;       // set by who asks: --price counts without --best
     double by_s, confidence; // wall time by which the work is to be done; 0: no date
     double best_s;           // simulated; 0 not asked for
 } GoodputAsked;
@@ -35,6 +37,8 @@ void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems
 CheckpointPlan goodput_assumed_checkpoint(CheckpointMode mode);
 // Why no life of it would keep anything (life_goes_nowhere), at the shortest interval where the best is to be found.
 const char *goodput_nowhere(const GoodputAsked *asked);
+// What its GPUs cost on demand, in USD for a GPU and hour: the median over the providers where none is its own.
+Quote goodput_quote(const GoodputAsked *asked, const Catalogue *catalogue);
 // Finds the interval where the best was asked for.
 void goodput_find_interval(GoodputAsked *asked);
 

@@ -12,8 +12,7 @@ static const Where command_line = {NULL, 0};
 
 // ---- What is asked.
 
-// In USD for a GPU and hour: the median over the providers where none is its own.
-static Quote quote_of(const GoodputAsked *asked, const Catalogue *catalogue) {
+Quote goodput_quote(const GoodputAsked *asked, const Catalogue *catalogue) {
     const RentSpec on_demand = {.terms = -1, .market = true};
     return rent_quote(asked->arena, catalogue, asked->node, node_gpu(catalogue, asked->node, 0), &on_demand, "USD");
 }
@@ -28,7 +27,7 @@ static double node_price(const GoodputAsked *asked, const Catalogue *catalogue, 
         return 0;
     }
     if (price > 0) return price * asked->node->gpu_count;
-    Quote quote = quote_of(asked, catalogue);
+    Quote quote = goodput_quote(asked, catalogue);
     if (quote.count > 0 && quote.gpu_hour > 0) return quote.gpu_hour * asked->node->gpu_count;
     problem_add(problems, command_line, "the price book has no price of %s, by which spares are weighed",
                 asked->node->name);
@@ -101,7 +100,7 @@ static void print_way(const GoodputAsked *asked, const char *what, const LifeWay
 
 static void print_head(const GoodputAsked *asked, const Catalogue *catalogue, const LifeWish *wish,
                        const LifeChoice *choice) {
-    const Quote quote = quote_of(asked, catalogue);
+    const Quote quote = goodput_quote(asked, catalogue);
     const char *price = asked->price_given
                             ? arena_printf(asked->arena, "%.2f", wish->node_price / asked->node->gpu_count)
                             : quote_text(asked->arena, &quote);
@@ -114,7 +113,8 @@ static void print_head(const GoodputAsked *asked, const Catalogue *catalogue, co
     printf("Prices      $%s a GPU and hour%s, spares too; storage $%.2f a GB/s and hour\n", price,
            asked->price_given ? "" : " on demand",
            1e9 * choice->best.storage->unit_usd_per_hour / choice->best.storage->write_bytes_per_second);
-    printf("Looked at   %d ways, under the same failures; the best %d lives each\n\n", choice->tried, wish->runs);
+    printf("Looked at   %d ways, under the same failures; the best in %d simulated runs each\n\n", choice->tried,
+           wish->runs);
 }
 
 static void print_best(const GoodputAsked *asked, const LifeWish *wish, const LifeChoice *choice) {
@@ -122,10 +122,10 @@ static void print_best(const GoodputAsked *asked, const LifeWish *wish, const Li
     const char *of = asked->spec.work_s > 0 ? "of the work" : "of a day's worth of training";
     printf("\nBest        %d spare node%s, a checkpoint every %s, %s\n", best->spares, best->spares == 1 ? "" : "s",
            span(asked, best->checkpoint.every_s), storage_of_way(asked, best));
-    printf("Cost        %s %s   90 %% of lives: %s to %s\n", money(asked, best->cost), of, money(asked, best->cost_p5),
+    printf("Cost        %s %s   90 %% of runs: %s to %s\n", money(asked, best->cost), of, money(asked, best->cost_p5),
            money(asked, best->cost_p95));
     if (wish->by_s > 0 && asked->spec.work_s > 0)
-        printf("By %-8s %.0f %% of lives are done%s\n", span(asked, wish->by_s), 100 * best->by_chance,
+        printf("By %-8s %.0f %% of runs are done%s\n", span(asked, wish->by_s), 100 * best->by_chance,
                choice->keeps_date
                    ? ""
                    : arena_printf(asked->arena, ": no way keeps the date with %.0f %%", 100 * wish->confidence));
@@ -155,7 +155,7 @@ static Recommendation recommended(const GoodputAsked *asked, const LifeWish *wis
                                best->spares == 1 ? "" : "s", span(asked, best->checkpoint.every_s),
                                storage_of_way(asked, best)),
         .chance = dated ? arena_printf(arena, "done by %s with %.0f %%", span(asked, wish->by_s), 100 * best->by_chance)
-                        : arena_printf(arena, "goodput %.1f %%, in nine lives of ten %.1f to %.1f %%",
+                        : arena_printf(arena, "goodput %.1f %%, in nine runs of ten %.1f to %.1f %%",
                                        100 * best->goodput.mean, 100 * best->goodput.p5, 100 * best->goodput.p95),
         .weakest = arena_printf(arena, "how often your machines fail (rates of %s): twice as often costs %s more",
                                 asked->rates->name, money(asked, choice->twice.cost - best->cost)),

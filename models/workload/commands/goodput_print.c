@@ -17,7 +17,7 @@ static double mtbf(const GoodputAsked *asked) {
 
 static void print_head(const GoodputAsked *asked) {
     const LifeSpec *spec = &asked->spec;
-    printf("Job         %d GPUs in %d %s, %d spare node%s; %s%s; %d lives\n", asked->gpus, spec->nodes,
+    printf("Job         %d GPUs in %d %s, %d spare node%s; %s%s; %d simulated runs\n", asked->gpus, spec->nodes,
            asked->node->name, spec->spares, spec->spares == 1 ? "" : "s", span(asked, spec->horizon_s + spec->work_s),
            spec->work_s > 0 ? " of training to do" : " of calendar", asked->runs);
     printf("Failures    %s: %s%s\n", asked->rates->name, asked->rates->title,
@@ -62,21 +62,21 @@ static double chance_by(const GoodputAsked *asked, const LifeStudy *study) {
 }
 
 static void print_answer(const GoodputAsked *asked, const LifeStudy *study) {
-    printf("\nGoodput     %.1f %%   90 %% of lives: %.1f to %.1f %%\n", 100 * study->goodput.mean,
-           100 * study->goodput.p5, 100 * study->goodput.p95);
+    printf("\nGoodput     %.1f %%   mean of the runs; half of them have more than %.1f %%, 90 %% of them %.1f to %.1f "
+           "%%\n",
+           100 * study->goodput.mean, 100 * study->goodput.p50, 100 * study->goodput.p5, 100 * study->goodput.p95);
     if (study->share[LIFE_SLOW] + study->share[LIFE_SHRUNK] > 0.00005)
         printf("Effective   %.1f %%   the same with slow nodes and missing replicas counted as training\n",
                100 * study->ettr.mean);
     if (asked->spec.work_s > 0) {
-        printf("Days        %.2f     90 %% of lives: %.2f to %.2f\n", study->days.mean, study->days.p5,
-               study->days.p95);
+        printf("Days        %.2f     90 %% of runs: %.2f to %.2f\n", study->days.mean, study->days.p5, study->days.p95);
         if (asked->by_s > 0)
-            printf("By %-8s %.1f %% of lives are done\n", span(asked, asked->by_s), 100 * chance_by(asked, study));
+            printf("By %-8s %.1f %% of runs are done\n", span(asked, asked->by_s), 100 * chance_by(asked, study));
         if (study->unfinished > 0)
-            printf("!           %d of %d lives had not finished after %.0f days and count as that long\n",
+            printf("!           %d of %d runs had not finished after %.0f days and count as that long\n",
                    study->unfinished, study->runs, study->days.max);
     }
-    printf("Stops       %.1f unplanned   90 %% of lives: %.0f to %.0f", study->stops.mean, study->stops.p5,
+    printf("Stops       %.1f unplanned   90 %% of runs: %.0f to %.0f", study->stops.mean, study->stops.p5,
            study->stops.p95);
     if (study->mttf_s > 0) printf("   one in %s", span(asked, study->mttf_s));
     printf("\n\nWhere time goes\n");
@@ -85,10 +85,10 @@ static void print_answer(const GoodputAsked *asked, const LifeStudy *study) {
 }
 
 static void print_causes(const LifeStudy *study) {
-    printf("\n%-33s %10s %10s\n", "What stops the job", "per life", "time lost");
+    printf("\n%-33s %10s %10s\n", "What stops the job", "per run", "time lost");
     for (int i = 0; i < LIFE_CAUSE_COUNT; i++)
         if (study->stops_mean[i] >= 0.0005)
-            printf("  %-31s %10.3g %9.2f%%\n", life_cause_title(i), study->stops_mean[i], 100 * study->lost_share[i]);
+            printf("  %-31s %10.3g %8.2f %%\n", life_cause_title(i), study->stops_mean[i], 100 * study->lost_share[i]);
 }
 
 void goodput_print(const GoodputAsked *asked, const LifeStudy *study) {

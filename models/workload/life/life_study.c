@@ -59,7 +59,7 @@ static void *live_part(const void *context, Arena *arena, int64_t part) {
 static const LifeRun *live(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed, int *count) {
     double events = life_events(spec) * runs;
     Lives lives = {spec, runs, (int)fmax(1, fmin(fmin(runs, MOST_PARTS), events / PART_EVENTS)), seed};
-    Pieces pieces = {.what = "the lives of the job",
+    Pieces pieces = {.what = "the runs of the job",
                      .count = lives.parts,
                      .expected = fmax(events, 1),
                      .small = events < SMALL_EVENTS,

@@ -1,0 +1,50 @@
+// What explain_goodput.c finds out and explain_goodput_answer.c tells.
+#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_INTERNAL_H
+#define LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_INTERNAL_H
+
+#include "scenarios/explain/explain_goodput.h"
+
+#define GOODPUT_MATTERS 0.0005 // of all time: what gives back less is said not to help
+
+typedef enum GoodputVerdict {
+    GOODPUT_HELPS,
+    GOODPUT_FREES,  // nodes that stand by for nothing: less is paid, and goodput hardly moves
+    GOODPUT_CHANCE, // the difference is within its 90 % range
+    GOODPUT_LITTLE, // surely, but below GOODPUT_MATTERS
+    GOODPUT_DEARER, // the spare nodes that it takes are paid for longer than they train
+    GOODPUT_WORSE,  // surely
+    GOODPUT_VERDICT_COUNT
+} GoodputVerdict;
+
+typedef struct Paired { // mean over runs of a difference under the same failures
+    double mean, half;  // half of a 90 % interval of that; NAN of one run
+} Paired;
+
+typedef struct GoodputTrial {
+    const char *name, *title;
+    const char *option; // as lockstep goodput takes it, besides what was asked; NULL: a change of the machines
+    const char *pinned; // what goes with it where the best interval was asked for: that interval; ""
+    int spares;
+    LifeStudy study;
+    Paired gain, hours, gpu_hours; // goodput; training or end sooner; the same of all GPUs, less what more is paid for
+    GoodputVerdict verdict;
+} GoodputTrial;
+
+typedef struct GoodputFound {
+    Arena *arena;
+    const GoodputAsked *asked;
+    const LifeStudy *now;
+    const GoodputTrial *trials; // by gain, most first
+    int trial_count;
+    double price;             // of a GPU for an hour, in USD; NAN: nobody says
+    const char *paid;         // "$5.22 a GPU-hour"; NULL: nobody says
+    const char *price_source; // a sentence, or NULL: as the user said
+} GoodputFound;
+
+// What to change first; NULL: nothing that was tried surely gives time back.
+const GoodputTrial *goodput_first(const GoodputFound *found);
+// `changes_from`: the first of its notes that tells of changes other than the first.
+Record goodput_record(const GoodputFound *found, int *changes_from);
+GoodputAdvice goodput_advice(const GoodputFound *found);
+
+#endif
