@@ -120,6 +120,8 @@ TEST(mistakes_in_set_name_the_argument) {
     static const struct {
         const char *set, *problem;
     } cases[] = {
+        {"gpus=3", "nothing is called gpus | did you mean cluster.gpus"},
+        {"on.gpus=3", "nothing is called on.gpus | did you mean cluster.gpus"},
         {"cluster.gpsu=3", "nothing is called cluster.gpsu | did you mean cluster.gpus?"},
         {"cluster.gpus", "--set cluster.gpus says no path and value"},
         {"=3", "says no path and value"},

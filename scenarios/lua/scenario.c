@@ -25,11 +25,22 @@ static PathList settable_paths(Arena *arena) {
     return paths;
 }
 
-static void check_path(Script *script, const PathList *paths, const Setting *setting) {
+// "cluster.gpus or goodput.gpus": of --set gpus=8 too, whose object is forgotten. NULL: no object has such a field.
+static const char *paths_of_field(Arena *arena, const PathList *paths, const char *path) {
+    const char *dot = strrchr(path, '.'), *field = dot ? dot + 1 : path, *list = NULL;
+    for (int i = 0; i < paths->count; i++)
+        if (strcmp(strchr(paths->items[i], '.') + 1, field) == 0)
+            list = list ? arena_printf(arena, "%s or %s", list, paths->items[i]) : paths->items[i];
+    return list;
+}
+
+static void check_path(Script *script, const PathList *paths, Setting *setting) {
     for (int i = 0; i < paths->count; i++)
         if (strcmp(paths->items[i], setting->path) == 0) return;
+    setting->used = true; // nothing more is said of it
     problem_add(script->problems, (Where){setting->written, 0}, "nothing is called %.60s", setting->path);
     const char *near = nearest_name(setting->path, paths->items, paths->count);
+    if (!near) near = paths_of_field(script->arena, paths, setting->path);
     if (near)
         problem_hint(script->problems, "did you mean %s?", near);
     else
