@@ -1,9 +1,12 @@
 // Reports: one file that needs nothing else, in which nothing of a user's is markup.
 #include <expat.h>
+#include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "results/report.h"
 #include "results/report_page.h"
+#include "results/text.h"
 #include "sim/file.h"
 #include "sim/sha256.h"
 #include "tests/records.h"
@@ -291,6 +294,70 @@ TEST(a_report_of_a_plan_ends_in_advice_and_says_what_else_may_be_set) {
     EXPECT_CONTAINS(said, "Storage: 1 x superpod-storage for checkpoints, the share of 64 of the 256 GPUs");
     EXPECT_CONTAINS(said, "If date, budget, prices or failures were others");
     unlink("/tmp/lockstep-report-plan.html");
+}
+
+// The number behind `key` of a JSON answer, of its first time.
+static double number_of(const char *answer, const char *key) {
+    const char *at = strstr(answer, key);
+    EXPECT(at != NULL);
+    return at ? atof(at + strlen(key)) : NAN;
+}
+
+#define SMALL                                                                                                          \
+    "--model llama-3-8b --tokens 200G --global-batch 256 --node dgx-h100 --fabric ib-ndr400 --gpus 64,128 "            \
+    "--faults llama3-h100 --date 2026-11-21 -j 1 "
+#define MISSES SMALL "--by 15d --budget 36k "
+
+// Of a plan as text, one tag's content a word: what a reader finds on it.
+static const char *plan_page(const char *options, const char *name) {
+    static char page[1 << 20];
+    char command[1024];
+    snprintf(command, sizeof command,
+             "$LOCKSTEP report plan " SMALL "%s -o /tmp/lockstep-report-%s.html >/tmp/lockstep-report-%s.txt; "
+             "sed 's/<svg.*//; s/<[^>]*>/|/g; s/&#160;/ /g' /tmp/lockstep-report-%s.html; "
+             "rm -f /tmp/lockstep-report-%s.html /tmp/lockstep-report-%s.txt",
+             options, name, name, name, name, name);
+    test_shell(command, page, sizeof page);
+    return page;
+}
+
+// One cost and one length of a plan; the median of the draws is another figure, said once and named.
+TEST(a_plan_has_one_cost_on_its_page_and_the_median_has_a_name) {
+    static char answer[1 << 18];
+    Arena *arena = arena_open();
+    test_shell("$LOCKSTEP plan " MISSES "--json", answer, sizeof answer);
+    const char *page = plan_page("--by 15d --budget 36k", "one-cost");
+    double cost = number_of(answer, "\"amount\": ");
+    double median = number_of(strstr(strstr(answer, "\"cost_range\": "), "\"p50\""), "\"p50\": ");
+    const char *planned = text_money(arena, cost, "USD"), *middle = text_money(arena, median, "USD");
+    EXPECT(strcmp(planned, middle) != 0);
+    EXPECT_CONTAINS(page, arena_printf(arena, "and costs||%s|", planned));
+    EXPECT_CONTAINS(page, arena_printf(arena, "and to cost %s,", planned));
+    EXPECT_CONTAINS(page, "What the cost is made of, as planned");
+    EXPECT_INT(count_of(page, middle), 1);
+    EXPECT_CONTAINS(page, arena_printf(arena, "and costs %s: it is not the plan", middle));
+    EXPECT_CONTAINS(page, "8,192 drawn futures");
+    arena_close(arena);
+}
+
+TEST(a_plans_page_sets_its_chance_beside_what_was_asked_and_says_what_would_do) {
+    const char *page = plan_page("--by 15d --budget 36k", "asked");
+    EXPECT_CONTAINS(page, "Nothing is recommended yet");
+    EXPECT_CONTAINS(page, "with the 80 % asked for");
+    EXPECT_CONTAINS(page, "asked for: 80 %");
+    EXPECT_CONTAINS(page, "To be 80 % sure takes a budget of $");
+    EXPECT_CONTAINS(page, "What would keep date and budget with 80 %");
+    EXPECT_CONTAINS(page, "Little is to be gained by changing how it runs");
+    EXPECT(!strstr(page, "$0.00"));
+    page = plan_page("--by 15d --budget 36k --confidence 90%", "asked-90");
+    EXPECT_CONTAINS(page, "asked for: 90 %");
+    EXPECT(!strstr(page, "asked for: 80 %"));
+    page = plan_page("--by 15d --budget 80k --spares 4", "kept");
+    EXPECT_CONTAINS(page, "Recommended: ");
+    EXPECT_CONTAINS(page, "Change first: 1 node stands by. That saves $");
+    EXPECT_CONTAINS(page, "; the chance to keep date and budget goes from ");
+    EXPECT_CONTAINS(page, "All that helps at once (1 node stands by, ");
+    EXPECT_CONTAINS(page, "How little would still keep date and budget with 80 %");
 }
 
 TEST(a_report_of_a_jobs_weeks_tells_them_week_by_week_and_what_would_help) {

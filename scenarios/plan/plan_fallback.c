@@ -9,7 +9,6 @@
 #include "sim/random.h"
 #include "sim/statistics.h"
 
-#define DRAWS 2048
 #define SEED 1
 #define DAY 86400.0
 
@@ -192,7 +191,7 @@ static PlanFallback fallback_of(PlanDraws *draws, const PlanRequest *request, co
 PlanFallback plan_fallback(Arena *arena, const PlanRequest *request, const PlanResult *result) {
     PlanFallback best = {.demand_row = -1, .spot_row = -1};
     if (!(request->deadline_s > 0) || request->rent_count < 2) return best;
-    PlanDraws *draws = plan_draws_create(arena, request, DRAWS);
+    PlanDraws *draws = plan_draws_create(arena, request, PLAN_FALLBACK_DRAWS);
     for (int i = 0; i < result->row_count; i++) {
         const PlanRow *demand = &result->rows[i];
         if (row_on(request, result, demand, TERMS_ON_DEMAND) != demand) continue;

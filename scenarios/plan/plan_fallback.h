@@ -16,6 +16,8 @@ typedef enum FallbackPolicy {
 extern const char *const fallback_policy_names[FALLBACK_POLICY_COUNT];  // "on_demand": in JSON
 extern const char *const fallback_policy_titles[FALLBACK_POLICY_COUNT]; // on screen
 
+#define PLAN_FALLBACK_DRAWS 2048 // lives on spot, node by node
+
 typedef struct PlanPolicy {
     PlanChance chance;
     double cost;         // mean

@@ -330,7 +330,7 @@ static void print_old_prices(const Screen *screen) {
 static void print_assumed(const Screen *screen) {
     const PlanRequest *request = screen->request;
     if (request->batch_assumed)
-        printf("! The global batch is assumed, from GPT-3's models of this size. --global-batch says yours.\n");
+        printf("! The global batch is assumed, from GPT-3's models of this size: --global-batch N states your own.\n");
     const Model *model = request->training.model;
     const char *source;
     if (counts_tokens(model) && !request->seq_given && usual_tokens(model, &source) < model->max_positions)

@@ -86,4 +86,6 @@ void plan_print_settings(const Screen *screen) {
         table_end_row(table);
     }
     table_print(table, stdout, screen->style);
+    const char *parts = settings->items[settings->count - 1].parts;
+    if (parts) printf("  together: %s\n", parts);
 }

@@ -21,6 +21,7 @@ typedef struct Settings {
     const PlanRow *row;
     PlanDraws *draws; // those of the plan's own chance
     PlanSettings *list;
+    const char *parts; // the best of each kind so far, those that are not as planned
 } Settings;
 
 // False when it does not run so.
@@ -81,6 +82,12 @@ static bool is_better(const PlanRequest *request, const PlanSetting *a, const Pl
     return isnan(a->cost) ? a->days < b->days : a->cost < b->cost;
 }
 
+static void join(Settings *settings, const PlanSetting *best) {
+    if (best == &settings->list->items[0]) return;
+    const char *before = settings->parts;
+    settings->parts = before ? arena_printf(settings->arena, "%s, %s", before, best->what) : best->what;
+}
+
 static void try_spares(Settings *settings, const Setting *planned, Setting *joined) {
     static const double shares[] = {0, 0.02, 0.1};
     int nodes = settings->row->point.node_count, before = plan_spares(&planned->faults, nodes), tried = before;
@@ -96,6 +103,7 @@ static void try_spares(Settings *settings, const Setting *planned, Setting *join
         best = added;
         joined->faults = setting.faults;
     }
+    join(settings, best);
 }
 
 static void try_modes(Settings *settings, const Setting *planned, Setting *joined) {
@@ -109,6 +117,7 @@ static void try_modes(Settings *settings, const Setting *planned, Setting *joine
         best = added;
         joined->checkpoint.mode = setting.checkpoint.mode;
     }
+    join(settings, best);
 }
 
 // Twice the storage, and half of it, where it is shared and may be had in units.
@@ -127,6 +136,7 @@ static void try_storage(Settings *settings, const Setting *planned, Setting *joi
         best = added;
         joined->checkpoint.storage_units = tried[i];
     }
+    join(settings, best);
 }
 
 static void try_intervals(Settings *settings, const Setting *planned, Setting *joined) {
@@ -145,6 +155,14 @@ static void try_intervals(Settings *settings, const Setting *planned, Setting *j
         best = added;
         joined->checkpoint.every_s = setting.checkpoint.every_s;
     }
+    join(settings, best);
+}
+
+static int best_of(const PlanRequest *request, const PlanSettings *list) {
+    int best = 0;
+    for (int i = 1; i < list->count; i++)
+        if (is_better(request, &list->items[i], &list->items[best])) best = i;
+    return best;
 }
 
 static void try_settings(const PlanResult *result, Settings *settings) {
@@ -161,18 +179,18 @@ static void try_settings(const PlanResult *result, Settings *settings) {
                    joined.checkpoint.mode != planned.checkpoint.mode ||
                    joined.checkpoint.storage_units != planned.checkpoint.storage_units ||
                    joined.checkpoint.every_s != planned.checkpoint.every_s;
-    if (changed) add_setting(settings, "the best of each together", &joined);
-    list->best = 0;
-    for (int i = 1; i < list->count; i++)
-        if (is_better(request, &list->items[i], &list->items[list->best])) list->best = i;
+    list->first = best_of(request, list);
+    if (changed && add_setting(settings, "the best of each together", &joined))
+        list->items[list->count - 1].parts = settings->parts;
+    list->best = best_of(request, list);
 }
 
 PlanSettings plan_settings(Arena *arena, const PlanRequest *request, const PlanResult *result) {
-    PlanSettings list = {.count = 0, .best = -1};
+    PlanSettings list = {.count = 0, .best = -1, .first = -1};
     if (!request->faults || result->row_count == 0 || !(result->rows[0].point.days_undisturbed > 0)) return list;
     Arena *scratch = arena_open();
     PlanDraws *draws = plan_draws_create(scratch, request, PLAN_DRAWS);
-    try_settings(result, &(Settings){arena, request, &result->rows[0], draws, &list});
+    try_settings(result, &(Settings){arena, request, &result->rows[0], draws, &list, NULL});
     arena_close(scratch);
     return list;
 }

@@ -8,8 +8,9 @@
 // ---- Settings of the plan in front. Each is lived through with the others as they are; then all that saved money at
 // once, which is the last.
 typedef struct PlanSetting {
-    const char *what; // "8 nodes stand by"
-    bool as_planned;  // the first: what the plan has
+    const char *what;  // "8 nodes stand by"
+    const char *parts; // of the best of each together: which those are; else NULL
+    bool as_planned;   // the first: what the plan has
     double days, goodput;
     double cost; // nodes that stand by and storage are paid for, as in the plan's own cost
     double both; // chance of keeping date and budget, in the worlds that the plan's own chance is of
@@ -19,6 +20,7 @@ typedef struct PlanSetting {
 typedef struct PlanSettings {
     PlanSetting items[PLAN_SETTINGS_MOST];
     int count, best; // best: index of the cheapest that keeps date and budget no less surely than wished, or -1
+    int first;       // likewise, of single settings: what to change first; 0: as planned is better, -1: none
 } PlanSettings;
 
 // Empty where nothing fails or the plan has no length.

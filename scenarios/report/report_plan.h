@@ -8,10 +8,6 @@
 
 const char *plan_report_title(Arena *arena, const PlanAnswer *answer);
 void report_add_plan(Report *report, Arena *arena, const PlanAnswer *answer);
-
-// report_plan_more.c
 void report_add_recommendation(Report *report, Arena *arena, const Recommendation *recommendation); // of any answer
-void report_add_plan_advice(Report *report, Arena *arena, const PlanAnswer *answer);
-void report_add_plan_more(Report *report, Arena *arena, const PlanAnswer *answer); // settings, and other wishes
 
 #endif

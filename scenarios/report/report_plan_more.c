@@ -1,126 +1,106 @@
-// A plan's page, further down: what is recommended and how surely, what date, budget, prices and failures do to the
-// choice, what else may be set, growing, and spot machines with a way back.
+// A plan's page, further down: what it costs part by part, what date, budget, prices and failures do to the choice,
+// what else may be set, growing, and spot machines with a way back.
 #include <math.h>
 
 #include "results/text.h"
-#include "scenarios/plan/plan_screen.h"
-#include "scenarios/report/report_plan.h"
+#include "scenarios/plan/plan_pay.h"
+#include "scenarios/report/report_plan_parts.h"
 
-typedef struct Telling {
-    Report *report;
-    Screen screen;
-} Telling;
-
-static Telling telling_of(Report *report, Arena *arena, const PlanAnswer *answer) {
-    return (Telling){report,
-                     {.arena = arena,
-                      .answer = answer,
-                      .request = answer->request,
-                      .result = answer->result,
-                      .rows = answer->result ? answer->result->row_count : 0,
-                      .on_page = true}};
-}
-
-static bool has_wishes(const Telling *telling) {
-    return telling->screen.request->deadline_s > 0 || telling->screen.request->budget > 0;
-}
-
-static const char *currency_of(const Telling *telling, int row) {
-    const char *currency = telling->screen.result->rows[row].point.currency;
-    return currency ? currency : "USD";
-}
-
-static void days_cell(Arena *arena, ReportTable *table, double days) {
-    report_number(arena, table, isfinite(days) ? text_figures(arena, days, 3) : TEXT_UNKNOWN, days);
-}
-
-static void money_cell(Arena *arena, ReportTable *table, double money, const char *currency) {
-    report_number(arena, table, isfinite(money) ? text_money(arena, money, currency) : TEXT_UNKNOWN, money);
-}
-
-static void chance_cell(const Telling *telling, ReportTable *table, double chance) {
-    report_number(telling->screen.arena, table, plan_percent(telling->screen.arena, chance), chance);
-}
-
-// ---- What to do.
-
-static void line(Arena *arena, ReportTable *table, const char *title, const char *text) {
-    if (!text) return;
-    report_cell(arena, table, title);
-    report_cell(arena, table, text);
-}
-
-void report_add_recommendation(Report *report, Arena *arena, const Recommendation *recommendation) {
-    ReportTable *table = report_table_create(arena, "Recommendation");
-    report_column(arena, table, "", false);
-    report_column(arena, table, "", false);
-    line(arena, table, "Recommended", recommendation->choice ? recommendation->choice : "nothing yet");
-    line(arena, table, "How surely", recommendation->chance);
-    line(arena, table, "Weakest assumption", recommendation->weakest);
-    line(arena, table, "Measure first", recommendation->measure);
-    report_add_table(report, table, true);
-}
-
-void report_add_plan_advice(Report *report, Arena *arena, const PlanAnswer *answer) {
-    Telling telling = telling_of(report, arena, answer);
-    Recommendation recommendation;
-    if (plan_recommend(&telling.screen, &recommendation)) report_add_recommendation(report, arena, &recommendation);
-}
+#define HALF_A_PERCENT 0.005
 
 // ---- If date, budget, prices or failures were others.
+
+// The plan in front stays so, as sure or unsure as it is.
+static bool shifts_nothing(const Telling *telling, const PlanShift *shift) {
+    const PlanResult *result = telling->screen.result;
+    const PlanRow *now = &result->rows[0];
+    bool same = shift->best == 0 && (shift->chosen < 0) == (result->chosen < 0);
+    return same && fabs(shift->both - now->chance.both) < HALF_A_PERCENT &&
+           !(fabs(shift->cost / now->point.cost_per_run - 1) >= HALF_A_PERCENT);
+}
+
+static void shift_cells(const Telling *telling, ReportTable *table, const PlanShift *shift) {
+    Arena *arena = telling->screen.arena;
+    const PlanRow *row = &telling->screen.result->rows[shift->best];
+    report_cell(arena, table, shift->what);
+    report_cell(arena, table, shift->best == 0 ? "the same" : plan_cluster_text(&telling->screen, row));
+    plan_days_cell(arena, table, shift->days);
+    plan_money_cell(arena, table, shift->cost, plan_currency(telling, shift->best));
+    if (!plan_has_wishes(telling->screen.request)) return;
+    plan_chance_cell(telling, table, shift->both);
+    report_cell(arena, table, shift->chosen < 0 ? "no" : "yes");
+}
 
 static void tell_shifts(const Telling *telling) {
     const PlanShifts *shifts = telling->screen.answer->shifts;
     Arena *arena = telling->screen.arena;
-    const PlanResult *result = telling->screen.result;
+    const PlanRequest *request = telling->screen.request;
+    int left_out = 0;
     if (!shifts || shifts->count == 0) return;
-    ReportTable *table = report_table_create(arena, "What would be chosen if the wish or the world were otherwise");
-    static const char *const titles[] = {"if there were", "chosen then", "days", "cost", "chance"};
-    for (int i = 0; i < 5; i++) report_column(arena, table, titles[i], i >= 2);
+    ReportTable *table = report_table_create(arena, "Which plan is in front if the wish or the world were otherwise");
+    static const char *const titles[] = {"if there were", "in front then", "days", "cost", "chance"};
+    for (int i = 0; i < 4 + plan_has_wishes(request); i++) report_column(arena, table, titles[i], i >= 2);
+    if (plan_has_wishes(request))
+        report_column(arena, table, arena_printf(arena, "%s or more", plan_percent(arena, request->confidence)), false);
     for (int i = 0; i < shifts->count; i++) {
-        const PlanShift *shift = &shifts->items[i];
-        report_cell(arena, table, shift->what);
-        report_cell(arena, table,
-                    shift->chosen < 0 ? "none is sure enough"
-                    : shift->chosen == result->chosen
-                        ? "the same"
-                        : plan_cluster_text(&telling->screen, &result->rows[shift->chosen]));
-        days_cell(arena, table, shift->days);
-        money_cell(arena, table, shift->cost, currency_of(telling, shift->best));
-        chance_cell(telling, table, shift->both);
+        if (shifts_nothing(telling, &shifts->items[i]))
+            left_out++;
+        else
+            shift_cells(telling, table, &shifts->items[i]);
     }
     report_section(telling->report, "If date, budget, prices or failures were others");
-    report_text(telling->report, "Days, cost and chance are those of the plan that is then in front.");
-    report_add_table(telling->report, table, true);
+    if (report_row_count(table) > 0) {
+        report_text(telling->report, "Days, cost and chance are those of the plan that is then in front, the days and "
+                                     "cost as planned.");
+        report_add_table(telling->report, table, true);
+    }
+    report_left_out(telling, left_out, "of the seven that were tried changes neither the plan nor its chance",
+                    "of the seven that were tried change neither the plan nor its chance");
 }
 
 // ---- Spares and checkpoints.
 
+bool plan_setting_is_idle(const PlanSetting *now, const PlanSetting *then) {
+    bool costs = fabs(then->cost / now->cost - 1) >= HALF_A_PERCENT; // false of what nobody knows a price of
+    return !costs && fabs(then->days / now->days - 1) < HALF_A_PERCENT && fabs(then->both - now->both) < HALF_A_PERCENT;
+}
+
+static void setting_cells(const Telling *telling, ReportTable *table, const PlanSetting *setting) {
+    Arena *arena = telling->screen.arena;
+    report_cell(arena, table,
+                setting->parts ? arena_printf(arena, "%s: %s", setting->what, setting->parts) : setting->what);
+    report_number(arena, table, text_percent(arena, setting->goodput), setting->goodput);
+    plan_days_cell(arena, table, setting->days);
+    plan_money_cell(arena, table, setting->cost, plan_currency(telling, 0));
+    if (plan_has_wishes(telling->screen.request)) plan_chance_cell(telling, table, setting->both);
+}
+
 static void tell_settings(const Telling *telling) {
     const PlanSettings *settings = telling->screen.answer->settings;
     Arena *arena = telling->screen.arena;
+    int left_out = 0;
     if (!settings || settings->count < 2) return;
     ReportTable *table = report_table_create(arena, "What else may be set of the plan in front");
     report_column(arena, table, "setting", false);
     report_column(arena, table, "goodput", true);
     report_column(arena, table, "days", true);
     report_column(arena, table, "cost", true);
-    if (has_wishes(telling)) report_column(arena, table, "chance", true);
+    if (plan_has_wishes(telling->screen.request)) report_column(arena, table, "chance", true);
     for (int i = 0; i < settings->count; i++) {
-        const PlanSetting *setting = &settings->items[i];
-        const char *what = setting->as_planned ? arena_printf(arena, "as planned: %s", setting->what) : setting->what;
-        report_cell(arena, table, what);
-        report_number(arena, table, text_percent(arena, setting->goodput), setting->goodput);
-        days_cell(arena, table, setting->days);
-        money_cell(arena, table, setting->cost, currency_of(telling, 0));
-        if (has_wishes(telling)) chance_cell(telling, table, setting->both);
+        if (i > 0 && i != settings->best && plan_setting_is_idle(&settings->items[0], &settings->items[i])) {
+            left_out++;
+            continue;
+        }
+        if (i == settings->best) table->marked = report_row_count(table);
+        setting_cells(telling, table, &settings->items[i]);
     }
-    table->marked = settings->best;
     report_section(telling->report, "Spares and checkpoints");
     report_text(telling->report,
-                "Each is lived through with the others as they are, the last with all that saved money "
-                "at once; nodes that stand by are paid for like the others.");
+                "Each is lived through with the others as planned, the last with all that help at once. Nodes that "
+                "stand by and storage are paid for. The best is marked.");
     report_add_table(telling->report, table, true);
+    report_left_out(telling, left_out, "moves days, cost and chance by less than half a percent",
+                    "move days, cost and chance by less than half a percent");
 }
 
 // ---- Start small and grow.
@@ -141,8 +121,10 @@ static void tell_growths(const Telling *telling) {
     Arena *arena = telling->screen.arena;
     if (!growths || growths->count == 0) return;
     ReportTable *table = report_table_create(arena, "Growing with the GPUs that there are");
-    static const char *const titles[] = {"cluster", "expected", "done after days", "p5", "p95", "cost", "chance"};
-    for (int i = 0; i < 7 - !has_wishes(telling); i++) report_column(arena, table, titles[i], i >= 2);
+    static const char *const titles[] = {"cluster",      "as planned", "done after days, median", "5 %", "95 %",
+                                         "cost, median", "chance"};
+    for (int i = 0; i < 7 - !plan_has_wishes(telling->screen.request); i++)
+        report_column(arena, table, titles[i], i >= 2);
     for (int i = 0; i < growths->count; i++) {
         const PlanGrowth *growth = &growths->items[i];
         const PlanRow *row = &telling->screen.result->rows[growth->row];
@@ -150,11 +132,11 @@ static void tell_growths(const Telling *telling) {
             arena, table,
             arena_printf(arena, "%s%s%s", row->node->name, row->link ? " " : "", row->link ? row->link->name : ""));
         report_cell(arena, table, phases_text(telling, growth));
-        days_cell(arena, table, growth->chance.days.p50);
-        days_cell(arena, table, growth->chance.days.p5);
-        days_cell(arena, table, growth->chance.days.p95);
-        money_cell(arena, table, growth->chance.cost.p50, currency_of(telling, growth->row));
-        if (has_wishes(telling)) chance_cell(telling, table, growth->chance.both);
+        plan_days_cell(arena, table, growth->chance.days.p50);
+        plan_days_cell(arena, table, growth->chance.days.p5);
+        plan_days_cell(arena, table, growth->chance.days.p95);
+        plan_money_cell(arena, table, growth->chance.cost.p50, plan_currency(telling, growth->row));
+        if (plan_has_wishes(telling->screen.request)) plan_chance_cell(telling, table, growth->chance.both);
     }
     report_section(telling->report, "Start small and grow");
     report_add_table(telling->report, table, true);
@@ -166,16 +148,16 @@ static void policy_cells(const Telling *telling, ReportTable *table, const PlanF
     const PlanPolicy *one = &fallback->policies[policy];
     Arena *arena = telling->screen.arena;
     bool never = one->gives_up > 0.5;
-    const char *currency = currency_of(telling, fallback->demand_row);
+    const char *currency = plan_currency(telling, fallback->demand_row);
     report_cell(arena, table, fallback_policy_titles[policy]);
-    chance_cell(telling, table, one->chance.by_date);
-    if (telling->screen.request->budget > 0) chance_cell(telling, table, one->chance.in_budget);
+    plan_chance_cell(telling, table, one->chance.by_date);
+    if (telling->screen.request->budget > 0) plan_chance_cell(telling, table, one->chance.in_budget);
     if (never)
         report_cell(arena, table, "never done");
     else
-        days_cell(arena, table, one->chance.days.p50);
-    money_cell(arena, table, never ? NAN : one->cost, currency);
-    money_cell(arena, table, never ? NAN : one->chance.cost.p95, currency);
+        plan_days_cell(arena, table, one->chance.days.p50);
+    plan_money_cell(arena, table, never ? NAN : one->cost, currency);
+    plan_money_cell(arena, table, never ? NAN : one->chance.cost.p95, currency);
     report_number(arena, table, text_percent(arena, one->work_on_spot), one->work_on_spot);
     report_number(arena, table, text_percent(arena, one->falls_back), one->falls_back);
 }
@@ -190,32 +172,92 @@ static void tell_fallback(const Telling *telling) {
     report_column(arena, table, "machines", false);
     report_column(arena, table, "keeps the date", true);
     if (telling->screen.request->budget > 0) report_column(arena, table, "keeps the budget", true);
-    static const char *const titles[] = {"days", "mean cost", "cost p95", "work on spot", "falls back"};
+    static const char *const titles[] = {"days, median", "cost, mean", "cost, 95 %", "work on spot", "falls back"};
     for (int i = 0; i < 5; i++) report_column(arena, table, titles[i], true);
     for (int i = 0; i < FALLBACK_POLICY_COUNT; i++) policy_cells(telling, table, fallback, i);
     report_section(telling->report, "Spot machines, and a way back");
     report_add_table(telling->report, table, true);
+    report_text(
+        telling->report,
+        arena_printf(arena,
+                     "Each way is lived through in the first %s of the plan's futures, node by node taken back: "
+                     "its chances have a standard error of %.1f %% at most, and differ from those above by it.",
+                     text_count(arena, PLAN_FALLBACK_DRAWS, true), 100 * sqrt(0.25 / PLAN_FALLBACK_DRAWS)));
 }
 
-// ---- What is paid beside hours.
+// ---- What the cost is of.
+
+typedef struct Bill {
+    const Telling *telling;
+    ReportTable *table;
+    double hours, total, so_far;
+} Bill;
+
+static void bill_line(Bill *bill, const char *what, double amount) {
+    Arena *arena = bill->telling->screen.arena;
+    const char *currency = plan_currency(bill->telling, 0);
+    if (!(fabs(amount) > 1e-4 * bill->total)) return;
+    bill->so_far += amount;
+    report_cell(arena, bill->table, what);
+    plan_money_cell(arena, bill->table, amount, currency);
+    plan_money_cell(arena, bill->table, amount / bill->hours, currency);
+    report_number(arena, bill->table, text_percent(arena, amount / bill->total), amount / bill->total);
+}
+
+static const char *spares_title(const Telling *telling, const PlanRow *row) {
+    int spares = plan_spares(telling->screen.request->faults, row->point.node_count);
+    return arena_printf(telling->screen.arena, "%d node%s", spares,
+                        spares == 1 ? " that stands by" : "s that stand by");
+}
+
+// Of the nodes that work, as the record's prices have them; beside them what a plan pays on top.
+static void bill_lines(Bill *bill, const PlanRow *row) {
+    const Record *record = bill->telling->screen.answer->chosen;
+    const RecordPoint *point = record && record->point_count == 1 ? &record->points[0] : &row->point;
+    for (int i = 0; i < point->cost_line_count; i++) {
+        const NamedValue *part = &point->cost_lines[i];
+        bill_line(bill, part->title ? part->title : part->name, part->value * bill->hours);
+    }
+    bill_line(bill, spares_title(bill->telling, row), row->spares_cost);
+    bill_line(bill, "Storage for checkpoints", row->storage_cost);
+    bill_line(bill, "Days of the term that are not used", row->unused_cost);
+    double rest = bill->total - bill->so_far;
+    bill_line(bill, point->cost_line_count > 0 ? "Other" : "Machines", rest);
+    bill->so_far = 0;
+    bill_line(bill, "The run", bill->total);
+}
+
+static void tell_bill(const Telling *telling, const PlanRow *row) {
+    Arena *arena = telling->screen.arena;
+    if (!(row->point.cost_per_run > 0) || !isfinite(row->point.cost_per_run) || !(row->point.days > 0)) return;
+    ReportTable *table = report_table_create(arena, "What the cost is made of, as planned");
+    static const char *const titles[] = {"part", "of the run", "an hour", "share"};
+    for (int i = 0; i < 4; i++) report_column(arena, table, titles[i], i > 0);
+    Bill bill = {telling, table, 24 * row->point.days, row->point.cost_per_run, 0};
+    bill_lines(&bill, row);
+    table->marked = report_row_count(table) - 1;
+    report_add_table(telling->report, table, true);
+}
 
 static void tell_paid(const Telling *telling) {
     const PlanRow *row = &telling->screen.result->rows[0];
+    Arena *arena = telling->screen.arena;
     const char *payment = plan_payment_text(&telling->screen, row), *storage = plan_storage_text(&telling->screen, row);
     const char *spares = plan_spares_text(&telling->screen, row);
-    if (!payment && !storage && !spares) return;
+    if (isnan(row->point.cost_per_run)) return;
     report_section(telling->report, "How it is paid");
-    if (payment) report_text(telling->report, arena_printf(telling->screen.arena, "Machines: %s.", payment));
-    if (spares) report_text(telling->report, arena_printf(telling->screen.arena, "Spare nodes: %s.", spares));
-    if (storage) report_text(telling->report, arena_printf(telling->screen.arena, "Storage: %s.", storage));
+    tell_bill(telling, row);
+    if (payment) report_text(telling->report, arena_printf(arena, "Machines: %s.", payment));
+    if (spares) report_text(telling->report, arena_printf(arena, "Spare nodes: %s.", spares));
+    if (storage) report_text(telling->report, arena_printf(arena, "Storage: %s.", storage));
 }
 
-void report_add_plan_more(Report *report, Arena *arena, const PlanAnswer *answer) {
-    Telling telling = telling_of(report, arena, answer);
-    if (answer->result->row_count == 0 || !answer->result->rows[0].point.ran) return;
-    tell_paid(&telling);
-    tell_fallback(&telling);
-    tell_growths(&telling);
-    tell_shifts(&telling);
-    tell_settings(&telling);
+void report_add_plan_more(const Telling *telling) {
+    const PlanResult *result = telling->screen.result;
+    if (result->row_count == 0 || !result->rows[0].point.ran) return;
+    tell_paid(telling);
+    tell_fallback(telling);
+    tell_growths(telling);
+    tell_shifts(telling);
+    tell_settings(telling);
 }

@@ -1,0 +1,32 @@
+// Inside of a plan's page: what its parts share.
+#ifndef LOCKSTEP_SCENARIOS_REPORT_PLAN_PARTS_H
+#define LOCKSTEP_SCENARIOS_REPORT_PLAN_PARTS_H
+
+#include "results/report.h"
+#include "scenarios/plan/plan_screen.h"
+
+typedef struct Telling {
+    Report *report;
+    Screen screen;
+} Telling;
+
+bool plan_has_wishes(const PlanRequest *request);           // a date or a budget
+const char *plan_wishes_name(const PlanRequest *request);   // "date and budget"
+const char *plan_currency(const Telling *telling, int row); // of the result
+void plan_days_cell(Arena *arena, ReportTable *table, double days);
+void plan_money_cell(Arena *arena, ReportTable *table, double money, const char *currency);
+void plan_chance_cell(const Telling *telling, ReportTable *table, double chance); // beside the confidence asked
+// "3 more …" under a table from which rows were left out; nothing for none.
+void report_left_out(const Telling *telling, int count, const char *what_one, const char *what_many);
+
+bool plan_setting_is_idle(const PlanSetting *now,
+                          const PlanSetting *then);             // days, cost and chance stay to half a percent
+const char *plan_layout_text(Arena *arena, const PlanRow *row); // "TP 2 · PP 8 × 10 · DP 8"
+
+// In the order of the page.
+void report_add_plan_answer(const Telling *telling);   // report_plan_answer.c
+void report_add_plan_unknowns(const Telling *telling); // report_plan_unknowns.c
+void report_add_plan_what_if(const Telling *telling);  // likewise
+void report_add_plan_more(const Telling *telling);     // report_plan_more.c
+
+#endif
