@@ -65,6 +65,7 @@ typedef struct ScalingChart {
 // other.
 typedef struct ParetoPoint {
     double x, y;
+    double x_low, x_high, y_low, y_high; // nine times in ten between these; 0 or NAN: nobody knows
     const char *label;
     bool on_front, is_chosen;
 } ParetoPoint;

@@ -132,9 +132,13 @@ static int *colors_of(const Paper *paper, const BarChart *chart) {
     return colors;
 }
 
-static void draw_limit(const Paper *paper, const Frame *frame, double value, const char *title) {
+// Across all rows; on narrow paper names stand between the bars, and it crosses the bars alone.
+static void draw_limit(const Paper *paper, const Frame *frame, const Rows *rows, int row_count, double value,
+                       const char *title) {
     double x = frame_x(frame, value), room = paper_text_width(title);
-    paper_line(paper, x, frame->top - 4, x, frame->top + frame->height, "limit");
+    if (!paper->narrow) paper_line(paper, x, frame->top - 4, x, frame->top + frame->height, "limit");
+    for (int i = 0; paper->narrow && i < row_count; i++)
+        paper_line(paper, x, bar_top(paper, rows, i) - 2, x, bar_top(paper, rows, i) + rows->bar + 2, "limit");
     bool is_left = x + room / 2 > paper->width;
     paper_text(paper, is_left ? fmin(x + 4, paper->width) : x, frame->top - 10, is_left ? ANCHOR_END : ANCHOR_MIDDLE,
                "axis", title);
@@ -164,7 +168,7 @@ void draw_bars(Paper *paper, const BarChart *chart, const char *label) {
     fputs("</g>\n<g class=\"ticks\">", paper->out);
     frame_draw_x(paper, &frame, chart->x_title);
     fputs("</g>\n", paper->out);
-    if (has_line) draw_limit(paper, &frame, chart->line, chart->line_title);
+    if (has_line) draw_limit(paper, &frame, &rows, chart->row_count, chart->line, chart->line_title);
     paper_close(paper);
 }
 
@@ -383,7 +387,7 @@ void draw_tornado(Paper *paper, const TornadoChart *chart, const char *label) {
     }
     fputs("</g>\n", paper->out);
     frame_draw_x(paper, &frame, chart->x_title);
-    draw_limit(paper, &frame, chart->base, chart->base_title);
+    draw_limit(paper, &frame, &rows, chart->row_count, chart->base, chart->base_title);
     paper_close(paper);
 }
 

@@ -1,10 +1,12 @@
 // Lines over an axis: scaling with its ideal and its range, a record's curves, and points of money against time.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/report_page.h"
 #include "results/text.h"
 #include "results/view.h"
+#include "sim/file.h"
 #include "sim/list.h"
 
 static double left_margin(const Paper *paper) { return paper->narrow ? 44 : 62; }
@@ -279,24 +281,40 @@ static int series_of(const ParetoPoint *point) {
     return point->is_chosen ? SERIES_CHOSEN : point->on_front ? SERIES_FRONT : SERIES_OTHERS;
 }
 
+static bool has_range(double low, double high) { return low > 0 && high > low && isfinite(high); }
+
+#define FROM_ZERO 0.4 // an axis begins at 0 when the least is less than this of the most
+
+static void fit_axis(double *from, double *to, bool *is_log) {
+    *is_log = *to > 12 * *from;
+    double least = *from, span = *to - *from;
+    *to *= *is_log ? 1.2 : 1;
+    *to += *is_log ? 0 : fmax(0.15 * span, 0.02 * *to);
+    *from = *is_log ? least / 1.2 : least < FROM_ZERO * *to ? 0 : fmax(0, least - fmax(0.35 * span, 0.05 * least));
+}
+
 static Frame pareto_frame(const Paper *paper, const ParetoChart *chart) {
-    Frame frame = {.left = left_margin(paper), .top = 34, .height = paper->narrow ? 240 : 320};
+    Frame frame = {.left = left_margin(paper), .top = 34, .height = paper->narrow ? 260 : 340};
     frame.width = paper->width - frame.left - 14;
     frame.x_from = frame.y_from = INFINITY;
     for (int i = 0; i < chart->point_count; i++) {
-        widen(&frame.x_from, &frame.x_to, chart->points[i].x);
-        widen(&frame.y_from, &frame.y_to, chart->points[i].y);
+        const ParetoPoint *point = &chart->points[i];
+        widen(&frame.x_from, &frame.x_to, point->x);
+        widen(&frame.y_from, &frame.y_to, point->y);
+        if (series_of(point) == SERIES_OTHERS) continue;
+        if (has_range(point->x_low, point->x_high))
+            widen(&frame.x_from, &frame.x_to, point->x_low), widen(&frame.x_from, &frame.x_to, point->x_high);
+        if (has_range(point->y_low, point->y_high))
+            widen(&frame.y_from, &frame.y_to, point->y_low), widen(&frame.y_from, &frame.y_to, point->y_high);
     }
     widen(&frame.x_from, &frame.x_to, chart->x_limit);
     widen(&frame.y_from, &frame.y_to, chart->y_limit);
-    frame.log_x = frame.x_to > 12 * frame.x_from;
-    frame.log_y = frame.y_to > 12 * frame.y_from;
-    frame.x_from = frame.log_x ? frame.x_from / 1.15 : 0;
-    frame.y_from = frame.log_y ? frame.y_from / 1.15 : 0;
-    frame.x_to *= frame.log_x ? 1.2 : 1.08;
-    frame.y_to *= frame.log_y ? 1.2 : 1.08;
+    fit_axis(&frame.x_from, &frame.x_to, &frame.log_x);
+    fit_axis(&frame.y_from, &frame.y_to, &frame.log_y);
     return frame;
 }
+
+// ---- Labels stand where nothing else does: not on each other, not on lines, not on points.
 
 typedef struct Box {
     double left, top, right, bottom;
@@ -317,55 +335,196 @@ static bool is_free(const Boxes *taken, const Box *box) {
     return true;
 }
 
-// Beside its point where nothing else stands, else nowhere: the table has them all.
-static void draw_point_label(const Paper *paper, const Frame *frame, Boxes *taken, const ParetoPoint *point) {
-    double x = frame_x(frame, point->x), y = frame_y(frame, point->y), width = paper_text_width(point->label);
-    static const double ups[] = {-14, 16, 0, 31, -29};
-    for (int try = 0; try < 10; try++) {
-        bool to_left = try % 2 == 1;
-        double up = ups[try / 2];
-        Box box = {to_left ? x - 9 - width : x + 9, y - 7 + up, to_left ? x - 9 : x + 9 + width, y + 7 + up};
-        if (box.left < frame->left || box.right > paper->width || !is_free(taken, &box)) continue;
-        paper_text(paper, to_left ? x - 9 : x + 9, y + 4.5 + up, to_left ? ANCHOR_END : ANCHOR_START, "row",
-                   point->label);
-        LIST_PUSH(paper->arena, taken, box);
-        return;
-    }
+static void take(const Paper *paper, Boxes *taken, double left, double top, double right, double bottom) {
+    LIST_PUSH(paper->arena, taken, ((Box){left, top, right, bottom}));
 }
 
 static Box text_box(double x, double y, Anchor anchor, const char *text) {
     double width = paper_text_width(text), left = anchor == ANCHOR_START ? x
                                                   : anchor == ANCHOR_END ? x - width
                                                                          : x - width / 2;
-    return (Box){left, y - 12, left + width, y + 3};
+    return (Box){left, y - 12, left + width, y + 4};
+}
+
+static bool is_within(const Frame *frame, const Box *box) {
+    return box->left >= frame->left && box->right <= frame->left + frame->width && box->top >= frame->top &&
+           box->bottom <= frame->top + frame->height;
+}
+
+static void put_text(const Paper *paper, Boxes *taken, double x, double y, Anchor anchor, const char *style,
+                     const char *text) {
+    Box box = text_box(x, y, anchor, text);
+    paper_text(paper, x, y, anchor, style, text);
+    LIST_PUSH(paper->arena, taken, box);
+}
+
+#define NEAR_LABEL 20.0 // from a label that is farther a line leads to its point
+
+typedef struct Spot {
+    double x, y; // of the text; y NAN: there is no room
+    Anchor anchor;
+    double from_x, from_y; // of the line that leads there
+    bool is_far;
+} Spot;
+
+// As near to its point as there is room.
+static Spot find_spot(const Paper *paper, const Frame *frame, Boxes *taken, const ParetoPoint *point,
+                      const char *text) {
+    static const double distances[] = {11, 20, 34, 52};
+    static const struct {
+        double x, y;
+        Anchor anchor;
+    } ways[] = {{1, 0, ANCHOR_START},     {0.7, -0.7, ANCHOR_START}, {0.7, 0.7, ANCHOR_START}, {-1, 0, ANCHOR_END},
+                {-0.7, -0.7, ANCHOR_END}, {-0.7, 0.7, ANCHOR_END},   {0, -1, ANCHOR_MIDDLE},   {0, 1, ANCHOR_MIDDLE}};
+    double x = frame_x(frame, point->x), y = frame_y(frame, point->y);
+    for (size_t d = 0; d < sizeof distances / sizeof *distances; d++)
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+            Spot spot = {x + ways[w].x * distances[d], y + ways[w].y * distances[d] + 4.5, ways[w].anchor, x, y,
+                         distances[d] > NEAR_LABEL};
+            Box box = text_box(spot.x, spot.y, spot.anchor, text);
+            if (!is_within(frame, &box) || !is_free(taken, &box)) continue;
+            LIST_PUSH(paper->arena, taken, box);
+            return spot;
+        }
+    return (Spot){.y = NAN};
+}
+
+static bool find_spots(const Paper *paper, const Frame *frame, Boxes *taken, const ParetoPoint *const *points,
+                       const char *const *texts, int count, Spot *spots) {
+    bool all = true;
+    for (int i = 0; i < count; i++) {
+        spots[i] = find_spot(paper, frame, taken, points[i], texts[i]);
+        all = all && isfinite(spots[i].y);
+    }
+    return all;
+}
+
+static int by_x(const void *a, const void *b) {
+    const ParetoPoint *one = *(const ParetoPoint *const *)a, *other = *(const ParetoPoint *const *)b;
+    if (one->x != other->x) return one->x < other->x ? -1 : 1;
+    return (one->y > other->y) - (one->y < other->y);
+}
+
+#define KEY_ROW 19.0
+
+// Names of what stands behind letters, under the axis.
+static double draw_key(const Paper *paper, const Frame *frame, const char *const *letters,
+                       const ParetoPoint *const *points, int count) {
+    int columns = paper->narrow ? 1 : 2;
+    double top = frame->top + frame->height + 64, width = paper->width / columns;
+    for (int i = 0; i < count; i++) {
+        double x = i % columns * width, y = top + i / columns * KEY_ROW;
+        paper_text(paper, x, y, ANCHOR_START, "row", letters[i]);
+        paper_text_in(paper, x + 26, y, width - 34, ANCHOR_START, "row", points[i]->label);
+    }
+    return (count + columns - 1) / columns * KEY_ROW + 8;
+}
+
+// The names of the plans that one would choose among beside their points; where there is no room for all of them,
+// letters, and the names in a key below. Returns the height of the key.
+static double draw_point_labels(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
+    const ParetoPoint **points = ARENA_ARRAY(paper->arena, const ParetoPoint *, chart->point_count);
+    const char **texts = ARENA_ARRAY(paper->arena, const char *, chart->point_count);
+    Spot *spots = ARENA_ARRAY(paper->arena, Spot, chart->point_count);
+    int count = 0, before = taken->count;
+    for (int i = 0; i < chart->point_count; i++)
+        if (series_of(&chart->points[i]) != SERIES_OTHERS) points[count++] = &chart->points[i];
+    if (count == 0) return 0;
+    qsort(points, (size_t)count, sizeof *points, by_x);
+    for (int i = 0; i < count; i++) texts[i] = points[i]->label;
+    bool named = find_spots(paper, frame, taken, points, texts, count, spots);
+    if (!named) {
+        taken->count = before;
+        for (int i = 0; i < count; i++)
+            texts[i] = i < 26 ? arena_printf(paper->arena, "%c", 'A' + i) : arena_printf(paper->arena, "%d", i + 1);
+        find_spots(paper, frame, taken, points, texts, count, spots);
+    }
+    for (int i = 0; i < count; i++) {
+        const Spot *spot = &spots[i];
+        if (!isfinite(spot->y)) continue;
+        if (spot->is_far) paper_line(paper, spot->from_x, spot->from_y, spot->x, spot->y - 4.5, "lead");
+        paper_text(paper, spot->x, spot->y, spot->anchor, "row", texts[i]);
+    }
+    return named ? 0 : draw_key(paper, frame, texts, points, count);
 }
 
 static void draw_limits(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
+    double right = frame->left + frame->width, bottom = frame->top + frame->height;
     if (isfinite(chart->x_limit)) {
-        double x = frame_x(frame, chart->x_limit), room = paper_text_width(chart->x_limit_title) / 2;
-        paper_line(paper, x, frame->top, x, frame->top + frame->height, "limit");
-        paper_text(paper, fmin(x, paper->width - room), frame->top - 8, ANCHOR_MIDDLE, "axis", chart->x_limit_title);
-        LIST_PUSH(paper->arena, taken, ((Box){x - 2, frame->top, x + 2, frame->top + frame->height}));
+        double x = frame_x(frame, chart->x_limit);
+        paper_line(paper, x, frame->top, x, bottom, "limit");
+        take(paper, taken, x - 2, frame->top, x + 2, bottom);
     }
     if (isfinite(chart->y_limit)) {
         double y = frame_y(frame, chart->y_limit);
-        paper_line(paper, frame->left, y, frame->left + frame->width, y, "limit");
-        LIST_PUSH(paper->arena, taken, ((Box){frame->left, y - 2, frame->left + frame->width, y + 2}));
+        paper_line(paper, frame->left, y, right, y, "limit");
+        take(paper, taken, frame->left, y - 2, right, y + 2);
     }
 }
 
-// Where it hides no point: at either end of its line, above or below.
+// Above its line where the axis' title leaves room, else beside it.
+static void draw_x_limit_title(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
+    if (!isfinite(chart->x_limit)) return;
+    double x = frame_x(frame, chart->x_limit), half = paper_text_width(chart->x_limit_title) / 2;
+    double above = fmin(x, paper->width - half);
+    const struct {
+        double x, y;
+        Anchor anchor;
+    } places[] = {{above, frame->top - 8, ANCHOR_MIDDLE},
+                  {x - 5, frame->top + frame->height - 8, ANCHOR_END},
+                  {x + 5, frame->top + frame->height - 8, ANCHOR_START},
+                  {x - 5, frame->top + 14, ANCHOR_END},
+                  {x + 5, frame->top + 14, ANCHOR_START}};
+    for (int i = 0; i < 5; i++) {
+        Box box = text_box(places[i].x, places[i].y, places[i].anchor, chart->x_limit_title);
+        if (!is_free(taken, &box) || (i > 0 && !is_within(frame, &box))) continue;
+        put_text(paper, taken, places[i].x, places[i].y, places[i].anchor, "axis", chart->x_limit_title);
+        return;
+    }
+}
+
+#define DASHES 30.0
+
+// Along its line, above or below.
 static void draw_y_limit_title(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
     if (!isfinite(chart->y_limit)) return;
-    double y = frame_y(frame, chart->y_limit);
-    for (int try = 0; try < 4; try++) {
-        Anchor anchor = try % 2 ? ANCHOR_END : ANCHOR_START;
-        double x = try % 2 ? frame->left + frame->width : frame->left + 6, at = try < 2 ? y - 6 : y + 17;
-        Box box = text_box(x, at, anchor, chart->y_limit_title);
-        if (try < 3 && !is_free(taken, &box)) continue;
-        paper_text(paper, x, at, anchor, "axis", chart->y_limit_title);
-        LIST_PUSH(paper->arena, taken, box);
+    double y = frame_y(frame, chart->y_limit), room = frame->width - paper_text_width(chart->y_limit_title) - 12;
+    for (int below = 0; below < 2; below++)
+        for (int part = 0; part <= 8; part++) {
+            double x = frame->left + 6 + room * part / 8, at = below ? y + 17 : y - 6;
+            Box box = text_box(x, at, ANCHOR_START, chart->y_limit_title);
+            if (!is_free(taken, &box) || !is_within(frame, &box)) continue;
+            put_text(paper, taken, x, at, ANCHOR_START, "axis", chart->y_limit_title);
+            return;
+        }
+    for (int part = 0; part <= 8; part++) { // else behind a piece of such a line, at the top
+        double x = frame->left + 6 + (room - DASHES) * part / 8, at = frame->top + 14;
+        Box box = text_box(x + DASHES, at, ANCHOR_START, chart->y_limit_title);
+        box.left -= DASHES;
+        if (!is_free(taken, &box)) continue;
+        paper_line(paper, x, at - 4.5, x + DASHES - 6, at - 4.5, "limit");
+        put_text(paper, taken, x + DASHES, at, ANCHOR_START, "axis", chart->y_limit_title);
         return;
+    }
+}
+
+// From the 5 % to the 95 % of what is expected, of the plans that one would choose among.
+static void draw_ranges(const Paper *paper, const Frame *frame, const ParetoPoint *point, Boxes *taken) {
+    int series = series_of(point), color = palette_place(paper->palette, pareto_colors[series]);
+    double x = frame_x(frame, point->x), y = frame_y(frame, point->y);
+    if (has_range(point->x_low, point->x_high)) {
+        double from = frame_x(frame, point->x_low), to = frame_x(frame, point->x_high);
+        open_path(paper, "line range", color, series);
+        fprintf(paper->out, "M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6", from, y, to, from, y - 3, to, y - 3);
+        close_path(paper);
+        take(paper, taken, from, y - 2, to, y + 2);
+    }
+    if (has_range(point->y_low, point->y_high)) {
+        double from = frame_y(frame, point->y_low), to = frame_y(frame, point->y_high);
+        open_path(paper, "line range", color, series);
+        fprintf(paper->out, "M%.1f %.1fV%.1fM%.1f %.1fh6M%.1f %.1fh6", x, from, to, x - 3, from, x - 3, to);
+        close_path(paper);
+        take(paper, taken, x - 2, to, x + 2, from);
     }
 }
 
@@ -396,33 +555,50 @@ static void draw_front(const Paper *paper, const Frame *frame, const ParetoChart
     close_path(paper);
 }
 
+static void draw_pareto_point(const Paper *paper, const Frame *frame, const ParetoChart *chart,
+                              const ParetoPoint *point, Boxes *taken) {
+    int series = series_of(point);
+    double x = frame_x(frame, point->x), y = frame_y(frame, point->y), radius = series == SERIES_OTHERS ? 3.5 : 5;
+    const char *title =
+        arena_printf(paper->arena, "%s: %s %s, %s %s", point->label, text_figures(paper->arena, point->x, 4),
+                     chart->x_title, text_count(paper->arena, point->y, true), chart->y_title);
+    if (has_range(point->x_low, point->x_high) && has_range(point->y_low, point->y_high))
+        title =
+            arena_printf(paper->arena, "%s; nine times in ten %s to %s, and %s to %s", title,
+                         text_figures(paper->arena, point->x_low, 3), text_figures(paper->arena, point->x_high, 3),
+                         text_count(paper->arena, point->y_low, true), text_count(paper->arena, point->y_high, true));
+    draw_dot(paper, x, y, radius, palette_place(paper->palette, pareto_colors[series]), series, title);
+    take(paper, taken, x - radius, y - radius, x + radius, y + radius);
+}
+
+static double draw_within_pareto(const Paper *paper, const Frame *frame, const ParetoChart *chart) {
+    Boxes taken = {0};
+    frame_draw_y(paper, frame, chart->y_title);
+    frame_draw_x(paper, frame, chart->x_title);
+    LIST_PUSH(paper->arena, &taken, text_box(0, frame->top - 12, ANCHOR_START, chart->y_title));
+    draw_limits(paper, frame, chart, &taken);
+    for (int i = 0; i < chart->point_count; i++)
+        if (series_of(&chart->points[i]) != SERIES_OTHERS) draw_ranges(paper, frame, &chart->points[i], &taken);
+    draw_front(paper, frame, chart, &taken);
+    for (int series = SERIES_OTHERS; series >= SERIES_CHOSEN; series--)
+        for (int i = 0; i < chart->point_count; i++)
+            if (series_of(&chart->points[i]) == series)
+                draw_pareto_point(paper, frame, chart, &chart->points[i], &taken);
+    draw_x_limit_title(paper, frame, chart, &taken);
+    draw_y_limit_title(paper, frame, chart, &taken);
+    return draw_point_labels(paper, frame, chart, &taken);
+}
+
+// How high it is shows when its labels have found their places.
 void draw_pareto(Paper *paper, const ParetoChart *chart, const char *label) {
     Frame frame = pareto_frame(paper, chart);
-    Boxes taken = {0};
-    paper->height = frame.top + frame.height + 46;
+    TextStream drawn = text_stream_open();
+    Paper within = *paper;
+    within.out = drawn.stream;
+    double key = draw_within_pareto(&within, &frame, chart);
+    paper->height = frame.top + frame.height + 46 + key;
     paper_open(paper, label);
-    frame_draw_y(paper, &frame, chart->y_title);
-    frame_draw_x(paper, &frame, chart->x_title);
-    LIST_PUSH(paper->arena, &taken, text_box(0, frame.top - 12, ANCHOR_START, chart->y_title));
-    draw_limits(paper, &frame, chart, &taken);
-    draw_front(paper, &frame, chart, &taken);
-    for (int series = SERIES_OTHERS; series >= SERIES_CHOSEN; series--)
-        for (int i = 0; i < chart->point_count; i++) {
-            const ParetoPoint *point = &chart->points[i];
-            if (series_of(point) != series) continue;
-            double x = frame_x(&frame, point->x), y = frame_y(&frame, point->y),
-                   radius = series == SERIES_OTHERS ? 3.5 : 5;
-            const char *title =
-                arena_printf(paper->arena, "%s: %s %s, %s %s", point->label, text_figures(paper->arena, point->x, 4),
-                             chart->x_title, text_count(paper->arena, point->y, true), chart->y_title);
-            draw_dot(paper, x, y, radius, palette_place(paper->palette, pareto_colors[series]), series, title);
-            Box box = {x - radius, y - radius, x + radius, y + radius};
-            LIST_PUSH(paper->arena, &taken, box);
-        }
-    draw_y_limit_title(paper, &frame, chart, &taken);
-    for (int series = SERIES_CHOSEN; series <= SERIES_FRONT; series++)
-        for (int i = 0; i < chart->point_count; i++)
-            if (series_of(&chart->points[i]) == series) draw_point_label(paper, &frame, &taken, &chart->points[i]);
+    fputs(text_stream_close(paper->arena, &drawn), paper->out);
     paper_close(paper);
 }
 

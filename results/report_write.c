@@ -19,6 +19,10 @@ EMBED(report_js, "results/report/page.js");
 
 #define OPEN_ROWS 40 // tables that are longer stand behind a line to open them
 
+#define MANY_COLUMNS 3 // from so many on a table may be wider than a phone
+// Seen on narrow screens; the script shows it where a table is wider than its box, and nowhere else.
+#define SCROLL_HINT "<p class=\"more\">The table goes on to the right: scroll it sideways.</p>\n"
+
 typedef struct Page {
     FILE *out;
     Arena *arena;
@@ -45,11 +49,11 @@ static void write_cell(const Page *page, const ReportColumn *column, const Repor
 static void write_table(Page *page, const ReportTable *table) {
     int columns = table->columns.count, rows = report_row_count(table), number = page->tables++;
     fprintf(page->out,
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"t%d\"><table>"
-            "<caption id=\"t%d\">",
-            number, number);
+            "%s<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"t%d\"><table>"
+            "<caption><span id=\"t%d\">",
+            columns >= MANY_COLUMNS ? SCROLL_HINT : "", number, number);
     put(page, table->caption);
-    fputs("</caption><thead><tr>", page->out);
+    fputs("</span></caption><thead><tr>", page->out);
     for (int i = 0; i < columns; i++) {
         const ReportColumn *column = &table->columns.items[i];
         if (!*column->title) {

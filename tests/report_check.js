@@ -76,6 +76,21 @@
     if (under) checkContrast(getComputedStyle(text).fill, channels(getComputedStyle(under).fill), "in a bar: " + textOf(text));
   });
 
+  // ---- Tables that are wider than their box say so in words, and their first column stays.
+  var wide = 0;
+  function checkTable(region) {
+    var hint = region.previousElementSibling, overflows = region.scrollWidth > region.clientWidth + 1;
+    var caption = textOf(region.querySelector("caption")), cell = region.querySelector("tbody th");
+    var hinted = Boolean(hint && hint.classList.contains("more") && shown(hint));
+    wide += overflows;
+    check(hinted === overflows, caption + (overflows ? ": it is cut without a word" : ": it says that it is cut, and is not"));
+    check(!overflows || getComputedStyle(cell).position === "sticky", caption + ": its first column goes out of sight");
+    check(!overflows || cell.getBoundingClientRect().width < 0.6 * region.clientWidth, caption + ": its first column leaves no room");
+    var words = region.querySelector("caption span").getBoundingClientRect();
+    check(words.right <= document.documentElement.clientWidth + 1, caption + ": its caption is cut");
+  }
+  all(".scroll").filter(shown).forEach(checkTable);
+
   // ---- Structure, for keyboards and screen readers.
   check(all("h1").length === 1, "one first heading");
   ["header", "nav", "main", "footer"].forEach(function (name) { check(all(name).length === 1, "one " + name); });
@@ -144,7 +159,7 @@
 
   lines = lines.slice(0, 60);
   lines.push("window " + window.innerWidth + ", " + (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light") +
-    ", least contrast " + least.toFixed(2) + ", " + toggles.length + " toggles, " + all("figure").length + " charts");
+    ", least contrast " + least.toFixed(2) + ", " + toggles.length + " toggles, " + wide + " wide tables, " + all("figure").length + " charts");
   lines.push(checks + " checks, " + lines.filter(function (line) { return line.indexOf("failed:") === 0; }).length + " failed");
   parent.postMessage(lines.join("\n"), "*");
 })();

@@ -77,6 +77,21 @@
     region.parentNode.insertBefore(made, region.nextSibling);
   });
 
+  // ---- Tables that are wider than their box say so, and keep their first column in sight.
+  function watchWidth(region) {
+    var hint = region.previousElementSibling;
+    if (!hint || !hint.classList.contains("more")) hint = null;
+    function look() {
+      var wide = region.scrollWidth > region.clientWidth + 1;
+      region.classList.toggle("overflows", wide);
+      if (hint) hint.classList.toggle("needed", wide);
+      if (hint) hint.classList.toggle("idle", !wide);
+    }
+    look();
+    new ResizeObserver(look).observe(region);
+  }
+  document.querySelectorAll(".scroll").forEach(watchWidth);
+
   // ---- Timelines: a window on the bars that can be made smaller and moved.
   var SVG = "http://www.w3.org/2000/svg";
   function niceStep(span, most) {

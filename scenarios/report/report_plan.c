@@ -231,6 +231,10 @@ static void tell_front(const Telling *telling) {
         if (!row->point.ran || !(row->point.days > 0) || !(row->point.cost_per_run > 0)) continue;
         points[count++] = (ParetoPoint){.x = row->point.days,
                                         .y = row->point.cost_per_run,
+                                        .x_low = row->chance.days.p5,
+                                        .x_high = row->chance.days.p95,
+                                        .y_low = row->chance.cost.p5,
+                                        .y_high = row->chance.cost.p95,
                                         .label = plan_cluster_short(telling, row),
                                         .is_chosen = i == result->chosen};
         if (row->point.currency) currency = row->point.currency;
@@ -253,7 +257,8 @@ static void tell_front(const Telling *telling) {
     report_section(telling->report, "Cost against time");
     report_pareto(telling->report, chart,
                   "Days and cost as planned; down and to the left is better. Of the plans on the line none is both "
-                  "dearer and slower than another.");
+                  "dearer and slower than another; their thin bars reach from the 5 % to the 95 % of their days and of "
+                  "their cost.");
 }
 
 // ---- What to beware of.
