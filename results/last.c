@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
@@ -263,7 +264,8 @@ static const char *placed(Arena *arena, const LastQuestion *question, const char
 
 static void add_kept(Arena *arena, Words *words, const LastQuestion *question, const char *const *again, int count) {
     char folder[PATH_MAX];
-    bool elsewhere = !getcwd(folder, sizeof folder) || strcmp(folder, question->folder) != 0;
+    bool here = strcmp(question->folder, ".") == 0;
+    bool elsewhere = !here && (!getcwd(folder, sizeof folder) || strcmp(folder, question->folder) != 0);
     for (int i = 0; i < question->count; i++) {
         const char *word = question->words[i];
         if (!is_option(word) || !is_given_again(word, again, count)) {
@@ -291,13 +293,47 @@ static int find_last(int argc, char *const *argv) {
     return 0;
 }
 
-static void tell(const Words *words, const LastQuestion *question, const char *const *again, int count) {
+void last_tell(const char *const *words, int count, const LastQuestion *question) {
     for (int i = 0; i < count; i++)
-        if (strcmp(again[i], "-q") == 0 || strcmp(again[i], "--quiet") == 0) return;
+        if (strcmp(words[i], "-q") == 0 || strcmp(words[i], "--quiet") == 0) return;
     fprintf(stderr, "! Asked again, of %s: lockstep", question->time);
-    for (int i = 0; i < words->count; i++)
-        fprintf(stderr, words->items[i][strcspn(words->items[i], " '\"$*")] ? " '%s'" : " %s", words->items[i]);
+    for (int i = 0; i < count; i++) fprintf(stderr, words[i][strcspn(words[i], " '\"$*")] ? " '%s'" : " %s", words[i]);
     fprintf(stderr, "\n");
+}
+
+// ---- Of an answer that was written to a file.
+
+bool last_names_answer(const char *word) {
+    size_t length = strlen(word);
+    return word[0] != '-' && length > 5 && strcmp(word + length - 5, ".json") == 0;
+}
+
+static bool is_answer(const Json *file) {
+    const Json *command = file->kind == JSON_OBJECT ? json_get(file, "command") : NULL;
+    if (!command || command->kind != JSON_LIST || command->count < 2) return false;
+    for (int i = 0; i < command->count; i++)
+        if (command->items[i].kind != JSON_TEXT) return false;
+    return strcmp(text_of(file, "format"), ANSWER_FORMAT) == 0;
+}
+
+const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const Json **answer, Problems *problems) {
+    const Json *file = json_read_file(arena, path, problems);
+    if (!file) return NULL;
+    if (!is_answer(file)) {
+        problem_add(problems, (Where){path, 0},
+                    "this is no answer of lockstep: it does not say which command line it is of");
+        problem_hint(problems, "lockstep run … --json -o %s writes one, and so do plan, queue, goodput and collective",
+                     path);
+        return NULL;
+    }
+    const Json *command = json_get(file, "command");
+    char **words = ARENA_ARRAY(arena, char *, command->count);
+    for (int i = 1; i < command->count; i++) words[i - 1] = arena_copy_text(arena, command->items[i].text);
+    Words kept = words_of_question(arena, command->count - 1, words);
+    LastQuestion *question = ARENA_NEW(arena, LastQuestion);
+    *question = (LastQuestion){words[0], kept.items, kept.count, ".", path};
+    *answer = file;
+    return question;
 }
 
 // "queue" of `explain queue --last`; NULL: the newest of all.
@@ -330,7 +366,7 @@ bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems) {
     if (named) LIST_PUSH(arena, &words, question->command);
     add_kept(arena, &words, question, again, count);
     for (int i = 0; i < count; i++) LIST_PUSH(arena, &words, again[i]);
-    tell(&words, question, again, count);
+    last_tell(words.items, words.count, question);
 
     char **line = ARENA_ARRAY(arena, char *, words.count + 2);
     line[0] = (*argv)[0];

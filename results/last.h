@@ -36,6 +36,14 @@ const LastQuestion *last_question_before(Arena *arena, const char *command, Prob
 const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
                               int *count);
 
+// The question that a file of an answer in JSON is of, by the command line in it; `time` is the file's name, and its
+// files are looked for from here. NULL after a problem: it is no such file.
+typedef struct Json Json;
+const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const Json **answer, Problems *problems);
+bool last_names_answer(const char *word); // "plan.json"
+// A question asked again, said on standard error: its own words, then those that are said now.
+void last_tell(const char *const *words, int count, const LastQuestion *question);
+
 // `lockstep plan --last --by 30d` is the last plan with another date; `lockstep report --last -o page.html` is a report
 // of the last run or plan, `lockstep explain --last` asks why, of the last run, queue, goodput or collective. An option
 // that is given again takes the place of the old one. argv[1] is the command; false after a problem. What is asked is

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "models/workload/step/anchor.h"
+#include "results/last.h"
 #include "results/results.h"
 #include "results/screen.h"
 #include "results/tables.h"
 #include "scenarios/explain/explain.h"
+#include "scenarios/explain/explain_answer.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_collective.h"
 #include "scenarios/explain/explain_goodput.h"
@@ -67,6 +69,7 @@ enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
 static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
                                  "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]\n"
+                                 "       lockstep explain ANSWER.json [OPTIONS]     of run, plan, queue … --json\n"
                                  "       lockstep explain collective OP --node NAME --sizes 64M [OPTIONS]\n"
                                  "       lockstep explain queue --gpus N --load X [OPTIONS]\n"
                                  "       lockstep explain goodput --gpus N --days DAYS [OPTIONS]";
@@ -408,11 +411,10 @@ static char **with_plot_value(Arena *arena, int argc, char **argv) {
     return list;
 }
 
-int command_explain(int argc, char **argv) {
+static int explain_asked(Arena *arena, int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "collective") == 0) return explain_collective(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "queue") == 0) return explain_queue(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "goodput") == 0) return explain_goodput(argc - 1, argv + 1);
-    Arena *arena = arena_open();
     Command command = read_command(arena, argc, with_plot_value(arena, argc, argv));
     int status = DONE;
     if (option_help(command.options))
@@ -421,6 +423,19 @@ int command_explain(int argc, char **argv) {
     else
         status = explain(&command);
     watch_close();
+    return status;
+}
+
+int command_explain(int argc, char **argv) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    int row_count, status = BAD_INPUT;
+    const OptionSpec *rows = options_with_study(arena, own_options, OWN_OPTIONS, &row_count);
+    bool is_answer = argc > 1 && last_names_answer(argv[1]);
+    if (!is_answer || explain_words_of_answer(arena, rows, row_count, &argc, &argv, problems))
+        status = explain_asked(arena, argc, argv);
+    else
+        problems_print(problems, stderr);
     arena_close(arena);
     return status;
 }

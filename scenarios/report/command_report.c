@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/last.h"
 #include "results/report.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/explain.h"
@@ -13,7 +14,7 @@
 #include "scenarios/report/report_plan.h"
 #include "sim/file.h"
 
-enum { DONE = 0, BAD_USAGE = 2 };
+enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 int command_report(int argc, char **argv);
 
@@ -21,7 +22,8 @@ static const char usage[] =
     "usage: lockstep report run FILE.lua|--model NAME … -o page.html\n"
     "       lockstep report plan --model NAME --node A,B … -o page.html\n"
     "       lockstep report goodput --gpus N --days DAYS … -o page.html\n"
-    "       lockstep report queue --gpus N --load X … -o page.html\n\n"
+    "       lockstep report queue --gpus N --load X … -o page.html\n"
+    "       lockstep report ANSWER.json -o page.html      of what one of these wrote with --json\n\n"
     "Asks what that command would with the same options, and writes the answer as one HTML file: what it takes and "
     "with\n"
     "what certainty, why, cost against time, scaling, a step in time, memory, weeks of a job, waits of a queue, what "
@@ -279,9 +281,37 @@ static int report(Arena *arena, int argc, char **argv) {
     return what->ask(count, words, &writing);
 }
 
+// Of `lockstep report plan.json -o page.html`: what the file answers, asked again. False after a problem.
+static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *problems) {
+    const Json *answer;
+    const LastQuestion *question = last_question_of_answer(arena, (*argv)[1], &answer, problems);
+    if (!question) return false;
+    if (!reported_called(question->command)) {
+        problem_add(problems, (Where){(*argv)[1], 0}, "this is an answer of lockstep %.40s, of which there is no page",
+                    question->command);
+        problem_hint(problems, "a report is of run, plan, goodput or queue");
+        return false;
+    }
+    int count;
+    const char *const *words = last_words(arena, question, (const char *const *)(*argv + 2), *argc - 2, &count);
+    char **line = ARENA_ARRAY(arena, char *, count + 3);
+    line[0] = (*argv)[0];
+    line[1] = arena_copy_text(arena, question->command);
+    for (int i = 0; i < count; i++) line[i + 2] = arena_copy_text(arena, words[i]);
+    *argv = line;
+    *argc = count + 2;
+    last_tell((const char *const *)line, *argc, question);
+    return true;
+}
+
 int command_report(int argc, char **argv) {
     Arena *arena = arena_open();
-    int status = report(arena, argc, argv);
+    Problems *problems = problems_create(arena);
+    int status = BAD_INPUT;
+    if (argc < 2 || !last_names_answer(argv[1]) || words_of_answer(arena, &argc, &argv, problems))
+        status = report(arena, argc, argv);
+    else
+        problems_print(problems, stderr);
     arena_close(arena);
     return status;
 }
