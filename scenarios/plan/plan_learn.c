@@ -13,6 +13,7 @@
 #include "sim/statistics.h"
 
 #define ROUNDING 1e-9 // of a mean over all worlds, summed in another order
+#define TRIFLE 1e-3   // of the loss expected: a measurement that saves less changes no choice worth the name
 #define SEED 2
 #define BINS 32
 #define RIVALS_MOST 16 // that a choice is made between: what is expected to cost least
@@ -113,7 +114,7 @@ static double beyond_noise(const double *saved, int count, double now) {
     double mean = mean_of(saved, count), squares = 0;
     for (int i = 0; i < count; i++) squares += (saved[i] - mean) * (saved[i] - mean);
     double error = sqrt(squares / count / count);
-    return mean > ROUNDING * now && mean > 2 * error ? mean : 0;
+    return mean > TRIFLE * now && mean > 2 * error ? mean : 0;
 }
 
 double plan_worth_of(Arena *arena, const PlanLosses *losses, const double *signal) {

@@ -21,10 +21,10 @@ typedef struct PlanSwing {
 
 // Something that could be found out first.
 typedef struct PlanMeasurement {
-    const char *what, *how;        // "the step on dgx-h100"; how, with its command
-    double price;                  // in the plan's currency; NAN: unknown
-    double worth;                  // expected saving of choosing after it; 0 where it changes no choice
-    double both;                   // chance of keeping date and budget when choosing after it, mean
+    const char *what, *how; // "the step on dgx-h100"; how, with its command
+    double price;           // in the plan's currency; NAN: unknown
+    double worth;           // expected saving of choosing after it; 0 where it changes no choice, or saves a trifle
+    double both;            // chance of keeping date and budget when choosing after it, mean
     double cost_width, days_width; // of the plan in front, p95 - p5, mean of what is left
 } PlanMeasurement;
 

@@ -55,8 +55,10 @@ const char *plan_cluster_text(const Screen *screen, const PlanRow *row) {
     const char *way = plan_paid_text(screen->arena, screen->request, row);
     const char *paid = *way ? arena_printf(screen->arena, ", %s", way) : "";
     const char *over = row->oversubscription > 1 ? arena_printf(screen->arena, " %g:1", row->oversubscription) : "";
-    return arena_printf(screen->arena, "%d GPU%s of %s%s%s%s%s", row->gpus, row->gpus == 1 ? "" : "s", row->node->name,
-                        row->link ? " " : "", row->link ? row->link->name : "", over, paid);
+    const char *batch = // of those that are compared
+        screen->request->batch_count > 1 ? arena_printf(screen->arena, ", batch %g", row->training.global_batch) : "";
+    return arena_printf(screen->arena, "%d GPU%s of %s%s%s%s%s%s", row->gpus, row->gpus == 1 ? "" : "s",
+                        row->node->name, row->link ? " " : "", row->link ? row->link->name : "", over, batch, paid);
 }
 
 // ---- The table. Degrees that no plan uses have no column.

@@ -12,6 +12,11 @@ const char *plan_number(Arena *arena, double value) {
     return arena_printf(arena, fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
 }
 
+const char *plan_length_text(Arena *arena, double days) {
+    bool hours = fabs(days) < 1;
+    return arena_printf(arena, "%s %s", plan_number(arena, hours ? 24 * days : days), hours ? "hours" : "days");
+}
+
 const char *plan_about(Arena *arena, double value) {
     return arena_printf(arena, fabs(value) >= 99.5 ? "%.0f" : "%.2g", value);
 }

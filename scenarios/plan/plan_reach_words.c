@@ -14,7 +14,7 @@ static const char *none_text(const Screen *screen, const PlanReach *reach) {
 static const char *value_text(const Screen *screen, const PlanReach *reach) {
     const RecordPoint *point = &screen->result->rows[reach->row].point;
     if (reach->kind == REACH_DATE)
-        return arena_printf(screen->arena, "with %s days from today", plan_number(screen->arena, reach->value));
+        return arena_printf(screen->arena, "with %s from today", plan_length_text(screen->arena, reach->value));
     if (reach->kind == REACH_PRICE)
         return arena_printf(screen->arena, "at %.3g %s per GPU-hour or less, agreed beforehand,", reach->value,
                             point->currency ? point->currency : "USD");

@@ -9,8 +9,8 @@ static const char *the_choice(const Screen *screen) {
     const PlanResult *result = screen->result;
     if (result->chosen < 0) return NULL;
     const PlanRow *row = &result->rows[result->chosen];
-    const char *text = arena_printf(screen->arena, "%s: %s days", plan_cluster_text(screen, row),
-                                    plan_number(screen->arena, row->point.days));
+    const char *text = arena_printf(screen->arena, "%s: %s", plan_cluster_text(screen, row),
+                                    plan_length_text(screen->arena, row->point.days));
     if (isnan(row->point.cost_per_run)) return text;
     return arena_printf(screen->arena, "%s, %s", text, plan_money(screen, &row->point, row->point.cost_per_run));
 }
@@ -81,8 +81,8 @@ static const char *the_measurement(const Screen *screen, const PlanUnknowns *unk
     if (m->worth > 0)
         text = arena_printf(screen->arena, "%s: worth %s", text, plan_money(screen, point, m->worth));
     else
-        text = arena_printf(screen->arena, "%s: it narrows the days by %s", text,
-                            plan_about(screen->arena, unknowns->days_width - m->days_width));
+        text = arena_printf(screen->arena, "%s: it narrows the range by %s", text,
+                            plan_length_text(screen->arena, unknowns->days_width - m->days_width));
     return arena_printf(screen->arena, "%s (%s)", text, m->how);
 }
 

@@ -32,8 +32,22 @@ const char *plan_currency(const Telling *telling, int row) {
     return currency ? currency : "USD";
 }
 
-void plan_days_cell(Arena *arena, ReportTable *table, double days) {
-    report_number(arena, table, isfinite(days) ? text_figures(arena, days, 3) : TEXT_UNKNOWN, days);
+PlanUnit plan_unit(const Telling *telling) {
+    const PlanResult *result = telling->screen.result;
+    bool short_run = result->row_count > 0 && result->rows[0].point.ran && result->rows[0].point.days < 1;
+    return short_run ? (PlanUnit){24, "hours"} : (PlanUnit){1, "days"};
+}
+
+const char *plan_length(const Telling *telling, double days) {
+    PlanUnit unit = plan_unit(telling);
+    return arena_printf(telling->screen.arena, "%s %s", text_figures(telling->screen.arena, days * unit.per_day, 3),
+                        unit.name);
+}
+
+void plan_days_cell(const Telling *telling, ReportTable *table, double days) {
+    Arena *arena = telling->screen.arena;
+    double length = days * plan_unit(telling).per_day;
+    report_number(arena, table, isfinite(length) ? text_figures(arena, length, 3) : TEXT_UNKNOWN, length);
 }
 
 void plan_money_cell(Arena *arena, ReportTable *table, double money, const char *currency) {
@@ -107,12 +121,14 @@ static const char *place_of(const PlanResult *result, int index) {
     return result->rows[index].on_front ? "front" : "";
 }
 
-static void range_cells(Arena *arena, ReportTable *table, const PlanRow *row) {
-    const PlanRange90 *days = &row->chance.days;
-    const double ends[] = {days->p5, days->p95};
-    for (int i = 0; i < 2; i++)
-        report_number(arena, table, row->chance.known ? text_figures(arena, ends[i], 3) : "",
-                      row->chance.known ? ends[i] : NAN);
+static void range_cells(const Telling *telling, ReportTable *table, const PlanRow *row) {
+    const double ends[] = {row->chance.days.p5, row->chance.days.p95};
+    for (int i = 0; i < 2; i++) {
+        if (row->chance.known)
+            plan_days_cell(telling, table, ends[i]);
+        else
+            report_cell(telling->screen.arena, table, "");
+    }
 }
 
 static void plan_cells(const Telling *telling, ReportTable *table, int index) {
@@ -123,8 +139,11 @@ static void plan_cells(const Telling *telling, ReportTable *table, int index) {
     cluster_cells(telling, table, row);
     report_cell(arena, table, ran ? plan_layout_text(arena, row) : "");
     report_number(arena, table, ran ? text_percent(arena, point->mfu) : "", ran ? point->mfu : NAN);
-    report_number(arena, table, ran ? text_figures(arena, point->days, 3) : "", ran ? point->days : NAN);
-    range_cells(arena, table, row);
+    if (ran)
+        plan_days_cell(telling, table, point->days);
+    else
+        report_cell(arena, table, "");
+    range_cells(telling, table, row);
     bool priced = ran && isfinite(point->cost_per_run);
     report_number(arena, table, priced ? text_money(arena, point->cost_per_run, point->currency) : "",
                   priced ? point->cost_per_run : NAN);
@@ -169,7 +188,7 @@ static const char *columns_text(const Telling *telling) {
                              plan_wishes_name(request), plan_percent(arena, request->confidence));
     return arena_printf(
         arena,
-        "Days and cost are as planned; one future in twenty has fewer days than the column 5 %% says, and "
+        "Length and cost are as planned; one future in twenty is shorter than the column 5 %% says, and "
         "one more than 95 %% says.%s Front: no plan is better in one of cost, days, energy and carbon and "
         "as good in the others; knee: of those the nearest to the best of all. Layout: tensor (TP), "
         "pipeline (PP × chunks), context (CP), expert (EP) and data parallel (DP) degrees, samples of a "
@@ -185,7 +204,7 @@ static void tell_plans(const Telling *telling) {
     cluster_titles(telling, table);
     report_column(arena, table, "layout", false);
     report_column(arena, table, "MFU", true);
-    report_column(arena, table, "days", true);
+    report_column(arena, table, plan_unit(telling).name, true);
     report_column(arena, table, "5 %", true);
     report_column(arena, table, "95 %", true);
     report_column(arena, table, "cost", true);
@@ -199,10 +218,10 @@ static void tell_plans(const Telling *telling) {
     report_text(
         telling->report,
         arena_printf(arena,
-                     "%s layouts on %d clusters came into question; %s do not fit in memory, %d were simulated%s.",
+                     "%s layouts on %d cluster%s came into question; %s do not fit in memory, %d were simulated%s.",
                      text_count(arena, result->count.candidates, true), result->cluster_count,
-                     text_count(arena, result->count.too_large, true), result->count.simulated,
-                     request->exhaustive ? "" : ", and the bound of the others is no better"));
+                     result->cluster_count == 1 ? "" : "s", text_count(arena, result->count.too_large, true),
+                     result->count.simulated, request->exhaustive ? "" : ", and the bound of the others is no better"));
     report_add_table(telling->report, table, true);
     report_text(telling->report, columns_text(telling));
     tell_near(telling);
@@ -216,25 +235,29 @@ static const char *plan_cluster_short(const Telling *telling, const PlanRow *row
     const char *way = plan_paid_text(arena, telling->screen.request, row);
     const char *paid = *way ? arena_printf(arena, ", %s", way) : "";
     const char *over = row->oversubscription > 1 ? arena_printf(arena, " %g:1", row->oversubscription) : "";
-    return arena_printf(arena, "%d × %s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
-                        row->link ? row->link->name : "", over, paid);
+    const char *batch =
+        telling->screen.request->batch_count > 1 ? arena_printf(arena, ", batch %g", row->training.global_batch) : "";
+    return arena_printf(arena, "%d × %s%s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
+                        row->link ? row->link->name : "", over, batch, paid);
 }
 
 static void tell_front(const Telling *telling) {
     Arena *arena = telling->screen.arena;
     const PlanResult *result = telling->screen.result;
+    PlanUnit unit = plan_unit(telling);
     ParetoPoint *points = ARENA_ARRAY(arena, ParetoPoint, result->row_count + 1);
     const char *currency = "USD";
     int count = 0;
     for (int i = 0; i < result->row_count; i++) {
         const PlanRow *row = &result->rows[i];
         if (!row->point.ran || !(row->point.days > 0) || !(row->point.cost_per_run > 0)) continue;
-        points[count++] = (ParetoPoint){.x = row->point.days,
+        bool known = row->chance.known;
+        points[count++] = (ParetoPoint){.x = row->point.days * unit.per_day,
                                         .y = row->point.cost_per_run,
-                                        .x_low = row->chance.days.p5,
-                                        .x_high = row->chance.days.p95,
-                                        .y_low = row->chance.cost.p5,
-                                        .y_high = row->chance.cost.p95,
+                                        .x_low = known ? row->chance.days.p5 * unit.per_day : NAN,
+                                        .x_high = known ? row->chance.days.p95 * unit.per_day : NAN,
+                                        .y_low = known ? row->chance.cost.p5 : NAN,
+                                        .y_high = known ? row->chance.cost.p95 : NAN,
                                         .label = plan_cluster_short(telling, row),
                                         .is_chosen = i == result->chosen};
         if (row->point.currency) currency = row->point.currency;
@@ -243,12 +266,12 @@ static void tell_front(const Telling *telling) {
     pareto_front(points, count);
     const PlanRequest *request = telling->screen.request;
     ParetoChart *chart = ARENA_NEW(arena, ParetoChart);
-    *chart = (ParetoChart){.title = "Cost of the run against its days",
-                           .x_title = "days of the run",
+    *chart = (ParetoChart){.title = arena_printf(arena, "Cost of the run against its %s", unit.name),
+                           .x_title = arena_printf(arena, "%s of the run", unit.name),
                            .y_title = arena_printf(arena, "cost of the run (%s)", currency),
                            .points = points,
                            .point_count = count,
-                           .x_limit = request->deadline_s > 0 ? request->deadline_s / 86400 : NAN,
+                           .x_limit = request->deadline_s > 0 ? request->deadline_s / 86400 * unit.per_day : NAN,
                            .y_limit = request->budget > 0 ? request->budget : NAN};
     if (request->deadline_s > 0)
         chart->x_limit_title = arena_printf(arena, "date: %s", plan_human(arena, request->deadline_s, QUANTITY_TIME));
@@ -256,9 +279,9 @@ static void tell_front(const Telling *telling) {
         chart->y_limit_title = arena_printf(arena, "budget: %s", text_money(arena, request->budget, request->currency));
     report_section(telling->report, "Cost against time");
     report_pareto(telling->report, chart,
-                  "Days and cost as planned; down and to the left is better. Of the plans on the line none is both "
-                  "dearer and slower than another; their thin bars reach from the 5 % to the 95 % of their days and of "
-                  "their cost.");
+                  "Length and cost as planned; down and to the left is better. Of the plans on the line none is both "
+                  "dearer and slower than another; their thin bars reach from the 5 % to the 95 % of their length and "
+                  "of their cost.");
 }
 
 // ---- What to beware of.

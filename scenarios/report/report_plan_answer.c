@@ -9,6 +9,7 @@
 #include "scenarios/report/report_plan.h"
 #include "scenarios/report/report_plan_parts.h"
 
+#define HALF_A_PERCENT 0.005
 #define WORTH_A_WORD 0.0005 // of days or cost, that a change moves
 
 static const PlanRow *front_of(const Telling *telling) {
@@ -31,13 +32,6 @@ static const char *asked_text(const Telling *telling) {
     return plan_percent(telling->screen.arena, telling->screen.request->confidence);
 }
 
-// In the unit in which the run is told: days from one on.
-static const char *run_time(const Telling *telling, double days) {
-    Arena *arena = telling->screen.arena;
-    if (!(telling->screen.result->rows[0].point.days >= 1)) return text_days(arena, days);
-    return arena_printf(arena, "%s days", text_figures(arena, days, 3));
-}
-
 // ---- What is recommended, in a sentence or two.
 
 static const char *what_it_takes(const Telling *telling, const PlanRow *row) {
@@ -47,7 +41,7 @@ static const char *what_it_takes(const Telling *telling, const PlanRow *row) {
         isfinite(point->cost_per_run)
             ? arena_printf(arena, " and to cost %s", text_money(arena, point->cost_per_run, point->currency))
             : "";
-    return arena_printf(arena, "It is planned to take %s%s", run_time(telling, point->days), cost);
+    return arena_printf(arena, "It is planned to take %s%s", plan_length(telling, point->days), cost);
 }
 
 static const char *missed_text(const Telling *telling, const PlanRow *row) {
@@ -100,6 +94,11 @@ static const PlanSetting *first_change(const PlanSettings *settings) {
     return settings && settings->first > 0 ? &settings->items[settings->first] : NULL;
 }
 
+// Of two lengths: hours where it is less than a day.
+static const char *difference(const Telling *telling, double days) {
+    return days < 1 ? text_days(telling->screen.arena, days) : plan_length(telling, days);
+}
+
 static const char *moves(const Telling *telling, const PlanSetting *now, const PlanSetting *then) {
     Arena *arena = telling->screen.arena;
     const char *text = "";
@@ -110,7 +109,7 @@ static const char *moves(const Telling *telling, const PlanSetting *now, const P
                             text_money(arena, fabs(money), plan_currency(telling, 0)), 100 * fabs(money) / now->cost);
     if (fabs(days) > WORTH_A_WORD * now->days) {
         const char *verb = days > 0 ? "takes " : pays && money < 0 ? "" : "saves ";
-        text = arena_printf(arena, "%s%s%s%s%s", text, pays ? " and " : "", verb, text_days(arena, fabs(days)),
+        text = arena_printf(arena, "%s%s%s%s%s", text, pays ? " and " : "", verb, difference(telling, fabs(days)),
                             days > 0 ? " more" : "");
     }
     return *text ? text : "moves days and cost by less than 0.05 %";
@@ -161,10 +160,10 @@ static void tell_days(const Telling *telling, const PlanRow *row) {
     const PlanRange90 *days = &row->chance.days;
     bool waits = request->start_s > 0 || request->start_spread_s > 0;
     const char *range = row->chance.known ? arena_printf(arena, "as planned; %snine times in ten %s to %s%s",
-                                                         waits ? "done, " : "", run_time(telling, days->p5),
-                                                         run_time(telling, days->p95), waits ? " from today" : "")
+                                                         waits ? "done, " : "", plan_length(telling, days->p5),
+                                                         plan_length(telling, days->p95), waits ? " from today" : "")
                                           : "as planned";
-    report_fact(telling->report, "The run takes", run_time(telling, row->point.days), range);
+    report_fact(telling->report, "The run takes", plan_length(telling, row->point.days), range);
 }
 
 static void tell_cost(const Telling *telling, const PlanRow *row) {
@@ -223,24 +222,33 @@ static void tell_cluster(const Telling *telling, const PlanRow *row) {
 }
 
 // Why there are two figures where the median is printed.
-static void tell_median(const Telling *telling, const PlanRow *row) {
+static const char *median_text(const Telling *telling, const PlanRow *row) {
     Arena *arena = telling->screen.arena;
     const PlanChance *chance = &row->chance;
-    if (!chance->known) return;
-    bool waits = telling->screen.request->start_s > 0 || telling->screen.request->start_spread_s > 0;
+    const PlanRequest *request = telling->screen.request;
+    bool waits = request->start_s > 0 || request->start_spread_s > 0, priced = isfinite(chance->cost.p50);
+    bool same = !waits && fabs(chance->days.p50 / row->point.days - 1) < HALF_A_PERCENT &&
+                !(priced && fabs(chance->cost.p50 / row->point.cost_per_run - 1) >= HALF_A_PERCENT);
+    if (same) return "Their median is the plan's own figure to half a percent.";
     const char *cost =
-        isfinite(chance->cost.p50)
-            ? arena_printf(arena, " and costs %s", text_money(arena, chance->cost.p50, row->point.currency))
-            : "";
+        priced ? arena_printf(arena, " and costs %s", text_money(arena, chance->cost.p50, row->point.currency)) : "";
+    return arena_printf(arena,
+                        "The median of those futures is %s %s%s: it is not the plan's own figure, as they do not lie "
+                        "evenly about it. A step may be slower by more than it may be quicker, and a price is drawn "
+                        "between the least and the most that is asked.",
+                        waits ? "done after" : "a run that takes", plan_length(telling, chance->days.p50), cost);
+}
+
+static void tell_median(const Telling *telling, const PlanRow *row) {
+    Arena *arena = telling->screen.arena;
+    if (!row->chance.known) return;
     report_text(telling->report,
                 arena_printf(arena,
                              "As planned: failures at their mean rate, all else that is not known at its middle; every "
                              "figure below is so unless it says otherwise. Chances and ranges are of %s drawn futures, "
-                             "the same for all plans, with a standard error of %.1f %% at most. The median of those "
-                             "futures is %s %s%s: it is not the plan's own figure, as what goes wrong takes more than "
-                             "what goes well saves.",
+                             "the same for all plans, with a standard error of %.1f %% at most. %s",
                              text_count(arena, PLAN_DRAWS, true), 100 * plan_chance_error(0.5),
-                             waits ? "done after" : "a run that takes", run_time(telling, chance->days.p50), cost));
+                             median_text(telling, row)));
 }
 
 static void tell_halving(const Telling *telling, const PlanRow *row) {
@@ -249,10 +257,9 @@ static void tell_halving(const Telling *telling, const PlanRow *row) {
     if (fast < 0) return;
     const PlanRow *other = &telling->screen.result->rows[fast];
     double more = other->point.cost_per_run - row->point.cost_per_run;
-    report_text(telling->report,
-                arena_printf(arena, "Halving the time %s %s: %s.", more >= 0 ? "costs more by" : "saves",
-                             text_money(arena, fabs(more), row->point.currency),
-                             plan_cluster_text(&telling->screen, other)));
+    report_text(telling->report, arena_printf(arena, "Halving the time %s %s%s: %s.", more >= 0 ? "costs" : "saves",
+                                              text_money(arena, fabs(more), row->point.currency),
+                                              more >= 0 ? " more" : "", plan_cluster_text(&telling->screen, other)));
 }
 
 // ---- What would be enough.
@@ -260,7 +267,7 @@ static void tell_halving(const Telling *telling, const PlanRow *row) {
 // "a budget of $3.03 M"
 static const char *reach_words(const Telling *telling, const PlanReach *reach) {
     Arena *arena = telling->screen.arena;
-    if (reach->kind == REACH_DATE) return arena_printf(arena, "%s from today", run_time(telling, reach->value));
+    if (reach->kind == REACH_DATE) return arena_printf(arena, "%s from today", plan_length(telling, reach->value));
     const char *money = text_money(arena, reach->value, plan_currency(telling, reach->row));
     return reach->kind == REACH_BUDGET ? arena_printf(arena, "a budget of %s", money)
                                        : arena_printf(arena, "a GPU-hour at %s or less, agreed beforehand", money);
@@ -290,7 +297,7 @@ static void reach_cells(const Telling *telling, ReportTable *table, const PlanRe
     if (reach->row < 0)
         report_cell(arena, table, none[reach->kind]);
     else if (reach->kind == REACH_DATE)
-        report_number(arena, table, arena_printf(arena, "%s from today", run_time(telling, reach->value)),
+        report_number(arena, table, arena_printf(arena, "%s from today", plan_length(telling, reach->value)),
                       reach->value);
     else
         report_number(arena, table,

@@ -24,7 +24,7 @@ static void shift_cells(const Telling *telling, ReportTable *table, const PlanSh
     const PlanRow *row = &telling->screen.result->rows[shift->best];
     report_cell(arena, table, shift->what);
     report_cell(arena, table, shift->best == 0 ? "the same" : plan_cluster_text(&telling->screen, row));
-    plan_days_cell(arena, table, shift->days);
+    plan_days_cell(telling, table, shift->days);
     plan_money_cell(arena, table, shift->cost, plan_currency(telling, shift->best));
     if (!plan_has_wishes(telling->screen.request)) return;
     plan_chance_cell(telling, table, shift->both);
@@ -38,7 +38,7 @@ static void tell_shifts(const Telling *telling) {
     int left_out = 0;
     if (!shifts || shifts->count == 0) return;
     ReportTable *table = report_table_create(arena, "Which plan is in front if the wish or the world were otherwise");
-    static const char *const titles[] = {"if there were", "in front then", "days", "cost", "chance"};
+    const char *const titles[] = {"if there were", "in front then", plan_unit(telling).name, "cost", "chance"};
     for (int i = 0; i < 4 + plan_has_wishes(request); i++) report_column(arena, table, titles[i], i >= 2);
     if (plan_has_wishes(request))
         report_column(arena, table, arena_printf(arena, "%s or more", plan_percent(arena, request->confidence)), false);
@@ -50,7 +50,7 @@ static void tell_shifts(const Telling *telling) {
     }
     report_section(telling->report, "If date, budget, prices or failures were others");
     if (report_row_count(table) > 0) {
-        report_text(telling->report, "Days, cost and chance are those of the plan that is then in front, the days and "
+        report_text(telling->report, "Length, cost and chance are those of the plan that is then in front, length and "
                                      "cost as planned.");
         report_add_table(telling->report, table, true);
     }
@@ -70,7 +70,7 @@ static void setting_cells(const Telling *telling, ReportTable *table, const Plan
     report_cell(arena, table,
                 setting->parts ? arena_printf(arena, "%s: %s", setting->what, setting->parts) : setting->what);
     report_number(arena, table, text_percent(arena, setting->goodput), setting->goodput);
-    plan_days_cell(arena, table, setting->days);
+    plan_days_cell(telling, table, setting->days);
     plan_money_cell(arena, table, setting->cost, plan_currency(telling, 0));
     if (plan_has_wishes(telling->screen.request)) plan_chance_cell(telling, table, setting->both);
 }
@@ -83,7 +83,7 @@ static void tell_settings(const Telling *telling) {
     ReportTable *table = report_table_create(arena, "What else may be set of the plan in front");
     report_column(arena, table, "setting", false);
     report_column(arena, table, "goodput", true);
-    report_column(arena, table, "days", true);
+    report_column(arena, table, plan_unit(telling).name, true);
     report_column(arena, table, "cost", true);
     if (plan_has_wishes(telling->screen.request)) report_column(arena, table, "chance", true);
     for (int i = 0; i < settings->count; i++) {
@@ -121,8 +121,10 @@ static void tell_growths(const Telling *telling) {
     Arena *arena = telling->screen.arena;
     if (!growths || growths->count == 0) return;
     ReportTable *table = report_table_create(arena, "Growing with the GPUs that there are");
-    static const char *const titles[] = {"cluster",      "as planned", "done after days, median", "5 %", "95 %",
-                                         "cost, median", "chance"};
+    const char *const titles[] = {
+        "cluster", "as planned", arena_printf(arena, "%s until done, median", plan_unit(telling).name),
+        "5 %",     "95 %",       "cost, median",
+        "chance"};
     for (int i = 0; i < 7 - !plan_has_wishes(telling->screen.request); i++)
         report_column(arena, table, titles[i], i >= 2);
     for (int i = 0; i < growths->count; i++) {
@@ -132,9 +134,9 @@ static void tell_growths(const Telling *telling) {
             arena, table,
             arena_printf(arena, "%s%s%s", row->node->name, row->link ? " " : "", row->link ? row->link->name : ""));
         report_cell(arena, table, phases_text(telling, growth));
-        plan_days_cell(arena, table, growth->chance.days.p50);
-        plan_days_cell(arena, table, growth->chance.days.p5);
-        plan_days_cell(arena, table, growth->chance.days.p95);
+        plan_days_cell(telling, table, growth->chance.days.p50);
+        plan_days_cell(telling, table, growth->chance.days.p5);
+        plan_days_cell(telling, table, growth->chance.days.p95);
         plan_money_cell(arena, table, growth->chance.cost.p50, plan_currency(telling, growth->row));
         if (plan_has_wishes(telling->screen.request)) plan_chance_cell(telling, table, growth->chance.both);
     }
@@ -155,7 +157,7 @@ static void policy_cells(const Telling *telling, ReportTable *table, const PlanF
     if (never)
         report_cell(arena, table, "never done");
     else
-        plan_days_cell(arena, table, one->chance.days.p50);
+        plan_days_cell(telling, table, one->chance.days.p50);
     plan_money_cell(arena, table, never ? NAN : one->cost, currency);
     plan_money_cell(arena, table, never ? NAN : one->chance.cost.p95, currency);
     report_number(arena, table, text_percent(arena, one->work_on_spot), one->work_on_spot);
@@ -168,11 +170,12 @@ static void tell_fallback(const Telling *telling) {
     if (!fallback || fallback->demand_row < 0) return;
     const PlanRow *row = &telling->screen.result->rows[fallback->demand_row];
     ReportTable *table = report_table_create(
-        arena, arena_printf(arena, "%s on spot and on demand", plan_cluster_text(&telling->screen, row)));
+        arena, arena_printf(arena, "%d GPUs of %s on demand, on spot, and on both", row->gpus, row->node->name));
     report_column(arena, table, "machines", false);
     report_column(arena, table, "keeps the date", true);
     if (telling->screen.request->budget > 0) report_column(arena, table, "keeps the budget", true);
-    static const char *const titles[] = {"days, median", "cost, mean", "cost, 95 %", "work on spot", "falls back"};
+    const char *const titles[] = {arena_printf(arena, "%s, median", plan_unit(telling).name), "cost, mean",
+                                  "cost, 95 %", "work on spot", "falls back"};
     for (int i = 0; i < 5; i++) report_column(arena, table, titles[i], true);
     for (int i = 0; i < FALLBACK_POLICY_COUNT; i++) policy_cells(telling, table, fallback, i);
     report_section(telling->report, "Spot machines, and a way back");

@@ -13,7 +13,14 @@ typedef struct Telling {
 bool plan_has_wishes(const PlanRequest *request);           // a date or a budget
 const char *plan_wishes_name(const PlanRequest *request);   // "date and budget"
 const char *plan_currency(const Telling *telling, int row); // of the result
-void plan_days_cell(Arena *arena, ReportTable *table, double days);
+// Lengths of runs in one unit on the whole page: days, or hours where the plan in front takes less than one.
+typedef struct PlanUnit {
+    double per_day;
+    const char *name; // "days"
+} PlanUnit;
+PlanUnit plan_unit(const Telling *telling);
+const char *plan_length(const Telling *telling, double days); // "40.7 days"
+void plan_days_cell(const Telling *telling, ReportTable *table, double days);
 void plan_money_cell(Arena *arena, ReportTable *table, double money, const char *currency);
 void plan_chance_cell(const Telling *telling, ReportTable *table, double chance); // beside the confidence asked
 // "3 more …" under a table from which rows were left out; nothing for none.

@@ -21,7 +21,7 @@ static void what_if_table(const Telling *telling, const PlanWhatIfs *list) {
     ReportTable *table = report_table_create(arena, "What would be chosen if one thing were otherwise");
     report_column(arena, table, "if", false);
     report_column(arena, table, "chosen then", false);
-    report_column(arena, table, "days", true);
+    report_column(arena, table, plan_unit(telling).name, true);
     report_column(arena, table, "cost", true);
     int left_out = 0;
     for (int i = 0; i < list->count; i++) {
@@ -36,7 +36,7 @@ static void what_if_table(const Telling *telling, const PlanWhatIfs *list) {
                     : item->chosen == telling->screen.result->chosen
                         ? "the same"
                         : plan_cluster_text(&telling->screen, &telling->screen.result->rows[item->chosen]));
-        plan_days_cell(arena, table, item->point.days);
+        plan_days_cell(telling, table, item->point.days);
         plan_money_cell(arena, table, item->point.cost_per_run, item->point.currency);
     }
     if (report_row_count(table) == 0) {
@@ -55,14 +55,15 @@ static void tell_tornado(const Telling *telling, const PlanWhatIfs *list) {
     Arena *arena = telling->screen.arena;
     const RecordPoint *base = &telling->screen.result->rows[telling->screen.result->chosen].point;
     bool by_money = isfinite(base->cost_per_run);
+    double per_day = plan_unit(telling).per_day;
     TornadoRow *rows = ARENA_ARRAY(arena, TornadoRow, list->count);
     TornadoChart *chart = ARENA_NEW(arena, TornadoChart);
-    *chart = (TornadoChart){.base = by_money ? base->cost_per_run : base->days, .rows = rows};
+    *chart = (TornadoChart){.base = by_money ? base->cost_per_run : base->days * per_day, .rows = rows};
     for (int i = 0; i < list->count; i++) {
         const RecordPoint *point = &list->items[i].point;
-        double end = by_money ? point->cost_per_run : point->days;
-        if (list->items[i].chosen < 0 || !isfinite(end)) continue;
-        const char *text = by_money ? text_money(arena, end, point->currency) : text_days(arena, end);
+        double end = by_money ? point->cost_per_run : point->days * per_day;
+        if (list->items[i].chosen < 0 || !isfinite(end) || moves_nothing(telling, &list->items[i])) continue;
+        const char *text = by_money ? text_money(arena, end, point->currency) : plan_length(telling, end / per_day);
         TornadoRow row = {.name = list->items[i].what, .low = NAN, .high = NAN, .low_text = text, .high_text = text};
         *(end < chart->base ? &row.low : &row.high) = end;
         int at = chart->row_count++; // by width
@@ -75,12 +76,12 @@ static void tell_tornado(const Telling *telling, const PlanWhatIfs *list) {
         rows[at] = row;
     }
     if (chart->row_count == 0) return;
-    chart->title = by_money ? "How far one thing moves the cost" : "How far one thing moves the days";
+    chart->title = by_money ? "How far one thing moves the cost" : "How far one thing moves the length";
     chart->x_title = by_money ? arena_printf(arena, "cost of the run (%s)", base->currency ? base->currency : "USD")
-                              : "days of the run";
-    chart->base_title =
-        arena_printf(arena, "as planned: %s",
-                     by_money ? text_money(arena, chart->base, base->currency) : text_days(arena, chart->base));
+                              : arena_printf(arena, "%s of the run", plan_unit(telling).name);
+    chart->base_title = arena_printf(arena, "as planned: %s",
+                                     by_money ? text_money(arena, chart->base, base->currency)
+                                              : plan_length(telling, chart->base / per_day));
     report_tornado(telling->report, chart,
                    "Each bar is the best plan with one thing at the end of its plausible range, "
                    "all else as it is.");
@@ -111,31 +112,35 @@ static void tell_swings(const Telling *telling, const PlanUnknowns *unknowns) {
     double factors[FACTOR_COUNT];
     plan_factors_as_planned(&spread, factors);
     PlanOutcome middle = plan_outcome(&spread, &row->point, factors);
+    double per_day = plan_unit(telling).per_day;
     TornadoRow *rows = ARENA_ARRAY(arena, TornadoRow, unknowns->swing_count);
     TornadoChart *chart = ARENA_NEW(arena, TornadoChart);
-    *chart = (TornadoChart){.base = by_money ? middle.cost : middle.days, .rows = rows};
+    *chart = (TornadoChart){.base = by_money ? middle.cost : middle.days * per_day, .rows = rows};
     int left_out = 0;
     for (int i = 0; i < unknowns->swing_count; i++) {
         const PlanSwing *swing = &unknowns->swings[i];
-        double low = by_money ? swing->low.cost : swing->low.days,
-               high = by_money ? swing->high.cost : swing->high.days;
+        double low = by_money ? swing->low.cost : swing->low.days * per_day,
+               high = by_money ? swing->high.cost : swing->high.days * per_day;
         if (!plan_swing_matters(swing) || !(fabs(high - low) > 0.001 * chart->base)) {
             left_out++;
             continue;
         }
-        rows[chart->row_count++] =
-            (TornadoRow){.name = plan_factor_titles[swing->factor],
-                         .low = low,
-                         .high = high,
-                         .low_text = by_money ? text_money(arena, low, row->point.currency) : text_days(arena, low),
-                         .high_text = by_money ? text_money(arena, high, row->point.currency) : text_days(arena, high)};
+        rows[chart->row_count++] = (TornadoRow){.name = plan_factor_titles[swing->factor],
+                                                .low = low,
+                                                .high = high,
+                                                .low_text = by_money ? text_money(arena, low, row->point.currency)
+                                                                     : plan_length(telling, low / per_day),
+                                                .high_text = by_money ? text_money(arena, high, row->point.currency)
+                                                                      : plan_length(telling, high / per_day)};
     }
     if (chart->row_count == 0) return;
     const char *currency = row->point.currency ? row->point.currency : "USD";
-    chart->title = by_money ? "What makes the cost uncertain" : "What makes the days uncertain";
-    chart->x_title = by_money ? arena_printf(arena, "cost of the run (%s)", currency) : "days of the run";
-    chart->base_title = arena_printf(
-        arena, "as planned: %s", by_money ? text_money(arena, chart->base, currency) : text_days(arena, chart->base));
+    chart->title = by_money ? "What makes the cost uncertain" : "What makes the length uncertain";
+    chart->x_title = by_money ? arena_printf(arena, "cost of the run (%s)", currency)
+                              : arena_printf(arena, "%s of the run", plan_unit(telling).name);
+    chart->base_title =
+        arena_printf(arena, "as planned: %s",
+                     by_money ? text_money(arena, chart->base, currency) : plan_length(telling, chart->base / per_day));
     report_tornado(telling->report, chart,
                    "Each bar is one thing that is not known, at the value that one case in twenty stays below and "
                    "at that which one exceeds, all else as planned.");
@@ -155,8 +160,10 @@ static void measurement_cells(const Telling *telling, ReportTable *table, const 
         report_number(arena, table, one->price > 0 ? text_money(arena, one->price, currency) : "", one->price);
     if (columns->worth) plan_money_cell(arena, table, one->worth, currency);
     if (columns->worth && columns->chances) plan_chance_cell(telling, table, one->both);
-    double days = unknowns->days_width - one->days_width, cost = unknowns->cost_width - one->cost_width;
-    bool narrows_cost = cost >= 0.01 * unknowns->cost_width, narrows_days = days >= 0.01 * unknowns->days_width;
+    double days = (unknowns->days_width - one->days_width) * plan_unit(telling).per_day,
+           cost = unknowns->cost_width - one->cost_width;
+    bool narrows_cost = cost >= 0.01 * unknowns->cost_width,
+         narrows_days = unknowns->days_width - one->days_width >= 0.01 * unknowns->days_width;
     if (columns->priced)
         report_number(arena, table, narrows_cost ? text_money(arena, cost, currency) : "", narrows_cost ? cost : NAN);
     report_number(arena, table, narrows_days ? text_figures(arena, days, 2) : "", narrows_days ? days : NAN);
@@ -182,7 +189,7 @@ static void tell_measurements(const Telling *telling, const PlanUnknowns *unknow
     if (columns.worth) report_column(arena, table, "worth", true);
     if (columns.worth && columns.chances) report_column(arena, table, "chance then", true);
     if (columns.priced) report_column(arena, table, "narrows the cost by", true);
-    report_column(arena, table, "narrows the days by", true);
+    report_column(arena, table, arena_printf(arena, "narrows the %s by", plan_unit(telling).name), true);
     report_column(arena, table, "then plan again with", false);
     for (int i = 0; i < unknowns->measurement_count; i++)
         if (plan_measurement_matters(unknowns, &unknowns->measurements[i]))
