@@ -353,7 +353,7 @@ static const ReportTable *page_table(Arena *arena, const RecordTable *from, cons
 
 static void tell_table(const Telling *telling, const RecordTable *from) {
     Arena *arena = telling->arena;
-    const char *caption = from->title ? from->title : from->name;
+    const char *caption = from->title && *from->title ? from->title : from->name;
     bool is_long = from->row_count > MANY_ROWS, has_columns = false;
     for (int c = 0; c < from->column_count; c++) has_columns = has_columns || from->columns[c].title;
     if (!has_columns) return;

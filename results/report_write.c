@@ -19,7 +19,9 @@ EMBED(report_js, "results/report/page.js");
 
 #define OPEN_ROWS 40 // tables that are longer stand behind a line to open them
 
-#define MANY_COLUMNS 3 // from so many on a table may be wider than a phone
+#define PRINTED_ROWS 12 // of closed tables
+#define SHORT_ROWS 12   // that stand on one page
+#define MANY_COLUMNS 3  // from so many on a table may be wider than a phone
 // Seen on narrow screens; the script shows it where a table is wider than its box, and nowhere else.
 #define SCROLL_HINT "<p class=\"more\">The table goes on to the right: scroll it sideways.</p>\n"
 
@@ -49,9 +51,9 @@ static void write_cell(const Page *page, const ReportColumn *column, const Repor
 static void write_table(Page *page, const ReportTable *table) {
     int columns = table->columns.count, rows = report_row_count(table), number = page->tables++;
     fprintf(page->out,
-            "%s<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"t%d\"><table>"
+            "%s<div class=\"scroll%s\" role=\"region\" tabindex=\"0\" aria-labelledby=\"t%d\"><table>"
             "<caption><span id=\"t%d\">",
-            columns >= MANY_COLUMNS ? SCROLL_HINT : "", number, number);
+            columns >= MANY_COLUMNS ? SCROLL_HINT : "", rows <= SHORT_ROWS ? " short" : "", number, number);
     put(page, table->caption);
     fputs("</span></caption><thead><tr>", page->out);
     for (int i = 0; i < columns; i++) {
@@ -74,9 +76,14 @@ static void write_table(Page *page, const ReportTable *table) {
     fputs("</tbody></table></div>\n", page->out);
 }
 
+// On paper short tables are open, and of long ones it is said that they are in the file.
+static const char *is_long(const ReportTable *table) {
+    return report_row_count(table) > PRINTED_ROWS ? " class=\"long\"" : "";
+}
+
 static void write_table_behind(Page *page, const ReportTable *table) {
     if (report_row_count(table) == 0) return;
-    fputs("<details><summary>The numbers</summary>\n", page->out);
+    fprintf(page->out, "<details%s><summary>The numbers</summary>\n", is_long(table));
     write_table(page, table);
     fputs("</details>\n", page->out);
 }
@@ -87,7 +94,7 @@ static void write_table_block(Page *page, const Block *block) {
         write_table(page, block->table);
         return;
     }
-    fputs("<details><summary>", page->out);
+    fprintf(page->out, "<details%s><summary>", is_long(block->table));
     put(page, block->table->caption);
     fprintf(page->out, " (%d rows)</summary>\n", rows);
     write_table(page, block->table);
@@ -190,8 +197,8 @@ static void write_chart(Page *page, const Block *block) {
     draw(page, block, false);
     draw(page, block, true);
     page->charts++;
-    write_table_behind(page, block->table);
     fputs("</figure>\n", page->out);
+    write_table_behind(page, block->table);
 }
 
 // ---- Blocks.

@@ -23,7 +23,8 @@
     check(box.width > 200 && box.height > 60, title + ": it is " + box.width + " by " + box.height);
     check(all("rect, path, circle", seen[0]).some(shown), title + ": nothing is drawn");
     check(seen[0].getAttribute("aria-label").length > 10, title + ": no words for it");
-    check(figure.querySelector("details table tbody tr"), title + ": no numbers behind it");
+    var behind = figure.nextElementSibling;
+    check(behind && behind.matches("details") && behind.querySelector("table tbody tr"), title + ": no numbers behind it");
     var texts = all("text:not(.in)", seen[0]).filter(shown).map(function (text) {
       return { node: text, box: text.getBoundingClientRect() };
     });
@@ -32,6 +33,31 @@
         title + ": \"" + textOf(text.node) + "\" is cut");
       texts.slice(i + 1).forEach(function (other) {
         check(!overlap(text.box, other.box), title + ": \"" + textOf(text.node) + "\" lies on \"" + textOf(other.node) + "\"");
+      });
+    });
+  });
+
+  // No line runs through letters: points along every line, in the drawing's own units, against the boxes of its texts.
+  function pointsOf(path) {
+    var points = [], length = path.getTotalLength(), step = Math.max(2, length / 400);
+    for (var at = 0; at <= length; at += step) points.push(path.getPointAtLength(at));
+    return points;
+  }
+  all("figure").forEach(function (figure) {
+    var title = textOf(figure.querySelector("figcaption"));
+    drawing(figure).forEach(function (svg) {
+      var paths = all(".limit, path.line", svg).filter(function (path) { return path.getTotalLength() > 0; });
+      if (paths.length === 0 || paths.length > 60) return;
+      var texts = all("text:not(.in)", svg).map(function (text) { return { node: text, box: text.getBBox() }; });
+      paths.forEach(function (path) {
+        pointsOf(path).forEach(function (point) {
+          texts = texts.filter(function (text) {
+            var box = text.box, struck = point.x > box.x + 1 && point.x < box.x + box.width - 1 &&
+              point.y > box.y + 4 && point.y < box.y + box.height - 4;
+            check(!struck, title + ": a line (" + path.getAttribute("class") + ") runs through \"" + textOf(text.node) + "\"");
+            return !struck;
+          });
+        });
       });
     });
   });
@@ -76,6 +102,22 @@
     if (under) checkContrast(getComputedStyle(text).fill, channels(getComputedStyle(under).fill), "in a bar: " + textOf(text));
   });
 
+  // What is drawn is seen, by what fills it or by its edge (WCAG 2.1, 1.4.11: 3 to 1); of each colour one of a kind.
+  var faintest = 21, looked = {};
+  function checkSeen(part) {
+    var style = getComputedStyle(part), filled = part.tagName === "rect" || part.tagName === "circle" || part.matches(".bin");
+    var kind = [part.tagName, part.getAttribute("class"), part.closest(".dense") ? "dense" : ""].join(" ");
+    if (looked[kind] || part.closest("[fill-opacity]")) return; // a heat map's cells have figures on them
+    looked[kind] = true;
+    var paper = paperUnder(part.closest("figure")), values = [0];
+    if (filled && style.fill !== "none") values.push(contrast(channels(style.fill), paper));
+    if (style.stroke !== "none") values.push(contrast(channels(style.stroke), paper));
+    var value = Math.max.apply(null, values);
+    faintest = Math.min(faintest, value);
+    check(value >= 3, "contrast " + value.toFixed(2) + " of a drawn " + kind);
+  }
+  all("figure rect, figure circle, figure path.line, figure .limit, figure .rule, figure .bin, figure .lead").filter(shown).forEach(checkSeen);
+
   // ---- Tables that are wider than their box say so in words, and their first column stays.
   var wide = 0;
   function checkTable(region) {
@@ -86,6 +128,7 @@
     check(hinted === overflows, caption + (overflows ? ": it is cut without a word" : ": it says that it is cut, and is not"));
     check(!overflows || getComputedStyle(cell).position === "sticky", caption + ": its first column goes out of sight");
     check(!overflows || cell.getBoundingClientRect().width < 0.6 * region.clientWidth, caption + ": its first column leaves no room");
+    check(caption.length > 2, "a table without a caption");
     var words = region.querySelector("caption span").getBoundingClientRect();
     check(words.right <= document.documentElement.clientWidth + 1, caption + ": its caption is cut");
   }
@@ -157,9 +200,21 @@
     check(texts.length >= 2, "a timeline has ticks after zooming");
   });
 
+  // ---- Printing opens short tables, and closes them again.
+  var closed = all("details:not([open])"), short = closed.filter(function (details) { return !details.classList.contains("long"); });
+  window.dispatchEvent(new Event("beforeprint"));
+  check(short.every(function (details) { return details.open; }), "a short table is not printed");
+  closed.forEach(function (details) {
+    var rows = all("tbody tr", details).length;
+    check(details.open === (rows <= 12), textOf(details.querySelector("summary")) + ": " + rows + " rows, printed: " + details.open);
+  });
+  window.dispatchEvent(new Event("afterprint"));
+  check(closed.every(function (details) { return !details.open; }), "tables stay open after printing");
+
   lines = lines.slice(0, 60);
   lines.push("window " + window.innerWidth + ", " + (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light") +
-    ", least contrast " + least.toFixed(2) + ", " + toggles.length + " toggles, " + wide + " wide tables, " + all("figure").length + " charts");
+    ", least contrast " + least.toFixed(2) +
+    " of letters, " + faintest.toFixed(2) + " of what is drawn, " + toggles.length + " toggles, " + wide + " wide tables, " + all("figure").length + " charts");
   lines.push(checks + " checks, " + lines.filter(function (line) { return line.indexOf("failed:") === 0; }).length + " failed");
   parent.postMessage(lines.join("\n"), "*");
 })();

@@ -92,6 +92,17 @@
   }
   document.querySelectorAll(".scroll").forEach(watchWidth);
 
+  // ---- Printing: short tables are opened for it.
+  var opened = [];
+  window.addEventListener("beforeprint", function () {
+    opened = Array.prototype.slice.call(document.querySelectorAll("details:not([open]):not(.long)"));
+    opened.forEach(function (details) { details.open = true; });
+  });
+  window.addEventListener("afterprint", function () {
+    opened.forEach(function (details) { details.open = false; });
+    opened = [];
+  });
+
   // ---- Timelines: a window on the bars that can be made smaller and moved.
   var SVG = "http://www.w3.org/2000/svg";
   function niceStep(span, most) {
