@@ -56,6 +56,10 @@ void report_fact(Report *report, const char *label, const char *value, const cha
     add(report, (Block){.kind = BLOCK_FACT, .text = label, .value = value, .range = range ? range : ""});
 }
 
+void report_first_fact(Report *report, const char *label, const char *value, const char *range) {
+    report->first = (Block){.kind = BLOCK_FACT, .text = label, .value = value, .range = range};
+}
+
 void report_add_table(Report *report, const ReportTable *table, bool is_open) {
     add(report, (Block){.kind = BLOCK_TABLE, .text = table->caption, .table = table, .is_open = is_open});
 }

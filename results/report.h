@@ -45,6 +45,8 @@ void report_text(Report *report, const char *text);       // a paragraph
 void report_caution(Report *report, const char *text);    // what to beware of
 void report_code(Report *report, const char *text);       // a command line
 void report_fact(Report *report, const char *label, const char *value, const char *range); // range: "", or beside it
+void report_first_fact(Report *report, const char *label, const char *value,
+                       const char *range);                                     // before all others of the next answer
 void report_add_table(Report *report, const ReportTable *table, bool is_open); // not open: behind "the numbers"
 
 // Charts; `says` is what one sees in it, for those who cannot. The numbers stand behind each as a table.

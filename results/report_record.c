@@ -32,10 +32,9 @@ static void tell_time(const Telling *telling, const RecordPoint *point) {
     double rate = point_rate(telling->record, point);
     if (isfinite(rate))
         report_fact(telling->report, "Throughput",
-                    arena_printf(arena, "%s %s", text_count(arena, rate, true), rate_unit(arena, telling->record)),
-                    point->gpu_count > 1
-                        ? arena_printf(arena, "%s per GPU", text_count(arena, rate / point->gpu_count, true))
-                        : "");
+                    arena_printf(arena, "%s %s", text_rate(arena, rate), rate_unit(arena, telling->record)),
+                    point->gpu_count > 1 ? arena_printf(arena, "%s per GPU", text_rate(arena, rate / point->gpu_count))
+                                         : "");
     if (isfinite(point->mfu)) report_fact(telling->report, "MFU", text_percent(arena, point->mfu), "of dense peak");
     if (isfinite(point->efficiency_vs_one_gpu))
         report_fact(telling->report, "Scaling efficiency", text_percent(arena, point->efficiency_vs_one_gpu),
@@ -51,12 +50,11 @@ static void tell_time(const Telling *telling, const RecordPoint *point) {
 static void tell_memory(const Telling *telling, const RecordPoint *point) {
     Arena *arena = telling->arena;
     if (!(point->memory_peak_bytes > 0)) return;
-    const char *note = "";
+    const char *note = "an estimate";
     if (point->memory_capacity_bytes > 0)
-        note = point->ran && point->chance_to_run_out >= WORTH_SAYING
-                   ? arena_printf(arena, "may not fit: %.0f %% chance to run out", 100 * point->chance_to_run_out)
-                   : arena_printf(arena, "%s of what it has",
-                                  text_percent(arena, point->memory_peak_bytes / point->memory_capacity_bytes));
+        note = arena_printf(arena, "%s of the GPU's; an estimate: it runs out with a chance of %s",
+                            text_percent(arena, point->memory_peak_bytes / point->memory_capacity_bytes),
+                            text_percent(arena, point->chance_to_run_out));
     report_fact(telling->report, "Memory per GPU",
                 text_bytes_of(arena, point->memory_peak_bytes, point->memory_capacity_bytes), note);
 }
@@ -247,7 +245,10 @@ static void tell_breakdown(const Telling *telling) {
     const RecordPoint *point = last_that_ran(telling->record);
     report_section(telling->report, "Why: where the time goes");
     report_bars(telling->report, chart,
-                arena_printf(telling->arena, "Most of a step%s: %s.", of_point(telling, point),
+                arena_printf(telling->arena,
+                             "Most of a step%s: %s. The mean over all GPUs, what each waits for counted in: it shows "
+                             "how well they are used. What to shorten, the critical path shows.",
+                             of_point(telling, point),
                              largest_parts(telling->arena, point->exposed, point->exposed_count, 4)));
 }
 
@@ -364,6 +365,7 @@ static void tell_table(const Telling *telling, const RecordTable *from) {
                                     FIRST_ROWS),
                          true);
     report_add_table(telling->report, page_table(arena, from, caption, from->row_count), from->title && !is_long);
+    report_text(telling->report, from->note);
 }
 
 static void tell_own(const Telling *telling) {
@@ -467,7 +469,8 @@ static const char *lead_of_point(const Telling *telling, const RecordPoint *poin
     Arena *arena = telling->arena;
     if (!point->ran) return "It does not run.";
     const char *gpus = point->gpu_count > 1
-                           ? arena_printf(arena, " on %s GPUs", text_count(arena, point->gpu_count, true))
+                           ? arena_printf(arena, " on %s GPUs%s%s", text_count(arena, point->gpu_count, true),
+                                          point->fabric ? " over " : "", point->fabric ? point->fabric : "")
                        : point->gpu_count == 1 ? " on one GPU"
                                                : "";
     const char *text = arena_printf(arena, "A step takes %s%s", text_time(arena, point->step_p50_s), gpus);
@@ -504,11 +507,20 @@ static void tell_lead(const Telling *telling) {
                 record->point_count == 1 ? lead_of_point(telling, &record->points[0]) : lead_of_points(telling));
 }
 
+// What decides before all figures: that fewer GPUs do as well.
+static void tell_more_gpus(const Telling *telling, const RecordPoint *point) {
+    const char *says = more_gpus_say(telling->arena, telling->record, point);
+    if (says) report_caution(telling->report, says);
+}
+
 void report_add_answer(Report *report, const Record *record, Date today) {
     Telling telling = {report, report->arena, record, problems_create(report->arena)};
     bool is_all = !record->title || !*record->title || (report->title && strcmp(record->title, report->title) == 0);
     tell_lead(&telling);
     report_section(report, is_all ? "The answer" : record->title);
+    if (record->point_count == 1) tell_more_gpus(&telling, &record->points[0]);
+    if (report->first.text) report_fact(report, report->first.text, report->first.value, report->first.range);
+    report->first = (Block){.text = NULL};
     if (record->point_count == 1)
         tell_point(&telling, &record->points[0]);
     else if (record->point_count > 1)

@@ -41,6 +41,10 @@ static void print_folded(FILE *out, const Style *style, const char *text, int in
     }
 }
 
+void screen_text(const Screen *screen, const char *text) {
+    print_folded(screen->out, screen->style, text_clean(screen->arena, text, screen->style->unicode), 0);
+}
+
 void screen_line(const Screen *screen, const char *label, const char *text) {
     if (!*text) return;
     text = text_clean(screen->arena, text, screen->style->unicode);

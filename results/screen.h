@@ -15,6 +15,7 @@ typedef struct Screen {
 } Screen;
 
 void screen_heading(const Screen *screen, const char *text);                         // after an empty line
+void screen_text(const Screen *screen, const char *text);                            // folded
 void screen_line(const Screen *screen, const char *label, const char *text);         // folded behind its label
 const char *screen_join(const Screen *screen, const char *before, const char *next); // " · " between; either may be ""
 const char *screen_count(const Screen *screen, double count);                        // grouped for people only

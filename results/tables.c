@@ -47,6 +47,7 @@ void screen_table(const Screen *screen, const RecordTable *from) {
     }
     table_keys(table, 1);
     table_print(table, screen->out, screen->style);
+    if (from->note && !screen->style->plain) screen_text(screen, from->note);
 }
 
 // ---- JSON: a list of objects under the table's name.

@@ -179,6 +179,12 @@ static const char *amount_text(Arena *arena, double amount) {
     return arena_printf(arena, "%s%s", text_figures(arena, amount / unit.scale, 3), unit.name);
 }
 
+const char *text_rate(Arena *arena, double value) {
+    if (!(value >= 1e4) || !isfinite(value)) return text_count(arena, value, true);
+    double unit = pow(10, floor(log10(value)) - 3);
+    return text_count(arena, round(value / unit) * unit, true);
+}
+
 const char *text_money(Arena *arena, double amount, const char *currency) {
     if (!isfinite(amount)) return TEXT_UNKNOWN;
     const char *minus = amount < 0 ? "-" : "", *figures = amount_text(arena, fabs(amount));

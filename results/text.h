@@ -31,6 +31,7 @@ const char *text_percent(Arena *arena, double share);                      // 0.
 const char *text_bytes(Arena *arena, double bytes);                        // "46.1 GiB"
 const char *text_bytes_of(Arena *arena, double bytes, double capacity);    // "46.1/80 GiB"
 const char *text_count(Arena *arena, double count, bool grouped);          // "14,392"; four figures below 1000
+const char *text_rate(Arena *arena, double value);                         // four figures, grouped: "16,900,000"
 const char *text_money(Arena *arena, double amount, const char *currency); // "$1.43 M", "3,120 CHF"
 const char *text_days(Arena *arena, double days);                          // "26.7 days", "5.2 h"
 const char *text_energy(Arena *arena, double kwh);                         // "412 MWh"

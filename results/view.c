@@ -126,10 +126,9 @@ const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint 
     if (!isfinite(rate) || times > 1 + HARDLY * ((double)point->gpu_count / fewer - 1)) return NULL;
     const char *unit = rate_unit(arena, record), *count = text_count(arena, point->gpu_count, true);
     return arena_printf(arena, "%s GPUs are %s than %s: together they reach %s %s, %s alone %s (%s times).%s", count,
-                        times <= 1 ? "slower" : "hardly faster", text_count(arena, fewer, true),
-                        text_count(arena, rate, true), unit, fewer == 1 ? "one" : text_count(arena, fewer, true),
-                        text_count(arena, rate / times, true), text_figures(arena, times, 2),
-                        why_they_wait(arena, point));
+                        times <= 1 ? "slower" : "hardly faster", text_count(arena, fewer, true), text_rate(arena, rate),
+                        unit, fewer == 1 ? "one" : text_count(arena, fewer, true), text_rate(arena, rate / times),
+                        text_figures(arena, times, 2), why_they_wait(arena, point));
 }
 
 const char *machine_text(Arena *arena, const RecordPoint *point) {

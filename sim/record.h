@@ -146,6 +146,7 @@ typedef struct RecordTable {
     int column_count;
     const RecordCell *cells; // row by row
     int row_count;
+    const char *note; // for people, beneath it: what its columns say; or NULL
 } RecordTable;
 
 // Curves over one axis.

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/text.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
+#include "scenarios/explain/explain.h"
 #include "tests/command.h"
+#include "tests/script.h"
 #include "tests/test.h"
 
 #define SLOW_NETWORK "--model resnet-152 --node rtx3060-workstation --fabric eth-1g --micro-batch 64 --framework eager"
@@ -96,4 +99,94 @@ TEST(without_a_price_explain_and_pages_take_the_list_price_and_say_so) {
     EXPECT(!strstr(ended->out, "which is assumed") && strstr(ended->out, "A step costs $"));
     ended = run_command(command_explain, "explain --brief --plain --gpus 4 " SLOW_NETWORK);
     EXPECT_CONTAINS(ended->out, "Money is not counted: the price book has no price on demand for RTX3060-12GB");
+}
+
+// ---- What leads, and what tables leave out.
+
+static const char slow_network[] =
+    "local sim = require \"lockstep\"\n"
+    "return sim.study { on = sim.cluster { node = \"rtx3060-workstation\", fabric = \"eth-1g\", gpus = 4 },\n"
+    "  run = sim.training { model = \"resnet-152\", batch = { micro = 64 }, framework = \"eager\" } }\n";
+
+static const Explanation *explain_slow_network(Loaded *loaded) {
+    *loaded = load_script(slow_network, NULL);
+    ExplainRequest request = {.study = loaded->scenario->items[0].study};
+    return explain_study(loaded->arena, &request, loaded->problems);
+}
+
+static const RecordTable *table_called(const RecordTable *tables, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(tables[i].name, name) == 0) return &tables[i];
+    return NULL;
+}
+
+static double column_sum(const RecordTable *table, const char *name) {
+    double sum = 0;
+    for (int i = 0; i < table->row_count * table->column_count; i++)
+        if (strcmp(table->columns[i % table->column_count].name, name) == 0) sum += table->cells[i].number;
+    return sum;
+}
+
+TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away) {
+    Loaded loaded;
+    const Explanation *now = explain_slow_network(&loaded);
+    Lead lead;
+    EXPECT(now->first && explain_lead(loaded.arena, now, &lead));
+    EXPECT_TEXT(lead.value, now->first->title);
+    const char *first = explain_first(loaded.arena, now);
+    EXPECT_CONTAINS(first, text_time(loaded.arena, now->first->step_s));
+    EXPECT_CONTAINS(lead.note, text_time(loaded.arena, now->first->step_s));
+    EXPECT_CONTAINS(first, text_percent(loaded.arena, now->first->gain_s / now->point.step_p50_s));
+    EXPECT_CONTAINS(first, "time in data parallel falls from");
+    EXPECT_CONTAINS(first, text_time(loaded.arena, now->point.exposed[CAUSE_DP].value));
+    EXPECT(now->first->gain_s >= now->next->gain_s);
+    unload(&loaded);
+}
+
+// What more is saved than the largest cause falls by is told with the cause that falls next.
+TEST(a_saving_beyond_its_own_cause_says_what_else_falls) {
+    const Ended *ended = run_command(
+        command_explain, "explain --brief --plain --model gpt3-175b --node dgx-a100-80gb --gpus 128 "
+                         "--fabric ib-hdr --tp 8 --pp 8 --micro-batch 1 --global-batch 96 --recompute full");
+    EXPECT_CONTAINS(ended->out, "recompute = none would save");
+    EXPECT_CONTAINS(ended->out, "whose traffic or waits came with it");
+}
+
+TEST(tables_for_people_name_in_a_sentence_what_they_leave_out) {
+    Loaded loaded;
+    const Explanation *now = explain_slow_network(&loaded);
+    int all, few;
+    const RecordTable *full = explain_tables(loaded.arena, now, &all);
+    const RecordTable *people = explain_tables_for_people(loaded.arena, now, &few);
+    const RecordTable *rows = table_called(full, all, "settings"), *shown = table_called(people, few, "settings");
+    int left = rows->row_count - shown->row_count;
+    EXPECT(left > 0);
+    EXPECT_CONTAINS(shown->note, arena_printf(loaded.arena, "%d more change", left));
+    for (int i = 0; i < now->ran_count; i++)
+        if (now->changes[i].kind != CHANGE_RESOURCE && fabs(now->changes[i].gain_s) < 1e-3 * now->point.step_p50_s)
+            EXPECT_CONTAINS(shown->note, now->changes[i].title);
+    unload(&loaded);
+}
+
+TEST(operators_of_a_network_of_convolutions_come_by_at_most_eight_kinds_that_sum_to_all) {
+    Loaded loaded;
+    const Explanation *now = explain_slow_network(&loaded);
+    int few, all;
+    const RecordTable *full = explain_tables(loaded.arena, now, &all);
+    const RecordTable *people = explain_tables_for_people(loaded.arena, now, &few);
+    const RecordTable *kinds = table_called(people, few, "kinds"), *largest = table_called(people, few, "operators");
+    EXPECT(kinds->row_count >= 3 && kinds->row_count <= 8);
+    EXPECT_INT(largest->row_count, 20);
+    EXPECT_NEAR(column_sum(kinds, "seconds"), column_sum(table_called(full, all, "operators"), "seconds"), 1e-9);
+    EXPECT_NEAR(column_sum(table_called(people, few, "roofline_kinds"), "seconds"),
+                column_sum(table_called(full, all, "roofline"), "seconds"), 1e-9);
+    const RecordChart *chart = explain_roofline_chart(loaded.arena, now);
+    const RecordCurve *roof = &chart->curves[0];
+    EXPECT(chart->curve_count <= 9);
+    for (int c = 1; c < chart->curve_count; c++)
+        for (int i = 0; i < chart->curves[c].count; i++) { // no point on the plot's edge
+            EXPECT(chart->curves[c].x[i] > roof->x[0] && chart->curves[c].x[i] < roof->x[roof->count - 1]);
+            EXPECT(chart->curves[c].y[i] < chart->y_max);
+        }
+    unload(&loaded);
 }

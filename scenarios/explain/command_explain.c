@@ -25,7 +25,6 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 #define CHANGES_SHOWN 15
 #define CHANGES_IN_BRIEF 5
-#define OPERATORS_SHOWN 12
 #define TOGETHER_SHOWN 6
 
 static const char *const color_modes[] = {"auto", "always", "never"};
@@ -178,12 +177,28 @@ static const Explanation *explain_script(Command *command, const Catalogue *cata
 
 // ---- The answer.
 
+typedef enum Form { FORM_SCREEN, FORM_JSON, FORM_CSV } Form;
+
+static Form form_of(const Options *options, const char *path) {
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (option_flag(options, "csv")) return FORM_CSV;
+    if (option_flag(options, "json") || (dot && strcmp(dot, ".json") == 0)) return FORM_JSON;
+    return dot && strcmp(dot, ".csv") == 0 ? FORM_CSV : FORM_SCREEN;
+}
+
+static bool is_for_people(const Command *command) {
+    return form_of(command->options, option_text(command->options, "output", NULL)) == FORM_SCREEN &&
+           !option_flag(command->options, "plain");
+}
+
 static Record record_of(const Command *command, const Explanation *explanation) {
     Record record = {.title = explanation->title,
                      .scenario = explanation->study->scenario,
                      .seed = explanation->study->seed,
                      .digest = explanation->point.digest};
-    record.tables = explain_tables(command->arena, explanation, &record.table_count);
+    bool few = is_for_people(command) && !option_flag(command->options, "verbose");
+    record.tables = few ? explain_tables_for_people(command->arena, explanation, &record.table_count)
+                        : explain_tables(command->arena, explanation, &record.table_count);
     Words sentences = explain_sentences(command->arena, explanation);
     record.notes = sentences.items;
     record.note_count = sentences.count;
@@ -202,7 +217,6 @@ static bool is_brief(const RecordTable *table) {
 static int shown_rows(const RecordTable *table, bool verbose) {
     if (!verbose && strcmp(table->name, "settings") == 0 && table->row_count > CHANGES_SHOWN) return CHANGES_SHOWN;
     if (!verbose && strcmp(table->name, "together") == 0 && table->row_count > TOGETHER_SHOWN) return TOGETHER_SHOWN;
-    if (!verbose && strcmp(table->name, "operators") == 0 && table->row_count > OPERATORS_SHOWN) return OPERATORS_SHOWN;
     if (verbose || strcmp(table->name, "resources") != 0) return table->row_count;
     int gain = 0, rows = 0;
     while (strcmp(table->columns[gain].name, "gain_s") != 0) gain++;
@@ -224,8 +238,6 @@ static void print_answer(FILE *out, const Command *command, const Record *record
         screen_table(&screen, &table);
         if (hidden > 0 && !brief && strcmp(table.name, "settings") == 0)
             fprintf(out, "and %d more that save less, or cost time: -v\n", hidden);
-        if (hidden > 0 && strcmp(table.name, "operators") == 0)
-            fprintf(out, "and %d more that take less: -v\n", hidden);
     }
     fprintf(out, "\ndigest %016llx  seed %llu\n", (unsigned long long)record->digest, (unsigned long long)record->seed);
     arena_close(screen.arena);
@@ -253,15 +265,6 @@ static void write_json(FILE *out, const Record *record, const Explanation *expla
     tables_write_json(&json, record);
     json_end_object(&json);
     fputc('\n', out);
-}
-
-typedef enum Form { FORM_SCREEN, FORM_JSON, FORM_CSV } Form;
-
-static Form form_of(const Options *options, const char *path) {
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    if (option_flag(options, "csv")) return FORM_CSV;
-    if (option_flag(options, "json") || (dot && strcmp(dot, ".json") == 0)) return FORM_JSON;
-    return dot && strcmp(dot, ".csv") == 0 ? FORM_CSV : FORM_SCREEN;
 }
 
 // ---- Plots.

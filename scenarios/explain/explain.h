@@ -27,7 +27,7 @@ typedef struct Change {
     const char *name;  // "network", "tp", "straggler"
     const char *value; // "x 2", "4", "none"
     const char *title; // "network (NICs and fabric) twice as fast", "tp 4"
-    const char *note;  // what else it changes, or NULL: "other numbers come out"
+    const char *note;  // what else it changes, or NULL: "numbers are rounded otherwise"
     bool ran;
     const char *why_not;            // it did not
     double step_s;                  // for the global batch that the job has now
@@ -168,10 +168,26 @@ const RecordChart *explain_roofline_chart(Arena *arena, const Explanation *expla
 void explain_roofline_bars(Arena *arena, const Explanation *explanation, BarChart *chart); // for a terminal
 const HeatChart *explain_links_chart(Arena *arena, const Explanation *explanation);
 
+// ---- explain_lead.c: what to change first, what the step becomes, and why.
+typedef struct Lead {
+    const char *label, *value, *note; // "Change first", "vpp = 2", "a step takes 54.46 s instead of 55.84 s: …"
+} Lead;
+bool explain_lead(Arena *arena, const Explanation *explanation, Lead *lead); // false: nothing was tried
+const char *explain_first(Arena *arena, const Explanation *explanation);     // the same as sentences; it has a first
+// " Why: …." of a change that ran, by what it takes away; or "".
+const char *explain_reason(Arena *arena, const Explanation *explanation, const Change *change);
+// ", $1.05 less per thousand steps"; "" without a price.
+const char *explain_money(Arena *arena, const Explanation *explanation, const Change *change);
+
 // ---- explain_words.c: plain sentences, the answer first.
 Words explain_sentences(Arena *arena, const Explanation *explanation);
 
 // ---- explain_tables.c
 const RecordTable *explain_tables(Arena *arena, const Explanation *explanation, int *count);
+
+// ---- explain_people.c: the same for a screen or a page: without rows that say nothing, operators by kind.
+const RecordTable *explain_tables_for_people(Arena *arena, const Explanation *explanation, int *count);
+// "convolution", "matrix product", …; "other" of what is no operator of a block.
+const char *explain_operator_kind(const Explanation *explanation, const char *name);
 
 #endif

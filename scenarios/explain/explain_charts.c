@@ -12,20 +12,40 @@
 // ---- The roofline: what the memory feeds, up to what the GPU computes (Williams, Waterman and Patterson, 2009).
 
 #define ROOF_POINTS 3
-#define ROOM_ABOVE 1.8 // the roof
+#define ROOM_ABOVE 1.8  // the roof
+#define ROOM_BESIDE 1.6 // the outermost operators
 #define TERA 1e12
 
-// Operators that compute, each a point of its own after the roof.
+#define MOST_NAMES 8 // in a legend; of more operators their kinds are named
+
+static bool is_point(const RooflineRow *row) { return row->flops > 0 && row->bytes > 0 && row->seconds > 0; }
+
+typedef struct Points {
+    double *x, *y;
+} Points;
+
+static Points points_of(Arena *arena, RecordCurve *curve, const char *name, int most) {
+    Points points = {ARENA_ARRAY(arena, double, most), ARENA_ARRAY(arena, double, most)};
+    *curve = (RecordCurve){.name = name, .x = points.x, .y = points.y, .is_points = true};
+    return points;
+}
+
+// Operators that compute, each a point after the roof, under its own name or with those of its kind.
 static int add_points(Arena *arena, const Explanation *now, RecordCurve *curves) {
-    int count = 0;
+    int count = 0, points = 0;
+    for (int i = 0; i < now->roofline_count; i++) points += is_point(&now->roofline[i]);
+    Points *places = ARENA_ARRAY(arena, Points, points);
     for (int i = 0; i < now->roofline_count; i++) {
         const RooflineRow *row = &now->roofline[i];
-        if (!(row->flops > 0) || !(row->bytes > 0) || !(row->seconds > 0)) continue;
-        double *point = ARENA_ARRAY(arena, double, 2);
-        point[0] = row->flops / row->bytes;
-        point[1] = row->flops * row->times / row->seconds / TERA;
-        curves[count] = (RecordCurve){.name = row->name, .x = &point[0], .y = &point[1], .count = 1, .is_points = true};
-        count++;
+        if (!is_point(row)) continue;
+        const char *name = points > MOST_NAMES ? explain_operator_kind(now, row->name) : row->name;
+        int at = 0;
+        while (at < count && (points <= MOST_NAMES || strcmp(curves[at].name, name) != 0)) at++;
+        if (at == count) places[count] = points_of(arena, &curves[count], name, points);
+        count += at == count;
+        int next = curves[at].count++;
+        places[at].x[next] = row->flops / row->bytes;
+        places[at].y[next] = row->flops * row->times / row->seconds / TERA;
     }
     return count;
 }
@@ -33,10 +53,11 @@ static int add_points(Arena *arena, const Explanation *now, RecordCurve *curves)
 // From the leftmost operator or a sixteenth of the ridge to the rightmost or four times the ridge.
 static RecordCurve roof_of(Arena *arena, const RecordCurve *points, int count, double peak, double bandwidth) {
     double ridge = peak / bandwidth, least = ridge / 16, most = 4 * ridge;
-    for (int i = 0; i < count; i++) {
-        least = fmin(least, points[i].x[0]);
-        most = fmax(most, points[i].x[0]);
-    }
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < points[i].count; k++) {
+            least = fmin(least, points[i].x[k] / ROOM_BESIDE);
+            most = fmax(most, points[i].x[k] * ROOM_BESIDE);
+        }
     double *x = ARENA_ARRAY(arena, double, ROOF_POINTS), *y = ARENA_ARRAY(arena, double, ROOF_POINTS);
     x[0] = least, x[1] = ridge, x[2] = most;
     for (int i = 0; i < ROOF_POINTS; i++) y[i] = fmin(peak, x[i] * bandwidth) / TERA;

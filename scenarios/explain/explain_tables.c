@@ -33,7 +33,13 @@ static RecordTable causes_table(Arena *arena, const StepChain *chain) {
         number_cell(arena, &cells, transfers ? step_seconds(chain->flow[c]) : NAN);
         number_cell(arena, &cells, transfers ? step_seconds(chain->sharing[c]) : NAN);
     }
-    return table_of("critical_path", "The critical path by cause (sums to the step)", COLUMNS(cause_columns), &cells);
+    RecordTable table =
+        table_of("critical_path", "The critical path by cause (sums to the step)", COLUMNS(cause_columns), &cells);
+    table.note =
+        "The path says what to shorten: the step ends sooner with it. The mean over GPUs says how well they are "
+        "used. Of transfers: latency, bytes alone (at the links' full rate) and sharing (links shared with "
+        "others).";
+    return table;
 }
 
 // ---- The same by name.
@@ -105,7 +111,7 @@ static RecordTable names_table(Arena *arena, const StepChain *chain) {
 
 static const RecordColumn operator_columns[] = {
     {"operator", "operator", RECORD_TEXT}, {"pass", "in", RECORD_TEXT},         {"cause", "as", RECORD_TEXT},
-    {"layers", "layers", RECORD_COUNT},    {"seconds", "time", RECORD_SECONDS}, {"share", "share", RECORD_SHARE},
+    {"layers", "layers", RECORD_COUNT},    {"seconds", "time", RECORD_SECONDS}, {"share", "of the step", RECORD_SHARE},
     {"ticks", NULL, RECORD_NUMBER},
 };
 static const char *const way_names[PASS_WAYS] = {"forward", "backward", "backward of weights"};
@@ -130,7 +136,7 @@ static RecordTable operators_table(Arena *arena, const Explanation *now) {
 
 static const RecordColumn rank_columns[] = {
     {"rank", "rank", RECORD_COUNT},
-    {"ranks_alike", "and alike", RECORD_COUNT},
+    {"ranks_alike", "others alike", RECORD_COUNT},
     {"stage", "stage", RECORD_COUNT},
     {"on_path_s", "on the path", RECORD_SECONDS},
     {"computing_s", "computing", RECORD_SECONDS},
@@ -138,7 +144,7 @@ static const RecordColumn rank_columns[] = {
     {"pp_s", "PP", RECORD_SECONDS},
     {"dp_s", "DP", RECORD_SECONDS},
     {"other_s", "other", RECORD_SECONDS},
-    {"waiting_s", "done before the end", RECORD_SECONDS},
+    {"waiting_s", "idle at the end", RECORD_SECONDS},
 };
 
 static const StepRank **most_on_chain(Arena *arena, const StepChain *chain, int *count) {
@@ -177,8 +183,12 @@ static RecordTable ranks_table(Arena *arena, const StepChain *chain) {
         number_cell(arena, &cells, step_seconds(other));
         number_cell(arena, &cells, step_seconds(rank->waiting));
     }
-    return table_of("ranks", "Ranks: those the path goes through most, and where their time goes",
-                    COLUMNS(rank_columns), &cells);
+    RecordTable table = table_of("ranks", "Ranks: those the path goes through most, and where their time goes",
+                                 COLUMNS(rank_columns), &cells);
+    table.note =
+        "TP, PP, DP: tensor, pipeline and data parallel traffic and the waits for it that a rank does not hide; "
+        "idle at the end: it is done before the last rank.";
+    return table;
 }
 
 // ---- Links.
@@ -186,8 +196,8 @@ static RecordTable ranks_table(Arena *arena, const StepChain *chain) {
 static const RecordColumn link_columns[] = {
     {"link", "link", RECORD_TEXT},
     {"busy", "busy", RECORD_SHARE},
-    {"gigabytes", "GB", RECORD_NUMBER},
-    {"gigabytes_per_s", "GB/s it can", RECORD_NUMBER},
+    {"gigabytes", "carried (GB)", RECORD_NUMBER},
+    {"gigabytes_per_s", "capacity (GB/s)", RECORD_NUMBER},
 };
 
 static RecordTable links_table(Arena *arena, const StepChain *chain) {
@@ -198,7 +208,9 @@ static RecordTable links_table(Arena *arena, const StepChain *chain) {
         number_cell(arena, &cells, chain->links[i].bytes / 1e9);
         number_cell(arena, &cells, chain->links[i].bytes_per_second / 1e9);
     }
-    return table_of("links", "Links that are busiest", COLUMNS(link_columns), &cells);
+    RecordTable table = table_of("links", "Links that are busiest", COLUMNS(link_columns), &cells);
+    table.note = "Busy: the share of the step that its bytes would take at its full capacity.";
+    return table;
 }
 
 // ---- Changes.
@@ -208,13 +220,13 @@ static const RecordColumn setting_columns[] = {
     {"change", "change", RECORD_TEXT},
     {"step_s", NULL, RECORD_SECONDS},
     {"gain_s", "saves", RECORD_SECONDS},
-    {"gain_share", "of it", RECORD_SHARE},
+    {"gain_share", "share", RECORD_SHARE},
     {"gain_p5_s", "at least", RECORD_SECONDS},
     {"gain_p95_s", "at most", RECORD_SECONDS},
-    {"cost_per_step", "money a step", RECORD_NUMBER},
-    {"memory_gib", "GiB", RECORD_NUMBER},
-    {"chance_to_run_out", "runs out", RECORD_SHARE},
-    {"note", "", RECORD_TEXT},
+    {"cost_per_step", "a step costs", RECORD_NUMBER},
+    {"memory_gib", "GiB a GPU", RECORD_NUMBER},
+    {"chance_to_run_out", "OOM risk", RECORD_SHARE},
+    {"note", NULL, RECORD_TEXT},
 };
 enum { SETTING_COLUMNS = sizeof setting_columns / sizeof *setting_columns };
 
@@ -225,6 +237,8 @@ static const RecordColumn *setting_columns_of(Arena *arena, const Explanation *n
     for (int c = 0; c < SETTING_COLUMNS; c++)
         if (strcmp(columns[c].name, "cost_per_step") == 0 && !isfinite(now->point.cost_per_step))
             columns[c].title = NULL;
+        else if (strcmp(columns[c].name, "cost_per_step") == 0)
+            columns[c].title = arena_printf(arena, "%s a step", now->point.currency ? now->point.currency : "USD");
     return columns;
 }
 
@@ -245,20 +259,24 @@ static RecordTable settings_table(Arena *arena, const Explanation *now) {
         number_cell(arena, &cells, change->chance_to_run_out);
         text_cell(arena, &cells, change->note ? change->note : "");
     }
-    return table_of("settings", "What would help: one setting changed, simulated again", setting_columns_of(arena, now),
-                    SETTING_COLUMNS, &cells);
+    RecordTable table = table_of("settings", "What would help: one setting changed, simulated again",
+                                 setting_columns_of(arena, now), SETTING_COLUMNS, &cells);
+    table.note =
+        "Saves: of the step, at the same global batch, with its share of the step; at least, at most: 90 % range. "
+        "OOM risk: the chance that memory runs out, of which the GiB are the estimated peak.";
+    return table;
 }
 
 static const RecordColumn resource_columns[] = {
     {"resource", NULL, RECORD_TEXT},
-    {"change", "machine", RECORD_TEXT},
+    {"change", "resource", RECORD_TEXT},
     {"step_s", NULL, RECORD_SECONDS},
     {"gain_s", "saves", RECORD_SECONDS},
-    {"gain_share", "of it", RECORD_SHARE},
+    {"gain_share", "share", RECORD_SHARE},
     {"gain_p5_s", NULL, RECORD_SECONDS},
     {"gain_p95_s", NULL, RECORD_SECONDS},
-    {"tenth_gain_s", "10 % more", RECORD_SECONDS},
-    {"limit_gain_s", "without end", RECORD_SECONDS},
+    {"tenth_gain_s", "10 % faster", RECORD_SECONDS},
+    {"limit_gain_s", "infinitely fast", RECORD_SECONDS},
 };
 
 static RecordTable resources_table(Arena *arena, const Explanation *now) {
@@ -276,8 +294,12 @@ static RecordTable resources_table(Arena *arena, const Explanation *now) {
         number_cell(arena, &cells, change->tenth_s);
         number_cell(arena, &cells, change->limit_s);
     }
-    return table_of("resources", "What a quicker machine would give: one resource twice as quick",
-                    COLUMNS(resource_columns), &cells);
+    RecordTable table = table_of("resources", "What a quicker machine would give: one resource twice as quick",
+                                 COLUMNS(resource_columns), &cells);
+    table.note =
+        "Saves: of the step with that resource twice as fast (half the latency), and what it would save if it were "
+        "10 % or infinitely fast; a dash: not asked, for it saves too little.";
+    return table;
 }
 
 static const RecordColumn life_columns[] = {
@@ -321,15 +343,15 @@ static RecordTable refused_table(Arena *arena, const Explanation *now) {
 static const RecordColumn roofline_columns[] = {
     {"operator", "operator", RECORD_TEXT},
     {"kind", "kind", RECORD_TEXT},
-    {"times", "times", RECORD_COUNT},
+    {"times", "calls", RECORD_COUNT},
     {"gigaflop", "GFLOP each", RECORD_NUMBER},
     {"megabytes", "MB each", RECORD_NUMBER},
     {"flop_per_byte", "FLOP/B", RECORD_NUMBER},
     {"ridge", NULL, RECORD_NUMBER},
     {"bound", "bound by", RECORD_TEXT},
-    {"of_peak", "of peak", RECORD_SHARE},
+    {"of_peak", "of peak FLOP/s", RECORD_SHARE},
     {"of_bandwidth", "of bandwidth", RECORD_SHARE},
-    {"seconds", "time in all", RECORD_SECONDS},
+    {"seconds", "all calls", RECORD_SECONDS},
     {"share", "share", RECORD_SHARE},
 };
 

@@ -23,13 +23,6 @@ static const char *and_so(Arena *arena, const char *list, const char *next, bool
     return arena_printf(arena, last ? "%s and %s" : "%s, %s", list, next);
 }
 
-// Titles begin sentences' parts: lower case, but for what is an abbreviation.
-static const char *lower_first(Arena *arena, const char *title) {
-    char *copy = arena_copy_text(arena, title);
-    if (copy[0] >= 'A' && copy[0] <= 'Z' && copy[1] >= 'a' && copy[1] <= 'z') copy[0] = (char)(copy[0] - 'A' + 'a');
-    return copy;
-}
-
 // Before all else: that fewer GPUs do as well.
 static void say_fewer_gpus(Arena *arena, Words *to, const Explanation *now) {
     if (!now->step.lowered) return;
@@ -95,11 +88,15 @@ static void say_path(Arena *arena, Words *to, const StepChain *chain) {
     }
     for (int i = 0; i < count; i++)
         list = and_so(arena, list,
-                      arena_printf(arena, "%s %s", lower_first(arena, cause_titles[picked[i]]),
+                      arena_printf(arena, "%s %s", words_lower_first(arena, cause_titles[picked[i]]),
                                    percent_of(arena, (double)chain->by_cause[picked[i]], (double)chain->end)),
                       i == count - 1);
     say(arena, to,
-        arena_printf(arena, "What decides it, operation after operation from its start to its end: %s.", list));
+        arena_printf(
+            arena,
+            "Its critical path, the chain in which each operation waited for the one before (shorten this and the "
+            "step ends sooner): %s.",
+            list));
     SimTime latency = 0, flow = 0, sharing = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) {
         latency += chain->latency[c];
@@ -110,7 +107,7 @@ static void say_path(Arena *arena, Words *to, const StepChain *chain) {
     if (transfers < 0.01 * seconds_of(chain->end)) return;
     say(arena, to,
         arena_printf(arena,
-                     "Transfers are %s of that: %s latency, %s bytes on links of their own, %s because others "
+                     "Transfers are %s of that path: %s latency, %s bytes at the links' full rate, %s because others "
                      "share the links.",
                      text_time(arena, transfers), text_time(arena, seconds_of(latency)),
                      text_time(arena, seconds_of(flow)), text_time(arena, seconds_of(sharing))));
@@ -162,24 +159,12 @@ static void say_waiting(Arena *arena, Words *to, const Explanation *now) {
         }
     if (cause < 0 || most < 0.01 * point->step_p50_s || isnan(point->efficiency_vs_ideal)) return;
     say(arena, to,
-        arena_printf(arena,
-                     "A GPU computes %s of the step in the mean; of what it does not, most is %s: %s (%s), "
-                     "waiting for others counted in.",
-                     text_percent(arena, point->efficiency_vs_ideal), lower_first(arena, point->exposed[cause].title),
-                     text_time(arena, most), percent_of(arena, most, point->step_p50_s)));
-}
-
-static const char *money_of(Arena *arena, const Explanation *now, const Change *change) {
-    double saved = now->point.cost_per_step - change->step_cost;
-    if (!isfinite(saved) || now->point.cost_per_step <= 0) return "";
-    bool run = isfinite(now->point.cost_per_run) && now->point.steps > 0;
-    double amount = run ? now->point.cost_per_run * saved / now->point.cost_per_step : 1000 * saved;
-    return arena_printf(arena, ", and %s %s %s", text_money(arena, fabs(amount), now->point.currency),
-                        amount >= 0 ? "less" : "more", run ? "for the run" : "for a thousand steps");
-}
-
-static const char *range_of(Arena *arena, const Change *change) {
-    return arena_printf(arena, "%s to %s", text_time(arena, change->gain_low_s), text_time(arena, change->gain_high_s));
+        arena_printf(
+            arena,
+            "In the mean over all GPUs (this says how well they are used, the path what to shorten) %s of the step "
+            "is computing; of the rest most is %s: %s (%s), waiting for others counted in.",
+            text_percent(arena, point->efficiency_vs_ideal), words_lower_first(arena, point->exposed[cause].title),
+            text_time(arena, most), percent_of(arena, most, point->step_p50_s)));
 }
 
 static const char *signed_gain(Arena *arena, double gain_s, double step) {
@@ -206,27 +191,18 @@ static void say_fit(Arena *arena, Words *to, const Explanation *now) {
     say(arena, to, text);
 }
 
-static const char *risk_of(Arena *arena, const Change *change) {
-    if (explain_fits(change->chance_to_run_out)) return "";
-    return arena_printf(arena, "; memory then runs out with a chance of %s",
-                        text_percent(arena, change->chance_to_run_out));
-}
-
 static void say_advice(Arena *arena, Words *to, const Explanation *now) {
     const Change *first = now->first, *next = now->next;
     double step = now->point.step_p50_s;
     if (!first && now->change_count && now->step.lowered && !now->lacks)
         say(arena, to, "No single setting that was tried makes the step quicker by half a percent.");
     if (!first) return;
-    say(arena, to,
-        arena_printf(arena, "%s: %s. It saves %s of a step (%s; 90 %% range %s)%s%s.",
-                     now->fitting && now->fitting != first ? "Then" : "Change first", first->title,
-                     text_time(arena, first->gain_s), percent_of(arena, first->gain_s, step), range_of(arena, first),
-                     money_of(arena, now, first), risk_of(arena, first)));
+    say(arena, to, explain_first(arena, now));
     if (next)
         say(arena, to,
-            arena_printf(arena, "The next best, %s, saves %s; that the order holds is %s sure.", next->title,
-                         text_time(arena, next->gain_s), text_percent(arena, fmin(now->better_chance, SURE_ENOUGH))));
+            arena_printf(arena, "The next best, %s, saves %s (%s of a step); that it saves less is %s likely.%s",
+                         next->title, text_time(arena, next->gain_s), percent_of(arena, next->gain_s, step),
+                         text_percent(arena, fmin(now->better_chance, SURE_ENOUGH)), explain_reason(arena, now, next)));
 }
 
 // What gains more, but is another job: said, not advised.
@@ -239,7 +215,9 @@ static void say_other(Arena *arena, Words *to, const Explanation *now) {
                                        : arena_printf(arena, "memory runs out with a chance of %s",
                                                       text_percent(arena, change->chance_to_run_out));
         say(arena, to,
-            arena_printf(arena, "%s would save %s, but %s.", change->title, text_time(arena, change->gain_s), but));
+            arena_printf(arena, "%s would save %s (%s of a step), but %s.%s", change->title,
+                         text_time(arena, change->gain_s), percent_of(arena, change->gain_s, now->point.step_p50_s),
+                         but, explain_reason(arena, now, change)));
         return;
     }
 }
@@ -281,14 +259,14 @@ static void say_life(Arena *arena, Words *to, const Explanation *now) {
 Words explain_sentences(Arena *arena, const Explanation *now) {
     Words sentences = {0};
     say_fewer_gpus(arena, &sentences, now);
-    say_step(arena, &sentences, now);
-    say_path(arena, &sentences, now->step.chain);
-    say_operators(arena, &sentences, now);
-    say_waiting(arena, &sentences, now);
     say_fit(arena, &sentences, now);
     say_advice(arena, &sentences, now);
     say_together(arena, &sentences, now);
     say_other(arena, &sentences, now);
+    say_step(arena, &sentences, now);
+    say_path(arena, &sentences, now->step.chain);
+    say_operators(arena, &sentences, now);
+    say_waiting(arena, &sentences, now);
     say_resources(arena, &sentences, now);
     say_life(arena, &sentences, now);
     say_price(arena, &sentences, now);

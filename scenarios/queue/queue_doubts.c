@@ -173,5 +173,6 @@ RecordTable queue_differences(Arena *arena, const QueueStudy *study, const Polic
     }
     return (RecordTable){"differences", arena_printf(arena, "Against %s, on the same jobs", base->name),
                          columns,       count,
-                         cells,         study->policy_count - 1};
+                         cells,         study->policy_count - 1,
+                         NULL};
 }

@@ -155,7 +155,7 @@ static RecordTable policy_table(Arena *arena, const QueueStudy *study, const Pol
         *cell++ = (RecordCell){answers[p].name, NAN};
         for (int i = 0; i < FIGURES; i++) *cell++ = (RecordCell){NULL, figure_at(&answers[p], &policy_figures[i])};
     }
-    return (RecordTable){"policies", "", column, columns, cells, study->policy_count};
+    return (RecordTable){"policies", "", column, columns, cells, study->policy_count, NULL};
 }
 
 // For people: a column a class.
@@ -180,8 +180,13 @@ static RecordTable size_table(Arena *arena, const QueueStudy *study, const Polic
             *cell++ = (RecordCell){NULL, waits->seeds > 0 ? waits->wait_p95_s : NAN};
         }
     }
-    return (RecordTable){"wait_p95_s_by_size", "Waiting time (p95) by GPUs of the job", column, columns, cells,
-                         study->policy_count};
+    return (RecordTable){"wait_p95_s_by_size",
+                         "Waiting time (p95) by GPUs of the job",
+                         column,
+                         columns,
+                         cells,
+                         study->policy_count,
+                         NULL};
 }
 
 // For programs: a row a policy and class.
@@ -207,7 +212,7 @@ static RecordTable class_table(Arena *arena, const QueueStudy *study, const Poli
             for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *cell++ = (RecordCell){NULL, numbers[i]};
             rows++;
         }
-    return (RecordTable){"classes", NULL, columns, count, cells, rows};
+    return (RecordTable){"classes", NULL, columns, count, cells, rows, NULL};
 }
 
 // What a trace says of its own waits, beside those of each policy: a row a class of sizes.
@@ -255,7 +260,7 @@ static RecordTable measured_table(Arena *arena, const QueueStudy *study, const P
             rows++;
         }
     }
-    return (RecordTable){"measured", "Beside the waits that the trace measured", columns, count, cells, rows};
+    return (RecordTable){"measured", "Beside the waits that the trace measured", columns, count, cells, rows, NULL};
 }
 
 // ---- Assumptions and notes.
@@ -485,7 +490,7 @@ static RecordTable answer_table(Arena *arena, const QueueStudy *study, const Que
         *cell++ = (RecordCell){NULL, sizes[p].likely_nodes > 0 ? sizes[p].likely_nodes * per_node : NAN};
         *cell++ = (RecordCell){NULL, chance_of(&sizes[p], sizes[p].likely_nodes)};
     }
-    return (RecordTable){"answers", "", columns, 6, cells, study->policy_count};
+    return (RecordTable){"answers", "", columns, 6, cells, study->policy_count, NULL};
 }
 
 static RecordTable tries_table(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
@@ -513,7 +518,7 @@ static RecordTable tries_table(Arena *arena, const QueueStudy *study, const Queu
             *cell++ = (RecordCell){NULL, study->seeds > 1 ? one->chance : NAN};
             *cell++ = (RecordCell){surely ? "surely" : meets ? "yes" : "no", NAN};
         }
-    return (RecordTable){"sizes", "Sizes that were simulated", columns, count, cells, rows};
+    return (RecordTable){"sizes", "Sizes that were simulated", columns, count, cells, rows, NULL};
 }
 
 // What to buy, how surely it does what was asked, what that stands on least, and what to measure first.

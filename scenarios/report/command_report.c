@@ -12,6 +12,7 @@
 #include "scenarios/queue/command_queue.h"
 #include "scenarios/report/report_life.h"
 #include "scenarios/report/report_plan.h"
+#include "scenarios/report/report_run.h"
 #include "sim/file.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
@@ -92,31 +93,6 @@ static void add_command(Report *report, const Writing *writing) {
     report_code(report, writing->command);
 }
 
-// Of a study of one point: the critical path in words and tables, and what would help, each simulated again.
-static void add_explanation(Report *report, Arena *arena, const StudySpec *study, const Record *record) {
-    if (!study || study->vary_count > 0 || record->point_count != 1) return;
-    ExplainRequest request = {.study = study, .pairs = EXPLAIN_PAIRS};
-    const Explanation *explanation = explain_study(arena, &request, problems_create(arena));
-    if (!explanation || !explanation->step.chain) return;
-    Words sentences = explain_sentences(arena, explanation);
-    int count = 0;
-    const RecordTable *tables = explain_tables(arena, explanation, &count);
-    report_section(report, "What decides it, and what would help");
-    for (int i = 0; i < sentences.count; i++) report_text(report, sentences.items[i]);
-    report_add_tables(report, tables, count);
-    const RecordChart *roofline = explain_roofline_chart(arena, explanation);
-    const HeatChart *links = explain_links_chart(arena, explanation);
-    if (roofline || links) report_section(report, "Operators and links");
-    if (roofline)
-        report_curves(report, roofline,
-                      "The nearer an operator is to the roof, the less there is to gain from better kernels; under its "
-                      "slope the memory decides, under its flat part the matrix units.");
-    if (links)
-        report_heat(report, links,
-                    "Of the nodes that were simulated; the others do the same as one of these. Of several links of a "
-                    "kind the busiest.");
-}
-
 static bool show_run(void *context, const RunAnswer *answer, Problems *problems) {
     const Writing *writing = context;
     const Record *first = answer->record_count > 0 ? answer->records[0] : NULL;
@@ -125,9 +101,7 @@ static bool show_run(void *context, const RunAnswer *answer, Problems *problems)
     Date today = {0};
     if (answer->date) today = date_or_today(answer->date, problems);
     for (int i = 0; i < answer->record_count; i++) {
-        report_add_answer(report, answer->records[i], today);
-        add_explanation(report, answer->arena, answer->studies[i], answer->records[i]);
-        report_add_rest(report, answer->records[i]);
+        report_add_run(report, answer->arena, answer->studies[i], answer->records[i], today);
     }
     add_command(report, writing);
     return write_page(answer->arena, report, answer->output, problems);

@@ -53,7 +53,8 @@ static RecordTable operations_table(Arena *arena, const SpanSet *set) {
                                              number(total / step_seconds(set->end))};
         memcpy(&cells[i * TOP_COLUMNS], row, sizeof row);
     }
-    return (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count};
+    return (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count,
+                         NULL};
 }
 
 // ---- What is resident, in the terms of Holistic Trace Analysis (facebookresearch/HolisticTraceAnalysis,
@@ -100,7 +101,8 @@ static RecordTable breakdown_table(Arena *arena, const SpanSet *set) {
                          breakdown_columns,
                          BREAKDOWN_COLUMNS,
                          cells,
-                         set->process_count};
+                         set->process_count,
+                         NULL};
 }
 
 // ---- The answer.

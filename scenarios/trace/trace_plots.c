@@ -208,7 +208,8 @@ const RecordTable *trace_plot_table(Arena *arena, const SpanSet *set, TracePlot 
         }
     }
     RecordTable *table = ARENA_NEW(arena, RecordTable);
-    *table = (RecordTable){plots[plot].name, plots[plot].title, columns_of(arena, plot, &names), columns, cells, rows};
+    *table =
+        (RecordTable){plots[plot].name, plots[plot].title, columns_of(arena, plot, &names), columns, cells, rows, NULL};
     return table;
 }
 

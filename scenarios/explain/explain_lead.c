@@ -1,0 +1,201 @@
+// What to change first, in a sentence and as a tile: what the step becomes, with its range, in throughput and money,
+// and what the change takes away. The reason is what such a setting does; the figures are what its simulation spends
+// less.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/cost/cost.h"
+#include "models/workload/model/model.h"
+#include "results/text.h"
+#include "scenarios/explain/explain.h"
+#include "sim/quantity.h"
+
+#define SEEN 0.002 // of the step: what falls by less is not worth a clause
+
+// ---- Why a change helps.
+
+typedef enum Direction { ANY_WAY, MORE, LESS } Direction;
+
+typedef struct Reason {
+    const char *name;
+    Direction direction; // of a number; true of a flag is more
+    const char *what;
+} Reason;
+
+static const Reason reasons[] = {
+    {"gpus", LESS, "fewer replicas exchange gradients less often for the same samples"},
+    {"recompute", ANY_WAY, "less of the forward pass is computed a second time"},
+    {"tp", LESS, "layers are cut less, so products are larger and traffic within layers shrinks"},
+    {"tp", MORE, "more GPUs share each layer, so there are fewer stages or replicas to wait for"},
+    {"pp", LESS, "a shorter pipeline fills and drains faster"},
+    {"pp", MORE, "each GPU holds fewer layers and exchanges fewer gradients"},
+    {"vpp", MORE, "smaller chunks of the model let the pipeline fill and drain faster"},
+    {"vpp", LESS, "fewer chunks send fewer messages between stages"},
+    {"cp", LESS, "sequences are cut less, so attention exchanges less"},
+    {"cp", MORE, "more GPUs share each sequence, so each pass is shorter"},
+    {"ep", LESS, "tokens travel to fewer GPUs"},
+    {"ep", MORE, "each GPU holds fewer experts, which see more tokens each"},
+    {"micro_batch", MORE, "larger kernels and fewer messages for the same samples"},
+    {"micro_batch", LESS, "more and smaller micro-batches fill the pipeline better"},
+    {"sequence_parallel", MORE, "norms and element-wise kernels are shared among tensor-parallel ranks"},
+    {"zero", ANY_WAY, "gradients and weights travel in shards, each GPU updates only its own"},
+    {"schedule", ANY_WAY, "another order of passes leaves less idle between them"},
+    {"attention", ANY_WAY, "another kernel computes attention"},
+    {"framework", ANY_WAY, "compiled kernels are fused, and fewer are launched"},
+    {"image_layout", ANY_WAY, "convolutions read channels-last without transposing"},
+    {"backend", ANY_WAY, "NCCL moves data between GPUs without the host"},
+    {"strategy", ANY_WAY, "each GPU has a process of its own, and gradients overlap the backward pass"},
+    {"bucket", LESS, "smaller messages of gradients start earlier"},
+    {"bucket", MORE, "fewer, larger messages of gradients use the network better"},
+    {"no_sync", MORE, "gradients travel once a step, not after every micro-batch"},
+    {"cuda_graphs", MORE, "kernels are launched as one graph, not one by one"},
+    {"fused_loss", MORE, "the loss reads the logits once"},
+    {"fused_norms", MORE, "norms read their input once"},
+    {"fused_dispatch", MORE, "tokens are permuted and sent by one kernel"},
+    {"scatter_gather", MORE, "stages send each activation once over the network, and spread it inside the node"},
+    {"fp32_grad_reduce", LESS, "half as many bytes of gradients"},
+    {"overlap.grad_reduce", MORE, "gradients travel while the backward pass computes"},
+    {"overlap.grad_reduce", LESS, "no traffic slows kernels of the backward pass"},
+    {"overlap.param_gather", MORE, "weights travel while the forward pass computes"},
+    {"overlap.param_gather", LESS, "no traffic slows kernels of the forward pass"},
+    {"overlap.tp", MORE, "traffic within layers runs beside the products that it belongs to"},
+    {"offload.optimizer", ANY_WAY, "the optimizer's state stays on the GPU, off the PCIe lanes"},
+    {"offload.parameters", ANY_WAY, "weights stay on the GPU, off the PCIe lanes"},
+    {"workers", MORE, "the data loader keeps up with the GPU"},
+    {"straggler", ANY_WAY, "all others wait for the slowest rank"},
+    {"jitter", ANY_WAY, "ranks that differ from step to step wait for each other"},
+    {"link_speed", ANY_WAY, "all others wait for what crosses the slow links"},
+    {"oversubscription", ANY_WAY, "links between leaves carry all that the nodes send"},
+    {"power_cap", ANY_WAY, "the limit lowers the clock of every GPU"},
+};
+enum { REASONS = sizeof reasons / sizeof *reasons };
+
+// Whether a number grows, as far as the job says what it was.
+static Direction direction_of(const Explanation *now, const Change *change) {
+    const RecordPoint *point = &now->point;
+    const struct {
+        const char *name;
+        double value;
+    } known[] = {{"gpus", point->gpu_count},         {"tp", point->tp}, {"pp", point->pp},
+                 {"vpp", fmax(point->vpp, 1)},       {"cp", point->cp}, {"ep", point->ep},
+                 {"micro_batch", point->micro_batch}};
+    if (strcmp(change->value, "true") == 0) return MORE;
+    if (strcmp(change->value, "false") == 0) return LESS;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, change->name) == 0) return strtod(change->value, NULL) > known[i].value ? MORE : LESS;
+    if (strcmp(change->name, "bucket") != 0) return MORE;
+    double bytes;
+    const char *why;
+    bool is_read = quantity_parse(change->value, QUANTITY_BYTES, &bytes, &why);
+    return is_read && bytes > now->study->training.bucket_bytes ? MORE : LESS;
+}
+
+static const char *reason_of(const Explanation *now, const Change *change) {
+    Direction direction = direction_of(now, change);
+    for (int i = 0; i < REASONS; i++)
+        if (strcmp(reasons[i].name, change->name) == 0 &&
+            (reasons[i].direction == ANY_WAY || reasons[i].direction == direction))
+            return reasons[i].what;
+    return NULL;
+}
+
+static double fall_of(const Explanation *now, const Change *change, int cause) {
+    return now->point.exposed[cause].value - change->spent[cause];
+}
+
+static int most_fallen(const Explanation *now, const Change *change, int but) {
+    int most = -1;
+    for (int c = 0; c < CAUSE_COUNT && c < now->point.exposed_count; c++)
+        if (c != but && (most < 0 || fall_of(now, change, c) > fall_of(now, change, most))) most = c;
+    return most;
+}
+
+static const char *cause_title(Arena *arena, const Explanation *now, int cause) {
+    return words_lower_first(arena, now->point.exposed[cause].title);
+}
+
+// " Why: …; time in recomputation falls from 11.19 s to 0 s"; where more is saved than that, what falls with it.
+const char *explain_reason(Arena *arena, const Explanation *now, const Change *change) {
+    const char *what = reason_of(now, change), *text = "";
+    int most = most_fallen(now, change, -1), next = most_fallen(now, change, most);
+    double step = now->point.step_p50_s;
+    if (what) text = arena_printf(arena, " Why: %s", what);
+    if (most >= 0 && fall_of(now, change, most) > SEEN * step) {
+        double before = now->point.exposed[most].value;
+        text = arena_printf(arena, "%s%s time in %s falls from %s to %s (it is %s of a step now)", text,
+                            *text ? ";" : " Why:", cause_title(arena, now, most), text_time(arena, before),
+                            text_time(arena, fmax(change->spent[most], 0)), text_percent(arena, before / step));
+        if (change->gain_s > 1.02 * fall_of(now, change, most) && fall_of(now, change, next) > SEEN * step)
+            text = arena_printf(arena, "%s, and in %s by %s, whose traffic or waits came with it", text,
+                                cause_title(arena, now, next), text_time(arena, fall_of(now, change, next)));
+    }
+    return *text ? arena_printf(arena, "%s.", text) : "";
+}
+
+// ---- What it gives.
+
+static double rate_of(const Explanation *now, double step_s) {
+    double samples = now->point.global_batch / step_s;
+    return now->point.tokens_per_s > 0 ? samples * now->study->training.seq_len : samples;
+}
+
+static const char *rate_unit_of(const Explanation *now) {
+    return now->point.tokens_per_s > 0 ? "tokens" : sample_name(now->study->training.model);
+}
+
+// "; 57,767 tokens/s instead of 56,337"
+static const char *throughput_of(Arena *arena, const Explanation *now, const Change *change) {
+    return arena_printf(arena, "%s %s/s instead of %s", text_rate(arena, rate_of(now, change->step_s)),
+                        rate_unit_of(now), text_rate(arena, rate_of(now, now->point.step_p50_s)));
+}
+
+const char *explain_money(Arena *arena, const Explanation *now, const Change *change) {
+    double saved = now->point.cost_per_step - change->step_cost;
+    if (!isfinite(saved) || now->point.cost_per_step <= 0) return "";
+    bool run = isfinite(now->point.cost_per_run) && now->point.steps > 0;
+    double amount = run ? now->point.cost_per_run * saved / now->point.cost_per_step : 1000 * saved;
+    return arena_printf(arena, ", %s %s per %s", text_money(arena, fabs(amount), now->point.currency),
+                        amount >= 0 ? "less" : "more", run ? "run" : "thousand steps");
+}
+
+static const char *share_range(Arena *arena, const Explanation *now, const Change *change) {
+    double step = now->point.step_p50_s;
+    return arena_printf(arena, "90 %% range %s to %s", text_percent(arena, change->gain_low_s / step),
+                        text_percent(arena, change->gain_high_s / step));
+}
+
+static const char *risk_of(Arena *arena, const Change *change) {
+    if (explain_fits(change->chance_to_run_out)) return "";
+    return arena_printf(arena, " Memory then runs out with a chance of %s.",
+                        text_percent(arena, change->chance_to_run_out));
+}
+
+const char *explain_first(Arena *arena, const Explanation *now) {
+    const Change *first = now->first;
+    double step = now->point.step_p50_s;
+    return arena_printf(arena, "%s: %s. A step then takes %s instead of %s: %s less (%s), %s%s.%s%s",
+                        now->fitting && now->fitting != first ? "Then" : "Change first", first->title,
+                        text_time(arena, first->step_s), text_time(arena, step),
+                        text_percent(arena, first->gain_s / step), share_range(arena, now, first),
+                        throughput_of(arena, now, first), explain_money(arena, now, first),
+                        explain_reason(arena, now, first), risk_of(arena, first));
+}
+
+bool explain_lead(Arena *arena, const Explanation *now, Lead *lead) {
+    const Change *change = now->fitting ? now->fitting : now->first;
+    double step = now->point.step_p50_s;
+    if (!change && now->change_count && now->step.lowered)
+        *lead = (Lead){"Change first", "nothing alone", "no single setting that was tried saves 0.5 % of a step"};
+    else if (change && change == now->fitting)
+        *lead = (Lead){"Make it fit first", change->title,
+                       arena_printf(arena, "memory then runs out with a chance of %s; a step takes %s",
+                                    text_percent(arena, change->chance_to_run_out), text_time(arena, change->step_s))};
+    else if (change)
+        *lead = (Lead){"Change first", change->title,
+                       arena_printf(arena, "a step takes %s instead of %s: %s less (%s); %s%s",
+                                    text_time(arena, change->step_s), text_time(arena, step),
+                                    text_percent(arena, change->gain_s / step), share_range(arena, now, change),
+                                    throughput_of(arena, now, change), explain_money(arena, now, change))};
+    return change || (now->change_count && now->step.lowered);
+}
