@@ -18,7 +18,7 @@ typedef struct JsonStream {
     int (*on_number)(void *context, const char *text, size_t length);
 } JsonStream;
 
-// To the end of the file. False after a problem at `path`: it is no whole JSON document.
+// To the end of the file, which may be packed with gzip. False after a problem at `path`: it is no whole JSON document.
 bool json_stream_read(FILE *file, const char *path, const JsonStream *stream, void *context, Problems *problems);
 
 #endif

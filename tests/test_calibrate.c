@@ -5,6 +5,7 @@
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/recovery.h"
 #include "models/hardware/power.h"
+#include "tests/child.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -401,6 +402,15 @@ TEST(a_trace_is_summed_by_kernel_and_only_its_gpu_events) {
     EXPECT_CONTAINS(ended->out, "\"variant\":\"HtoD\",\"count\":1,\"seconds\":0.0001");
     EXPECT(!strstr(ended->out, "aten") && !strstr(ended->out, "inner") && !strstr(ended->out, "\"no\""));
     EXPECT(strstr(ended->out, "HtoD") < strstr(ended->out, "\"gemm\"")); // most time first
+    char packed[128], line[512];
+    static char said[4096], plain[1 << 16];
+    snprintf(plain, sizeof plain, "%s", ended->out);
+    snprintf(line, sizeof line, "gzip -c %s > %s.json.gz", path, path);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    snprintf(packed, sizeof packed, "%s.json.gz", path);
+    EXPECT_TEXT(calibrate("calibrate import --from kineto %s", packed)->out, plain);
+    EXPECT_CONTAINS(calibrate("calibrate fit %s --gpu H100", packed)->err, "are too few");
+    unlink(packed);
     unlink(path);
     char broken[] = "/tmp/lockstep-trace-XXXXXX";
     EXPECT_INT(calibrate("calibrate import --from kineto %s", write_temporary(broken, "{\"traceEvents\": [{"))->code,

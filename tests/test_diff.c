@@ -3,6 +3,7 @@
 
 #include "scenarios/explain/command_diff.h"
 #include "sim/file.h"
+#include "sim/kineto.h"
 #include "sim/random.h"
 #include "tests/child.h"
 #include "tests/command.h"
@@ -318,7 +319,7 @@ TEST(a_trace_is_split_by_what_the_gpu_does_at_each_instant) {
     char path[128];
     snprintf(path, sizeof path, "%s/trace.json", folder);
     DiffSide side;
-    EXPECT(diff_file_is_trace(path));
+    EXPECT(kineto_is_trace(path));
     EXPECT(diff_side_of_trace(arena, path, &side, problems));
     EXPECT_NEAR(side.step_s, 1e-3, 1e-15);
     static const double seconds[] = {250e-6, 25e-6, 75e-6, 650e-6}; // of the mean step
@@ -335,6 +336,29 @@ TEST(a_trace_is_split_by_what_the_gpu_does_at_each_instant) {
     static const char *const files[] = {"trace.json", "two.json"};
     remove_folder(folder, files, COUNT(files));
     arena_close(arena);
+}
+
+// As torch.profiler writes it where the file's name ends so; whole, in two members, cut short, and one that is none.
+TEST(a_trace_packed_with_gzip_is_the_same_side) {
+    char name[] = "/tmp/lockstep-diff-XXXXXX", line[1024];
+    static char said[1 << 14], plain[1 << 16];
+    const char *folder = new_folder(name);
+    write_text(folder, "trace.json",
+               "{\"traceEvents\": [{\"cat\": \"user_annotation\", \"name\": \"ProfilerStep#3\", \"ts\": 1000, "
+               "\"dur\": 1000}, {\"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": 1100, \"dur\": 400}]}");
+    snprintf(plain, sizeof plain, "%s", diff_in(folder, "trace.json", "trace.json", " --csv")->out);
+    EXPECT_CONTAINS(plain, "Kernels that compute,0.000");
+    snprintf(
+        line, sizeof line,
+        "cd %s && gzip -k trace.json && head -c 40 trace.json | gzip > two.json.gz && tail -c +41 trace.json | gzip "
+        ">> two.json.gz && head -c 60 trace.json.gz > cut.json.gz && echo '{}' | gzip > none.json.gz",
+        folder);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_TEXT(diff_in(folder, "trace.json.gz", "two.json.gz", " --csv")->out, plain);
+    EXPECT_CONTAINS(diff_in(folder, "trace.json", "cut.json.gz", "")->err, "no whole gzip file: it ends early");
+    EXPECT_CONTAINS(diff_in(folder, "trace.json", "none.json.gz", "")->err, "this is no trace of torch.profiler");
+    static const char *const files[] = {"trace.json", "trace.json.gz", "two.json.gz", "cut.json.gz", "none.json.gz"};
+    remove_folder(folder, files, COUNT(files));
 }
 
 static double number_after(const char *text, const char *key) {

@@ -11,6 +11,7 @@
 #include "models/network/constants.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
+#include "sim/kineto.h"
 #include "sim/options.h"
 
 #define EXIT_USAGE 2
@@ -350,16 +351,6 @@ static void print_device_json(const MeasuredFile *file, const DeviceFit *fit) {
     printf("\n");
 }
 
-// torch.profiler's: a JSON document that begins with what it is.
-static bool is_trace(const char *path) {
-    char head[4096] = "";
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    head[fread(head, 1, sizeof head - 1, file)] = '\0';
-    fclose(file);
-    return strstr(head, "\"schemaVersion\"") || strstr(head, "\"deviceProperties\"") || strstr(head, "\"traceEvents\"");
-}
-
 static const MeasuredFile *read_trace(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu,
                                       Problems *problems) {
     char *text = NULL;
@@ -378,7 +369,7 @@ static int fit_one(Arena *arena, const Options *options, const char *path, Probl
     const char *output = option_text(options, "output", NULL);
     const Catalogue *catalogue = catalogue_builtin(arena);
     const char *gpu = option_text(options, "gpu", NULL);
-    bool traced = is_trace(path);
+    bool traced = kineto_is_trace(path);
     const MeasuredFile *file = traced ? read_trace(arena, catalogue, path, gpu, problems)
                                       : measured_read(arena, catalogue, path, gpu, problems);
     if (!file) return EXIT_INPUT;
@@ -447,5 +438,6 @@ int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
         problem_hint(problems, "usage: %s", usage);
     }
     if (problem_count(problems) > 0) return EXIT_USAGE;
-    return measured_is_json(path) ? fit_one(arena, options, path, problems) : fit_many(arena, options, path, problems);
+    bool is_one = measured_is_json(path) || kineto_is_trace(path); // which may be packed
+    return is_one ? fit_one(arena, options, path, problems) : fit_many(arena, options, path, problems);
 }

@@ -1,5 +1,5 @@
-// Kineto traces (torch.profiler's Chrome JSON), which may be gigabytes: read as a stream, so that memory holds a row
-// for each kind of kernel, and 24 bytes for each matrix product whose shape was recorded (record_shapes=True).
+// Kineto traces (sim/kineto.h), which may be gigabytes: memory holds a row for each kind of kernel, and 24 bytes for
+// each matrix product whose shape was recorded (record_shapes=True).
 //
 // A product is an operator of PyTorch and its kernels, which bear the same "External id". Operators may stand behind
 // their kernels, so the file is read twice: for the shapes, then for the times.
@@ -10,10 +10,7 @@
 
 #include "calibrate/gpu/import_kineto.h"
 #include "sim/json.h"
-#include "sim/json_stream.h"
 #include "sim/list.h"
-
-#define EVENT_DEPTH 1 // objects inside the root: an event is one, in the list "traceEvents"
 
 static unsigned bucket_of(const char *name, const char *category) {
     unsigned hash = 2166136261u;
@@ -35,102 +32,48 @@ static void link_sum(Trace *trace, unsigned bucket) {
 }
 
 static KernelSum *sum_of(Trace *trace) {
-    unsigned bucket = bucket_of(trace->name, trace->category);
+    unsigned bucket = bucket_of(trace->event->name, trace->event->category);
     for (int at = trace->next[bucket]; at > 0; at = trace->chain[at - 1]) {
         KernelSum *sum = &trace->sums.items[at - 1];
-        if (strcmp(sum->name, trace->name) == 0 && strcmp(sum->category, trace->category) == 0) return sum;
+        if (strcmp(sum->name, trace->event->name) == 0 && strcmp(sum->category, trace->event->category) == 0)
+            return sum;
     }
-    KernelSum fresh = {.name = arena_copy_text(trace->arena, trace->name),
-                       .category = arena_copy_text(trace->arena, trace->category),
+    KernelSum fresh = {.name = arena_copy_text(trace->arena, trace->event->name),
+                       .category = arena_copy_text(trace->arena, trace->event->category),
                        .least = INFINITY};
     LIST_PUSH(trace->arena, &trace->sums, fresh);
     link_sum(trace, bucket);
     return &trace->sums.items[trace->sums.count - 1];
 }
 
-static bool is_on_gpu(const char *category) {
-    return strcmp(category, "kernel") == 0 || strcmp(category, "gpu_memcpy") == 0 ||
-           strcmp(category, "gpu_memset") == 0;
-}
+// ---- What the reader calls.
 
-static void end_event(Trace *trace) {
+static void on_event(void *context) { ((Trace *)context)->said = (EventArguments){.id = 0}; }
+
+static void on_event_end(void *context, const KinetoEvent *event) {
+    Trace *trace = context;
+    trace->event = event;
     if (trace->for_shapes) {
         trace_keep_shape(trace);
         return;
     }
-    if (!is_on_gpu(trace->category) || !(trace->duration >= 0)) return;
+    if (!kineto_is_on_gpu(event) || !(event->duration_us >= 0)) return;
     KernelSum *sum = sum_of(trace);
     sum->count++;
-    sum->microseconds += trace->duration;
-    sum->least = fmin(sum->least, trace->duration);
-    sum->most = fmax(sum->most, trace->duration);
+    sum->microseconds += event->duration_us;
+    sum->least = fmin(sum->least, event->duration_us);
+    sum->most = fmax(sum->most, event->duration_us);
     trace_add_to_product(trace);
     trace_add_exchange(trace);
 }
 
-// ---- What the parser calls.
-
-static bool in_event(const Trace *trace) {
-    return trace->in_events && trace->lists == 1 && trace->maps == 1 + EVENT_DEPTH;
-}
-
-// Lists may be open: those of the inputs' dimensions and types.
-static bool in_arguments(const Trace *trace) {
-    return trace->in_events && trace->maps == 2 + EVENT_DEPTH && strcmp(trace->key, "args") == 0;
-}
-
-static int on_map_start(void *context) {
+static void on_list_end(void *context, const char *key, int depth) {
     Trace *trace = context;
-    trace->maps++;
-    if (in_event(trace)) {
-        trace->name[0] = trace->category[0] = trace->argument[0] = '\0', trace->duration = -1;
-        trace->said = (EventArguments){.id = 0};
-    }
-    return 1;
+    if (depth == 1 && strcmp(key, "Input Dims") == 0) trace->said.input++;
 }
 
-static int on_map_end(void *context) {
-    Trace *trace = context;
-    if (in_event(trace)) end_event(trace);
-    trace->maps--;
-    return 1;
-}
-
-static int on_list_start(void *context) {
-    Trace *trace = context;
-    trace->lists++;
-    if (trace->lists == 1) {
-        trace->in_events = trace->maps == 1 && strcmp(trace->key, "traceEvents") == 0;
-        trace->in_devices = trace->maps == 1 && strcmp(trace->key, "deviceProperties") == 0;
-    }
-    return 1;
-}
-
-static int on_list_end(void *context) {
-    Trace *trace = context;
-    if (in_arguments(trace) && trace->lists == 3 && strcmp(trace->argument, "Input Dims") == 0) trace->said.input++;
-    trace->lists--;
-    if (trace->lists == 0) trace->in_events = trace->in_devices = false;
-    return 1;
-}
-
-static void keep(char *place, size_t room, const unsigned char *text, size_t length) {
-    size_t kept = length < room - 1 ? length : room - 1;
-    memcpy(place, text, kept);
-    place[kept] = '\0';
-}
-
-static int on_key(void *context, const unsigned char *text, size_t length) {
-    Trace *trace = context;
-    if (in_arguments(trace))
-        keep(trace->argument, sizeof trace->argument, text, length);
-    else
-        keep(trace->key, sizeof trace->key, text, length);
-    return 1;
-}
-
-static void take_words(Trace *trace, const unsigned char *text, size_t length) {
-    EventArguments *said = &trace->said;
+static void on_words(void *context, const char *key, int depth, const unsigned char *text, size_t length) {
+    EventArguments *said = &((Trace *)context)->said;
     const struct {
         const char *key;
         char *place;
@@ -139,58 +82,36 @@ static void take_words(Trace *trace, const unsigned char *text, size_t length) {
                   {"dtype", said->collective_type, sizeof said->collective_type},
                   {"Process Group Ranks", said->ranks, sizeof said->ranks}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (trace->lists == 1 && strcmp(trace->argument, places[i].key) == 0)
-            keep(places[i].place, places[i].room, text, length);
+        if (depth == 0 && strcmp(key, places[i].key) == 0) kineto_keep(places[i].place, places[i].room, text, length);
     // of an operator's factors; the bias stands before them and is of their type
-    if (trace->lists == 2 && !said->type[0] && strcmp(trace->argument, "Input type") == 0)
-        keep(said->type, sizeof said->type, text, length);
+    if (depth == 1 && !said->type[0] && strcmp(key, "Input type") == 0)
+        kineto_keep(said->type, sizeof said->type, text, length);
 }
 
-static int on_text(void *context, const unsigned char *text, size_t length) {
+static void on_device_name(void *context, const unsigned char *text, size_t length) {
     Trace *trace = context;
-    if (in_arguments(trace)) take_words(trace, text, length);
-    if (trace->in_devices && trace->lists == 1 && trace->maps == 2 && !trace->gpu[0] && strcmp(trace->key, "name") == 0)
-        keep(trace->gpu, sizeof trace->gpu, text, length);
-    if (!in_event(trace)) return 1;
-    if (strcmp(trace->key, "name") == 0) keep(trace->name, sizeof trace->name, text, length);
-    if (strcmp(trace->key, "cat") == 0) keep(trace->category, sizeof trace->category, text, length);
-    return 1;
+    if (!trace->gpu[0]) kineto_keep(trace->gpu, sizeof trace->gpu, text, length);
 }
 
-static void take_number(Trace *trace, double value) {
-    EventArguments *said = &trace->said;
-    const char *key = trace->argument;
+static void on_number(void *context, const char *key, int depth, double value) {
+    EventArguments *said = &((Trace *)context)->said;
     if (strcmp(key, "External id") == 0 && value > 0 && value < 9e15) said->id = (int64_t)value;
     if (strcmp(key, "In msg nelems") == 0) said->in_count = value;
     if (strcmp(key, "Out msg nelems") == 0) said->out_count = value;
     if (strcmp(key, "Group size") == 0) said->group = value;
-    bool dimension = trace->lists == 3 && strcmp(key, "Input Dims") == 0 && said->input < MOST_INPUTS;
+    bool dimension = depth == 2 && strcmp(key, "Input Dims") == 0 && said->input < MOST_INPUTS;
     if (!dimension) return;
     int *count = &said->dim_count[said->input];
     if (*count < MOST_DIMS) said->dims[said->input][*count] = value;
     (*count)++;
 }
 
-static int on_number(void *context, const char *text, size_t length) {
-    Trace *trace = context;
-    char digits[64];
-    bool duration = in_event(trace) && strcmp(trace->key, "dur") == 0;
-    if (!duration && !in_arguments(trace)) return 1;
-    keep(digits, sizeof digits, (const unsigned char *)text, length);
-    if (duration)
-        trace->duration = strtod(digits, NULL);
-    else
-        take_number(trace, strtod(digits, NULL));
-    return 1;
-}
-
-static const JsonStream stream = {.on_number = on_number,
-                                  .on_text = on_text,
-                                  .on_map_start = on_map_start,
-                                  .on_key = on_key,
-                                  .on_map_end = on_map_end,
-                                  .on_list_start = on_list_start,
-                                  .on_list_end = on_list_end};
+static const KinetoReader reader = {.begin_event = on_event,
+                                    .argument_number = on_number,
+                                    .argument_text = on_words,
+                                    .argument_list_end = on_list_end,
+                                    .end_event = on_event_end,
+                                    .device_name = on_device_name};
 
 // ---- The rows, most time first.
 
@@ -231,10 +152,9 @@ bool import_kineto(Import *import) {
     *trace = (Trace){.arena = import->arena};
     trace->for_shapes = fseek(file, 0, SEEK_SET) == 0; // a pipe is read once, without shapes
     bool ok = !trace->for_shapes ||
-              (json_stream_read(file, import->path, &stream, trace, import->problems) && fseek(file, 0, SEEK_SET) == 0);
-    trace->for_shapes = trace->in_events = trace->in_devices = false;
-    trace->maps = trace->lists = 0;
-    ok = ok && json_stream_read(file, import->path, &stream, trace, import->problems);
+              (kineto_read(file, import->path, &reader, trace, import->problems) && fseek(file, 0, SEEK_SET) == 0);
+    trace->for_shapes = false;
+    ok = ok && kineto_read(file, import->path, &reader, trace, import->problems);
     fclose(file);
     if (!ok) return false;
     if (trace->sums.count == 0) {

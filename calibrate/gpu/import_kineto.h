@@ -5,8 +5,7 @@
 #include <stdint.h>
 
 #include "calibrate/gpu/import.h"
-
-#define LONGEST_NAME 256
+#include "sim/kineto.h"
 
 typedef struct KernelSum {
     char *name;
@@ -28,7 +27,7 @@ typedef struct EventArguments {
     int input, dim_count[MOST_INPUTS]; // inputs so far
     double dims[MOST_INPUTS][MOST_DIMS];
     char type[32]; // of the first input
-    char collective[32], collective_type[16], ranks[LONGEST_NAME];
+    char collective[32], collective_type[16], ranks[KINETO_NAME];
     double in_count, out_count, group;
 } EventArguments;
 
@@ -53,10 +52,9 @@ typedef struct Exchange {
 typedef struct Trace {
     Arena *arena;
     KernelSums sums;
-    int maps, lists; // open ones
-    bool in_events, in_devices, for_shapes;
-    char key[32], argument[32], name[LONGEST_NAME], category[32], gpu[64];
-    double duration;
+    bool for_shapes;
+    char gpu[64];
+    const KinetoEvent *event; // that is at its end, and what it says besides
     EventArguments said;
     struct {
         Product *items;

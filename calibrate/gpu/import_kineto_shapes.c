@@ -31,7 +31,7 @@ static bool product_of(const Trace *trace, Product *product) {
     const EventArguments *said = &trace->said;
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         int first = operators[i].first, dims = operators[i].dims;
-        if (strcmp(trace->name, operators[i].name) != 0) continue;
+        if (strcmp(trace->event->name, operators[i].name) != 0) continue;
         const double *a = said->dims[first], *b = said->dims[first + 1];
         if (said->dim_count[first] != dims || said->dim_count[first + 1] != dims) return false;
         *product = (Product){type_here(said->type), dims == 3 ? a[0] : 1, a[dims - 2], b[dims - 1], a[dims - 1]};
@@ -69,7 +69,7 @@ static void make_room(Trace *trace) {
 
 void trace_keep_shape(Trace *trace) {
     Product product;
-    if (strcmp(trace->category, "cpu_op") != 0 || trace->said.id <= 0 || !product_of(trace, &product)) return;
+    if (strcmp(trace->event->category, "cpu_op") != 0 || trace->said.id <= 0 || !product_of(trace, &product)) return;
     make_room(trace);
     int *slot = slot_of(trace, trace->said.id);
     if (*slot) return; // an id is of one operator
@@ -79,9 +79,9 @@ void trace_keep_shape(Trace *trace) {
 }
 
 void trace_add_to_product(Trace *trace) {
-    if (trace->said.id <= 0 || trace->slot_count == 0 || strcmp(trace->category, "kernel") != 0) return;
+    if (trace->said.id <= 0 || trace->slot_count == 0 || strcmp(trace->event->category, "kernel") != 0) return;
     int *slot = slot_of(trace, trace->said.id);
-    if (*slot) trace->launched.items[*slot - 1].microseconds += (float)trace->duration;
+    if (*slot) trace->launched.items[*slot - 1].microseconds += (float)trace->event->duration_us;
 }
 
 // ---- Collectives, of ranks that follow each other: those of one node, as far as a trace says.
@@ -137,7 +137,7 @@ void trace_add_exchange(Trace *trace) {
         sum = &trace->exchanges.items[trace->exchanges.count - 1];
     }
     sum->count++;
-    sum->least = fmin(sum->least, trace->duration);
+    sum->least = fmin(sum->least, trace->event->duration_us);
 }
 
 // ---- Rows.

@@ -17,6 +17,7 @@
 #include "scenarios/study/study_options.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
+#include "sim/kineto.h"
 #include "sim/list.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
@@ -59,7 +60,7 @@ static const char about[] =
     "and of two jobs that can be simulated, which changed setting makes how much, whatever the order of changing.\n"
     "A and B are scenarios (.lua), answers of lockstep run or plan (.json), points of a sweep (.db), rows of CSV "
     "(.csv:\n"
-    "lockstep's own, or measured runs), Kineto traces of torch.profiler (.json), or options (--a, --b).\n\n"
+    "lockstep's own, or measured runs), Kineto traces of torch.profiler (.json, .json.gz), or options (--a, --b).\n\n"
     "  lockstep diff before.json after.json\n"
     "  lockstep diff my.lua --set-b training.parallel.tp=4\n"
     "  lockstep diff my.lua measured.csv --row-b 3\n"
@@ -86,8 +87,8 @@ static int fail(const Problems *problems, int status) {
 // ---- Sides.
 
 static bool ends_in(const char *path, const char *ending) {
-    const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ending) == 0;
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
 }
 
 // The file of a side: with one script it is both. NULL: said in options.
@@ -168,6 +169,12 @@ static int row_number(const char *text, const char *path, Problems *problems) {
     return -1;
 }
 
+static bool refuse_packed(Command *command, const char *path) {
+    problem_add(command->problems, (Where){path, 0}, "this is no trace of torch.profiler");
+    problem_hint(command->problems, "only traces are read packed; an answer of lockstep, gunzip first");
+    return false;
+}
+
 static bool read_side(Command *command, int side, DiffSide *into) {
     const char *name = side ? "B" : "A", *path = file_of(command, side);
     const Options *options = command->options;
@@ -176,8 +183,10 @@ static bool read_side(Command *command, int side, DiffSide *into) {
     if (ends_in(path, ".lua")) return side_of_script(command, path, side, into);
     const char *row = option_text(options, side ? "row-b" : "row-a", NULL);
     if (ends_in(path, ".csv")) return diff_side_of_csv(command->arena, path, row ? row : "1", into, command->problems);
-    if (ends_in(path, ".json") && diff_file_is_trace(path))
+    bool is_packed = ends_in(path, ".json.gz");
+    if ((is_packed || ends_in(path, ".json")) && kineto_is_trace(path))
         return diff_side_of_trace(command->arena, path, into, command->problems);
+    if (is_packed) return refuse_packed(command, path);
     int number = row_number(row, path, command->problems);
     if (number < 0) return false;
     return (ends_in(path, ".db") ? diff_side_of_store : diff_side_of_json)(command->arena, path, number, into,
@@ -285,10 +294,13 @@ static void check_usage(const Command *command, Problems *usage) {
     }
     for (int i = 0; i < files; i++) {
         const char *path = option_positional(options, i);
-        if (ends_in(path, ".lua") || ends_in(path, ".json") || ends_in(path, ".csv") || ends_in(path, ".db")) continue;
+        static const char *const endings[] = {".lua", ".json", ".json.gz", ".csv", ".db"};
+        bool is_known = false;
+        for (int e = 0; e < 5; e++) is_known = is_known || ends_in(path, endings[e]);
+        if (is_known) continue;
         problem_add(usage, (Where){0}, "what \"%s\" is its name does not say", path);
-        problem_hint(usage, "a scenario ends in .lua, an answer or a trace in .json, rows in .csv, a sweep's store in "
-                            ".db; what is gzipped, gunzip first");
+        problem_hint(usage, "a scenario ends in .lua, an answer or a trace in .json, a trace in .json.gz too, rows in "
+                            ".csv, a sweep's store in .db; what else is gzipped, gunzip first");
     }
 }
 

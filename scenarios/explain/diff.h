@@ -54,7 +54,6 @@ bool diff_side_of_csv(Arena *arena, const char *path, const char *row, DiffSide 
 bool diff_side_of_store(Arena *arena, const char *path, int row, DiffSide *side, Problems *problems);
 // A step of a Kineto trace (torch.profiler), mean over those it marks.
 bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems *problems);
-bool diff_file_is_trace(const char *path);
 
 // Of a step whose known stretches do not fill it, the rest is one stretch of the causes that nobody told.
 void diff_close_side(Arena *arena, DiffSide *side);

@@ -1,5 +1,4 @@
-// A step of a Kineto trace (torch.profiler's Chrome JSON), which may be gigabytes: read as a stream, of which memory
-// holds three numbers for each kernel.
+// A step of a Kineto trace (sim/kineto.h), which may be gigabytes: memory holds three numbers for each kernel.
 //
 // Every instant of a marked step is counted once, for what the GPU does then: computing before copying before
 // communicating, so that communication is what nothing hides. What no kernel fills is a stretch of its own. Kernels do
@@ -12,7 +11,7 @@
 
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
-#include "sim/json_stream.h"
+#include "sim/kineto.h"
 #include "sim/list.h"
 
 #define BIT(cause) (UINT32_C(1) << (cause))
@@ -34,7 +33,6 @@ typedef struct Edge { // of a kernel: it begins, or ends
     int8_t doing, change;
 } Edge;
 
-#define LONGEST_WORD 128
 #define STEP_MARK "ProfilerStep#"
 #define MOST_STEPS 100000
 #define MOST_EDGES 400000000 // 6.4 GB of them
@@ -49,132 +47,51 @@ typedef struct TraceRead {
     int steps;
     double device; // of the kernels so far; -1 none
     bool several_devices, too_many;
-    int maps, lists;
-    bool in_events;
-    char key[32], argument[32], name[LONGEST_WORD], category[32];
-    double start, duration, on_device;
+    double on_device; // of the event that is read
 } TraceRead;
 
 static bool has(const char *text, const char *word) { return strstr(text, word) != NULL; }
 
-static Doing doing_of(const TraceRead *trace) {
-    if (strcmp(trace->category, "kernel") != 0) return DOING_COPY;
-    bool exchanges = has(trace->name, "nccl") || has(trace->name, "rccl") || has(trace->name, "nvshmem");
+static Doing doing_of(const KinetoEvent *event) {
+    if (strcmp(event->category, "kernel") != 0) return DOING_COPY;
+    bool exchanges = has(event->name, "nccl") || has(event->name, "rccl") || has(event->name, "nvshmem");
     return exchanges ? DOING_COMMUNICATE : DOING_COMPUTE;
 }
 
 // A step is marked on the host and again on the GPU: the host's marks follow each other without gaps.
-static void add_mark(TraceRead *trace) {
-    if (trace->steps == 0 || trace->start < trace->begin) trace->begin = trace->start;
-    if (trace->steps == 0 || trace->start + trace->duration > trace->end) trace->end = trace->start + trace->duration;
+static void add_mark(TraceRead *trace, const KinetoEvent *event) {
+    double end = event->start_us + event->duration_us;
+    if (trace->steps == 0 || event->start_us < trace->begin) trace->begin = event->start_us;
+    if (trace->steps == 0 || end > trace->end) trace->end = end;
     trace->steps++;
 }
 
-static void add_kernel(TraceRead *trace) {
+static void add_kernel(TraceRead *trace, const KinetoEvent *event) {
     if (trace->device < 0) trace->device = trace->on_device;
     trace->several_devices = trace->several_devices || trace->device != trace->on_device;
-    Doing doing = doing_of(trace);
+    int8_t doing = (int8_t)doing_of(event);
     trace->too_many = trace->edges.count >= MOST_EDGES;
     if (trace->too_many) return;
-    LIST_PUSH(trace->arena, &trace->edges, ((Edge){trace->start, (int8_t)doing, 1}));
-    LIST_PUSH(trace->arena, &trace->edges, ((Edge){trace->start + trace->duration, (int8_t)doing, -1}));
+    LIST_PUSH(trace->arena, &trace->edges, ((Edge){event->start_us, doing, 1}));
+    LIST_PUSH(trace->arena, &trace->edges, ((Edge){event->start_us + event->duration_us, doing, -1}));
 }
 
-static void end_event(TraceRead *trace) {
-    if (!(trace->duration >= 0) || !isfinite(trace->start)) return;
-    const char *category = trace->category;
-    bool on_gpu =
-        strcmp(category, "kernel") == 0 || strcmp(category, "gpu_memcpy") == 0 || strcmp(category, "gpu_memset") == 0;
-    if (on_gpu) add_kernel(trace);
-    if (strcmp(category, "user_annotation") == 0 && strncmp(trace->name, STEP_MARK, strlen(STEP_MARK)) == 0 &&
+static void on_event_end(void *context, const KinetoEvent *event) {
+    TraceRead *trace = context;
+    if (!(event->duration_us >= 0) || !isfinite(event->start_us)) return;
+    if (kineto_is_on_gpu(event)) add_kernel(trace, event);
+    if (strcmp(event->category, "user_annotation") == 0 && strncmp(event->name, STEP_MARK, strlen(STEP_MARK)) == 0 &&
         trace->steps < MOST_STEPS)
-        add_mark(trace);
+        add_mark(trace, event);
 }
 
-// ---- What the parser calls. An event is an object in the list "traceEvents" of the root.
+static void on_event(void *context) { ((TraceRead *)context)->on_device = 0; }
 
-static bool in_event(const TraceRead *trace) { return trace->in_events && trace->lists == 1 && trace->maps == 2; }
-
-static bool in_arguments(const TraceRead *trace) {
-    return trace->in_events && trace->lists == 1 && trace->maps == 3 && strcmp(trace->key, "args") == 0;
+static void on_argument(void *context, const char *key, int depth, double value) {
+    if (depth == 0 && strcmp(key, "device") == 0) ((TraceRead *)context)->on_device = value;
 }
 
-static int on_map_start(void *context) {
-    TraceRead *trace = context;
-    trace->maps++;
-    if (in_event(trace)) {
-        trace->name[0] = trace->category[0] = trace->argument[0] = '\0';
-        trace->start = NAN, trace->duration = -1, trace->on_device = 0;
-    }
-    return 1;
-}
-
-static int on_map_end(void *context) {
-    TraceRead *trace = context;
-    if (in_event(trace)) end_event(trace);
-    trace->maps--;
-    return 1;
-}
-
-static int on_list_start(void *context) {
-    TraceRead *trace = context;
-    trace->lists++;
-    if (trace->lists == 1) trace->in_events = trace->maps == 1 && strcmp(trace->key, "traceEvents") == 0;
-    return 1;
-}
-
-static int on_list_end(void *context) {
-    TraceRead *trace = context;
-    trace->lists--;
-    if (trace->lists == 0) trace->in_events = false;
-    return 1;
-}
-
-static void keep(char *place, size_t room, const unsigned char *text, size_t length) {
-    size_t kept = length < room - 1 ? length : room - 1;
-    memcpy(place, text, kept);
-    place[kept] = '\0';
-}
-
-static int on_key(void *context, const unsigned char *text, size_t length) {
-    TraceRead *trace = context;
-    if (in_arguments(trace))
-        keep(trace->argument, sizeof trace->argument, text, length);
-    else
-        keep(trace->key, sizeof trace->key, text, length);
-    return 1;
-}
-
-static int on_text(void *context, const unsigned char *text, size_t length) {
-    TraceRead *trace = context;
-    if (!in_event(trace)) return 1;
-    if (strcmp(trace->key, "name") == 0) keep(trace->name, sizeof trace->name, text, length);
-    if (strcmp(trace->key, "cat") == 0) keep(trace->category, sizeof trace->category, text, length);
-    return 1;
-}
-
-static int on_number(void *context, const char *text, size_t length) {
-    TraceRead *trace = context;
-    char digits[64];
-    if (!in_event(trace) && !in_arguments(trace)) return 1;
-    keep(digits, sizeof digits, (const unsigned char *)text, length);
-    double value = strtod(digits, NULL);
-    if (in_arguments(trace)) {
-        if (strcmp(trace->argument, "device") == 0) trace->on_device = value;
-        return 1;
-    }
-    if (strcmp(trace->key, "ts") == 0) trace->start = value;
-    if (strcmp(trace->key, "dur") == 0) trace->duration = value;
-    return 1;
-}
-
-static const JsonStream stream = {.on_number = on_number,
-                                  .on_text = on_text,
-                                  .on_map_start = on_map_start,
-                                  .on_key = on_key,
-                                  .on_map_end = on_map_end,
-                                  .on_list_start = on_list_start,
-                                  .on_list_end = on_list_end};
+static const KinetoReader reader = {.begin_event = on_event, .argument_number = on_argument, .end_event = on_event_end};
 
 // ---- From kernels to stretches.
 
@@ -233,7 +150,7 @@ bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems
     }
     TraceRead *trace = ARENA_NEW(arena, TraceRead);
     *trace = (TraceRead){.arena = arena, .device = -1};
-    bool ok = json_stream_read(file, path, &stream, trace, problems);
+    bool ok = kineto_read(file, path, &reader, trace, problems);
     fclose(file);
     if (!ok || !check(trace, path, problems)) return false;
     double seconds[DOING_KINDS + 1] = {0};
@@ -249,16 +166,4 @@ bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems
     side->cause_count = DOING_KINDS + 1;
     diff_close_side(arena, side);
     return true;
-}
-
-// An answer of ours begins with what it is; a trace names its list of events near its beginning.
-bool diff_file_is_trace(const char *path) {
-    static const char mark[] = "\"traceEvents\"";
-    char text[65536];
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    return strstr(text, mark) != NULL;
 }
