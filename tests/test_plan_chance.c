@@ -516,6 +516,29 @@ TEST(what_else_may_be_set_is_priced_with_its_spares) {
     EXPECT_NEAR(atof(strstr(settings, "\"days\": ") + 8), atof(days + 8), 1e-9);
 }
 
+// The plan as planned, and what no measurement changes, have its own chance to the last digit.
+TEST(a_plans_chance_is_one_number_wherever_it_stands) {
+    static char output[1 << 18];
+    plan_command(
+        "--model gpt3-2.7b --tokens 300B --seq 2048 --node dgx-a100-80gb,dgx-h100 --fabric ib-hdr200 --gpus 32 "
+        "--global-batch 64 --node-mtbf 20d --by 20d --budget 50k --date 2026-11-21 --json -j 1",
+        output, sizeof output);
+    const char *both = strstr(output, "\"both\": "), *settings = strstr(output, "\"settings\": ["),
+               *measurements = strstr(output, "\"measurements\": [");
+    EXPECT(both && settings && measurements);
+    if (!both || !settings || !measurements) return;
+    double chance = atof(both + 8);
+    EXPECT(chance > 0.05 && chance < 0.95);
+    EXPECT_NEAR(atof(strstr(settings, "\"chance\": ") + 10), chance, 1.5 / PLAN_DRAWS);
+    int idle = 0;
+    for (const char *at = measurements; (at = strstr(at, "\"worth\": ")) && at < settings; at++) {
+        if (atof(at + 9) != 0) continue;
+        EXPECT_NEAR(atof(strstr(at, "\"chance_then\": ") + 15), chance, 1e-12);
+        idle++;
+    }
+    EXPECT(idle >= 1);
+}
+
 TEST(probabilities_are_the_same_for_one_and_two_cores) {
     static char one[1 << 18], two[1 << 18];
     const char *asked = "--model gpt3-2.7b --tokens 10B --seq 2048 --global-batch 64 --gpus 8 --by 3d --budget 800 "

@@ -360,6 +360,16 @@ TEST(a_plans_page_sets_its_chance_beside_what_was_asked_and_says_what_would_do) 
     EXPECT_CONTAINS(page, "How little would still keep date and budget with 80 %");
 }
 
+TEST(a_plan_of_1024_gpus_is_a_page_that_a_mail_takes) {
+    EXPECT_INT(
+        lockstep("report plan --model llama-2-70b --tokens 1T --node dgx-h100 --fabric ib-ndr400 --gpus 1024 --by "
+                 "30d --budget 3M --faults llama3-h100 --date 2026-11-21 -j 1 -o "
+                 "/tmp/lockstep-report-1024.html >/dev/null; wc -c </tmp/lockstep-report-1024.html"),
+        0);
+    EXPECT(atof(said) > 1e5 && atof(said) < 3e6);
+    unlink("/tmp/lockstep-report-1024.html");
+}
+
 TEST(a_report_of_a_jobs_weeks_tells_them_week_by_week_and_what_would_help) {
     EXPECT_INT(lockstep("report goodput --gpus 1024 --work 30 --runs 20 --date 2026-11-21 -o "
                         "/tmp/lockstep-report-weeks.html && sed 's/<[^>]*>/ /g' /tmp/lockstep-report-weeks.html | grep "

@@ -170,6 +170,7 @@ static void settings_member(JsonWriter *json, const PlanSettings *settings) {
         const PlanSetting *setting = &settings->items[i];
         json_begin_object(json);
         json_text_member(json, "what", setting->what);
+        if (setting->parts) json_text_member(json, "parts", setting->parts);
         json_number_member(json, "days", setting->days);
         json_number_member(json, "goodput", setting->goodput);
         json_number_member(json, "cost", setting->cost);
@@ -178,6 +179,7 @@ static void settings_member(JsonWriter *json, const PlanSettings *settings) {
     }
     json_end_list(json);
     index_member(json, "best_setting", settings->best);
+    index_member(json, "first_setting", settings->first > 0 ? settings->first : -1);
 }
 
 static void growths_member(JsonWriter *json, const PlanGrowths *growths, const PlanRequest *request) {

@@ -227,10 +227,7 @@ static void print_chosen(const Screen *screen) {
     if (request->objective == PLAN_COST && isnan(point->cost_per_run)) word = words[PLAN_TIME];
     printf("Chosen  %s", word);
     if (request->deadline_s > 0 || request->budget > 0)
-        printf(" that keeps %s with %s or more",
-               request->budget <= 0       ? "the date"
-               : request->deadline_s <= 0 ? "the budget"
-                                          : "date and budget",
+        printf(" that keeps %s with %s or more", plan_wishes_name(request),
                plan_percent(screen->arena, request->confidence));
     int fast = plan_twice_as_fast(screen->result);
     if (fast >= 0) {
@@ -397,10 +394,7 @@ static void print_no_plan(const Screen *screen) {
         return;
     }
     printf("No plan keeps %s with %s: the best does with %s. The nearest misses come first.\n",
-           request->budget <= 0       ? "the date"
-           : request->deadline_s <= 0 ? "the budget"
-                                      : "date and budget",
-           plan_percent(screen->arena, request->confidence),
+           plan_wishes_name(request), plan_percent(screen->arena, request->confidence),
            plan_percent_beside(screen->arena, first->chance.both, request->confidence));
     plan_print_paid(screen, first);
     plan_print_storage(screen, first);

@@ -86,6 +86,7 @@ void plan_print_settings(const Screen *screen) {
         table_end_row(table);
     }
     table_print(table, stdout, screen->style);
-    const char *parts = settings->items[settings->count - 1].parts;
-    if (parts) printf("  together: %s\n", parts);
+    const char *sentences[PLAN_CHANGE_SENTENCES];
+    int count = plan_change_sentences(screen, sentences);
+    for (int i = 0; i < count; i++) printf("  %s\n", sentences[i]);
 }

@@ -38,6 +38,13 @@ bool plan_measurement_matters(const PlanUnknowns *unknowns, const PlanMeasuremen
 const char *plan_others_text(Arena *arena, const PlanUnknowns *unknowns); // "3 more change no choice"; NULL: no others
 const char *plan_worth_text(const Screen *screen, const PlanUnknowns *unknowns);
 
+const char *plan_wishes_name(const PlanRequest *request); // "date and budget", of those that are asked for
+
+// What to change first and what that gives (plan_change_words.c): how many sentences, 0 where nothing was tried.
+#define PLAN_CHANGE_SENTENCES 2
+int plan_change_sentences(const Screen *screen, const char *sentences[PLAN_CHANGE_SENTENCES]);
+bool plan_setting_is_idle(const PlanSetting *now, const PlanSetting *then); // days, cost, chance stay to half a percent
+
 // What a budget, date or price would reach, as a sentence (plan_reach_words.c).
 const char *plan_reach_text(const Screen *screen, const PlanReach *reach);
 

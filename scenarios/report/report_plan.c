@@ -23,10 +23,6 @@ const char *plan_report_title(Arena *arena, const PlanAnswer *answer) {
 
 bool plan_has_wishes(const PlanRequest *request) { return request->deadline_s > 0 || request->budget > 0; }
 
-const char *plan_wishes_name(const PlanRequest *request) {
-    return request->budget <= 0 ? "the date" : request->deadline_s <= 0 ? "the budget" : "date and budget";
-}
-
 const char *plan_currency(const Telling *telling, int row) {
     const char *currency = telling->screen.result->rows[row].point.currency;
     return currency ? currency : "USD";

@@ -1,7 +1,6 @@
 // A plan's page, its first half: the recommendation, what to change first and what that gives, how sure it is against
 // what was asked, what would be enough, and what it costs, part by part.
 #include <math.h>
-#include <string.h>
 
 #include "models/workload/job/job.h"
 #include "results/text.h"
@@ -10,7 +9,6 @@
 #include "scenarios/report/report_plan_parts.h"
 
 #define HALF_A_PERCENT 0.005
-#define WORTH_A_WORD 0.0005 // of days or cost, that a change moves
 
 static const PlanRow *front_of(const Telling *telling) {
     const PlanResult *result = telling->screen.result;
@@ -85,71 +83,6 @@ static const char *lead_text(const Telling *telling) {
                         "chance is %s.",
                         start, word, wishes_text(telling), asked_text(telling),
                         plan_percent_beside(arena, row->chance.both, request->confidence));
-}
-
-// ---- What to change first.
-
-// The best single setting, where one is better than what is planned; NULL: none is.
-static const PlanSetting *first_change(const PlanSettings *settings) {
-    return settings && settings->first > 0 ? &settings->items[settings->first] : NULL;
-}
-
-// Of two lengths: hours where it is less than a day.
-static const char *difference(const Telling *telling, double days) {
-    return days < 1 ? text_days(telling->screen.arena, days) : plan_length(telling, days);
-}
-
-static const char *moves(const Telling *telling, const PlanSetting *now, const PlanSetting *then) {
-    Arena *arena = telling->screen.arena;
-    const char *text = "";
-    double money = then->cost - now->cost, days = then->days - now->days;
-    bool pays = isfinite(money) && fabs(money) > WORTH_A_WORD * now->cost;
-    if (pays)
-        text = arena_printf(arena, "%s %s (%.1f %%)", money < 0 ? "saves" : "costs",
-                            text_money(arena, fabs(money), plan_currency(telling, 0)), 100 * fabs(money) / now->cost);
-    if (fabs(days) > WORTH_A_WORD * now->days) {
-        const char *verb = days > 0 ? "takes " : pays && money < 0 ? "" : "saves ";
-        text = arena_printf(arena, "%s%s%s%s%s", text, pays ? " and " : "", verb, difference(telling, fabs(days)),
-                            days > 0 ? " more" : "");
-    }
-    return *text ? text : "moves days and cost by less than 0.05 %";
-}
-
-static const char *chance_becomes(const Telling *telling, const PlanSetting *now, const PlanSetting *then) {
-    Arena *arena = telling->screen.arena;
-    const PlanRequest *request = telling->screen.request;
-    if (!plan_has_wishes(request)) return "";
-    const char *before = plan_percent_beside(arena, now->both, request->confidence),
-               *after = plan_percent_beside(arena, then->both, request->confidence);
-    if (strcmp(before, after) == 0)
-        return arena_printf(arena, "; the chance to keep %s stays at %s", plan_wishes_name(request), before);
-    return arena_printf(arena, "; the chance to keep %s goes from %s to %s", plan_wishes_name(request), before, after);
-}
-
-static void tell_first_change(const Telling *telling) {
-    const PlanSettings *settings = telling->screen.answer->settings;
-    Arena *arena = telling->screen.arena;
-    if (!settings || settings->count < 2) return;
-    const PlanSetting *now = &settings->items[0], *first = first_change(settings);
-    if (!first) {
-        report_text(telling->report, "Nothing to change first: no number of spares, way or interval of checkpoints and "
-                                     "no storage that was tried does better than as planned.");
-        return;
-    }
-    if (plan_setting_is_idle(now, first)) {
-        report_text(telling->report,
-                    arena_printf(arena,
-                                 "Little is to be gained by changing how it runs: of spares, checkpoints "
-                                 "and storage the best that was tried (%s) %s%s.",
-                                 first->what, moves(telling, now, first), chance_becomes(telling, now, first)));
-        return;
-    }
-    report_text(telling->report, arena_printf(arena, "Change first: %s. That %s%s.", first->what,
-                                              moves(telling, now, first), chance_becomes(telling, now, first)));
-    const PlanSetting *all = &settings->items[settings->count - 1];
-    if (all->parts && settings->best == settings->count - 1)
-        report_text(telling->report, arena_printf(arena, "All that helps at once (%s) %s%s.", all->parts,
-                                                  moves(telling, now, all), chance_becomes(telling, now, all)));
 }
 
 // ---- Figures.
@@ -356,7 +289,9 @@ void report_add_plan_answer(const Telling *telling) {
         report_caution(report, row->point.why_not ? row->point.why_not : "no reason was recorded");
         return;
     }
-    tell_first_change(telling);
+    const char *changes[PLAN_CHANGE_SENTENCES];
+    int change_count = plan_change_sentences(&telling->screen, changes);
+    for (int i = 0; i < change_count; i++) report_text(report, changes[i]);
     tell_shortest_way(telling);
     tell_days(telling, row);
     tell_cost(telling, row);

@@ -60,11 +60,6 @@ static void tell_shifts(const Telling *telling) {
 
 // ---- Spares and checkpoints.
 
-bool plan_setting_is_idle(const PlanSetting *now, const PlanSetting *then) {
-    bool costs = fabs(then->cost / now->cost - 1) >= HALF_A_PERCENT; // false of what nobody knows a price of
-    return !costs && fabs(then->days / now->days - 1) < HALF_A_PERCENT && fabs(then->both - now->both) < HALF_A_PERCENT;
-}
-
 static void setting_cells(const Telling *telling, ReportTable *table, const PlanSetting *setting) {
     Arena *arena = telling->screen.arena;
     report_cell(arena, table,

@@ -11,7 +11,6 @@ typedef struct Telling {
 } Telling;
 
 bool plan_has_wishes(const PlanRequest *request);           // a date or a budget
-const char *plan_wishes_name(const PlanRequest *request);   // "date and budget"
 const char *plan_currency(const Telling *telling, int row); // of the result
 // Lengths of runs in one unit on the whole page: days, or hours where the plan in front takes less than one.
 typedef struct PlanUnit {
@@ -26,8 +25,6 @@ void plan_chance_cell(const Telling *telling, ReportTable *table, double chance)
 // "3 more …" under a table from which rows were left out; nothing for none.
 void report_left_out(const Telling *telling, int count, const char *what_one, const char *what_many);
 
-bool plan_setting_is_idle(const PlanSetting *now,
-                          const PlanSetting *then);             // days, cost and chance stay to half a percent
 const char *plan_layout_text(Arena *arena, const PlanRow *row); // "TP 2 · PP 8 × 10 · DP 8"
 
 // In the order of the page.
