@@ -439,6 +439,41 @@ void report_add_why(Report *report, const Record *record) {
 }
 
 // The least certain first.
+// Seconds as years, days, hours or minutes: as people say how seldom something fails, or how long it takes.
+static Assumption in_fitting_unit(const Assumption *assumption) {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{365.25 * 86400, "years"}, {86400, "days"}, {3600, "h"}, {60, "min"}};
+    Assumption fitting = *assumption;
+    if (fitting.text || !same_name(fitting.unit, "s")) return fitting;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (fitting.value < units[i].seconds) continue;
+        fitting.value /= units[i].seconds;
+        fitting.unit = units[i].name;
+        break;
+    }
+    return fitting;
+}
+
+// "1.6 us" says its unit.
+static bool says_its_unit(const Assumption *assumption) {
+    const char *text = assumption->text;
+    size_t number = text ? strspn(text, "+-.0123456789e") : 0;
+    return number > 0 && text[number] == ' ';
+}
+
+static void assumption_row(Arena *arena, ReportTable *table, const Assumption *assumption) {
+    Assumption shown = in_fitting_unit(assumption);
+    bool whole = says_its_unit(&shown);
+    report_cell(arena, table, shown.name);
+    report_number(arena, table, shown.text ? shown.text : text_figures(arena, shown.value, 4),
+                  whole ? NAN : shown.value);
+    report_cell(arena, table, whole ? "" : shown.unit);
+    report_cell(arena, table, shown.kind);
+    report_cell(arena, table, shown.source);
+}
+
 void report_add_assumptions(Report *report, const Record *record) {
     static const char *const kinds[] = {"assumed", "fitted", "datasheet", "measured"};
     Arena *arena = report->arena;
@@ -452,12 +487,7 @@ void report_add_assumptions(Report *report, const Record *record) {
             int rank = 0;
             while (rank < 4 && !same_name(assumption->kind, kinds[rank])) rank++;
             if (rank != kind) continue;
-            report_cell(arena, table, assumption->name);
-            report_number(arena, table, assumption->text ? assumption->text : text_figures(arena, assumption->value, 4),
-                          assumption->value);
-            report_cell(arena, table, assumption->unit);
-            report_cell(arena, table, assumption->kind);
-            report_cell(arena, table, assumption->source);
+            assumption_row(arena, table, assumption);
         }
     report_section(report, "What it rests on");
     report_add_table(report, table, true);

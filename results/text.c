@@ -201,6 +201,7 @@ const char *text_days(Arena *arena, double days) {
     if (size >= 1.995) return arena_printf(arena, "%s days", text_figures(arena, days, 3));
     if (size * 24 >= 0.995) return arena_printf(arena, "%s h", text_figures(arena, days * 24, 3));
     if (size * 1440 >= 0.995) return arena_printf(arena, "%s min", text_figures(arena, days * 1440, 3));
+    if (size * 86400 >= 0.995) return arena_printf(arena, "%s s", text_figures(arena, days * 86400, 3));
     return text_time(arena, days * 86400);
 }
 

@@ -58,3 +58,8 @@ double normal_quantile(double p) {
     CHECK(p > 0 && p < 1);
     return gsl_cdf_ugaussian_Pinv(p);
 }
+
+double student_below(double t, int degrees) {
+    CHECK(degrees >= 1 && !isnan(t));
+    return gsl_cdf_tdist_P(t, degrees);
+}

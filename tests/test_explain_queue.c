@@ -9,6 +9,7 @@
 #include "scenarios/queue/command_queue.h"
 #include "sim/json.h"
 #include "sim/random.h"
+#include "sim/statistics.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -217,8 +218,67 @@ TEST(an_explained_queue_says_in_words_what_its_tables_have) {
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "Under fifo a job waits");
     EXPECT_CONTAINS(ended->out, "they would fit, and nobody may pass the first in line");
-    EXPECT_CONTAINS(ended->out, "Change first: policy = ");
+    EXPECT_CONTAINS(ended->out, "Change first: the policy ");
     EXPECT_CONTAINS(ended->out, "a tenth more GPUs (72)");
+}
+
+// "Change first: … (OPTION). …": asked by itself it has the wait that was promised, to the digit.
+TEST(the_advised_rule_run_as_its_own_command_gives_the_wait_that_was_promised) {
+    static const char *const lines[] = {
+        "--gpus 64 --load 0.9 --jobs 2000 --policy fifo", "--gpus 64 --load 0.85 --jobs 3000 --seeds 1 --policy fifo",
+        "--gpus 80 --load 0.8 --jobs 1500 --seeds 4 --policy first-fit --placement spread"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        Arena *arena = arena_open();
+        const Json *answer =
+            answer_to(arena, command_explain, arena_printf(arena, "explain queue %s --json", lines[i]));
+        const Json *settings = json_get(answer, "settings"), *first = NULL;
+        for (int k = 0; k < settings->count && !first; k++)
+            if (strcmp(json_get(&settings->items[k], "verdict")->text, "helps") == 0) first = &settings->items[k];
+        EXPECT(first != NULL);
+        if (!first) continue;
+        const char *option = json_get(first, "option")->text, *said = json_get(answer, "sentences")->items[0].text;
+        EXPECT_CONTAINS(said, arena_printf(arena, "(%s). The mean wait becomes ", option));
+        const char *name = arena_printf(arena, " %.*s ", (int)strcspn(option, " "), option);
+        const char *at = strstr(lines[i], name), *rest = at ? at + strlen(name) : "";
+        const char *base =
+            at ? arena_printf(arena, "%.*s%s", (int)(at - lines[i]), lines[i], rest + strcspn(rest, " ")) : lines[i];
+        const Json *twin = answer_to(arena, command_queue, arena_printf(arena, "queue %s %s --json", base, option));
+        EXPECT_NEAR(number(json_get(twin, "policies")->items, "wait_mean_s"), number(first, "wait_mean_s"), 1e-12);
+        arena_close(arena);
+    }
+}
+
+TEST(a_chance_is_that_of_students_t_and_agrees_with_its_range) {
+    Arena *arena = arena_open();
+    const Json *answer = answer_to(arena, command_explain,
+                                   "explain queue --gpus 64 --load 0.9 --jobs 2000 --seeds 5 --policy easy --json");
+    const char *const tables[] = {"settings", "machines"};
+    for (int t = 0; t < 2; t++) {
+        const Json *rows = json_get(answer, tables[t]);
+        for (int i = 0; i < rows->count; i++) {
+            double gain = number(&rows->items[i], "gain_s"), half = number(&rows->items[i], "half_s"),
+                   chance = number(&rows->items[i], "chance");
+            EXPECT(chance >= 0 && chance <= 1);
+            EXPECT((chance > 0.9499) == (gain > half * 0.9999) || half == 0); // the range ends where 5 % are left
+            EXPECT((chance < 0.0501) == (gain < -half * 0.9999) || half == 0);
+        }
+    }
+    EXPECT_NEAR(student_below(2.132, 4), 0.95, 1e-4); // tables of Student's t
+    EXPECT_NEAR(student_below(0, 9), 0.5, 1e-12);
+    arena_close(arena);
+}
+
+TEST(where_no_rule_helps_the_words_say_so_and_what_more_gpus_give) {
+    Arena *arena = arena_open();
+    const Json *answer =
+        answer_to(arena, command_explain, "explain queue --gpus 640 --mix gavel --jobs-per-hour 20 --json");
+    const char *said = json_get(answer, "sentences")->items[0].text;
+    EXPECT_CONTAINS(said, "Change no rule: none that was tried surely shortens the mean wait of ");
+    EXPECT_CONTAINS(said, "But a tenth more GPUs (704) makes it ");
+    const Json *settings = json_get(answer, "settings");
+    for (int i = 0; i < settings->count; i++)
+        EXPECT(strcmp(json_get(&settings->items[i], "verdict")->text, "helps") != 0);
+    arena_close(arena);
 }
 
 TEST(a_queue_is_explained_under_one_policy_at_one_size) {

@@ -107,10 +107,10 @@ typedef struct Showing {
     void *context;
 } Showing;
 
-static bool tell(Arena *arena, const Record *record, const Options *options, const Showing *showing,
+static bool tell(Arena *arena, const QueueAnswer *answer, const Options *options, const Showing *showing,
                  Problems *problems) {
-    if (showing->show) return showing->show(showing->context, arena, record, problems);
-    return write_answer(arena, record, options, problems) && draw(arena, record, options, problems);
+    if (showing->show) return showing->show(showing->context, arena, answer, problems);
+    return write_answer(arena, answer->record, options, problems) && draw(arena, answer->record, options, problems);
 }
 
 static int run(Arena *arena, const Options *options, const Showing *showing, Problems *problems) {
@@ -123,9 +123,10 @@ static int run(Arena *arena, const Options *options, const Showing *showing, Pro
     pieces_open_from(options, "processes", problems);
     if (problem_count(problems)) return show_problems(problems, BAD_INPUT);
     watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
-    const Record *record = queue_study_run(arena, study, &found, problems);
-    if (!record) return show_problems(problems, watch_status(BAD_INPUT));
-    bool written = write_outcomes(arena, study, options, problems) && tell(arena, record, options, showing, problems);
+    QueueAnswer answer = {study, NULL};
+    answer.record = queue_study_run_lengthened(arena, study, &answer.study, &found, problems);
+    if (!answer.record) return show_problems(problems, watch_status(BAD_INPUT));
+    bool written = write_outcomes(arena, study, options, problems) && tell(arena, &answer, options, showing, problems);
     if (!written) return show_problems(problems, watch_is_over() ? watch_status(BAD_INPUT) : FAILED);
     return found ? watch_status(DONE) : ANSWER_IS_NO;
 }

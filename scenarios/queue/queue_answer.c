@@ -279,7 +279,7 @@ static const char *cut_short(Arena *arena, int finished, int policies) {
     return arena_printf(arena, "stopped: %d of %d policies were finished", finished, policies);
 }
 
-const Record *queue_answers(Arena *arena, const QueueStudy *asked) {
+const Record *queue_answers(Arena *arena, const QueueStudy *asked, const QueueStudy **simulated) {
     QueueStudy *study = ARENA_NEW(arena, QueueStudy), *last = ARENA_NEW(arena, QueueStudy);
     *study = *asked;
     Round round = make_round(arena, study);
@@ -303,5 +303,6 @@ const Record *queue_answers(Arena *arena, const QueueStudy *asked) {
         }
         round = longer;
     }
+    *simulated = study;
     return policies_record(arena, study, round.answers, stopped);
 }

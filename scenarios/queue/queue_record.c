@@ -192,10 +192,16 @@ static RecordTable size_table(Arena *arena, const QueueStudy *study, const Polic
 // For programs: a row a policy and class.
 static RecordTable class_table(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
     static const RecordColumn columns[] = {
-        {"policy", "policy", RECORD_TEXT},   {"gpus", "GPUs", RECORD_TEXT},      {"jobs", "jobs", RECORD_COUNT},
-        {"wait_mean_s", "", RECORD_SECONDS}, {"wait_p50_s", "", RECORD_SECONDS}, {"wait_p90_s", "", RECORD_SECONDS},
-        {"wait_p95_s", "", RECORD_SECONDS},  {"wait_max_s", "", RECORD_SECONDS}, {"slowdown_mean", "", RECORD_NUMBER},
-        {"slowdown_p95", "", RECORD_NUMBER},
+        {"policy", "policy", RECORD_TEXT},
+        {"gpus", "GPUs", RECORD_TEXT},
+        {"jobs", "jobs", RECORD_COUNT},
+        {"wait_mean_s", "mean wait", RECORD_SECONDS},
+        {"wait_p50_s", "p50", RECORD_SECONDS},
+        {"wait_p90_s", "p90", RECORD_SECONDS},
+        {"wait_p95_s", "p95", RECORD_SECONDS},
+        {"wait_max_s", "longest", RECORD_SECONDS},
+        {"slowdown_mean", "slowdown", RECORD_NUMBER},
+        {"slowdown_p95", "slowdown p95", RECORD_NUMBER},
     };
     QueueClass classes[QUEUE_CLASS_COUNT];
     int count = (int)(sizeof columns / sizeof *columns), rows = 0;

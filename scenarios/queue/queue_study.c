@@ -168,10 +168,17 @@ static const Record *sizes_of(Arena *arena, const QueueStudy *study, bool *found
 }
 
 const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems) {
+    const QueueStudy *simulated;
+    return queue_study_run_lengthened(arena, study, &simulated, found, problems);
+}
+
+const Record *queue_study_run_lengthened(Arena *arena, const QueueStudy *study, const QueueStudy **simulated,
+                                         bool *found, Problems *problems) {
     *found = true;
+    *simulated = study;
     bool allowed = is_allowed(study, problems);
     const Record *record = NULL;
-    if (allowed) record = study->find ? sizes_of(arena, study, found) : queue_answers(arena, study);
+    if (allowed) record = study->find ? sizes_of(arena, study, found) : queue_answers(arena, study, simulated);
     if (!record) watch_tells(study->where, problems);
     return record;
 }

@@ -45,6 +45,9 @@ typedef struct QueueStudy {
 bool queue_study_ready(QueueStudy *study, Problems *problems);
 // *found: the goal was met by every policy, or there was none. NULL after a problem: beyond the watch's limits.
 const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems);
+// The same, and the study as it was simulated: drawn jobs lengthened until the precision is met.
+const Record *queue_study_run_lengthened(Arena *arena, const QueueStudy *study, const QueueStudy **simulated,
+                                         bool *found, Problems *problems);
 // One row for each job under each policy (first seed): when it came, started, ended. False: stopped.
 bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems);
 // A node's rates with what the user says of them; NULL without any. `nodes` is of no matter.

@@ -124,12 +124,12 @@ static bool show_goodput(void *context, const GoodputExplained *answer, Problems
     return write_page(answer->arena, report, writing->output, problems);
 }
 
-static bool show_queue(void *context, Arena *arena, const Record *record, Problems *problems) {
+static bool show_queue(void *context, Arena *arena, const QueueAnswer *answer, Problems *problems) {
     const Writing *writing = context;
-    Report *report = report_create(arena, record->title, writing->command, writing->date);
+    Report *report = report_create(arena, answer->record->title, writing->command, writing->date);
     Date today = {0};
     if (writing->date) today = date_or_today(writing->date, problems);
-    report_add_queue(report, arena, record, today);
+    report_add_queue(report, arena, answer, today);
     add_command(report, writing);
     return write_page(arena, report, writing->output, problems);
 }

@@ -6,7 +6,9 @@
 
 #include "results/text.h"
 #include "scenarios/commands/command_goodput.h"
+#include "scenarios/explain/explain_queue.h"
 #include "sim/quantity.h"
+#include "sim/recommendation.h"
 
 #define DAY_S 86400.0
 #define SHOWN 0.0005 // of all time: less is 0.0 %
@@ -148,21 +150,6 @@ static void tell_calendar(Report *report, const GoodputExplained *answer) {
                 "took is shown where it was done.");
 }
 
-// Years, days, hours: as people say how seldom something fails.
-static void in_fitting_unit(Assumption *assumption) {
-    static const struct {
-        double seconds;
-        const char *name;
-    } units[] = {{365.25 * DAY_S, "years"}, {DAY_S, "days"}, {3600, "h"}, {60, "min"}};
-    if (!assumption->unit || strcmp(assumption->unit, "s") != 0) return;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (assumption->value < units[i].seconds) continue;
-        assumption->value /= units[i].seconds;
-        assumption->unit = units[i].name;
-        return;
-    }
-}
-
 static void tell_rates(Report *report, const GoodputExplained *answer) {
     const FaultRates *rates = answer->asked->rates;
     Assumption *assumptions = ARENA_ARRAY(answer->arena, Assumption, rates->fact_count + 1);
@@ -173,7 +160,6 @@ static void tell_rates(Report *report, const GoodputExplained *answer) {
                                       .source = fact->source,
                                       .kind = fact_kind_name(fact->kind),
                                       .value = fact->value};
-        in_fitting_unit(&assumptions[i]);
     }
     Record record = {.assumptions = assumptions, .assumption_count = rates->fact_count};
     report_add_assumptions(report, &record);
@@ -278,12 +264,83 @@ static void tell_waits(Report *report, Arena *arena, const Figures *figures) {
     report_bars(report, chart, "The shorter the better; the table below has the range, and waits by size of job.");
 }
 
-void report_add_queue(Report *report, Arena *arena, const Record *record, Date today) {
+#define EXPLAINED "easy" // of several policies, where it is one of them
+
+static int policy_to_explain(const QueueStudy *study) {
+    for (int i = 0; i < study->policy_count; i++)
+        if (strcmp(study->policies[i]->name, EXPLAINED) == 0) return i;
+    return 0;
+}
+
+static bool is_of_one_size(const QueueStudy *study) {
+    for (int i = 0; i < study->policy_count; i++)
+        if (study->nodes[i] > 0 && study->nodes[i] != study->spec.nodes) return false;
+    return !study->find;
+}
+
+static void tell_queue_advice(Report *report, Arena *arena, const QueueExplained *told) {
+    const QueueAdvice *advice = &told->advice;
+    const Record *record = told->record;
+    report_lead(report, record->notes[0]);
+    report_section(report, "What to change first");
+    if (advice->title)
+        report_fact(report, "Change first", arena_printf(arena, "%s → %s", told->wait, advice->becomes),
+                    arena_printf(arena, "mean wait with %s", *advice->option ? advice->option : advice->title));
+    else
+        report_fact(report, "Change first", "no rule", "none that was tried surely helps");
+    if (advice->title) report_fact(report, "Saved of the wait", advice->less, "");
+    if (advice->chance) report_fact(report, "Chance", advice->chance, "that the mean wait is shorter then");
+    if (advice->larger)
+        report_fact(report, "Or more GPUs", arena_printf(arena, "%s → %s", told->wait, advice->larger_becomes),
+                    arena_printf(arena, "mean wait with %s: %s", advice->larger, advice->larger_less));
+    report_fact(report, "Mean wait now", told->wait, arena_printf(arena, "under %s", told->policy));
+    for (int i = told->changes_from; i < record->note_count; i++) report_text(report, record->notes[i]);
+    tell_tables(report, record, "settings", "machines");
+    report_section(report, "Why jobs wait");
+    for (int i = 1; i < told->changes_from; i++) report_text(report, record->notes[i]);
+    tell_tables(report, record, "waits", "waits_by_size");
+}
+
+// Without it the page has the answer alone: nobody waits, several sizes, or beyond the watch's limits.
+static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *study) {
+    if (!is_of_one_size(study)) return false;
+    QueueExplained told = explain_queue_study(arena, study, policy_to_explain(study));
+    if (!told.record || told.record->table_count == 0) return false;
+    tell_queue_advice(report, arena, &told);
+    return true;
+}
+
+// How many GPUs, how surely, and what that stands on.
+static bool add_size(Report *report, Arena *arena, const QueueAnswer *answer) {
+    const Record *record = answer->record;
+    const Recommendation *advice = record->recommendation;
+    if (!advice || !advice->chance) return false;
+    report_lead(report, advice->choice ? arena_printf(arena, "Take %s: %s.", advice->choice, advice->chance)
+                                       : arena_printf(arena, "No size is recommended: %s.", advice->chance));
+    if (!advice->choice) return true;
+    report_section(report, "How many GPUs");
+    report_fact(report, "Take", advice->choice, advice->chance);
+    if (advice->weakest) report_fact(report, "Weakest assumption", "", advice->weakest);
+    if (advice->measure) report_fact(report, "Measure first", "", advice->measure);
+    report_text(
+        report,
+        arena_printf(arena,
+                     "The tables below have each size that was simulated. The fewest GPUs meet the goal in the "
+                     "mean of the runs; with those of \"mean, 95 %% sure\" the 90 %% range of that mean meets it, "
+                     "too; with those recommended %.0f %% of single runs do.",
+                     100 * answer->study->goal.chance));
+    return true;
+}
+
+void report_add_queue(Report *report, Arena *arena, const QueueAnswer *answer, Date today) {
+    const Record *record = answer->record;
     Figures figures;
     bool has_waits = find_figures(record, &figures);
-    if (has_waits) report_lead(report, lead_of_waits(arena, &figures));
+    bool leads = add_size(report, arena, answer) || (has_waits && add_queue_advice(report, arena, answer->study));
+    if (has_waits && !leads) report_lead(report, lead_of_waits(arena, &figures));
     if (has_waits && figures.table->row_count > 1) {
         report_section(report, "Who waits how long");
+        if (leads) report_text(report, lead_of_waits(arena, &figures));
         tell_waits(report, arena, &figures);
     }
     report_add_record(report, record, today);

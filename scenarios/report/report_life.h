@@ -4,9 +4,10 @@
 
 #include "results/report.h"
 #include "scenarios/explain/explain_goodput.h"
+#include "scenarios/queue/command_queue.h"
 
 const char *goodput_report_title(Arena *arena, const GoodputExplained *answer);
 void report_add_goodput(Report *report, const GoodputExplained *answer);
-void report_add_queue(Report *report, Arena *arena, const Record *record, Date today);
+void report_add_queue(Report *report, Arena *arena, const QueueAnswer *answer, Date today);
 
 #endif
