@@ -68,7 +68,7 @@ static const char *bar_title(Arena *arena, const BarChart *chart, const ChartBar
 #define LEAST_HIGH 0.75 // a bar of little is still seen
 // Bars of a timeline that are wide enough stand apart by a gap behind each; page.js knows both.
 #define WITH_GAP 3.0
-#define BAR_GAP 0.6
+#define BAR_GAP 0.8
 
 // Its place in the row: at the foot of its lane, as high as its share.
 static double bar_height(const Rows *rows, const ChartBar *bar, double *y) {
@@ -271,14 +271,29 @@ static const char *what_is_thinned(const Thinning *thinning) {
                         chart->x_unit, text_figures(arena, thinning->width, 3), chart->x_unit);
 }
 
+#define LEAST_IN_BIN 4 // of what a row does most often: fewer, and stretches differ by where they are cut
+
+static int bins_of_row(const Thinning *thinning) {
+    const BarChart *chart = thinning->chart;
+    int places = chart->row_count * chart->legend_count, most = 0, bins = MOST_BINS / chart->row_count;
+    int *counts = ARENA_ARRAY(thinning->arena, int, places);
+    for (int i = 0; i < chart->bar_count; i++) {
+        const ChartBar *bar = &chart->bars[i];
+        if (bar->from < thinning->edge || bar->to > chart->x_max - thinning->edge) continue;
+        int count = ++counts[bar->row * chart->legend_count + bar->legend];
+        if (count > most) most = count;
+    }
+    if (bins > MOST_BINS_OF_ROW) bins = MOST_BINS_OF_ROW;
+    if (bins > most / LEAST_IN_BIN) bins = most / LEAST_IN_BIN;
+    return bins > 1 ? bins : 1;
+}
+
 const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **what_is_left_out) {
     *what_is_left_out = "";
     if (chart->bar_count <= MOST_BARS) return chart;
     Thinning thinning = {.arena = arena, .chart = chart, .edge = width_of_ends(chart)};
     int places = chart->row_count * chart->legend_count;
-    thinning.bins = MOST_BINS / chart->row_count;
-    if (thinning.bins > MOST_BINS_OF_ROW) thinning.bins = MOST_BINS_OF_ROW;
-    if (thinning.bins < 1) thinning.bins = 1;
+    thinning.bins = bins_of_row(&thinning);
     thinning.width = (chart->x_max - 2 * thinning.edge) / thinning.bins;
     thinning.full = ARENA_ARRAY(arena, double, places);
     thinning.floor = ARENA_ARRAY(arena, double, places);
@@ -408,6 +423,7 @@ const ReportTable *table_of_tornado(Arena *arena, const TornadoChart *chart) {
 // ---- Shares by row and column. One colour, the greater the denser; letters on it stay those of the page.
 
 #define DENSEST 0.35
+#define TICK_LETTER (12.0 / 13) // of a letter's width, in the size of ticks
 
 static double heat_most(const HeatChart *chart) {
     double most = 0;
@@ -427,8 +443,8 @@ static void draw_cell(const Paper *paper, const HeatChart *chart, int row, int c
               arena_printf(paper->arena, "%s, %s %s: %s", chart->rows[row], chart->column_title, chart->columns[column],
                            text));
     fputs("</g>", paper->out);
-    if (paper_text_width(text) + 4 < width)
-        paper_text(paper, x + width / 2, y + height / 2 + 4.5, ANCHOR_MIDDLE, "num", text);
+    if (TICK_LETTER * paper_text_width(text) + 2 < width)
+        paper_text(paper, x + width / 2, y + height / 2 + 4.5, ANCHOR_MIDDLE, "num small", text);
 }
 
 static void draw_columns(const Paper *paper, const HeatChart *chart, double left, double width, double y) {

@@ -190,7 +190,7 @@
     all("button", group)[3].click();
     press("0");
     press("+"); press("ArrowLeft"); press("ArrowLeft"); press("ArrowLeft"); press("ArrowLeft");
-    check(Math.abs(width() - 2 * before) < 0.7, "+ doubles a bar: " + before + ", " + width());
+    check(Math.abs(width() - 2 * before) < 0.9, "+ doubles a bar: " + before + ", " + width());
     press("-");
     check(Math.abs(width() - before) < 0.1, "- halves it");
     press("+"); press("ArrowRight"); press("0");

@@ -208,6 +208,40 @@ TEST(a_point_alone_has_no_cost_against_time) {
     arena_close(arena);
 }
 
+// Points that lie apart are named beside them, those that crowd by letters with a key; ranges are drawn where known.
+TEST(points_that_crowd_have_letters_and_a_key) {
+    Arena *arena = arena_open();
+    for (int crowd = 0; crowd <= 1; crowd++) {
+        ParetoPoint points[12];
+        for (int i = 0; i < 12; i++)
+            points[i] = (ParetoPoint){.x = 10 + (crowd ? 0.02 : 4) * i,
+                                      .y = 50 - (crowd ? 0.02 : 4) * i,
+                                      .label = arena_printf(arena, "cluster %d", i),
+                                      .on_front = true,
+                                      .x_low = crowd ? 0 : NAN,
+                                      .y_low = i == 11 ? 3 : NAN,
+                                      .y_high = i == 11 ? 60 : NAN};
+        ParetoChart chart = {.title = "cost",
+                             .x_title = "days",
+                             .y_title = "USD",
+                             .points = points,
+                             .point_count = 12,
+                             .x_limit = 80,
+                             .x_limit_title = "date: 80 days",
+                             .y_limit = NAN};
+        Report *report = report_create(arena, "t", "c", NULL);
+        report_section(report, "s");
+        report_pareto(report, &chart, "says");
+        const char *page = page_of(arena, report);
+        // At its point and in the key, on both papers; what lies apart has room for names on the wide one.
+        EXPECT_INT(count_of(page, ">A</text>"), crowd ? 4 : 2);
+        EXPECT_INT(count_of(page, ">cluster 3</text>") > 0, 1);
+        EXPECT_INT(count_of(page, "date: 80 days</text>"), 2);
+        EXPECT_INT(count_of(page, "class=\"line range"), 2);
+    }
+    arena_close(arena);
+}
+
 static double time_at(const BarChart *chart, int row, int legend) {
     double sum = 0;
     for (int i = 0; i < chart->bar_count; i++)

@@ -112,7 +112,7 @@
   function Timeline(svg) {
     var bars = svg.querySelector(".dense"), ticks = svg.querySelector(".ticks");
     var left = +bars.getAttribute("data-left"), width = +bars.getAttribute("data-width"), end = +bars.getAttribute("data-to");
-    var gap = 0.6; // behind bars that are wider than 3
+    var gap = 0.8; // behind bars that are wider than 3
     var axis = ticks.querySelector(".axis"), rule = ticks.querySelector("path:last-of-type");
     var y = +axis.getAttribute("y") - 20, from = 0, to = end;
     function time(x) { return (x - left) / width * end; }
