@@ -13,8 +13,10 @@ const char *plan_number(Arena *arena, double value) {
 }
 
 const char *plan_length_text(Arena *arena, double days) {
-    bool hours = fabs(days) < 1;
-    return arena_printf(arena, "%s %s", plan_number(arena, hours ? 24 * days : days), hours ? "hours" : "days");
+    double hours = 24 * fabs(days);
+    if (hours < 1) return arena_printf(arena, "%s minutes", plan_number(arena, 1440 * days));
+    if (hours < 24) return arena_printf(arena, "%s hours", plan_number(arena, 24 * days));
+    return arena_printf(arena, "%s days", plan_number(arena, days));
 }
 
 const char *plan_about(Arena *arena, double value) {

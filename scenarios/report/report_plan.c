@@ -63,13 +63,13 @@ void report_left_out(const Telling *telling, int count, const char *what_one, co
 
 const char *plan_layout_text(Arena *arena, const PlanRow *row) {
     const RecordPoint *point = &row->point;
-    const char *text = arena_printf(arena, "TP %d · PP %d", point->tp, point->pp);
-    if (point->vpp > 1) text = arena_printf(arena, "%s × %d", text, point->vpp);
-    if (point->cp > 1) text = arena_printf(arena, "%s · CP %d", text, point->cp);
-    if (point->ep > 1) text = arena_printf(arena, "%s · EP %d", text, point->ep);
-    text = arena_printf(arena, "%s · DP %d", text, point->dp);
-    if (point->zero > 0) text = arena_printf(arena, "%s · ZeRO %d", text, point->zero);
-    text = arena_printf(arena, "%s · MBS %g · GBS %g", text, point->micro_batch, point->global_batch);
+    const char *text = arena_printf(arena, "TP %d · PP %d", point->tp, point->pp);
+    if (point->vpp > 1) text = arena_printf(arena, "%s × %d", text, point->vpp);
+    if (point->cp > 1) text = arena_printf(arena, "%s · CP %d", text, point->cp);
+    if (point->ep > 1) text = arena_printf(arena, "%s · EP %d", text, point->ep);
+    text = arena_printf(arena, "%s · DP %d", text, point->dp);
+    if (point->zero > 0) text = arena_printf(arena, "%s · ZeRO %d", text, point->zero);
+    text = arena_printf(arena, "%s · MBS %g · GBS %g", text, point->micro_batch, point->global_batch);
     if (row->training.recompute == RECOMPUTE_NONE) return text;
     return arena_printf(arena, "%s · %s recomputation", text, recompute_name(row->training.recompute));
 }

@@ -54,8 +54,10 @@ static void tell_shifts(const Telling *telling) {
                                      "cost as planned.");
         report_add_table(telling->report, table, true);
     }
-    report_left_out(telling, left_out, "of the seven that were tried changes neither the plan nor its chance",
-                    "of the seven that were tried change neither the plan nor its chance");
+    report_left_out(
+        telling, left_out,
+        arena_printf(arena, "of the %d that were tried changes neither the plan nor its chance", shifts->count),
+        arena_printf(arena, "of the %d that were tried change neither the plan nor its chance", shifts->count));
 }
 
 // ---- Spares and checkpoints.

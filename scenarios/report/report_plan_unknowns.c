@@ -148,8 +148,18 @@ static void tell_swings(const Telling *telling, const PlanUnknowns *unknowns) {
 }
 
 typedef struct Measured { // columns
-    bool priced, costs, worth, chances;
+    bool priced, costs, worth, chances, cost_range, days_range;
 } Measured;
+
+#define WORTH_SAYING 0.01 // of a range's width
+
+static bool narrows_cost(const PlanUnknowns *unknowns, const PlanMeasurement *one) {
+    return unknowns->cost_width - one->cost_width >= WORTH_SAYING * unknowns->cost_width;
+}
+
+static bool narrows_days(const PlanUnknowns *unknowns, const PlanMeasurement *one) {
+    return unknowns->days_width - one->days_width >= WORTH_SAYING * unknowns->days_width;
+}
 
 static void measurement_cells(const Telling *telling, ReportTable *table, const PlanUnknowns *unknowns,
                               const PlanMeasurement *one, const Measured *columns) {
@@ -162,11 +172,11 @@ static void measurement_cells(const Telling *telling, ReportTable *table, const 
     if (columns->worth && columns->chances) plan_chance_cell(telling, table, one->both);
     double days = (unknowns->days_width - one->days_width) * plan_unit(telling).per_day,
            cost = unknowns->cost_width - one->cost_width;
-    bool narrows_cost = cost >= 0.01 * unknowns->cost_width,
-         narrows_days = unknowns->days_width - one->days_width >= 0.01 * unknowns->days_width;
-    if (columns->priced)
-        report_number(arena, table, narrows_cost ? text_money(arena, cost, currency) : "", narrows_cost ? cost : NAN);
-    report_number(arena, table, narrows_days ? text_figures(arena, days, 2) : "", narrows_days ? days : NAN);
+    bool less_cost = narrows_cost(unknowns, one), less_days = narrows_days(unknowns, one);
+    if (columns->cost_range)
+        report_number(arena, table, less_cost ? text_money(arena, cost, currency) : "", less_cost ? cost : NAN);
+    if (columns->days_range)
+        report_number(arena, table, less_days ? text_figures(arena, days, 2) : "", less_days ? days : NAN);
     report_cell(arena, table, one->how);
 }
 
@@ -182,14 +192,19 @@ static void tell_measurements(const Telling *telling, const PlanUnknowns *unknow
                         .chances = plan_has_wishes(telling->screen.request)};
     ReportTable *table = report_table_create(arena, "What could be measured before choosing");
     report_column(arena, table, "measurement", false);
-    for (int i = 0; i < unknowns->measurement_count; i++)
-        columns.costs = columns.costs || (unknowns->measurements[i].price > 0 &&
-                                          plan_measurement_matters(unknowns, &unknowns->measurements[i]));
+    for (int i = 0; i < unknowns->measurement_count; i++) {
+        const PlanMeasurement *one = &unknowns->measurements[i];
+        if (!plan_measurement_matters(unknowns, one)) continue;
+        columns.costs = columns.costs || (columns.priced && one->price > 0);
+        columns.cost_range = columns.cost_range || (columns.priced && narrows_cost(unknowns, one));
+        columns.days_range = columns.days_range || narrows_days(unknowns, one);
+    }
     if (columns.costs) report_column(arena, table, "its price", true);
     if (columns.worth) report_column(arena, table, "worth", true);
     if (columns.worth && columns.chances) report_column(arena, table, "chance then", true);
-    if (columns.priced) report_column(arena, table, "narrows the cost by", true);
-    report_column(arena, table, arena_printf(arena, "narrows the %s by", plan_unit(telling).name), true);
+    if (columns.cost_range) report_column(arena, table, "narrows the cost by", true);
+    if (columns.days_range)
+        report_column(arena, table, arena_printf(arena, "narrows the %s by", plan_unit(telling).name), true);
     report_column(arena, table, "then plan again with", false);
     for (int i = 0; i < unknowns->measurement_count; i++)
         if (plan_measurement_matters(unknowns, &unknowns->measurements[i]))
