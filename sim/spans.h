@@ -45,7 +45,14 @@ typedef struct Span {
     SimTime end;
 } Span;
 
-typedef enum SpanQuantity { SPAN_TRAFFIC, SPAN_POWER, SPAN_MEMORY, SPAN_USAGE, SPAN_SIDE_TRAFFIC } SpanQuantity;
+typedef enum SpanQuantity {
+    SPAN_TRAFFIC,
+    SPAN_POWER,
+    SPAN_MEMORY,
+    SPAN_USAGE,
+    SPAN_SIDE_TRAFFIC,
+    SPAN_LOADER
+} SpanQuantity;
 
 // What carries bytes to or from a GPU: links of its own, and the NICs of its node together.
 typedef enum SpanSide {

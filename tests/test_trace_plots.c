@@ -9,6 +9,7 @@
 #include "scenarios/trace/trace.h"
 #include "scenarios/trace/trace_plots.h"
 #include "sim/file.h"
+#include "tests/child.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"
@@ -167,6 +168,60 @@ TEST(memory_and_power_over_time_have_the_peak_and_the_energy_of_a_scrape) {
     traced_close(&plotted);
 }
 
+// 256 samples of a GPU, in micro-batches of 64. Workers decode 100 a second each: alone, or before storage has them.
+static void expect_loader(int workers, const char *storage, bool waits) {
+    char job[512];
+    snprintf(job, sizeof job,
+             "sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, run = sim.training { model = 'resnet-50', "
+             "batch = { micro = 64, global = 2048 }, data = { sample_bytes = '110 kB', workers = %d, "
+             "samples_per_second_per_worker = 100 %s } } }",
+             workers, storage);
+    Traced plotted = traced_open(job, NULL, false, PLOT_RANKS);
+    const int bins = PLOT_BINS;
+    const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_LOADER, bins);
+    EXPECT(table != NULL);
+    if (!table) return;
+    double step = step_seconds(plotted.set->end), decoding = 256.0 / (workers * 100);
+    int left = column_of(table, "left_of_this_step_samples"),
+        ready = column_of(table, "ready_for_the_next_step_samples");
+    int missing = column_of(table, "waited_for_samples"), waited = 0;
+    for (int b = 0; b < bins; b++) {
+        const RecordCell *row = &table->cells[b * table->column_count], *next = row + table->column_count;
+        if (b + 1 < bins) EXPECT(next[left].number <= row[left].number && next[ready].number >= row[ready].number);
+        waited += row[missing].number > 0;
+    }
+    const RecordCell *last = &table->cells[(bins - 1) * table->column_count];
+    EXPECT_NEAR(last[left].number, 0, 1e-9);
+    EXPECT(last[ready].number > 256 * (1 - 2.0 / 128));
+    double stall = step_seconds(plotted.set->processes[0].spent[CAUSE_DATA]);
+    EXPECT_NEAR((double)waited * step / bins, stall, 3 * step / bins);
+    EXPECT(waits == (stall > 0.1 * step));
+    // Storage that is quick enough: what is ready rises as it is decoded, then stays.
+    if (!*storage)
+        EXPECT_NEAR(integral(table, 0, bins, "ready_for_the_next_step_samples"), 256 * (step - decoding / 2),
+                    256 * step / 64);
+    traced_close(&plotted);
+}
+
+TEST(the_loaders_queue_rises_as_samples_are_read_and_decoded_and_falls_by_micro_batches) {
+    expect_loader(8, "", true);
+    expect_loader(16, "", false);
+    expect_loader(16, ", storage = 'nfs-1gbe'", true);
+}
+
+TEST(a_job_without_a_loader_is_told_how_to_have_one) {
+    static char said[1 << 14];
+    EXPECT_INT(test_shell("$LOCKSTEP trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4 --plot=loader",
+                          said, sizeof said),
+               0);
+    EXPECT_CONTAINS(said, "nothing to plot for loader: none of these ranks has a loader");
+    EXPECT_CONTAINS(said, "--samples-per-worker N");
+    EXPECT_INT(test_shell("$LOCKSTEP run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4 --plot=loader",
+                          said, sizeof said),
+               2);
+    EXPECT_CONTAINS(said, "lockstep trace --plot=loader draws it");
+}
+
 TEST(a_step_without_time_has_no_curves) {
     Traced plotted = traced_open("sim.program { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 4 }, "
                                  "rank = function(r) r:compute { seconds = 0 } end }",
@@ -191,9 +246,9 @@ TEST(trace_draws_the_plots_that_are_named) {
     EXPECT_CONTAINS(ended->out, "GiB up to");
     EXPECT_CONTAINS(ended->out, "W up to");
     EXPECT(strstr(ended->out, "% of time") == NULL);
-    ended = run_command(command_trace, JOB " --plot=links,loader");
+    ended = run_command(command_trace, JOB " --plot=links,disk");
     EXPECT_INT(ended->code, 2);
-    EXPECT_CONTAINS(ended->err, "trace has no plot called \"loader\"");
+    EXPECT_CONTAINS(ended->err, "trace has no plot called \"disk\"");
     EXPECT_CONTAINS(ended->err, "utilisation, links, memory, power");
     ended = run_command(command_trace, JOB " --plot --json");
     EXPECT_INT(ended->code, 0);

@@ -291,6 +291,8 @@ static KindList wanted_kinds(Run *run, Problems *usage) {
             problem_add(usage, (Where){0}, "no plot is called \"%.40s\"", kind);
             if (strcmp(kind, "roofline") == 0 || strcmp(kind, "links") == 0)
                 problem_hint(usage, "lockstep explain --plot=%s draws it, of the same job", kind);
+            else if (strcmp(kind, "utilisation") == 0 || strcmp(kind, "power") == 0 || strcmp(kind, "loader") == 0)
+                problem_hint(usage, "lockstep trace --plot=%s draws it over a step of the same job", kind);
             else
                 problem_hint_names(usage, kind, plot_kinds, plot_kind_count);
         }

@@ -34,7 +34,7 @@ static const OptionSpec own_options[] = {
     {"timeline", OPTION_FLAG, .help = "the step as a line of letters for each rank, as wide as the terminal"},
     {"breakdown", OPTION_FLAG, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
     {"prometheus", OPTION_FLAG, .help = "the step as a scrape of its GPUs and nodes shows it, as OpenMetrics text; so does -o FILE.prom"},
-    {"plot", OPTION_TEXT, "KINDS", .help = "curves over the step's time: utilisation, links, memory, power, with commas; alone: utilisation", .may_be_empty = true},
+    {"plot", OPTION_TEXT, "KINDS", .help = "curves over the step's time: utilisation, links, memory, power, loader, with commas; alone: utilisation", .may_be_empty = true},
     {"plot-dir", OPTION_TEXT, "DIR", .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
     {"plot-format", OPTION_CHOICE, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
     {"json", OPTION_FLAG, .help = "the tables as JSON"},

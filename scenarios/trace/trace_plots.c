@@ -30,6 +30,9 @@ static const struct {
     [PLOT_MEMORY] = {"memory", "memory in use", SPAN_MEMORY, "GiB", "bytes", GIB, NAN,
                      "a rank program does not say what it keeps"},
     [PLOT_POWER] = {"power", "power of its GPU", SPAN_POWER, "W", "w", 1, NAN, "the power of these GPUs is not known"},
+    [PLOT_LOADER] = {"loader", "samples in its loader's queue", SPAN_LOADER, "samples", "samples", 1, NAN,
+                     "none of these ranks has a loader, whose samples are read or decoded: --sample-bytes 110kB "
+                     "--data-storage NAME, or --samples-per-worker N, gives the ranks of the first stage one"},
 };
 
 bool trace_plots_named(Arena *arena, const char *text, bool wanted[TRACE_PLOTS], Problems *usage) {

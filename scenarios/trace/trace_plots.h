@@ -10,7 +10,7 @@
 #define PLOT_RANKS 8  // that are drawn, the first of those recorded
 #define PLOT_BINS 256 // of time, in files
 
-typedef enum TracePlot { PLOT_UTILISATION, PLOT_LINKS, PLOT_MEMORY, PLOT_POWER, TRACE_PLOTS } TracePlot;
+typedef enum TracePlot { PLOT_UTILISATION, PLOT_LINKS, PLOT_MEMORY, PLOT_POWER, PLOT_LOADER, TRACE_PLOTS } TracePlot;
 
 // Those that "utilisation,links" names; "": utilisation. False after a problem.
 bool trace_plots_named(Arena *arena, const char *text, bool wanted[TRACE_PLOTS], Problems *usage);

@@ -36,7 +36,7 @@ static const struct {
     [SLOT_HOST] = {"samples to the GPU", SPAN_FLOW_NONE},
 };
 
-static const char *const pass_names[TOLD_PASSES] = {"forward", "backward", "backward of weights"};
+const char *const pass_names[TOLD_PASSES] = {"forward", "backward", "backward of weights"};
 
 // Where each kind of name begins in the table.
 enum {
@@ -183,6 +183,7 @@ static void on_span(void *owner, const RunSpan *from) {
     int pass = pass_of(trace, from->label, &span.micro_batch, &span.chunk);
     trace->seen++;
     count_busy(trace, process, from, pass);
+    count_loader(trace, process, from);
     if (from->stream == 0) {
         follow_pass(trace, rank, from);
         count_power(trace, process, from);

@@ -1,4 +1,4 @@
-// What a trace shows as curves: bytes on links, watts of GPUs, memory by class.
+// What a trace shows as curves: bytes on links, watts of GPUs, memory by class, the loader's queue.
 #include <stdlib.h>
 
 #include "models/hardware/power.h"
@@ -216,11 +216,13 @@ static void add_memory(StepTrace *trace, int process, SimTime end, CounterList *
 }
 
 const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count) {
-    CounterList list = {
-        ARENA_ARRAY(trace->arena, SpanCounter, LINKS_SHOWN + trace->rank_count * (1 + MEMORY_CLASS_COUNT)), 0};
+    CounterList list = {ARENA_ARRAY(trace->arena, SpanCounter,
+                                    LINKS_SHOWN + trace->rank_count * (1 + MEMORY_CLASS_COUNT + LOADER_CURVES)),
+                        0};
     add_power(trace, result->end, &list);
     for (int i = 0; i < trace->rank_count && trace->lowered && trace->request.gpu_of; i++)
         add_memory(trace, i, result->end, &list);
+    for (int i = 0; i < trace->rank_count; i++) list.count += add_loader(trace, i, &list.items[list.count]);
     add_traffic(trace, result, &list);
     *count = list.count;
     return list.items;

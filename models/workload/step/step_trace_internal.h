@@ -16,6 +16,11 @@ typedef struct Bins {
 typedef struct Lane Lane;
 typedef struct Residence Residence;
 
+typedef struct LoaderTime { // from the first of it to the last
+    bool is_known;
+    SimTime start, end;
+} LoaderTime;
+
 typedef struct TracedRank {
     int rank;
     int32_t actor, first_track;
@@ -28,6 +33,7 @@ typedef struct TracedRank {
     Residence *residence;  // [stream], NULL: not asked for
     SpanBreakdown *slices; // [USAGE_SLICES] of the step; NULL: not asked for
     int stream_count;
+    LoaderTime reading, decoding, stall; // of the next step's samples; while the GPU waits for them
 } TracedRank;
 
 // A transfer's part in what one side of a rank carries.
@@ -82,6 +88,11 @@ void count_traffic(StepTrace *trace, const RunSpan *transfer);
 void count_power(StepTrace *trace, int process, const RunSpan *span);
 const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count);
 
+// ---- step_trace_loader.c: of ranks that read samples.
+#define LOADER_CURVES 3
+void count_loader(StepTrace *trace, int process, const RunSpan *span);
+int add_loader(StepTrace *trace, int process, SpanCounter *counters); // how many there are of it
+
 // ---- step_trace_links.c
 const SpanLink *links_of(StepTrace *trace, int *count);           // NULL: not asked for
 int32_t *channels_that_ran(Arena *arena, const StepTrace *trace); // [the whole system's channel] -1: none
@@ -95,6 +106,7 @@ const SpanCounter *close_curves(StepTrace *trace, SimTime end, int *count); // N
 // ---- step_trace_busy.c
 enum { TOLD_FORWARD, TOLD_BACKWARD, TOLD_WEIGHTS, TOLD_PASSES }; // by labels
 
+extern const char *const pass_names[TOLD_PASSES];
 extern const SpanKind lane_kinds[];
 extern const int lane_kind_count;
 void open_busy(StepTrace *trace);
