@@ -121,6 +121,7 @@ TEST(mistakes_in_set_name_the_argument) {
         const char *set, *problem;
     } cases[] = {
         {"gpus=3", "nothing is called gpus | did you mean cluster.gpus"},
+        {"training.tp=3", "nothing is called training.tp | did you mean training.parallel.tp"},
         {"on.gpus=3", "nothing is called on.gpus | did you mean cluster.gpus"},
         {"cluster.gpsu=3", "nothing is called cluster.gpsu | did you mean cluster.gpus?"},
         {"cluster.gpus", "--set cluster.gpus says no path and value"},

@@ -29,7 +29,7 @@ static PathList settable_paths(Arena *arena) {
 static const char *paths_of_field(Arena *arena, const PathList *paths, const char *path) {
     const char *dot = strrchr(path, '.'), *field = dot ? dot + 1 : path, *list = NULL;
     for (int i = 0; i < paths->count; i++)
-        if (strcmp(strchr(paths->items[i], '.') + 1, field) == 0)
+        if (strcmp(strrchr(paths->items[i], '.') + 1, field) == 0)
             list = list ? arena_printf(arena, "%s or %s", list, paths->items[i]) : paths->items[i];
     return list;
 }
@@ -39,8 +39,8 @@ static void check_path(Script *script, const PathList *paths, Setting *setting) 
         if (strcmp(paths->items[i], setting->path) == 0) return;
     setting->used = true; // nothing more is said of it
     problem_add(script->problems, (Where){setting->written, 0}, "nothing is called %.60s", setting->path);
-    const char *near = nearest_name(setting->path, paths->items, paths->count);
-    if (!near) near = paths_of_field(script->arena, paths, setting->path);
+    const char *near = paths_of_field(script->arena, paths, setting->path);
+    if (!near) near = nearest_name(setting->path, paths->items, paths->count);
     if (near)
         problem_hint(script->problems, "did you mean %s?", near);
     else
