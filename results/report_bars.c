@@ -329,7 +329,7 @@ static const ReportTable *table_of_timeline(Arena *arena, const BarChart *chart)
         report_cell(arena, table, chart->rows[row]);
         for (int i = 0; i < chart->legend_count; i++) {
             double sum = sums[row * chart->legend_count + i];
-            report_number(arena, table, text_figures(arena, sum, 4), sum);
+            report_number(arena, table, sum > 0 ? text_figures(arena, sum, 4) : "", sum > 0 ? sum : NAN);
         }
     }
     return table;

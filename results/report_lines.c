@@ -413,11 +413,13 @@ static double draw_key(const Paper *paper, const Frame *frame, const char *const
     int columns = paper->narrow ? 1 : 2;
     double top = frame->top + frame->height + 64, width = paper->width / columns;
     for (int i = 0; i < count; i++) {
-        double x = i % columns * width, y = top + i / columns * KEY_ROW;
+        int row = i / columns, column = i % columns;
+        double x = column * width, y = top + row * KEY_ROW;
         paper_text(paper, x, y, ANCHOR_START, "row", letters[i]);
         paper_text_in(paper, x + 26, y, width - 34, ANCHOR_START, "row", points[i]->label);
     }
-    return (count + columns - 1) / columns * KEY_ROW + 8;
+    int rows = (count + columns - 1) / columns;
+    return rows * KEY_ROW + 8;
 }
 
 // The names of the plans that one would choose among beside their points; where there is no room for all of them,
