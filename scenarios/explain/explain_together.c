@@ -14,6 +14,7 @@
 #include "sim/watch.h"
 
 #define ROOM 2.0         // of the GPU's memory: pairs that need more by the product, which sees too much, are not tried
+#define NEARLY 1.05      // of the step: what leaves more of it alone is no third
 #define MOST_EVENTS 40e6 // of all pairs together: those of large systems are fewer
 
 typedef struct Part {
@@ -75,7 +76,8 @@ static double left_without_fitting(const Search *search, const Move *move) {
 static void add_part(Search *search, const Move *move, const Change *alone) {
     Part part = {move, alone, 1, 1};
     double memory = search->now->point.memory_peak_bytes;
-    if (alone && alone->ran && is_known(search, alone)) return;
+    bool is_slower = move->gpus > 0 && !(alone && alone->ran && alone->gain_s > 0); // fewer GPUs are tried for money
+    if (is_slower || (alone && alone->ran && is_known(search, alone))) return;
     if (alone && alone->memory_bytes > 0 && memory > 0) part.memory = alone->memory_bytes / memory;
     if (alone && alone->ran)
         part.left = alone->step_s / search->now->point.step_p50_s;
@@ -216,13 +218,15 @@ static int best_of(const Search *search) {
     return best;
 }
 
-// On a pair each part in turn. `before`: what its parts save without a third, as far as they may be advised.
+// On a pair each part in turn that costs little alone or has not run, and where the pair lacks room each that makes
+// room. `before`: what its parts save without a third, as far as they may be advised.
 static void try_third(Search *search, const Combination *pair, double before, Combination *best) {
     bool is_sure = fits_no_worse(search->now, &pair->whole);
     for (int i = 0; i < search->parts.count && !watch_is_over(); i++) {
         const Part *part = &search->parts.items[i];
         Combination three = *pair;
-        if (is_taken(pair, part->move) || (!is_sure && part->memory >= 1)) continue;
+        bool helps = is_sure ? part->left < NEARLY || !part->alone || !part->alone->ran : part->memory < 1;
+        if (is_taken(pair, part->move) || !helps) continue;
         three.parts[three.count++] = part->move;
         if (try_together(search, &three, before) && three.whole.gain_s > best->whole.gain_s) *best = three;
     }
