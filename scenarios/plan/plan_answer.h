@@ -33,8 +33,6 @@ typedef struct PlanAnswer {
     bool all_rows;
 } PlanAnswer;
 
-const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row); // "misses 30 days", or ""
-
 void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style);
 void plan_write_json(Arena *arena, const PlanAnswer *answer);
 void plan_write_csv(Arena *arena, const PlanAnswer *answer);

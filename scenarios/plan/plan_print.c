@@ -16,22 +16,6 @@
 #define ROWS_SHOWN 12
 #define GIB 1073741824.0
 
-const char *plan_human(Arena *arena, double value, QuantityKind kind) {
-    return quantity_format(value, kind, arena_alloc(arena, 64), 64);
-}
-
-// Of tens of thousands three digits, as of what is more.
-const char *plan_amount(Arena *arena, double amount) {
-    bool thousands = fabs(amount) >= 9999.5 && fabs(amount) < 99950;
-    return thousands ? arena_printf(arena, "%.1f k", amount / 1000) : plan_human(arena, amount, QUANTITY_COUNT);
-}
-
-const char *plan_money(const Screen *screen, const RecordPoint *point, double amount) {
-    if (isnan(amount)) return "";
-    if (screen->on_page) return text_money(screen->arena, amount, point->currency);
-    return arena_printf(screen->arena, "%s %s", plan_amount(screen->arena, amount), point->currency);
-}
-
 // Half of the 90 % range, in days: as drawn, but for when the machines are there, which is no part of the run.
 static double days_spread(const Screen *screen, const PlanRow *row) {
     const RecordPoint *point = &row->point;
@@ -39,26 +23,6 @@ static double days_spread(const Screen *screen, const PlanRow *row) {
         return (row->chance.days.p95 - row->chance.days.p5) / 2;
     if (isfinite(point->days_p5)) return (point->days_p95 - point->days_p5) / 2;
     return point->days * (point->step_p95_s - point->step_p5_s) / (2 * point->step_p50_s);
-}
-
-const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row) {
-    if (!row->point.ran) return row->point.why_not;
-    const char *late =
-        row->late ? arena_printf(arena, "misses %s", plan_human(arena, request->deadline_s, QUANTITY_TIME)) : "";
-    if (!row->kept && !row->late && !row->over_budget)
-        return arena_printf(arena, "only %s", plan_percent_beside(arena, row->chance.both, request->confidence));
-    return arena_printf(arena, "%s%s%s", late, row->late && row->over_budget ? ", " : "",
-                        row->over_budget ? "over budget" : "");
-}
-
-const char *plan_cluster_text(const Screen *screen, const PlanRow *row) {
-    const char *way = plan_paid_text(screen->arena, screen->request, row);
-    const char *paid = *way ? arena_printf(screen->arena, ", %s", way) : "";
-    const char *over = row->oversubscription > 1 ? arena_printf(screen->arena, " %g:1", row->oversubscription) : "";
-    const char *batch = // of those that are compared
-        screen->request->batch_count > 1 ? arena_printf(screen->arena, ", batch %g", row->training.global_batch) : "";
-    return arena_printf(screen->arena, "%d GPU%s of %s%s%s%s%s%s", row->gpus, row->gpus == 1 ? "" : "s",
-                        row->node->name, row->link ? " " : "", row->link ? row->link->name : "", over, batch, paid);
 }
 
 // ---- The table. Degrees that no plan uses have no column.

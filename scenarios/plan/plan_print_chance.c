@@ -8,32 +8,6 @@
 #define SHOWN 6           // measurements
 #define WORTH_SAYING 0.01 // of the width of what is not known
 
-const char *plan_number(Arena *arena, double value) {
-    return arena_printf(arena, fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
-}
-
-const char *plan_length_text(Arena *arena, double days) {
-    double hours = 24 * fabs(days);
-    if (hours < 1) return arena_printf(arena, "%s minutes", plan_number(arena, 1440 * days));
-    if (hours < 24) return arena_printf(arena, "%s hours", plan_number(arena, 24 * days));
-    return arena_printf(arena, "%s days", plan_number(arena, days));
-}
-
-const char *plan_about(Arena *arena, double value) {
-    return arena_printf(arena, fabs(value) >= 99.5 ? "%.0f" : "%.2g", value);
-}
-
-const char *plan_percent(Arena *arena, double share) {
-    if (share < 0.01) return "< 1 %";
-    if (share > 0.99) return "> 99 %";
-    return arena_printf(arena, "%.0f %%", 100 * share);
-}
-
-const char *plan_percent_beside(Arena *arena, double share, double asked) {
-    if (plan_draws_can_tell(share, asked)) return plan_percent(arena, share);
-    return arena_printf(arena, "%.1f ± %.1f %%", 100 * share, 100 * plan_chance_error(share));
-}
-
 static const char *money_range(const Screen *screen, const RecordPoint *point, const PlanRange90 *range) {
     return arena_printf(screen->arena, "%s to %s", plan_amount(screen->arena, range->p5),
                         plan_money(screen, point, range->p95));

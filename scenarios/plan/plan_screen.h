@@ -2,29 +2,8 @@
 #ifndef LOCKSTEP_SCENARIOS_PLAN_SCREEN_H
 #define LOCKSTEP_SCENARIOS_PLAN_SCREEN_H
 
-#include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_words.h"
 #include "sim/recommendation.h"
-
-typedef struct Screen {
-    Arena *arena;
-    const PlanAnswer *answer;
-    const PlanRequest *request;
-    const PlanResult *result;
-    const Style *style;
-    int rows;
-    bool on_page; // money as pages have it: "$1.88 M"
-} Screen;
-
-const char *plan_human(Arena *arena, double value, QuantityKind kind);                 // "1.34 M"
-const char *plan_amount(Arena *arena, double amount);                                  // of money: "12.4 k"
-const char *plan_money(const Screen *screen, const RecordPoint *point, double amount); // "" when unknown
-const char *plan_cluster_text(const Screen *screen, const PlanRow *row);               // "1024 GPUs of dgx-h100 …"
-const char *plan_number(Arena *arena, double value);     // three digits, and never 1e+03: days, megawatt hours
-const char *plan_length_text(Arena *arena, double days); // "40.7 days", "3.86 hours"
-const char *plan_about(Arena *arena, double value);      // two digits likewise
-const char *plan_percent(Arena *arena, double share);    // "83 %", "> 99 %", "< 1 %": few draws tell more
-// Beside what was asked for (0: nothing): "79.7 ± 0.4 %", 1 sigma, where the draws cannot tell the two apart.
-const char *plan_percent_beside(Arena *arena, double share, double asked);
 
 // In words (plan_print_pay.c). NULL: nothing is to be said.
 const char *plan_payment_text(const Screen *screen, const PlanRow *row); // a term paid for whole, nodes taken back

@@ -1,0 +1,49 @@
+// The machines of a plan's row: what is built of what the user asked for.
+#include "models/workload/cluster/cluster_money.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/plan_pay.h"
+
+// What is on spot fails, and is taken back.
+static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, const NodeType *node) {
+    double spot_mtbf_s = request->faults ? plan_spot(arena, request, node).mtbf_s : 0;
+    if (!(spot_mtbf_s > 0)) return request->faults;
+    FaultsSpec *faults = ARENA_NEW(arena, FaultsSpec);
+    *faults = *request->faults;
+    faults->spot_mtbf_s = spot_mtbf_s;
+    return faults;
+}
+
+const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
+                            int gpus, const Gpu *gpu, Problems *problems) {
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
+    RentSpec *rent = ARENA_NEW(arena, RentSpec);
+    *rent = request->rent ? *request->rent : (RentSpec){.terms = -1};
+    rent->market = !request->own;
+    *group = (NodeGroup){.type = node, .gpus = gpus, .gpu = gpu};
+    bool infiniband = link && link->transport == TRANSPORT_INFINIBAND;
+    *spec = (ClusterSpec){.groups = group,
+                          .group_count = 1,
+                          .link = link,
+                          .faults = faults_of(arena, request, node),
+                          .fabric = FABRIC_FAT_TREE,
+                          .rail_optimised = infiniband,
+                          .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
+                          .price_per_gpu_hour = request->price_per_gpu_hour,
+                          .rent = rent,
+                          .bill = request->bill,
+                          .own = request->own,
+                          .grid = request->grid,
+                          .currency = request->currency};
+    return cluster_create(arena, request->catalogue, spec, problems);
+}
+
+PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row) {
+    PlanRequest paid = *request;
+    paid.oversubscriptions = &row->oversubscription;
+    paid.oversubscription_count = 1;
+    if (!row->owned) paid.own = NULL;
+    if (request->rent_count > 1) paid.rent = request->rents[row->way];
+    if (row->rent_per_gpu_hour > 0) paid.price_per_gpu_hour = row->rent_per_gpu_hour;
+    return paid;
+}
