@@ -445,6 +445,29 @@ TEST(a_page_of_goodput_leads_with_the_figures_that_goodput_prints) {
     arena_close(arena);
 }
 
+// What a page says first of a queue is what explain says of the same jobs; with --find-gpus, how many to take.
+TEST(a_page_of_a_queue_leads_with_what_explain_says_or_with_the_size) {
+    static const char job[] = "--gpus 64 --mix gavel --load 0.9 --jobs 2000 --policy fifo";
+    Arena *arena = arena_open();
+    EXPECT_INT(lockstep(arena_printf(arena, "explain queue %s --json | grep -m 1 'Change first'", job)), 0);
+    const char *lead = arena_copy_text(arena, strstr(said, "Change first") ? strstr(said, "Change first") : "none");
+    EXPECT_INT(
+        lockstep(arena_printf(arena,
+                              "report queue %s -o /tmp/lockstep-report-wait.html && head -c 20000 "
+                              "/tmp/lockstep-report-wait.html | sed 's/<[^>]*>/ /g;s/&#160;/ /g' | grep 'Change first'",
+                              job)),
+        0);
+    EXPECT_CONTAINS(said, arena_printf(arena, "%.*s", (int)strcspn(lead, "\""), lead));
+    unlink("/tmp/lockstep-report-wait.html");
+    EXPECT_INT(lockstep("report queue --find-gpus --wait-p95 1h --mix gavel --jobs-per-hour 2 --jobs 1000 -o "
+                        "/tmp/lockstep-report-size.html && head -c 20000 /tmp/lockstep-report-size.html | sed "
+                        "'s/<[^>]*>/ /g;s/&#160;/ /g' | grep -E 'Take|recommended'"),
+               0);
+    EXPECT_CONTAINS(said, " of the waits are within 60 min with a chance of ");
+    unlink("/tmp/lockstep-report-size.html");
+    arena_close(arena);
+}
+
 TEST(a_report_of_a_queue_names_who_waits_least_and_draws_its_use_over_time) {
     EXPECT_INT(lockstep("report queue --gpus 64 --mix gavel --load 0.9 --jobs 400 --policy fifo,easy --seeds 2 -o "
                         "/tmp/lockstep-report-queue.html && sed 's/<[^>]*>/ /g' /tmp/lockstep-report-queue.html | grep "

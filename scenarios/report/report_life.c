@@ -301,12 +301,39 @@ static void tell_queue_advice(Report *report, Arena *arena, const QueueExplained
     tell_tables(report, record, "waits", "waits_by_size");
 }
 
+// A queue that grows costs more than its jobs: of a very long answer fewer jobs are explained, and the page says so.
+#define EXPLAINED_JOBS 200000        // of all draws
+#define EXPLAINED_JOBS_WAITING 50000 // where most of them wait
+
+static bool most_wait(const Figures *figures, int policy) {
+    int waited = column_called(figures->table, "waited_share");
+    return waited >= 0 && policy < figures->table->row_count && cell_at(figures, policy, waited)->number > 0.5;
+}
+
+static const QueueStudy *short_enough(Arena *arena, const QueueStudy *study, bool waiting) {
+    int most = waiting ? EXPLAINED_JOBS_WAITING : EXPLAINED_JOBS;
+    bool is_drawn = !study->trace && !study->list;
+    if (!is_drawn || (double)study->demand.jobs * study->seeds <= most) return study;
+    QueueStudy *shorter = ARENA_NEW(arena, QueueStudy);
+    *shorter = *study;
+    shorter->demand.jobs = most / study->seeds;
+    return shorter->demand.jobs > 0 ? shorter : study;
+}
+
 // Without it the page has the answer alone: nobody waits, several sizes, or beyond the watch's limits.
-static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *study) {
+static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *study, const Figures *figures) {
     if (!is_of_one_size(study)) return false;
-    QueueExplained told = explain_queue_study(arena, study, policy_to_explain(study));
+    int policy = policy_to_explain(study);
+    const QueueStudy *explained = short_enough(arena, study, most_wait(figures, policy));
+    QueueExplained told = explain_queue_study(arena, explained, policy);
     if (!told.record || told.record->table_count == 0) return false;
     tell_queue_advice(report, arena, &told);
+    if (explained != study)
+        report_caution(report, arena_printf(arena,
+                                            "What to change, and why jobs wait, is of %s jobs a run; the answer below "
+                                            "is of %s, and where waiting grows with the length its waits are longer.",
+                                            text_count(arena, explained->demand.jobs, true),
+                                            text_count(arena, study->demand.jobs, true)));
     return true;
 }
 
@@ -336,7 +363,8 @@ void report_add_queue(Report *report, Arena *arena, const QueueAnswer *answer, D
     const Record *record = answer->record;
     Figures figures;
     bool has_waits = find_figures(record, &figures);
-    bool leads = add_size(report, arena, answer) || (has_waits && add_queue_advice(report, arena, answer->study));
+    bool leads =
+        add_size(report, arena, answer) || (has_waits && add_queue_advice(report, arena, answer->study, &figures));
     if (has_waits && !leads) report_lead(report, lead_of_waits(arena, &figures));
     if (has_waits && figures.table->row_count > 1) {
         report_section(report, "Who waits how long");
