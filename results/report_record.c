@@ -334,7 +334,7 @@ static const char *cell_text(Arena *arena, RecordUnit unit, const RecordCell *ce
     return text_figures(arena, cell->number, 4);
 }
 
-#define MANY_ROWS 16 // of a table that stands whole on the page
+#define MANY_ROWS 20 // of a table that stands whole on the page
 #define FIRST_ROWS 10
 
 // Columns without a title are for other programs.

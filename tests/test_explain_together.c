@@ -191,7 +191,7 @@ TEST(without_pairs_single_changes_are_said_alone) {
     static const char job[] = "explain --model gpt2-355m --node dgx-a100-80gb --gpus 16 --fabric ib-hdr200 --tp 2 "
                               "--pp 2 --micro-batch 2 --global-batch 64 --plain";
     char line[256];
-    EXPECT_CONTAINS(run_command(command_explain, job)->out, "Two together, ");
+    EXPECT_CONTAINS(run_command(command_explain, job)->out, "Change first, both together: ");
     EXPECT_CONTAINS(run_command(command_explain, job)->out, "What would help together");
     snprintf(line, sizeof line, "%s --pairs 0", job);
     EXPECT(!strstr(run_command(command_explain, line)->out, "ogether"));

@@ -143,6 +143,23 @@ TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away)
     unload(&loaded);
 }
 
+#define RECOMPUTING                                                                                                    \
+    "--model gpt3-175b --node dgx-a100-80gb --gpus 512 --fabric ib-hdr --tp 8 --pp 8 --micro-batch 1 "                 \
+    "--global-batch 1536 --recompute "
+
+// Two changes lead where they give far more than one; the step promised is that of a run with both.
+TEST(two_changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_both) {
+    const Ended *ended = run_command(command_explain, "explain --brief --plain " RECOMPUTING "full");
+    EXPECT_CONTAINS(ended->out, "Change first, both together: sequence_parallel = true and recompute = none. ");
+    Arena *arena = arena_open();
+    const char *step = text_time(arena, run_member(RECOMPUTING "none --sequence-parallel", "p50"));
+    ended = run_command(command_explain, "explain --brief --plain " RECOMPUTING "full");
+    EXPECT_CONTAINS(ended->out, arena_printf(arena, "A step then takes %s instead of", step));
+    ended = run_command(command_explain, "explain --brief --plain --pairs 0 " RECOMPUTING "full");
+    EXPECT_CONTAINS(ended->out, "Change first: vpp = 2. ");
+    arena_close(arena);
+}
+
 // What more is saved than the largest cause falls by is told with the cause that falls next.
 TEST(a_saving_beyond_its_own_cause_says_what_else_falls) {
     const Ended *ended = run_command(
@@ -166,6 +183,24 @@ TEST(tables_for_people_name_in_a_sentence_what_they_leave_out) {
         if (now->changes[i].kind != CHANGE_RESOURCE && fabs(now->changes[i].gain_s) < 1e-3 * now->point.step_p50_s)
             EXPECT_CONTAINS(shown->note, now->changes[i].title);
     unload(&loaded);
+}
+
+TEST(traffic_that_a_job_does_not_have_has_no_column) {
+    Loaded loaded;
+    const Explanation *now = explain_slow_network(&loaded);
+    int few;
+    const RecordTable *people = explain_tables_for_people(loaded.arena, now, &few);
+    const RecordTable *ranks = table_called(people, few, "ranks");
+    for (int c = 0; c < ranks->column_count; c++) {
+        if (strcmp(ranks->columns[c].name, "tp_s") == 0) EXPECT(!ranks->columns[c].title);
+        if (strcmp(ranks->columns[c].name, "dp_s") == 0) EXPECT(ranks->columns[c].title != NULL);
+    }
+    unload(&loaded);
+}
+
+TEST(a_value_that_says_its_unit_has_no_other_beside_it) {
+    const Ended *ended = run_command(command_run, "run --plain -v --gpus 4 " SLOW_NETWORK);
+    EXPECT_CONTAINS(ended->out, "eth-1g latency\t30 us\t\tassumed");
 }
 
 TEST(operators_of_a_network_of_convolutions_come_by_at_most_eight_kinds_that_sum_to_all) {

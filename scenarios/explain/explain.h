@@ -174,6 +174,9 @@ typedef struct Lead {
 } Lead;
 bool explain_lead(Arena *arena, const Explanation *explanation, Lead *lead); // false: nothing was tried
 const char *explain_first(Arena *arena, const Explanation *explanation);     // the same as sentences; it has a first
+// Two changes that give far more together than the best alone, and fit; NULL: there are none.
+const Combination *explain_leading_pair(const Explanation *explanation);
+const char *explain_first_pair(Arena *arena, const Explanation *explanation, const Combination *pair);
 // " Why: …." of a change that ran, by what it takes away; or "".
 const char *explain_reason(Arena *arena, const Explanation *explanation, const Change *change);
 // ", $1.05 less per thousand steps"; "" without a price.

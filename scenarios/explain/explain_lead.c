@@ -9,6 +9,7 @@
 #include "models/workload/model/model.h"
 #include "results/text.h"
 #include "scenarios/explain/explain.h"
+#include "scenarios/explain/explain_moves.h"
 #include "sim/quantity.h"
 
 #define SEEN 0.002 // of the step: what falls by less is not worth a clause
@@ -115,9 +116,26 @@ static const char *cause_title(Arena *arena, const Explanation *now, int cause) 
     return words_lower_first(arena, now->point.exposed[cause].title);
 }
 
+static const Change *change_titled(const Explanation *now, const char *title) {
+    for (int i = 0; i < now->ran_count; i++)
+        if (strcmp(now->changes[i].title, title) == 0) return &now->changes[i];
+    return NULL;
+}
+
+// What each of several changes does.
+static const char *reasons_together(Arena *arena, const Explanation *now, const Combination *some) {
+    const char *text = NULL;
+    for (int i = 0; i < some->count; i++) {
+        const Change *alone = change_titled(now, some->parts[i]->title);
+        const char *what = alone ? reason_of(now, alone) : NULL;
+        if (what) text = text ? arena_printf(arena, "%s; %s", text, what) : what;
+    }
+    return text;
+}
+
 // " Why: …; time in recomputation falls from 11.19 s to 0 s"; where more is saved than that, what falls with it.
-const char *explain_reason(Arena *arena, const Explanation *now, const Change *change) {
-    const char *what = reason_of(now, change), *text = "";
+static const char *why_of(Arena *arena, const Explanation *now, const Change *change, const char *what) {
+    const char *text = "";
     int most = most_fallen(now, change, -1), next = most_fallen(now, change, most);
     double step = now->point.step_p50_s;
     if (what) text = arena_printf(arena, " Why: %s", what);
@@ -127,10 +145,15 @@ const char *explain_reason(Arena *arena, const Explanation *now, const Change *c
                             *text ? ";" : " Why:", cause_title(arena, now, most), text_time(arena, before),
                             text_time(arena, fmax(change->spent[most], 0)), text_percent(arena, before / step));
         if (change->gain_s > 1.02 * fall_of(now, change, most) && fall_of(now, change, next) > SEEN * step)
-            text = arena_printf(arena, "%s, and in %s by %s, whose traffic or waits came with it", text,
-                                cause_title(arena, now, next), text_time(arena, fall_of(now, change, next)));
+            text = arena_printf(arena, "%s, and in %s by %s%s", text, cause_title(arena, now, next),
+                                text_time(arena, fall_of(now, change, next)),
+                                next > CAUSE_OPTIMIZER ? ", whose traffic or waits came with it" : "");
     }
     return *text ? arena_printf(arena, "%s.", text) : "";
+}
+
+const char *explain_reason(Arena *arena, const Explanation *now, const Change *change) {
+    return why_of(arena, now, change, reason_of(now, change));
 }
 
 // ---- What it gives.
@@ -171,31 +194,59 @@ static const char *risk_of(Arena *arena, const Change *change) {
                         text_percent(arena, change->chance_to_run_out));
 }
 
+static const char *becomes(Arena *arena, const Explanation *now, const Change *change) {
+    double step = now->point.step_p50_s;
+    return arena_printf(arena, "%s instead of %s: %s less (%s), %s%s", text_time(arena, change->step_s),
+                        text_time(arena, step), text_percent(arena, change->gain_s / step),
+                        share_range(arena, now, change), throughput_of(arena, now, change),
+                        explain_money(arena, now, change));
+}
+
+#define FAR_BETTER 1.5 // times the gain of the best single change
+#define WORTH_TWO 0.02 // of the step, more than that
+
+// So much better than the best single change that it is to be done first.
+const Combination *explain_leading_pair(const Explanation *now) {
+    double first = now->first ? now->first->gain_s : 0;
+    if (now->lacks || now->fitting) return NULL;
+    for (int i = 0; i < now->together.count; i++) {
+        const Combination *pair = &now->together.items[i];
+        if (pair->count != 2) continue;
+        double gain = pair->whole.gain_s;
+        return gain >= FAR_BETTER * first && gain - first >= WORTH_TWO * now->point.step_p50_s ? pair : NULL;
+    }
+    return NULL;
+}
+
+const char *explain_first_pair(Arena *arena, const Explanation *now, const Combination *pair) {
+    const Change *whole = &pair->whole;
+    const char *text = arena_printf(
+        arena, "Change first, both together: %s. A step then takes %s.%s%s", whole->title, becomes(arena, now, whole),
+        why_of(arena, now, whole, reasons_together(arena, now, pair)), risk_of(arena, whole));
+    if (!now->first) return arena_printf(arena, "%s No single setting saves 0.5 %% of a step.", text);
+    return arena_printf(arena, "%s Alone, %s saves most, %s of a step.", text, now->first->title,
+                        text_percent(arena, now->first->gain_s / now->point.step_p50_s));
+}
+
 const char *explain_first(Arena *arena, const Explanation *now) {
     const Change *first = now->first;
-    double step = now->point.step_p50_s;
-    return arena_printf(arena, "%s: %s. A step then takes %s instead of %s: %s less (%s), %s%s.%s%s",
+    return arena_printf(arena, "%s: %s. A step then takes %s.%s%s",
                         now->fitting && now->fitting != first ? "Then" : "Change first", first->title,
-                        text_time(arena, first->step_s), text_time(arena, step),
-                        text_percent(arena, first->gain_s / step), share_range(arena, now, first),
-                        throughput_of(arena, now, first), explain_money(arena, now, first),
-                        explain_reason(arena, now, first), risk_of(arena, first));
+                        becomes(arena, now, first), explain_reason(arena, now, first), risk_of(arena, first));
 }
 
 bool explain_lead(Arena *arena, const Explanation *now, Lead *lead) {
-    const Change *change = now->fitting ? now->fitting : now->first;
-    double step = now->point.step_p50_s;
-    if (!change && now->change_count && now->step.lowered)
+    const Combination *pair = explain_leading_pair(now);
+    const Change *change = now->fitting ? now->fitting : pair ? &pair->whole : now->first;
+    if (!change && !(now->change_count && now->step.lowered)) return false;
+    if (!change)
         *lead = (Lead){"Change first", "nothing alone", "no single setting that was tried saves 0.5 % of a step"};
-    else if (change && change == now->fitting)
+    else if (change == now->fitting)
         *lead = (Lead){"Make it fit first", change->title,
                        arena_printf(arena, "memory then runs out with a chance of %s; a step takes %s",
                                     text_percent(arena, change->chance_to_run_out), text_time(arena, change->step_s))};
-    else if (change)
-        *lead = (Lead){"Change first", change->title,
-                       arena_printf(arena, "a step takes %s instead of %s: %s less (%s); %s%s",
-                                    text_time(arena, change->step_s), text_time(arena, step),
-                                    text_percent(arena, change->gain_s / step), share_range(arena, now, change),
-                                    throughput_of(arena, now, change), explain_money(arena, now, change))};
-    return change || (now->change_count && now->step.lowered);
+    else
+        *lead = (Lead){pair ? "Change first, together" : "Change first", change->title,
+                       arena_printf(arena, "a step takes %s", becomes(arena, now, change))};
+    return true;
 }

@@ -79,7 +79,9 @@ static RecordTable settings_for_people(Arena *arena, const Explanation *now, con
         if (!strstr(told, note)) told = listed(arena, told, note);
     }
     table.cells = cells;
-    if (*told) table.note = with_sentence(arena, table.note, arena_printf(arena, "* Not the same training: %s.", told));
+    if (*told)
+        table.note =
+            with_sentence(arena, table.note, arena_printf(arena, "A * marks what is not the same training: %s.", told));
     return table;
 }
 
@@ -246,6 +248,31 @@ static RecordTable roofline_for_people(Arena *arena, const RecordTable *from) {
     return table;
 }
 
+// ---- Columns that say nothing of this job.
+
+static bool is_empty(const RecordTable *table, int column) {
+    for (int i = 0; i < table->row_count; i++) {
+        const RecordCell *cell = &table->cells[i * table->column_count + column];
+        if (table->columns[column].unit == RECORD_TEXT ? *cell->text : isfinite(cell->number) && cell->number != 0)
+            return false;
+    }
+    return true;
+}
+
+// Without those of traffic that a job does not have. Zero may be an answer elsewhere.
+static RecordTable without_empty_columns(Arena *arena, const RecordTable *from) {
+    static const char *const tables[] = {"ranks", "critical_path", "operations", "operators", "together"};
+    RecordTable table = *from;
+    if (!is_among(tables, (int)(sizeof tables / sizeof *tables), from->name) || from->row_count == 0) return table;
+    RecordColumn *columns = ARENA_ARRAY(arena, RecordColumn, from->column_count);
+    for (int c = 0; c < from->column_count; c++) {
+        columns[c] = from->columns[c];
+        if (c > 0 && strcmp(columns[c].name, "chance_to_run_out") != 0 && is_empty(from, c)) columns[c].title = NULL;
+    }
+    table.columns = columns;
+    return table;
+}
+
 const RecordTable *explain_tables_for_people(Arena *arena, const Explanation *now, int *count) {
     int full_count;
     const RecordTable *full = explain_tables(arena, now, &full_count);
@@ -256,11 +283,12 @@ const RecordTable *explain_tables_for_people(Arena *arena, const Explanation *no
         const RecordTable *from = &full[i];
         if (strcmp(from->name, "operators") == 0 && now->operator_count) tables[(*count)++] = kinds_table(arena, now);
         if (strcmp(from->name, "roofline") == 0 && many) tables[(*count)++] = roof_kinds_table(arena, now);
-        tables[(*count)++] = strcmp(from->name, "settings") == 0    ? settings_for_people(arena, now, from)
-                             : strcmp(from->name, "resources") == 0 ? changes_for_people(arena, now, from)
-                             : strcmp(from->name, "operators") == 0 ? operators_for_people(arena, from)
-                             : strcmp(from->name, "roofline") == 0  ? roofline_for_people(arena, from)
-                                                                    : *from;
+        RecordTable table = strcmp(from->name, "settings") == 0    ? settings_for_people(arena, now, from)
+                            : strcmp(from->name, "resources") == 0 ? changes_for_people(arena, now, from)
+                            : strcmp(from->name, "operators") == 0 ? operators_for_people(arena, from)
+                            : strcmp(from->name, "roofline") == 0  ? roofline_for_people(arena, from)
+                                                                   : *from;
+        tables[(*count)++] = without_empty_columns(arena, &table);
     }
     return tables;
 }

@@ -224,7 +224,7 @@ static const RecordColumn setting_columns[] = {
     {"gain_p5_s", "at least", RECORD_SECONDS},
     {"gain_p95_s", "at most", RECORD_SECONDS},
     {"cost_per_step", "a step costs", RECORD_NUMBER},
-    {"memory_gib", "GiB a GPU", RECORD_NUMBER},
+    {"memory_gib", "GiB", RECORD_NUMBER},
     {"chance_to_run_out", "OOM risk", RECORD_SHARE},
     {"note", NULL, RECORD_TEXT},
 };
@@ -238,7 +238,7 @@ static const RecordColumn *setting_columns_of(Arena *arena, const Explanation *n
         if (strcmp(columns[c].name, "cost_per_step") == 0 && !isfinite(now->point.cost_per_step))
             columns[c].title = NULL;
         else if (strcmp(columns[c].name, "cost_per_step") == 0)
-            columns[c].title = arena_printf(arena, "%s a step", now->point.currency ? now->point.currency : "USD");
+            columns[c].title = arena_printf(arena, "%s/step", now->point.currency ? now->point.currency : "USD");
     return columns;
 }
 
@@ -263,7 +263,8 @@ static RecordTable settings_table(Arena *arena, const Explanation *now) {
                                  setting_columns_of(arena, now), SETTING_COLUMNS, &cells);
     table.note =
         "Saves: of the step, at the same global batch, with its share of the step; at least, at most: 90 % range. "
-        "OOM risk: the chance that memory runs out, of which the GiB are the estimated peak.";
+        "GiB: estimated peak of "
+        "the fullest GPU; OOM risk: the chance that its memory runs out.";
     return table;
 }
 

@@ -194,6 +194,11 @@ static void say_fit(Arena *arena, Words *to, const Explanation *now) {
 static void say_advice(Arena *arena, Words *to, const Explanation *now) {
     const Change *first = now->first, *next = now->next;
     double step = now->point.step_p50_s;
+    const Combination *pair = explain_leading_pair(now);
+    if (pair) {
+        say(arena, to, explain_first_pair(arena, now, pair));
+        return;
+    }
     if (!first && now->change_count && now->step.lowered && !now->lacks)
         say(arena, to, "No single setting that was tried makes the step quicker by half a percent.");
     if (!first) return;
@@ -261,7 +266,7 @@ Words explain_sentences(Arena *arena, const Explanation *now) {
     say_fewer_gpus(arena, &sentences, now);
     say_fit(arena, &sentences, now);
     say_advice(arena, &sentences, now);
-    say_together(arena, &sentences, now);
+    if (!explain_leading_pair(now)) say_together(arena, &sentences, now);
     say_other(arena, &sentences, now);
     say_step(arena, &sentences, now);
     say_path(arena, &sentences, now->step.chain);

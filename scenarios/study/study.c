@@ -39,8 +39,9 @@ static void assume_fact(Study *study, AssumptionList *list, const char *part, co
                         const char *name) {
     const Fact *fact = fact_find(facts, count, name);
     if (!fact) return;
+    bool has_unit = fact->text && strchr(fact->text, ' '); // "1.6 us"
     Assumption assumption = {.name = arena_printf(study->arena, "%s %s", part, name),
-                             .unit = fact->unit,
+                             .unit = has_unit ? "" : fact->unit,
                              .source = fact->source,
                              .kind = fact_kind_name(fact->kind),
                              .text = fact->text,
