@@ -95,13 +95,18 @@ static void say_first(const QueueFound *all, Words *words) {
     const char *chance = isnan(first->chance) ? ""
                                               : arena_printf(arena, ", and less at all with a chance of %s",
                                                              chance_text(arena, first->chance));
+    const char *now = wait_text(arena, all->now.p95_s);
+    const char *last = first->waited.p95_s > 0
+                           ? arena_printf(arena, "One job in twenty then waits longer than %s, now %s.",
+                                          wait_text(arena, first->waited.p95_s), now)
+                           : arena_printf(arena,
+                                          "Fewer than one job in twenty then wait at all, and now one in twenty "
+                                          "waits longer than %s.",
+                                          now);
     say(arena, words,
-        arena_printf(
-            arena,
-            "Change first: %s. The mean wait becomes %s instead of %s: %s%s. One job in twenty then waits longer "
-            "than %s, now %s.",
-            with_option(arena, first), wait_text(arena, first->waited.mean_s), wait_text(arena, all->now.mean_s),
-            less_text(arena, first), chance, wait_text(arena, first->waited.p95_s), wait_text(arena, all->now.p95_s)));
+        arena_printf(arena, "Change first: %s. The mean wait becomes %s instead of %s: %s%s. %s",
+                     with_option(arena, first), wait_text(arena, first->waited.mean_s),
+                     wait_text(arena, all->now.mean_s), less_text(arena, first), chance, last));
 }
 
 static void say_others(const QueueFound *all, bool machines, const char *how, Words *words) {

@@ -285,10 +285,10 @@ static void tell_queue_advice(Report *report, Arena *arena, const QueueExplained
     report_section(report, "What to change first");
     if (advice->title)
         report_fact(report, "Change first", arena_printf(arena, "%s → %s", told->wait, advice->becomes),
-                    arena_printf(arena, "mean wait with %s", *advice->option ? advice->option : advice->title));
+                    arena_printf(arena, "mean wait with %s: %s", *advice->option ? advice->option : advice->title,
+                                 advice->less));
     else
         report_fact(report, "Change first", "no rule", "none that was tried surely helps");
-    if (advice->title) report_fact(report, "Saved of the wait", advice->less, "");
     if (advice->chance) report_fact(report, "Chance", advice->chance, "that the mean wait is shorter then");
     if (advice->larger)
         report_fact(report, "Or more GPUs", arena_printf(arena, "%s → %s", told->wait, advice->larger_becomes),
