@@ -358,7 +358,8 @@ QueueExplained explain_queue_study(Arena *arena, const QueueStudy *asked, int po
     study->policies[0] = asked->policies[policy];
     study->policy_count = 1;
     find_out(found, arena, study, unsaid);
-    return problem_count(unsaid) ? (QueueExplained){0} : queue_told(found);
+    if (problem_count(unsaid)) return (QueueExplained){0};
+    return queue_told(found);
 }
 
 static void print_answer(const Explained *all, const Record *record) {
