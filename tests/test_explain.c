@@ -290,8 +290,8 @@ static void try_value(const Job *job, const Explanation *now, const char *name, 
     Baseline baseline = {0};
     RecordPoint point = study_point(scratch, &study, (int[]){0}, &baseline, problems_create(scratch));
     if (point.ran && point.step_p50_s < best->step_s &&
-        (point.chance_to_run_out <= 0.05 ||
-         (now->point.chance_to_run_out > 0.05 && point.chance_to_run_out <= now->point.chance_to_run_out))) {
+        (point.chance_to_run_out <= 0.05 || (!now->must_fit && now->point.chance_to_run_out > 0.05 &&
+                                             point.chance_to_run_out <= now->point.chance_to_run_out))) {
         best->step_s = point.step_p50_s;
         snprintf(best->what, sizeof best->what, "%s = %s", name, text);
     }
@@ -437,7 +437,7 @@ TEST(a_job_that_lacks_memory_is_told_what_makes_it_fit) {
     snprintf(line, sizeof line, "explain %s --brief --plain", job);
     ended = run_command(command_explain, line);
     EXPECT_CONTAINS(ended->out, "It does not run: needs 177.8 GiB of 79.6 GiB");
-    EXPECT_CONTAINS(ended->out, "Make it fit first: tp = 4");
+    EXPECT_CONTAINS(ended->out, "Make it fit first: with tp = 4");
     snprintf(line, sizeof line, "explain %s --tp 4 --json", job);
     ended = run_command(command_explain, line);
     EXPECT_INT(ended->code, 0);

@@ -21,7 +21,7 @@ static bool is_free(const Change *change) { return change->kind != CHANGE_RESOUR
 
 bool fits_no_worse(const Explanation *now, const Change *change) {
     double chance = change->chance_to_run_out, today = now->point.chance_to_run_out;
-    return explain_fits(chance) || (!now->lacks && !explain_fits(today) && chance <= today);
+    return explain_fits(chance) || (!now->must_fit && !explain_fits(today) && chance <= today);
 }
 
 static bool is_advice(const Explanation *now, const Change *change) {
@@ -50,6 +50,7 @@ static double better_chance(const Explanation *now, const Change *best, const Ch
 }
 
 static void choose_advice(Explanation *now) {
+    now->first = now->next = NULL;
     for (int i = 0; i < now->ran_count && !now->next; i++) {
         const Change *change = &now->changes[i];
         if (!is_advice(now, change)) continue;
@@ -142,8 +143,15 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
     now->changes = list.items;
     now->change_count = list.count;
     while (now->ran_count < list.count && list.items[now->ran_count].ran) now->ran_count++;
+    now->must_fit = !explain_fits(now->point.chance_to_run_out);
     choose_advice(now);
     now->together = try_together_with(arena, now, request->pairs);
+    bool nothing_fits = !now->together.count && !(now->fitting && explain_fits(now->fitting->chance_to_run_out));
+    if (now->must_fit && !now->lacks && nothing_fits) { // then what makes it quicker and no less sure
+        now->must_fit = false;
+        choose_advice(now);
+        now->together = try_together_with(arena, now, request->pairs);
+    }
     list_life(arena, now);
     return now;
 }

@@ -94,6 +94,7 @@ typedef struct Explanation {
     const Change *first, *next; // settings or faults to change first, and the next best: those that gain, change
                                 // nothing else and likely fit; NULL: none does
     double better_chance;       // that their order holds
+    bool must_fit;              // it is not sure to fit, and something that was tried is: nothing else is advised
     const char *lacks;      // memory: "needs 177.8 GiB of 79.6 GiB", and all else is as if it were there; NULL: it is
     const char *varied;     // by the study, and left alone: "gpus and fabric"; NULL: nothing
     double goodput, days;   // with failures and checkpoints counted in; NAN where the job says nothing of them
@@ -142,6 +143,8 @@ Change change_of_resource(Arena *arena, const Resource *resource);
 bool explain_fits(double chance_to_run_out);
 // The same; of a job that is less sure itself, no less so than that.
 bool fits_no_worse(const Explanation *now, const Change *change);
+// Changes that make a job fit together, where none alone does or at less cost. NULL: there are none.
+const Combination *fitting_together(const Explanation *now);
 // Those that ran by gain, most first; equal ones stay in the order in which they were tried.
 void sort_changes(ChangeList *list);
 // One resource so many times quicker: the point that comes of it. For tests too.

@@ -188,8 +188,9 @@ static const char *share_range(Arena *arena, const Explanation *now, const Chang
                         text_percent(arena, change->gain_high_s / step));
 }
 
-static const char *risk_of(Arena *arena, const Change *change) {
-    if (explain_fits(change->chance_to_run_out)) return "";
+// What becomes of memory, where that is in doubt before or after.
+static const char *risk_of(Arena *arena, const Explanation *now, const Change *change) {
+    if (explain_fits(change->chance_to_run_out) && explain_fits(now->point.chance_to_run_out)) return "";
     return arena_printf(arena, " Memory then runs out with a chance of %s.",
                         text_percent(arena, change->chance_to_run_out));
 }
@@ -208,7 +209,7 @@ static const char *becomes(Arena *arena, const Explanation *now, const Change *c
 // So much better than the best single change that it is to be done first.
 const Combination *explain_leading_pair(const Explanation *now) {
     double first = now->first ? now->first->gain_s : 0;
-    if (now->lacks || now->fitting) return NULL;
+    if (now->must_fit || now->fitting) return NULL;
     for (int i = 0; i < now->together.count; i++) {
         const Combination *pair = &now->together.items[i];
         if (pair->count != 2) continue;
@@ -222,7 +223,7 @@ const char *explain_first_pair(Arena *arena, const Explanation *now, const Combi
     const Change *whole = &pair->whole;
     const char *text = arena_printf(
         arena, "Change first, both together: %s. A step then takes %s.%s%s", whole->title, becomes(arena, now, whole),
-        why_of(arena, now, whole, reasons_together(arena, now, pair)), risk_of(arena, whole));
+        why_of(arena, now, whole, reasons_together(arena, now, pair)), risk_of(arena, now, whole));
     if (!now->first) return arena_printf(arena, "%s No single setting saves 0.5 %% of a step.", text);
     return arena_printf(arena, "%s Alone, %s saves most, %s of a step.", text, now->first->title,
                         text_percent(arena, now->first->gain_s / now->point.step_p50_s));
@@ -232,17 +233,18 @@ const char *explain_first(Arena *arena, const Explanation *now) {
     const Change *first = now->first;
     return arena_printf(arena, "%s: %s. A step then takes %s.%s%s",
                         now->fitting && now->fitting != first ? "Then" : "Change first", first->title,
-                        becomes(arena, now, first), explain_reason(arena, now, first), risk_of(arena, first));
+                        becomes(arena, now, first), explain_reason(arena, now, first), risk_of(arena, now, first));
 }
 
 bool explain_lead(Arena *arena, const Explanation *now, Lead *lead) {
-    const Combination *pair = explain_leading_pair(now);
-    const Change *change = now->fitting ? now->fitting : pair ? &pair->whole : now->first;
+    const Combination *pair = explain_leading_pair(now), *fitting = fitting_together(now);
+    const Change *change = fitting ? &fitting->whole : now->fitting ? now->fitting : pair ? &pair->whole : now->first;
     if (!change && !(now->change_count && now->step.lowered)) return false;
     if (!change)
         *lead = (Lead){"Change first", "nothing alone", "no single setting that was tried saves 0.5 % of a step"};
-    else if (change == now->fitting)
-        *lead = (Lead){"Make it fit first", change->title,
+    else if (change != now->first && (!pair || change != &pair->whole))
+        *lead = (Lead){explain_fits(change->chance_to_run_out) ? "Make it fit first" : "Make it likelier to fit",
+                       change->title,
                        arena_printf(arena, "memory then runs out with a chance of %s; a step takes %s",
                                     text_percent(arena, change->chance_to_run_out), text_time(arena, change->step_s))};
     else

@@ -166,9 +166,9 @@ static void simulate_together(Search *search, Combination *one) {
     arena_close(scratch);
 }
 
-// What the next part is to save more than. A job that lacks memory takes whatever makes it fit.
+// What the next part is to save more than. A job that is not sure to fit takes whatever makes it fit.
 static double bar_of(const Search *search, double gain_before) {
-    if (search->now->lacks) return isnan(gain_before) ? -INFINITY : gain_before;
+    if (search->now->must_fit) return isnan(gain_before) ? -INFINITY : gain_before;
     return isnan(gain_before) ? 0 : fmax(gain_before, 0);
 }
 

@@ -35,27 +35,33 @@ static const char *third_of(Arena *arena, const Explanation *now, const Combinat
     return arena_printf(arena, " Three, %s, save %s.", three->whole.title, text_time(arena, three->whole.gain_s));
 }
 
-// Of a job that lacks memory: where no change alone makes it fit, or several do at less cost.
+const Combination *fitting_together(const Explanation *now) {
+    const Combination *best = now->must_fit && now->together.count ? &now->together.items[0] : NULL;
+    bool alone = now->fitting && explain_fits(now->fitting->chance_to_run_out);
+    if (best && alone && best->whole.gain_s - now->fitting->gain_s < MATTERS * now->point.step_p50_s) return NULL;
+    return best;
+}
+
+// Of a job that is not sure to fit: where no change alone makes it fit, or several do at less cost.
 static void say_what_fits(Arena *arena, Words *to, const Explanation *now) {
-    const Combination *some = best_of(now, 2) ? best_of(now, 2) : best_of(now, TOGETHER_MOST);
-    const Change *fitting = now->fitting;
+    const Combination *some = fitting_together(now);
+    const Change *alone = now->fitting;
     const char *less = "";
     if (!some) return;
-    if (fitting && explain_fits(fitting->chance_to_run_out)) {
-        double saved = some->whole.gain_s - fitting->gain_s;
-        if (saved < MATTERS * now->point.step_p50_s) return;
-        less = arena_printf(arena, ", %s less than with %s alone", text_time(arena, saved), fitting->title);
-    }
+    if (alone && explain_fits(alone->chance_to_run_out))
+        less = arena_printf(arena, ", %s less than with %s alone", text_time(arena, some->whole.gain_s - alone->gain_s),
+                            alone->title);
     say(arena, to,
-        arena_printf(arena, "%s together make it fit, %s: the step then takes %s%s.",
-                     some->count == 2 ? "Two" : "Three", some->whole.title, text_time(arena, some->whole.step_s),
-                     less));
+        arena_printf(arena,
+                     "%s together make it fit, %s: memory then runs out with a chance of %s, and the step takes %s%s.",
+                     some->count == 2 ? "Two" : "Three", some->whole.title,
+                     text_percent(arena, some->whole.chance_to_run_out), text_time(arena, some->whole.step_s), less));
 }
 
 void say_together(Arena *arena, Words *to, const Explanation *now) {
     const Combination *pair = best_of(now, 2);
     double step = now->point.step_p50_s;
-    if (now->lacks) {
+    if (now->must_fit) {
         say_what_fits(arena, to, now);
         return;
     }

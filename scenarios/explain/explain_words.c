@@ -33,10 +33,6 @@ static void say_fewer_gpus(Arena *arena, Words *to, const Explanation *now) {
 
 static void say_step(Arena *arena, Words *to, const Explanation *now) {
     const RecordPoint *point = &now->point;
-    if (now->lacks)
-        say(arena, to,
-            arena_printf(arena, "It does not run: %s. What follows is the step that it would take if that were there.",
-                         now->lacks));
     if (!now->step.lowered) {
         say(arena, to,
             arena_printf(arena, "A step of the program takes %s on %s GPUs.", text_time(arena, point->step_p50_s),
@@ -44,8 +40,9 @@ static void say_step(Arena *arena, Words *to, const Explanation *now) {
         return;
     }
     say(arena, to,
-        arena_printf(arena, "A step of %s samples takes %s (90 %% range %s to %s) on %s GPU%s.",
-                     text_count(arena, point->global_batch, true), text_time(arena, point->step_p50_s),
+        arena_printf(arena, "A step of %s samples %s %s (90 %% range %s to %s) on %s GPU%s.",
+                     text_count(arena, point->global_batch, true),
+                     now->lacks ? "would take, if memory were enough," : "takes", text_time(arena, point->step_p50_s),
                      text_time(arena, point->step_p5_s), text_time(arena, point->step_p95_s),
                      text_count(arena, point->gpu_count, true), point->gpu_count == 1 ? "" : "s"));
 }
@@ -176,17 +173,16 @@ static void say_fit(Arena *arena, Words *to, const Explanation *now) {
     double chance = now->point.chance_to_run_out;
     const Change *fitting = now->fitting;
     if (explain_fits(chance)) return;
-    const char *text = now->lacks ? arena_printf(arena, "Memory runs out with a chance of %s.",
-                                                 text_percent(arena, fmin(chance, SURE_ENOUGH)))
+    const char *text = now->lacks ? arena_printf(arena, "It does not run: %s.", now->lacks)
                                   : arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.",
                                                  text_percent(arena, chance));
-    if (fitting)
+    if (fitting && fitting != now->first)
         text =
-            arena_printf(arena, "%s %s: %s makes that %s and %s.", text,
+            arena_printf(arena, "%s %s: with %s memory runs out with a chance of %s, and it %s.", text,
                          explain_fits(fitting->chance_to_run_out) ? "Make it fit first" : "Nothing alone makes it sure",
                          fitting->title, text_percent(arena, fitting->chance_to_run_out),
                          signed_gain(arena, fitting->gain_s, now->point.step_p50_s));
-    else if (now->lacks && now->change_count)
+    else if (!fitting && now->change_count)
         text = arena_printf(arena, "%s No single change that was tried makes it fit.", text);
     say(arena, to, text);
 }
@@ -199,7 +195,7 @@ static void say_advice(Arena *arena, Words *to, const Explanation *now) {
         say(arena, to, explain_first_pair(arena, now, pair));
         return;
     }
-    if (!first && now->change_count && now->step.lowered && !now->lacks)
+    if (!first && now->change_count && now->step.lowered && !now->must_fit)
         say(arena, to, "No single setting that was tried makes the step quicker by half a percent.");
     if (!first) return;
     say(arena, to, explain_first(arena, now));
