@@ -66,7 +66,7 @@ TEST(a_scenario_runs_on_an_imported_node) {
     FILE *pipe = popen("$LOCKSTEP run tests/data/topo/imported.lua --plain 2>&1", "r");
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
     EXPECT_INT(pclose(pipe), 0);
-    EXPECT_CONTAINS(output, "gpt2-124m on 8 V100-SXM2-32GB as in");
+    EXPECT_CONTAINS(output, "gpt2-124m on 32 × V100-SXM2-32GB in 4 nodes");
 }
 
 TEST(a_node_file_outside_the_scenarios_folder_is_refused) {
