@@ -269,12 +269,12 @@ typedef struct Mistake {
 TEST(layouts_that_do_not_divide_are_refused_with_a_remedy) {
     static const Mistake mistakes[] = {
         {{.tp = 3}, 8, 1, 0, STRATEGY_AUTO, "do not divide", "use"},
-        {{.tp = 16}, 8, 1, 0, STRATEGY_AUTO, "do not divide", "use"},
+        {{.tp = 16}, 8, 1, 0, STRATEGY_AUTO, "do not divide", "use 16 GPUs"},
         {{.dp = 4}, 8, 1, 0, STRATEGY_AUTO, "but the cluster has 8 GPUs", "fill"},
         {{.tp = 1}, 7, 1, 0, STRATEGY_AUTO, "does not divide by 8 data-parallel", "multiple of 8"},
         {{.tp = 1}, 24, 2, 0, STRATEGY_AUTO, "does not divide into micro-batches", "micro must divide"},
         {{.tp = 1}, 16, 1, 3, STRATEGY_AUTO, "accumulation steps", "leave one"},
-        {{.tp = 1}, 0, 0, 0, STRATEGY_AUTO, "batch is not stated", "batch = {"},
+        {{.tp = 1}, 0, 0, 0, STRATEGY_AUTO, "batch is not stated", "--micro-batch 8"},
         {{.vpp = 2}, 8, 1, 0, STRATEGY_AUTO, "pp is 1", "vpp"},
         {{.pp = 4, .vpp = 3}, 12, 1, 0, STRATEGY_AUTO, "multiples of pp", "multiple of"},
         {{.tp = 1}, 8, 1, 0, STRATEGY_SINGLE, "uses one GPU", "ddp"},
