@@ -217,8 +217,11 @@ static void write_element(const Page *page, const char *before, const char *text
     fputs(after, page->out);
 }
 
+#define LONG_VALUE 18 // letters: more stand in a tile twice as wide
+
 static void write_fact(const Page *page, const Block *block) {
-    write_element(page, "<div><dt>", block->text, "</dt>");
+    fputs(strlen(block->value) > LONG_VALUE ? "<div class=\"long\">" : "<div>", page->out);
+    write_element(page, "<dt>", block->text, "</dt>");
     write_element(page, "<dd>", block->value, "");
     if (*block->range) write_element(page, "<span>", block->range, "</span>");
     fputs("</dd></div>\n", page->out);
