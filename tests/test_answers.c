@@ -61,9 +61,9 @@ static const struct {
      "--clusters calibrate/measurements/nccl/clusters.csv",
      "validate-collectives"},
     {"validate kernels $DIR/gemms.json", "validate-kernels"},
-    {"validate reliability --runs 2", "validate-reliability"},
+    {"validate reliability $DIR/stops.csv --runs 2", "validate-reliability"},
     {"report run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", NULL},
-    {"validate queue --repetitions 2", "validate-queue"},
+    {"validate queue $DIR/months --repetitions 2", "validate-queue"},
     {"completion bash", NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };
@@ -82,6 +82,10 @@ static void make_inputs(const char *folder) {
     EXPECT_INT(shell(folder, "%s",
                      "$LOCKSTEP sweep --model gpt2-124m --node dgx-a100 --gpus 8 --seq 1024 --micro-batch 1 "
                      "--vary global-batch=8,16 -o $DIR/store.db -q -j 1"),
+               0);
+    EXPECT_INT(shell(folder, "%s", // the beginnings of files that take seconds in whole
+                     "mkdir $DIR/months; cd calibrate/measurements; head -n 3 reliability.csv >$DIR/stops.csv; "
+                     "for file in queue/*.csv; do head -n 1000 $file >$DIR/months/${file#queue/}; done"),
                0);
     EXPECT_INT(shell(folder, "%s",
                      "$LOCKSTEP calibrate import --from gemm-csv " GEMMS " --gpu \"Tesla T4\" -o $DIR/gemms.json"),
@@ -160,6 +164,8 @@ static const char *const more[] = {
      "--provider crusoe --terms spot,on_demand,reserved_1y --faults llama3-h100 --storage superpod-storage -j 1"),
     "validate training calibrate/measurements/training/training_fsdp_mosaic.csv --anchored",
     "validate kernels $DIR/gemms.json --held-out",
+    "validate reliability --runs 2",
+    "validate queue --repetitions 2",
 };
 
 typedef struct Gathered { // answers by kind

@@ -23,12 +23,12 @@ static bool all_have_prices(Arena *arena, const StudySpec *study, const RentSpec
 }
 
 static const char *providers_of(Arena *arena, const Quote *quote) {
-    const char *list = "", *newest = "", *oldest = NULL;
+    const char *list = "", *newest = "", *oldest = "";
     for (int i = 0; i < quote->count; i++) {
         const Offer *offer = quote->offers[i];
         list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", offer->provider);
         if (strcmp(offer->date, newest) > 0) newest = offer->date;
-        if (!oldest || strcmp(offer->date, oldest) < 0) oldest = offer->date;
+        if (!*oldest || strcmp(offer->date, oldest) < 0) oldest = offer->date;
     }
     bool one_date = strcmp(oldest, newest) == 0;
     return arena_printf(arena, "%s, prices of %s%s%s", list, oldest, one_date ? "" : " to ", one_date ? "" : newest);

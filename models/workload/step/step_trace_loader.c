@@ -46,7 +46,8 @@ static double ready_at(const StepTrace *trace, const TracedRank *rank, SimTime a
     return samples_of_step(trace) * fmin(share_done(&rank->reading, at), share_done(&rank->decoding, at));
 }
 
-static SpanCounter loader_counter(int process, const char *name, SimTime *times, double *values, int count) {
+static SpanCounter loader_counter(int process, const char *name, const SimTime *times, const double *values,
+                                  int count) {
     return (SpanCounter){SPAN_LOADER, process, name, "samples", times, values, count};
 }
 
