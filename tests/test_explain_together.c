@@ -6,6 +6,7 @@
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain_moves.h"
 #include "sim/check.h"
+#include "tests/child.h"
 #include "tests/command.h"
 #include "tests/explain_jobs.h"
 #include "tests/test.h"
@@ -52,7 +53,7 @@ static double best_found(const Explanation *now) {
 // LOCKSTEP_EXPLAIN_JOBS: how many are drawn, in place of 16.
 LONG_TEST(6, the_best_pair_is_that_of_an_exhaustive_search_in_19_of_20_jobs) {
     const char *asked = getenv("LOCKSTEP_EXPLAIN_JOBS");
-    int right = 0, jobs = 0, wanted = asked ? atoi(asked) : 16;
+    int right = 0, jobs = 0, wanted = asked ? atoi(asked) : MANY(16);
     for (uint64_t seed = 1; jobs < wanted && seed < 8 * (uint64_t)wanted; seed++) {
         Arena *arena = arena_open();
         Job job;
