@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/file.h"
 #include "sim/list.h"
 
 // Of the program, without "/lockstep"; NULL where the system does not say.
@@ -32,11 +33,6 @@ const char *shipped_file(Arena *arena, const char *path) {
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-static bool ends_in(const char *name, const char *ending) {
-    size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
 void paths_add(Arena *arena, const char *path, const char *ending, PathList *paths, Problems *problems) {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
@@ -52,7 +48,7 @@ void paths_add(Arena *arena, const char *path, const char *ending, PathList *pat
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (ends_in(entry->d_name, ending))
+        if (file_ends_in(entry->d_name, ending))
             LIST_PUSH(arena, paths, arena_printf(arena, "%.*s/%s", (int)length, path, entry->d_name));
     closedir(folder);
     int found = paths->count - first;

@@ -67,11 +67,6 @@ static bool given(const Options *options, const char *name) {
     return option_known(options, name) && option_given(options, name);
 }
 
-static bool ends_in(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 // One form at a time; which of the two options is the command's own does not matter, unless both are: it says so
 // itself.
 static bool one_form(const Options *options, Problems *problems) {
@@ -103,7 +98,7 @@ static bool is_for_text(const Options *options, Problems *problems) {
     const char *path = option_known(options, "output") ? option_text(options, "output", "") : "";
     bool own = answer.argc > 1 && (strcmp(answer.argv[1], "report") == 0 || strcmp(answer.argv[1], "calibrate") == 0);
     for (size_t i = 0; i < sizeof endings / sizeof *endings && !own; i++) {
-        if (!ends_in(path, endings[i].ending)) continue;
+        if (!file_ends_in(path, endings[i].ending)) continue;
         problem_add(problems, (Where){0}, "-o %s: the answer is text or data, not what %s stands for", path,
                     endings[i].ending);
         problem_hint(problems, "%s", endings[i].hint);
@@ -118,8 +113,8 @@ static AnswerForm form_asked(const Options *options) {
     if (given(options, "json")) return ANSWER_JSON;
     if (given(options, "csv")) return ANSWER_CSV;
     if (given(options, "plain")) return ANSWER_PLAIN;
-    if (option_known(options, "json") && ends_in(path, ".json")) return ANSWER_JSON;
-    if (option_known(options, "csv") && ends_in(path, ".csv")) return ANSWER_CSV;
+    if (option_known(options, "json") && file_ends_in(path, ".json")) return ANSWER_JSON;
+    if (option_known(options, "csv") && file_ends_in(path, ".csv")) return ANSWER_CSV;
     return ANSWER_SCREEN;
 }
 
@@ -167,7 +162,7 @@ static void open_ways_out(const Options *options, Problems *problems) {
 static bool is_question(const Options *options, const Problems *problems) {
     if (given(options, "no-last")) return false;
     return problem_count(problems) == 0 ||
-           (option_positional_count(options) > 0 && ends_in(option_positional(options, 0), ".lua"));
+           (option_positional_count(options) > 0 && file_ends_in(option_positional(options, 0), ".lua"));
 }
 
 static void on_read(Options *options, Problems *problems) {

@@ -215,3 +215,8 @@ char *text_stream_close(Arena *arena, TextStream *text) {
     free(text->end);
     return kept;
 }
+
+bool file_ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}

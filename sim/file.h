@@ -17,6 +17,9 @@ char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *byte
 char *file_read_open(Arena *arena, int descriptor, const char *path, size_t limit_bytes, size_t *bytes,
                      Problems *problems);
 
+// Whether a file's name has an ending like ".json", after something else.
+bool file_ends_in(const char *path, const char *ending);
+
 // A file under a temporary name in the same folder; file_commit checks every write, flushes, closes and renames.
 // Until then the old file, if any, is untouched. "-" is standard output.
 typedef struct OutputFile {

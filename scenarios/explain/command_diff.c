@@ -86,11 +86,6 @@ static int fail(const Problems *problems, int status) {
 
 // ---- Sides.
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcmp(path + length - tail, ending) == 0;
-}
-
 // The file of a side: with one script it is both. NULL: said in options.
 static const char *file_of(const Command *command, int side) {
     if (option_given(command->options, side ? "b" : "a")) return NULL;
@@ -180,17 +175,18 @@ static bool read_side(Command *command, int side, DiffSide *into) {
     const Options *options = command->options;
     if (!path)
         return side_of_study(command, study_of_text(command, option_text(options, side ? "b" : "a", "")), name, into);
-    if (ends_in(path, ".lua")) return side_of_script(command, path, side, into);
+    if (file_ends_in(path, ".lua")) return side_of_script(command, path, side, into);
     const char *row = option_text(options, side ? "row-b" : "row-a", NULL);
-    if (ends_in(path, ".csv")) return diff_side_of_csv(command->arena, path, row ? row : "1", into, command->problems);
-    bool is_packed = ends_in(path, ".json.gz");
-    if ((is_packed || ends_in(path, ".json")) && kineto_is_trace(path))
+    if (file_ends_in(path, ".csv"))
+        return diff_side_of_csv(command->arena, path, row ? row : "1", into, command->problems);
+    bool is_packed = file_ends_in(path, ".json.gz");
+    if ((is_packed || file_ends_in(path, ".json")) && kineto_is_trace(path))
         return diff_side_of_trace(command->arena, path, into, command->problems);
     if (is_packed) return refuse_packed(command, path);
     int number = row_number(row, path, command->problems);
     if (number < 0) return false;
-    return (ends_in(path, ".db") ? diff_side_of_store : diff_side_of_json)(command->arena, path, number, into,
-                                                                           command->problems);
+    return (file_ends_in(path, ".db") ? diff_side_of_store : diff_side_of_json)(command->arena, path, number, into,
+                                                                                command->problems);
 }
 
 static bool raise_wall(const Command *command) {
@@ -199,7 +195,7 @@ static bool raise_wall(const Command *command) {
     bool any_script = false;
     for (int i = 0; i < option_positional_count(options); i++) {
         const char *path = option_positional(options, i);
-        bool is_script = ends_in(path, ".lua");
+        bool is_script = file_ends_in(path, ".lua");
         any_script = any_script || is_script;
         if (is_script)
             wall_allow_script(command->arena, &rules, path);
@@ -268,10 +264,10 @@ static bool write_answer(const Command *command, const Diff *diff) {
     Style style = style_for(file.stream, path ? "never" : color_modes[option_choice(options, "color", 0)],
                             option_flag(options, "plain"));
     Record record = diff_record(command->arena, diff);
-    bool to_csv = option_flag(options, "csv") || (path && ends_in(path, ".csv") && !option_flag(options, "json"));
+    bool to_csv = option_flag(options, "csv") || (path && file_ends_in(path, ".csv") && !option_flag(options, "json"));
     if (to_csv)
         table_write_csv(file.stream, &record.tables[0]);
-    else if (option_flag(options, "json") || (path && ends_in(path, ".json")))
+    else if (option_flag(options, "json") || (path && file_ends_in(path, ".json")))
         write_json(file.stream, diff, &record);
     else
         print_answer(file.stream, diff, &record, &style, option_flag(options, "brief"));
@@ -285,7 +281,8 @@ static void check_usage(const Command *command, Problems *usage) {
     int files = option_positional_count(options), said = option_given(options, "a") + option_given(options, "b"), sets;
     option_texts(options, "set-b", &sets);
     sets += option_given(options, "study-a") || option_given(options, "study-b");
-    bool one_file = files == 1 && said == 0, is_script = one_file && ends_in(option_positional(options, 0), ".lua"),
+    bool one_file = files == 1 && said == 0,
+         is_script = one_file && file_ends_in(option_positional(options, 0), ".lua"),
          two_rows = option_given(options, "row-a") || option_given(options, "row-b");
     if (files + said != 2 && !(one_file && (is_script ? sets > 0 : two_rows))) {
         problem_add(usage, (Where){0}, "diff takes two answers, and there %s %d", files + said == 1 ? "is" : "are",
@@ -296,7 +293,7 @@ static void check_usage(const Command *command, Problems *usage) {
         const char *path = option_positional(options, i);
         static const char *const endings[] = {".lua", ".json", ".json.gz", ".csv", ".db"};
         bool is_known = false;
-        for (int e = 0; e < 5; e++) is_known = is_known || ends_in(path, endings[e]);
+        for (int e = 0; e < 5; e++) is_known = is_known || file_ends_in(path, endings[e]);
         if (is_known) continue;
         problem_add(usage, (Where){0}, "what \"%s\" is its name does not say", path);
         problem_hint(usage, "a scenario ends in .lua, an answer or a trace in .json, a trace in .json.gz too, rows in "

@@ -109,24 +109,19 @@ static bool asks_for_tables(const Options *options) {
     return false;
 }
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
 static bool check_usage(Command *command, Problems *usage) {
     const Options *options = command->options;
     int sets;
     option_texts(options, "set", &sets);
     command->is_timeline = command->path && trace_form_of(command->path, &command->form, &command->zipped);
-    command->metrics = option_flag(options, "prometheus") || (command->path && ends_in(command->path, ".prom"));
+    command->metrics = option_flag(options, "prometheus") || (command->path && file_ends_in(command->path, ".prom"));
     static const char *const others[] = {"top", "timeline", "breakdown", "json", "csv", "plain"};
     for (size_t i = 0; command->metrics && i < sizeof others / sizeof *others; i++) {
         if (!option_flag(options, others[i])) continue;
         problem_add(usage, (Where){0}, "--%s and OpenMetrics text exclude each other", others[i]);
         problem_hint(usage, "ask for one of them");
     }
-    if (command->path && !command->is_timeline && ends_in(command->path, ".gz")) {
+    if (command->path && !command->is_timeline && file_ends_in(command->path, ".gz")) {
         problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
         problem_hint(usage, "end it in .json.gz or .pftrace.gz, or leave .gz out for the tables");
     }
@@ -236,7 +231,8 @@ static bool write_timeline(Command *command, const SpanSet *set) {
 
 static AnswerForm form_of(const Command *command) {
     if (option_flag(command->options, "json")) return ANSWER_JSON;
-    if (option_flag(command->options, "csv") || (command->path && ends_in(command->path, ".csv"))) return ANSWER_CSV;
+    if (option_flag(command->options, "csv") || (command->path && file_ends_in(command->path, ".csv")))
+        return ANSWER_CSV;
     return option_flag(command->options, "plain") ? ANSWER_PLAIN : ANSWER_SCREEN;
 }
 
