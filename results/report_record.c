@@ -495,6 +495,13 @@ void report_add_assumptions(Report *report, const Record *record) {
 
 // ---- In one sentence.
 
+// Where it is not sure to run at all, that comes first.
+static const char *lead_of_memory(Arena *arena, const RecordPoint *point) {
+    if (!(point->memory_capacity_bytes > 0 && point->chance_to_run_out > WORTH_SAYING)) return "A";
+    return arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s. If it fits, a",
+                        text_percent(arena, point->chance_to_run_out));
+}
+
 static const char *lead_of_point(const Telling *telling, const RecordPoint *point) {
     Arena *arena = telling->arena;
     if (!point->ran) return "It does not run.";
@@ -503,7 +510,8 @@ static const char *lead_of_point(const Telling *telling, const RecordPoint *poin
                                           point->fabric ? " over " : "", point->fabric ? point->fabric : "")
                        : point->gpu_count == 1 ? " on one GPU"
                                                : "";
-    const char *text = arena_printf(arena, "A step takes %s%s", text_time(arena, point->step_p50_s), gpus);
+    const char *text = arena_printf(arena, "%s step takes %s%s", lead_of_memory(arena, point),
+                                    text_time(arena, point->step_p50_s), gpus);
     if (point->step_p95_s > point->step_p5_s)
         text = arena_printf(arena, "%s, with 90 %% certainty between %s and %s", text,
                             text_time(arena, point->step_p5_s), text_time(arena, point->step_p95_s));

@@ -19,11 +19,17 @@ static const char *add_part(const Screen *screen, const char *line, double value
     return isfinite(value) ? screen_join(screen, line, part) : line;
 }
 
+static const char *if_it_fits(const Screen *screen, const RecordPoint *point) {
+    if (!(point->memory_capacity_bytes > 0 && point->chance_to_run_out > WORTH_SAYING)) return "";
+    return arena_printf(screen->arena, ", if it fits (%s chance that it does not)",
+                        text_percent(screen->arena, point->chance_to_run_out));
+}
+
 static const char *step_time_text(const Screen *screen, const RecordPoint *point) {
     const char *step = text_time(screen->arena, point->step_p50_s);
     if (!(point->step_p95_s > point->step_p5_s)) return step;
-    return arena_printf(screen->arena, "%s (90 %% range %s to %s)", step, text_time(screen->arena, point->step_p5_s),
-                        text_time(screen->arena, point->step_p95_s));
+    return arena_printf(screen->arena, "%s (90 %% range %s to %s)%s", step, text_time(screen->arena, point->step_p5_s),
+                        text_time(screen->arena, point->step_p95_s), if_it_fits(screen, point));
 }
 
 static const char *throughput_text(const Screen *screen, const RecordPoint *point) {

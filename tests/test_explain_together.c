@@ -129,7 +129,7 @@ TEST(what_changes_add_to_each_other_is_what_they_save_together) {
     for (int i = 0; now && i < now->together.count; i++) {
         const Combination *one = &now->together.items[i];
         double sum = 0;
-        for (int part = 0; part < one->count; part++) sum += isnan(one->adds_s[part]) ? 0 : fmax(one->adds_s[part], 0);
+        for (int part = 0; part < one->count; part++) sum += one->adds_s[part];
         EXPECT_NEAR(sum, one->whole.gain_s, 1e-9 * now->point.step_p50_s);
         EXPECT(one->adds_s[one->count - 1] > 0);
         if (i > 0) EXPECT(one->whole.gain_s <= now->together.items[i - 1].whole.gain_s);

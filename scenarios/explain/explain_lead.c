@@ -93,6 +93,7 @@ static Direction direction_of(const Explanation *now, const Change *change) {
 }
 
 static const char *reason_of(const Explanation *now, const Change *change) {
+    if (strcmp(change->name, "gpus") == 0 && strcmp(change->value, "1") == 0) return "one GPU exchanges no gradients";
     Direction direction = direction_of(now, change);
     for (int i = 0; i < REASONS; i++)
         if (strcmp(reasons[i].name, change->name) == 0 &&
@@ -173,34 +174,49 @@ static const char *throughput_of(Arena *arena, const Explanation *now, const Cha
                         rate_unit_of(now), text_rate(arena, rate_of(now, now->point.step_p50_s)));
 }
 
+// What is known to tens of percent needs no more.
+static double three_figures(double amount) {
+    if (!(amount >= 1000)) return amount; // cents are text_money's affair
+    double unit = pow(10, floor(log10(amount)) - 2);
+    return round(amount / unit) * unit;
+}
+
 const char *explain_money(Arena *arena, const Explanation *now, const Change *change) {
     double saved = now->point.cost_per_step - change->step_cost;
     if (!isfinite(saved) || now->point.cost_per_step <= 0) return "";
     bool run = isfinite(now->point.cost_per_run) && now->point.steps > 0;
     double amount = run ? now->point.cost_per_run * saved / now->point.cost_per_step : 1000 * saved;
-    return arena_printf(arena, ", %s %s per %s", text_money(arena, fabs(amount), now->point.currency),
+    return arena_printf(arena, ", %s %s per %s", text_money(arena, three_figures(fabs(amount)), now->point.currency),
                         amount >= 0 ? "less" : "more", run ? "run" : "thousand steps");
 }
 
 static const char *share_range(Arena *arena, const Explanation *now, const Change *change) {
     double step = now->point.step_p50_s;
-    return arena_printf(arena, "90 %% range %s to %s", text_percent(arena, change->gain_low_s / step),
-                        text_percent(arena, change->gain_high_s / step));
+    double one = change->gain_low_s / step, other = change->gain_high_s / step;
+    return arena_printf(arena, "90 %% range %s to %s", text_percent(arena, change->gain_s < 0 ? -other : one),
+                        text_percent(arena, change->gain_s < 0 ? -one : other));
 }
 
-// What becomes of memory, where that is in doubt before or after.
-static const char *risk_of(Arena *arena, const Explanation *now, const Change *change) {
-    if (explain_fits(change->chance_to_run_out) && explain_fits(now->point.chance_to_run_out)) return "";
-    return arena_printf(arena, " Memory then runs out with a chance of %s.",
-                        text_percent(arena, change->chance_to_run_out));
+#define RISK_SEEN 0.01 // of the chance to run out: more than that is said where it fits all the same
+
+const char *explain_risk(Arena *arena, const Explanation *now, const Change *change) {
+    double chance = change->chance_to_run_out, today = now->point.chance_to_run_out;
+    if (explain_fits(chance) && explain_fits(today) && !(chance - today > RISK_SEEN)) return "";
+    return arena_printf(arena, "memory then runs out with a chance of %s instead of %s", text_percent(arena, chance),
+                        text_percent(arena, today));
 }
 
-static const char *becomes(Arena *arena, const Explanation *now, const Change *change) {
+static const char *with_risk(Arena *arena, const Explanation *now, const Change *change, const char *before) {
+    const char *risk = explain_risk(arena, now, change);
+    return *risk ? arena_printf(arena, "%s%s", before, risk) : "";
+}
+
+const char *explain_becomes(Arena *arena, const Explanation *now, const Change *change) {
     double step = now->point.step_p50_s;
-    return arena_printf(arena, "%s instead of %s: %s less (%s), %s%s", text_time(arena, change->step_s),
-                        text_time(arena, step), text_percent(arena, change->gain_s / step),
-                        share_range(arena, now, change), throughput_of(arena, now, change),
-                        explain_money(arena, now, change));
+    return arena_printf(arena, "%s instead of %s: %s %s (%s), %s%s", text_time(arena, change->step_s),
+                        text_time(arena, step), text_percent(arena, fabs(change->gain_s) / step),
+                        change->gain_s < 0 ? "more" : "less", share_range(arena, now, change),
+                        throughput_of(arena, now, change), explain_money(arena, now, change));
 }
 
 #define FAR_BETTER 1.5 // times the gain of the best single change
@@ -219,21 +235,54 @@ const Combination *explain_leading_pair(const Explanation *now) {
     return NULL;
 }
 
+#define ALIKE 0.015 // of the step: gains that differ by less are nearly the same
+
+// Another pair that saves nearly as much, and is surer to fit by more than a point: the surest. NULL: there is none.
+static const Combination *surer_pair(const Explanation *now, const Combination *than) {
+    const Combination *best = NULL;
+    for (int i = 0; i < now->together.count; i++) {
+        const Combination *one = &now->together.items[i];
+        double chance = one->whole.chance_to_run_out;
+        if (one->count != than->count || than->whole.gain_s - one->whole.gain_s > ALIKE * now->point.step_p50_s ||
+            !(than->whole.chance_to_run_out - chance > RISK_SEEN))
+            continue;
+        if (!best || chance < best->whole.chance_to_run_out) best = one;
+    }
+    return best;
+}
+
+// " Nearly as much, and surer to fit: …"
+static const char *surer_of(Arena *arena, const Explanation *now, const Combination *pair) {
+    const Combination *surer = surer_pair(now, pair);
+    if (!surer) return "";
+    return arena_printf(
+        arena, " Nearly as much, and surer to fit: %s, which save %s; memory runs out with a chance of %s.",
+        surer->whole.title, text_time(arena, surer->whole.gain_s), text_percent(arena, surer->whole.chance_to_run_out));
+}
+
+// Others may save more alone, but do not fit or train otherwise.
+static const char *best_alone(Arena *arena, const Explanation *now) {
+    const Change *first = now->first;
+    if (!first) return "No single setting that fits saves 0.5 % of a step.";
+    return arena_printf(arena, "Alone, of changes that %s and train the same, %s saves most, %s of a step.",
+                        explain_fits(first->chance_to_run_out) ? "surely fit" : "are no less sure to fit", first->title,
+                        text_percent(arena, first->gain_s / now->point.step_p50_s));
+}
+
 const char *explain_first_pair(Arena *arena, const Explanation *now, const Combination *pair) {
     const Change *whole = &pair->whole;
-    const char *text = arena_printf(
-        arena, "Change first, both together: %s. A step then takes %s.%s%s", whole->title, becomes(arena, now, whole),
-        why_of(arena, now, whole, reasons_together(arena, now, pair)), risk_of(arena, now, whole));
-    if (!now->first) return arena_printf(arena, "%s No single setting saves 0.5 %% of a step.", text);
-    return arena_printf(arena, "%s Alone, %s saves most, %s of a step.", text, now->first->title,
-                        text_percent(arena, now->first->gain_s / now->point.step_p50_s));
+    return arena_printf(arena, "Change first, both together: %s. A step then takes %s%s.%s%s %s", whole->title,
+                        explain_becomes(arena, now, whole), with_risk(arena, now, whole, "; "),
+                        why_of(arena, now, whole, reasons_together(arena, now, pair)), surer_of(arena, now, pair),
+                        best_alone(arena, now));
 }
 
 const char *explain_first(Arena *arena, const Explanation *now) {
     const Change *first = now->first;
-    return arena_printf(arena, "%s: %s. A step then takes %s.%s%s",
+    return arena_printf(arena, "%s: %s. A step then takes %s%s.%s",
                         now->fitting && now->fitting != first ? "Then" : "Change first", first->title,
-                        becomes(arena, now, first), explain_reason(arena, now, first), risk_of(arena, now, first));
+                        explain_becomes(arena, now, first), with_risk(arena, now, first, "; "),
+                        explain_reason(arena, now, first));
 }
 
 bool explain_lead(Arena *arena, const Explanation *now, Lead *lead) {
@@ -243,12 +292,13 @@ bool explain_lead(Arena *arena, const Explanation *now, Lead *lead) {
     if (!change)
         *lead = (Lead){"Change first", "nothing alone", "no single setting that was tried saves 0.5 % of a step"};
     else if (change != now->first && (!pair || change != &pair->whole))
-        *lead = (Lead){explain_fits(change->chance_to_run_out) ? "Make it fit first" : "Make it likelier to fit",
-                       change->title,
-                       arena_printf(arena, "memory then runs out with a chance of %s; a step takes %s",
-                                    text_percent(arena, change->chance_to_run_out), text_time(arena, change->step_s))};
+        *lead = (Lead){
+            explain_fits(change->chance_to_run_out) ? "Make it fit first" : "Make it likelier to fit", change->title,
+            arena_printf(arena, "memory then runs out with a chance of %s; a step takes %s",
+                         text_percent(arena, change->chance_to_run_out), explain_becomes(arena, now, change))};
     else
         *lead = (Lead){pair ? "Change first, together" : "Change first", change->title,
-                       arena_printf(arena, "a step takes %s", becomes(arena, now, change))};
+                       arena_printf(arena, "a step takes %s%s", explain_becomes(arena, now, change),
+                                    with_risk(arena, now, change, "; "))};
     return true;
 }

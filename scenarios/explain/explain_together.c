@@ -43,8 +43,9 @@ typedef struct Search {
     const Explanation *now;
     PartList parts;
     CombinationList found;
-    Combination tempting; // the quickest pair that is not sure to fit; count 0: none is
-    int64_t left;         // simulations
+    Combination tempting;   // the quickest pair that is not sure to fit; count 0: none is
+    double tempting_before; // what its parts save as far as they may be advised; NAN: they may not
+    int64_t left;           // simulations
 } Search;
 
 // ---- What each part does alone.
@@ -175,10 +176,8 @@ static double bar_of(const Search *search, double gain_before) {
 // False: it does not fit, its last adds nothing, or the same run has been found. `before`: what its parts but the last
 // save as far as they may be advised; NAN: they may not.
 static bool try_together(Search *search, Combination *one, double before) {
-    double bar = bar_of(search, before);
     simulate_together(search, one);
-    one->adds_s[one->count - 1] = one->whole.gain_s - (isfinite(bar) ? bar : 0);
-    return one->whole.ran && one->whole.gain_s > bar && fits_no_worse(search->now, &one->whole) &&
+    return one->whole.ran && one->whole.gain_s > bar_of(search, before) && fits_no_worse(search->now, &one->whole) &&
            !is_found(search, one);
 }
 
@@ -192,6 +191,9 @@ static double gain_alone(const Search *search, const Part *part) {
     return may_be ? part->alone->gain_s : NAN;
 }
 
+// Whether or not it may be advised. NAN: nobody knows.
+static double saved_alone(const Part *part) { return part->alone && part->alone->ran ? part->alone->gain_s : NAN; }
+
 static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
 
 // That which saves more alone stands first.
@@ -204,11 +206,14 @@ static void try_pair(Search *search, const Pair *which) {
         other = swapped;
         first = larger(first, second);
     }
-    Combination pair = {.parts = {one->move, other->move}, .count = 2, .adds_s = {first}};
-    if (try_together(search, &pair, first)) keep(search, pair);
+    Combination pair = {.parts = {one->move, other->move}, .count = 2, .adds_s = {saved_alone(one)}};
+    bool may_be = try_together(search, &pair, first);
+    pair.adds_s[1] = pair.whole.gain_s - pair.adds_s[0];
+    if (may_be) keep(search, pair);
     bool is_sure = !pair.whole.ran || fits_no_worse(search->now, &pair.whole);
     if (is_sure || (search->tempting.count && search->tempting.whole.gain_s >= pair.whole.gain_s)) return;
     search->tempting = pair;
+    search->tempting_before = first;
 }
 
 static int best_of(const Search *search) {
@@ -228,7 +233,9 @@ static void try_third(Search *search, const Combination *pair, double before, Co
         bool helps = is_sure ? part->left < NEARLY || !part->alone || !part->alone->ran : part->memory < 1;
         if (is_taken(pair, part->move) || !helps) continue;
         three.parts[three.count++] = part->move;
-        if (try_together(search, &three, before) && three.whole.gain_s > best->whole.gain_s) *best = three;
+        if (!try_together(search, &three, before) || three.whole.gain_s <= best->whole.gain_s) continue;
+        three.adds_s[TOGETHER_MOST - 1] = three.whole.gain_s - pair->whole.gain_s;
+        *best = three;
     }
 }
 
@@ -241,8 +248,7 @@ static void try_thirds(Search *search) {
         try_third(search, &search->found.items[at], best.whole.gain_s, &best);
     }
     if (tempting->count && (at < 0 || tempting->whole.gain_s > search->found.items[at].whole.gain_s)) {
-        tempting->adds_s[1] = NAN;
-        try_third(search, tempting, tempting->adds_s[0], &best);
+        try_third(search, tempting, search->tempting_before, &best);
     }
     if (best.count == TOGETHER_MOST) keep(search, best);
 }

@@ -20,10 +20,9 @@ static const char *more_than_one(Arena *arena, const Explanation *now, const Com
                         now->first->title);
 }
 
-static const char *risk_of(Arena *arena, const Change *change) {
-    if (explain_fits(change->chance_to_run_out)) return "";
-    return arena_printf(arena, "; memory then runs out with a chance of %s",
-                        text_percent(arena, change->chance_to_run_out));
+static const char *risk_of(Arena *arena, const Explanation *now, const Change *change) {
+    const char *risk = explain_risk(arena, now, change);
+    return *risk ? arena_printf(arena, "; %s", risk) : "";
 }
 
 static const char *third_of(Arena *arena, const Explanation *now, const Combination *pair) {
@@ -49,13 +48,13 @@ static void say_what_fits(Arena *arena, Words *to, const Explanation *now) {
     const char *less = "";
     if (!some) return;
     if (alone && explain_fits(alone->chance_to_run_out))
-        less = arena_printf(arena, ", %s less than with %s alone", text_time(arena, some->whole.gain_s - alone->gain_s),
-                            alone->title);
+        less = arena_printf(arena, "; that is %s less than with %s alone",
+                            text_time(arena, some->whole.gain_s - alone->gain_s), alone->title);
     say(arena, to,
-        arena_printf(arena,
-                     "%s together make it fit, %s: memory then runs out with a chance of %s, and the step takes %s%s.",
-                     some->count == 2 ? "Two" : "Three", some->whole.title,
-                     text_percent(arena, some->whole.chance_to_run_out), text_time(arena, some->whole.step_s), less));
+        arena_printf(
+            arena, "%s together make it fit, %s: memory then runs out with a chance of %s, and a step takes %s%s.",
+            some->count == 2 ? "Two" : "Three", some->whole.title, text_percent(arena, some->whole.chance_to_run_out),
+            explain_becomes(arena, now, &some->whole), less));
 }
 
 void say_together(Arena *arena, Words *to, const Explanation *now) {
@@ -71,7 +70,7 @@ void say_together(Arena *arena, Words *to, const Explanation *now) {
         arena_printf(arena, "Two together, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
                      text_time(arena, whole->gain_s), text_percent(arena, whole->gain_s / step),
                      text_time(arena, whole->gain_low_s), text_time(arena, whole->gain_high_s),
-                     more_than_one(arena, now, pair), risk_of(arena, whole), third_of(arena, now, pair)));
+                     more_than_one(arena, now, pair), risk_of(arena, now, whole), third_of(arena, now, pair)));
 }
 
 static const RecordColumn columns[] = {
@@ -86,7 +85,7 @@ static const RecordColumn columns[] = {
     {"third_adds_s", "third adds", RECORD_SECONDS},
     {"cost_per_step", NULL, RECORD_NUMBER},
     {"memory_gib", NULL, RECORD_NUMBER},
-    {"chance_to_run_out", "runs out", RECORD_SHARE},
+    {"chance_to_run_out", "OOM risk", RECORD_SHARE},
 };
 
 static void row_of(Arena *arena, Cells *cells, const Explanation *now, const Combination *one) {
@@ -106,5 +105,12 @@ static void row_of(Arena *arena, Cells *cells, const Explanation *now, const Com
 RecordTable together_table(Arena *arena, const Explanation *now) {
     Cells cells = {0};
     for (int i = 0; i < now->together.count; i++) row_of(arena, &cells, now, &now->together.items[i]);
-    return table_of("together", "What would help together: changes simulated as one", COLUMNS(columns), &cells);
+    RecordTable table =
+        table_of("together", "What would help together: changes simulated as one", COLUMNS(columns), &cells);
+    table.note =
+        "Saves: all of them, of the step, at the same global batch. Second adds: that less what the first saves or "
+        "costs alone (a dash: it does not run alone); third adds: that less what the first two give; what only makes "
+        "room in memory may add less than nothing. OOM risk: the "
+        "chance that memory of the fullest GPU runs out.";
+    return table;
 }

@@ -73,6 +73,18 @@ static int largest_cause(const SimTime *by_cause, unsigned taken) {
     return largest;
 }
 
+// Of causes that are traffic, what is no transfer.
+static const char *beside_transfers(Arena *arena, const StepChain *chain, double transfers) {
+    static const Cause traffic[] = {CAUSE_TP, CAUSE_PP, CAUSE_DP, CAUSE_EP, CAUSE_CP};
+    SimTime time = 0;
+    for (size_t i = 0; i < sizeof traffic / sizeof *traffic; i++) time += chain->by_cause[traffic[i]];
+    double rest = seconds_of(time) - transfers;
+    if (rest < 0.01 * seconds_of(chain->end)) return "";
+    return arena_printf(
+        arena, " The other %s of communication on that path are kernels that run beside traffic, slowed by it.",
+        text_time(arena, rest));
+}
+
 static void say_path(Arena *arena, Words *to, const StepChain *chain) {
     const char *list = "";
     unsigned taken = 0;
@@ -105,9 +117,10 @@ static void say_path(Arena *arena, Words *to, const StepChain *chain) {
     say(arena, to,
         arena_printf(arena,
                      "Transfers are %s of that path: %s latency, %s bytes at the links' full rate, %s because others "
-                     "share the links.",
+                     "share the links.%s",
                      text_time(arena, transfers), text_time(arena, seconds_of(latency)),
-                     text_time(arena, seconds_of(flow)), text_time(arena, seconds_of(sharing))));
+                     text_time(arena, seconds_of(flow)), text_time(arena, seconds_of(sharing)),
+                     beside_transfers(arena, chain, transfers)));
 }
 
 // What GPUs wait for is not on the path: there stands what they wait for.
@@ -201,7 +214,7 @@ static void say_advice(Arena *arena, Words *to, const Explanation *now) {
     say(arena, to, explain_first(arena, now));
     if (next)
         say(arena, to,
-            arena_printf(arena, "The next best, %s, saves %s (%s of a step); that it saves less is %s likely.%s",
+            arena_printf(arena, "The next best, %s, saves %s (%s of a step); it is %s sure that it saves less.%s",
                          next->title, text_time(arena, next->gain_s), percent_of(arena, next->gain_s, step),
                          text_percent(arena, fmin(now->better_chance, SURE_ENOUGH)), explain_reason(arena, now, next)));
 }
